@@ -1,56 +1,59 @@
-/** How long an attempt at a whole answer may take before the next candidate is asked. */
+/** Decides how long an attempt at a complete (not streamed) answer may take before the pool tries the next candidate. */
 import type { Clock } from "effect"
 import { Remembered } from "../platform/Remembered.ts"
 
-/** The clock of an attempt at a whole answer. */
+/** The time limit of an attempt at a complete answer. */
 export interface AnswerClock {
   readonly ms: number
-  /** The caller's clock for the first token where the answer comes in one piece, or the gateway's own. */
+  /** Whether the limit is the caller's `first_token` limit, because the answer arrives in one piece, or the gateway's own. */
   readonly clock: "first_token" | "answer"
-  /** Answers of this kind have been seen, so that one that takes longer says something of its provider. */
+  /** Whether this node has seen answers of this kind before. Only then does a late answer count against the provider. */
   readonly known: boolean
 }
 
-/** What is asked of a provider: answers to the same take about as long as one another. */
+/** Answers of the same kind take about equally long. */
 export interface AnswerKind {
   readonly provider: string
   readonly model: string
-  /** Of a chat, the power of two below its output cap, and whether the model reasons; of other work, its operation. */
+  /** For chat, the power of two below the output cap and whether the model reasons; for other work, its operation. */
   readonly size: string
-  /** The least time that such an answer is given, in milliseconds. */
+  /** The shortest limit for such an answer, in milliseconds. */
   readonly leastMs: number
 }
 
-/** The answers of a kind that are remembered, and how many tell how long it takes. */
+/** How many durations are kept per kind. They determine the limit. */
 const MOST_TIMES = 32
 const LEAST_TIMES = 5
-/** Kinds that are remembered, each for as long after its last answer. */
+/** How many kinds are kept, each for this long after its last answer. */
 const MOST_KINDS = 4_096
 const LIFE_MS = 3_600_000
-/** An answer is late when it takes so many times as long as all but a twentieth of those before it. */
+/** An answer is late when it takes this many times as long as 95 % of those before it. */
 const PATIENCE = 4
-/** A kind of which no answer has come is given twice as long after each attempt that was left, or it might never be known. */
+/**
+ * A kind without any answer gets twice the limit after each timeout, up to this many doublings. Otherwise a slow kind might never
+ * produce a first answer.
+ */
 const MOST_DOUBLINGS = 6
 
-/** What this node has seen of a kind. */
+/** The record of one kind at this node. */
 interface Seen {
-  /** In milliseconds, the newest last. */
+  /** In milliseconds, newest last. */
   readonly times: Array<number>
-  /** The clock of the attempt that was left last, in milliseconds; zero once an answer has come. */
+  /** The limit of the last attempt that timed out, in milliseconds; zero after an answer. */
   left: number
 }
 
 const keyOf = ({ model, provider, size }: AnswerKind): string => `${provider} ${model} ${size}`
 
-/** The time within which all but a twentieth of the answers came. */
+/** The time within which 95 % of the answers arrived. */
 const p95Of = (times: ReadonlyArray<number>): number =>
   times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.95) - 1] ?? 0
 
-/** How long answers have taken at this node, by what was asked of whom. */
+/** How long answers have taken at this node, per provider and kind. */
 export class AnswerTimes {
   readonly #seen = new Remembered<Seen>({ capacity: MOST_KINDS, lifeMs: LIFE_MS })
 
-  /** The clock of an attempt at such an answer. */
+  /** The time limit of an attempt at such an answer. */
   clockOf(kind: AnswerKind, clock: Clock.Clock): AnswerClock {
     const seen = this.#seen.get(keyOf(kind), clock.currentTimeMillisUnsafe())
     const times = seen?.times ?? []
@@ -60,7 +63,7 @@ export class AnswerTimes {
     return { ms, clock: "answer", known }
   }
 
-  /** An answer came after so long. */
+  /** Records an answer that took this long. */
   came(kind: AnswerKind, ms: number, clock: Clock.Clock): void {
     const seen = this.#of(kind, clock)
     seen.times.push(ms)
@@ -68,7 +71,7 @@ export class AnswerTimes {
     seen.left = 0
   }
 
-  /** An attempt was left after so long. A host that has been seen to answer is not given longer for it. */
+  /** Records an attempt that timed out after this long. A host that has answered before does not get a longer limit because of it. */
   left(kind: AnswerKind, ms: number, clock: Clock.Clock): void {
     const seen = this.#of(kind, clock)
     if (seen.times.length < LEAST_TIMES) seen.left = ms

@@ -1,39 +1,39 @@
-/** Memory for the long answers of providers, which are held until they are passed on. */
+/** Reserves memory for long provider answers, which are buffered until they are passed on. */
 import { Context, Effect, type Scope } from "effect"
 import { PoolError } from "./PoolError.ts"
 
 const MEBIBYTE = 1_048_576
 
-/** What a node has for them, and the part of it that one account can take. */
+/** The memory of a node for such answers, and the share that one account may use. */
 export const usualRoom = { mebibytes: 512, shareMebibytes: 128 }
 
-/** Answers are at most as long as they may be, and as a rule a quarter of that: bounds are for numbers written most widely. */
+/** Most answers have a quarter of their maximum length, because the maximum assumes the longest spelling of every number. */
 const USUAL_PART = 4
 
-/** Answers that cannot be longer than this take none of it. */
+/** Answers that cannot be longer than this need no reservation. */
 const SHORT_BYTES = 4 * MEBIBYTE
 
-/** One answer takes at most so much, so that two of an account fit beside each other. */
+/** The largest reservation for one answer. Two of them fit into an account's share. */
 const MOST_BYTES = 64 * MEBIBYTE
 
-/** Whether answers of at most so many bytes take none of it. */
+/** Whether an answer of at most this many bytes needs no reservation. */
 export const isShort = (maxBodyBytes: number): boolean => maxBodyBytes <= SHORT_BYTES
 
-/** What is kept for an answer of at most so many bytes. */
+/** The reservation for an answer of at most this many bytes. */
 export const roomBytes = (maxBodyBytes: number): number => Math.min(MOST_BYTES, maxBodyBytes / USUAL_PART)
 
 const overloaded = new PoolError({ reason: { _tag: "Overloaded" }, attempts: [], failures: [] })
 
-/** For whom room is taken, and how much. */
+/** The account of a reservation, and its size. */
 export interface RoomAsked {
   readonly accountId: string
-  /** The longest that the answer can be. */
+  /** The maximum length of the answer, in bytes. */
   readonly maxBodyBytes: number
-  /** How long it is waited for. */
+  /** How long to wait for free memory, in milliseconds. */
   readonly waitMs: number
 }
 
-/** Room that was taken, or is waited for. It is given back when the last who holds it lets go. */
+/** A reservation that was granted or is waiting. Its memory is released when the last holder releases it. */
 class Place {
   readonly accountId: string
   readonly mebibytes: number
@@ -48,7 +48,7 @@ class Place {
     this.#giveBack = giveBack
   }
 
-  /** Keeps it until what this answers is called. */
+  /** Keeps the reservation until the returned function is called. */
   hold(): () => void {
     this.#holders += 1
     let isHeld = true
@@ -63,7 +63,7 @@ class Place {
 
 export type { Place }
 
-/** The room of a node. Who waits for more than the share of an account waits for none but its own. */
+/** The memory of a node. A reservation beyond its account's share waits only for the account's own reservations. */
 export class Room {
   readonly #shareMebibytes: number
   #free: number
@@ -75,12 +75,15 @@ export class Room {
     this.#shareMebibytes = shareMebibytes
   }
 
-  /** Mebibytes that nobody has. */
+  /** The free mebibytes. */
   get free(): number {
     return this.#free
   }
 
-  /** Takes room until a scope ends, and whoever holds it beyond that lets go; `Overloaded` where there is none for too long. */
+  /**
+   * Reserves memory until the scope ends and every other holder has released it. Fails with `Overloaded` when no memory becomes free in
+   * time.
+   */
   take({ accountId, maxBodyBytes, waitMs }: RoomAsked): Effect.Effect<Place, PoolError, Scope.Scope> {
     const mebibytes = Math.ceil(roomBytes(maxBodyBytes) / MEBIBYTE)
     return Effect.uninterruptibleMask((restore) => {
@@ -108,7 +111,7 @@ export class Room {
     return this.#taken.get(accountId) ?? 0
   }
 
-  /** In their order, but for those who wait for their own. */
+  /** Grants waiting reservations in order, skipping those that wait for their own account's share. */
   #grant(): void {
     for (const place of this.#waiting) {
       const { accountId, mebibytes } = place
@@ -142,5 +145,5 @@ const granted = (place: Place): Effect.Effect<void> =>
     place.resume = taken
   })
 
-/** The room of this node. */
+/** The reservations of this node. */
 export const AnswerRoom = Context.Reference<Room>("tollgate/providers/AnswerRoom", { defaultValue: () => new Room() })

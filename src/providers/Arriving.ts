@@ -2,7 +2,7 @@ import { Deferred, Effect, type Exit } from "effect"
 import type { ProviderError } from "./Provider.ts"
 import type { ArrivingVectors } from "./Work.ts"
 
-/** What a reader is given at a time, so that little of what it was given can still wait to be written. */
+/** The largest chunk for a reader, in bytes. It limits how much of what the reader has taken can still wait to be written. */
 const TOGETHER_BYTES = 262_144
 
 const wait = (set: (resume: (() => void) | undefined) => void): Effect.Effect<void> =>
@@ -14,7 +14,7 @@ const wait = (set: (resume: (() => void) | undefined) => void): Effect.Effect<vo
     return Effect.sync(() => set(undefined))
   })
 
-/** What an adapter writes of a list that is still arriving, and one reader takes. */
+/** A list of vectors that an adapter writes as it arrives and one reader takes. */
 export class Arriving implements ArrivingVectors {
   readonly #mostWaiting: number
   #waiting: Array<Uint8Array> = []
@@ -26,7 +26,7 @@ export class Arriving implements ArrivingVectors {
   count = 0
   readonly #end = Deferred.makeUnsafe<number | undefined, ProviderError>()
 
-  /** Of more unread bytes than the most its adapter waits for the reader. */
+  /** `mostWaitingBytes` is the number of unread bytes above which the adapter waits for the reader. */
   constructor(beginning: ReadonlyArray<Uint8Array>, mostWaitingBytes: number) {
     this.#mostWaiting = mostWaitingBytes
     this.push(beginning)
@@ -43,12 +43,12 @@ export class Arriving implements ArrivingVectors {
     )
   })
 
-  /** Whether too much is unread. */
+  /** Whether too many bytes are unread. */
   get isFull(): boolean {
     return this.#length > this.#mostWaiting
   }
 
-  /** Waits while it is. */
+  /** Waits while too many bytes are unread. */
   readonly taken: Effect.Effect<void> = Effect.suspend(() =>
     this.isFull ? wait((resume) => (this.#room = resume)) : Effect.void
   )

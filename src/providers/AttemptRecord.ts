@@ -7,12 +7,12 @@ import { type Attributes, type Span, type Trace, traceHeaders } from "../platfor
 import type { ChatCall, Provider, ProviderFault } from "./Provider.ts"
 import type { WorkCall, WorkOperation } from "./Work.ts"
 
-/** What a call is for. */
+/** The operation of a call. */
 export type Operation = "chat" | WorkOperation
 
 /**
- * `gen_ai.operation.name` of an operation. Chat, embeddings and retrieval are the GenAI conventions' own; for reranking, speech,
- * images and videos they have none, so these are the names in common use.
+ * The `gen_ai.operation.name` of an operation. The GenAI conventions define chat, embeddings and retrieval. They have no name for
+ * reranking, speech, images and videos, so these are the names in common use.
  */
 export const operationNames: Readonly<Record<Operation, string>> = {
   chat: "chat",
@@ -24,7 +24,7 @@ export const operationNames: Readonly<Record<Operation, string>> = {
   videos: "video_generation"
 }
 
-/** What models of a modality are asked for. */
+/** The operation that each model modality serves. */
 export const operationOf = {
   text: "chat",
   embedding: "embeddings",
@@ -36,7 +36,7 @@ export const operationOf = {
   video: "videos"
 } as const satisfies Record<Modality, Operation>
 
-/** What an attempt is recorded by. */
+/** The labels of an attempt's record. */
 export interface AttemptFacts {
   readonly metrics: Metrics
   readonly trace: Trace | undefined
@@ -51,7 +51,7 @@ const isChat = (call: WorkCall): call is ChatCall => "conversation" in call
 
 const speech: Attributes = { "gen_ai.output.type": "speech" }
 
-/** Parameters of chat as the GenAI conventions have them. Stop sequences are left out: they are the caller's words. */
+/** Chat parameters under the names of the GenAI conventions. Stop sequences are omitted because they are the caller's text. */
 const chatAttributes = ({ format, sampling }: Conversation, maxOutputTokens: number, stream: boolean): Attributes => ({
   "gen_ai.request.stream": stream,
   "gen_ai.output.type": format.type === "text" ? "text" : "json",
@@ -63,7 +63,7 @@ const chatAttributes = ({ format, sampling }: Conversation, maxOutputTokens: num
   "gen_ai.request.presence_penalty": sampling.presencePenalty
 })
 
-/** The conventions count cached tokens among the input. */
+/** The conventions count cached tokens as input tokens. */
 const usageAttributes = (usage: TokenUsage): Attributes => ({
   "gen_ai.usage.input_tokens": promptTokens(usage),
   "gen_ai.usage.cache_read.input_tokens": usage.cached,
@@ -91,10 +91,10 @@ const begin = ({ call, index, operation, provider, stream, trace }: AttemptFacts
   return operation === "speech" ? span.set(speech) : span
 }
 
-/** Why an attempt failed, in one word of few. */
+/** Why an attempt failed, as one of a few words. */
 const errorTypeOf = (fault: ProviderFault | undefined): string => fault?._tag ?? "Empty"
 
-/** One call to one provider, in the metrics and, where its trace is recorded, as a span. It ends once, as first told. */
+/** Records one call to one provider in the metrics and, if its trace is recorded, as a span. Only the first outcome counts. */
 export class AttemptRecord {
   readonly #facts: AttemptFacts
   readonly #span: Span | undefined
@@ -106,18 +106,21 @@ export class AttemptRecord {
     this.#span = begin(facts)
   }
 
-  /** What tells the provider of the trace: this attempt's place in it, or, of one not recorded here, the caller's as it came. */
+  /**
+   * The headers that give the provider its trace context: this attempt's span, or the caller's context if the trace is not recorded
+   * here.
+   */
   get traceHeaders(): Readonly<Record<string, string>> | undefined {
     const context = this.#span?.context ?? this.#facts.trace?.from
     return context === undefined ? undefined : traceHeaders(context)
   }
 
-  /** The first content of a stream has come. */
+  /** Records the first content of a stream. */
   firstContent(): void {
     this.#span?.set({ "gen_ai.response.time_to_first_chunk": (performance.now() - this.#startedAt) / 1_000 })
   }
 
-  /** Takes what a stream says of itself at its end. */
+  /** Records the usage and finish that a stream reports at its end. */
   note(events: ReadonlyArray<OutputEvent>): void {
     if (this.#span === undefined) return
     for (const event of events) {
@@ -126,13 +129,13 @@ export class AttemptRecord {
     }
   }
 
-  /** The answer to other work than chat came, with so many prompt tokens; undefined where its provider does not say. */
+  /** Records an answer to work other than chat. `promptTokens` is undefined when the provider does not report them. */
   worked(promptTokens: number | undefined): void {
     this.#span?.set({ "gen_ai.usage.input_tokens": promptTokens })
     this.served()
   }
 
-  /** The answer came, or all of the stream. */
+  /** Records a complete answer or stream. */
   served(output?: Output): void {
     if (this.#span !== undefined && output !== undefined) {
       const { finish, usage } = output
@@ -142,17 +145,17 @@ export class AttemptRecord {
     this.#end("served", "served", undefined)
   }
 
-  /** It gave nothing; without a fault it answered nothing. */
+  /** Records an attempt without content. Without a fault, the answer was empty. */
   failed(fault: ProviderFault | undefined, outcome: "failed" | "failed_over"): void {
     this.#end("failed", outcome, errorTypeOf(fault))
   }
 
-  /** It broke off after content had come, so that nobody else could be asked. */
+  /** Records a stream that broke after its first content, when no other provider can take over. */
   broke(fault: ProviderFault): void {
     this.#end("failed", "failed", errorTypeOf(fault))
   }
 
-  /** We hung up: the caller had gone, or the service stops. */
+  /** Records an attempt that the gateway stopped, because the client disconnected or the service is stopping. */
   cancelled(): void {
     this.#end("cancelled", "cancelled", undefined)
   }

@@ -1,12 +1,12 @@
 import type { AudioFormat, SpeakWork } from "./Work.ts"
 
 /**
- * The longest audio taken: 23 minutes of the formats that are not compressed, which is what 4096 characters of English take at
- * the least speed.
+ * The largest audio the gateway accepts, in bytes: 23 minutes of an uncompressed format, which is what 4,096 characters of English take
+ * at the lowest speed.
  */
 export const MAX_AUDIO_BYTES = 64 * 1_048_576
 
-/** Of a second of a voice: 16-bit samples at 24 kHz, or what hosts of today make of them. */
+/** Bytes per second of speech: 16-bit samples at 24 kHz, or the usual bit rates of compressed formats. */
 const bytesPerSecond: Readonly<Record<AudioFormat, number>> = {
   mp3: 20_000,
   opus: 20_000,
@@ -16,9 +16,9 @@ const bytesPerSecond: Readonly<Record<AudioFormat, number>> = {
   pcm: 48_000
 }
 
-/** No script has fewer at the usual speed: of Chinese some four are read in a second, of English fifteen. */
+/** No script is read more slowly at normal speed: about four characters a second for Chinese, fifteen for English. */
 const CHARACTERS_PER_SECOND = 4
 
-/** The most bytes that a text comes to as audio. */
+/** The maximum size of a text as audio, in bytes. */
 export const mostAudioBytes = ({ format, input, speed }: Pick<SpeakWork, "format" | "input" | "speed">): number =>
   Math.min(MAX_AUDIO_BYTES, Math.ceil((input.length / CHARACTERS_PER_SECOND / speed) * bytesPerSecond[format]))

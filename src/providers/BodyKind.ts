@@ -1,13 +1,16 @@
-/** What a body is by how it begins. Its head is no help: hosts and proxies name the wrong type, or compress unasked. */
+/**
+ * Identifies a response body by its first bytes. Its headers are no help: hosts and proxies send wrong types, or compress although
+ * nothing asked them to.
+ */
 import { headerOf, type OutboundHeaders } from "../platform/OutboundCall.ts"
 import { type Codec, codecOf, TELLING_BYTES } from "../platform/OutboundEncoding.ts"
 
-/** Server-sent events, a whole answer, or something compressed. */
+/** Server-sent events, a complete JSON answer, or a compressed body. */
 export type BodyKind = "events" | "whole" | Codec
 
 const isBlank = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
 
-/** Where a text begins behind its byte order mark and blanks. */
+/** The offset of the text after a byte order mark and whitespace. */
 const beginOf = (bytes: Uint8Array): number => {
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   while (at < bytes.length && isBlank(bytes[at] ?? 0)) at += 1

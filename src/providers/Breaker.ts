@@ -10,48 +10,47 @@ export const rules = {
   /** The first time it opens. Each time after that is twice as long as the one before, up to the longest. */
   firstOpenMs: 2_000,
   longestOpenMs: 60_000,
-  /** The part of the open time that chance takes off, at the most, so that nodes do not come back together. */
+  /** The largest random reduction of the open time, as a fraction, so that nodes do not probe at the same moment. */
   jitter: 0.25,
-  /** Closed for so long, it opens for the first time again. */
+  /** After being closed for this long, the breaker opens for its first, shortest duration again. */
   stableMs: 60_000,
-  /** A probe without news for so long no longer keeps the next one waiting. */
+  /** After this long without a result, a probe no longer blocks the next one. */
   probePatienceMs: 10_000,
-  /** A request that nobody else can serve may probe before it is time, but not sooner than this after the last try. */
+  /** A request without another provider may probe early, but not sooner than this after the last attempt. */
   earlyProbeMs: 1_000,
-  /** A longer pause than this is not believed: a wrong header must not take a provider away for good. */
+  /** The longest pause the breaker accepts from a host: a wrong header must not disable a provider for good. */
   longestPauseMs: 3_600_000
 } as const
 
 export type BreakerState = "closed" | "open" | "half_open"
 
-/** What a failed attempt says beyond that it failed. */
+/** Details of a failed attempt. */
 export interface FailedHow {
-  /** The host has asked not to be called for so long: it opens at once, and nothing is let through before. */
+  /** The pause the host asks for, in milliseconds: the breaker opens at once and admits nothing earlier. */
   readonly pauseMs?: number
-  /** More of the same is of no use: it opens at once, for the longest time. */
+  /** Whether more failures would tell nothing new: the breaker opens at once for the longest time. */
   readonly atOnce?: boolean
-  /** It may be about the one request: it counts among all that ended, but not in a row of failures. */
+  /** Whether the failure may concern only this request: it counts in the failure ratio, but not as one of consecutive failures. */
   readonly inShareOnly?: boolean
 }
 
-/** When an open breaker lets a probe through; before `pausedUntil`, which may be past, nothing at all. */
+/** When an open breaker admits a probe. Before `pausedUntil`, which may be in the past, it admits nothing. */
 export interface Opening {
   readonly until: number
   readonly pausedUntil: number
 }
 
 /**
- * The breaker of one model at one provider. Closed lets all through; open nothing, until its time is over; half-open one at a time,
- * whose success closes it. It is a function of what it is told: it has no clock of its own, and no chance.
- *
- * Whoever is let through has a permit, and tells with it how it went. What began before the last opening says nothing about what is
- * behind it, so such news is not heard, but for a pause that the host asks for.
+ * The circuit breaker of one model at one provider. A closed breaker admits every attempt, an open one none until its time is over. A
+ * half-open one admits one probe at a time, and a successful probe closes it. The breaker depends only on its arguments: it has no
+ * clock and no randomness. Every admitted attempt has a permit, with which its outcome is reported. An attempt that began before the
+ * last opening says nothing about the state after it, so its outcome is ignored, except for a pause that the host asks for.
  */
 export class Breaker {
   readonly #onChange: (state: BreakerState) => void
   readonly #onOpening: (opening: Opening) => void
   #state: BreakerState = "closed"
-  /** Counts openings and closings; a permit is the number at which it was given. */
+  /** Counts openings and closings. A permit is the number at the time it was given. */
   #epoch = 0
   #streak = 0
   #window = 0
@@ -59,13 +58,13 @@ export class Breaker {
   #before = { ended: 0, failed: 0 }
   #openings = 0
   #until = 0
-  /** The end of the pause the host has asked for. */
+  /** The end of the pause that the host asked for. */
   #pausedUntil = 0
-  /** When it was opened or last probed. */
+  /** When the breaker opened or last admitted a probe. */
   #triedAt = 0
   #closedAt = Number.NEGATIVE_INFINITY
 
-  /** `onChange` hears of every new state, `onOpening` only of what was found out here. */
+  /** `onChange` receives every new state; `onOpening` receives only openings that this node caused. */
   constructor(onChange: (state: BreakerState) => void = () => {}, onOpening: (opening: Opening) => void = () => {}) {
     this.#onChange = onChange
     this.#onOpening = onOpening
@@ -75,25 +74,27 @@ export class Breaker {
     return this.#state
   }
 
-  /** A permit, or undefined where the attempt is not to be made. */
+  /** Returns a permit, or undefined when the attempt must not be made. */
   admit(now: number): number | undefined {
     if (this.#state === "closed") return this.#epoch
     return now < this.#dueAt ? undefined : this.#probe(now)
   }
 
-  /** The same for a request that has nobody else to turn to. */
+  /** Returns a permit for a request that has no other provider. */
   admitEarly(now: number): number | undefined {
     if (this.#state === "closed") return this.#epoch
     return now < this.availableAt() ? undefined : this.#probe(now)
   }
 
-  /** From when on a request that has nobody else would be let through; in the past when that is now. */
+  /** When a request without another provider would be admitted; in the past when that is now. */
   availableAt(): number {
     if (this.#state === "closed") return 0
     return Math.max(this.#pausedUntil, Math.min(this.#dueAt, this.#triedAt + rules.earlyProbeMs))
   }
 
-  /** Content has come. That is enough to close it, and ends a row of failures; how it went is told at its end. */
+  /**
+   * Records the first content, which closes the breaker and ends a row of failures. The outcome is reported at the end of the answer.
+   */
   answered(permit: number, now: number): void {
     if (permit !== this.#epoch) return
     this.#streak = 0
@@ -105,7 +106,7 @@ export class Breaker {
     if (permit === this.#epoch) this.#count(now, false)
   }
 
-  /** `chance` is a number from 0 to 1. */
+  /** Records a failure. `chance` is a random number from 0 to 1. */
   failed(permit: number, now: number, chance: number, how: FailedHow = {}): void {
     const pauseMs = Math.min(how.pauseMs ?? 0, rules.longestPauseMs)
     if (pauseMs > 0) this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs)
@@ -125,14 +126,15 @@ export class Breaker {
     }
   }
 
-  /** The attempt was given up, or says nothing of the provider: a probe's place is free again. */
+  /** Records an attempt that was abandoned, or whose outcome says nothing about the provider. It frees the place of a probe. */
   left(permit: number): void {
     if (permit === this.#epoch && this.#state === "half_open") this.#turn("open")
   }
 
   /**
-   * Another node has opened its own: open here as well, for so long at the least. `paused` where the host has asked for it. A probe
-   * under way here knows better than who only found a failure elsewhere.
+   * Opens the breaker until at least this time, because another node has opened its own. `paused` tells that the host asked for it. A
+   * probe that is running here is more recent than a failure that another node found, so the breaker then stays half-open unless the
+   * host asked for the pause.
    */
   openUntil(now: number, until: number, paused: boolean): void {
     if (until <= now) return

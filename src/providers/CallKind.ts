@@ -7,22 +7,22 @@ import type { ChatCall, Clocks } from "./Provider.ts"
 import { enforcedSchema } from "./Structured.ts"
 import type { WorkCall } from "./Work.ts"
 
-/** What calls `Q`, and what is made of them for one provider, `C`, have of their own. */
+/** The properties of a kind of call `Q`, and of the provider call `C` that is made from it. */
 export interface CallKind<P extends Price, Q extends CourseCall<P>, C extends WorkCall> {
   readonly stream: boolean
   readonly operationOf: (call: Q) => Operation
   readonly callTo: (candidate: Candidate<P>, call: Q, clocks: Clocks) => C
-  /** What its answer takes about as long as; undefined of one whose pieces are seen as they come. */
+  /** The kind of answer whose duration is comparable. Undefined when the caller sees the answer as it arrives. */
   readonly answerOf: (candidate: Candidate<P>, call: Q) => Pick<AnswerKind, "size" | "leastMs"> | undefined
-  /** Whether it is asked for as a stream where the caller has a time for the first token. */
+  /** Whether the gateway requests a stream when the caller limits the time to the first token. */
   readonly folds: boolean
-  /** Whether answers of this candidate are checked before they are given out. */
+  /** Whether answers of this candidate are checked before they are returned. */
   readonly isEnforced: (candidate: Candidate<P>, call: Q) => boolean
 }
 
-/** An attempt at a whole answer is given this long at the least, in milliseconds. */
+/** The shortest time limit for a complete answer, in milliseconds. */
 const LEAST_ANSWER_MS = 30_000
-/** Images take longer to make, and one that is left is made, and billed to the house, all the same. */
+/** Images take longer. An abandoned image is still made and billed to the house. */
 const LEAST_IMAGE_MS = 120_000
 
 const firstTokenMsOf = ({ plan }: PoolCall): number | undefined => plan.policy.timeouts.firstTokenMs
@@ -62,7 +62,7 @@ export const otherWork: CallKind<Price, WorkPoolCall, WorkCall> = {
   stream: false,
   operationOf: ({ operation }) => operation,
   callTo: (candidate, { requestId, steering }, clocks) => ({ requestId, candidate, clocks, steering }),
-  // A video is handed in once, to whoever may have taken it: its turns have clocks of their own.
+  // A video is submitted once, even if it is unknown whether the provider accepted it; its later calls have time limits of their own.
   answerOf: (_, { operation }) =>
     operation === "videos"
       ? undefined

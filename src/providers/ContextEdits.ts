@@ -1,4 +1,4 @@
-/** Edits of prompts, for providers that have none of their own. */
+/** Applies context edits for providers that do not support them. */
 import { Effect } from "effect"
 import { editContext } from "../domain/ContextEdits.ts"
 import type { OutputEvent } from "../domain/Output.ts"
@@ -9,7 +9,7 @@ const editedOf = (call: ChatCall) => {
   return { applied, call: { ...call, conversation } }
 }
 
-/** The stream with an event before all others. */
+/** The stream with one event in front. */
 const behind = (source: ChatSource, event: OutputEvent): ChatSource => {
   let said = false
   const first = (events: ReadonlyArray<OutputEvent>): ReadonlyArray<OutputEvent> => {
@@ -24,7 +24,7 @@ const behind = (source: ChatSource, event: OutputEvent): ChatSource => {
   }
 }
 
-/** The provider, which is given prompts as the edits they ask for leave them, and whose answers say what was done. */
+/** Wraps a provider so that it receives prompts with the requested edits applied, and its answers report the edits. */
 export const withContextEdits = (provider: Provider): Provider => {
   if (provider.editsContext === true) return provider
   return {

@@ -25,50 +25,50 @@ import {
 import type { ChatCall, Clocks, ProviderFault } from "./Provider.ts"
 import type { WorkCall, WorkOperation } from "./Work.ts"
 
-/** A call that may be tried at several providers, whatever it is for. */
+/** A call that several providers may be tried for, whatever its kind. */
 export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" | "steering"> {
   readonly plan: Plan<P>
-  /** The trace its attempts belong to, where there is one. */
+  /** The trace of its attempts, if there is one. */
   readonly trace?: Trace | undefined
   /**
-   * Told at the start of every attempt whom it goes to, so that whoever hangs up knows whether to drain; while two run beside each
-   * other, hanging up stops the bill only where it does so at both.
+   * Called at the start of every attempt with its provider, so that the gateway knows after a disconnect whether to drain the answer.
+   * While two attempts run in parallel, stopping ends the bill only if it does so at both providers.
    */
   readonly onAttempt?: (info: {
     readonly provider: string
     readonly stopsBillingOnAbort: boolean
-    /** It begins now, and no other is under way. */
+    /** The attempt starts now, and no other is running. */
     readonly beginsAlone: boolean
   }) => void
-  /** Told whom was asked, where nobody waits for an answer any more. */
+  /** Called with the attempts made so far when no client waits for an answer any more. */
   readonly onLeft?: (attempts: ReadonlyArray<Attempt>) => void
 }
 
-/** A chat call that may be tried at several providers. */
+/** A chat call that several providers may be tried for. */
 export interface PoolCall extends CourseCall<TokenPrice>, Pick<ChatCall, "accountId" | "conversation" | "held"> {
-  /** The most prompt tokens that a candidate is held to count. */
+  /** The maximum prompt tokens that the hold covers at a candidate. */
   readonly promptBound: (candidate: Candidate) => number
-  /** The output cap at a candidate, within what is held. */
+  /** The output cap at a candidate, within the hold. */
   readonly maxOutputTokens: (candidate: Candidate) => number
 }
 
-/** Work other than chat that may be tried at several providers. */
+/** Work other than chat that several providers may be tried for. */
 export interface WorkPoolCall extends CourseCall<Price> {
   readonly operation: WorkOperation
 }
 
-/** What all requests share. */
+/** The state that all requests share. */
 export interface Courses {
   readonly hosts: ReadonlyMap<string, Host>
   readonly metrics: Metrics
-  /** The longest clocks; a plan's policy can shorten them. */
+  /** The service's time limits. A plan's policy can only shorten them. */
   readonly clocks: Clocks
   readonly observe: (sample: AttemptSample) => void
   readonly traceTo: ReadonlySet<string> | undefined
   readonly times: AnswerTimes
 }
 
-/** A candidate whose turn it is. Without a breaker it is not judged. */
+/** A candidate that is to be called next. Without a breaker, its health is not tracked. */
 export interface Turn<P extends Price = TokenPrice> {
   readonly candidate: Candidate<P>
   readonly host: Host
@@ -76,46 +76,49 @@ export interface Turn<P extends Price = TokenPrice> {
   readonly permit: number
 }
 
-/** Two turns at once. */
+/** Two attempts that run in parallel. */
 export interface Pair<P extends Price = TokenPrice> {
   readonly first: Turn<P>
   readonly hedge: Turn<P>
 }
 
-/** Calls to hosts that have failed this request already, beside the one at once where no connection could be made. */
+/**
+ * The maximum number of calls to hosts that have already failed this request, not counting the immediate retry after a failed
+ * connection.
+ */
 const MOST_RETRIES = 2
-/** Who waits longer than this is better told when to come back. */
+/** Beyond this wait it is better to tell the client when to come back. */
 const MOST_WAIT_MS = 5_000
-/** Backoff is a random part of this, doubled with each retry. */
+/** The backoff is a random part of this, doubled with each retry. */
 const BACKOFF_MS = 200
 
-/** A clock that never goes back, in milliseconds: a corrected wall clock must not keep a breaker open. */
+/** The time in milliseconds from a clock that never goes back. A corrected wall clock must not keep a breaker open. */
 const millisOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 /**
- * The way of one request through its candidates: who is next, who was passed over, what is worth another try, and when to stop.
- * It decides and keeps account; it calls nobody.
+ * The path of one request through its candidates. It decides which candidate is next, which to skip, which is worth a retry, and when
+ * to stop. It only decides and keeps records; it makes no calls.
  */
 export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall> {
   readonly call: Q
   readonly kind: CallKind<P, Q, C>
-  /** Whom to ask now; undefined while something is to be waited for, and at the end. */
+  /** The next candidate to call. Undefined while a wait is due, and at the end. */
   upcoming: Turn<P> | undefined
-  /** How long to wait before `wake`; undefined at the end, when nobody served. */
+  /** How long to wait before `wake`. Undefined at the end, when no provider served the request. */
   waitMs: number | undefined
   readonly #shared: Courses
   readonly #clock: Clock.Clock
-  /** A number from 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly #chance: () => number
   readonly #clocks: Clocks
   readonly #deadline: number
   readonly #queue: Array<Candidate<P>>
   readonly #passedOver: Array<Turn<P> & { readonly breaker: Breaker }> = []
   readonly #failures: Array<FailedAttempt> = []
-  /** Attempts that have ended without serving, as the receipt lists them. */
+  /** Attempts that have ended without serving, in the receipt's order. */
   readonly #before: Array<{ readonly provider: string; readonly model: string }> = []
   readonly #running = new Set<Turn<P>>()
-  /** Made when first needed, which is seldom. */
+  /** Created when first needed, which is rare. */
   #worthMore: Map<Candidate<P>, Turn<P>> | undefined
   #toRetry: Turn<P> | undefined
   #begun = 0
@@ -137,8 +140,8 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /**
-   * When a second attempt may be started beside the one to be made now. What is slow was measured of the plan's first alone, and of
-   * streams by their first token, for which nobody waits where all of the answer is to be checked.
+   * When a second attempt may start beside the next one. The delay was measured for the plan's first candidate only. For streams it
+   * concerns the first token, which nothing waits for when the whole answer has to be checked.
    */
   get hedgeAfterMs(): number | undefined {
     const { candidates, hedgeAfterMs } = this.call.plan
@@ -148,14 +151,14 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
       : undefined
   }
 
-  /** Begins an attempt. `beside` is the one that runs already. */
+  /** Starts an attempt. `beside` is the one that is already running. */
   begin(turn: Turn<P>, beside?: Turn<P>): AttemptContext<C> {
     const context = this.prepare(turn)
     this.begun(turn, beside)
     return context
   }
 
-  /** What an attempt would be; nothing has happened yet. */
+  /** Prepares an attempt without starting it. */
   prepare(turn: Turn<P>): AttemptContext<C> {
     const { breaker, candidate, host, permit } = turn
     const { call, kind } = this
@@ -195,7 +198,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return kind && { ...kind, ...placeOf(candidate) }
   }
 
-  /** The caller's own clock, or while another candidate is left one by what such answers take. */
+  /** The caller's own limit or, while another candidate is left, one derived from the usual duration of such answers. */
   #answerClock(kind: AnswerKind): AnswerClock | undefined {
     if (this.call.plan.policy.timeouts.firstTokenMs !== undefined) {
       return this.kind.folds ? undefined : { ms: this.#clocks.firstTokenMs, clock: "first_token", known: true }
@@ -203,7 +206,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return this.#queue.length === 0 ? undefined : this.#shared.times.clockOf(kind, this.#clock)
   }
 
-  /** What was prepared is carried out. */
+  /** Records that the prepared attempt has started. */
   begun(turn: Turn<P>, beside?: Turn<P>): void {
     const { candidate, host } = turn
     const { provider } = host
@@ -215,7 +218,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops, beginsAlone: beside === undefined })
   }
 
-  /** What was prepared is not carried out: this provider does no such work. */
+  /** Drops the prepared attempt, because this provider does not do such work. */
   unable(turn: Turn<P>): void {
     this.left(turn)
     const now = millisOf(this.#clock)
@@ -223,25 +226,25 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.waitMs = this.upcoming === undefined ? this.#planRetry(now) : undefined
   }
 
-  /** Content has come. */
+  /** Records the first content. */
   answered({ breaker, permit }: Turn<P>): void {
     breaker?.answered(permit, millisOf(this.#clock))
   }
 
-  /** The caller has gone, or another attempt was quicker. */
+  /** Records an abandoned attempt: the client disconnected, or another attempt was faster. */
   left(turn: Turn<P>): void {
     turn.breaker?.left(turn.permit)
     if (this.#running.has(turn)) this.#end(turn)
   }
 
-  /** Who served, after whom. */
+  /** Records the attempt that served, and the ones before it. */
   served({ candidate, host }: Turn<P>) {
     const attempts = attemptsOf(this.#before, { ...placeOf(candidate), outcome: "served" })
     const { stopsBillingOnAbort } = host.provider
     return { candidate, attempts, firstTokenMs: undefined, stopsBillingOnAbort }
   }
 
-  /** An attempt gave nothing, and nobody else is being asked: decides what comes next. */
+  /** Records an attempt without content while no other is running, and decides what comes next. */
   failed(turn: Turn<P>, { call, record }: AttemptContext<C>, fault: ProviderFault | undefined): void {
     this.#note(turn, fault)
     const now = millisOf(this.#clock)
@@ -250,7 +253,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.upcoming = goesOn ? this.#nextInPlan(now) : undefined
     const isGone = fault?._tag === "Unreachable" && !this.#isLeftOut(turn.candidate)
     if (goesOn && this.upcoming === undefined && isGone && !this.#askedAgain) {
-      // A kept connection that has died looks like that. What comes of it is the breaker's to know, not this.
+      // A dead keep-alive connection looks like a failed connection. The breaker records the outcome of the retry; this does not.
       this.#askedAgain = true
       this.upcoming = turn
     } else this.#blame(turn, call.clocks, fault)
@@ -259,7 +262,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     record.failed(fault, this.upcoming === undefined && this.waitMs === undefined ? "failed" : "failed_over")
   }
 
-  /** An attempt gave nothing while the other runs on, or has served. */
+  /** Records an attempt without content while the other one is running or has served. */
   fellBehind(
     { first, hedge }: Pair<P>,
     turn: Turn<P>,
@@ -272,7 +275,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.#hedged(hedge, turn === hedge ? "lost" : "won", turn === hedge ? first : hedge)
   }
 
-  /** After the wait: the host may have been taken by another request meanwhile, which is then waited for again. */
+  /** Called after the wait. Another request may have used the host meanwhile; then the course waits for it again. */
   wake(): void {
     const turn = this.#toRetry
     const now = millisOf(this.#clock)
@@ -281,7 +284,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.waitMs = this.upcoming === undefined ? this.#planRetry(now) : undefined
   }
 
-  /** A candidate to be started beside an attempt that has given nothing yet, where one is healthy and has the budget. */
+  /** A candidate to start beside an attempt that has no content yet: one that is healthy and has retry budget. */
   hedge(): Turn<P> | undefined {
     const now = millisOf(this.#clock)
     for (const [at, candidate] of this.#queue.entries()) {
@@ -296,9 +299,9 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /**
-   * Of two attempts beside each other one was quicker. The first one, if it is the slower, counts in the live figures with the time
-   * it had, or they would forget how slow it can be: the least that the first token of a stream took, or a whole answer. How long
-   * the whole of a stream would have taken nobody knows.
+   * Records that one of two parallel attempts was faster. If the first attempt is the slower one, the live figures count it with the
+   * time it had; otherwise they would forget how slow it can be. That time is a lower bound for the first token of a stream, or for a
+   * complete answer. The duration of the whole stream is unknown.
    */
   outran({ first, hedge }: Pair<P>, winner: Turn<P>, elapsedMs: number | undefined): void {
     const loser = winner === first ? hedge : first
@@ -309,12 +312,12 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.#shared.observe({ ...place, ok: true, durationMs, firstTokenMs })
   }
 
-  /** All that have ended, where nobody served. */
+  /** All attempts that have ended, when no provider served the request. */
   get attempts(): ReadonlyArray<Attempt> {
     return attemptsOf(this.#before)
   }
 
-  /** Nobody served. */
+  /** The error when no provider served the request. */
   get error(): PoolError {
     return new PoolError({ reason: this.#reason, attempts: this.attempts, failures: this.#failures })
   }
@@ -326,21 +329,21 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return restingReason(soonest - millisOf(this.#clock))
   }
 
-  /** One of the two goes on alone. */
+  /** Records that one of the two attempts continues alone. */
   #hedged(hedge: Turn<P>, outcome: "won" | "lost", alone: Turn<P>): void {
     this.#shared.metrics.provider.hedged(hedge.host.provider.id, outcome)
     const { id, stopsBillingOnAbort } = alone.host.provider
     this.call.onAttempt?.({ provider: id, stopsBillingOnAbort, beginsAlone: false })
   }
 
-  /** A request that was planned for a double may be paid with play money, so that it must never reach a real host. */
+  /** A request that was planned for a double may be paid with play money, so it must never reach a real host. */
   #hostOf({ offer }: Candidate<P>): Host | undefined {
     const host = this.#shared.hosts.get(offer.provider)
     return offer.simulated === true && host?.provider.steerable !== true ? undefined : host
   }
 
   #breakerOf(host: Host | undefined, { model }: Candidate<P>): Breaker | undefined {
-    // What a caller of the sandbox has asked of a double says nothing of anybody's health.
+    // A fault that a sandbox client asked a double for says nothing about the provider's health.
     const steered = this.call.steering !== undefined && host?.provider.steerable === true
     return steered ? undefined : host?.breakerOf(model.id)
   }
@@ -369,7 +372,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return undefined
   }
 
-  /** Nobody is left but those that were passed over: one of them may be probed before its time. */
+  /** Only skipped candidates are left. One of them may be probed before its time. */
   #lastResort(now: number): Turn<P> | undefined {
     for (const [at, turn] of this.#passedOver.entries()) {
       const permit = turn.breaker.admitEarly(now)
@@ -397,12 +400,14 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     } else this.#worthMore?.delete(turn.candidate)
   }
 
-  /** After an answer off its schema, whoever's it was, those are out whose own would have to be checked. */
+  /**
+   * After an answer that violated its schema, from any candidate, the course skips candidates whose answers would have to be checked.
+   */
   #isLeftOut(candidate: Candidate<P>): boolean {
     return this.#failures.some(({ fault }) => isAnsweredOff(fault)) && this.#isEnforced(candidate)
   }
 
-  /** From here on only those are asked that keep to the form by themselves. */
+  /** From here on, the course uses only candidates that guarantee the schema themselves. */
   #leaveToNative(): void {
     const native = this.#queue.filter((candidate) => !this.#isEnforced(candidate))
     this.#queue.splice(0, Infinity, ...native)
@@ -424,7 +429,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     else breaker.failed(permit, millisOf(this.#clock), this.#chance(), how)
   }
 
-  /** Picks the host that can be asked again soonest, and answers in how long; undefined when none is worth it. */
+  /** Picks the host that can be retried soonest and returns the delay in milliseconds; undefined when no retry is worthwhile. */
   #planRetry(now: number): number | undefined {
     if (this.#retries >= MOST_RETRIES) return undefined
     const backoff = this.#chance() * BACKOFF_MS * 2 ** this.#retries

@@ -1,19 +1,19 @@
-/** What adapters that draw share. */
+/** Functions that image adapters share. */
 import { Effect, Result } from "effect"
 import { isAnsweredLost } from "./PoolError.ts"
 import type { ProviderError } from "./Provider.ts"
 import type { Drawn, DrawWork } from "./Work.ts"
 
-/** The longest image that is taken from a provider: several times what eight megapixels come to as a rule. */
+/** The largest image the gateway accepts from a provider, in bytes: several times the usual size of eight megapixels. */
 export const MAX_IMAGE_BYTES = 25 * 1_048_576
 
-/** The longest answer with so many images in it as base64, and some words beside each. */
+/** The maximum length of an answer with this many images in base64 and some text for each, in bytes. */
 export const mostDrawnBytes = (images: number): number => images * (Math.ceil(MAX_IMAGE_BYTES / 3) * 4 + 65_536)
 
-/** A ratio is met where a size is within so much of it: models draw in steps of some pixels. */
+/** The tolerance for aspect ratios: models draw in steps of several pixels. */
 const TOLERANCE = 0.03
 
-/** Which of the ratios of width to height, such as `16:9`, a size has. */
+/** The aspect ratio of a size, such as `16:9`, out of those that a model supports. */
 export const ratioOf = (ratios: ReadonlyArray<string>, { height, width }: NonNullable<DrawWork["size"]>) =>
   ratios.find((ratio) => {
     const [across = 1, down = 1] = ratio.split(":").map(Number)
@@ -21,8 +21,8 @@ export const ratioOf = (ratios: ReadonlyArray<string>, { height, width }: NonNul
   })
 
 /**
- * What came of several calls, or why nothing did. Where some of it was made and is lost, that is why: the rest is not to be asked for
- * again either.
+ * The result of several calls, or the reason why there is none. If some images were made and lost, that is the reason, because the
+ * gateway must not pay for the rest a second time.
  */
 export const wholeOf = (
   results: ReadonlyArray<Result.Result<Drawn["images"], ProviderError>>

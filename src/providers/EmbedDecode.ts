@@ -1,4 +1,7 @@
-/** A list of embeddings as OpenAI and Voyage answer it: long, and given on as it came wherever it can be. */
+/**
+ * Decodes a list of embeddings in OpenAI's and Voyage's format. Such lists are long, so the bytes are passed on unchanged wherever
+ * possible.
+ */
 import { Result } from "effect"
 import { JsonScan, NOWHERE } from "./JsonScan.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsed } from "./Json.ts"
@@ -7,35 +10,37 @@ import type { Embedded, EmbedWork } from "./Work.ts"
 
 type Format = EmbedWork["format"]
 
-/** What the list must have been made for. */
+/** The request that the list must match. */
 type Asked = Pick<EmbedWork, "inputs" | "format">
 
-/** The widest vectors of any model that hosts of today serve. */
+/** The widest vectors of any current model. */
 const MOST_DIMENSIONS = 4_096
 
-/** A number as Python writes it, on a line of its own behind an indent, as some hosts print lists; and 4 bytes in base64. */
+/**
+ * The longest number in bytes: with an indent and on a line of its own, as some hosts print lists; and four bytes of a float in base64.
+ */
 const BYTES_PER_NUMBER = { float: 32, base64: 6 } as const
 
-/** A vector's other members, and what comes once. */
+/** Bytes for the vector's other members. */
 const BYTES_AROUND = 1_024
 
-/** The longest vector in bytes that can be right, with its other members. */
+/** The maximum length of a valid vector with its other members, in bytes. */
 export const mostVectorBytes = (format: Format): number => BYTES_AROUND + MOST_DIMENSIONS * BYTES_PER_NUMBER[format]
 
-/** The longest answer in bytes that can be right: up to some 270 MB for 2,048 vectors of 4,096 numbers. */
+/** The maximum length of a valid answer, in bytes: about 270 MB for 2,048 vectors of 4,096 numbers. */
 export const mostEmbedBytes = ({ dimensions, format, inputs }: EmbedWork): number =>
   (inputs.length + 64) * BYTES_AROUND +
   inputs.length * Math.min(dimensions ?? MOST_DIMENSIONS, MOST_DIMENSIONS) * BYTES_PER_NUMBER[format]
 
 const malformed = (detail: string): Result.Result<never, ProviderFault> => Result.fail({ _tag: "Malformed", detail })
 
-/** Whether a vector is what was asked for, and is not empty. */
+/** Whether a vector has the requested format and is not empty. */
 export const isVector = (value: unknown, format: Format): boolean =>
   format === "base64"
     ? typeof value === "string" && value !== ""
     : Array.isArray(value) && value.length > 0 && value.every((one) => Number.isFinite(one))
 
-/** The end of the list's element at this index, if it has the three members that are due, in any order, and no other. */
+/** The end of the list element at this index, if it has exactly the three expected members, in any order. */
 export const elementEnd = (scan: JsonScan, start: number, index: number, format: Format): number => {
   const seen = new Set<string>()
   const end = scan.members(start, (name, at) => {
@@ -50,7 +55,7 @@ export const elementEnd = (scan: JsonScan, start: number, index: number, format:
   return seen.size === 3 ? end : NOWHERE
 }
 
-/** The bytes of a list that is in order and has nothing but what is due, with the rest of the answer; undefined where it is not. */
+/** The bytes of a list with exactly the expected elements in order, and the rest of the answer; undefined otherwise. */
 const scanned = (body: Uint8Array, { format, inputs }: Asked) => {
   const scan = new JsonScan(body)
   const names = new Set<string>()
@@ -62,7 +67,7 @@ const scanned = (body: Uint8Array, { format, inputs }: Asked) => {
       const elementAt = elementEnd(scan, start, index, format)
       count = index + 1
       if (index > 0 || elementAt === NOWHERE) return elementAt
-      // One is looked at whole; a host that writes it well writes all others so.
+      // Only one vector is parsed completely. A host that writes one correctly writes all others the same way.
       return isVector(objectOf(parsed(body.subarray(start, elementAt)))?.["embedding"], format) ? elementAt : NOWHERE
     })
     if (end !== NOWHERE) data = body.subarray(at, end)
@@ -80,32 +85,32 @@ const scanned = (body: Uint8Array, { format, inputs }: Asked) => {
   return { data, rest: objectOf(parsed(`{${others.join()}}`)) }
 }
 
-/** Little-endian 32-bit floats, as OpenAI's clients read them. */
+/** Encodes little-endian 32-bit floats, as OpenAI's clients read them. */
 export const base64Of = (vector: ReadonlyArray<number>): string => {
   const bytes = Buffer.allocUnsafe(vector.length * 4)
   for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4)
   return bytes.toString("base64")
 }
 
-/** The numbers of such a string. */
+/** Decodes such a string to numbers. */
 export const floatsOf = (base64: string): ReadonlyArray<number> => {
   const bytes = Buffer.from(base64, "base64")
   return Array.from({ length: Math.floor(bytes.length / 4) }, (_, index) => bytes.readFloatLE(index * 4))
 }
 
-/** A vector in the format that was asked for, which not every host heeds. */
+/** A vector in the requested format, which not every host honours. */
 const converted = (value: unknown, format: Format): unknown => {
   if (format === "base64") return isVector(value, "float") ? base64Of(value as ReadonlyArray<number>) : value
   return typeof value === "string" ? floatsOf(value) : value
 }
 
-/** The list written anew, of an answer in any order and with any members. */
+/** Rewrites the list of an answer whose elements are in another order or have other members. */
 const rewritten = (body: JsonObject, { format, inputs }: Asked): Result.Result<Uint8Array, ProviderFault> => {
   const vectors = new Map<number, unknown>()
   for (const [place, one] of listOf(body["data"]).entries()) {
     const element = objectOf(one)
     const vector = converted(element?.["embedding"], format)
-    if (!isVector(vector, format)) return malformed(`embedding ${place} is no vector`)
+    if (!isVector(vector, format)) return malformed(`embedding ${place} is not a vector`)
     vectors.set(countIn(element, "index") ?? place, vector)
   }
   if (listOf(body["data"]).length !== inputs.length || !inputs.every((_, index) => vectors.has(index))) {
@@ -115,13 +120,13 @@ const rewritten = (body: JsonObject, { format, inputs }: Asked): Result.Result<U
   return Result.succeed(Buffer.from(JSON.stringify(list)))
 }
 
-/** Prompt tokens as the members around the list say them. */
+/** The prompt tokens that the members around the list report. */
 export const tokensOf = (rest: JsonObject | undefined): number | undefined => {
   const usage = objectOf(rest?.["usage"])
   return countIn(usage, "prompt_tokens") ?? countIn(usage, "total_tokens")
 }
 
-/** Decodes a success. `faultOfError` says what an error means that comes where an answer was due. */
+/** Decodes a successful response. `faultOfError` interprets an error object in place of an answer. */
 export const decodeEmbeddings = (
   body: Uint8Array,
   asked: Asked,

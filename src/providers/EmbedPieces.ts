@@ -1,4 +1,4 @@
-/** A long list of embeddings read as it comes, so that its beginning is given on while its end is still on its way. */
+/** Reads a long list of embeddings as it arrives, so that its beginning can be passed on before its end has arrived. */
 import { elementEnd, isVector, mostVectorBytes, tokensOf } from "./EmbedDecode.ts"
 import { JsonScan, NOWHERE } from "./JsonScan.ts"
 import { objectOf, parsed } from "./Json.ts"
@@ -10,31 +10,34 @@ const COMMA = 0x2c
 
 const NONE: ReadonlyArray<Uint8Array> = []
 
-/** The largest vector of today's models and two pieces as they come from a socket, so that a larger room is seldom needed. */
+/** The largest vector of current models plus two chunks from a socket, so that the buffer rarely has to grow. */
 const ROOM_BYTES = 262_144
 
-/** More than comes before any list. */
+/** More bytes than come before any list. */
 const MOST_BEFORE_BYTES = 65_536
 
-/** What a list of so many vectors turned out to be. */
+/** The number of vectors in the list, and the members around it. */
 export interface ListEnd {
   readonly tokens: number | undefined
 }
 
 /**
- * Takes the bytes of one answer as they come and gives those of its list that are looked through and right. It knows only answers
- * in the order and with the members in which hosts write them; whoever meets another must read that whole.
+ * Takes the bytes of one answer as they arrive and returns those list bytes that are validated. It supports only the order and the
+ * members that hosts usually write. An answer of another form must be read as a whole.
  */
 export class EmbedPieces {
   readonly #asked: Pick<EmbedWork, "inputs" | "format">
-  /** Where what is looked through stands together; what is given on are the bytes that came. */
+  /** A buffer in which unvalidated bytes are contiguous. The bytes that are returned are the original chunks. */
   #room = Buffer.allocUnsafeSlow(ROOM_BYTES)
-  /** Of the room, what has come and is not yet given: from the list's first bracket, the end of a vector, or the list's end on. */
+  /**
+   * The buffer's part that has arrived and is not yet returned. It starts at the list's first bracket, the end of a vector, or the
+   * list's end.
+   */
   #from = 0
   #to = 0
-  /** The same as it came. */
+  /** The same bytes as the original chunks. */
   #come: Array<Uint8Array> = []
-  /** Vectors that are given. */
+  /** How many vectors were returned. */
   #count = 0
   #place: "before" | "list" | "behind" = "before"
   #wrong = false
@@ -43,17 +46,17 @@ export class EmbedPieces {
     this.#asked = asked
   }
 
-  /** Whether what came is not such an answer; then nothing more is to be pushed. */
+  /** Whether the answer has another form. Nothing must be pushed after that. */
   get wrong(): boolean {
     return this.#wrong
   }
 
-  /** Vectors that were looked through and are right. */
+  /** How many vectors were validated. */
   get count(): number {
     return this.#count
   }
 
-  /** What of the list can now be given on, from its first bracket on; its last one is never among it. */
+  /** The list bytes that can now be passed on, starting with the list's first bracket, never including its last one. */
   push(bytes: Uint8Array): ReadonlyArray<Uint8Array> {
     this.#keep(bytes)
     if (this.#place === "before") this.#begin()
@@ -63,10 +66,10 @@ export class EmbedPieces {
     return this.#shift(given)
   }
 
-  /** No more will come: what stands around the list, or undefined where the answer is not whole. */
+  /** Ends the answer: returns the members around the list, or undefined when the answer is incomplete. */
   end(): ListEnd | undefined {
     if (this.#wrong || this.#place !== "behind") return undefined
-    // The first of it is the list's own end.
+    // It starts with the end of the list.
     const behind = this.#room.toString("utf8", this.#from, this.#to).trimStart().slice(1)
     const rest = objectOf(parsed(Buffer.from(`{"data":0${behind}`)))
     return rest === undefined ? undefined : { tokens: tokensOf(rest) }
@@ -87,7 +90,7 @@ export class EmbedPieces {
     this.#come.push(bytes)
   }
 
-  /** The first bytes of what has come. */
+  /** Removes the first bytes from the buffer. */
   #shift(length: number): ReadonlyArray<Uint8Array> {
     const given: Array<Uint8Array> = []
     for (let left = length; left > 0;) {
@@ -101,7 +104,7 @@ export class EmbedPieces {
     return given
   }
 
-  /** Looks for the list among the members of the answer. What is used comes behind it, or the answer is none of these. */
+  /** Looks for the list among the members of the answer. The usage comes after it; otherwise the answer has another form. */
   #begin(): void {
     const bytes = this.#room.subarray(this.#from, this.#to)
     const scan = new JsonScan(bytes)
@@ -120,7 +123,7 @@ export class EmbedPieces {
     this.#place = "list"
   }
 
-  /** Looks through the vectors that have come whole; answers how many bytes they are with what stands before them. */
+  /** Validates the vectors that have arrived completely. Returns their length in bytes, including what comes before them. */
   #vectors(): number {
     const bytes = this.#room.subarray(this.#from, this.#to)
     const scan = new JsonScan(bytes)
@@ -129,7 +132,7 @@ export class EmbedPieces {
       const start = this.#vectorStart(scan, bytes, given)
       if (start === NOWHERE) return given
       const end = elementEnd(scan, start, this.#count, this.#asked.format)
-      // One is looked at whole; a host that writes it well writes all others so.
+      // Only one vector is parsed completely. A host that writes one correctly writes all others the same way.
       const isFirst = end !== NOWHERE && this.#count === 0
       if (end === NOWHERE) this.#wrong = bytes.length - start > mostVectorBytes(this.#asked.format)
       else if (isFirst && !this.#isVector(bytes.subarray(start, end))) this.#wrong = true
@@ -143,7 +146,7 @@ export class EmbedPieces {
     return isVector(objectOf(parsed(bytes))?.["embedding"], this.#asked.format)
   }
 
-  /** Where behind `from` the next vector begins, as far as that has come. */
+  /** The start of the next vector after `from`, if it has arrived. */
   #vectorStart(scan: JsonScan, bytes: Buffer, from: number): number {
     const at = scan.start(from)
     const byte = bytes[at]

@@ -1,4 +1,4 @@
-/** The body of an answer that was asked for as a stream, as output events. */
+/** Turns the body of a streaming response into output events. */
 import { Effect } from "effect"
 import { isSaid, type OutputEvent } from "../domain/Output.ts"
 import { type OutboundError, type OutboundStream, readUpTo } from "../platform/OutboundCall.ts"
@@ -7,34 +7,34 @@ import { areEvents, type BodyKind, kindOf } from "./BodyKind.ts"
 import { faultOfOutbound } from "./Failure.ts"
 import { type ChatSource, eachOf, type ProviderError, type ProviderFault, type TakeEvents } from "./Provider.ts"
 
-/** The fold of a stream's bytes into output events. */
+/** Folds a stream's bytes into output events. */
 export interface ChatFold {
-  /** The events these bytes complete, never a finish or a usage. */
+  /** The events that these bytes complete, without the finish and the usage. */
   readonly push: (bytes: Uint8Array) => ReadonlyArray<OutputEvent>
-  /** The events of what the end of the body completes: hosts leave out the blank line behind the last event. */
+  /** The events that the end of the body completes, because hosts omit the blank line after the last event. */
   readonly flush: () => ReadonlyArray<OutputEvent>
-  /** The events that close a stream which ended in order: its finish and its usage. */
+  /** The last events of a stream that ended correctly: its finish and its usage. */
   readonly end: () => ReadonlyArray<OutputEvent>
-  /** The host has said that nothing more comes. */
+  /** Whether the host has said that nothing more follows. */
   readonly done: boolean
-  /** The host has said that the model stopped; what is lost after that is at most the usage. */
+  /** Whether the host has said that the model stopped. Only the usage can be lost after that. */
   readonly stopped: boolean
-  /** What went wrong inside the stream, to be raised after the events that came before it. */
+  /** The fault inside the stream, to be raised after the events before it. */
   readonly fault: ProviderFault | undefined
 }
 
-/** What the host's adapter makes of a body. */
+/** How a host's adapter interprets a body. */
 export interface EventSourceOptions {
   readonly fault: (fault: ProviderFault) => Effect.Effect<never, ProviderError>
-  /** What an event that closes the stream becomes. */
+  /** Maps the last events of the stream. */
   readonly ended: (event: OutputEvent) => OutputEvent
-  /** The events of an answer that came whole, of which `rest` reads up to so many bytes. */
+  /** The events of an answer that arrived as a whole. `rest` reads up to this many bytes. */
   readonly whole: (
     rest: (limitBytes: number) => Effect.Effect<Uint8Array, OutboundError>
   ) => Effect.Effect<ReadonlyArray<OutputEvent>, ProviderError>
 }
 
-/** Events that are all there. */
+/** A source whose events are all available. */
 const givenAtOnce = (events: ReadonlyArray<OutputEvent>): ChatSource => {
   let given: ReadonlyArray<OutputEvent> | undefined = events
   return {
@@ -46,13 +46,13 @@ const givenAtOnce = (events: ReadonlyArray<OutputEvent>): ChatSource => {
   }
 }
 
-/** A body that is no plain events, told by how it begins. */
+/** A body that is not plain events, identified by its first bytes. */
 interface Other {
   readonly kind: Exclude<BodyKind, "events">
   readonly start: Uint8Array
 }
 
-/** What has come of a body until it is known to be events. */
+/** Collects the start of a body until its kind is known. */
 class Beginning {
   readonly #stream: OutboundStream
   #start: Uint8Array | undefined
@@ -63,7 +63,7 @@ class Beginning {
     this.#stream = stream
   }
 
-  /** The bytes to be read as events: none while it is unclear what they are, or when they are no events. */
+  /** The bytes to read as events. Empty while the kind is unknown; undefined when the body is not events. */
   push(bytes: Uint8Array): Uint8Array | undefined {
     if (this.#known) return bytes
     if (this.#start === undefined && areEvents(bytes, this.#stream.headers)) {
@@ -72,7 +72,7 @@ class Beginning {
     }
     const start = this.#start === undefined ? bytes : Buffer.concat([this.#start, bytes])
     const kind = kindOf(start, this.#stream.headers, false)
-    // As long as it says nothing, it is blanks.
+    // The bytes so far are only whitespace.
     this.#start = start.length < TELLING_BYTES ? start : undefined
     return this.#judged(start, kind)
   }
@@ -96,15 +96,15 @@ class Beginning {
 }
 
 /**
- * The events of a stream. What its body is shows as it begins: events go to the fold, a whole answer to the decoder, and what is
- * compressed is unpacked first.
+ * The events of a stream. The first bytes show the kind of body: events go to the fold, a complete answer goes to the decoder, and a
+ * compressed body is decompressed first.
  */
 export const eventSource = (stream: OutboundStream, fold: ChatFold, options: EventSourceOptions): ChatSource => {
   const beginning = new Beginning(stream)
   let otherSource: ChatSource | undefined
   let started = false
   let over = false
-  /** Gives the events that close a stream in order, behind those that came with its last bytes. */
+  /** Delivers the last events of a stream after those that its last bytes complete. */
   const finish = (events: ReadonlyArray<OutputEvent>, take: TakeEvents): boolean => {
     over = true
     stream.finished()
@@ -142,7 +142,7 @@ export const eventSource = (stream: OutboundStream, fold: ChatFold, options: Eve
     }
     const onLoss = (error: OutboundError): Effect.Effect<boolean, ProviderError> =>
       fold.stopped ? Effect.sync(() => !finish([], take)) : options.fault(faultOfOutbound(error))
-    /** The last event may lack its blank line, and a short body may not have been judged. */
+    /** The last event may lack its blank line, and the kind of a short body may still be unknown. */
     const onEnd = (): Effect.Effect<boolean, ProviderError> => {
       const late = beginning.end()
       if (beginning.other !== undefined) return eachOfOther(beginning.other, take)

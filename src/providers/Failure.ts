@@ -2,31 +2,34 @@ import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/
 import type { Clocks, ProviderFault } from "./Provider.ts"
 import { refused, type RefusalHints, subjectOf } from "./Refusal.ts"
 
-/** An answer other than a success, as it came. */
+/** A response without a success status, as received. */
 export interface RefusedAnswer {
   readonly status: number
   readonly headers: OutboundHeaders
   readonly body: Uint8Array
 }
 
-/** What a status means, whoever sent it. `detail` is the host's own sentence. */
+/** Interprets a status, whichever host sent it. `detail` is the host's own sentence. */
 export const faultOf = (
   status: number,
   detail: string,
   retryAfter: number | undefined,
   hints: RefusalHints = {}
 ): ProviderFault => {
-  // Moderation is also said with a status that means a credential elsewhere.
+  // Some hosts report moderation with 403, which elsewhere means a wrong credential.
   if (status === 403 && subjectOf(detail, hints) === "policy") return refused(status, detail, hints)
   if (status === 401 || status === 402 || status === 403) return { _tag: "Unauthorized", status }
   if (status === 429) return { _tag: "RateLimited", retryAfterSeconds: retryAfter }
-  // Conflict, lock, timeout and "too early" are the host's own passing troubles.
+  // Conflict, lock, timeout and "too early" are temporary problems of the host.
   const passing = status === 408 || status === 409 || status === 423 || status === 425
   if (status >= 400 && status < 500 && !passing) return refused(status, detail, hints)
   return { _tag: "ServerError", status, detail, ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }) }
 }
 
-/** What a call without an answer means. A connection lost before the answer began is as good as none: nothing was made. */
+/**
+ * Interprets a call without a response. A connection that broke before the response began counts as no response: the provider made
+ * nothing.
+ */
 export const faultOfOutbound = ({ reason }: OutboundError): ProviderFault => {
   switch (reason._tag) {
     case "Connect":
@@ -40,17 +43,17 @@ export const faultOfOutbound = ({ reason }: OutboundError): ProviderFault => {
   }
 }
 
-/** How long a call for a whole answer may take, in milliseconds. */
+/** How long a call for a complete answer may take, in milliseconds. */
 export const wholeMs = ({ answer, totalMs }: Clocks): number => Math.min(totalMs, answer?.ms ?? totalMs)
 
-/** What a call for a whole answer without one means: the clock that struck is the shortest of those it was given. */
+/** Interprets a failed call for a complete answer: a timeout belongs to the shortest limit of the call. */
 export const faultOfWhole = (error: OutboundError, { answer, totalMs }: Clocks): ProviderFault => {
   const fault = faultOfOutbound(error)
   const isEarly = fault._tag === "TimedOut" && fault.clock === "total" && answer !== undefined && answer.ms < totalMs
   return isEarly ? { ...fault, clock: answer.clock } : fault
 }
 
-/** The pause a host asks for, in whole seconds rounded up: from `retry-after-ms`, or `retry-after` as seconds or a date. */
+/** The pause that a host asks for, in whole seconds rounded up: from `retry-after-ms`, or from `retry-after` as seconds or a date. */
 export const retryAfterSeconds = (headers: OutboundHeaders, nowMs: number): number | undefined => {
   const ms = Number(headerOf(headers, "retry-after-ms") ?? Number.NaN)
   if (ms >= 0) return Math.ceil(ms / 1000)
@@ -60,11 +63,11 @@ export const retryAfterSeconds = (headers: OutboundHeaders, nowMs: number): numb
   return Number.isNaN(dateMs) ? undefined : Math.max(0, Math.ceil((dateMs - nowMs) / 1000))
 }
 
-/** A fault whose detail cannot give away the credential, should the host have repeated it, at a length fit for a message. */
+/** Removes the credential from a fault's detail, in case the host repeated it, and shortens the detail for a message. */
 export const presentable = (fault: ProviderFault, secret: string): ProviderFault => {
   if (!("detail" in fault)) return fault
   const { detail } = fault
-  // The credential goes before the text is cut, or a part of it might stay.
+  // The credential is removed before the text is cut, because a part of it might remain otherwise.
   const clean = secret === "" ? detail : detail.replaceAll(secret, "[secret]")
   return clean === detail && detail.length <= MAX_DETAIL_CHARS
     ? fault

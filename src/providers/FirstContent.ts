@@ -1,4 +1,4 @@
-/** One attempt at one provider, up to its first content, behind which nobody else is asked. */
+/** One attempt at one provider up to its first content. After that, no other provider is tried. */
 import { Clock, Effect, Exit, Scope } from "effect"
 import { isEmpty, isSaid, type Output, type OutputEvent } from "../domain/Output.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
@@ -14,14 +14,14 @@ import {
 import type { WorkCall } from "./Work.ts"
 
 /**
- * One attempt as the live figures see it. One that says nothing of its provider is none: refused as wrong, well answered with
- * nothing, cut short by its caller's own clock, or given up by its caller before an answer.
+ * One attempt in the live figures. Attempts that say nothing about the provider are not recorded: a rejected request, a well-formed
+ * empty answer, a timeout of the caller's own limit, and a disconnect before an answer.
  */
 export interface AttemptSample {
   readonly model: string
   readonly provider: string
   readonly ok: boolean
-  /** Undefined of one that was let go before its end. */
+  /** Undefined for an attempt that was abandoned before its end. */
   readonly durationMs: number | undefined
   readonly firstTokenMs: number | undefined
 }
@@ -31,18 +31,18 @@ export interface AttemptContext<C extends WorkCall = ChatCall> {
   readonly call: C
   readonly observe: (sample: AttemptSample) => void
   readonly record: AttemptRecord
-  /** Whether a fault says something of the provider; without one its answer was well-formed and empty. */
+  /** Whether a fault says something about the provider. Without a fault, the answer was well-formed and empty. */
   readonly blames: (fault: ProviderFault | undefined) => boolean
-  /** Told once how a stream went on that had given content; without a fault it went well. */
+  /** Called once with the outcome of a stream after its first content. Without a fault it succeeded. */
   readonly ended: (fault: ProviderFault | undefined) => void
 }
 
-/** How an answer of one kind is asked for. */
+/** How to make an attempt of one kind. */
 export interface Way<A, R> {
   readonly stream: boolean
-  /** Undefined when nothing was given. */
+  /** Undefined when the attempt produced no content. */
   readonly attempt: (context: AttemptContext) => Effect.Effect<A | undefined, ProviderError, R>
-  /** Lets go of what another attempt has made needless. */
+  /** Releases the result of an attempt that another attempt has made superfluous. */
   readonly abandon: (given: A) => Effect.Effect<void>
 }
 
@@ -52,7 +52,7 @@ export interface FirstContent {
   readonly abandon: Effect.Effect<void>
 }
 
-/** Of an answer that has neither content nor an end that is its own: no request makes a model answer so. */
+/** The fault of an answer that has neither content nor a finish of its own. No request makes a model answer like that. */
 const endless = ({ provider }: AttemptContext): ProviderError =>
   new ProviderError({
     provider: provider.id,
@@ -84,19 +84,16 @@ const attemptChat = (context: AttemptContext): Effect.Effect<Output | undefined,
     })
   })
 
-/** Waits for what is still to come of an answer; undefined of one that is whole. */
+/** Waits for the rest of an answer. Undefined for an answer without a rest. */
 export type RestOf<A> = (answer: A) => Effect.Effect<unknown, ProviderError> | undefined
 
-/** The prompt tokens that an answer to work other than chat, or the end of a long one, says it took. */
+/** The prompt tokens that an answer to work other than chat reports, or that the end of a long answer reports. */
 const tokensOf = (said: unknown): number | undefined => {
   const tokens = typeof said === "object" && said !== null && "tokens" in said ? said.tokens : said
   return typeof tokens === "number" ? tokens : undefined
 }
 
-/**
- * An attempt at work other than chat, which this effect carries out. Of an answer with a rest, how it went is told at the end of
- * that, as of a stream.
- */
+/** One attempt at work other than chat. The outcome of an answer with a rest is reported at the end of the rest, as with a stream. */
 export const attemptWork = <A>(
   context: AttemptContext<WorkCall>,
   work: Effect.Effect<A, ProviderError>,
@@ -133,7 +130,7 @@ export const attemptWork = <A>(
     })
   })
 
-/** Opens the stream in a scope of its own, so that an attempt that gives nothing is closed before the next begins. */
+/** Opens the stream in a scope of its own, so that an attempt without content is closed before the next one starts. */
 const attemptStream = Effect.fnUntraced(function* (context: AttemptContext) {
   const scope = yield* Scope.fork(yield* Effect.scope)
   return yield* pullFirst(context, scope).pipe(
@@ -183,7 +180,7 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   return { source, firstTokenMs, abandon: Scope.close(scope, Exit.interrupt()) } satisfies FirstContent
 })
 
-/** The stream from its beginning: first what was pulled already, then the rest, whose end is reported. */
+/** The stream from its beginning: first the events that were already read, then the rest, whose end is reported. */
 const resumed = (
   record: AttemptRecord,
   pulled: ReadonlyArray<OutputEvent>,
@@ -243,7 +240,9 @@ const resumed = (
   }
 }
 
-/** Reports the outcome of an attempt, the first one told; answers whether it was. One let go before its end has none. */
+/**
+ * Reports the outcome of an attempt, once; returns whether this call was the first. An attempt abandoned before its end has no outcome.
+ */
 const sampler = ({ blames, call, observe, provider }: AttemptContext<WorkCall>, startedAt: number) => {
   let told = false
   return (endedAt: number | undefined, outcome: "ok" | ProviderError, firstTokenMs?: number): boolean => {

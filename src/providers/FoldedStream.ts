@@ -1,4 +1,4 @@
-/** Whole answers that are asked for as streams, so that a clock for the first token can strike. */
+/** Requests a complete answer as a stream, so that a limit for the first token can apply. */
 import { Effect } from "effect"
 import { type Output, OutputFold } from "../domain/Output.ts"
 import { type ChatCall, eachOf, type Provider, ProviderError } from "./Provider.ts"
@@ -21,7 +21,7 @@ const collected = (provider: Provider, call: ChatCall): Effect.Effect<Output, Pr
     })
   )
 
-/** The provider, which is asked for a stream where a whole answer is to begin within the caller's time for the first token. */
+/** Wraps a provider: it requests a stream when a complete answer must start within the caller's `first_token` limit. */
 export const folding = (provider: Provider): Provider => ({
   ...provider,
   chat: (call) => (call.folds === true ? collected(provider, call) : provider.chat(call))

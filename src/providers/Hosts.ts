@@ -1,4 +1,4 @@
-/** What this node knows of each provider's health: a breaker for each of its models, and what retries it may still be sent. */
+/** What this node knows about each provider's health: a breaker for each of its models, and its remaining retry budget. */
 import type { Timeouts } from "../domain/Plan.ts"
 import type { Metrics } from "../platform/Metrics.ts"
 import { Breaker, type FailedHow, type Opening } from "./Breaker.ts"
@@ -9,8 +9,8 @@ import { RetryBudget } from "./RetryBudget.ts"
 const clockOf = { connect: "connectMs", first_token: "firstTokenMs", idle: "idleMs", total: "totalMs" } as const
 
 /**
- * What a fault says of the provider, to its breakers and in the live figures; undefined says nothing. Without a fault its answer
- * was well-formed and empty. Whatever a caller can bring about at will says nothing, or it would decide for all others.
+ * What a fault says about the provider, for its breakers and the live figures. Undefined: nothing. Without a fault, the answer was
+ * well-formed and empty. A fault that a caller can cause at will must say nothing, because it would affect all other callers.
  */
 export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: Clocks): FailedHow | undefined => {
   switch (fault?._tag) {
@@ -23,14 +23,14 @@ export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: 
       return fault.ofModel === true ? undefined : {}
     case "TimedOut":
       if (fault.held === true) return undefined
-      // Of a kind of answer that was never seen, nobody knows how long it takes.
+      // For a kind of answer that this node has never seen, the normal duration is unknown.
       if (fault.clock === "answer") return given.answer?.known === true ? {} : { inShareOnly: true }
       return given[clockOf[fault.clock]] >= service[clockOf[fault.clock]] ? {} : undefined
     case "Lost":
-      // Nothing of the call itself went wrong, and where little time was left, that was the caller's choice or another's doing.
+      // The call itself did not fail. If little time was left, the caller's limit or an earlier attempt was the reason.
       return fault.ours === true || given.totalMs < service.totalMs ? undefined : { inShareOnly: true }
     case "Unauthorized":
-      // A host also forbids single requests, which is no reason to keep all others from it.
+      // A host also rejects single requests with 403, which is no reason to stop all other requests.
       return fault.status === 403 ? { inShareOnly: true } : { atOnce: true }
     default: {
       const pause = pauseOf(fault)
@@ -39,7 +39,7 @@ export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: 
   }
 }
 
-/** The caller's clocks, each of which can only shorten the service's. */
+/** The caller's limits, each of which can only shorten the service's. */
 export const shorten = (clocks: Clocks, timeouts: Timeouts): Clocks => ({
   connectMs: Math.min(clocks.connectMs, timeouts.connectMs ?? Infinity),
   firstTokenMs: Math.min(clocks.firstTokenMs, timeouts.firstTokenMs ?? Infinity),
@@ -53,7 +53,7 @@ export interface Host {
   readonly breakerOf: (model: string) => Breaker
 }
 
-/** Breakers are as many as providers have models in the catalogue. `onOpening` hears of those that this node opens. */
+/** Creates one breaker for each model of each provider in the catalogue. `onOpening` receives the openings that this node causes. */
 export const makeHosts = (
   providers: ReadonlyArray<Provider>,
   metrics: Metrics,
@@ -62,7 +62,7 @@ export const makeHosts = (
   let resting = 0
   metrics.gauge(
     "svc.provider.breakers.open",
-    "Models of providers that are not called, or only probed, because they failed",
+    "Models of providers whose breaker is open or half-open",
     "{breaker}",
     () => resting
   )

@@ -14,29 +14,29 @@ import { type ChatFold, eventSource } from "./EventSource.ts"
 import { faultOfOutbound, faultOfWhole, presentable, type RefusedAnswer, wholeMs } from "./Failure.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 
-/** How one kind of host speaks chat over HTTP with JSON and server-sent events. */
+/** How one kind of host implements chat over HTTP with JSON and server-sent events. */
 export interface ChatWire {
   readonly target: (call: ChatCall, stream: boolean) => ReturnType<typeof targetOf>
-  /** The credential's among them; `accept` and `content-type` are given. */
+  /** Headers of every call, the credential's included. `accept` and `content-type` are added. */
   readonly headers: Readonly<Record<string, string>>
-  /** Further headers of one call, above those of every call. */
+  /** Additional headers of one call, which override those of every call. */
   readonly headersOf?: (call: ChatCall) => Readonly<Record<string, string>> | undefined
   readonly encode: (call: ChatCall, stream: boolean) => string
   readonly decode: (body: Uint8Array, requestId: string, call: ChatCall) => Result.Result<Output, ProviderFault>
   readonly fold: (requestId: string, call: ChatCall) => ChatFold
-  /** What an answer other than a success means. */
+  /** Interprets a response without a success status. */
   readonly faultOfStatus: (answer: RefusedAnswer, nowMs: number) => ProviderFault
 }
 
 export interface HttpChatOptions {
   readonly id: string
   readonly stopsBillingOnAbort: boolean
-  /** Taken out of whatever the host says, should it repeat it. */
+  /** Removed from every text of the host, in case the host repeats it. */
   readonly apiKey: Redacted.Redacted<string> | undefined
   readonly wire: ChatWire
 }
 
-/** The adapter of one host, over the outbound pool. */
+/** The adapter of one host, on the outbound pool. */
 export const makeHttpChat = (options: HttpChatOptions): Effect.Effect<Provider, never, Outbound> =>
   Effect.map(Outbound, (outbound) => {
     const host = hostOf(options)
@@ -49,7 +49,7 @@ export const makeHttpChat = (options: HttpChatOptions): Effect.Effect<Provider, 
   })
 
 const ERROR_BODY_BYTES = 64 * 1024
-/** The longest whole answer that is read. */
+/** The longest complete answer that is read, in bytes. */
 const WHOLE_BODY_BYTES = 16 * 1024 * 1024
 
 interface Host {
@@ -92,7 +92,10 @@ const hostOf = ({ apiKey, id, wire }: HttpChatOptions): Host => {
   }
 }
 
-/** A caller can ask for more log-probabilities than are read: the answer is what was asked for, and would be so anywhere. */
+/**
+ * A caller can request more log-probabilities than fit into an answer. The host answered correctly, and every other host would answer
+ * the same.
+ */
 const tooLong = ({ conversation }: ChatCall): ProviderFault => {
   const detail = `an answer longer than ${WHOLE_BODY_BYTES} bytes`
   return conversation.sampling.logprobs === true
@@ -114,7 +117,7 @@ const chat = (host: Host, outbound: Outbound["Service"], call: ChatCall): Effect
     })
   )
 
-/** Reads a whole answer that came compressed. */
+/** Reads a complete answer that was compressed. */
 const unpacked = (host: Host, call: ChatCall, answer: OutboundResponse): Effect.Effect<Output, ProviderError> =>
   Effect.matchEffect(unpackedAnswer(answer, WHOLE_BODY_BYTES, true), {
     onFailure: (error) =>
@@ -149,7 +152,7 @@ const chatStream = Effect.fnUntraced(function* (
 
 const isOk = (status: number) => status >= 200 && status < 300
 
-/** Events in place of a whole answer. */
+/** Reads events that arrived in place of a complete answer. */
 const folded = ({ wire }: Host, call: ChatCall, body: Uint8Array): Result.Result<Output, ProviderFault> => {
   const fold = wire.fold(call.requestId, call)
   const output = new OutputFold()
@@ -169,7 +172,7 @@ const whole = (host: Host, call: ChatCall, body: Uint8Array): Effect.Effect<Outp
   return Effect.succeed(rest)
 }
 
-/** Hosts also say of their own accord what ended a text: only a sequence that the caller gave is one of the caller's. */
+/** Some hosts also report stop sequences of their own. Only a sequence that the caller gave counts as the caller's. */
 const isAsked = ({ conversation }: ChatCall, stopSequence: string | undefined): boolean =>
   stopSequence === undefined || conversation.sampling.stop?.includes(stopSequence) === true
 

@@ -1,4 +1,4 @@
-/** How adapters read the clips and images that a provider has put somewhere. */
+/** Downloads the videos and images that a provider has put at a URL. */
 import { Effect, Schedule } from "effect"
 import { imageTypeOf } from "../domain/ImageType.ts"
 import { isPassing, PublicFetch, type PublicFetchError, type PublicFetchReason } from "../platform/PublicFetch.ts"
@@ -6,7 +6,7 @@ import { MAX_IMAGE_BYTES } from "./DrawParts.ts"
 import type { HttpWork } from "./HttpWork.ts"
 import type { Provider, ProviderFault } from "./Provider.ts"
 
-/** What is to be read. */
+/** The kind of file to read. */
 interface FileKind {
   readonly name: string
   readonly accept: string
@@ -14,19 +14,19 @@ interface FileKind {
   readonly typeOf: (bytes: Uint8Array) => string | undefined
 }
 
-/** What a file is by how it begins; undefined where it is no video that browsers play. */
+/** The type of a video by its first bytes; undefined for a file that browsers do not play. */
 const videoTypeOf = (bytes: Uint8Array): string | undefined => {
   const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1")
   if (head.startsWith("ftyp", 4)) return head.startsWith("qt  ", 8) ? "video/quicktime" : "video/mp4"
   return head.startsWith("\x1a\x45\xdf\xa3") ? "video/webm" : undefined
 }
 
-/** Fifteen seconds of 4K video have a third of it. */
+/** Fifteen seconds of 4K video take a third of this. */
 const clip: FileKind = { name: "video", accept: "video/*", maxBytes: 128 * 1024 * 1024, typeOf: videoTypeOf }
 
 const image: FileKind = { name: "image", accept: "image/*", maxBytes: MAX_IMAGE_BYTES, typeOf: imageTypeOf }
 
-/** Three tries in all: making a file costs much more than reading it. */
+/** Three attempts in all: making a file costs much more than reading it. */
 const retries = Schedule.exponential("200 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 2 }))
 
 const mayPass = ({ reason }: PublicFetchError): boolean =>
@@ -49,15 +49,15 @@ const detailOf = (reason: PublicFetchReason): string => {
   }
 }
 
-/** A file that cannot be had was made all the same: whatever is wrong with it, the call that made it is not to be made again. */
+/** A file that cannot be read was made all the same. Whatever the reason, the call that made it must not be repeated. */
 const faultOf = (reason: PublicFetchReason): ProviderFault => {
   const lost = { _tag: "Lost", detail: detailOf(reason) } as const
   return reason._tag === "Busy" ? { ...lost, ours: true } : lost
 }
 
 /**
- * Reads files from where anybody may read them, in the call's time. The address is the provider's word, so it is no more trusted
- * than a caller's.
+ * Reads files from a public URL within the call's time limit. The URL comes from the provider, so it is trusted no more than a
+ * caller's.
  */
 const makeHttpFile = (
   { error }: Pick<HttpWork, "error">,
@@ -81,13 +81,13 @@ const makeHttpFile = (
           Effect.flatMap(({ body }) => {
             const contentType = typeOf(body)
             return contentType === undefined
-              ? Effect.fail(error({ _tag: "Lost", detail: `the file is no ${name}` }))
+              ? Effect.fail(error({ _tag: "Lost", detail: `the file is not a valid ${name}` }))
               : Effect.succeed({ bytes: body, contentType })
           })
         )
   )
 
-/** Reads clips. */
+/** Reads videos. */
 export const makeHttpClip = (work: Pick<HttpWork, "error">) => makeHttpFile(work, clip)
 
 /** Reads images. */

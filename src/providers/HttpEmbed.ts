@@ -11,14 +11,14 @@ import { faultOfError } from "./openai/Failure.ts"
 import type { Provider, ProviderError, ProviderFault } from "./Provider.ts"
 import type { Embedded, EmbedWork, WorkCall } from "./Work.ts"
 
-/** A result as an effect of an adapter's. */
+/** Turns a result into an effect of the adapter. */
 export const orFault = <A>(work: HttpWork, result: Result.Result<A, ProviderFault>): Effect.Effect<A, ProviderError> =>
   Result.isFailure(result) ? Effect.fail(work.error(result.failure)) : Effect.succeed(result.success)
 
-/** So much of a list is right before the first of it is given on: until then another host can still be asked. */
+/** How much of a list must be validated before its beginning is passed on, in bytes. Until then, another host can still be tried. */
 export const BEGINNING_BYTES = 1_048_576
 
-/** An answer on its way: what is to be made of it, and what has been read of it. */
+/** A response that is being read, with its parser. */
 interface Reading {
   readonly work: HttpWork
   readonly asked: EmbedWork
@@ -26,11 +26,11 @@ interface Reading {
   readonly stream: OutboundStream
   readonly pieces: EmbedPieces
   length: number
-  /** How long the host may still be made to wait for the reader. */
+  /** How much longer the host may be made to wait for the reader, in milliseconds. */
   patienceMs: number
 }
 
-/** The next bytes of an answer that is not longer than it may be; undefined at its end. */
+/** The next bytes of a response within its length limit; undefined at its end. */
 const read = (reading: Reading): Effect.Effect<Uint8Array | undefined, ProviderError> =>
   Effect.matchEffect(reading.stream.read, {
     onFailure: (failed) => Effect.fail(reading.work.error(faultOfOutbound(failed))),
@@ -43,7 +43,7 @@ const read = (reading: Reading): Effect.Effect<Uint8Array | undefined, ProviderE
     }
   })
 
-/** Reads until enough of the list is right, or to the end where that never is so. */
+/** Reads until enough of the list is validated, or to the end if that never happens. */
 const begin = (reading: Reading): Effect.Effect<ReadonlyArray<Uint8Array> | Embedded, ProviderError> =>
   Effect.gen(function* () {
     const { asked, pieces, work } = reading
@@ -70,7 +70,7 @@ const NOTHING = new Uint8Array()
 
 const malformed: ProviderFault = { _tag: "Malformed", detail: "the embeddings are not those of the inputs" }
 
-/** A reader that takes up too much of the call's time is left, or the host would be found too slow. */
+/** Stops waiting for a reader that uses too much of the call's time, because the host would be considered too slow. */
 const waitForReader = (reading: Reading, rest: Arriving): Effect.Effect<void> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
@@ -80,7 +80,7 @@ const waitForReader = (reading: Reading, rest: Arriving): Effect.Effect<void> =>
     reading.patienceMs -= millisOf(clock) - since
   })
 
-/** Reads what is left of the list. */
+/** Reads the rest of the list. */
 const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefined, ProviderError> =>
   Effect.gen(function* () {
     const { pieces, work } = reading
@@ -99,8 +99,8 @@ const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefi
   })
 
 /**
- * Reads a long answer. What comes behind its beginning is read by a fiber of its own, however it is taken, within the time of the call
- * it belongs to; the scope is closed when all has come, or nothing more will.
+ * Reads a long answer. A separate fiber reads the part after its beginning, regardless of the reader's pace, within the time limit of
+ * the call. The scope closes when everything has arrived or nothing more will.
  */
 const readLong = (
   work: HttpWork,
@@ -140,7 +140,7 @@ const readLong = (
     })
   )
 
-/** Embedding at a host that answers as OpenAI does, however it is asked. */
+/** Embeddings at a host that answers in OpenAI's format, whatever its request format. */
 export const httpEmbed =
   (
     work: HttpWork,

@@ -1,4 +1,4 @@
-/** How adapters ask their hosts for work other than chat: one request, one whole answer. */
+/** Sends requests for work other than chat: one request, one complete answer. */
 import { Clock, Effect, Redacted, type Scope } from "effect"
 import { Outbound } from "../platform/Outbound.ts"
 import {
@@ -15,52 +15,58 @@ import type { WorkCall } from "./Work.ts"
 
 export interface HttpWorkOptions {
   readonly id: string
-  /** Taken out of whatever the host says, should it repeat it. */
+  /** Removed from every text of the host, in case the host repeats it. */
   readonly apiKey: Redacted.Redacted<string> | undefined
-  /** The credential's among them; `content-type` and `user-agent` are given. */
+  /** Headers of every call, the credential's included. `content-type` and `user-agent` are added. */
   readonly headers: Readonly<Record<string, string>>
-  /** What an answer other than a success means. */
+  /** Interprets a response without a success status. */
   readonly faultOfStatus: (answer: RefusedAnswer, nowMs: number) => ProviderFault
 }
 
-/** One request for what is at a place. */
+/** One GET request for a path. */
 export interface WorkQuestion {
   readonly target: ReturnType<typeof targetOf>
   readonly accept: string
-  /** A longer answer is a fault, unless it is cut there. */
+  /** A longer response is a fault, unless the method cuts it there. */
   readonly maxBodyBytes: number
 }
 
-/** One request: a body to a place. */
+/** One POST request with a body. */
 export interface WorkRequest extends WorkQuestion {
   readonly body: string | Uint8Array
   /** JSON when absent. */
   readonly contentType?: string | undefined
-  /** The host makes and bills what it asks for as soon as it has heard it: one that may have been heard is not `Unreachable`. */
+  /**
+   * Whether the host makes and bills the result as soon as it has received the request. A request that may have been received is then
+   * not `Unreachable`.
+   */
   readonly makes?: true
 }
 
-/** The requests of one host, over the outbound pool. */
+/** The requests to one host, on the outbound pool. */
 export interface HttpWork {
-  /** The body of a success. Any other answer, and any that does not come in the call's time, is a fault. */
+  /** Returns the body of a successful response. Any other response, and a timeout of the call, is a fault. */
   readonly post: (call: WorkCall, request: WorkRequest) => Effect.Effect<Uint8Array, ProviderError>
-  /** The answer, whatever its status, cut at its limit. One that does not come in the call's time is a fault. */
+  /** Returns the response of any status, cut at its limit. A timeout of the call is a fault. */
   readonly get: (call: WorkCall, question: WorkQuestion) => Effect.Effect<OutboundResponse, ProviderError>
-  /** The body of a success. Any other answer is a fault. */
+  /** Returns the body of a successful response. Any other response is a fault. */
   readonly accepted: (answer: OutboundResponse) => Effect.Effect<Uint8Array, ProviderError>
-  /** The body of a success as it comes. The call's time is for all of it, and its idle clock for each silence, the first included. */
+  /**
+   * Returns the body of a successful response as it arrives. The call's total limit covers all of it, and its idle limit each silence,
+   * the first included.
+   */
   readonly open: (call: WorkCall, request: WorkRequest) => Effect.Effect<OutboundStream, ProviderError, Scope.Scope>
   readonly error: (fault: ProviderFault) => ProviderError
 }
 
-/** What is read of an answer that says what went wrong. */
+/** How much of an error response is read, in bytes. */
 const MAX_REFUSAL_BYTES = 65_536
 
-/** Hosts compress answers that nobody asked them to. */
+/** Decompresses responses, because some hosts compress them although the request did not ask for it. */
 const plain = (limitBytes: number | undefined) => (answer: OutboundResponse) =>
   unpackedAnswer(answer, limitBytes ?? MAX_REFUSAL_BYTES, false)
 
-/** Whoever waits for an answer and not for tokens has no first one to wait for. */
+/** A complete answer has no first token, so a timeout of that limit counts as the answer's. */
 const silenceOf = (fault: ProviderFault, { answer, idleMs }: Clocks): ProviderFault => {
   if (fault._tag !== "TimedOut" || fault.clock !== "first_token") return fault
   return { ...fault, clock: answer !== undefined && answer.ms < idleMs ? answer.clock : "idle" }
@@ -128,7 +134,7 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
     return { post, get, open, accepted, error }
   })
 
-/** The chat of a host that has none. Nobody asks it for any: its models are not models of text. */
+/** The chat functions of a host without chat. They are never called, because its models are not text models. */
 export const withoutChat = (id: string): Pick<Provider, "chat" | "chatStream"> => {
   const none = Effect.fail(
     new ProviderError({ provider: id, fault: { _tag: "Refused", status: 404, detail: "it does not chat" } })

@@ -1,23 +1,23 @@
 import { parseExact } from "../domain/ExactJson.ts"
 import { MAX_COUNT } from "../domain/Usage.ts"
 
-/** Foreign JSON, looked at member by member: hosts add and leave out what they like, so nothing is required that is not used. */
+/** JSON from a host, read member by member. Hosts add and omit members as they like, so the code requires only what it uses. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The value as an object, if it is one. */
+/** The value if it is an object. */
 export const objectOf = (value: unknown): JsonObject | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
 
-/** The value as a list, or an empty one. */
+/** The value if it is a list, or else an empty list. */
 export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-/** A member that is a text with something in it. */
+/** A non-empty string member. */
 export const textIn = (object: JsonObject, name: string): string | undefined => {
   const value = object[name]
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
-/** A member that is a whole number from zero up; one beyond belief is the most that is believed. */
+/** A member that is a whole number of 0 or more. An implausibly large one is capped. */
 export const countIn = (object: JsonObject | undefined, name: string): number | undefined => {
   const value = object?.[name]
   return Number.isInteger(value) && Number(value) >= 0 ? Math.min(Number(value), MAX_COUNT) : undefined
@@ -34,8 +34,8 @@ const read = (body: Uint8Array | string, parse: (text: string) => unknown): unkn
   }
 }
 
-/** The JSON a body holds, or undefined when it holds none. */
+/** The JSON in a body; undefined when it is not JSON. */
 export const parsed = (body: Uint8Array | string): unknown => read(body, JSON.parse)
 
-/** The same with all digits of whole numbers, for arguments of tools, which are written again. */
+/** The same with all digits of whole numbers, for tool arguments, which are written again. */
 export const parsedExact = (body: Uint8Array | string): unknown => read(body, parseExact)

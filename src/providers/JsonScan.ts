@@ -1,4 +1,4 @@
-/** Where values begin and end in the bytes of a JSON text (RFC 8259), for those who pass most of it on without parsing it. */
+/** Finds where values begin and end in the bytes of a JSON text (RFC 8259), for code that passes most of it on without parsing it. */
 
 const byteOf = (character: string): number => character.charCodeAt(0)
 
@@ -16,10 +16,10 @@ const NINE = byteOf("9")
 const UNICODE = byteOf("u")
 const LEAST_IN_STRING = 0x20
 
-/** Deeper values are given up: what is passed on has a handful of levels. */
+/** Deeper values are rejected. The texts that are passed on have a handful of levels. */
 const MAX_DEPTH = 64
 
-/** No number of a host's is longer, and what is looked at to find its end stays short. */
+/** No host sends a longer number. The limit keeps the search for its end short. */
 const MAX_NUMBER = 512
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/
@@ -33,7 +33,7 @@ const isDigit = (byte: number | undefined): boolean => byte !== undefined && byt
 const isHex = (byte: number | undefined): boolean =>
   byte !== undefined && (isDigit(byte) || ((byte | 0x20) >= byteOf("a") && (byte | 0x20) <= byteOf("f")))
 
-/** The places of one byte, found in native code; each stretch of the text is looked through once. */
+/** The offsets of one byte value, found in native code. Each part of the text is searched once. */
 class Places {
   readonly #bytes: Buffer
   readonly #byte: number
@@ -44,7 +44,7 @@ class Places {
     this.#byte = byte
   }
 
-  /** The first one from here on, or the end of the text. Asked with places that only grow. */
+  /** The first offset from here on, or the end of the text. Must be called with increasing offsets. */
   from(at: number): number {
     if (this.#next < at) {
       const found = this.#bytes.indexOf(this.#byte, at)
@@ -54,12 +54,12 @@ class Places {
   }
 }
 
-/** What stands nowhere, because the text is not JSON there. */
+/** An offset that does not exist, because the text is not valid JSON there. */
 export const NOWHERE = -1
 
 /**
- * Reads the bytes of one text. Places are offsets; `NOWHERE` says that what was asked for does not begin there, or is not JSON to
- * its end. Except in vectors every byte is looked at, so that what has an end is JSON; only UTF-8 is taken for granted.
+ * Scans the bytes of one text. The methods return offsets. `NOWHERE` means that the wanted value does not begin there or is not valid
+ * JSON. Every byte is checked except inside vectors, so a value with an end is valid JSON; only valid UTF-8 is assumed.
  */
 export class JsonScan {
   readonly #bytes: Buffer
@@ -79,7 +79,7 @@ export class JsonScan {
     this.#objects = new Places(buffer, OBJECT)
   }
 
-  /** The first byte from here on that is no blank. */
+  /** The first byte from here on that is not whitespace. */
   start(at: number): number {
     let place = at
     for (;;) {
@@ -89,7 +89,7 @@ export class JsonScan {
     }
   }
 
-  /** Whether nothing but blanks is left. */
+  /** Whether only whitespace is left. */
   isEnd(at: number): boolean {
     return this.start(at) === this.#bytes.length
   }
@@ -110,7 +110,7 @@ export class JsonScan {
     return byte === MINUS || isDigit(byte) ? this.#number(at) : this.#literal(at)
   }
 
-  /** The end of a list whose elements end where `element` says. */
+  /** The end of a list. `element` returns the end of each element. */
   elements(at: number, element: (start: number, index: number) => number): number {
     if (this.#bytes[at] !== LIST) return NOWHERE
     let place = this.start(at + 1)
@@ -125,7 +125,9 @@ export class JsonScan {
     }
   }
 
-  /** The end of an object whose members' values end where `member` says. Names come as they are written, in their quotes. */
+  /**
+   * The end of an object. `member` returns the end of each member's value. It receives names as they are written, with their quotes.
+   */
   members(at: number, member: (name: string, start: number) => number): number {
     if (this.#bytes[at] !== OBJECT) return NOWHERE
     let place = this.start(at + 1)
@@ -146,7 +148,7 @@ export class JsonScan {
     }
   }
 
-  /** The end of a list that has a number first and holds no lists, objects or strings. Its numbers are not looked at. */
+  /** The end of a list that starts with a number and contains no lists, objects or strings. Its numbers are not checked. */
   numbers(at: number): number {
     if (this.#bytes[at] !== LIST) return NOWHERE
     const first = this.#bytes[this.start(at + 1)]
@@ -156,7 +158,7 @@ export class JsonScan {
     return end < this.#bytes.length && isFlat ? end + 1 : NOWHERE
   }
 
-  /** The end of a string without escapes. Its characters are not looked at. */
+  /** The end of a string without escapes. Its characters are not checked. */
   plainString(at: number): number {
     if (this.#bytes[at] !== QUOTE) return NOWHERE
     const end = this.#quotes.from(at + 1)

@@ -1,24 +1,24 @@
-/** What a caller is told when nobody served. */
+/** Builds the error for the caller when no provider served a request. */
 import { Data } from "effect"
 import type { Reason } from "../domain/Failure.ts"
 import type { Attempt } from "../domain/Plan.ts"
 import type { ProviderFault } from "./Provider.ts"
 
-/** How one attempt failed; without a fault it answered nothing. */
+/** A failed attempt. Without a fault, the answer was empty. */
 export interface FailedAttempt {
   readonly provider: string
   readonly model: string
   readonly fault: ProviderFault | undefined
 }
 
-/** Nobody served. `reason` is for the caller; `failures` hold what providers said, for the log only. */
+/** No provider served the request. `reason` is for the caller; `failures` contains the providers' messages, for the log only. */
 export class PoolError extends Data.TaggedError("PoolError")<{
   readonly reason: Reason
   readonly attempts: ReadonlyArray<Attempt>
   readonly failures: ReadonlyArray<FailedAttempt>
 }> {}
 
-/** Attempts in the order of their ends: all but the last have failed, or were left for a quicker one. */
+/** Attempts in the order in which they ended. All but the last failed or were abandoned for a faster one. */
 export const attemptsOf = (
   before: ReadonlyArray<{ readonly provider: string; readonly model: string }>,
   served?: Omit<Attempt, "index">
@@ -33,42 +33,47 @@ export const attemptsOf = (
   return served === undefined ? failed : [...failed, { ...served, index: failed.length }]
 }
 
-/** The pause a host has asked for with this fault. */
+/** The pause that a host asks for with this fault, in seconds. */
 export const pauseOf = (fault: ProviderFault | undefined): number | undefined =>
   fault?._tag === "RateLimited" || fault?._tag === "ServerError" ? fault.retryAfterSeconds : undefined
 
-/** Nobody was asked, because all of them failed lately. */
+/** The reason when no provider was called because all of them failed recently. */
 export const restingReason = (waitMs: number): Reason => ({
   _tag: "NoProviderAvailable",
-  detail: "Every provider that could serve this request has failed lately and is given a rest; try again later",
+  detail: "The circuit breakers of all providers for this request are open because of recent failures; try again later",
   retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000))
 })
 
-/** Nobody was asked, because none of them does such work. */
+/** The reason when no provider was called because none of them does such work. */
 export const unableReason: Reason = {
   _tag: "NoProviderAvailable",
   detail: "No provider of the requested model does this kind of work"
 }
 
-/** So many well-formed answers without content are the request's doing; each further one would cost the house as much again. */
+/**
+ * After this many well-formed answers without content, the request itself is the cause. Each further attempt would cost the house as
+ * much again.
+ */
 const MOST_EMPTY = 2
 
-/** Whether nobody else is to be asked, because the answer to this request is nothing. */
+/** Whether to stop, because the answer to this request is empty. */
 export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean =>
   failures.filter(({ fault }) => fault === undefined).length >= MOST_EMPTY
 
-/** Whether nobody else is to be asked whose answer would have to be checked: it may be the schema's doing, and the house pays. */
+/**
+ * Whether to skip candidates whose answers would have to be checked: the schema may be the cause, and the house pays for each answer.
+ */
 export const isAnsweredOff = (fault: ProviderFault | undefined): boolean =>
   fault?._tag === "OffSchema" || fault?._tag === "SchemaRefused"
 
-/** Whether nobody else is to be asked, because the work was done already and is lost. */
+/** Whether to stop, because the work was already done and its result is lost. */
 export const isAnsweredLost = (
   fault: ProviderFault | undefined
 ): fault is Extract<ProviderFault, { readonly _tag: "Lost" }> => fault?._tag === "Lost"
 
 /**
- * The reason behind these failures. Faults that are ours or the network's say nothing about the request, so a refusal that only
- * they followed still stands.
+ * The reason behind these failures. Faults that are the gateway's or the network's say nothing about the request. So when only such
+ * faults follow a refusal, the refusal stands.
  */
 export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
   if (isAnsweredEmpty(failures) || failures.every(({ fault }) => fault === undefined))
@@ -93,10 +98,10 @@ export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
   return { _tag: "UpstreamError", detail, ...(pause === undefined ? {} : { retryAfterSeconds: pause }) }
 }
 
-/** The pause that is asked of a caller where no host said how long its limit lasts, in seconds. */
+/** The pause suggested to the caller when no host named one, in seconds. */
 const UNTOLD_PAUSE_SECONDS = 5
 
-/** The reason where every host that was asked answered with its rate limit. A host that names no pause is no reason to wait longer. */
+/** The reason when every host that was called answered with its rate limit. A host that names no pause does not extend the wait. */
 const rateLimitedReason = (failures: ReadonlyArray<FailedAttempt>): Reason | undefined => {
   let shortest: number | undefined
   for (const { fault } of failures) {
@@ -120,13 +125,13 @@ const schemaReason = (fault: Extract<ProviderFault, { readonly _tag: "SchemaRefu
   }
 }
 
-/** No failure that is tried again by itself: the house would pay for such an answer each time. */
+/** This failure is not retried automatically, because the house would pay for such an answer each time. */
 const tooLongReason = (field: string): Reason => ({
   _tag: "ValidationError",
   problems: [{ field, message: "made the answer too long to be given whole: ask for a stream, or for less" }]
 })
 
-/** A fault in words of our own, since a caller may read them. */
+/** Describes a fault in the gateway's own words, because callers may read it. */
 const describe = (fault: ProviderFault | undefined): string => {
   switch (fault?._tag) {
     case undefined:

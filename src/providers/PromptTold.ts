@@ -1,11 +1,11 @@
 import type { OutputEvent } from "../domain/Output.ts"
 import type { PromptUsage, TokenUsage } from "../domain/Usage.ts"
 
-/** What hosts that say their usage again and again, each time the sum so far, tell of the prompt by it. */
+/** Emits prompt usage for hosts that report usage repeatedly, each time as the sum so far. */
 export class PromptTold {
   #last: PromptUsage | undefined
 
-  /** The event to be given where the prompt was not told so before. */
+  /** The event to emit, if the prompt usage differs from the last one. */
   by({ cacheWrite, cached, input }: TokenUsage): ReadonlyArray<OutputEvent> {
     const last = this.#last
     if (last !== undefined && last.input === input && last.cached === cached && last.cacheWrite === cacheWrite)

@@ -22,110 +22,114 @@ import type {
   WorkCall
 } from "./Work.ts"
 
-/** The clocks of one attempt, in milliseconds. */
+/** The time limits of one attempt, in milliseconds. */
 export interface Clocks {
   readonly connectMs: number
-  /** From the request sent to the first content of a stream. */
+  /** From sending the request to the first content of a stream. */
   readonly firstTokenMs: number
-  /** The longest silence between two pieces of a stream. */
+  /** The longest silence between two chunks of a stream. */
   readonly idleMs: number
   /** The whole attempt. */
   readonly totalMs: number
-  /** Of an attempt at an answer that is not streamed, when the next candidate is asked instead; no such time when absent. */
+  /** The limit after which the next candidate is tried, for an answer that is not streamed; absent: none. */
   readonly answer?: AnswerClock | undefined
 }
 
 /** One chat call to one provider. */
 export interface ChatCall extends WorkCall {
-  /** Whose request it is; no provider is told. */
+  /** The account of the request. Providers never receive it. */
   readonly accountId?: string | undefined
   readonly candidate: Candidate
   readonly conversation: Conversation
-  /** A whole answer that is asked for as a stream: nobody sees its pieces. */
+  /** Whether a complete answer is requested as a stream. The caller does not see its chunks. */
   readonly folds?: boolean
-  /** Whether breakpoints of the prompt cache are to be set for the caller. */
+  /** Whether the gateway sets prompt cache breakpoints for the caller. */
   readonly caching?: "auto" | undefined
-  /** The cap sent upstream; what the hold covers. */
+  /** The output cap sent to the provider, which the hold covers. */
   readonly maxOutputTokens: number
-  /** As many prompt tokens as are held for: the candidate counts no more of ordinary text. */
+  /** The number of prompt tokens that the hold covers. The candidate counts no more for ordinary text. */
   readonly promptBound: number
-  /** What is held for the call. Adapters of real providers have no use for it; the sandbox can spend it whole. */
+  /** The hold for the call. Adapters of real providers do not use it; the sandbox can spend all of it. */
   readonly held: Nano
 }
 
-/** What can go wrong at a provider. */
+/** How a provider call can fail. */
 export type ProviderFault =
   | { readonly _tag: "Unreachable"; readonly detail: string }
-  /** `held` where a slow reader has kept the provider waiting for a part of that time. */
+  /** `held`: a slow reader made the provider wait for a part of that time. */
   | {
       readonly _tag: "TimedOut"
       readonly clock: "connect" | "first_token" | "idle" | "answer" | "total"
       readonly held?: true
     }
   | { readonly _tag: "RateLimited"; readonly retryAfterSeconds: number | undefined }
-  /** The provider judged the caller's request wrong (400, 404, 413, 422 …); another provider may judge otherwise. */
+  /** The provider rejected the caller's request (400, 404, 413, 422 …). Another provider may accept it. */
   | {
       readonly _tag: "Refused"
       readonly status: number
       readonly detail: string
-      /** The member of the caller's request that is refused, where an adapter knows it. */
+      /** The rejected field of the caller's request, if the adapter knows it. */
       readonly param?: string
       /** The prompt is too long for the model's context, or its content is not allowed. */
       readonly about?: "context" | "policy"
     }
-  /** Our own credential or account with the provider is at fault. */
+  /** The gateway's own credential or account at the provider is at fault. */
   | { readonly _tag: "Unauthorized"; readonly status: number }
   | {
       readonly _tag: "ServerError"
       readonly status: number
       readonly detail: string
-      /** The pause the host asks for, where it does. */
+      /** The pause the host asks for, if it names one. */
       readonly retryAfterSeconds?: number
     }
-  /** `ofModel` where the host is well, and its model said what it could not read: with some tools a model says so each time. */
+  /**
+   * `ofModel`: the host is healthy, but could not parse its model's output. With some tools, a model produces such output every time.
+   */
   | { readonly _tag: "Malformed"; readonly detail: string; readonly ofModel?: true }
-  /** The answer does not meet the schema it was asked for with, or could not be checked; `detail` says where, in our own words. */
+  /** The answer violates the requested schema, or could not be checked. `detail` tells where, in the gateway's own words. */
   | { readonly _tag: "OffSchema"; readonly detail: string }
-  /** Nobody was asked, because no answer could be judged by the caller's schema, which stands in `field`. */
+  /** No provider was called, because no answer could be checked against the caller's schema, which is in `field`. */
   | {
       readonly _tag: "SchemaRefused"
       readonly field: string
       readonly detail: string
-      /** Another time it may be judged otherwise. */
+      /** Whether the check may succeed at another time. */
       readonly passing?: true
-      /** In place of that: what the account's answers may not go beyond, whatever the schema. */
+      /** Instead of that: the limit on the account's invalid answers, whatever the schema. */
       readonly limit?: { readonly limit: number; readonly retryAfterSeconds: number }
     }
   /** The connection ended before the answer did. */
   | { readonly _tag: "Broken"; readonly detail: string }
   /**
-   * The work was done, and will be billed, but what came of it cannot be had. Nobody is asked for it again: the house would pay for
-   * it each time. `ours` where that says nothing of the provider; `param` is the member of the caller's request that made it too long.
+   * The work was done and will be billed, but its result is lost. No other provider is tried, because the house would pay each time.
+   * `ours`: the loss says nothing about the provider. `param` is the field of the caller's request that made the result too long.
    */
   | { readonly _tag: "Lost"; readonly detail: string; readonly ours?: true; readonly param?: string }
 
-/** A failed attempt. `detail`s come from outside: shown to operators, never raw to callers, but of `Refused` and the two of schemas. */
+/**
+ * A failed attempt. Its `detail` comes from outside: operators may see it, callers only that of `Refused` and of the two schema faults.
+ */
 export class ProviderError extends Data.TaggedError("ProviderError")<{
   readonly provider: string
   readonly fault: ProviderFault
 }> {}
 
-/** Is given events in their order, and never none. Answers whether it wants more at once. */
+/** Receives events in order, never an empty list. Returns whether it wants more at once. */
 export type TakeEvents = (events: ReadonlyArray<OutputEvent>) => boolean
 
-/** An open stream of one attempt. `next` gives what has arrived since, never an empty list, and undefined at the end. */
+/** The open stream of one attempt. `next` returns the events that have arrived since, never an empty list, and undefined at the end. */
 export interface ChatSource {
-  /** All of it was there before the first of it was given, so that the time to that says nothing. */
+  /** The whole answer was complete before its first event, so the time to the first token means nothing. */
   readonly collected?: true
   readonly next: Effect.Effect<ReadonlyArray<OutputEvent> | undefined, ProviderError>
   /**
-   * The same for a reader that need not be woken: gives it all that comes, until it wants no more, which is answered with true, or
-   * until the end. Absent where `next` does as well.
+   * Delivers all events to `take` without waking a fiber for each. It ends with true when `take` wants no more, or at the end of the
+   * stream. Absent where `next` is as good.
    */
   readonly each?: (take: TakeEvents) => Effect.Effect<boolean, ProviderError>
 }
 
-/** Gives all that comes, whatever the source. */
+/** Delivers all events of any source. */
 export const eachOf = (source: ChatSource, take: TakeEvents): Effect.Effect<boolean, ProviderError> => {
   if (source.each !== undefined) return source.each(take)
   const further: Effect.Effect<boolean, ProviderError> = Effect.flatMap(source.next, (events) => {
@@ -136,31 +140,31 @@ export const eachOf = (source: ChatSource, take: TakeEvents): Effect.Effect<bool
 }
 
 /**
- * The contract an adapter meets. Interrupting `chat`, or closing the scope of `chatStream`, ends the upstream call at once.
- * Adapters keep the clocks of their call, ask for usage always, convert it to disjoint buckets, and never retry.
+ * The contract of an adapter. Interrupting `chat`, or closing the scope of `chatStream`, ends the upstream call at once. Adapters
+ * enforce the time limits of their call, always request usage, convert it to disjoint buckets, and never retry.
  */
 export interface Provider {
   readonly id: string
-  /** Whether the provider stops charging when we hang up. Where it does not, a call is drained instead. */
+  /** Whether the provider stops charging when the gateway closes the connection. Otherwise the gateway drains the call. */
   readonly stopsBillingOnAbort: boolean
-  /** Whether it is the sandbox's double, which fails as its call's steering asks. */
+  /** Whether this is the sandbox's double, which fails as the call's steering asks. */
   readonly steerable?: boolean
-  /** Whether it edits prompts by itself, as the conversation asks. */
+  /** Whether the provider applies the conversation's context edits itself. */
   readonly editsContext?: boolean
-  /** The host that its calls go to, where it is known. */
+  /** The host of its calls, if it is known. */
   readonly server?: { readonly address: string; readonly port: number }
   readonly chat: (call: ChatCall) => Effect.Effect<Output, ProviderError>
   readonly chatStream: (call: ChatCall) => Effect.Effect<ChatSource, ProviderError, Scope.Scope>
-  /** Work other than chat, each where the provider does it. Interrupting it ends the upstream call at once. */
+  /** Work other than chat, each kind only where the provider supports it. Interrupting it ends the upstream call at once. */
   readonly embed?: (call: WorkCall, work: EmbedWork) => Effect.Effect<Embedded, ProviderError>
   readonly rerank?: (call: WorkCall, work: RerankWork) => Effect.Effect<Reranked, ProviderError>
   readonly speak?: (call: WorkCall, work: SpeakWork) => Effect.Effect<Spoken, ProviderError>
   readonly draw?: (call: WorkCall, work: DrawWork) => Effect.Effect<Drawn, ProviderError>
-  /** Hands a video in. Interrupting it leaves open whether the provider has taken it. */
+  /** Submits a video. After an interruption it is unknown whether the provider accepted it. */
   readonly film?: (call: WorkCall, work: FilmWork) => Effect.Effect<FilmTicket, ProviderError>
-  /** Asks how far a video is. */
+  /** Reads the progress of a video. */
   readonly filmState?: (call: WorkCall, ticket: string) => Effect.Effect<FilmState, ProviderError>
-  /** Reads a clip from the address of `FilmState`, with the provider's own credential where it wants one. */
+  /** Reads a video from the URL of `FilmState`, with the provider's credential if the URL requires it. */
   readonly filmClip?: (call: WorkCall, url: string) => Effect.Effect<MediaBytes, ProviderError>
   readonly search?: (call: WorkCall, work: SearchWork) => Effect.Effect<Found, ProviderError>
 }

@@ -26,11 +26,11 @@ import { makeCheck } from "./StructuredCheck.ts"
 import { StructuredMemory } from "./StructuredMemory.ts"
 import type { WorkCall } from "./Work.ts"
 
-/** Who answered, and who was tried before. Attempts end with the one that served. */
+/** The attempt that served, and the ones before it. `attempts` ends with the one that served. */
 export interface ServedBy<P extends Price = TokenPrice> {
   readonly candidate: Candidate<P>
   readonly attempts: ReadonlyArray<Attempt>
-  /** From the start of the attempt that served to its first content; known of streams only. */
+  /** From the start of the attempt that served to its first content; streams only. */
   readonly firstTokenMs: number | undefined
   readonly stopsBillingOnAbort: boolean
 }
@@ -39,42 +39,43 @@ export interface Served<A, P extends Price = TokenPrice> extends ServedBy<P> {
   readonly output: A
 }
 
-/** An open stream whose first content has come, so that nobody else will be asked. It ends with the scope it was opened in. */
+/**
+ * An open stream whose first content has arrived, so that no other provider will be tried. It ends with the scope in which it was
+ * opened.
+ */
 export interface ServedStream extends ServedBy {
   readonly source: ChatSource
 }
 
-/** One try at a provider, undefined where it does no such work. It is carried out once at most. */
+/** One attempt at a provider; undefined when the provider does not do such work. It is made at most once. */
 export type WorkAttempt<A> = (provider: Provider, call: WorkCall) => Effect.Effect<A, ProviderError> | undefined
 
 export interface ProviderPoolOptions {
   readonly providers: ReadonlyArray<Provider>
-  /** The longest clocks; a plan's policy can shorten them. The total one is for all attempts of a request together. */
+  /** The service's time limits. A plan's policy can only shorten them. The total limit covers all attempts of a request together. */
   readonly clocks: Clocks
   readonly observe: (sample: AttemptSample) => void
-  /** Ids of the providers that are told of the trace a call belongs to; nobody when absent. */
+  /** Ids of the providers that receive the trace context of a call. Absent: none. */
   readonly traceTo?: ReadonlySet<string>
-  /** The Redis by which nodes share their breakers; absent, they are this node's alone. */
+  /** The Redis server through which nodes share their breakers. Absent: each node has its own. */
   readonly redisUrl?: Redacted.Redacted | undefined
 }
 
 /**
- * Carries out a plan: its candidates are tried in order, only the first when fallbacks are not allowed, until one gives
- * content. An answer without any, and not cut short by its cap, is a failed attempt, and so is one off the schema it was asked for
- * with; after one of those only models are asked that keep to a schema by themselves. Once content of a stream has come,
- * nobody else is asked, whatever happens to it.
- *
- * A candidate whose breaker is open is passed over, which is no attempt; where nobody else is left, it is probed once a second all
- * the same, unless it has asked for a pause. Each candidate is asked once; the last one once more, at once, when no connection
- * could be made, since a kept connection that has died looks like that. Beyond that a host is asked again only when it could not
- * be reached or has said when to come back, after that time, and within its budget of retries.
- *
- * A plan with `hedgeAfterMs` has its second candidate asked beside the first when that has given nothing in this time. The first
- * to give content serves; the other is let go, and stands among the attempts as failed over.
- *
- * `ask` carries out any other work by the same rules, but that an attempt answers whole, and none is made beside another. `attempt`
- * makes one of them; where it answers undefined, the provider does no such work and is passed over. Of an answer with a rest nobody
- * else is asked, whatever happens to that.
+ * Executes a plan. It tries the candidates in order, or only the first when fallbacks are not allowed, until one produces content. An
+ * empty answer that its cap did not cut short is a failed attempt. So is an answer that violates the requested schema; after that, the
+ * pool uses only models that guarantee a schema themselves. Once a stream has produced content, no other provider is tried, whatever
+ * happens to the stream.
+ * A candidate with an open breaker is skipped, which is not an attempt. When no other candidate is left, it is probed once a second all
+ * the same, unless its host has asked for a pause.
+ * Each candidate is called once. When no connection could be made, the last one is called a second time at once, because a dead
+ * keep-alive connection looks like that. Beyond that, a host is retried only when it was unreachable or has said when to come back,
+ * after that time, and within its retry budget.
+ * With `hedgeAfterMs`, the second candidate is called in parallel when the first has produced nothing in that time. The first one to
+ * produce content serves the request. The other is abandoned and appears among the attempts as failed over.
+ * `ask` carries out any other work by the same rules, except that an attempt returns a complete answer and attempts never run in
+ * parallel. `attempt` makes one of them; when it returns undefined, the provider does not do such work and is skipped. After an answer
+ * with a rest, no other provider is tried, whatever happens to the rest.
  */
 export class ProviderPool extends Context.Service<
   ProviderPool,
@@ -126,14 +127,14 @@ const make = (options: ProviderPoolOptions, metrics: Metrics, hosts: ReadonlyMap
   })
 }
 
-/** An attempt that was not interrupted. */
+/** An attempt that ended without interruption. */
 interface Ended<A, P extends Price = TokenPrice, C extends WorkCall = ChatCall> {
   readonly turn: Turn<P>
   readonly context: AttemptContext<C>
   readonly result: Result.Result<A | undefined, ProviderError>
 }
 
-/** Asks whose turn it is; undefined where that provider does no such work. */
+/** Calls the next candidate; undefined when its provider does not do such work. */
 type Asking<A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall> = (
   course: Course<P, Q, C>,
   turn: Turn<P>
@@ -164,13 +165,13 @@ const run = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>
       : Effect.onInterrupt(followed, () => Effect.sync(() => onLeft(course.attempts)))
   })
 
-/** What was given, and by whom. */
+/** The content, and the turn that produced it. */
 interface Given<A, P extends Price> {
   readonly given: A
   readonly by: ServedBy<P>
 }
 
-/** Asks whoever is next on the course, until one gives content. */
+/** Calls one candidate of the course after the other until one produces content. */
 const follow = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
   course: Course<P, Q, C>,
   ask: Asking<A, R, P, Q, C>
@@ -192,7 +193,7 @@ const follow = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCa
     return Effect.flatMap(asking, (ended): Effect.Effect<Given<A, P>, PoolError, R> => {
       const given = givenBy(ended)
       if (given !== undefined) {
-        // To the breaker of a whole answer, which has been told its end already, this is nothing new.
+        // The breaker of a complete answer already has its outcome, so this changes nothing for it.
         course.answered(ended.turn)
         return Effect.succeed({ given, by: course.served(ended.turn) })
       }
@@ -202,7 +203,7 @@ const follow = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCa
   }
 }
 
-/** Carries out an attempt that has begun. */
+/** Makes an attempt that the course has started. */
 const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
   course: Course<P, Q, C>,
   turn: Turn<P>,
@@ -250,7 +251,7 @@ const askOnce = <A, R>(
     return attempted(course, turn, context, way.attempt(context))
   })
 
-/** The same with a second attempt beside the first, when that takes too long. The first to give content ends it. */
+/** The same with a second attempt in parallel when the first takes too long. The first one to produce content wins. */
 const askHedged = Effect.fnUntraced(function* <A, R>(course: ChatCourse, first: Turn, way: Way<A, R>, afterMs: number) {
   const fibers: Array<Fiber.Fiber<Ended<A>>> = []
   const start = Effect.fnUntraced(function* (turn: Turn, beside?: Turn) {
@@ -282,7 +283,7 @@ const askHedged = Effect.fnUntraced(function* <A, R>(course: ChatCourse, first: 
     }
     course.outran(pair, ended.turn, given === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined)
     other.interruptUnsafe()
-    // It gave content in the same instant.
+    // It produced content at the same instant.
     if (given !== undefined) yield* way.abandon(given)
     return ended
   })

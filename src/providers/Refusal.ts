@@ -1,22 +1,22 @@
-/** What a provider minds about a request, told by its codes and words. */
+/** Interprets why a provider rejects a request, from its error codes and messages. */
 import type { ProviderFault } from "./Provider.ts"
 
-/** What the body of a refusal says beside its sentence. */
+/** What an error body says besides its message. */
 export interface RefusalHints {
   readonly code?: string | undefined
   readonly type?: string | undefined
-  /** The member that the provider names, in its own words. */
+  /** The field that the provider names, in its own spelling. */
   readonly param?: string | undefined
 }
 
 type Refused = Extract<ProviderFault, { readonly _tag: "Refused" }>
 
-/** Codes and types that hosts have for a prompt that is too long. */
+/** Error codes and types of hosts for a prompt that is too long. */
 const OVERFLOW_CODES = /context_length_exceeded|exceed_context_size|string_above_max_length|model_max_prompt_tokens/
 
 /**
- * How hosts say that a prompt is too long, in this order: OpenAI, vLLM and DeepSeek; OpenAI's responses; Anthropic; Gemini; llama.cpp;
- * SGLang and vLLM; Mistral; xAI; Groq; Together and TGI; Fireworks; Moonshot; LM Studio; Z.ai; MiniMax; Bedrock; Ollama.
+ * Messages of hosts for a prompt that is too long, in this order: OpenAI, vLLM and DeepSeek; OpenAI's responses; Anthropic; Gemini;
+ * llama.cpp; SGLang and vLLM; Mistral; xAI; Groq; Together and TGI; Fireworks; Moonshot; LM Studio; Z.ai; MiniMax; Bedrock; Ollama.
  */
 const OVERFLOW: ReadonlyArray<RegExp> = [
   /maximum context length/i,
@@ -42,8 +42,8 @@ const POLICY_CODES =
   /content_policy|content_filter|moderation_blocked|^invalid_prompt$|ResponsibleAIPolicyViolation|data_?inspection_?failed|^1301$|^102[67]$/i
 
 /**
- * How hosts say that they will not answer such content: OpenAI and Azure; OpenAI's images; Anthropic; DeepSeek; Moonshot; Qwen;
- * Z.ai; MiniMax; OpenRouter; xAI; Gemini's stops.
+ * Messages of hosts for content that they refuse: OpenAI and Azure; OpenAI's images; Anthropic; DeepSeek; Moonshot; Qwen; Z.ai;
+ * MiniMax; OpenRouter; xAI; Gemini's stops.
  */
 const POLICY: ReadonlyArray<RegExp> = [
   /usage polic|content management policy|content policy/i,
@@ -61,7 +61,7 @@ const POLICY: ReadonlyArray<RegExp> = [
 
 const says = (detail: string, words: ReadonlyArray<RegExp>): boolean => words.some((one) => one.test(detail))
 
-/** What a refusal is about, where it is one of what callers tell apart. */
+/** The subject of a rejection, if it is one that callers distinguish. */
 export const subjectOf = (detail: string, { code = "", type = "" }: RefusalHints = {}): Refused["about"] => {
   if (OVERFLOW_CODES.test(code) || OVERFLOW_CODES.test(type) || says(detail, OVERFLOW)) return "context"
   return POLICY_CODES.test(code) || POLICY_CODES.test(type) || says(detail, POLICY) ? "policy" : undefined
@@ -69,7 +69,7 @@ export const subjectOf = (detail: string, { code = "", type = "" }: RefusalHints
 
 const MEMBER = /^[A-Za-z_][A-Za-z0-9_]{0,127}(?:\.[A-Za-z0-9_]{1,64}|\[\d{1,6}\])*$/
 
-/** The path of a member as the provider has it; undefined of what is no path, or is all of the body. */
+/** The path of a field as the provider spells it. Undefined for text that is not a path, and for the whole body. */
 const pathOf = (param: string | undefined): string | undefined => {
   const path = param
     ?.trim()
@@ -78,7 +78,7 @@ const pathOf = (param: string | undefined): string | undefined => {
   return path === undefined || path === "body" || path.length > 256 || !MEMBER.test(path) ? undefined : path
 }
 
-/** A refusal of the caller's request. */
+/** A rejection of the caller's request. */
 export const refused = (status: number, detail: string, hints: RefusalHints = {}): Refused => {
   const about = subjectOf(detail, hints)
   const param = pathOf(hints.param)

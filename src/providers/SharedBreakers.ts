@@ -1,4 +1,4 @@
-/** Nodes tell each other through Redis whom they have stopped calling, in the background: no request waits for it. */
+/** Shares open breakers between nodes through Redis, in the background. No request waits for it. */
 import { Clock, Effect, Random, type Redacted, type Scope } from "effect"
 import { Redis } from "effect/persistence"
 import { millisOf } from "../platform/Monotonic.ts"
@@ -6,18 +6,18 @@ import { makeRedisLink } from "../platform/RedisLink.ts"
 import { type Opening, rules } from "./Breaker.ts"
 import type { Host } from "./Hosts.ts"
 
-/** What one node finds out the others know after two of these at most; the shortest opening is three. */
+/** Other nodes learn of an opening after at most two of these intervals. The shortest opening lasts three. */
 const INTERVAL = "500 millis"
-/** Openings in Redis, so also in one answer. Beyond it those that end first are forgotten. */
+/** The maximum number of openings in Redis, and so in one reply. Beyond it, those that end first are dropped. */
 const MOST_SHARED = 1_000
-/** Openings told at once; what is left goes with the next round. */
+/** The maximum number of openings sent at once. The rest goes out in the next round. */
 const MOST_TOLD = 500
 
 const KEY = "tollgate:breakers"
 
 /**
- * Sets what is told to last for so many milliseconds, never to end sooner than before, and answers all that is open, by Redis's
- * clock: nodes speak of what is left only. Nothing stays longer than its last opening.
+ * Stores each opening for this many milliseconds, never shortening an existing one, and returns all that are open. Redis's clock
+ * decides: nodes only exchange remaining times. The key expires with its last opening.
  */
 const exchanging = Redis.script(
   (told: ReadonlyMap<string, number>) => [KEY, MOST_SHARED, ...[...told].flatMap(([name, leftMs]) => [name, leftMs])],
@@ -40,21 +40,21 @@ return {now, redis.call("ZRANGE", KEYS[1], 0, -1, "WITHSCORES")}
   }
 ).withReturnType<readonly [nowMs: number, namesAndEnds: ReadonlyArray<string>]>()
 
-/** Its name in Redis. Provider ids have no spaces in them. */
+/** The name of an opening in Redis. Provider ids contain no spaces. */
 const nameOf = (kind: "open" | "paused", provider: string, model: string) => `${kind} ${provider} ${model}`
 
-/** What this node has opened and not yet told; no more than two for each of its breakers. */
+/** The openings that this node has not sent yet: at most two for each of its breakers. */
 export class Openings {
-  /** By name, until when. */
+  /** The end of each opening, by its name. */
   readonly #untold = new Map<string, number>()
 
-  /** Can be given away as it is. */
+  /** A bound function, so that it can be passed on. */
   readonly add = (provider: string, model: string, { pausedUntil, until }: Opening): void => {
     this.#untold.set(nameOf("open", provider, model), until)
     this.#untold.set(nameOf("paused", provider, model), pausedUntil)
   }
 
-  /** Some of them, with the milliseconds that are left of each. */
+  /** Some of the openings, with the remaining milliseconds of each. */
   left(now: number): ReadonlyMap<string, number> {
     const left = new Map<string, number>()
     for (const [name, until] of this.#untold) {
@@ -65,7 +65,7 @@ export class Openings {
     return left
   }
 
-  /** These were told at that time; one that was opened for longer since is still to be. */
+  /** Removes the openings that were sent at that time. One that was extended since then stays. */
   told(names: ReadonlyMap<string, number>, at: number): void {
     for (const [name, leftMs] of names) {
       const until = this.#untold.get(name)
@@ -75,11 +75,11 @@ export class Openings {
 }
 
 const outage = {
-  began: "breakers: Redis does not answer, each node finds out for itself whom to leave alone until it does",
-  over: "breakers: Redis answers again, nodes share whom to leave alone"
+  began: "breakers: Redis does not answer; each node opens its breakers on its own until it does",
+  over: "breakers: Redis answers again; nodes share their open breakers"
 }
 
-/** Opens what another node has. Nodes come back one after the other, but none before the end of a pause. */
+/** Applies an opening of another node. Random offsets spread the probes of the nodes, but none comes before the end of a pause. */
 const take = (hosts: ReadonlyMap<string, Host>, name: string, leftMs: number, now: number, chance: number): void => {
   const [kind, provider = "", ...model] = name.split(" ")
   const breaker = hosts.get(provider)?.breakerOf(model.join(" "))
@@ -91,9 +91,9 @@ const take = (hosts: ReadonlyMap<string, Host>, name: string, leftMs: number, no
 }
 
 /**
- * Tells what this node opens and takes over what others have opened, twice a second for as long as the scope is open. It returns at
- * once. An opening is taken over once: who has since found the host well is not kept from it. A closing is not shared; an opening
- * ends for others with its time. While Redis is away each node goes by what it knows, and tells it afterwards.
+ * Sends this node's openings and applies those of others, twice a second until the scope closes. Returns at once. Each opening is
+ * applied once, so a node that has since found the host healthy keeps calling it. Closings are not shared; an opening ends on other
+ * nodes when its time is over. While Redis is down, each node uses what it knows and sends it afterwards.
  */
 export const exchange: (
   url: Redacted.Redacted,
@@ -101,7 +101,7 @@ export const exchange: (
   openings: Openings
 ) => Effect.Effect<void, never, Scope.Scope> = Effect.fnUntraced(function* (url, hosts, openings) {
   const [clock, random] = [yield* Clock.Clock, yield* Random.Random]
-  /** When what was last heard of ends, by Redis's clock. */
+  /** When each opening last received ends, by Redis's clock. */
   let heard = new Map<string, number>()
   const hear = (asked: number, told: ReadonlyMap<string, number>, redisNow: number, rows: ReadonlyArray<string>) => {
     const all = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** One server-sent event; `event` is "" when the stream named none. */
+/** One server-sent event. `event` is "" when the stream named none. */
 export interface SseEvent {
   readonly event: string
   readonly data: string
@@ -9,17 +9,18 @@ const BOM = "\uFEFF"
 const SPACE = 32
 
 /**
- * An incremental parser of `text/event-stream` bytes, however they are split: lines end in CR, LF or CRLF, a leading byte
- * order mark and comments are skipped, and `data` lines of one event are joined by a line feed. The format drops an event without
- * a blank line behind it; some hosts end their streams so, which `end` is for. `id` and `retry` are read over, because a provider's stream is never resumed.
+ * An incremental parser of `text/event-stream` bytes in chunks of any size. Lines end in CR, LF or CRLF; a leading byte order mark and
+ * comments are skipped; the `data` lines of one event are joined by a line feed. The format drops an event without a blank line after
+ * it, but some hosts end their streams that way, so `end` delivers it. `id` and `retry` are ignored, because a provider's stream is
+ * never resumed.
  */
 export class SseParser {
   readonly #onEvent: (event: SseEvent) => void
   readonly #skim: ((text: string, from: number) => number) | undefined
   readonly #maxEventChars: number
-  /** Made when first needed, which of most streams is never. */
+  /** Created when first needed, which is never for most streams. */
   #decoder: TextDecoder | undefined
-  /** The last byte was not ASCII, so a character may be cut in two. */
+  /** The last byte was not ASCII, so a character may be split between chunks. */
   #midCharacter = false
   #atStart = true
   #afterCr = false
@@ -30,9 +31,11 @@ export class SseParser {
   constructor(
     onEvent: (event: SseEvent) => void,
     options?: {
-      /** The most characters one event may take, 4 Mi when absent. */
+      /** The maximum number of characters in one event; 4 Mi when absent. */
       readonly maxEventChars?: number
-      /** Takes whole events at the beginning of one, which are then not parsed, and answers where those end that it took. */
+      /**
+       * Called at the start of an event. It may take whole events, which are then not parsed, and returns the offset where they end.
+       */
       readonly skim?: (text: string, from: number) => number
     }
   ) {
@@ -41,7 +44,7 @@ export class SseParser {
     this.#maxEventChars = options?.maxEventChars ?? MAX_EVENT_CHARS
   }
 
-  /** Takes the next bytes and hands over the events they complete. False when an event is longer than allowed. */
+  /** Takes the next bytes and emits the events that they complete. Returns false when an event is longer than allowed. */
   push(bytes: Uint8Array): boolean {
     let text = this.#decode(bytes)
     if (text === "") return true
@@ -58,7 +61,7 @@ export class SseParser {
     return this.#line.length + (this.#data?.length ?? 0) <= this.#maxEventChars
   }
 
-  /** Hands over the event that the end of the body completes where its last line, or the blank one behind it, has no end. */
+  /** Emits the event that the end of the body completes, when its last line or its blank line is missing. */
   end(): void {
     if (this.#line !== "") this.#endLine("")
     this.#dispatch()
@@ -67,7 +70,7 @@ export class SseParser {
   #decode(bytes: Uint8Array): string {
     const last = bytes.at(-1)
     if (last === undefined) return ""
-    // An ASCII byte ends any character before it, so between such bytes whole chunks can be decoded the fast way.
+    // An ASCII byte ends any character before it, so between such bytes whole chunks can be decoded in the fast way.
     if (last < 0x80 && !this.#midCharacter) return utf8(bytes)
     this.#midCharacter = last >= 0x80
     this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: true })

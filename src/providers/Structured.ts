@@ -1,4 +1,4 @@
-/** Answers of a form that was asked for, from models that do not keep to one by themselves. */
+/** Enforces the requested output schema for models that do not guarantee it themselves. */
 import { Clock, Effect } from "effect"
 import type { Conversation, Message } from "../domain/Conversation.ts"
 import type { Capability } from "../domain/Model.ts"
@@ -13,7 +13,7 @@ type JsonSchema = Readonly<Record<string, unknown>>
 const can = ({ model, offer }: Candidate, capability: Capability): boolean =>
   model.capabilities.includes(capability) && !offer.unsupported.includes(capability)
 
-/** Whether a candidate keeps its answers, and the arguments of its tool calls, to a schema by itself. */
+/** Whether a candidate guarantees a schema for its answers and for the arguments of its tool calls. */
 export const isStructured = (candidate: Candidate): boolean => can(candidate, "structured_outputs")
 
 const anyObject: JsonSchema = { type: "object" }
@@ -24,10 +24,10 @@ const objectOf = (value: unknown): JsonSchema | undefined =>
 const valuesOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : Object.values(objectOf(value) ?? {})
 
-/** Keywords whose values are schemas by name, or lists of them. */
+/** Keywords whose values are schemas by name, or lists of schemas. */
 const WITH_SCHEMAS = ["properties", "$defs", "definitions", "anyOf", "oneOf", "allOf", "prefixItems"]
 
-/** Whether an object in a schema may have members whose names are the model's to choose. */
+/** Whether an object in a schema may have members that the model names freely. */
 export const hasMap = (value: unknown): boolean => {
   const schema = objectOf(value)
   if (schema === undefined) return false
@@ -38,15 +38,15 @@ export const hasMap = (value: unknown): boolean => {
   return [items, ...WITH_SCHEMAS.flatMap((name) => valuesOf(schema[name]))].some(hasMap)
 }
 
-/** Claude's hosts close every object of a schema, so that one whose members the model is to name would have none. */
+/** Claude's hosts close every object of a schema, so an object whose members the model should name would have none. */
 const canKeepTo = ({ model }: Candidate, schema: JsonSchema | undefined): boolean =>
   model.vendor !== "anthropic" || !hasMap(schema)
 
-/** Gemini's second generation refuses to be asked for JSON beside functions. */
+/** Gemini's second generation rejects a JSON response format together with functions. */
 const takesForm = ({ offer }: Candidate, { tools }: Pick<Conversation, "tools">): boolean =>
   tools.length === 0 || !/^gemini-[12][.-]/.test(offer.upstreamId)
 
-/** The schema that answers of this candidate have to be checked with, because it does not keep to the form by itself. */
+/** The schema with which this candidate's answers must be checked, because it does not guarantee the format itself. */
 export const enforcedSchema = (
   conversation: Pick<Conversation, "format" | "tools">,
   candidate: Candidate
@@ -65,15 +65,16 @@ export const enforcedSchema = (
   }
 }
 
-/** What a model is told that takes no schema. `domain/Tokens.ts` counts on its length. */
+/** The instruction for a model that takes no schema. `domain/Tokens.ts` depends on its length. */
 const wordsFor = (schema: JsonSchema): string =>
   schema === anyObject
     ? "Answer with one JSON object and with nothing else: no code fence, no words before or after it."
     : `Answer with one JSON value that meets the following JSON Schema, and with nothing else: no code fence, no words before or after it.\n${JSON.stringify(schema)}`
 
 /**
- * The conversation in which the form is asked for in words, and as JSON where the model knows that: JSON mode gives objects only,
- * and at some hosts keeps a model from calling tools. The words join the instructions at the beginning: templates of some models take but one message of them, and take it first.
+ * Requests the format in words, and in JSON mode where the model supports it for objects. JSON mode produces only objects, and at some
+ * hosts keeps a model from calling tools. The words are added to the instructions at the start: the templates of some models accept
+ * only one instruction message, in first place.
  */
 export const inWords = (conversation: Conversation, candidate: Candidate, schema: JsonSchema): Conversation => {
   const calls = conversation.tools.length > 0 && conversation.toolChoice.type !== "none"
@@ -92,7 +93,7 @@ const instructed = (messages: ReadonlyArray<Message>, words: string): ReadonlyAr
   const last = messages[count - 1]
   if (last?.role !== "system") return [{ role: "system", content: [{ type: "text", text: words }] }, ...messages]
   const part = last.content.at(-1)
-  // What a breakpoint ends stays as it is, or it would be kept for this form alone.
+  // Text that ends in a cache breakpoint stays unchanged. Otherwise the cache would keep it for this format only.
   const content =
     part === undefined || part.cacheBreakpoint === true
       ? [...last.content, { type: "text" as const, text: words }]
@@ -100,7 +101,10 @@ const instructed = (messages: ReadonlyArray<Message>, words: string): ReadonlyAr
   return [...messages.slice(0, count - 1), { role: "system", content }, ...messages.slice(count)]
 }
 
-/** What is no answer of the form, and is none of models that keep to it either: calls, refusals, what was cut short, nothing. */
+/**
+ * Whether an output is exempt from the format, even for models that guarantee it: tool calls, refusals, truncated answers, empty
+ * answers.
+ */
 const isOther = (output: Output): boolean =>
   output.toolCalls.length > 0 ||
   output.refusal !== "" ||
@@ -119,10 +123,10 @@ const objected = (call: ChatCall, { detail, retryAfterSeconds }: Objection): Pro
 })
 
 /**
- * The provider with its answers kept to the form that was asked for, where the candidate does not do so by itself: asked for in
- * words, collected, and checked. What meets the schema is given out as the JSON alone, without fences and words around it; what
- * does not is a fault, and remembered: a schema that answers fail again and again is asked for no more. A stream gives everything at once, after the check, so that somebody else can still be asked; its clocks
- * are those of a whole answer.
+ * Wraps a provider so that its answers have the requested format when the candidate does not guarantee it. The format is requested in
+ * words; the answer is collected and checked. A valid answer is returned as its JSON only, without code fences and words around it. An
+ * invalid one is a fault and is remembered: a schema that answers fail repeatedly is not requested any more. A stream delivers
+ * everything at once, after the check, so that another provider can still be tried. Its time limits are those of a complete answer.
  */
 export const enforced = (
   provider: Provider,
@@ -138,7 +142,7 @@ export const enforced = (
     const objection = memory.objection(key, now())
     if (objection !== undefined) return yield* failing(objected(call, objection))
     if (!memory.isFit(key, now())) {
-      // What can never be judged is not worth an answer.
+      // An answer that can never be checked is not worth requesting.
       const fit = yield* check({ schema, text: undefined, accountId })
       if (fit._tag === "Unchecked" && fit.busy === true)
         return yield* failing({ _tag: "OffSchema", detail: fit.detail })
@@ -154,7 +158,7 @@ export const enforced = (
     const verdict = yield* check({ schema, text: output.text, accountId })
     if (verdict._tag === "Meets") {
       memory.met(key, now())
-      // Probabilities of tokens that are not given out belong to nothing.
+      // The probabilities of tokens that are not returned refer to nothing.
       return verdict.json === output.text ? output : { ...output, text: verdict.json, logprobs: undefined }
     }
     const busy = verdict._tag === "Unchecked" && verdict.busy === true
@@ -176,7 +180,7 @@ export const enforced = (
   }
 }
 
-/** The sandbox's double makes its answer from the schema itself. */
+/** The sandbox's double builds its answer from the schema itself. */
 const askedOf = (provider: Provider, call: ChatCall, schema: JsonSchema): ChatCall =>
   provider.steerable === true ? call : { ...call, conversation: inWords(call.conversation, call.candidate, schema) }
 

@@ -2,27 +2,27 @@ import { Effect, type Scope } from "effect"
 import { Worker } from "node:worker_threads"
 import type { CheckJob, Verdict } from "./StructuredVerdict.ts"
 
-/** A job, and whose it is: accounts take turns. */
+/** A check and its account. Accounts take turns. */
 export interface AccountJob extends CheckJob {
   readonly accountId?: string | undefined
 }
 
-/** Judges an answer; it does not fail, and what it could not judge it says. */
+/** Checks an answer. It never fails; the verdict says so when the check was not possible. */
 export type Check = (job: AccountJob) => Effect.Effect<Verdict>
 
-/** A schema that needs longer than this for one answer is out for something else. */
+/** The time limit of one check, in milliseconds. A schema that takes longer is an attack or a mistake. */
 export const CHECK_MS = 250
 
-/** A thread needs some tens of milliseconds to start; on a machine that needs this long, nothing works. */
+/** A thread needs some tens of milliseconds to start. A machine that needs this long is unusable. */
 const START_MS = 10_000
 
-/** So many schemas wait to be looked at: at their worst, they take as long as an impatient caller waits. */
+/** The maximum number of schemas that wait for a check. In the worst case they take as long as an impatient client waits. */
 export const MOST_WAITING = 64
 
-/** So many of them may be of one account. */
+/** The maximum number of waiting schemas per account. */
 export const MOST_WAITING_OF_ONE = 4
 
-/** An answer of 128,000 tokens and all the errors it can have need a fraction of it. */
+/** An answer of 128,000 tokens with all its possible errors needs a fraction of this. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
 
 interface Waiting {
@@ -35,12 +35,12 @@ const busy = (detail: string): Verdict => ({ _tag: "Unchecked", detail, busy: tr
 
 const isAnswer = ({ job }: Waiting): boolean => job.text !== undefined
 
-/** What waits, by account. They take turns, so that nobody waits for all that one of them has. */
+/** The waiting checks by account. Accounts take turns, so no account waits for all checks of another. */
 class Line {
   readonly #accounts = new Map<string, Array<Waiting>>()
   #schemas = 0
 
-  /** An answer has been paid for, so there is always room for it. */
+  /** An answer has already been paid for, so there is always room for its check. */
   hasRoom(waiting: Waiting): boolean {
     if (isAnswer(waiting)) return true
     const own = this.#accounts.get(waiting.job.accountId ?? "") ?? []
@@ -60,7 +60,7 @@ class Line {
       const first = own[0]
       if (first === undefined) continue
       this.remove(first)
-      // Whose turn it was comes last.
+      // The account that had its turn goes to the end.
       if (own.length > 0) {
         this.#accounts.delete(account)
         this.#accounts.set(account, own)
@@ -81,7 +81,7 @@ class Line {
   }
 }
 
-/** One thread, started when first needed and anew when it had to be stopped; one job at a time, the others wait in line. */
+/** One thread, started when first needed and restarted when it had to be stopped. It runs one check at a time; the others wait. */
 class Checking {
   #worker: Worker | undefined
   #ready = false
@@ -90,7 +90,7 @@ class Checking {
   #closed = false
   readonly #line = new Line()
 
-  /** Answers how to take the job back. */
+  /** Returns a function that cancels the check. */
   submit(waiting: Waiting): () => void {
     if (this.#closed || !this.#line.hasRoom(waiting)) {
       waiting.done(busy(this.#closed ? "the service stops" : "too much is to be checked at once"))
@@ -131,7 +131,7 @@ class Checking {
   }
 
   #start(): Worker {
-    // Nothing of the process's settings is its business, and keys are among them.
+    // The thread must not see the process's settings, which contain keys.
     const worker = new Worker(new URL("./StructuredWorker.ts", import.meta.url), {
       resourceLimits,
       env: {},
@@ -148,12 +148,12 @@ class Checking {
     }
     worker.on("error", gone)
     worker.on("exit", gone)
-    // Listeners hold a thread, so it is let go after them.
+    // Listeners keep the process alive for the thread, so `unref` comes after them.
     worker.unref()
     return worker
   }
 
-  /** The thread may be in a loop without an end, so it is not asked. */
+  /** Terminates the thread without asking it, because it may be in an infinite loop. */
   async #stop(): Promise<void> {
     const worker = this.#worker
     this.#worker = undefined
@@ -176,9 +176,9 @@ class Checking {
 }
 
 /**
- * A check on a thread of its own, which ends with the scope and does not keep the process. One check may take 250 ms, in 64 MiB;
- * when it takes more its thread is ended, and the next one gets a new one. Accounts take turns. Beyond 64 schemas that wait, 4 of them of
- * one account, none is taken; answers always are.
+ * Runs checks on a thread of its own, which ends with the scope and does not keep the process alive. One check may take 250 ms and 64
+ * MiB. If it takes more, its thread is terminated and the next check gets a new one. Accounts take turns. Beyond 64 waiting schemas, or
+ * 4 of one account, further schemas are rejected; answers never are.
  */
 export const makeCheck: Effect.Effect<Check, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(

@@ -1,15 +1,15 @@
-/** What is remembered of answers that did not meet their schema: the house has paid for each. */
+/** Remembers answers that violated their schema, because the house has paid for each. */
 import { createHash } from "node:crypto"
 import { Remembered } from "../platform/Remembered.ts"
 
-/** A schema, and a schema of one account: what one account's answers come to says nothing of another's. */
+/** The keys of a schema and of its account. What one account's answers show is not applied to other accounts. */
 export interface SchemaKey {
   readonly account: string
   readonly hash: string
   readonly own: string
 }
 
-/** Why nobody is asked. With `retryAfterSeconds` it is the account's answers, whatever the schema. */
+/** Why no provider is called. With `retryAfterSeconds`, the cause is the account's invalid answers, whatever the schema. */
 export interface Objection {
   readonly detail: string
   readonly retryAfterSeconds?: number
@@ -17,10 +17,10 @@ export interface Objection {
 
 const MINUTE_MS = 60_000
 
-/** So many answers off one schema more than on it, and it is asked for no more. */
+/** When invalid answers exceed valid ones by this many, the schema is not requested any more. */
 export const MOST_STRIKES = 3
 
-/** So many answers of one account in a minute may be off their schemas. */
+/** The maximum number of invalid answers of one account per minute. */
 export const MOST_OFF_A_MINUTE = 10
 
 const CAPACITY = 10_000
@@ -39,7 +39,7 @@ export class StructuredMemory {
     return { account, hash, own: `${account}\n${hash}` }
   }
 
-  /** Why the schema is not to be asked for now. */
+  /** Why the schema must not be requested now; undefined if it may. */
   objection({ account, own }: SchemaKey, nowMs: number): Objection | undefined {
     const detail = this.#tooHard.get(own, nowMs)
     if (detail !== undefined) return { detail }
@@ -53,7 +53,7 @@ export class StructuredMemory {
     return { detail: "too many answers of this account have failed the check", retryAfterSeconds }
   }
 
-  /** Whether it is known that answers can be judged by the schema. */
+  /** Whether answers are known to be checkable with this schema. */
   isFit({ hash }: SchemaKey, nowMs: number): boolean {
     return this.#fit.get(hash, nowMs) === true
   }
@@ -62,18 +62,18 @@ export class StructuredMemory {
     this.#fit.set(hash, true, nowMs)
   }
 
-  /** It took more time or memory than there is for a check. */
+  /** Records a check that took more time or memory than allowed. */
   tooHard({ own }: SchemaKey, detail: string, nowMs: number): void {
     this.#tooHard.set(own, detail, nowMs)
   }
 
-  /** An answer met its schema, which makes up for one that did not. */
+  /** Records a valid answer, which offsets an invalid one. */
   met({ own }: SchemaKey, nowMs: number): void {
     const strikes = this.#strikes.get(own, nowMs)
     if (strikes !== undefined) this.#strikes.set(own, Math.max(0, strikes - 1), nowMs)
   }
 
-  /** An answer did not. */
+  /** Records an invalid answer. */
   failed({ account, own }: SchemaKey, nowMs: number): void {
     this.#strikes.set(own, (this.#strikes.get(own, nowMs) ?? 0) + 1, nowMs)
     const { from, off } = this.#minutes.get(account, nowMs) ?? { from: nowMs, off: 0 }

@@ -1,4 +1,4 @@
-/** What a JSON Schema says that no answer can be judged by, found without an answer. */
+/** Finds what makes a JSON Schema useless for checking answers, without an answer. */
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -25,7 +25,7 @@ const isNumber = (value: unknown): boolean => typeof value === "number"
 const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
 const isString = (value: unknown): boolean => typeof value === "string"
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isString)
-/** In draft 4 it says of another keyword how it is meant. */
+/** In draft 4 this is a boolean that modifies another keyword. */
 const isExclusive = (value: unknown): boolean => isNumber(value) || typeof value === "boolean"
 
 type Kind = readonly [is: (value: unknown) => boolean, wanted: string]
@@ -51,13 +51,13 @@ const kinds: Readonly<Record<string, Kind>> = {
   enum: [(value) => Array.isArray(value) && value.length > 0, "is not a list of at least one value"]
 }
 
-/** So deep may schemas stand in each other; the caller's own bound is far below. */
+/** The maximum nesting depth of schemas. The limit for callers is far lower. */
 const MOST_DEEP = 256
 
-/** Names in a place are the caller's own; it is for the caller alone, and shown to some length. */
+/** Names in a path are the caller's own text. Only the caller sees the path, up to this length. */
 const MAX_PLACE_CHARS = 160
 
-/** The first thing wrong, with its place in the schema; undefined where an answer may decide. */
+/** The first problem with its path in the schema; undefined when only an answer can show one. */
 export const schemaProblem = (schema: Json): string | undefined => {
   if (schema["not"] === true || (isObject(schema["not"]) && Object.keys(schema["not"]).length === 0)) {
     return "not: no answer can meet it"
@@ -133,7 +133,7 @@ const crossedIn = (schema: Json, place: ReadonlyArray<string>): string | undefin
   return undefined
 }
 
-/** Under the flag `u`, which the check compiles with, no more may be escaped than has to be. */
+/** With the `u` flag, which the check uses, a pattern may escape only the characters that need it. */
 const NEEDLESS = /\\([^\w^$\\.*+?()[\]{}|/-]|_)/gu
 
 const compiles = (pattern: string, flags: string): boolean => {
@@ -144,7 +144,10 @@ const compiles = (pattern: string, flags: string): boolean => {
   }
 }
 
-/** A pattern as the check can compile it; null where it is a regular expression all the same, undefined where it is none. */
+/**
+ * A pattern in the form that the check can compile. Null for a regular expression that it cannot compile; undefined for text that is
+ * not a regular expression.
+ */
 export const checkablePattern = (pattern: string): string | null | undefined => {
   if (compiles(pattern, "u")) return pattern
   const plainer = pattern.replace(NEEDLESS, (_, escaped: string) => escaped)

@@ -1,36 +1,39 @@
-/** Whether a text is an answer that meets a JSON Schema. Schema and text come from outside, so it may take any time: not for the main thread. */
+/**
+ * Checks whether a text is an answer that conforms to a JSON Schema. Schema and text come from outside, so a check may take any time
+ * and must not run on the main thread.
+ */
 import { dereference, type Schema, type SchemaDraft, validate, type ValidationResult } from "@cfworker/json-schema"
 import { checkablePattern, schemaProblem } from "./StructuredSchema.ts"
 
-/** What is to be judged; without a text, whether the schema can be checked at all. */
+/** What to check. Without a text: whether the schema can be checked at all. */
 export interface CheckJob {
   readonly schema: Readonly<Record<string, unknown>>
   readonly text: string | undefined
 }
 
-/** `detail`s name keywords and places, never what an answer says. */
+/** A `detail` names keywords and paths, never the answer's content. */
 export type Verdict =
-  /** The one JSON value in the text, as it was written; of no text, nothing. */
+  /** `json` is the one JSON value in the text, as it was written; empty without a text. */
   | { readonly _tag: "Meets"; readonly json: string }
   | { readonly _tag: "Fails"; readonly detail: string }
-  /** The schema says what cannot be checked, whatever the answer. */
+  /** The schema cannot be checked, whatever the answer. */
   | { readonly _tag: "Uncheckable"; readonly detail: string }
-  /** There was no time or no room for it. `busy` is not the schema's doing. */
+  /** There was no time or no capacity for the check. `busy`: the schema is not the cause. */
   | { readonly _tag: "Unchecked"; readonly detail: string; readonly busy?: true }
 
-/** The verdict on a text. */
+/** Checks a text. */
 export const verdictOf = ({ schema, text }: CheckJob): Verdict => {
   try {
     const problem = schemaProblem(schema)
     if (problem !== undefined) return { _tag: "Uncheckable", detail: problem }
     const draft = draftOf(schema)
-    // The package marks the schema it is given.
+    // The package modifies the schema it is given.
     const copy = structuredClone(schema) as Schema
     const lookup = dereference(copy)
     const unfit = unfitOf(lookup)
     if (unfit !== undefined) return { _tag: "Uncheckable", detail: unfit }
     if (text === undefined) {
-      // Any answer would do: references that lead in a circle have no end for none.
+      // Any value would do: circular references loop endlessly for every value.
       validate(null, copy, draft, lookup)
       return { _tag: "Meets", json: "" }
     }
@@ -50,7 +53,7 @@ const draftOf = ({ $schema }: Readonly<Record<string, unknown>>): SchemaDraft =>
   return said[2] !== undefined ? "2019-09" : said[1] === "4" ? "4" : "7"
 }
 
-/** Looked for before anything is generated: what is found here would be found out only with the answer there. */
+/** Checked before anything is generated. Otherwise the problem would appear only after the answer. */
 const unfitOf = (lookup: Readonly<Record<string, Schema | boolean>>): string | undefined => {
   for (const schema of Object.values(lookup)) {
     if (typeof schema === "boolean") continue
@@ -63,7 +66,7 @@ const unfitOf = (lookup: Readonly<Record<string, Schema | boolean>>): string | u
   return undefined
 }
 
-/** What is a regular expression and cannot be compiled here is not checked. */
+/** A valid regular expression that cannot be compiled here is not checked. */
 const withCheckable = (schema: Schema, pattern: string): boolean => {
   const checkable = checkablePattern(pattern)
   if (checkable === undefined) return false
@@ -72,7 +75,7 @@ const withCheckable = (schema: Schema, pattern: string): boolean => {
   return true
 }
 
-/** Keywords whose own error only says that there is one further in. */
+/** Keywords whose own error only says that there is a more specific one. */
 const containers = new Set(["$ref", "$recursiveRef", "properties", "items", "prefixItems", "allOf", "if"])
 
 const MAX_PLACE_CHARS = 160
@@ -87,12 +90,12 @@ const problemOf = ({ errors }: ValidationResult): string => {
 
 const FENCE = "```"
 
-/** What a model thinks aloud before it answers. */
+/** Reasoning that a model writes before its answer. */
 const THOUGHT = /^\s*<think>[\s\S]*?<\/think>/
 
 /**
- * The JSON value that a text is the answer with, as it was written, without what was thought aloud before it: all of it, the inside
- * of the one code fence, from the first bracket to the last where words stand around it, or the last whole value among words.
+ * The JSON value that a text answers with, as it was written, without reasoning before it. It is the whole text, the content of the
+ * only code fence, the part from the first bracket to the last when words surround it, or the last complete value among words.
  */
 export const jsonIn = (text: string): string | undefined => {
   const whole = text
@@ -103,7 +106,7 @@ export const jsonIn = (text: string): string | undefined => {
   return plain ?? lastIn(whole)
 }
 
-/** A fence inside the value is a part of a string, so the outermost ones are meant. */
+/** A code fence inside the value is part of a string, so the outermost fences count. */
 const fencedIn = (text: string): string | undefined => {
   const open = text.indexOf(FENCE)
   const close = text.lastIndexOf(FENCE)
@@ -120,7 +123,7 @@ const bracketedIn = (text: string): string | undefined => {
   return start === -1 ? undefined : text.slice(start, end + 1)
 }
 
-/** Beyond so many brackets that begin nothing, a text is not looked through any further. */
+/** After this many brackets that start no value, the search ends. */
 const MOST_BEGUN = 64
 
 const lastIn = (text: string): string | undefined => {
@@ -143,7 +146,7 @@ const nextBracket = (text: string, from: number): number => {
   return further === -1 ? -1 : from + further
 }
 
-/** Where the value that begins with a bracket ends, if it does. */
+/** The end of the value that starts with a bracket; undefined when it has none. */
 const endOf = (text: string, start: number): number | undefined => {
   let depth = 0
   let quoted = false

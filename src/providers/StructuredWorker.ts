@@ -1,4 +1,4 @@
-/** The thread in which answers are checked, so that nothing a caller can write into a schema stops the service. */
+/** The thread that checks answers, so that no schema of a caller can block the service. */
 import { parentPort } from "node:worker_threads"
 import { type CheckJob, verdictOf } from "./StructuredVerdict.ts"
 

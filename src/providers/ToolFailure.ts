@@ -1,2 +1,2 @@
-/** What a tool that failed is taken to have said where it said nothing: an empty text reads like a success. */
+/** The result of a failed tool call without text. An empty text would look like a success. */
 export const WORDLESS_FAILURE = "The tool failed."

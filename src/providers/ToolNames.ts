@@ -1,20 +1,20 @@
-/** Names of tools that a host would refuse: shortened on the way there, and put back in what comes from it. */
+/** Shortens tool names that a host would reject, and restores them in its answers. */
 import { Effect } from "effect"
 import { hash } from "node:crypto"
 import type { Conversation } from "../domain/Conversation.ts"
 import type { Output, OutputEvent } from "../domain/Output.ts"
 import { eachOf, type Provider, type TakeEvents } from "./Provider.ts"
 
-/** What a host takes as the name of a tool. */
+/** The tool names that a host accepts. */
 export interface ToolNameBounds {
-  /** Characters that the host refuses; global. */
+  /** Characters that the host rejects; a global expression. */
   readonly refused: RegExp
-  /** What a name must begin with, where not every character will do. */
+  /** What a name must begin with, if not every character is allowed there. */
   readonly begins?: RegExp
   readonly mostCharacters: number
 }
 
-/** A conversation in names that the host takes, and the caller's name of each that was changed. */
+/** A conversation with names that the host accepts, and the caller's names of the changed ones. */
 export interface Renamed {
   readonly conversation: Conversation
   readonly callers: ReadonlyMap<string, string>
@@ -22,7 +22,10 @@ export interface Renamed {
 
 const HASH_DIGITS = 8
 
-/** The name as the host takes it. The same name always becomes the same one, and a hash keeps apart those that begin alike. */
+/**
+ * The name in a form that the host accepts. The same name always maps to the same result, and a hash distinguishes names with the same
+ * start.
+ */
 export const fittingName = (name: string, { begins, mostCharacters, refused }: ToolNameBounds): string => {
   const plain = name.replaceAll(refused, "_")
   const begun = begins === undefined || begins.test(plain) ? plain : `_${plain}`
@@ -30,7 +33,7 @@ export const fittingName = (name: string, { begins, mostCharacters, refused }: T
   return `${begun.slice(0, mostCharacters - HASH_DIGITS - 1)}_${hash("sha256", name, "hex").slice(0, HASH_DIGITS)}`
 }
 
-/** The conversation with the names of tools that its host refuses replaced wherever they stand; undefined where it takes all. */
+/** The conversation with rejected tool names replaced everywhere; undefined when the host accepts all of them. */
 export const renamed = (conversation: Conversation, bounds: ToolNameBounds): Renamed | undefined => {
   const callers = new Map<string, string>()
   const fit = (name: string): string => {
@@ -50,19 +53,19 @@ export const renamed = (conversation: Conversation, bounds: ToolNameBounds): Ren
   return { conversation: { ...conversation, messages: fitMessages, tools: fitTools, toolChoice: fitChoice }, callers }
 }
 
-/** An answer in the caller's names. */
+/** An answer with the caller's names. */
 export const namedBack = (output: Output, { callers }: Renamed): Output => ({
   ...output,
   toolCalls: output.toolCalls.map((call) => ({ ...call, name: callers.get(call.name) ?? call.name }))
 })
 
-/** Events in the caller's names. */
+/** Events with the caller's names. */
 export const eventsBack = (events: ReadonlyArray<OutputEvent>, { callers }: Renamed): ReadonlyArray<OutputEvent> =>
   events.map((event) =>
     event._tag === "ToolStart" ? { ...event, name: callers.get(event.name) ?? event.name } : event
   )
 
-/** The provider with tools in names that its host takes, unnoticed by its caller. */
+/** Wraps a provider so that it receives tool names it accepts, invisibly to the caller. */
 export const withToolNames = (provider: Provider, bounds: ToolNameBounds): Provider => ({
   ...provider,
   chat: (call) => {
@@ -83,7 +86,7 @@ export const withToolNames = (provider: Provider, bounds: ToolNameBounds): Provi
   }
 })
 
-/** OpenAI's, and those of hosts that speak its wire. */
+/** The limits of OpenAI, and of hosts that implement its API. */
 export const OPENAI_NAMES: ToolNameBounds = { refused: /[^a-zA-Z0-9_-]/g, mostCharacters: 64 }
 
 export const ANTHROPIC_NAMES: ToolNameBounds = { refused: /[^a-zA-Z0-9_-]/g, mostCharacters: 128 }

@@ -1,4 +1,4 @@
-/** Work other than chat: what a provider is asked, and what comes of it. */
+/** Work other than chat: the requests to a provider and their results. */
 import type { Effect } from "effect"
 import type { Candidate } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
@@ -6,55 +6,60 @@ import type { Clocks, ProviderError } from "./Provider.ts"
 
 export type WorkOperation = "embeddings" | "rerank" | "speech" | "search" | "images" | "videos"
 
-/** One call to one provider, whatever it is for. */
+/** One call to one provider, of any kind. */
 export interface WorkCall {
   readonly requestId: string
   readonly candidate: Candidate<Price>
-  /** After connecting, those of the answer and the whole attempt count for an answer that is not streamed. */
+  /** Besides connecting, an answer that is not streamed uses the limits of the answer and of the whole attempt. */
   readonly clocks: Clocks
-  /** What tells the provider of the trace the call belongs to; absent for one that is not to be told. */
+  /** The trace headers for the provider. Absent when it must not receive any. */
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined
-  /** The raw `X-Svc-Sandbox` header; only the sandbox's double looks at it. */
+  /** The raw `X-Svc-Sandbox` header. Only the sandbox's double reads it. */
   readonly steering: string | undefined
 }
 
-/** Texts to be placed in a model's vector space. */
+/** Texts to embed. */
 export interface EmbedWork {
-  /** Texts, or each one's tokens. */
+  /** Texts, or the token ids of each text. */
   readonly inputs: ReadonlyArray<string> | ReadonlyArray<ReadonlyArray<number>>
   readonly dimensions: number | undefined
   readonly format: "float" | "base64"
   readonly inputType: "query" | "document" | undefined
-  /** Whether inputs beyond the model's window are cut; they are refused otherwise. */
+  /** Whether inputs beyond the model's context window are truncated. Otherwise they are rejected. */
   readonly truncation: boolean
   readonly user: string | undefined
 }
 
 export interface Embedded {
   /**
-   * The JSON of the list of embeddings, as the provider wrote it: it is long, and nothing in it is ours to change. Empty where
-   * the list is still arriving.
+   * The JSON of the list of embeddings as the provider wrote it: it is long, and the gateway changes nothing in it. Empty while the
+   * list is still arriving.
    */
   readonly data: Uint8Array
-  /** Prompt tokens as the provider counts them; absent when it does not say, or has yet to. */
+  /** The provider's count of prompt tokens. Undefined when it does not report one, or has yet to. */
   readonly tokens: number | undefined
-  /** A very long list, whose beginning has come and is right. */
+  /** A very long list whose beginning has arrived and is validated. */
   readonly arriving?: ArrivingVectors
 }
 
-/** A list of embeddings on its way. It comes whether it is read or not, but waits for its reader when too much of it does. */
+/**
+ * A list of embeddings that is still arriving. It arrives whether or not it is read, but waits for its reader when too much is unread.
+ */
 export interface ArrivingVectors {
-  /** Some of what has come since, never nothing; undefined when no more will come. For one reader, interrupted once it has left. */
+  /**
+   * Some of what has arrived since, never nothing; undefined when no more follows. For one reader, which is interrupted once it has
+   * left.
+   */
   readonly next: Effect.Effect<ReadonlyArray<Uint8Array> | undefined>
-  /** Nobody reads it any more: what waits is dropped, and what is still to come is not kept. */
+  /** The reader has gone: unread bytes are dropped, and later ones are not kept. */
   readonly leave: () => void
-  /** Vectors that have come and are right. */
+  /** How many validated vectors have arrived. */
   readonly count: number
-  /** Waits for the end: the prompt tokens as the provider counts them, or why the list is not whole. */
+  /** Waits for the end. Returns the provider's count of prompt tokens, or fails with the reason why the list is incomplete. */
   readonly whole: Effect.Effect<number | undefined, ProviderError>
 }
 
-/** Documents to be put in the order in which they answer a query. */
+/** Documents to rank by their relevance to a query. */
 export interface RerankWork {
   readonly query: string
   readonly documents: ReadonlyArray<string>
@@ -63,14 +68,14 @@ export interface RerankWork {
 }
 
 export interface Reranked {
-  /** Best first; `index` is the document's place in the request. */
+  /** Best first. `index` is the document's position in the request. */
   readonly results: ReadonlyArray<{ readonly index: number; readonly score: number }>
   readonly tokens: number | undefined
 }
 
 export type AudioFormat = "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm"
 
-/** A text to be spoken. */
+/** A text to speak. */
 export interface SpeakWork {
   readonly input: string
   readonly voice: string
@@ -83,11 +88,11 @@ export interface Spoken {
   readonly audio: Uint8Array
 }
 
-/** Questions to a search engine. */
+/** Queries for a search engine. */
 export interface SearchWork {
   /** One to five. */
   readonly queries: ReadonlyArray<string>
-  /** Of each query, 1 to 20. */
+  /** Per query, 1 to 20. */
   readonly maxResults: number
   readonly maxTokensPerPage: number | undefined
   /** ISO 3166-1 alpha-2. */
@@ -112,7 +117,7 @@ export interface Found {
     readonly snippet: string
     readonly date?: string
     readonly lastUpdated?: string
-    /** Which of the queries it answers. */
+    /** The index of the query that it answers. */
     readonly queryIndex: number
   }>
 }
@@ -125,14 +130,14 @@ export interface MediaBytes {
 
 export type ImageFormat = "png" | "jpeg" | "webp"
 
-/** Images to be drawn, or one to be edited. */
+/** Images to draw, or one to edit. */
 export interface DrawWork {
   readonly prompt: string
-  /** How many, 1 to 10. */
+  /** The number of images, 1 to 10. */
   readonly n: number
-  /** The images to be edited, fetched; none for one drawn from the prompt alone. */
+  /** The downloaded images to edit; empty for an image drawn from the prompt alone. */
   readonly images: ReadonlyArray<MediaBytes>
-  /** Pixels; absent leaves it to the model. */
+  /** In pixels. Undefined: the model decides. */
   readonly size: { readonly width: number; readonly height: number } | undefined
   readonly quality: string | undefined
   readonly format: ImageFormat | undefined
@@ -142,19 +147,19 @@ export interface DrawWork {
 }
 
 export interface Drawn {
-  /** As many as came, at most as many as were asked for. */
+  /** At most as many as requested. */
   readonly images: ReadonlyArray<MediaBytes & { readonly revisedPrompt?: string }>
 }
 
 export type AspectRatio = "16:9" | "9:16"
 
-/** A video to be made. Addresses are public and were checked; a provider is told them, or their bytes. */
+/** A video to make. URLs are public and were checked; the provider receives them or their bytes. */
 export interface FilmWork {
   readonly prompt: string
   /** Whole seconds. */
   readonly duration: number
   readonly aspectRatio: AspectRatio
-  /** The picture it begins with. */
+  /** The first frame. */
   readonly image: MediaBytes | undefined
   readonly referenceImages: ReadonlyArray<MediaBytes>
   readonly referenceVideo: MediaBytes | undefined
@@ -162,17 +167,17 @@ export interface FilmWork {
   readonly seed: number | undefined
 }
 
-/** What a provider calls a job of ours, as text of its adapter's own making. */
+/** The provider's reference for a job, in a format that its adapter defines. */
 export interface FilmTicket {
   readonly ticket: string
 }
 
-/** How far a provider's job is. */
+/** The state of a provider's job. */
 export type FilmState =
   | { readonly _tag: "Queued" }
-  /** `progress` in per cent, where the provider says it. */
+  /** `progress` is a percentage, if the provider reports it. */
   | { readonly _tag: "Processing"; readonly progress: number | undefined }
-  /** `url` is the provider's own address of the clip, https, read once by us; `bytes` where there is no address. */
+  /** `url` is the provider's https URL of the video, which the gateway reads once; `bytes` if there is no URL. */
   | { readonly _tag: "Completed"; readonly clip: { readonly url: string } | MediaBytes }
-  /** Final. `detail` is for operators; `refused` when the caller's request was judged wrong (content policy, bad reference …). */
+  /** Final. `detail` is for operators. `refused`: the caller's request was rejected (content policy, invalid reference …). */
   | { readonly _tag: "Failed"; readonly detail: string; readonly refused: boolean }

@@ -1,14 +1,14 @@
-/** Tokens of embeddings and of reranking: bounds before anything is asked, counts where a provider reports none. */
+/** Tokens of embeddings and of reranking: upper bounds before the call, and counts when a provider reports none. */
 import { type TokenBound, TokenSum } from "../domain/TokenBound.ts"
 import { countTokens } from "../domain/Tokens.ts"
 import type { EmbedWork, RerankWork } from "./Work.ts"
 
-/** What a model puts around a text: marks of its begin and end, the sentence that makes it a query or a document. */
+/** The tokens that a model adds to a text: start and end marks, and the sentence that makes it a query or a document. */
 const TOKENS_PER_TEXT = 32
 
 type Input = EmbedWork["inputs"][number]
 
-/** No tokenizer of the catalogue makes more tokens of a text than it has bytes. */
+/** No tokenizer of the catalogue produces more tokens than a text has bytes. */
 const boundOf = (input: Input): number => (typeof input === "string" ? Buffer.byteLength(input, "utf8") : input.length)
 
 const countOf = (input: Input): number => (typeof input === "string" ? countTokens(input) : input.length)
@@ -24,34 +24,40 @@ const addInput = (bound: TokenSum, input: Input): void => {
   else bound.tokens(input.length)
 }
 
-/** The tokens that embedding these inputs takes, close to what the model counts and not below it. */
+/** An upper bound for the tokens of these inputs, close to the model's own count. */
 export const embedBound = ({ inputs }: Pick<EmbedWork, "inputs">): TokenBound => {
   const bound = new TokenSum().tokens(inputs.length * TOKENS_PER_TEXT)
   for (const input of inputs) addInput(bound, input)
   return bound
 }
 
-/** The texts of a list are counted together where they are many: each call of the tokenizer costs as much as a few words. */
+/** From this many texts on, they are counted together: each call of the tokenizer costs as much as a few words. */
 const COUNTED_APART = 64
 
-/** The tokens of these inputs, counted. */
+/** Counts the tokens of these inputs. */
 export const countEmbed = ({ inputs }: Pick<EmbedWork, "inputs">): number =>
   inputs.length > COUNTED_APART && typeof inputs[0] === "string"
     ? countTokens(inputs.join("\n"))
     : sum<Input>(inputs, countOf)
 
-/** What has to fit a model's window together: a bound of its tokens, and its tokens, counted when they are first asked for. */
+/**
+ * Inputs that must fit a model's context window together: an upper bound of their tokens, and their count, which is computed when first
+ * needed.
+ */
 export interface Longest {
   readonly bound: number
   readonly tokens: () => number
-  /** How many times what its model counts `tokens` may be. */
+  /** How much larger than the model's own count `tokens` may be, as a factor. */
   readonly excess: number
 }
 
-/** A text has up to a twentieth more tokens by our count than by that of its model; JSON has most. */
+/** Our count of a text is up to a twentieth higher than its model's. JSON has the largest difference. */
 const TEXT_EXCESS = 1.06
 
-/** Whether it may fit a window of so many tokens. What callers have cut to a window to the last token must not fail by our count. */
+/**
+ * Whether the inputs may fit a context window of this many tokens. Inputs that a caller has truncated to the exact window must not fail
+ * because of our count.
+ */
 export const fits = ({ bound, excess, tokens }: Longest, window: number): boolean =>
   bound <= window || tokens() <= window * excess
 
@@ -70,20 +76,20 @@ const longestOf = (inputs: EmbedWork["inputs"], beside = ""): Longest => {
   }
 }
 
-/** The longest input. To count them all would keep everybody else waiting; the provider has the last word on the others. */
+/** The longest input. Counting all of them would delay all other requests; the provider checks the others. */
 export const longestInput = ({ inputs }: Pick<EmbedWork, "inputs">): Longest => longestOf(inputs)
 
-/** The tokens that a reranking takes, in the same way: the query is read with every document. */
+/** An upper bound for the tokens of a reranking: the model reads the query with every document. */
 export const rerankBound = ({ documents, query }: Pick<RerankWork, "query" | "documents">): TokenBound => {
   const bound = new TokenSum().tokens(TOKENS_PER_TEXT).text(query).times(documents.length)
   for (const document of documents) bound.text(document)
   return bound
 }
 
-/** The tokens of a reranking, counted as Voyage bills them: those of the query for each document, and those of the documents. */
+/** Counts the tokens of a reranking the way Voyage bills them: the query once per document, plus the documents. */
 export const countRerank = ({ documents, query }: Pick<RerankWork, "query" | "documents">): number =>
   countTokens(query) * documents.length + countEmbed({ inputs: documents })
 
-/** The query with the longest document, which are read together. */
+/** The query with the longest document, which the model reads together. */
 export const longestPair = ({ documents, query }: Pick<RerankWork, "query" | "documents">): Longest =>
   longestOf(documents, query)

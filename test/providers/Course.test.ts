@@ -51,7 +51,7 @@ const metric = ({ metrics }: Pooled, line: string) =>
 
 const resting = (seconds: number) => ({
   _tag: "NoProviderAvailable",
-  detail: "Every provider that could serve this request has failed lately and is given a rest; try again later",
+  detail: "The circuit breakers of all providers for this request are open because of recent failures; try again later",
   retryAfterSeconds: seconds
 })
 

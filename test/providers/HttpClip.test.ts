@@ -76,7 +76,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     Effect.gen(function* () {
       for (const body of ["", "<html>", '{"error":"gone"}']) {
         const fault = yield* faultOf((response) => response.writeHead(200).end(body))
-        assert.deepStrictEqual(fault, { _tag: "Lost", detail: "the file is no video" })
+        assert.deepStrictEqual(fault, { _tag: "Lost", detail: "the file is not a valid video" })
       }
       for (const status of [302, 404, 500]) {
         const fault = yield* faultOf((response) => response.writeHead(status, { location: "/other" }).end())
@@ -105,7 +105,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
       const found = yield* readImage(workCall(), `${origin}/png`)
       assert.deepStrictEqual([found.contentType, Buffer.from(found.bytes)], ["image/png", png])
       const { fault } = yield* Effect.flip(readImage(workCall(), `${origin}/svg`))
-      assert.deepStrictEqual(fault, { _tag: "Lost", detail: "the file is no image" })
+      assert.deepStrictEqual(fault, { _tag: "Lost", detail: "the file is not a valid image" })
     }).pipe(Effect.scoped)
   )
 

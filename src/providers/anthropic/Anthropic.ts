@@ -9,18 +9,18 @@ import { betasOf, encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
 import { faultOfStatus } from "./Failure.ts"
 
-/** A host that speaks Anthropic's Messages API. */
+/** A host with Anthropic's Messages API. */
 export interface AnthropicOptions {
   readonly id: string
-  /** Everything before `/v1/messages`, such as `https://api.anthropic.com`; with `/v1` at its end it means the same. */
+  /** The URL in front of `/v1/messages`, such as `https://api.anthropic.com`. A trailing `/v1` is accepted. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted<string>
   readonly stopsBillingOnAbort: boolean
-  /** Sent with every call, such as `anthropic-beta`. */
+  /** Additional headers of every call, such as `anthropic-beta`. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The adapter of one such host, over the outbound pool. */
+/** The adapter of one such host, on the outbound pool. */
 export const makeAnthropic = (options: AnthropicOptions): Effect.Effect<Provider, never, Outbound> =>
   Effect.map(chatOf(options), (provider) => ({ ...provider, editsContext: true }))
 

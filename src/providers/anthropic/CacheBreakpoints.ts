@@ -2,37 +2,37 @@ import type { Cacheable, Conversation } from "../../domain/Conversation.ts"
 import { likelyTokens } from "../../domain/TokenBound.ts"
 import type { ChatCall } from "../Provider.ts"
 
-/** A block of the prompt on its way to the wire. */
+/** A block of the encoded prompt. */
 export interface Block {
-  /** Absent for one that the wire does not take, whose breakpoint is that of the block before it. */
+  /** Undefined for a block that the wire format does not accept. Its breakpoint moves to the block before it. */
   readonly body: object | undefined
   readonly breakpoint: CacheMark | false
 }
 
-/** How long, and how widely shared, a part of the prompt is kept. */
+/** How long a cached part of the prompt is kept, and how widely it is shared. */
 export interface CacheMark {
   readonly ttl?: "1h" | undefined
   readonly scope?: string | undefined
 }
 
-/** The breakpoint that ends at a part of the prompt. */
+/** The breakpoint at the end of a part of the prompt. */
 export const markOf = ({ cacheBreakpoint, cacheScope: scope, cacheTtl: ttl }: Cacheable): CacheMark | false =>
   cacheBreakpoint === true ? { ttl, scope } : false
 
-/** A prompt on its way to the wire, in the order in which the host's cache reads it. */
+/** The encoded prompt, in the order in which the host's cache reads it. */
 export interface Prompt {
   readonly tools: ReadonlyArray<Block>
   readonly system: ReadonlyArray<Block>
   readonly turns: ReadonlyArray<{ readonly role: "user" | "assistant"; readonly blocks: ReadonlyArray<Block> }>
 }
 
-/** The host refuses a request with more (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). */
+/** The host rejects a request with more (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). */
 const MAX_BREAKPOINTS = 4
 
-/** No model caches less; those that begin later pass over the breakpoints of a shorter prompt, at no cost. */
+/** The minimum that any model caches, in tokens. Models with a higher minimum ignore breakpoints of a shorter prompt at no cost. */
 const LEAST_TOKENS = 1_024
 
-/** The members of the wire, each block that ends a part worth keeping marked so: of too many, the last ones. */
+/** The request fields with a breakpoint on each block that ends a part worth caching. If there are too many, the last ones stay. */
 export const withBreakpoints = (call: ChatCall, prompt: Prompt) => {
   const blocks = [...prompt.tools, ...prompt.system, ...prompt.turns.flatMap((turn) => turn.blocks)]
   const marked = new Map([...markedIn(call, prompt, blocks)].slice(-MAX_BREAKPOINTS))
@@ -51,10 +51,10 @@ export const withBreakpoints = (call: ChatCall, prompt: Prompt) => {
   }
 }
 
-/** The caller's own breakpoints where there are any, else those asked to be set, in the order of the prompt. */
+/** The caller's own breakpoints if there are any, or else automatic ones if requested, in the order of the prompt. */
 const markedIn = (call: ChatCall, prompt: Prompt, blocks: ReadonlyArray<Block>): ReadonlyMap<Block, CacheMark> => {
   const { model, offer } = call.candidate
-  // Without a price for what the cache gives and takes, nothing is to be written to it.
+  // Without prices for cache reads and writes, the request must not use the cache.
   if (!model.capabilities.includes("prompt_caching") || offer.unsupported.includes("prompt_caching")) return new Map()
   if (hasBreakpoint(call.conversation)) return ownOf(blocks)
   const worthIt = call.caching === "auto" && likelyTokens(call.promptBound) >= LEAST_TOKENS
@@ -80,7 +80,10 @@ const ownOf = (blocks: ReadonlyArray<Block>): ReadonlyMap<Block, CacheMark> => {
   return marked
 }
 
-/** What stays the same from turn to turn, and both ends of what this turn adds: one is read from the cache, one is written. */
+/**
+ * Marks the part that stays the same from turn to turn, and the ends before and after this turn's messages: the first is read from the
+ * cache, the second is written.
+ */
 const automaticOf = ({ system, tools, turns }: Prompt, mark: CacheMark): ReadonlyMap<Block, CacheMark> => {
   const asked = turns.filter((turn) => turn.role === "user").slice(-2)
   const ends = [tools, system, ...asked.map((turn) => turn.blocks)].map((list) =>

@@ -8,7 +8,7 @@ import { faultIn } from "./Failure.ts"
 import { redactedData, signatureData } from "./Thinking.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../Json.ts"
 
-/** A whole answer. `requestId` makes ids for tool calls that came without one. */
+/** Decodes a complete answer. `requestId` seeds ids for tool calls that arrived without one. */
 export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
   const answer = objectOf(parsedExact(body))
   if (answer === undefined) return malformed("the body is not a JSON object")
@@ -33,7 +33,7 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
   return Result.succeed(output.output())
 }
 
-/** What one block says, of which `calls` tool calls came before. */
+/** The events of one content block. `calls` is the number of tool calls before it. */
 const eventsIn = (block: JsonObject, requestId: string, calls: number): ReadonlyArray<OutputEvent> => {
   switch (block["type"]) {
     case "text":
@@ -59,7 +59,7 @@ const eventsIn = (block: JsonObject, requestId: string, calls: number): Readonly
   }
 }
 
-/** What the host has taken out of the prompt, where it says so. */
+/** The context edits that the host reports it has applied. */
 export const editsIn = (said: JsonObject): ReadonlyArray<OutputEvent> => {
   const management = objectOf(said["context_management"])
   if (management === undefined) return []
@@ -67,14 +67,14 @@ export const editsIn = (said: JsonObject): ReadonlyArray<OutputEvent> => {
   return [{ _tag: "ContextEdits", applied }]
 }
 
-/** Ends a block of thinking that the host wants back. */
+/** Ends a block of thinking that the host needs back in the next request. */
 export const endOfThinking = (data: ReasoningData | undefined): ReadonlyArray<OutputEvent> =>
   data === undefined ? [] : [{ _tag: "ReasoningEnd", data }]
 
-/** A tool call's input as the text callers parse: an object, be it an empty one. */
+/** The input of a tool call as JSON text, which callers parse. An absent input becomes an empty object. */
 export const argumentsOf = (input: unknown): string => JSON.stringify(objectOf(input) ?? {})
 
-/** Why the host stopped a model that did not want to or was not let, in the host's words. */
+/** The host's own explanation of why it stopped the answer. */
 export const refusalOf = (stop: JsonObject): string => {
   if (stop["stop_reason"] !== "refusal") return ""
   return textIn(objectOf(stop["stop_details"]) ?? {}, "explanation") ?? ""
@@ -90,7 +90,9 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   refusal: "content_filter"
 }
 
-/** A stop in the domain's words; an unknown one is a plain stop, and one beside tool calls is for their sake. */
+/**
+ * The stop reason in the domain's terms. An unknown reason counts as a normal stop, and one beside tool calls counts as a tool call.
+ */
 export const finishOf = (reason: unknown, calledTools: boolean): FinishReason | undefined => {
   if (typeof reason !== "string" || reason === "") return undefined
   const finish = FINISH_REASONS[reason] ?? "stop"
@@ -98,8 +100,8 @@ export const finishOf = (reason: unknown, calledTools: boolean): FinishReason | 
 }
 
 /**
- * Reported usage. On this wire the buckets are disjoint already: `input_tokens` counts neither what was read from the cache
- * nor what was written to it, and `output_tokens` includes all thinking.
+ * Reported usage. The buckets of this wire format are already disjoint: `input_tokens` excludes cache reads and cache writes, and
+ * `output_tokens` includes all thinking.
  */
 export const usageOf = (usage: JsonObject | undefined): TokenUsage | undefined => {
   const input = countIn(usage, "input_tokens")
@@ -119,8 +121,8 @@ export const usageOf = (usage: JsonObject | undefined): TokenUsage | undefined =
 }
 
 /**
- * The prompt of a usage that is said before the answer. It may be all that is ever said, so where any count of it is none, nothing
- * is taken from it.
+ * The prompt's part of a usage that arrives before the answer. It may be the only report, so if any of its counts is missing, none is
+ * used.
  */
 export const promptUsageOf = (usage: JsonObject | undefined): PromptUsage | undefined => {
   const read = usageOf({ ...usage, output_tokens: 0 })
@@ -130,7 +132,7 @@ export const promptUsageOf = (usage: JsonObject | undefined): PromptUsage | unde
   return { input, cached, cacheWrite, ...(cacheWriteLong === undefined ? {} : { cacheWriteLong }) }
 }
 
-/** What was written, by how long it is kept: the parts of the sum, which some hosts leave out. */
+/** The cache writes by lifetime: the parts of the sum, which some hosts omit. */
 const writtenOf = (written: JsonObject | undefined): number =>
   (countIn(written, "ephemeral_5m_input_tokens") ?? 0) + (countIn(written, "ephemeral_1h_input_tokens") ?? 0)
 

@@ -19,7 +19,10 @@ import { type Block, markOf, type Prompt, withBreakpoints } from "./CacheBreakpo
 import { outputSchemaOf } from "./OutputSchema.ts"
 import { signedIn, type Thinking, thinkingBlock, thinkingOf } from "./Thinking.ts"
 
-/** A chat call as the JSON text of a `POST /v1/messages`. What the model does not take is left out or put as near as it can be. */
+/**
+ * Encodes a chat call as the JSON of `POST /v1/messages`. A parameter that the model does not accept is omitted or replaced by the
+ * nearest one.
+ */
 export const encodeChat = (call: ChatCall, stream: boolean): string => {
   const { candidate, conversation, maxOutputTokens } = call
   const thinking = thinkingOf(call)
@@ -46,13 +49,13 @@ export const encodeChat = (call: ChatCall, stream: boolean): string => {
   })
 }
 
-/** Compaction would put a summary into the answer, for which no dialect has a place. */
+/** Compaction is left out, because it would put a summary into the answer, which no dialect can represent. */
 const contextManagementOf = ({ contextEdits = [] }: Conversation): object | undefined => {
   const edits = contextEdits.filter(({ kind }) => kind !== "compact").map(({ wire }) => wire)
   return edits.length === 0 ? undefined : { edits }
 }
 
-/** What context edits and other members need the host to be told in `anthropic-beta`. */
+/** The `anthropic-beta` values that context edits and other fields require. */
 export const betasOf = ({ betas = [], contextEdits = [] }: Conversation): ReadonlyArray<string> => {
   const edits = contextEdits.some(({ kind }) => kind !== "compact")
   return edits && !betas.some((beta) => beta.startsWith("context-management-"))
@@ -62,36 +65,36 @@ export const betasOf = ({ betas = [], contextEdits = [] }: Conversation): Readon
 
 interface Turn {
   readonly role: "user" | "assistant"
-  /** Must come before all else in their turn. */
+  /** These must come before all other content of their turn. */
   readonly results: Array<Block>
   readonly blocks: Array<Block>
 }
 
-/** What the host refuses as a turn without content, or as a conversation that the user does not begin or end, says this instead. */
+/** Replaces a turn without content, and completes a conversation that the user does not begin or end, because the host rejects both. */
 const PLACEHOLDER: Block = { body: { type: "text", text: "." }, breakpoint: false }
 
-/** The wire has no word for any JSON object: it is asked for. */
+/** The wire format has no "any JSON object" format, so the prompt asks for it. */
 const INSTRUCTION: Block = {
   body: { type: "text", text: "Answer with one JSON object and nothing else." },
   breakpoint: false
 }
 
 /**
- * All system messages go before the conversation, in their order, wherever they stood: only the newest models take them in
- * its midst, and as a user's words they would lose their authority.
+ * Moves all system messages in front of the conversation, in their order. Only the newest models accept them in its middle, and as user
+ * messages they would lose their authority.
  */
 const encodeMessages = (call: ChatCall, thinking: Thinking, schema: object | undefined): Omit<Prompt, "tools"> => {
   const { format, messages } = call.conversation
   const instruction = format.type === "text" || schema !== undefined ? [] : [INSTRUCTION]
   const system = messages.flatMap((message) => (message.role === "system" ? encodeParts(message.content) : []))
-  // Where the model does not think, the host wants none of what it thought.
+  // When the model does not think, the host rejects earlier thinking.
   const thoughtsOf = (message: AssistantMessage) => (thinking.on ? signedIn(message, call.candidate) : [])
   const turns = turnsOf(messages, system, thoughtsOf)
-  // Instructions alone are the question.
+  // A conversation of instructions only: they become the user's question.
   if (turns.length === 0 && system.some(isTaken)) turns.push({ role: "user", results: [], blocks: system.splice(0) })
   const placeholder: Turn = { role: "user", results: [], blocks: [PLACEHOLDER] }
   if (turns[0]?.role !== "user") turns.unshift(placeholder)
-  // It is not the assistant's words that the model is to go on with.
+  // The model must not continue the assistant's text when an instruction follows it.
   if (messages.at(-1)?.role === "system" && turns.at(-1)?.role === "assistant") turns.push(placeholder)
   return {
     system: [...system, ...instruction],
@@ -101,7 +104,7 @@ const encodeMessages = (call: ChatCall, thinking: Thinking, schema: object | und
 
 const isTaken = (block: Block): boolean => block.body !== undefined
 
-/** The turns of user and assistant in strict alternation. What is left out before the first of them is put behind `system`. */
+/** The turns of user and assistant in strict alternation. System messages go to `system`. */
 const turnsOf = (messages: ReadonlyArray<Message>, system: Array<Block>, thoughtsOf: ThoughtsOf): Array<Turn> => {
   const turns: Array<Turn> = []
   const spoken = messages.filter((message) => message.role !== "system")
@@ -149,7 +152,7 @@ const encodeSaid = (
       case "reasoning":
         return { body: thinkingBlock(piece.reasoning), breakpoint: false, thought: true }
       case "text": {
-        // A beginning that the model is to go on with must not end in blanks.
+        // Text that the model continues must not end in whitespace.
         const { part } = piece
         return encodeBlock(last ? { ...part, text: part.text.trimEnd() } : part)
       }
@@ -157,12 +160,12 @@ const encodeSaid = (
         return encodeToolCall(piece.call)
     }
   })
-  // The host refuses a turn that ends in thinking.
+  // The host rejects a turn that ends in thinking.
   const end = blocks.findLastIndex(({ body, thought }) => body !== undefined && thought !== true)
   return blocks.filter(({ thought }, at) => thought !== true || at < end)
 }
 
-/** A result that failed must say how on this wire, and in words alone: one with an image is left to speak for itself. */
+/** On this wire, a failed tool result must have text, and text only. A result with an image is therefore not marked as failed. */
 const encodeResult = (result: ToolResult): Block => {
   const { content, isError, toolCallId } = result
   const parts = encodeParts(content).flatMap(({ body }) => (body === undefined ? [] : [body]))
@@ -179,7 +182,7 @@ const encodeResult = (result: ToolResult): Block => {
   }
 }
 
-/** Texts of nothing but blanks are refused, so they are left out. */
+/** The host rejects texts of whitespace only, so they are omitted. */
 const encodeParts = (parts: ReadonlyArray<Part>): Array<Block> => parts.map(encodeBlock)
 
 const encodeBlock = (part: Part): Block => ({ body: encodePart(part), breakpoint: markOf(part) })
@@ -200,13 +203,13 @@ const encodeToolCall = (call: ToolCall): Block => ({
 })
 
 /**
- * Ids that another provider gave may have characters that are refused here. Call and result change alike, and a hash keeps ids apart
- * that differ in such characters alone.
+ * Ids from another provider may contain characters that this host rejects. Call and result change in the same way, and a hash
+ * distinguishes ids that differ only in such characters.
  */
 const idOf = (id: string): string =>
   /^[A-Za-z0-9_-]+$/.test(id) ? id : `${id.replaceAll(/[^A-Za-z0-9_-]/g, "_")}_${hash("sha256", id, "hex").slice(0, 8)}`
 
-/** Input is an object on this wire; what a model wrote that is none is kept as the text it was. */
+/** Tool input is an object on this wire. Arguments that are not an object are kept as their text. */
 const inputOf = (text: string): object => {
   if (text.trim() === "") return {}
   return objectOf(parsedExact(text)) ?? { arguments: text }
@@ -218,7 +221,7 @@ const encodeTools = ({ messages, tools }: Conversation, candidate: Candidate): R
     const { description, name, parameters, strict, typed } = tool
     if (typed !== undefined) return { body: typed, breakpoint: markOf(tool) }
     const schema = { type: "object", ...parameters }
-    // Closed, as strictness wants it, an object whose members the model is to name would have none.
+    // Strict mode closes objects, so an object whose members the model should name would have none.
     const held = strict === true && isStructured(candidate) && !hasMap(parameters)
     return {
       body: { name, description, input_schema: held ? outputSchemaOf(schema) : schema, ...(held ? { strict } : {}) },
@@ -227,7 +230,7 @@ const encodeTools = ({ messages, tools }: Conversation, candidate: Candidate): R
   })
 }
 
-/** The host refuses calls and results in a request that declares no tools: those that were called are declared by their names. */
+/** The host rejects tool calls and results in a request without tools, so the tools that were called are declared by name. */
 const toolsOfHistory = (messages: ReadonlyArray<Message>): ReadonlyArray<Block> => {
   const calls = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []))
   const names = new Set(calls.map(({ name }) => name))
@@ -246,7 +249,9 @@ const schemaOf = ({ format }: Conversation, candidate: Candidate): object | unde
     ? outputSchemaOf(format.schema)
     : undefined
 
-/** Newer models refuse all sampling, and all refuse it while they think, or both a temperature and a nucleus. */
+/**
+ * Newer models reject all sampling parameters. All models reject them while they think, and reject a temperature together with a top-p.
+ */
 const encodeSampling = ({ sampling }: Conversation, { model }: Candidate, thinking: Thinking): object => {
   const takes = (name: string) => !thinking.on && model.supportedParameters.includes(name)
   const stop = sampling.stop?.filter((text) => text.trim() !== "") ?? []
@@ -260,6 +265,6 @@ const encodeSampling = ({ sampling }: Conversation, { model }: Candidate, thinki
   }
 }
 
-/** An address or a telephone number is refused as the name of an end user. */
+/** The host rejects an email address or a phone number as a user id. */
 const isOpaque = (user: string | undefined): boolean =>
   user !== undefined && /^[A-Za-z0-9_-]{1,256}$/.test(user) && /[A-Za-z]/.test(user)

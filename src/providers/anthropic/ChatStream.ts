@@ -11,14 +11,14 @@ import { redactedData, signatureData } from "./Thinking.ts"
 
 interface ToolSlot {
   readonly index: number
-  /** What the start of the block said of the input, which counts when no delta says more. */
+  /** The input at the start of the block, which counts when no delta follows. */
   readonly input: unknown
   told: boolean
 }
 
 /**
- * The fold of a stream's bytes into output events. Usage is reported twice, at the start and, as totals, at the end; the
- * last word on each count holds. Without the end there is none but that of the prompt, which the start has told.
+ * Folds a stream's bytes into output events. Usage arrives twice: at the start, and as totals at the end. The last value of each count
+ * is used. When the end is missing, only the prompt's usage from the start is known.
  */
 export class ChatStreamFold implements ChatFold {
   readonly #requestId: string
@@ -26,9 +26,9 @@ export class ChatStreamFold implements ChatFold {
   #out: Array<OutputEvent> = []
   #fault: ProviderFault | undefined
   #toolCount = 0
-  /** The tool calls whose blocks are open, by the index of the block. */
+  /** Tool calls of the open blocks, by block index. */
   #openTools: Map<unknown, ToolSlot> = new Map()
-  /** The signatures of thinking whose blocks are open, by the index of the block. */
+  /** Thinking signatures of the open blocks, by block index. */
   readonly #signatures: Map<unknown, string> = new Map()
   #stop: string | undefined
   #stopSequence: string | undefined
@@ -41,22 +41,22 @@ export class ChatStreamFold implements ChatFold {
     this.#requestId = requestId
   }
 
-  /** The host has said that nothing more comes. */
+  /** Whether the host has said that nothing more follows. */
   get done(): boolean {
     return this.#done
   }
 
-  /** The host has said that the model stopped; what is lost after that is at most the usage. */
+  /** Whether the host has said that the model stopped. Only the usage can be lost after that. */
   get stopped(): boolean {
     return this.#done || this.#stop !== undefined
   }
 
-  /** What went wrong inside the stream, to be raised after the events that came before it. */
+  /** The fault inside the stream, to be raised after the events before it. */
   get fault(): ProviderFault | undefined {
     return this.#fault
   }
 
-  /** The events these bytes complete. */
+  /** The events that these bytes complete. */
   push(bytes: Uint8Array): ReadonlyArray<OutputEvent> {
     if (!this.#parser.push(bytes)) this.#fault ??= { _tag: "Malformed", detail: "an event of the stream is too long" }
     const out = this.#out
@@ -64,7 +64,7 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
-  /** The event that the end of the body completes; one that is cut there is dropped. */
+  /** The event that the end of the body completes. A truncated event is dropped. */
   flush(): ReadonlyArray<OutputEvent> {
     this.#ending = true
     this.#parser.end()
@@ -73,7 +73,7 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
-  /** The events that close a stream which ended in order. */
+  /** The last events of a stream that ended correctly. */
   end(): ReadonlyArray<OutputEvent> {
     const out: Array<OutputEvent> = []
     const finish = finishOf(this.#stop, this.#toolCount > 0)
@@ -84,7 +84,7 @@ export class ChatStreamFold implements ChatFold {
   }
 
   #onData({ data, event: name }: SseEvent): void {
-    // Hosts that also speak OpenAI's language end this one in the other's way.
+    // Hosts that also implement OpenAI's API end this stream with OpenAI's `[DONE]`.
     if (this.#done || this.#fault !== undefined || data === "" || data === "[DONE]") return
     const event = objectOf(parsedExact(data))
     this.#fault = event === undefined ? faultOfNoObject(data, name, this.#ending) : faultIn(event, name)
@@ -150,7 +150,7 @@ export class ChatStreamFold implements ChatFold {
     if (delta["type"] === "text_delta") return this.#onText("Text", textIn(delta, "text"))
     if (delta["type"] === "thinking_delta") return this.#onText("Reasoning", textIn(delta, "thinking"))
     if (delta["type"] === "signature_delta") return this.#onSignature(blockIndex, textIn(delta, "signature"))
-    // Of a host that counts blocks otherwise here than where they begin, it can only be the last one's.
+    // Some hosts number a block differently here than at its start. Then it can only be the last one.
     const tool = this.#openTools.get(blockIndex) ?? [...this.#openTools.values()].at(-1)
     const text = textIn(delta, "partial_json")
     if (delta["type"] !== "input_json_delta" || tool === undefined || text === undefined) return
@@ -175,7 +175,7 @@ export class ChatStreamFold implements ChatFold {
     const tool = this.#openTools.get(blockIndex)
     if (tool === undefined) return
     this.#openTools.delete(blockIndex)
-    // A call without arguments has no deltas, yet callers parse what they get.
+    // A call without arguments has no deltas, but callers parse the arguments.
     if (!tool.told) this.#out.push({ _tag: "ToolDelta", index: tool.index, text: argumentsOf(tool.input) })
   }
 

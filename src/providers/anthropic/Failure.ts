@@ -3,7 +3,7 @@ import { errorIn } from "../EventFault.ts"
 import { type JsonObject, objectOf, parsed, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 
-/** What an answer other than a success means. */
+/** Interprets a response without a success status. */
 export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
   const body = objectOf(parsed(answer.body)) ?? {}
   const error = objectOf(body["error"]) ?? body
@@ -12,7 +12,7 @@ export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFau
   return faultOf(statusOfAccount(detail, answer.status), detail, retryAfter, hintsOf(detail))
 }
 
-/** What an error object means that came where an answer was due: in a body or an event sent with status 200. */
+/** Interprets an error object in place of an answer: in a body or an event with status 200. */
 export const faultOfError = (error: unknown): ProviderFault => {
   const object = typeof error === "string" ? { message: error } : (objectOf(error) ?? {})
   const status = STATUS_OF_TYPE[textIn(object, "type") ?? ""] ?? numberedStatus(object)
@@ -20,7 +20,7 @@ export const faultOfError = (error: unknown): ProviderFault => {
   return faultOf(statusOfAccount(detail, status), detail, undefined, hintsOf(detail))
 }
 
-/** What went wrong where an answer, or an event of one, was due; undefined of any that is one. */
+/** The fault of an answer or an event; undefined when it contains no error. */
 export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined => {
   const error = errorIn(said, event)
   if (error !== undefined) return faultOfError(error)
@@ -28,7 +28,7 @@ export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined
   return isNone && said["content"] === undefined ? faultOfError(said) : undefined
 }
 
-/** A sentence about a member begins with its path. */
+/** A message about a field starts with its path. */
 const hintsOf = (detail: string) => ({ param: /^([a-z_]+(?:\.\w+)*): /.exec(detail)?.[1] })
 
 /** As documented at https://platform.claude.com/docs/en/api/errors. */
@@ -46,13 +46,13 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   overloaded_error: 529
 }
 
-/** Hosts that give no type of Anthropic's may give a status as the code. */
+/** Hosts without Anthropic's error types may send a status as the code. */
 const numberedStatus = ({ code, status }: JsonObject): number =>
   [code, status].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599) ?? 500
 
 const detailOf = (error: JsonObject, status: number): string => textIn(error, "message") ?? `status ${status}`
 
-/** An account without money, at its own limit or closed is answered as if the request were wrong; only the words tell. */
+/** An account without credit, at its own limit, or closed gets the status of an invalid request. Only the message shows it. */
 const OUR_ACCOUNT =
   /^(Your credit balance is too low|You have reached your specified|This organization has been disabled)/
 

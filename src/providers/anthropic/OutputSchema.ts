@@ -1,8 +1,8 @@
 import { type JsonObject, listOf, objectOf } from "../Json.ts"
 
 /**
- * A JSON Schema as the host's constrained decoder takes it: objects closed, `oneOf` as `anyOf`, and limits that it refuses
- * said in the description instead (https://platform.claude.com/docs/en/build-with-claude/structured-outputs).
+ * Converts a JSON Schema to the form that the host's constrained decoder accepts: closed objects, `anyOf` instead of `oneOf`, and
+ * unsupported limits in the description (https://platform.claude.com/docs/en/build-with-claude/structured-outputs).
  */
 export const outputSchemaOf = (schema: JsonObject): JsonObject => {
   const made: Record<string, unknown> = {}
@@ -34,10 +34,10 @@ const inner = (value: unknown): unknown => {
 const isObjectType = ({ properties, type }: JsonObject): boolean =>
   properties !== undefined || type === "object" || listOf(type).includes("object")
 
-/** Members that hold schemas by name. */
+/** Keywords that hold schemas by name. */
 const MAPS = new Set(["properties", "$defs", "definitions"])
 
-/** Members that hold lists of schemas. */
+/** Keywords that hold lists of schemas. */
 const LISTS = new Set(["anyOf", "oneOf", "allOf"])
 
 const LIMITS = new Set([

@@ -3,31 +3,31 @@ import type { Candidate } from "../../domain/Plan.ts"
 import { type OwnReasoning, ownReasoning, piecesOf } from "../../domain/Reasoning.ts"
 import type { ChatCall } from "../Provider.ts"
 
-/** How a model is told to think, so that the host takes the request. */
+/** The request fields that control a model's thinking, in a form that the host accepts. */
 export interface Thinking {
-  /** The `thinking` member. */
+  /** The `thinking` field. */
   readonly config: object | undefined
   /** The `effort` of `output_config`. */
   readonly effort: Effort | undefined
-  /** The model may think, asked or by itself. Sampling is then its own. */
+  /** Whether the model may think. It then chooses its own sampling. */
   readonly on: boolean
-  /** The host refuses to force a tool on the model. */
+  /** Whether the host rejects a forced tool choice. */
   readonly freeChoice: boolean
 }
 
 type Effort = "low" | "medium" | "high" | "xhigh"
 
 /**
- * The generations of models, by what they take (https://platform.claude.com/docs/en/build-with-claude/thinking): up to 4.5 a
- * budget of tokens, when asked; up to 4.8 an effort, when asked; Opus and Sonnet 5 think unless told not to; Fable, Mythos
- * and all after 5.0 always think and refuse to be told otherwise; those after 5.0 also refuse a tool that must be called.
+ * Generations of models by how thinking is controlled (https://platform.claude.com/docs/en/build-with-claude/thinking). Up to 4.5: a
+ * token budget, when requested. Up to 4.8: an effort, when requested. Opus and Sonnet 5 think unless the request turns it off. Fable,
+ * Mythos and all models after 5.0 always think and reject turning it off. Models after 5.0 also reject a forced tool.
  */
 type Generation = "budget" | "asked" | "unasked" | "always"
 
 interface ModelVersion {
   readonly generation: Generation
   readonly xhigh: boolean
-  /** It takes an effort, whether it thinks or not. */
+  /** Whether it accepts an effort, thinking or not. */
   readonly effort: boolean
   readonly freeChoice: boolean
 }
@@ -47,7 +47,7 @@ const versionOf = (upstreamId: string): ModelVersion => {
 
 const NOTHING: Thinking = { config: undefined, effort: undefined, on: false, freeChoice: false }
 
-/** What to say of thinking for this call. */
+/** The thinking fields for this call. */
 export const thinkingOf = (call: ChatCall): Thinking => {
   const { candidate, conversation, maxOutputTokens } = call
   const { model, offer } = candidate
@@ -59,10 +59,10 @@ export const thinkingOf = (call: ChatCall): Thinking => {
   const adaptive = { type: "adaptive", display: "summarized" }
   if (generation === "always") {
     const config = wish.wanted === true ? adaptive : undefined
-    // As little as it lets itself be told.
+    // The least thinking that the model accepts.
     return { config, effort: wish.wanted === false ? (quiet.effort ?? "low") : effort, on: true, freeChoice }
   }
-  // A tool that must be called leaves nothing to think about: hosts refuse the two together.
+  // With a forced tool there is nothing to think about. Hosts reject the two together.
   const wanted = isForced(conversation) ? false : wish.wanted
   if (generation === "unasked" && wanted === false) return { ...quiet, config: { type: "disabled" } }
   if (generation === "unasked" && wanted === undefined) return { ...quiet, on: true }
@@ -91,7 +91,7 @@ const wishOf = (reasoning: Reasoning | undefined): Wish => {
   return { wanted: asks ? true : undefined, effort: said ?? effortFor(maxTokens), maxTokens, ofAnswer }
 }
 
-/** The effort that spends about as many tokens. */
+/** The effort that uses about as many tokens. */
 const effortFor = (maxTokens: number | undefined): Effort | undefined => {
   if (maxTokens === undefined) return undefined
   return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
@@ -99,10 +99,10 @@ const effortFor = (maxTokens: number | undefined): Effort | undefined => {
 
 const LEAST_BUDGET = 1_024
 
-/** The share of the output an effort may think with; the rest stays for the answer. */
+/** The share of the output that each effort may use for thinking. The rest remains for the answer. */
 const SHARES: Readonly<Record<Effort, number>> = { low: 0.2, medium: 0.5, high: 0.8, xhigh: 0.95 }
 
-/** A budget below the cap on the whole output, with room for an answer; none where the cap has no room for the least. */
+/** A token budget below the output cap, with room for an answer. Undefined when the cap has no room for the minimum budget. */
 const budgetOf = ({ effort, maxTokens }: Wish, cap: number): number | undefined => {
   if (cap <= LEAST_BUDGET) return undefined
   const wanted = maxTokens ?? Math.floor(cap * SHARES[effort ?? "medium"])
@@ -113,8 +113,9 @@ const isForced = ({ toolChoice, tools }: Conversation): boolean =>
   tools.length > 0 && (toolChoice.type === "required" || toolChoice.type === "tool")
 
 /**
- * Models with a budget want the turn of a tool call back with the thinking it began with, signed. Where a caller did not send it, or
- * another provider made the turn, the model goes on without thinking, as it does where the answer is begun for it.
+ * Whether the conversation continues a tool call or an assistant text without signed thinking. Models with a budget require the turn of
+ * a tool call to start with its signed thinking. When the caller did not send it, or another provider made the turn, the model
+ * continues without thinking. It also does so when the caller has begun the answer.
  */
 const isContinued = ({ candidate, conversation }: ChatCall): boolean => {
   const spoken = conversation.messages.filter((message) => message.role !== "system")
@@ -135,19 +136,19 @@ const startsWithThinking = (message: AssistantMessage, candidate: Candidate): bo
   return first?.type === "reasoning"
 }
 
-/** What is kept of a block of thinking, in the wire's words. */
+/** The data of a thinking block that is kept, in the wire format's terms. */
 export const signatureData = (signature: string | undefined): ReasoningData | undefined =>
   signature === undefined ? undefined : { signature }
 
-/** The same of a block that the host shows to nobody. */
+/** The data of a redacted thinking block. */
 export const redactedData = (redacted: string | undefined): ReasoningData | undefined =>
   redacted === undefined ? undefined : { redacted }
 
-/** The blocks of thinking in a message that this model signed. */
+/** The thinking blocks of a message that this model signed. */
 export const signedIn = (message: AssistantMessage, candidate: Candidate): ReadonlyArray<OwnReasoning> =>
   ownReasoning(message, candidate).filter((one) => thinkingBlock(one) !== undefined)
 
-/** A block of thinking as the host wants it back. */
+/** A thinking block in the form that the host accepts back. */
 export const thinkingBlock = ({ data, text }: OwnReasoning): object | undefined => {
   const { redacted, signature } = data
   if (typeof redacted === "string") return { type: "redacted_thinking", data: redacted }

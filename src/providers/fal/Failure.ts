@@ -2,12 +2,12 @@ import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 
-/** What an answer other than a success means. */
+/** Interprets a response without a success status. */
 export const faultOfStatus = ({ body, headers, status }: RefusedAnswer, nowMs: number): ProviderFault =>
   faultOf(status, detailOf(body) ?? `status ${status}`, retryAfterSeconds(headers, nowMs))
 
 /**
- * What fal says went wrong: a model's list of errors, each with `msg` and `type`, or one sentence of the queue's.
+ * fal's error message: a model returns a list of errors, each with `msg` and `type`; the queue returns one sentence.
  * <https://docs.fal.ai/errors>
  */
 export const detailOf = (body: Uint8Array): string | undefined => {
@@ -17,7 +17,7 @@ export const detailOf = (body: Uint8Array): string | undefined => {
   return said[0] ?? textIn(object, "detail") ?? textIn(object, "error") ?? textIn(object, "message")
 }
 
-/** The kinds of errors that fal names, for machines. */
+/** The machine-readable error types that fal returns. */
 export const typesOf = (body: Uint8Array): ReadonlyArray<string> => {
   const object = errorsOf(body)
   if (object === undefined) return []
@@ -29,7 +29,7 @@ const errorsOf = (body: Uint8Array): JsonObject | undefined => objectOf(parsed(b
 
 const LIST_BEGINS = /^\s*\{\s*"detail"\s*:\s*\[/
 
-/** The first of a list of errors that was cut off: behind what it is, each can repeat all that the model was told. */
+/** The first error of a truncated list. Each error can repeat the model's whole input after its type. */
 const cutErrorsOf = (body: Uint8Array): JsonObject | undefined => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString()
   if (!LIST_BEGINS.test(text)) return undefined

@@ -9,12 +9,12 @@ import { makeFalFilm, queueUrlOf } from "./FalFilm.ts"
 
 export interface FalOptions {
   readonly id: string
-  /** Everything before a model's path, such as `https://fal.run`. */
+  /** The URL in front of a model's path, such as `https://fal.run`. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted<string>
 }
 
-/** fal's images and videos, over the outbound pool. It bills what a model has begun, whether or not we hang up. */
+/** fal's images and videos, on the outbound pool. fal bills work that a model has begun, even if the connection closes. */
 export const makeFal = ({ apiKey, baseUrl, id }: FalOptions): Effect.Effect<Provider, never, Outbound | PublicFetch> =>
   Effect.gen(function* () {
     const base = baseUrl.replace(/\/+$/, "")

@@ -12,15 +12,16 @@ import type { DrawWork, MediaBytes, WorkCall } from "../Work.ts"
 import { encodeDraw } from "./FalDrawEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
 
-/** No model makes more in one call. */
+/** The maximum number of images of any model in one call. */
 const MOST_AT_ONCE = 4
 
-/** Four images in data URLs. */
+/** The size of four images in data URLs, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024
 
 /**
- * Images by fal's models, each call answered when they are made. More than four take several calls, all at once; what comes of some
- * of them is an answer. Images that the model's own check finds unfit are none. <https://fal.ai/docs/model-apis/model-endpoints>
+ * Images by fal's models; each call returns when they are made. More than four images take several parallel calls, and the images of
+ * the successful calls are the answer. Images that fail the model's own content check are left out.
+ * <https://fal.ai/docs/model-apis/model-endpoints>
  */
 export const makeFalDraw = (
   work: HttpWork,
@@ -71,7 +72,7 @@ const part = Effect.fnUntraced(function* (
   return (yield* wholeOf(found.map(Result.map((image) => [image])))).images
 })
 
-/** Where the images are that may be shown. */
+/** The URLs of the images that passed the content check. */
 const urlsOf = (answer: JsonObject): ReadonlyArray<string> => {
   const unfit = listOf(answer["has_nsfw_concepts"])
   return listOf(answer["images"]).flatMap((image, index) =>
@@ -92,11 +93,11 @@ const imageAt = (
   const bytes = Buffer.from(url.slice(head.length), "base64")
   const contentType = imageTypeOf(bytes)
   return contentType === undefined
-    ? Effect.fail(error({ _tag: "Lost", detail: "the data URL is no image" }))
+    ? Effect.fail(error({ _tag: "Lost", detail: "the data URL is not an image" }))
     : Effect.succeed({ bytes, contentType })
 }
 
-/** What callers call the members of fal's that a refusal can name. */
+/** The caller's names of fal's fields that an error can name. */
 const names: Readonly<Record<string, string>> = {
   prompt: "prompt",
   num_images: "n",
@@ -106,7 +107,7 @@ const names: Readonly<Record<string, string>> = {
   image_url: "image"
 }
 
-/** What an answer other than a success means, with the member it is about where fal says so: its place in the body. */
+/** Interprets a response without a success status. It names the field if fal gives its path in the body. */
 export const faultOfDraw = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
   const fault = faultOfStatus(answer, nowMs)
   if (fault._tag !== "Refused") return fault

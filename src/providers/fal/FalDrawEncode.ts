@@ -1,13 +1,13 @@
-/** What fal's models of images want to be told. <https://fal.ai/models> */
+/** Encodes image requests for fal's models. <https://fal.ai/models> */
 import { Result } from "effect"
 import { ratioOf } from "../DrawParts.ts"
 import { dataUrlOf } from "../HttpClip.ts"
 import type { ProviderFault } from "../Provider.ts"
 import type { DrawWork, ImageFormat } from "../Work.ts"
 
-/** What differs among the models. */
+/** How the models differ. */
 interface FalModel {
-  /** Width to height, where a model takes only some of these; any size in pixels where absent. */
+  /** Aspect ratios (width to height), if the model supports only these. Absent: any size in pixels. */
   readonly ratios?: ReadonlyArray<string>
   readonly formats: ReadonlyArray<ImageFormat>
 }
@@ -36,7 +36,7 @@ const sizeOf = ({ ratios }: FalModel, { size }: DrawWork): Result.Result<object,
     : Result.succeed({ aspect_ratio: ratio })
 }
 
-/** What none of them knows; `auto` and an opaque ground are what they do anyway. */
+/** The first parameter that no model supports. They already do what `auto` and an opaque background ask for. */
 const lackOf = ({ background, images, quality, style }: DrawWork): string | undefined => {
   if (quality !== undefined && quality !== "auto") return "quality"
   if (background === "transparent") return "background"
@@ -44,7 +44,7 @@ const lackOf = ({ background, images, quality, style }: DrawWork): string | unde
   return images.length > 1 ? "image" : undefined
 }
 
-/** The input of a model for so many images. What it cannot do is refused, and the member named. */
+/** The input of a model for this many images. A parameter that the model does not support is rejected by name. */
 export const encodeDraw = (
   upstreamId: string,
   work: DrawWork,

@@ -9,10 +9,10 @@ import type { FilmState, FilmTicket, WorkCall } from "../Work.ts"
 import { detailOf, typesOf } from "./Failure.ts"
 import { encodeFilm } from "./FalFilmEncode.ts"
 
-/** What the queue says of a job has a kilobyte; a model's errors can repeat what it was told. */
+/** A job's status takes about a kilobyte, but a model's errors can repeat its input. */
 const MAX_ANSWER_BYTES = 1024 * 1024
 
-/** Where the queue of a host that is called at `baseUrl` is: fal's own has a name of its own, any other host has both. */
+/** The queue's URL for a base URL. fal's own queue has a separate host name; any other host serves both. */
 export const queueUrlOf = (baseUrl: string): string => {
   const url = new URL(baseUrl)
   if (url.hostname === "fal.run") url.hostname = "queue.fal.run"
@@ -20,8 +20,8 @@ export const queueUrlOf = (baseUrl: string): string => {
 }
 
 /**
- * Videos by fal's queue. A ticket is the path of the job's result there. A job that a model refuses counts as completed, and its
- * errors are what is given for its result. <https://docs.fal.ai/model-endpoints/queue>
+ * Videos through fal's queue. A ticket is the path of the job's result there. A job that a model rejects counts as completed, and its
+ * result contains the errors. <https://docs.fal.ai/model-endpoints/queue>
  */
 export const makeFalFilm = (
   work: HttpWork,
@@ -47,7 +47,7 @@ export const makeFalFilm = (
 
 const malformed = (work: HttpWork, detail: string) => Effect.fail(work.error({ _tag: "Malformed", detail }))
 
-/** The queue says where a job is. Behind a host of one's own it says where fal has it, which is of no use there. */
+/** The queue returns the URL of a job. At a host other than fal's, that URL still names fal's own host, so only its path is used. */
 const ticketOf = (
   work: HttpWork,
   queueUrl: string,
@@ -67,7 +67,7 @@ const ticketOf = (
   return Effect.succeed({ ticket: `${pathname.replace(/\/+$/, "")}/${app}/requests/${id}` })
 }
 
-/** A result is at the job itself, or at a `response` of it; how far the job is stands beside that. */
+/** A result is at the job's own path or at its `response`. The job's status is next to that. */
 const statusOf = (ticket: string): string => `${ticket.replace(/\/response$/, "")}/status`
 
 const question = (origin: string, path: string) => ({
@@ -97,11 +97,11 @@ const stateOf = Effect.fnUntraced(function* (
     case "CANCELED":
       return failed(detailOf(body) ?? "the queue gave it up")
     default:
-      return yield* malformed(work, "an answer without a status that is known")
+      return yield* malformed(work, "an answer with an unknown status")
   }
 })
 
-/** What a completed job came to. An answer that is not the job's own, such as a proxy's, says nothing of it. */
+/** The result of a completed job. A response that does not come from the job, such as a proxy's, says nothing about it. */
 const resultOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<FilmState, ProviderError> => {
   const { body, status } = answer
   const object = objectOf(parsed(body))
@@ -116,10 +116,10 @@ const resultOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<FilmS
   return Effect.succeed(failed(`${types.join(", ")}: ${detailOf(body) ?? `status ${status}`}`, refused))
 }
 
-/** Our credential, our rate. */
+/** Statuses that concern the gateway's credential, money or rate limit. */
 const OURS: ReadonlySet<number> = new Set([401, 402, 403, 429])
 
 const POLICY = "content_policy_violation"
 
-/** Kinds of errors with the status of a refusal that are not the caller's fault. */
+/** Error types with a client error status that are not the caller's fault. */
 const NOBODYS: ReadonlySet<string> = new Set(["no_media_generated", "generation_timeout", "internal_server_error"])

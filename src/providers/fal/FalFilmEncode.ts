@@ -1,16 +1,16 @@
-/** What fal's models of video want to be told: each family in its own words. <https://fal.ai/models> */
+/** Encodes video requests for fal's models, which differ by family. <https://fal.ai/models> */
 import { Result } from "effect"
 import { dataUrlOf } from "../HttpClip.ts"
 import type { ProviderFault } from "../Provider.ts"
 import type { FilmWork } from "../Work.ts"
 
-/** A job for the queue: the model's path, and its input. */
+/** A job for the queue: the model's path and its input. */
 export interface FalFilmInput {
   readonly model: string
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** What is asked of a model as fal has it: `upstreamId` is what its endpoints have in common. */
+/** Encodes a request for a model. `upstreamId` is the common prefix of its endpoints. */
 export const encodeFilm = (upstreamId: string, work: FilmWork): Result.Result<FalFilmInput, ProviderFault> => {
   const references = work.referenceImages.length > 0 || work.referenceVideo !== undefined
   if (upstreamId.startsWith("fal-ai/veo")) return references ? unable : Result.succeed(veo(upstreamId, work))
@@ -46,7 +46,7 @@ const referring = (upstreamId: string, work: FilmWork): FalFilmInput => ({
   }
 })
 
-/** The catalogue's prices are those of 720p. */
+/** The resolution to which the catalogue's prices apply. */
 const RESOLUTION = "720p"
 
 const seedanceTerms = (work: FilmWork) => ({
@@ -57,7 +57,7 @@ const seedanceTerms = (work: FilmWork) => ({
   ...seedOf(work)
 })
 
-/** Its text to video stands at the model itself. */
+/** The text-to-video endpoint is at the model's own path. */
 const veo = (upstreamId: string, work: FilmWork): FalFilmInput => ({
   model: work.image === undefined ? upstreamId : `${upstreamId}/image-to-video`,
   input: {
@@ -71,7 +71,7 @@ const veo = (upstreamId: string, work: FilmWork): FalFilmInput => ({
   }
 })
 
-/** It takes no seed, and an image's own ratio. */
+/** It accepts no seed, and uses the image's own aspect ratio. */
 const kling = (upstreamId: string, work: FilmWork): FalFilmInput => ({
   model: `${upstreamId}/${work.image === undefined ? "text-to-video" : "image-to-video"}`,
   input: {

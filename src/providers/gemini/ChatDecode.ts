@@ -9,8 +9,8 @@ import { toolCallId } from "../ToolCallId.ts"
 import { faultIn } from "./Failure.ts"
 
 /**
- * A whole answer, or all chunks of one as a list. It is read as a stream of one chunk, so that both say the same. `requestId`
- * makes ids for tool calls that came without one.
+ * Decodes a complete answer, or a list of all its chunks. It is folded as a stream of one chunk, so that both produce the same output.
+ * `requestId` seeds ids for tool calls that arrived without one.
  */
 export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
   const answer = parsedExact(body)
@@ -26,8 +26,8 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
 }
 
 /**
- * The fold of an answer's chunks into output events. The finish and the usage are kept until the end: usage comes with every
- * chunk, each time the sum so far. Without the end there is none but that of the prompt.
+ * Folds an answer's chunks into output events. It keeps the finish and the usage until the end, because every chunk reports usage as
+ * the sum so far. When the end is missing, only the prompt's usage is reported.
  */
 export class ChunkFold {
   readonly #requestId: string
@@ -35,7 +35,7 @@ export class ChunkFold {
   #spoke = false
   #calls = 0
   #finish: FinishReason | undefined
-  /** The last word on every count; a chunk may leave out, or set to zero, what one before it said. */
+  /** The last value of every count. A chunk may omit, or set to zero, a count of an earlier chunk. */
   readonly #usage: Record<string, number> = {}
   readonly #prompt = new PromptTold()
   #fault: ProviderFault | undefined
@@ -44,17 +44,17 @@ export class ChunkFold {
     this.#requestId = requestId
   }
 
-  /** There was a candidate. */
+  /** Whether a candidate has arrived. */
   get answered(): boolean {
     return this.#answered
   }
 
-  /** The model has stopped. */
+  /** Whether the model has stopped. */
   get stopped(): boolean {
     return this.#finish !== undefined
   }
 
-  /** What went wrong, after the events that came before it. */
+  /** The fault, to be raised after the events before it. */
   get fault(): ProviderFault | undefined {
     return this.#fault
   }
@@ -84,7 +84,7 @@ export class ChunkFold {
     return events
   }
 
-  /** The events that close an answer which ended in order. */
+  /** The last events of an answer that ended correctly. */
   end(): ReadonlyArray<OutputEvent> {
     const out: Array<OutputEvent> = []
     if (this.#finish !== undefined) {
@@ -115,7 +115,7 @@ export class ChunkFold {
       const thought = part["thought"] === true
       const said: ReadonlyArray<OutputEvent> =
         text === undefined ? [] : [{ _tag: thought ? "Reasoning" : "Text", text }]
-      // What is signed is the thought before a text.
+      // The signature belongs to the thought before a text.
       const end = endOfThought(signature, undefined)
       return thought ? [...said, ...end] : [...end, ...said]
     }
@@ -136,20 +136,23 @@ export class ChunkFold {
     } else this.#finish = reason === "MAX_TOKENS" ? "length" : "stop"
   }
 
-  /** What is blocked before its first word was refused: an empty answer would be taken for a mishap and asked for again. */
+  /**
+   * An answer that is blocked before its first word counts as a refusal. As an empty answer, it would look like a failure and be
+   * retried.
+   */
   #onFiltered(detail: string): void {
     if (this.#spoke) this.#finish = "content_filter"
     else this.#fault ??= refused(400, detail)
   }
 }
 
-/** Ends a block of thoughts with the signature that came on a part, of the call it stands on where it does. */
+/** Ends a block of thoughts with the signature of a part, and with the id of its call if the part is one. */
 const endOfThought = (signature: string | undefined, call: string | undefined): ReadonlyArray<OutputEvent> => {
   if (signature === undefined) return []
   return [{ _tag: "ReasoningEnd", data: call === undefined ? { signature } : { signature, call } }]
 }
 
-/** Stops of a filter. */
+/** Finish reasons of content filters. */
 const FILTERED: ReadonlySet<string> = new Set([
   "SAFETY",
   "RECITATION",
@@ -162,7 +165,7 @@ const FILTERED: ReadonlySet<string> = new Set([
   "IMAGE_RECITATION"
 ])
 
-/** Stops at something the host could not read of its own model: what came before is no answer. */
+/** Finish reasons for output that the host could not parse. The output before it is not an answer. */
 const MISMADE: ReadonlySet<string> = new Set([
   "MALFORMED_FUNCTION_CALL",
   "UNEXPECTED_TOOL_CALL",
@@ -172,9 +175,9 @@ const MISMADE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reported usage in disjoint buckets. `promptTokenCount` includes what was read from the cache, and the tokens of tools that
- * the host ran come on top. `candidatesTokenCount` leaves out the thoughts, except at hosts whose total says otherwise. A
- * count that is absent is zero, as always in this encoding.
+ * Reported usage in disjoint buckets. `promptTokenCount` includes cache reads, and the tokens of tools that the host ran are added to
+ * it. `candidatesTokenCount` excludes thoughts, except at hosts whose total shows otherwise. An absent count is zero, as always in
+ * protobuf JSON.
  */
 export const usageOf = (usage: JsonObject | undefined): TokenUsage | undefined => {
   const prompt = countIn(usage, "promptTokenCount")

@@ -17,7 +17,7 @@ import type { ChatCall } from "../Provider.ts"
 import { saidStops } from "../StopSequences.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 
-/** A chat call as the JSON text of a `generateContent`, streamed or not. Thoughts count towards `maxOutputTokens`. */
+/** Encodes a chat call as the JSON of `generateContent`, streamed or not. Thoughts count towards `maxOutputTokens`. */
 export const encodeChat = ({ candidate, conversation, maxOutputTokens }: ChatCall): string =>
   JSON.stringify({
     ...encodeMessages(conversation.messages, candidate),
@@ -32,31 +32,31 @@ export const encodeChat = ({ candidate, conversation, maxOutputTokens }: ChatCal
 
 interface Turn {
   readonly role: "user" | "model"
-  /** Of calls in the turn before. */
+  /** Results of calls in the turn before. */
   readonly results: Array<object>
   readonly parts: Array<object>
 }
 
 type Content = Pick<Turn, "role" | "parts">
 
-/** What the host refuses as a conversation that says nothing, or that the user does not begin or end, has this for it. */
+/** Replaces an empty conversation, and completes one that the user does not begin or end, because the host rejects both. */
 const PLACEHOLDER: Content = { role: "user", parts: [{ text: "." }] }
 
-/** This wire has one instruction beside the turns, so every system message goes there, wherever it stood. */
+/** This wire format has one instruction beside the turns, so all system messages go there. */
 const encodeMessages = (messages: ReadonlyArray<Message>, candidate: Candidate): object => {
   const parts = messages.flatMap((message) => (message.role === "system" ? encodeParts(message.content) : []))
   const contents = encodeTurns(messages, candidate)
-  // A request of instructions alone is refused.
+  // The host rejects a request that contains only instructions.
   if (contents.length === 0 && parts.length > 0) return { contents: [{ role: "user", parts }] }
   const begun = contents[0]?.role === "user" ? contents : [PLACEHOLDER, ...contents]
-  // It is not the model's words that it is to go on with.
+  // The model must not continue its own text when an instruction follows it.
   const ended = messages.at(-1)?.role === "system" && begun.at(-1)?.role === "model" ? [...begun, PLACEHOLDER] : begun
   return { systemInstruction: parts.length === 0 ? undefined : { parts }, contents: ended }
 }
 
 /**
- * Messages of one side that follow one another are one turn. Results of calls stand by themselves before all else of their turn,
- * their images too: models since 3.6 refuse a content with both, and older ones may break off at it.
+ * Consecutive messages of one side form one turn. Tool results, with their images, come in a content of their own before the rest of
+ * their turn: models since 3.6 reject a content with both, and older ones may break off at it.
  */
 const encodeTurns = (messages: ReadonlyArray<Message>, candidate: Candidate): ReadonlyArray<Content> => {
   const turns: Array<Turn> = []
@@ -94,24 +94,24 @@ const encodeTurns = (messages: ReadonlyArray<Message>, candidate: Candidate): Re
   )
 }
 
-/** Parts with nothing in them are refused. */
+/** The host rejects empty parts. */
 const encodeParts = (content: ReadonlyArray<Part>): ReadonlyArray<object> =>
   content.flatMap((part) => {
     if (part.type === "image") return [encodeImage(part)]
     return part.text === "" ? [] : [{ text: part.text }]
   })
 
-/** What Google documents for calls in a history that comes without the signatures of the thoughts that led to them. */
+/** The placeholder that Google documents for calls in a history whose thought signatures are missing. */
 const NO_SIGNATURE = "skip_thought_signature_validator"
 
 interface Signatures {
-  /** By the call it came on. */
+  /** Signatures by the call they arrived on. */
   readonly ofCalls: ReadonlyMap<string, string>
-  /** That of the last text. */
+  /** The signature of the last text. */
   readonly ofText: string | undefined
 }
 
-/** The signatures that this model gave in a message. */
+/** The signatures in a message that this model produced. */
 const signaturesOf = (message: AssistantMessage, candidate: Candidate): Signatures => {
   const ofCalls = new Map<string, string>()
   let ofText: string | undefined
@@ -125,8 +125,8 @@ const signaturesOf = (message: AssistantMessage, candidate: Candidate): Signatur
 }
 
 /**
- * What the model said and called. Of calls that were made together the first has a signature; models since the third generation
- * refuse calls of which none has one.
+ * The model's text and calls. When calls were made together, the first has the signature. Models since the third generation reject
+ * calls without any.
  */
 const encodeSaid = (message: AssistantMessage, candidate: Candidate): ReadonlyArray<object> => {
   const { ofCalls, ofText } = signaturesOf(message, candidate)
@@ -142,20 +142,21 @@ const encodeSaid = (message: AssistantMessage, candidate: Candidate): ReadonlyAr
   ]
 }
 
-/** Arguments that are no object go along as they are. */
+/** Arguments that are not an object are passed on unchanged. */
 const encodeCall = ({ id, name, arguments: text }: ToolCall, thoughtSignature: string | undefined): object => {
   const args = objectOf(parsedExact(text)) ?? (text.trim() === "" ? {} : { arguments: text })
   return { functionCall: { id, name, args }, thoughtSignature }
 }
 
-/** A member `$ref` in the text of a JSON value. */
+/** A `$ref` member in the text of a JSON value. */
 const REFERENCE = /"(?:\$|\\u0024)ref"\s*:/i
 
-/** A result is an object on this wire; of one that failed it has the failure in a member of this name. */
+/** A result is an object on this wire. A failed one has its error in the member `error`. */
 const encodeResult = ({ content, isError, toolCallId: id }: ToolResult, name: string): object => {
   const result = content.map((part) => (part.type === "text" ? part.text : "")).join("")
   const value = objectOf(parsed(result))
-  // Numbers are rounded there, but not those in a text; and a `$ref` is taken for a part of the content, which there is not.
+  // The host rounds numbers, except inside a text, and takes a `$ref` for a reference to another part of the content, which does not
+  // exist.
   const said = value !== undefined && isShort(result) && !REFERENCE.test(result) ? value : undefined
   const response = isError === true ? { error: said ?? (result || WORDLESS_FAILURE) } : (said ?? { result })
   return { functionResponse: { id, name, response } }
@@ -186,19 +187,22 @@ const encodeFormat = ({ format }: Conversation): object => {
   return format.type === "json_object" ? { responseMimeType } : { responseMimeType, responseJsonSchema: format.schema }
 }
 
-/** Without the penalties, which models since 2.5 answer with an error. */
+/** Omits the penalties, because models since 2.5 answer them with an error. */
 const encodeSampling = ({ sampling }: Conversation): object => ({
   temperature: sampling.temperature,
   topP: sampling.topP,
   topK: sampling.topK,
-  // 32 bits are all that is taken; of a longer seed they are the lowest.
+  // The host accepts 32 bits. Of a longer seed, the lowest bits are used.
   seed: sampling.seed === undefined ? undefined : sampling.seed | 0,
   stopSequences: saidStops(sampling),
-  // Models without them refuse the members, whatever they say.
+  // Models without log-probabilities reject these fields, whatever their value.
   ...(sampling.logprobs === true ? { responseLogprobs: true, logprobs: sampling.topLogprobs } : {})
 })
 
-/** Only for models that reason: the host refuses the member for the others. Thoughts come with the answer unless unwanted. */
+/**
+ * Only for models that reason, because the host rejects the field for others. Thoughts are included in the answer unless the caller
+ * excludes them.
+ */
 const encodeThinking = (
   reasoning: Reasoning | undefined,
   { model, offer }: Candidate,
@@ -216,10 +220,10 @@ const encodeThinking = (
   return off ? how : { ...how, includeThoughts: true }
 }
 
-/** Levels of thinking, and signatures of thoughts, came with the third generation; names without a number mean a later one. */
+/** Thinking levels and thought signatures came with the third generation. A name without a version number means a later one. */
 const takesLevels = (model: string): boolean => /^gemini-(?![12](?:[.-]|$))/.test(model)
 
-/** No model of these can be told not to think; some have no level below the low one. */
+/** These models cannot turn thinking off; some have no level below `low`. */
 const levelOf = (effort: Effort | undefined, model: string): string | undefined => {
   switch (effort) {
     case undefined:
@@ -239,13 +243,13 @@ const levelOf = (effort: Effort | undefined, model: string): string | undefined 
 
 type Effort = NonNullable<Reasoning["effort"]>
 
-/** The level that spends about as many tokens, for models that take no budget. */
+/** The level that uses about as many tokens, for models without token budgets. */
 const effortOf = (maxTokens: number | undefined): Effort | undefined => {
   if (maxTokens === undefined) return undefined
   return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
 }
 
-/** Tokens for an effort as Google's own OpenAI-compatible endpoint has them; `auto` leaves it to the model. */
+/** The token budget of each effort at Google's own OpenAI-compatible endpoint. `auto` leaves it to the model. */
 const BUDGETS: Readonly<Record<Effort | "auto", number>> = {
   auto: -1,
   none: 0,
@@ -257,8 +261,8 @@ const BUDGETS: Readonly<Record<Effort | "auto", number>> = {
 }
 
 /**
- * The nearest budget that a model of the second generation takes, within the cap, a twentieth of which stays for the answer; Pro
- * cannot be told not to think.
+ * The nearest budget that a second-generation model accepts, within the output cap, of which a twentieth remains for the answer. Pro
+ * cannot turn thinking off.
  */
 const budgetOf = (wanted: number, model: string, maxOutputTokens: number): number => {
   const pro = model.includes("-pro")

@@ -6,9 +6,9 @@ import type { ProviderFault } from "../Provider.ts"
 import { type SseEvent, SseParser } from "../Sse.ts"
 import { ChunkFold } from "./ChatDecode.ts"
 
-/** The fold of a stream's bytes into output events: each event's data is a chunk. */
+/** Folds a stream's bytes into output events. Each event's data is a chunk. */
 export class ChatStreamFold implements ChatFold {
-  /** The end of the body alone says so: a stop is sometimes repeated, and followed by usage. */
+  /** Only the end of the body ends the stream: a finish reason is sometimes repeated, and usage may follow it. */
   readonly done = false
   readonly #parser = new SseParser((event) => this.#onData(event))
   readonly #chunks: ChunkFold
@@ -20,17 +20,17 @@ export class ChatStreamFold implements ChatFold {
     this.#chunks = new ChunkFold(requestId)
   }
 
-  /** The host has said that the model stopped; what is lost after that is at most the usage. */
+  /** Whether the host has said that the model stopped. Only the usage can be lost after that. */
   get stopped(): boolean {
     return this.#chunks.stopped
   }
 
-  /** What went wrong inside the stream, to be raised after the events that came before it. */
+  /** The fault inside the stream, to be raised after the events before it. */
   get fault(): ProviderFault | undefined {
     return this.#chunks.fault ?? this.#unread
   }
 
-  /** The events these bytes complete. */
+  /** The events that these bytes complete. */
   push(bytes: Uint8Array): ReadonlyArray<OutputEvent> {
     if (!this.#parser.push(bytes)) {
       this.#unread ??= { _tag: "Malformed", detail: "an event of the stream is too long" }
@@ -40,7 +40,7 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
-  /** The event that the end of the body completes; one that is cut there is dropped. */
+  /** The event that the end of the body completes. A truncated event is dropped. */
   flush(): ReadonlyArray<OutputEvent> {
     this.#ending = true
     this.#parser.end()
@@ -49,13 +49,13 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
-  /** The events that close a stream which ended in order. */
+  /** The last events of a stream that ended correctly. */
   end(): ReadonlyArray<OutputEvent> {
     return this.#chunks.end()
   }
 
   #onData({ data, event }: SseEvent): void {
-    // Hosts that also speak OpenAI's language end this one in the other's way.
+    // Hosts that also implement OpenAI's API end this stream with OpenAI's `[DONE]`.
     if (data === "" || data === "[DONE]" || this.fault !== undefined) return
     const chunk = parsedExact(data)
     if (chunk === undefined) this.#unread = faultOfNoObject(data, event, this.#ending)

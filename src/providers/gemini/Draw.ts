@@ -8,13 +8,13 @@ import type { Drawn, DrawWork, MediaBytes, WorkCall } from "../Work.ts"
 
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"]
 
-/** Calls at a time: each makes one image. */
+/** The maximum number of parallel calls. Each makes one image. */
 const AT_A_TIME = 4
 
 const refused = (param: string, detail: string): Result.Result<never, ProviderFault> =>
   Result.fail({ _tag: "Refused", status: 400, detail, param })
 
-/** What its models do not offer; `auto` and an opaque ground are what they do anyway. */
+/** The first parameter that the models do not support. They already do what `auto` and an opaque background ask for. */
 const lackOf = ({ background, format, images, quality, style }: DrawWork): string | undefined => {
   if (quality !== undefined && quality !== "auto") return "quality"
   if (background === "transparent") return "background"
@@ -23,7 +23,7 @@ const lackOf = ({ background, format, images, quality, style }: DrawWork): strin
   return images.length > 0 ? "image" : undefined
 }
 
-/** The body of a call for one image. A size stands for its shape: an image has about a megapixel. */
+/** The body of a call for one image. The size only determines the aspect ratio: an image has about a megapixel. */
 const encodeDraw = (work: DrawWork): Result.Result<string, ProviderFault> => {
   const lack = lackOf(work)
   if (lack !== undefined) return refused(lack, `it does not offer this ${lack}`)
@@ -41,7 +41,7 @@ const encodeDraw = (work: DrawWork): Result.Result<string, ProviderFault> => {
 }
 
 /**
- * Images by Gemini's models, a call for each, all in the time of one; what comes of some calls is an answer.
+ * Images by Gemini's models, one call each, all within the time limit of one. The images of the successful calls are the answer.
  * <https://ai.google.dev/gemini-api/docs/image-generation>
  */
 export const makeDraw = (
@@ -71,7 +71,7 @@ export const makeDraw = (
     return yield* Effect.flatMap(Effect.all(calls, { concurrency: AT_A_TIME }), wholeOf)
   })
 
-/** An answer without an image is one that its own check found unfit. */
+/** An answer without an image means that the image failed the host's own content check. */
 const imagesIn = ({ error }: HttpWork, body: Uint8Array): Effect.Effect<ReadonlyArray<MediaBytes>, ProviderError> => {
   const answer = objectOf(parsed(body)) ?? {}
   if (!Array.isArray(answer["candidates"]) && objectOf(answer["promptFeedback"]) === undefined) {
@@ -84,7 +84,7 @@ const imagesIn = ({ error }: HttpWork, body: Uint8Array): Effect.Effect<Readonly
     const bytes = Buffer.from(data, "base64")
     const contentType = imageTypeOf(bytes)
     return contentType === undefined
-      ? Effect.fail(error({ _tag: "Malformed", detail: "an image that is none" }))
+      ? Effect.fail(error({ _tag: "Malformed", detail: "invalid image data" }))
       : Effect.succeed([{ bytes, contentType }])
   }
   return Effect.succeed([])

@@ -3,7 +3,7 @@ import { errorIn } from "../EventFault.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 
-/** What an answer other than a success means. */
+/** Interprets a response without a success status. */
 export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
   const body = parsed(answer.body)
   const error = objectOf(objectOf(Array.isArray(body) ? body[0] : body)?.["error"]) ?? {}
@@ -15,7 +15,7 @@ export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFau
   )
 }
 
-/** What an error object means that came where an answer was due: in a body or an event sent with status 200. */
+/** Interprets an error object in place of an answer: in a body or an event with status 200. */
 export const faultOfError = (value: unknown): ProviderFault => {
   const error = typeof value === "string" ? { message: value } : (objectOf(value) ?? {})
   const code = Number(error["code"])
@@ -25,7 +25,7 @@ export const faultOfError = (value: unknown): ProviderFault => {
   return faultOf(status, detail, retryDelaySeconds(error), hintsOf(error))
 }
 
-/** The member stands in a `google.rpc.BadRequest`, or in the sentence. */
+/** The field is in a `google.rpc.BadRequest`, or in the message. */
 const hintsOf = (error: JsonObject) => {
   const [violation] = detailsOf(error).flatMap((detail) => listOf(detail["fieldViolations"]))
   const message = textIn(error, "message") ?? ""
@@ -34,10 +34,10 @@ const hintsOf = (error: JsonObject) => {
   return { param: textIn(objectOf(violation) ?? {}, "field") ?? quoted ?? request }
 }
 
-/** Members of a chunk that is a part of an answer. */
+/** Members of a chunk that belongs to an answer. */
 const ANSWER = ["candidates", "usageMetadata", "promptFeedback"]
 
-/** What went wrong where an answer, or a chunk of one, was due; undefined of any that is one. */
+/** The fault of an answer or a chunk; undefined when it contains no error. */
 export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined => {
   const error = errorIn(said, event)
   if (error !== undefined) return faultOfError(error)
@@ -45,7 +45,7 @@ export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined
   return isNone ? faultOfError(said) : undefined
 }
 
-/** The statuses of `google.rpc.Code`, for errors that give only the name. */
+/** The statuses of `google.rpc.Code`, for errors that contain only the name. */
 const STATUSES: Readonly<Record<string, number>> = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,
@@ -59,13 +59,13 @@ const STATUSES: Readonly<Record<string, number>> = {
   DEADLINE_EXCEEDED: 504
 }
 
-/** What of the account comes as 429, where waiting does not help: no money left with the provider, or a cap of our own. */
+/** Account problems that arrive as 429 but do not end by waiting: no credit left at the provider, or the gateway's own spending cap. */
 const ACCOUNT_SPENT = /prepayment credits|spending cap/i
 
-/** An address the caller gave of a file kept with the provider, which is not ours. */
+/** The URL of a file at the provider that belongs to another account, which the caller gave. */
 const FOREIGN_FILE = /permission to access the file/i
 
-/** The status as it is meant: some of what is our own or the provider's fault comes under a status of the caller's. */
+/** The status that the error should have: some errors of the gateway's account or of the provider come with a client error status. */
 const statusOf = (error: JsonObject, status: number): number => {
   const keyed = detailsOf(error).some((detail) => textIn(detail, "reason")?.startsWith("API_KEY_"))
   if (keyed) return 401
@@ -73,12 +73,12 @@ const statusOf = (error: JsonObject, status: number): number => {
   switch (error["status"]) {
     case "PERMISSION_DENIED":
       return FOREIGN_FILE.test(message) ? 400 : status
-    // The account's country or its missing billing.
+    // The account's country is unsupported, or its billing is missing.
     case "FAILED_PRECONDITION":
       return 403
     case "RESOURCE_EXHAUSTED":
       return ACCOUNT_SPENT.test(message) ? 402 : status
-    // A call whose caller is still there was not cancelled by its caller.
+    // The caller is still connected, so the cancellation is the provider's.
     case "CANCELLED":
       return 503
     default:
@@ -89,7 +89,7 @@ const statusOf = (error: JsonObject, status: number): number => {
 const detailsOf = (error: JsonObject): ReadonlyArray<JsonObject> =>
   listOf(error["details"]).map((detail) => objectOf(detail) ?? {})
 
-/** The pause asked for by a `google.rpc.RetryInfo`, such as `17s` or `0.25s`, in whole seconds rounded up. */
+/** The pause of a `google.rpc.RetryInfo`, such as `17s` or `0.25s`, in whole seconds rounded up. */
 const retryDelaySeconds = (error: JsonObject): number | undefined => {
   for (const detail of detailsOf(error)) {
     const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textIn(detail, "retryDelay") ?? "")?.[1]

@@ -11,18 +11,18 @@ import { ChatStreamFold } from "./ChatStream.ts"
 import { makeDraw } from "./Draw.ts"
 import { faultOfStatus } from "./Failure.ts"
 
-/** A host that speaks Google's Gemini API. */
+/** A host with Google's Gemini API. */
 export interface GeminiOptions {
   readonly id: string
-  /** Everything before `/v1beta`, such as `https://generativelanguage.googleapis.com`; one that has it already will do. */
+  /** The URL in front of `/v1beta`, such as `https://generativelanguage.googleapis.com`. One that already ends in it is accepted. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted<string>
   readonly stopsBillingOnAbort: boolean
-  /** Sent with every call. */
+  /** Additional headers of every call. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The adapter of one such host, over the outbound pool. */
+/** The adapter of one such host, on the outbound pool. */
 export const makeGemini = (options: GeminiOptions): Effect.Effect<Provider, never, Outbound> => {
   const { apiKey, baseUrl, headers, id, stopsBillingOnAbort } = options
   const { origin, path } = targetOf(baseUrl)

@@ -1,15 +1,15 @@
 import { hash } from "node:crypto"
 import type { Candidate } from "../../domain/Plan.ts"
 
-/** OpenAI refuses a longer id; the hosts of other models give some. */
+/** OpenAI rejects a longer id. Hosts of other models produce some. */
 const MAX_LENGTH = 40
 
-/** Mistral's models take no other ids than such as they give themselves. */
+/** Mistral's models accept only ids in their own format. */
 const MISTRALS = /^[A-Za-z0-9]{9}$/
 
 /**
- * The id of a tool call that may have been another host's, as this wire takes it. Call and result change alike, since the same id
- * always becomes the same one.
+ * The id of a tool call, which may come from another host, in a form that this host accepts. The same id always maps to the same one,
+ * so call and result stay together.
  */
 export const callIdFor = (id: string, { model }: Candidate): string => {
   if (model.vendor === "mistral") return MISTRALS.test(id) ? id : mistralsOf(id)

@@ -10,17 +10,17 @@ import { toolCallId } from "../ToolCallId.ts"
 import { splitThought, type ThinkTags } from "./ThinkTags.ts"
 import { BETWEEN_TAGS, dataOf, textOf, thoughtIn } from "./Thoughts.ts"
 
-/** How a host's answers are read. */
+/** How to read a host's answers. */
 export interface ReadOptions {
-  /** Whether its texts may have reasoning between tags. */
+  /** Whether its texts may contain reasoning between tags. */
   readonly tags: ThinkTags
-  /** The member where it puts reasoning, where that is known. */
+  /** The field in which the host returns reasoning, if it is known. */
   readonly field?: string | undefined
 }
 
 const PLAIN: ReadOptions = { tags: "none" }
 
-/** A whole answer. `requestId` makes ids for tool calls that came without one. */
+/** Decodes a complete answer. `requestId` seeds ids for tool calls that arrived without one. */
 export const decodeChat = (
   body: Uint8Array,
   requestId: string,
@@ -52,11 +52,11 @@ export const decodeChat = (
   return Result.succeed(fold.output())
 }
 
-/** Ends a block of reasoning that its host wants back. */
+/** Ends a block of reasoning that its host needs back. */
 export const endOfThought = (data: ReasoningData | undefined): ReadonlyArray<OutputEvent> =>
   data === undefined ? [] : [{ _tag: "ReasoningEnd", data }]
 
-/** What a message thinks and says. */
+/** The reasoning and the text of a message. */
 const saidIn = (
   message: JsonObject,
   { field, tags }: ReadOptions,
@@ -76,17 +76,17 @@ const saidIn = (
   ]
 }
 
-/** A tool call's arguments as text; some hosts send the parsed value. */
+/** The arguments of a tool call as text. Some hosts send the parsed value. */
 export const argumentsOf = (value: unknown): string =>
   typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value)
 
-/** What is said where a host leaves out the arguments of a whole call: callers parse what they get. */
+/** The arguments of a complete call for which the host sent none, because callers parse them. */
 export const NO_ARGUMENTS = "{}"
 
-/** Whether the last call of an answer may lack its end. */
+/** Whether the last call of an answer may be truncated. */
 export const isCut = (finish: FinishReason | undefined): boolean => finish === "length" || finish === "content_filter"
 
-/** A call, with what its host wants back beside it. */
+/** A call, with the data that its host needs back. */
 interface Called extends ToolCall {
   readonly extra: JsonObject | undefined
 }
@@ -119,10 +119,10 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   sensitive: "content_filter"
 }
 
-/** What hosts, among them Mistral, OpenRouter, DeepSeek and Z.ai, give as the reason where they broke off themselves. */
+/** The finish reasons with which hosts, among them Mistral, OpenRouter, DeepSeek and Z.ai, report that they broke off. */
 const BROKEN_OFF: ReadonlySet<unknown> = new Set(["error", "insufficient_system_resource", "network_error"])
 
-/** The fault of a host that says of an answer that it broke it off: what came of it is not whole. */
+/** The fault of an answer that its host reports as broken off, because the answer is incomplete. */
 export const faultOfChoice = (choice: JsonObject): ProviderFault | undefined => {
   const error = errorIn(choice)
   if (error !== undefined) return faultOfError(error)
@@ -132,20 +132,22 @@ export const faultOfChoice = (choice: JsonObject): ProviderFault | undefined => 
     : undefined
 }
 
-/** A stop in the domain's words; an unknown one is a plain stop, and one beside tool calls is for their sake. */
+/**
+ * The finish reason in the domain's terms. An unknown reason counts as a normal stop, and one beside tool calls counts as a tool call.
+ */
 export const finishOf = (reason: unknown, calledTools: boolean): FinishReason | undefined => {
   if (typeof reason !== "string" || reason === "") return undefined
   const finish = FINISH_REASONS[reason] ?? "stop"
   return finish === "stop" && calledTools ? "tool_calls" : finish
 }
 
-/** The stop sequence that ended a choice, as vLLM and SGLang name it; a number there is a token that ended it. */
+/** The stop sequence that ended a choice, as vLLM and SGLang report it. A number there is the id of a stop token. */
 export const stopSequenceOf = (choice: JsonObject): string | undefined =>
   choice["finish_reason"] === "stop" ? (textIn(choice, "stop_reason") ?? textIn(choice, "matched_stop")) : undefined
 
 /**
- * Reported usage in disjoint buckets. This wire's `prompt_tokens` includes what was read from and written to the cache, and
- * its `completion_tokens` the reasoning; a host that adds reasoning only to its total is told by the sum. Zero is a value.
+ * Reported usage in disjoint buckets. `prompt_tokens` of this wire format includes cache reads and writes, and `completion_tokens`
+ * includes reasoning. A host that adds reasoning only to its total is recognized by the sum. Zero is a valid count.
  */
 export const usageOf = (value: unknown): TokenUsage | undefined => {
   const usage = objectOf(value)
@@ -162,7 +164,7 @@ export const usageOf = (value: unknown): TokenUsage | undefined => {
   const written = countIn(details, "cache_write_tokens") ?? countIn(details, "cache_creation_tokens") ?? 0
   const cacheWrite = Math.min(prompt - cached, written)
   const total = countIn(usage, "total_tokens") ?? 0
-  // A count that is missing is no zero: all that the model said would be free.
+  // A missing count is not zero; otherwise the whole output would be free.
   const completion = countIn(usage, "completion_tokens") ?? (total > prompt ? total - prompt : undefined)
   if (completion === undefined) return undefined
   const thought = countIn(objectOf(usage["completion_tokens_details"]), "reasoning_tokens") ?? 0

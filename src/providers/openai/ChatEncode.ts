@@ -18,11 +18,11 @@ import { endUserOf } from "./EndUser.ts"
 import { type HostTraits, NO_TRAITS, offMembers, onMembers } from "./HostTraits.ts"
 import { type ThoughtsBack, thoughtsBack, wantedThoughts } from "./Thoughts.ts"
 
-/** What a host takes of the OpenAI chat wire. */
+/** What a host accepts of OpenAI's chat format. */
 export interface ChatWireOptions {
-  /** `openai` for api.openai.com and its likes, which refuse unknown members; `compatible` for hosts of open models. */
+  /** `openai` for api.openai.com and similar hosts, which reject unknown fields; `compatible` for hosts of open models. */
   readonly flavour: "openai" | "compatible"
-  /** The reasoning efforts a model at the host knows, when they are not all; the nearest one is sent, and none where it knows none. */
+  /** The reasoning efforts that a model accepts at the host, if not all. The nearest one is sent, or none if the list is empty. */
   readonly efforts?: ((upstreamId: string) => ReadonlyArray<Effort>) | undefined
   /** How the host differs for a model from others of its flavour. */
   readonly traitsOf?: ((candidate: Candidate) => HostTraits) | undefined
@@ -33,7 +33,7 @@ interface Wire extends ChatWireOptions {
   readonly traits: HostTraits
 }
 
-/** A chat call as the JSON text of a `POST /chat/completions`. Usage is always asked for. */
+/** Encodes a chat call as the JSON of `POST /chat/completions`. It always requests usage. */
 export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOptions): string => {
   const { conversation, candidate, maxOutputTokens } = call
   const traits = options.traitsOf?.(candidate) ?? NO_TRAITS
@@ -55,8 +55,8 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
 }
 
 /**
- * Left to choose, OpenAI's newer models bill an image by its pixels without an end, which no hold could cover; at high detail they
- * make it smaller first. `domain/Tokens.ts` counts on that.
+ * Sets the detail of images. With the default, OpenAI's newer models bill an image by its pixels without a limit, which no hold could
+ * cover; at high detail they shrink it first. `domain/Tokens.ts` relies on that.
  */
 export const boundedImages = (messages: ReadonlyArray<Message>, { model }: Candidate): ReadonlyArray<Message> => {
   if (model.vendor !== "openai") return messages
@@ -67,7 +67,7 @@ export const boundedImages = (messages: ReadonlyArray<Message>, { model }: Candi
   )
 }
 
-/** Ids of tool calls as the model's host takes them. */
+/** Replaces the ids of tool calls with ids that the model's host accepts. */
 export const withIdsFor = (candidate: Candidate, messages: ReadonlyArray<Message>): ReadonlyArray<Message> =>
   messages.map((message) => {
     if (message.role === "tool") return { ...message, toolCallId: callIdFor(message.toolCallId, candidate) }
@@ -76,7 +76,7 @@ export const withIdsFor = (candidate: Candidate, messages: ReadonlyArray<Message
     return { ...message, toolCalls }
   })
 
-/** Tool results take text only on this wire, so their images follow in a message of the user's. */
+/** Tool results contain only text on this wire, so their images follow in a user message. */
 const encodeMessages = ({ candidate, conversation }: ChatCall, options: Wire): ReadonlyArray<unknown> => {
   const messages = withIdsFor(candidate, boundedImages(conversation.messages, candidate))
   const wanted = wantedThoughts(conversation, candidate, options)
@@ -99,7 +99,7 @@ const encodeMessages = ({ candidate, conversation }: ChatCall, options: Wire): R
   return encoded
 }
 
-/** Hosts of open models may refuse what they do not know, and their models know no names. */
+/** Hosts of open models may reject unknown fields, and their models ignore names. */
 const nameOf = (message: Exclude<Message, ToolResult>, { flavour }: ChatWireOptions) =>
   flavour === "openai" ? message.name : undefined
 
@@ -138,24 +138,24 @@ const encodeSaid = (
   }
 }
 
-/** What goes before a text is one with it. */
+/** Joins the leading text with the text after it. */
 const joined = (content: ReadonlyArray<TextPart>, before: string): ReadonlyArray<TextPart> => {
   const [first, second, ...rest] = content
   if (before === "" || first === undefined || second === undefined) return content
   return [{ ...second, text: first.text + second.text }, ...rest]
 }
 
-/** This wire has no word for a failure but the result's own, which is left as it is. */
+/** This wire format has no failure flag for a tool result, so the result's own text must express it. */
 const encodeResult = ({ content, isError }: ToolResult, options: Wire): unknown => {
   const texts = content.filter((part): part is TextPart => part.type === "text")
   return isError === true && texts.every((part) => part.text === "") ? WORDLESS_FAILURE : encodeContent(texts, options)
 }
 
-/** Hosts of open models mostly take texts in parts for no role but the user's, and some not even there. */
+/** Most hosts of open models accept text parts only in user messages, and some not even there. */
 const takesParts = ({ flavour, traits }: Wire): boolean =>
   (traits.tool_content ?? (flavour === "openai" ? "parts" : "string")) === "parts"
 
-/** One text goes as a string, which every host takes for every role. */
+/** A single text is sent as a string, which every host accepts for every role. */
 const encodeContent = (content: ReadonlyArray<Part>, options: Wire): unknown => {
   const [only, second] = content
   if (only === undefined) return ""
@@ -171,17 +171,17 @@ const encodePart = (part: Part): unknown =>
     ? { type: "text", text: part.text }
     : { type: "image_url", image_url: { url: part.url, detail: part.detail === "auto" ? undefined : part.detail } }
 
-/** Mistral's own host refuses each member that its wire has not, with 422, and gives the usage of a stream unasked. */
+/** Mistral's own host rejects each field outside its API with 422, and returns a stream's usage without being asked. */
 const isMistral = ({ offer }: Candidate): boolean => offer.provider === "mistral"
 
-/** Answers a member where the host's wire has it. */
+/** Returns the value if the host's API has the field. */
 const tells = <A>(candidate: Candidate, value: A): A | undefined => (isMistral(candidate) ? undefined : value)
 
-/** OpenAI's models, xAI's and Mistral's host refuse what they do not know; other hosts take no notice of it. */
+/** OpenAI's models, xAI's and Mistral's host reject unknown parameters. Other hosts ignore them. */
 const isOpen = (candidate: Candidate, { flavour }: ChatWireOptions): boolean =>
   flavour === "compatible" && candidate.model.vendor !== "xai" && !isMistral(candidate)
 
-/** Answers a parameter where the model takes it. */
+/** Returns a parameter if the model accepts it. */
 export const takenBy =
   (candidate: Candidate, options: ChatWireOptions) =>
   <A>(name: string, value: A | undefined): A | undefined => {
@@ -197,7 +197,7 @@ const encodeTools = (
   if (tools.length === 0) return {}
   const { namedChoice, omits } = wire.traits
   const named = toolChoice.type === "tool" ? toolChoice.name : undefined
-  // A host that takes no name is offered that tool alone.
+  // A host that accepts no named tool choice receives only that tool.
   const alone = named !== undefined && namedChoice === false
   const offered = alone ? tools.filter(({ name }) => name === named) : tools
   const choice = alone
@@ -225,7 +225,7 @@ const encodeFormat = ({ format }: Conversation, { jsonObject }: HostTraits): obj
   return { type: "json_schema", json_schema: { name, description, schema, strict } }
 }
 
-/** OpenAI's reasoning models leave all sampling to themselves, xAI's some of it. */
+/** OpenAI's reasoning models accept no sampling parameters, and xAI's only some. */
 const encodeSampling = ({ sampling }: Conversation, candidate: Candidate, options: ChatWireOptions): object => {
   const open = isOpen(candidate, options)
   const taken = takenBy(candidate, options)
@@ -251,7 +251,7 @@ const encodeSampling = ({ sampling }: Conversation, candidate: Candidate, option
 const besideTools = ({ candidate, conversation }: ChatCall, { flavour }: ChatWireOptions): Effort | undefined =>
   flavour === "openai" && conversation.tools.length > 0 ? effortBesideTools(candidate.offer.upstreamId) : undefined
 
-/** Members that say how much a call is to reason, and those that its host needs to tell the reasoning apart. */
+/** Fields that control how much a call reasons, and those that make the host separate the reasoning from the answer. */
 const encodeReasoning = (call: ChatCall, wire: Wire): object => {
   const { candidate, conversation } = call
   const { traits } = wire
@@ -267,7 +267,7 @@ const encodeReasoning = (call: ChatCall, wire: Wire): object => {
   return { ...adds, ...on, reasoning_effort: effort }
 }
 
-/** How much a call is to reason, as its model knows it; nothing where that is not said. */
+/** The reasoning effort of a call in a value that its model accepts; undefined when the request names none. */
 export const askedEffort = (call: ChatCall, options: ChatWireOptions): Effort | undefined =>
   effortOf(call.conversation.reasoning, call.candidate, effortsOf(call, options))
 

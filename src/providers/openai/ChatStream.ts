@@ -33,7 +33,10 @@ import {
 import { ThoughtFold } from "./ThoughtFold.ts"
 import { textOf } from "./Thoughts.ts"
 
-/** Short streams are not worth learning from; a host that words its chunks anew each time, as by padding, is given up soon. */
+/**
+ * Template learning starts after this many texts, because it does not pay for short streams. A host that words each chunk differently,
+ * for example with padding, is soon given up.
+ */
 const LEARN_AFTER_TEXTS = 1
 const MOST_LESSONS = 3
 
@@ -41,17 +44,17 @@ interface ToolSlot {
   readonly index: number
   id: string | undefined
   name: string | undefined
-  /** What the host wants back beside it. */
+  /** The data that the host needs back with the call. */
   extra: JsonObject | undefined
-  /** Arguments that came before the name, which the start of a call must carry. */
+  /** Arguments that arrived before the name. The start event must carry the name. */
   early: string
-  /** What has come of the arguments. */
+  /** The arguments received so far. */
   said: string
 }
 
 const noCall = { id: undefined, name: undefined, extra: undefined, early: "", said: "" }
 
-/** What one delta says of a call. */
+/** The call's part of one delta. */
 interface CallDelta {
   readonly id: string | undefined
   readonly name: string | undefined
@@ -59,8 +62,8 @@ interface CallDelta {
 }
 
 /**
- * The fold of a stream's bytes into output events. The finish and the usage are kept until the end, because hosts send them
- * early, late or with every chunk: the last one holds. Without the end there is none but that of the prompt.
+ * Folds a stream's bytes into output events. It keeps the finish and the usage until the end, because hosts send them early, late or
+ * with every chunk; the last one counts. When the end is missing, only the prompt's usage is reported.
  */
 export class ChatStreamFold implements ChatFold {
   readonly #requestId: string
@@ -70,7 +73,7 @@ export class ChatStreamFold implements ChatFold {
   #out: Array<OutputEvent> = []
   #fault: ProviderFault | undefined
   #tools: Array<ToolSlot> = []
-  /** The first of the calls that stand beside one another in lists without a word on which is which. */
+  /** The position of the first call in a delta whose calls have no index. */
   #listed = 0
   #byWireIndex: Map<number, ToolSlot> = new Map()
   #finish: string | undefined
@@ -80,7 +83,7 @@ export class ChatStreamFold implements ChatFold {
   readonly #thoughts: ThoughtFold
   #done = false
   #ending = false
-  /** Something has been said. */
+  /** Whether any content has arrived. */
   #spoke = false
   #template: TextTemplate | undefined
   #frame: TextFrame | undefined
@@ -92,22 +95,22 @@ export class ChatStreamFold implements ChatFold {
     this.#thoughts = new ThoughtFold(options)
   }
 
-  /** The host has said that nothing more comes. */
+  /** Whether the host has said that nothing more follows. */
   get done(): boolean {
     return this.#done
   }
 
-  /** The host has said that the model stopped; what is lost after that is at most the usage. */
+  /** Whether the host has said that the model stopped. Only the usage can be lost after that. */
   get stopped(): boolean {
     return this.#done || this.#finish !== undefined
   }
 
-  /** What went wrong inside the stream, to be raised after the events that came before it. */
+  /** The fault inside the stream, to be raised after the events before it. */
   get fault(): ProviderFault | undefined {
     return this.#fault
   }
 
-  /** The events these bytes complete. */
+  /** The events that these bytes complete. */
   push(bytes: Uint8Array): ReadonlyArray<OutputEvent> {
     if (!this.#parser.push(bytes)) this.#fault ??= { _tag: "Malformed", detail: "an event of the stream is too long" }
     const out = this.#out
@@ -115,7 +118,7 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
-  /** The event that the end of the body completes; one that is cut there is dropped. */
+  /** The event that the end of the body completes. A truncated event is dropped. */
   flush(): ReadonlyArray<OutputEvent> {
     this.#ending = true
     this.#parser.end()
@@ -124,7 +127,7 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
-  /** The events that close a stream which ended in order. */
+  /** The last events of a stream that ended correctly. */
   end(): ReadonlyArray<OutputEvent> {
     const out: Array<OutputEvent> = []
     const finish: FinishReason | undefined = finishOf(
@@ -140,7 +143,7 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
-  /** Texts come by the dozen where a host or this process is busy: then they are taken together. */
+  /** When the host or this process is busy, many texts arrive at once and are handled together. */
   #onText(stream: string, from: number): number {
     if (this.#frame === undefined || this.#done || this.#fault !== undefined) return from
     const { end, texts } = textsFrom(this.#frame, stream, from)
@@ -177,7 +180,7 @@ export class ChatStreamFold implements ChatFold {
     this.#frame = frameOf(template)
   }
 
-  /** Whether a text is all that has come. */
+  /** Whether the events consist of this text only. */
   #saysOnly(text: string): boolean {
     const [said, more] = this.#out
     const isText = said?._tag === "Text" && said.text === text && more === undefined
@@ -185,8 +188,8 @@ export class ChatStreamFold implements ChatFold {
   }
 
   /**
-   * Whether such data says nothing but its text. Then what differs from it in plain characters of that text alone says the other
-   * text, because to JSON they are the same string's characters, and can be read without being parsed.
+   * Whether such data contains nothing but its text. Then data that differs from it only in plain characters of that text contains the
+   * other text. To JSON, both are characters of the same string, so the text can be read without parsing.
    */
   static #saysOnlyItsText(template: TextTemplate): boolean {
     const probe = probeOf(template)
@@ -200,7 +203,7 @@ export class ChatStreamFold implements ChatFold {
     if (usage !== undefined) this.#onUsage(usage)
     const choice = objectOf(listOf(chunk["choices"])[0])
     if (choice === undefined) return
-    // Hosts that do not stream send the whole message as one event, some that do repeat it behind the deltas.
+    // Hosts that do not stream send the whole message as one event, and some that do repeat it after the deltas.
     const delta = objectOf(choice["delta"]) ?? (this.#spoke ? undefined : objectOf(choice["message"]))
     if (delta !== undefined) this.#onDelta(delta)
     this.#spoke ||= this.#out.some(isSaid)
@@ -212,7 +215,7 @@ export class ChatStreamFold implements ChatFold {
     this.#stopSequence = stopSequenceOf(choice) ?? this.#stopSequence
   }
 
-  /** What comes before the finish may be all that is ever said. */
+  /** Usage that arrives before the finish may be the only one. */
   #onUsage(usage: TokenUsage): void {
     this.#usage = laterUsage(this.#usage, usage)
     if (!this.stopped) this.#out.push(...this.#prompt.by(this.#usage))
@@ -232,7 +235,7 @@ export class ChatStreamFold implements ChatFold {
     if (legacy !== undefined) this.#onTool({ index: 0, function: legacy })
   }
 
-  /** Calls that share an index, or have none, are told apart by their places in the list. */
+  /** Calls that share an index, or have none, are identified by their positions in the list. */
   #onTools(calls: ReadonlyArray<JsonObject>): void {
     const isPlaced = calls.length < 2 || new Set(calls.map(({ index }) => indexOf(index))).size === calls.length
     calls.forEach((call, place) => this.#onTool(call, isPlaced ? undefined : place))
@@ -265,7 +268,10 @@ export class ChatStreamFold implements ChatFold {
     slot.early = ""
   }
 
-  /** A delta belongs to the call of its index; hosts that omit the index, or give every call the same, are told by what it says. */
+  /**
+   * A delta belongs to the call with its index. When the host omits the index, or gives every call the same one, the delta's content
+   * decides.
+   */
   #slotOf(index: number | undefined, delta: CallDelta, place: number | undefined): ToolSlot {
     const known = this.#known(index, delta, place)
     const isUnplaced = index === undefined || place !== undefined
@@ -288,7 +294,10 @@ export class ChatStreamFold implements ChatFold {
 const indexOf = (index: unknown): number | undefined =>
   typeof index === "string" && /^\d{1,6}$/.test(index) ? Number(index) : typeof index === "number" ? index : undefined
 
-/** Whether a delta begins another call. Some hosts repeat the name in each: without an id, only what has its end goes on no more. */
+/**
+ * Whether a delta begins another call. Some hosts repeat the name in each delta. Without an id, only a call whose arguments are
+ * complete does not continue.
+ */
 const isOther = (slot: ToolSlot, { id, name, text }: CallDelta, unplaced: boolean): boolean => {
   if (name === undefined) return false
   if (id !== undefined) return slot.id !== undefined && slot.id !== id

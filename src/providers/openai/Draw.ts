@@ -9,22 +9,22 @@ import type { Drawn, DrawWork, WorkCall } from "../Work.ts"
 import { endUserOf } from "./EndUser.ts"
 import { type FormFile, formOf } from "./Form.ts"
 
-/** Ten images of 1536×1024 pixels that can hardly be compressed, in base64. */
+/** The size of ten nearly incompressible images of 1536×1024 pixels in base64, in bytes. */
 const MAX_BODY_BYTES = 96 * 1024 * 1024
 
-/** Whether a host is OpenAI itself, or one that speaks as it does and may have any models. */
+/** Whether the host is OpenAI itself, or another host with its API and any models. */
 export interface DrawOptions {
   readonly flavour: "openai" | "compatible"
 }
 
 type Fields = Readonly<Record<string, string | number>>
 
-/** OpenAI's names of today for those of the models it has withdrawn. */
+/** OpenAI's current quality names for those of its withdrawn models. */
 const qualities: Readonly<Record<string, string>> = { standard: "medium", hd: "high" }
 
 /**
- * The members of a request beside the images to be edited. OpenAI's own models always answer with base64 and refuse to be asked for
- * it, and have no styles; those of other hosts are told as they stand.
+ * The request fields beside the images to edit. OpenAI's own models always return base64, reject the field that asks for it, and have
+ * no styles. Other hosts receive all fields as given.
  */
 export const encodeDraw = (
   model: string,
@@ -55,7 +55,7 @@ export const encodeDraw = (
   })
 }
 
-/** Images at a host that speaks OpenAI's `/images/generations` and `/images/edits`, beneath `baseUrl`. */
+/** Images at a host with OpenAI's `/images/generations` and `/images/edits` under `baseUrl`. */
 export const makeDraw = (work: HttpWork, baseUrl: string, options: DrawOptions): NonNullable<Provider["draw"]> => {
   const targets = { generations: targetOf(`${baseUrl}/images/generations`), edits: targetOf(`${baseUrl}/images/edits`) }
   return Effect.fnUntraced(function* (call: WorkCall, asked: DrawWork): Effect.fn.Return<Drawn, ProviderError> {
@@ -70,7 +70,7 @@ export const makeDraw = (work: HttpWork, baseUrl: string, options: DrawOptions):
   })
 }
 
-/** One image stands under its name, several in a list of that name. */
+/** A single image is sent under its name, several in a list of that name. */
 const filesOf = ({ images }: DrawWork): ReadonlyArray<FormFile> =>
   images.map(({ bytes, contentType }, index) => ({
     name: images.length === 1 ? "image" : "image[]",
@@ -88,7 +88,7 @@ const decode = ({ error }: HttpWork, body: Uint8Array, n: number): Effect.Effect
     const image = objectOf(one) ?? {}
     const bytes = Buffer.from(textIn(image, "b64_json") ?? "", "base64")
     const contentType = imageTypeOf(bytes)
-    if (contentType === undefined) return malformed("an image that is none")
+    if (contentType === undefined) return malformed("invalid image data")
     const revisedPrompt = textIn(image, "revised_prompt")
     images.push({ bytes, contentType, ...(revisedPrompt === undefined ? {} : { revisedPrompt }) })
   }

@@ -4,10 +4,10 @@ import type { EffortWord } from "../../platform/HostQuirks.ts"
 
 export type Effort = NonNullable<Reasoning["effort"]>
 
-/** From the least to the most. */
+/** From the lowest to the highest. */
 export const EFFORTS: ReadonlyArray<Effort> = ["none", "minimal", "low", "medium", "high", "xhigh"]
 
-/** Where each word stands among the others. */
+/** The rank of each word among the others. */
 const RANKS: Readonly<Record<EffortWord, number>> = {
   none: 0,
   minimal: 1,
@@ -19,19 +19,21 @@ const RANKS: Readonly<Record<EffortWord, number>> = {
   max: 6
 }
 
-/** Beyond any distance between two words. */
+/** Larger than any distance between two words. */
 const FAR = 10
 
 /**
- * How much a request wants its model to reason. Nothing where the request says nothing, and for models that do not reason, of which
- * hosts refuse the member.
+ * How much a request wants its model to reason. Undefined when the request does not say, and for models that do not reason, because
+ * hosts reject the field for those.
  */
 export const wantedEffort = (reasoning: Reasoning | undefined, { model, offer }: Candidate): Effort | undefined => {
   const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
   return reasoning === undefined || !able ? undefined : wantedOf(reasoning)
 }
 
-/** The nearest of the words that a host knows; no reasoning at all only where that is wanted, and nothing where it knows none. */
+/**
+ * The nearest word that a host accepts. It turns reasoning off only if the request asks for that. Undefined when the host accepts none.
+ */
 export const nearestEffort = <Word extends EffortWord>(
   wanted: Effort | undefined,
   known: ReadonlyArray<Word>
@@ -43,41 +45,41 @@ export const nearestEffort = <Word extends EffortWord>(
   return others.reduce((best, word) => (distance(word) < distance(best) ? word : best), first)
 }
 
-/** How much a model is told to reason: the nearest to what is wanted that it knows. */
+/** The nearest effort to the wanted one that the model accepts. */
 export const effortOf = (
   reasoning: Reasoning | undefined,
   candidate: Candidate,
   known: ReadonlyArray<Effort>
 ): Effort | undefined => nearestEffort(wantedEffort(reasoning, candidate), known)
 
-/** This wire has no budget of reasoning tokens, so one becomes the effort that spends about as much. */
+/** This wire format has no token budget for reasoning, so a budget becomes the effort that uses about as many tokens. */
 const wantedOf = ({ effort, enabled, maxTokens }: Reasoning): Effort | undefined => {
   if (enabled === false || maxTokens === 0) return "none"
   if (effort !== undefined) return effort
-  // Some models do not reason until they are told how much.
+  // Some models do not reason unless the request names an effort.
   if (maxTokens === undefined) return enabled === true ? "medium" : undefined
   return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
 }
 
-/** Of a GPT: 502 is 5.2. */
+/** The version of a GPT model: 502 is 5.2. */
 const versionOf = (upstreamId: string): number | undefined => {
   const [, major, minor] = /^gpt-(\d+)(?:\.(\d+))?/.exec(upstreamId) ?? []
   return major === undefined ? undefined : Number(major) * 100 + Number(minor ?? 0)
 }
 
 /**
- * What a model of OpenAI's must be told beside functions in chat completions: since 5.4 it refuses to reason beside them there, and
- * since 5.6 it does so where nothing is said.
+ * The effort that OpenAI's models need together with functions in chat completions. Since 5.4 they refuse to reason there, and since
+ * 5.6 they do so by default.
  */
 export const effortBesideTools = (upstreamId: string): Effort | undefined =>
   (versionOf(upstreamId) ?? 0) >= 504 ? "none" : undefined
 
-/** Those of Mistral's models that reason do so or do not, and refuse any other word. */
+/** Mistral's reasoning models can only reason or not, and reject any other word. */
 export const EFFORTS_OF_MISTRAL: ReadonlyArray<Effort> = ["none", "high"]
 
 /**
- * The efforts OpenAI's models take (https://platform.openai.com/docs/guides/reasoning): those of the o series and the Codex models
- * before 5.1 always reason, GPT-5 at least a little, and later ones can leave it; the highest came with 5.2.
+ * The efforts that OpenAI's models accept (https://platform.openai.com/docs/guides/reasoning). The o series and the Codex models before
+ * 5.1 always reason, GPT-5 reasons at least minimally, and later ones can turn it off. The highest effort came with 5.2.
  */
 export const effortsOfOpenAi = (upstreamId: string): ReadonlyArray<Effort> => {
   const version = versionOf(upstreamId)

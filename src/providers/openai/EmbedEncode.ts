@@ -2,8 +2,8 @@ import type { EmbedWork, WorkCall } from "../Work.ts"
 import { endUserOf } from "./EndUser.ts"
 
 /**
- * Embeddings as the JSON text of a `POST /embeddings`. This wire knows no kinds of input and cuts none: its models embed queries
- * and documents alike, and its hosts refuse what is too long.
+ * Encodes embeddings as the JSON of `POST /embeddings`. This wire format has no input types and no truncation: its models embed queries
+ * and documents alike, and its hosts reject inputs that are too long.
  */
 export const encodeEmbeddings = (
   { candidate }: Pick<WorkCall, "candidate">,

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 
-/** OpenAI refuses a longer one. */
+/** OpenAI rejects a longer one. */
 const MAX_LENGTH = 64
 
-/** Who the caller's end user is, as this wire takes it; a longer name is told apart by its hash. */
+/** The id of the caller's end user in a form that the host accepts. A longer id is replaced by its hash. */
 export const endUserOf = (user: string): string => (user.length <= MAX_LENGTH ? user : hash("sha256", user, "hex"))

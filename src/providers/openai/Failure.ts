@@ -4,7 +4,7 @@ import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 import type { RefusalHints } from "../Refusal.ts"
 
-/** What an answer other than a success means. */
+/** Interprets a response without a success status. */
 export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
   const body = parsed(answer.body)
   const error = errorOf(Array.isArray(body) ? body[0] : body)
@@ -12,7 +12,7 @@ export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFau
   return faultOf(meant, detailOf(error, answer.status), retryAfterSeconds(answer.headers, nowMs), hintsOf(error))
 }
 
-/** What an error object means that came where an answer was due: in a body or an event sent with status 200. */
+/** Interprets an error object in place of an answer: in a body or an event with status 200. */
 export const faultOfError = (error: unknown): ProviderFault => {
   const object = errorOf({ error })
   if (object === undefined) return { _tag: "ServerError", status: 500, detail: "an error without a message" }
@@ -20,15 +20,15 @@ export const faultOfError = (error: unknown): ProviderFault => {
   return faultOf(status, detailOf(object, status), undefined, hintsOf(object))
 }
 
-/** What the codes of MiniMax mean that are not its own fault (https://platform.minimax.io/docs/api-reference/errorcode). */
+/** The meaning of MiniMax's error codes other than its own faults (https://platform.minimax.io/docs/api-reference/errorcode). */
 const MINIMAX_STATUS: Readonly<Record<number, number>> = { 1002: 429, 1004: 401, 1008: 402, 1039: 429, 2013: 400 }
 
-/** Members that stand in an answer, or in a part of one. */
+/** Members of an answer or of a part of one. */
 const ANSWER = ["choices", "usage", "output", "response"]
 
 /**
- * What went wrong where an answer, or an event of one, was due; undefined of any that is one. Hosts also send `base_resp` with a
- * status of its own beside the rest (MiniMax), a list of `errors` (Cloudflare), or nothing but a message (FastAPI, DashScope).
+ * The fault of an answer or an event; undefined when it contains no error. Some hosts send errors in `base_resp` with a status of its
+ * own (MiniMax), in a list of `errors` (Cloudflare), or as a plain message (FastAPI, DashScope).
  */
 export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined => {
   const error = errorIn(said, event)
@@ -56,11 +56,11 @@ const detailOf = (error: JsonObject | undefined, status: number): string => {
   return text ?? textIn(problemOf(error), "msg") ?? `status ${status}`
 }
 
-/** The first field that hosts written with FastAPI refuse, as Mistral's, in `detail` or within the message. */
+/** The first field that a FastAPI host such as Mistral rejects, in `detail` or inside the message. */
 const problemOf = (error: JsonObject | undefined): JsonObject =>
   objectOf(listOf(error?.["detail"])[0]) ?? objectOf(listOf(objectOf(error?.["message"])?.["detail"])[0]) ?? {}
 
-/** How hosts name a member that they do not know: Groq, and those of Pydantic. */
+/** How hosts name an unknown field: Groq, and hosts with Pydantic. */
 const UNKNOWN_MEMBER = /^property '([\w.]+)' is unsupported/
 
 const hintsOf = (error: JsonObject | undefined): RefusalHints => {
@@ -74,7 +74,10 @@ const hintsOf = (error: JsonObject | undefined): RefusalHints => {
   }
 }
 
-/** What of our account comes as 429, where waiting does not help, or, of images, as 400, for which no caller is to blame. */
+/**
+ * Problems of the gateway's account that arrive as 429 but do not end by waiting, or, for images, as 400. They are not the caller's
+ * fault.
+ */
 const OUR_ACCOUNT: ReadonlySet<unknown> = new Set([
   "insufficient_quota",
   "billing_not_active",

@@ -1,7 +1,7 @@
-/** Forms with files in them (RFC 7578). */
+/** Multipart forms with files (RFC 7578). */
 import { randomUUID } from "node:crypto"
 
-/** A file in a form. Its name and file name are ours, so that nothing in them has to be escaped. */
+/** A file in a form. The gateway chooses its name and file name, so they need no escaping. */
 export interface FormFile {
   readonly name: string
   readonly filename: string
@@ -9,12 +9,12 @@ export interface FormFile {
   readonly bytes: Uint8Array
 }
 
-/** A form as the body of a request, and its type. */
+/** Encodes a form as a request body, and returns its content type. */
 export const formOf = (
   fields: Readonly<Record<string, string | number>>,
   files: ReadonlyArray<FormFile>
 ): { readonly body: Uint8Array; readonly contentType: string } => {
-  // No content can be known to have it.
+  // Random, so that no content can contain it.
   const boundary = `tollgate-${randomUUID()}`
   const head = (disposition: string) => `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`
   const parts: Array<Uint8Array> = []

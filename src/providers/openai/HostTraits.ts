@@ -1,28 +1,28 @@
-/** What a host takes and gives on the chat wire, from its kind and the operator's quirks. */
+/** What a host accepts and returns in OpenAI's chat format, by its kind and the operator's quirks. */
 import type { Candidate } from "../../domain/Plan.ts"
 import type { EffortWord, HostKind, HostQuirks } from "../../platform/HostQuirks.ts"
 import type { HostWire } from "../../platform/ProvidersFile.ts"
 
 /** What is known of a kind of host beyond the operator's quirks. */
 export interface HostTraits extends HostQuirks {
-  /** Members that the host refuses, or that change what it does, and that are therefore not sent. */
+  /** Fields that the host rejects, or that change its behaviour, and that are therefore not sent. */
   readonly omits?: ReadonlyArray<string>
-  /** Members that are sent to models that reason. */
+  /** Fields that are sent to models that reason. */
   readonly adds?: Readonly<Record<string, unknown>>
-  /** False where `tool_choice` takes no named tool. */
+  /** False when `tool_choice` accepts no named tool. */
   readonly namedChoice?: false
-  /** False where `response_format` takes a schema and no plain `json_object`. */
+  /** False when `response_format` accepts a schema but no plain `json_object`. */
   readonly jsonObject?: false
-  /** The value of `thinking.type` that turns reasoning on, where it is not `enabled`. */
+  /** The value of `thinking.type` that turns reasoning on, if it is not `enabled`. */
   readonly thinkingOn?: string
 }
 
-/** Nothing is known of the host. */
+/** The traits of an unknown host. */
 export const NO_TRAITS: HostTraits = {}
 
 const SAMPLERS_OF_OPEN_MODELS = ["top_k", "min_p", "repetition_penalty"]
 
-/** What a model takes wherever it is served. gpt-oss reasons always, and so do these of MiniMax, Z.ai and Moonshot. */
+/** What a model family accepts at every host. gpt-oss always reasons, as do these models of MiniMax, Z.ai and Moonshot. */
 const ofFamily = (upstreamId: string): HostTraits => {
   const id = upstreamId.toLowerCase()
   if (id.includes("gpt-oss")) return { reasoning_off: false, efforts: ["low", "medium", "high"] }
@@ -34,15 +34,15 @@ const ofFamily = (upstreamId: string): HostTraits => {
 
 const isQwen = (upstreamId: string): boolean => /qwen|qwq/i.test(upstreamId)
 
-/** Moonshot's newer models refuse every temperature but their own. */
+/** Moonshot's newer models reject every temperature but their default. */
 const samplesItself = (upstreamId: string): boolean => /^kimi-k(?:2\.[5-9]|[3-9])/.test(upstreamId)
 
-/** Z.ai's models before 5.2 only reason or do not. */
+/** Z.ai's models before 5.2 can only reason or not. */
 const ofZai = (upstreamId: string): HostTraits =>
   /^glm-(?:5\.[2-9]|[6-9])/.test(upstreamId) ? { efforts: ["low", "high", "max"] } : { efforts: [] }
 
 const KINDS: Readonly<Record<HostKind, (upstreamId: string) => HostTraits>> = {
-  // https://api-docs.deepseek.com/guides/thinking_mode: the host itself takes every word and maps it.
+  // https://api-docs.deepseek.com/guides/thinking_mode: the host accepts every effort and maps it itself.
   deepseek: () => ({
     efforts: ["minimal", "low", "medium", "high", "xhigh", "max"],
     reasoning_off: "thinking",
@@ -120,15 +120,15 @@ const KINDS: Readonly<Record<HostKind, (upstreamId: string) => HostTraits>> = {
   azure: () => NO_TRAITS
 }
 
-/** Vendors whose models reason unless their chat template is told otherwise. */
+/** Vendors whose models reason unless their chat template turns it off. */
 const HYBRID_VENDORS: ReadonlySet<string> = new Set(["deepseek", "z-ai", "qwen", "moonshotai"])
 
-/** Templates name it either way, and take no notice of the other. */
+/** Templates use one of the two names and ignore the other. */
 const templated = (on: boolean) => ({ chat_template_kwargs: { enable_thinking: on, thinking: on } })
 
 /**
- * At a host of no known kind, which is mostly one of the operator's own, the template is what can be relied on. It is told nothing
- * where reasoning is wanted, so that a host that refuses the member refuses no other request.
+ * An unknown host is usually the operator's own server, where the chat template is the reliable way. The switch is sent only to turn
+ * reasoning off, so a host that rejects the field rejects no other request.
  */
 const ofVendor = ({ model }: Candidate): HostTraits =>
   HYBRID_VENDORS.has(model.vendor) ? { reasoning_off: templated(false) } : NO_TRAITS
@@ -148,7 +148,7 @@ const resolve = ({ kind, modelQuirks, quirks }: HostWire, candidate: Candidate):
   }
 }
 
-/** The traits of a host for each of its models. There are as many models as the catalogue has. */
+/** The traits of a host for each of its models, cached per catalogue model. */
 export const traitsOfHost = (wire: HostWire): ((candidate: Candidate) => HostTraits) => {
   const known = new Map<string, HostTraits>()
   return (candidate) => {
@@ -158,7 +158,7 @@ export const traitsOfHost = (wire: HostWire): ((candidate: Candidate) => HostTra
   }
 }
 
-/** Members by which a request turns reasoning off. */
+/** Fields that turn reasoning off. */
 export const offMembers = ({ reasoning_off: how }: HostTraits): object | undefined => {
   switch (how) {
     case undefined:
@@ -178,7 +178,7 @@ export const offMembers = ({ reasoning_off: how }: HostTraits): object | undefin
   }
 }
 
-/** Members by which a request turns reasoning on, beside the effort it asks for. */
+/** Fields that turn reasoning on, beside the effort. */
 export const onMembers = (
   { reasoning_off: how, thinkingOn = "enabled" }: HostTraits,
   effort: EffortWord | undefined

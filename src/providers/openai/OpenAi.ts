@@ -20,23 +20,26 @@ import { ResponsesFold } from "./ResponsesStream.ts"
 import { makeSpeech } from "./Speech.ts"
 import { usualTags } from "./ThinkTags.ts"
 
-/** A host that speaks OpenAI's chat completions, embeddings, speech and images, and responses where it has OpenAI's own models. */
+/** A host with OpenAI's chat completions, embeddings, speech and images APIs, and the Responses API if it has OpenAI's own models. */
 export interface OpenAiOptions extends ChatWireOptions {
   readonly id: string
-  /** Everything before `/chat/completions`, `/responses`, `/embeddings`, `/audio/speech` and `/images`, such as `https://api.openai.com/v1`. */
+  /**
+   * The URL in front of `/chat/completions`, `/responses`, `/embeddings`, `/audio/speech` and `/images`, such as
+   * `https://api.openai.com/v1`.
+   */
   readonly baseUrl: string
-  /** Absent for hosts of one's own that ask for none. */
+  /** Undefined for an operator's own host without a key. */
   readonly apiKey: Redacted.Redacted<string> | undefined
   readonly stopsBillingOnAbort: boolean
-  /** What an answer other than a success means, where that is not what it means at OpenAI. */
+  /** Interprets a response without a success status, if the host differs from OpenAI. */
   readonly faultOfStatus?: typeof faultOfStatus
-  /** Sent with every call, such as an organisation's id. */
+  /** Additional headers of every call, such as an organisation's id. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The header that carries the key by itself, in place of `authorization`. */
+  /** The header that carries the bare key, in place of `authorization`. */
   readonly keyHeader?: string | undefined
 }
 
-/** What an entry of `PROVIDERS_FILE` means for the adapter of its host. */
+/** The adapter options for an entry of `PROVIDERS_FILE`. */
 export const optionsOfHost = (wire: HostWire | undefined) =>
   ({
     flavour: wire?.kind === "azure" ? "openai" : "compatible",
@@ -51,14 +54,14 @@ const credentialOf = ({ apiKey, keyHeader }: OpenAiOptions): Readonly<Record<str
   return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
 }
 
-/** How the answers of a call are read. OpenAI's own hosts put no reasoning into texts. */
+/** How to read the answers of a call. OpenAI's own hosts put no reasoning into texts. */
 const readOptions = ({ candidate }: ChatCall, { flavour, traitsOf }: OpenAiOptions): ReadOptions => {
   const { reasoning_field: field, think_tags: told } = traitsOf?.(candidate) ?? NO_TRAITS
   const usual = flavour === "openai" ? "none" : usualTags(candidate.offer.upstreamId)
   return { field, tags: told === "open" ? "open" : told === false ? "none" : usual }
 }
 
-/** The adapter of one such host, over the outbound pool. */
+/** The adapter of one such host, on the outbound pool. */
 export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, never, Outbound> =>
   Effect.gen(function* () {
     const { apiKey, faultOfStatus: faultOf = faultOfStatus, id, stopsBillingOnAbort } = options

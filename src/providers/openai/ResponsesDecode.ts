@@ -7,7 +7,7 @@ import { toolCallId } from "../ToolCallId.ts"
 import { argumentsOf, isCut, NO_ARGUMENTS, usageOf } from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
 
-/** A whole response. `requestId` makes ids for tool calls that came without one. */
+/** Decodes a complete response. `requestId` seeds ids for tool calls that arrived without one. */
 export const decodeResponse = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
   const response = objectOf(parsed(body))
   if (response === undefined) return malformed("the body is not a JSON object")
@@ -31,7 +31,7 @@ export const decodeResponse = (body: Uint8Array, requestId: string): Result.Resu
   return Result.succeed(fold.output())
 }
 
-/** Whether an item is a call of a function. */
+/** Whether an item is a function call. */
 export const isCall = (item: JsonObject): boolean =>
   item["type"] === "function_call" && textIn(item, "name") !== undefined
 
@@ -46,12 +46,12 @@ const callOf = (item: JsonObject, index: number, requestId: string, cut: boolean
 }
 
 /**
- * Whether an item is said on the way to an answer, which may say the same again: as text, the two would run into one another. So it
- * is taken for reasoning, and for the answer only where nothing else is.
+ * Whether an item is commentary on the way to an answer. The answer may repeat it, and as text the two would run together. So
+ * commentary counts as reasoning, and as the answer only if there is no other text.
  */
 export const isAside = (item: JsonObject): boolean => item["phase"] === "commentary"
 
-/** What any other item says. */
+/** The events of any other item. */
 export const eventsOfItem = (item: JsonObject): ReadonlyArray<OutputEvent> =>
   [...listOf(item["summary"]), ...listOf(item["content"])].flatMap((part): ReadonlyArray<OutputEvent> => {
     const said = objectOf(part) ?? {}
@@ -62,19 +62,19 @@ export const eventsOfItem = (item: JsonObject): ReadonlyArray<OutputEvent> =>
       : [{ _tag: "Text", text }]
   })
 
-/** Ends an item of reasoning that the host encrypted for its way back. */
+/** Ends a reasoning item that the host encrypted for the next request. */
 export const endOfReasoning = (item: JsonObject): ReadonlyArray<OutputEvent> => {
   const encrypted = item["type"] === "reasoning" ? textIn(item, "encrypted_content") : undefined
   return encrypted === undefined ? [] : [{ _tag: "ReasoningEnd", data: { encrypted, id: textIn(item, "id") } }]
 }
 
-/** The events that close an answer. */
+/** The last events of an answer. */
 export const endOf = (finish: FinishReason | undefined, usage: TokenUsage | undefined): ReadonlyArray<OutputEvent> => [
   ...(finish === undefined ? [] : [finishEvent(finish, undefined)]),
   ...(usage === undefined ? [] : [{ _tag: "Usage", usage } as const])
 ]
 
-/** Why the model stopped; nothing where the response has no end. */
+/** Why the model stopped; undefined when the response has no end. */
 export const finishOfResponse = (response: JsonObject, calledTools: boolean): FinishReason | undefined => {
   switch (response["status"]) {
     case "completed":
@@ -86,7 +86,7 @@ export const finishOfResponse = (response: JsonObject, calledTools: boolean): Fi
   }
 }
 
-/** This wire counts as the other one does, under other names. */
+/** This wire format counts like chat completions, under other names. */
 export const usageOfResponse = (value: unknown): TokenUsage | undefined => {
   const usage = objectOf(value)
   return usageOf(
@@ -100,7 +100,7 @@ export const usageOfResponse = (value: unknown): TokenUsage | undefined => {
   )
 }
 
-/** Codes of what a request brought with it, among them `bio_policy` and `cyber_policy` for what nobody is to be told. */
+/** Error codes that the request's content causes, among them `bio_policy` and `cyber_policy` for forbidden topics. */
 const OF_REQUEST = /^invalid_|image|policy/
 
 /** Why a response failed, if it did. */

@@ -7,10 +7,10 @@ import { askedEffort, boundedImages, type ChatWireOptions, takenBy, withIdsFor }
 import { effortBesideTools } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
 
-/** This wire refuses a smaller cap, in which nothing could be reasoned. */
+/** The smallest output cap that the API accepts. */
 const LEAST_OUTPUT_TOKENS = 16
 
-/** Whether a call is to reason beside functions, which its model does on this wire alone. */
+/** Whether a call should reason together with functions, which its model does only in this API. */
 export const reasonsBesideTools = (call: ChatCall, options: ChatWireOptions): boolean => {
   const { candidate, conversation, maxOutputTokens } = call
   if (options.flavour !== "openai" || conversation.tools.length === 0) return false
@@ -21,8 +21,8 @@ export const reasonsBesideTools = (call: ChatCall, options: ChatWireOptions): bo
 }
 
 /**
- * A chat call as the JSON text of a `POST /responses` (https://platform.openai.com/docs/api-reference/responses/create). The host is
- * to keep none of it. The wire knows no stop sequences, seeds and penalties, and models that reason take none.
+ * Encodes a chat call as the JSON of `POST /responses` (https://platform.openai.com/docs/api-reference/responses/create), with storage
+ * at the host turned off. The API has no stop sequences, seeds or penalties, and models that reason accept none anyway.
  */
 export const encodeResponse = (call: ChatCall, stream: boolean, options: ChatWireOptions): string => {
   const { candidate, conversation, maxOutputTokens } = call
@@ -48,7 +48,7 @@ export const encodeResponse = (call: ChatCall, stream: boolean, options: ChatWir
   })
 }
 
-/** A message, and the calls of one of the assistant's with the reasoning that led to them, as items. */
+/** A message as items: an assistant's calls come with the reasoning that led to them. */
 const itemsOf = (message: Message, candidate: Candidate): ReadonlyArray<unknown> => {
   switch (message.role) {
     case "system":
@@ -79,7 +79,7 @@ const itemOf = (piece: Piece): ReadonlyArray<unknown> => {
   }
 }
 
-/** Reasoning that the host encrypted; none of another form. */
+/** Reasoning that the host encrypted. Reasoning in another form is omitted. */
 const reasoningItems = ({ data, text }: OwnReasoning): ReadonlyArray<unknown> => {
   const { encrypted, id } = data
   if (typeof encrypted !== "string") return []
@@ -87,7 +87,7 @@ const reasoningItems = ({ data, text }: OwnReasoning): ReadonlyArray<unknown> =>
   return [{ type: "reasoning", id, summary, encrypted_content: encrypted }]
 }
 
-/** One text goes as a string. */
+/** A single text is sent as a string. */
 const contentOf = (content: ReadonlyArray<Part>): unknown => {
   const [only, second] = content
   if (only === undefined) return ""
@@ -99,14 +99,14 @@ const partOf = (part: Part): unknown =>
     ? { type: "input_text", text: part.text }
     : { type: "input_image", image_url: part.url, detail: part.detail }
 
-/** What is meant by no schema, which the other wire takes and this one does not. */
+/** The meaning of an absent schema, which chat completions accepts and this API does not. */
 const ANY_OBJECT = { type: "object", properties: {} }
 
-/** The same where only closed objects are taken. */
+/** The same for strict mode, which accepts only closed objects. */
 const NO_PARAMETERS = { ...ANY_OBJECT, required: [], additionalProperties: false }
 
 const toolsOf = ({ toolChoice, tools }: Conversation): object => ({
-  // Where nothing is said of it, this wire means strict, which changes schemas; the other one means that it is not.
+  // Without the field, this API is strict and changes schemas, while chat completions is not strict.
   tools: tools.map(({ description, name, parameters, strict = false }) => ({
     type: "function",
     name,

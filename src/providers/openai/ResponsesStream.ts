@@ -22,13 +22,13 @@ import {
 interface Call {
   readonly index: number
   readonly id: string | undefined
-  /** What has come of the arguments. */
+  /** The arguments received so far. */
   said: string
 }
 
 /**
- * The fold of a stream of `POST /responses` (https://platform.openai.com/docs/api-reference/responses-streaming). Its last event has
- * the whole response, of which the end and the usage are taken; what was said came before, piece by piece.
+ * Folds a stream of `POST /responses` (https://platform.openai.com/docs/api-reference/responses-streaming). Its last event contains the
+ * whole response, from which only the end and the usage are taken, because the content arrived before in pieces.
  */
 export class ResponsesFold implements ChatFold {
   readonly #requestId: string
@@ -36,15 +36,15 @@ export class ResponsesFold implements ChatFold {
   #out: Array<OutputEvent> = []
   #fault: ProviderFault | undefined
   readonly #calls: Map<unknown, Call> = new Map()
-  /** Where in the output asides are, and what they said. */
+  /** The output positions of commentary items, and their text. */
   readonly #asides: Set<unknown> = new Set()
   #aside = ""
   #answered = false
   #done = false
   #ending = false
-  /** Where in the output something has been said. */
+  /** The output positions with content. */
   readonly #said: Set<unknown> = new Set()
-  /** Of calls. */
+  /** The number of calls. */
   #count = 0
   #finish: FinishReason | undefined
   #usage: TokenUsage | undefined
@@ -72,7 +72,7 @@ export class ResponsesFold implements ChatFold {
     return out
   }
 
-  /** The event that the end of the body completes; one that is cut there is dropped. */
+  /** The event that the end of the body completes. A truncated event is dropped. */
   flush(): ReadonlyArray<OutputEvent> {
     this.#ending = true
     this.#parser.end()
@@ -93,7 +93,7 @@ export class ResponsesFold implements ChatFold {
     if (this.#done || this.#fault !== undefined || data === "" || data === "[DONE]") return
     const event = objectOf(parsed(data))
     if (event === undefined) this.#fault = faultOfNoObject(data, name, this.#ending)
-    // A response that came whole has its error in itself.
+    // A response that arrived as a whole contains its error.
     else if (event["object"] === "response" && event["type"] === undefined) this.#onEnd(event)
     else {
       const error = errorIn(event, name)
@@ -149,7 +149,7 @@ export class ResponsesFold implements ChatFold {
     if (_tag !== "Reasoning") this.#answered = true
   }
 
-  /** Hosts that send no deltas say all of an item as it ends. */
+  /** Hosts that send no deltas send an item's whole content at its end. */
   #unlessSaid(place: unknown, say: () => void): void {
     if (!this.#said.has(place)) say()
   }
@@ -160,14 +160,14 @@ export class ResponsesFold implements ChatFold {
     this.#out.push({ _tag: "ToolDelta", index: call.index, text })
   }
 
-  /** Of all the arguments of a call, those that have not come. */
+  /** The arguments of a call that have not been emitted yet. */
   #argueAll(call: Call | undefined, all: string): void {
     if (call !== undefined && all.length > call.said.length && all.startsWith(call.said)) {
       this.#argue(call, all.slice(call.said.length))
     }
   }
 
-  /** An item is told twice: as it begins, and whole as it ends. */
+  /** An item arrives twice: when it begins, and complete when it ends. */
   #onItem(place: unknown, item: JsonObject, isWhole = false): void {
     if (isAside(item)) this.#asides.add(place)
     if (isCall(item)) return this.#argueAll(this.#callOf(place, item), argumentsOf(item["arguments"]))
@@ -183,7 +183,7 @@ export class ResponsesFold implements ChatFold {
     }
   }
 
-  /** A call is known by its id, or by its place where one of both has none. */
+  /** A call is identified by its id, or by its position when either side has no id. */
   #callOf(place: unknown, item: JsonObject): Call {
     const id = textIn(item, "call_id")
     const here = this.#calls.get(place)
@@ -191,7 +191,7 @@ export class ResponsesFold implements ChatFold {
     const known = isHere ? here : [...this.#calls.values()].find((call) => id !== undefined && call.id === id)
     if (known !== undefined) return known
     const call = { index: this.#count++, id, said: "" }
-    // A place that is given again, by hosts that do not count, is the newer call's.
+    // Hosts that do not count reuse a position. It then belongs to the newer call.
     if (here !== undefined) this.#calls.set(Symbol("former"), here)
     this.#calls.set(place, call)
     const name = textIn(item, "name") ?? ""
@@ -199,7 +199,7 @@ export class ResponsesFold implements ChatFold {
     return call
   }
 
-  /** Some hosts say all, or the calls, in the whole response alone. */
+  /** Some hosts send everything, or the calls, only in the final response. */
   #onEnd(response: JsonObject): void {
     const fault = faultOfResponse(response)
     if (fault === undefined) this.#onItems(listOf(response["output"]).map((item) => objectOf(item) ?? {}))
@@ -222,6 +222,6 @@ export class ResponsesFold implements ChatFold {
   }
 }
 
-/** Where in the response an event's item is; hosts that do not count them name it. */
+/** The output position of an event's item. Hosts that do not count positions give the item's id. */
 const placeOf = (event: JsonObject): unknown =>
   event["output_index"] ?? event["item_id"] ?? objectOf(event["item"])?.["id"]

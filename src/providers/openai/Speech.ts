@@ -5,7 +5,7 @@ import type { HttpWork } from "../HttpWork.ts"
 import { parsed } from "../Json.ts"
 import type { Provider } from "../Provider.ts"
 
-/** Speech at a host that speaks OpenAI's `/audio/speech`. */
+/** Speech at a host with OpenAI's `/audio/speech`. */
 export const makeSpeech =
   ({ error, post }: HttpWork, target: ReturnType<typeof targetOf>): NonNullable<Provider["speak"]> =>
   (call, { format, input, speed, voice }) => {
@@ -26,10 +26,10 @@ export const makeSpeech =
 
 const LONGEST_ERROR = 64 * 1024
 
-/** Some hosts say with a success what went wrong. No audio is JSON. */
+/** Some hosts report an error with a success status. Audio is never JSON. */
 const isObject = (audio: Uint8Array): boolean =>
   audio[0] === 0x7b && audio.length <= LONGEST_ERROR && parsed(audio) !== undefined
 
-/** What stands before a host can answer with a page of its own, as one to sign in at. No audio begins so. */
+/** A proxy in front of a host may answer with a page of its own, such as a login page. Audio never starts like that. */
 const isPage = (audio: Uint8Array): boolean =>
   /^\s*<(?:!doctype|html)[\s>]/i.test(Buffer.from(audio.subarray(0, 64)).toString("latin1"))

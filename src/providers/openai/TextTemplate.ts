@@ -1,24 +1,24 @@
-/** Characters that stand for themselves within a JSON string. */
+/** Characters that need no escape in a JSON string. */
 const PLAIN = /^[^"\\\p{Cc}]+$/u
 
 const TEXT_BEGINS = /"content"\s*:\s*"/
 
-/** V8 copies shorter slices; a longer one would keep the bytes around it for as long as the text is kept. */
+/** V8 copies slices below this length. A longer slice would keep the bytes around it in memory for as long as the text lives. */
 const SHORT = 13
 
-/** A plain text without the bytes around it. */
+/** A copy of a plain text that does not keep the bytes around it. */
 const copyOf = (text: string): string => (text.length < SHORT ? text : (JSON.parse(`"${text}"`) as string))
 
-/** Data of a chunk that says one text, cut where the text was. */
+/** The data of a chunk with one text, cut where the text was. */
 export interface TextTemplate {
   readonly head: string
   readonly tail: string
 }
 
-/** Whether a text stands in JSON as it is. */
+/** Whether JSON contains a text without escapes. */
 export const isPlain = (text: string): boolean => PLAIN.test(text)
 
-/** The data around a plain text, where that stands in it as content; whether that text is the delta's has still to be seen. */
+/** The data around a plain text, if the data contains it as content. The caller must still check that this text is the delta's. */
 export const templateOf = (data: string, text: string): TextTemplate | undefined => {
   const found = TEXT_BEGINS.exec(data)
   if (found === null) return undefined
@@ -27,14 +27,14 @@ export const templateOf = (data: string, text: string): TextTemplate | undefined
   return data.startsWith(`${text}"`, from) ? { head: data.slice(0, from), tail: data.slice(to) } : undefined
 }
 
-/** The same data with another text, which stands nowhere else in it. */
+/** The same data with another text, which occurs nowhere else in it. */
 export const probeOf = ({ head, tail }: TextTemplate): { readonly data: string; readonly text: string } => {
   let text = "x"
   while (head.includes(text) || tail.includes(text)) text += "x"
   return { data: head + text + tail, text }
 }
 
-/** The text of data that differs from the template's in nothing else; undefined of any other data. */
+/** The text of data that differs from the template only in its text; undefined for any other data. */
 export const textBetween = ({ head, tail }: TextTemplate, data: string): string | undefined => {
   const end = data.length - tail.length
   // Comparing slices takes an eighth of the time of startsWith and endsWith, which look at each character.
@@ -43,7 +43,7 @@ export const textBetween = ({ head, tail }: TextTemplate, data: string): string 
   return PLAIN.test(text) ? copyOf(text) : undefined
 }
 
-/** What stands around the text in a stream of such data, whose lines end in a line feed. */
+/** What surrounds the text in a stream of such data, whose lines end in a line feed. */
 export interface TextFrame {
   readonly opening: string
   readonly closing: string
@@ -54,7 +54,9 @@ export const frameOf = ({ head, tail }: TextTemplate): TextFrame => ({
   closing: `${tail}\n\n`
 })
 
-/** The texts of the events that begin at `from` and differ from the template's in nothing else, and where these end. */
+/**
+ * The texts of the events that begin at `from` and differ from the template only in their text, and the offset where these events end.
+ */
 export const textsFrom = (
   { closing, opening }: TextFrame,
   stream: string,
@@ -74,7 +76,7 @@ export const textsFrom = (
   }
   const joined = raw.join("")
   if (!PLAIN.test(joined)) return { texts: [], end: from }
-  // Joined they are a copy, but for one alone.
+  // Joining several texts copies them; a single one must be copied explicitly.
   const said = raw.length === 1 ? copyOf(joined) : joined
   let at = 0
   return { texts: raw.map(({ length }) => said.slice(at, (at += length))), end }

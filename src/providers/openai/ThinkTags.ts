@@ -1,14 +1,14 @@
 /**
- * How a host's texts are searched for the tags between which models of open weights think, where the host does not take them apart
- * itself. `closed`: an answer may begin with `<think>`. `open`: the prompt's template has opened the tag already, so that an answer
- * begins with its reasoning, and only `</think>` comes.
+ * Whether a host's texts may contain the tags between which open models reason, if the host does not separate them itself. `closed`: an
+ * answer may start with `<think>`. `open`: the chat template has already opened the tag, so an answer starts with reasoning and
+ * contains only `</think>`.
  */
 export type ThinkTags = "none" | "closed" | "open"
 
-/** Models whose templates open the tag. */
+/** Models whose chat templates open the tag. */
 const OPENED = /(?:^|[^a-z0-9])(?:deepseek-r1|r1-distill|qwq)|-thinking(?:[^a-z0-9]|$)/i
 
-/** What is usual of a model at a host of open models. */
+/** The usual setting for a model at a host of open models. */
 export const usualTags = (upstreamId: string): ThinkTags => (OPENED.test(upstreamId) ? "open" : "closed")
 
 /** A piece of an answer. */
@@ -20,10 +20,10 @@ export interface Thought {
 const OPENING = "<think>"
 const CLOSING = "</think>"
 
-/** Blanks before a tag are held back so far, since those at the end of reasoning are not given out. */
+/** How much whitespace before a tag is held back, because whitespace at the end of reasoning is dropped. */
 const MOST_BLANKS = 64
 
-/** Where the end of a text begins that may go on as the closing tag, or as the blanks before it. */
+/** The start of a trailing part that may continue as the closing tag, or as the whitespace before it. */
 const heldFrom = (text: string): number => {
   let length = Math.min(CLOSING.length - 1, text.length)
   while (length > 0 && !CLOSING.startsWith(text.slice(text.length - length))) length -= 1
@@ -33,19 +33,19 @@ const heldFrom = (text: string): number => {
   return from
 }
 
-/** Takes reasoning and answer apart, however the text is cut. Only what an answer begins with is reasoning. */
+/** Separates reasoning from the answer, in chunks of any size. Reasoning can only be at the start of an answer. */
 export class ThinkSplitter {
   #state: "start" | "thinking" | "thought" | "answer" = "start"
   #held = ""
   readonly #opened: boolean
-  /** Of reasoning whose opening tag is taken for granted all that came: without an end it was the answer. */
+  /** The text so far of reasoning whose opening tag is assumed. Without a closing tag, it was the answer. */
   #granted: Array<string> | undefined
 
   constructor(tags: "closed" | "open") {
     this.#opened = tags === "open"
   }
 
-  /** The answer itself has begun, so that nothing need be searched for any more. */
+  /** Whether the answer has begun, so that no text needs to be searched any more. */
   get done(): boolean {
     return this.#state === "answer"
   }
@@ -66,7 +66,7 @@ export class ThinkSplitter {
     return out
   }
 
-  /** What was held back at the end of the texts; `cut` where the answer was cut short. */
+  /** The text that was held back at the end. `cut`: the answer was truncated. */
   end(cut: boolean): ReadonlyArray<Thought> {
     const held = this.#held
     const state = this.#state
@@ -112,7 +112,7 @@ export class ThinkSplitter {
   #said = false
 }
 
-/** The same of a whole text. Where its template opens the tag, a text without an end of it is none but the answer. */
+/** The same for a complete text. Where the template opens the tag, a text without the closing tag is the answer only. */
 export const splitThought = (
   text: string,
   tags: "closed" | "open",

@@ -4,11 +4,11 @@ import { endOfThought, type ReadOptions } from "./ChatDecode.ts"
 import { ThinkSplitter, type Thought } from "./ThinkTags.ts"
 import { BETWEEN_TAGS, dataOf, joinDetail, thoughtIn } from "./Thoughts.ts"
 
-/** Tells reasoning and answer apart in a stream, and keeps what the host wants back of the one when the other begins. */
+/** Separates reasoning from the answer in a stream, and keeps the data that the host needs back until the reasoning ends. */
 export class ThoughtFold {
   readonly #field: string | undefined
   #tags: ThinkSplitter | undefined
-  /** Where the reasoning stood that has no end yet. */
+  /** The field of reasoning that has not ended yet. */
   #open: { field: string | undefined } | undefined
   #details: Array<JsonObject> = []
 
@@ -17,7 +17,7 @@ export class ThoughtFold {
     this.#tags = tags === "none" ? undefined : new ThinkSplitter(tags)
   }
 
-  /** The reasoning of a delta. A host that says it apart puts none between tags. */
+  /** The reasoning of a delta. A host that sends it in a field of its own puts none between tags. */
   delta(delta: JsonObject, out: Array<OutputEvent>): void {
     const { details, field, text } = thoughtIn(delta, this.#field)
     for (const detail of details) joinDetail(this.#details, detail)
@@ -37,13 +37,13 @@ export class ThoughtFold {
     out.push({ _tag: "Text", text })
   }
 
-  /** Something else than a text begins. */
+  /** Called when something other than a text begins. */
   over(out: Array<OutputEvent>): void {
     this.#untag(out)
     if (this.#open !== undefined) this.#end(out)
   }
 
-  /** What comes behind all deltas; `cut` where the answer was cut short. */
+  /** The events after all deltas. `cut`: the answer was truncated. */
   end(cut: boolean): ReadonlyArray<OutputEvent> {
     const out: Array<OutputEvent> = []
     this.#untag(out, cut)

@@ -1,4 +1,4 @@
-/** Where hosts that speak OpenAI's chat completions put a model's reasoning, and how they want it back. */
+/** Where hosts with OpenAI's chat completions return a model's reasoning, and how they need it back. */
 import type { AssistantMessage, Conversation, ReasoningData } from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { ownReasoning } from "../../domain/Reasoning.ts"
@@ -6,22 +6,22 @@ import { type JsonObject, listOf, objectOf, textIn } from "../Json.ts"
 import type { ChatWireOptions } from "./ChatEncode.ts"
 import type { HostTraits } from "./HostTraits.ts"
 
-/** The members a host may put the text in, as they are looked for. Some hosts send the same under two of them. */
+/** The fields that may contain the text, in search order. Some hosts send the same text in two of them. */
 const FIELDS = ["reasoning_content", "reasoning", "reasoning_text"]
 
-/** In place of a member: among the parts of the content, as at Mistral, or between tags in it. */
+/** In place of a field: in the content, as parts like Mistral's or between tags. */
 export const AMONG_PARTS = "content"
 export const BETWEEN_TAGS = "think"
 
-/** Reasoning as it stands in a message or a delta. */
+/** Reasoning found in a message or a delta. */
 export interface FoundThought {
   readonly text: string
-  /** Where it stood. */
+  /** The field where it was. */
   readonly field: string | undefined
   readonly details: ReadonlyArray<JsonObject>
 }
 
-/** Content as a string, or as the text parts some hosts send. */
+/** Content as a string, or as the text parts that some hosts send. */
 export const textOf = (content: unknown): string => {
   if (typeof content === "string") return content
   return listOf(content)
@@ -34,7 +34,7 @@ const amongParts = (content: unknown): string =>
 
 const detailText = (detail: JsonObject): string => textIn(detail, "text") ?? textIn(detail, "summary") ?? ""
 
-/** The reasoning of a message or a delta; `field` is the member where the host is known to put it. */
+/** The reasoning of a message or a delta. `field` is the host's field, if it is known. */
 export const thoughtIn = (message: JsonObject, field?: string): FoundThought => {
   const details = listOf(message["reasoning_details"]).flatMap((detail) => {
     const object = objectOf(detail)
@@ -47,13 +47,13 @@ export const thoughtIn = (message: JsonObject, field?: string): FoundThought => 
   return { text: details.map(detailText).join(""), field: undefined, details }
 }
 
-/** What is kept of reasoning for its way back. */
+/** The data of reasoning that is kept for the next request. */
 export const dataOf = (field: string | undefined, details: ReadonlyArray<JsonObject>): ReasoningData | undefined => {
   if (details.length > 0) return { details }
   return field === undefined ? undefined : { field }
 }
 
-/** Joins the details of a stream, which come in pieces: one with the type and the place of the last goes on with it. */
+/** Joins the details of a stream, which arrive in pieces: a piece with the type and the index of the last one continues it. */
 export const joinDetail = (details: Array<JsonObject>, piece: JsonObject): void => {
   const last = details.at(-1)
   if (last === undefined || last["type"] !== piece["type"] || last["index"] !== piece["index"]) {
@@ -71,25 +71,25 @@ export const joinDetail = (details: Array<JsonObject>, piece: JsonObject): void 
 }
 
 /**
- * Vendors whose models refuse a history with tool calls in which the assistant's reasoning is missing: DeepSeek's
+ * Vendors whose models reject a history with tool calls that lacks the assistant's reasoning: DeepSeek
  * (https://api-docs.deepseek.com/guides/thinking_mode), Kimi and MiMo.
  */
 const DEMANDING: ReadonlySet<string> = new Set(["deepseek", "moonshotai", "xiaomi"])
 
-/** What stands for reasoning that another provider made. Kimi takes an empty text for none. */
+/** Replaces reasoning that another provider made. Kimi treats an empty text as missing. */
 const UNKNOWN = " "
 
 const isOff = ({ reasoning }: Conversation): boolean =>
   reasoning?.enabled === false || reasoning?.effort === "none" || reasoning?.maxTokens === 0
 
-/** The member in which a host takes reasoning as a text, whoever made it. */
+/** The field in which a host accepts reasoning as text, from any provider. */
 export interface WantedThoughts {
   readonly field: string
-  /** It may not be missing. */
+  /** Whether it must not be missing. */
   readonly always: boolean
 }
 
-/** How a host wants the assistant's reasoning as a text, where it does, in a conversation with tools. */
+/** How a host accepts the assistant's reasoning as text in a conversation with tools, if it does. */
 export const wantedThoughts = (
   conversation: Conversation,
   { model, offer }: Candidate,
@@ -106,21 +106,21 @@ export const wantedThoughts = (
   return { field: named, always }
 }
 
-/** An assistant's reasoning on its way back. */
+/** An assistant's reasoning in the form for the host. */
 export interface ThoughtsBack {
-  /** Members of the message. */
+  /** Fields of the message. */
   readonly members: object
-  /** What goes before the content, as the host's own answers have it. */
+  /** Text before the content, as in the host's own answers. */
   readonly before: string
-  /** The same as parts of the content. */
+  /** The same as content parts. */
   readonly parts: ReadonlyArray<object>
-  /** Members of calls by their ids. */
+  /** Fields of calls by their ids. */
   readonly ofCalls: ReadonlyMap<string, unknown>
 }
 
 /**
- * What a host gets back of its own reasoning, where it gave it: a list of details always, a text with the calls it led to, which is
- * where hosts go on from it. `wanted` says where the host takes a text of anybody's.
+ * The reasoning that a host gets back. Details go only to the host that made them, always. A text goes with the calls that it led to,
+ * which is where hosts continue from it. `wanted` names the field in which the host accepts text from any provider.
  */
 export const thoughtsBack = (
   message: AssistantMessage,
@@ -156,6 +156,6 @@ export const thoughtsBack = (
   }
 }
 
-/** What the caller sent as a text; that of another provider is nobody else's. */
+/** The reasoning text that the caller sent. Text from another provider is omitted. */
 const plainOf = ({ reasoning = [] }: AssistantMessage): string =>
   reasoning.flatMap(({ origin, text }) => (origin === undefined ? [text] : [])).join("\n\n")

@@ -9,7 +9,7 @@ import { sampleOf } from "./Sample.ts"
 import type { Steering } from "./Steering.ts"
 import { argumentsFor, isNamed } from "./ToolSample.ts"
 
-/** What the double says to a call: its content piece by piece, and the report at the end. */
+/** The double's answer to a call: its content in pieces, and the usage at the end. */
 export interface Answer {
   readonly chunks: ReadonlyArray<ReadonlyArray<OutputEvent>>
   readonly finish: FinishReason
@@ -17,7 +17,7 @@ export interface Answer {
   readonly usage: TokenUsage | undefined
 }
 
-/** The answer to a call, made from nothing but the call and its steering. */
+/** The answer to a call. It depends only on the call and its steering. */
 export const answerOf = (call: ChatCall, steering: Steering): Answer => {
   const prompt = promptTokensOf(call)
   const made = steering.fault === "empty" ? nothing : deliveredOf(call, steering)
@@ -29,7 +29,7 @@ interface Visible {
   readonly chunks: Answer["chunks"]
   readonly finish: FinishReason
   readonly stopSequence?: string | undefined
-  /** Tokens, of which no more are delivered than there is room for. */
+  /** The number of tokens; delivery stops when the output cap is reached. */
   readonly tokens: number
 }
 
@@ -48,7 +48,7 @@ const TOKENS_PER_IMAGE = 85
 const FILLER = "This sentence of the sandbox fills the answer up to the length that was asked for. "
 const THOUGHT = "Considering what was asked. "
 
-/** Content within the cap: reasoning first, what is visible in the room it leaves. */
+/** The content within the cap: reasoning first, then as much visible text as fits. */
 const deliveredOf = (call: ChatCall, steering: Steering): Delivered => {
   const asked = askedReasoning(call)
   const reasoning = Math.min(Math.max(steering.reasoningTokens, asked), call.maxOutputTokens)
@@ -57,7 +57,7 @@ const deliveredOf = (call: ChatCall, steering: Steering): Delivered => {
   const content = contentOf(call, steering)
   const { chunks, finish, stopSequence, tokens } =
     content._tag === "Tools" ? calledOf(call, content.tools, room, wanted) : saidOf(call, content, room, wanted)
-  // What nobody asked to see, models that hide it do not show.
+  // Models that hide their reasoning show none unless it was requested.
   const shown = asked > 0 || (reasoning > 0 && !call.candidate.model.hiddenReasoning)
   const thought = cut(THOUGHT, reasoning * BYTES_PER_TOKEN)
   return {
@@ -69,7 +69,7 @@ const deliveredOf = (call: ChatCall, steering: Steering): Delivered => {
   }
 }
 
-/** A short thought where the request asks a model that reasons for it, and never more than half of the cap. */
+/** A short thought when the request asks a reasoning model for it, using at most half of the cap. */
 const askedReasoning = ({ candidate: { model, offer }, conversation: { reasoning }, maxOutputTokens }: ChatCall) => {
   const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
   const { effort, enabled, maxTokens } = reasoning ?? {}
@@ -104,7 +104,7 @@ const saidOf = (
   }
 }
 
-/** The first stop sequence in a text, and where it begins. */
+/** The first stop sequence in a text, and its offset. */
 const stopIn = (text: string, stop: ReadonlyArray<string>) =>
   stop
     .map((sequence) => ({ sequence, at: sequence === "" ? -1 : text.indexOf(sequence) }))
@@ -133,7 +133,7 @@ const calledOf = (
   return { chunks, finish: "tool_calls", tokens: wanted ?? tokens }
 }
 
-/** A text given wins unless a tool must be called; then tools, then JSON, then plain words. */
+/** A steering text wins unless a tool must be called; then tools, then JSON, then plain text. */
 const contentOf = (call: ChatCall, steering: Steering): Content => {
   const { format } = call.conversation
   const tools = toolsOf(call)
@@ -146,10 +146,13 @@ const contentOf = (call: ChatCall, steering: Steering): Content => {
   return { _tag: "Text", text: JSON.stringify(value), filler: false }
 }
 
-/** The tool that must be called, else all that the user's last message names, else the first; one where only one may be. */
+/**
+ * The forced tool, or else all tools that the user's last message names, or else the first one. Only one when parallel calls are
+ * disabled.
+ */
 const toolsOf = ({ conversation }: ChatCall): ReadonlyArray<Tool> => {
   const { messages, parallelToolCalls, toolChoice, tools } = conversation
-  // A system message may follow the user's, as agents send reminders.
+  // A system message may follow the user's, because agents send reminders.
   const last = messages.findLast(({ role }) => role !== "system")
   if (tools.length === 0 || toolChoice.type === "none" || last?.role !== "user") return []
   if (toolChoice.type === "tool") return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1)
@@ -177,12 +180,12 @@ const excerpt = (text: string, maxChars: number): string => {
   return line.length <= maxChars ? line.join("") : `${line.slice(0, maxChars).join("")}…`
 }
 
-/** Word by word; what has no spaces is split too, so that JSON streams like anything else. */
+/** Splits a text into words. Text without spaces is split too, so that JSON streams like any other text. */
 const pieces = (text: string): ReadonlyArray<string> => text.match(/\S{1,12}\s*|\s+/gu) ?? []
 
 const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)
 
-/** At most so many bytes of a text, without half a character. */
+/** At most this many bytes of a text, without splitting a character. */
 const cut = (text: string, bytes: number): string =>
   Buffer.byteLength(text) <= bytes
     ? text
@@ -213,7 +216,10 @@ const usageOf = (call: ChatCall, steering: Steering, prompt: number, made: Deliv
   }
 }
 
-/** The whole prompt bound, and the fewest output tokens that make the cost reach what is held; of free output, input. */
+/**
+ * The whole prompt bound, and the fewest output tokens with which the cost reaches the hold. If output is free, it raises the input
+ * instead.
+ */
 const heldUsage = ({ candidate: { price }, promptBound, held }: ChatCall, reasoning: number): TokenUsage => {
   const usage = (input: number, output: number): TokenUsage => ({
     input,
@@ -230,7 +236,7 @@ const heldUsage = ({ candidate: { price }, promptBound, held }: ChatCall, reason
 
 const MAX_TOKENS = 2 ** 40
 
-/** The least count that is enough, where more is never less. */
+/** The smallest sufficient count, for a condition that stays true once it is. */
 const fewest = (enough: (count: number) => boolean): number | undefined => {
   if (!enough(MAX_TOKENS)) return undefined
   let below = -1

@@ -1,17 +1,17 @@
-/** Audio as files that players and decoders open. What encodes it is only loaded when it is first asked for. */
+/** Encodes audio as files that players open. The encoders are loaded when first needed. */
 import { setImmediate } from "node:timers/promises"
 import type { AudioFormat } from "../Work.ts"
 import { SAMPLE_RATE } from "./Voice.ts"
 
-/** Of the formats that lose something, in bits per second: enough for a voice. */
+/** The bit rate of lossy formats in bits per second, which is enough for a voice. */
 const BITRATE = 64_000
 
-/** Mono samples, piece by piece; each is used before the next one is asked for. */
+/** Mono samples in pieces. Each piece is consumed before the next is generated. */
 export type Pieces = Iterable<Int16Array>
 
 const bytesOf = (piece: Int16Array): Uint8Array => new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength)
 
-/** Everything else has its turn after each piece. */
+/** Other work gets a turn of the event loop after each piece. */
 async function* inTurns(pieces: Pieces, signal: AbortSignal): AsyncGenerator<Int16Array> {
   for (const piece of pieces) {
     signal.throwIfAborted()
@@ -26,7 +26,7 @@ const samplesOf = async (pieces: Pieces, signal: AbortSignal): Promise<Buffer> =
   return Buffer.concat(all)
 }
 
-/** The head of a RIFF file of 16-bit mono samples of so many bytes (Microsoft's WAVE format, PCM). */
+/** The header of a RIFF file with this many bytes of 16-bit mono samples (Microsoft's WAVE format, PCM). */
 const waveHead = (bytes: number): Buffer => {
   const head = Buffer.alloc(44)
   head.write("RIFF", 0)
@@ -67,7 +67,7 @@ type Media = Awaited<ReturnType<typeof loadEncoders>>
 let loaded: Promise<Media> | undefined
 const encoders = (): Promise<Media> => (loaded ??= loadEncoders())
 
-/** Each encodes in a thread of its own, which ends with the file. */
+/** Each file is encoded in a thread of its own, which ends with the file. */
 const encoded = async (format: "mp3" | "aac" | "flac", pieces: Pieces, signal: AbortSignal): Promise<Uint8Array> => {
   const media = await encoders()
   const containers = {
@@ -97,10 +97,10 @@ const encoded = async (format: "mp3" | "aac" | "flac", pieces: Pieces, signal: A
   return new Uint8Array(target.buffer ?? new ArrayBuffer(0))
 }
 
-/** Samples of a packet: 20 milliseconds. */
+/** The samples of a 20-millisecond packet. */
 const PACKET_SAMPLES = 480
 
-/** Samples as packets of one length, the last one filled up with silence, and one more for what the encoder holds back. */
+/** Splits samples into packets of equal length. The last one is padded with silence, and one more flushes the encoder. */
 async function* packetsOf(pieces: Pieces, signal: AbortSignal): AsyncGenerator<Int16Array> {
   const packet = new Int16Array(PACKET_SAMPLES)
   let filled = 0
@@ -120,7 +120,7 @@ async function* packetsOf(pieces: Pieces, signal: AbortSignal): AsyncGenerator<I
   yield packet.fill(0)
 }
 
-/** The head of Opus in Ogg (RFC 7845, section 5.1); decoders leave out `skip` samples of 48 kHz at the start. */
+/** The header of Opus in Ogg (RFC 7845, section 5.1). Decoders drop `skip` samples of 48 kHz at the start. */
 const opusHead = (skip: number): Uint8Array => {
   const head = Buffer.alloc(19)
   head.write("OpusHead", 0)
@@ -139,7 +139,7 @@ const opus = async (pieces: Pieces, signal: AbortSignal): Promise<Uint8Array> =>
     frameSize: PACKET_SAMPLES,
     application: Application.Voip,
     bitrate: BITRATE / 2,
-    // It works in this thread, where time counts for more than the last bit of quality.
+    // The encoder runs in this thread, where time matters more than the last bit of quality.
     complexity: 1
   })
   const target = new media.BufferTarget()
@@ -167,7 +167,7 @@ const opus = async (pieces: Pieces, signal: AbortSignal): Promise<Uint8Array> =>
   return new Uint8Array(target.buffer ?? new ArrayBuffer(0))
 }
 
-/** The file of these samples: MP3, Opus in Ogg, AAC in ADTS, FLAC, RIFF WAVE, or the bare samples, little-endian. */
+/** Encodes samples as a file: MP3, Opus in Ogg, AAC in ADTS, FLAC, RIFF WAVE, or raw little-endian samples. */
 export const audioFile = (format: AudioFormat, pieces: Pieces, signal: AbortSignal): Promise<Uint8Array> => {
   switch (format) {
     case "pcm":

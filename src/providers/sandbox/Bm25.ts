@@ -1,10 +1,10 @@
-/** Ranking by words, as the sandbox's doubles of rerankers and search engines do it. */
+/** Ranks documents by words, for the sandbox's doubles of rerankers and search engines. */
 
-/** How fast a word's repetitions stop to count, and how much long documents are held back: the usual values. */
+/** BM25's usual parameters: how fast repeated words stop counting, and how much long documents are penalized. */
 const K1 = 1.2
 const B = 0.75
 
-/** The words of a text in lower case, accents taken off: runs of letters and digits of any script, as often as they occur. */
+/** The words of a text in lower case and without accents: runs of letters and digits of any script, repetitions included. */
 export const wordsOf = (text: string): ReadonlyArray<string> =>
   text
     .normalize("NFKD")
@@ -19,9 +19,9 @@ const countsOf = (words: ReadonlyArray<string>): ReadonlyMap<string, number> => 
 }
 
 /**
- * The score of every document for a query by Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009)
- * with the inverse document frequency that is never negative: 0 for a document without any of the query's words, more for a
- * better one, in the order of the documents. A word counts once however often the query says it.
+ * The Okapi BM25 score of every document for a query (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009), in the
+ * order of the documents, with the inverse document frequency that is never negative. A document without any of the query's words
+ * scores 0; a better one scores more. A word counts once, however often the query repeats it.
  */
 export const bm25 = (query: string, documents: ReadonlyArray<string>): ReadonlyArray<number> => {
   const asked = new Set(wordsOf(query))

@@ -7,24 +7,24 @@ import type { Drawing } from "./Drawing.ts"
 import { pixelsOf } from "./Pixels.ts"
 import { playWork } from "./WorkPlay.ts"
 
-/** Each has its thread, and a machine has few cores. */
+/** Each image has its own thread, and a machine has few cores. */
 const AT_A_TIME = 2
 
-/** Where no size is asked for. */
+/** The default size. */
 const SIDE = 1_024
 
-/** The largest image shown in another one: decoded, it takes four bytes a pixel. */
+/** The largest source image that is shown, in pixels: decoded, it takes four bytes a pixel. */
 const MAX_SOURCE_PIXELS = 32 * 1_048_576
 
 const turns = Semaphore.makeUnsafe(AT_A_TIME)
 
-/** Something was not drawn. */
+/** An image could not be drawn. */
 export class DrawingError extends Data.TaggedError("DrawingError")<{ readonly detail: string }> {}
 
 /** The PNGs of drawings, made in a thread that ends with the effect. */
 export const pngsOf = (drawings: ReadonlyArray<Drawing>): Effect.Effect<ReadonlyArray<Uint8Array>, DrawingError> =>
   Effect.callback<ReadonlyArray<Uint8Array>, DrawingError>((resume) => {
-    // Nothing of the process's settings is its business.
+    // The thread must not see the process's settings.
     const worker = new Worker(new URL("./DrawWorker.ts", import.meta.url), {
       workerData: drawings,
       env: {},
@@ -41,7 +41,7 @@ export const pngsOf = (drawings: ReadonlyArray<Drawing>): Effect.Effect<Readonly
     return Effect.promise(() => worker.terminate())
   }).pipe(turns.withPermit)
 
-/** A number of 32 bits that is the same for the same request. */
+/** A 32-bit number that is the same for the same request. */
 const seedOf = (model: string, { images, prompt }: DrawWork, index: number): number => {
   const hash = createHash("sha256").update(`${model}\0${prompt}\0${index}`)
   for (const { bytes } of images) hash.update(bytes)
@@ -62,7 +62,7 @@ const drawingOf = ({ candidate: { model } }: WorkCall, work: DrawWork, index: nu
   }
 }
 
-/** What of a request the double cannot do; undefined where there is nothing. */
+/** The parameter of a request that the double cannot honour; undefined if there is none. */
 const lackOf = ({ format, images: [source] }: DrawWork): ProviderFault | undefined => {
   const refused = (param: string, detail: string): ProviderFault => ({ _tag: "Refused", status: 400, detail, param })
   if (format !== undefined && format !== "png")
@@ -76,8 +76,8 @@ const lackOf = ({ format, images: [source] }: DrawWork): ProviderFault | undefin
 }
 
 /**
- * The double's images: PNGs that show the prompt, the model, the seed and the image to be edited. Steering can have it make none,
- * or fewer than are asked for.
+ * The double's images: PNGs that show the prompt, the model, the seed and the image to edit. Steering can make it return none, or fewer
+ * than requested.
  */
 export const draw = (id: string, call: WorkCall, work: DrawWork): Effect.Effect<Drawn, ProviderError> =>
   playWork(id, call, ({ fault, images = Infinity }) => {

@@ -1,4 +1,4 @@
-/** The thread in which the sandbox's images are drawn: each as a message, the bytes of a PNG. */
+/** The thread that draws the sandbox's images. It posts each one as the bytes of a PNG. */
 import { parentPort, workerData } from "node:worker_threads"
 import { type Drawing, drawPng } from "./Drawing.ts"
 

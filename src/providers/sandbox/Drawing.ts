@@ -1,23 +1,23 @@
-/** Pictures of what was asked for, drawn from SVG. It is work of tens of milliseconds: the event loop is no place for it. */
+/** Draws pictures from SVG. It takes tens of milliseconds, so it must not run on the event loop. */
 import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import type { Resvg as Renderer } from "@resvg/resvg-wasm"
 import { imageTypeOf } from "../../domain/ImageType.ts"
 
-/** What is to be drawn. The same drawing has the same pixels always. */
+/** The content of a picture. The same drawing always has the same pixels. */
 export interface Drawing {
-  /** Pixels. */
+  /** In pixels. */
   readonly width: number
   readonly height: number
-  /** What is written, each line wrapped; what does not fit is left out, which an ellipsis shows. */
+  /** Lines of text, each wrapped. Text that does not fit is cut, which an ellipsis shows. */
   readonly lines: ReadonlyArray<string>
-  /** The colours, a whole number of 32 bits. */
+  /** A 32-bit number that determines the colours. */
   readonly seed: number
-  /** From 0 to 1, how far a ball has rolled along the lower edge; absent draws none. */
+  /** How far a ball has rolled along the lower edge, from 0 to 1. Absent: no ball. */
   readonly phase?: number | undefined
   /** A PNG, JPEG or GIF image shown above the text. */
   readonly picture?: Uint8Array | undefined
-  /** Leaves out the ground. */
+  /** Omits the background. */
   readonly transparent?: boolean | undefined
 }
 
@@ -28,7 +28,7 @@ const loadRenderer = async () => {
   const [{ initWasm, Resvg }, wasm, ...fontBuffers] = await Promise.all([
     import("@resvg/resvg-wasm"),
     readFile(resolve("@resvg/resvg-wasm/index_bg.wasm")),
-    // The second one has the letters of more scripts.
+    // The second font covers more scripts.
     readFile(resolve("dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf")),
     readFile(resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf"))
   ])
@@ -55,28 +55,28 @@ const rendered = async <A>(
   }
 }
 
-/** The pixels, row by row from the top, four bytes each: red, green, blue, and opacity, by which the colours are multiplied. */
+/** The pixels row by row from the top, four bytes each: red, green, blue and alpha, premultiplied. */
 export const drawRgba = (drawing: Drawing): Promise<Uint8Array> => rendered(drawing, (image) => image.pixels)
 
 /** The drawing as a PNG file. */
 export const drawPng = (drawing: Drawing): Promise<Uint8Array> => rendered(drawing, (image) => image.asPng())
 
-/** Of the height of a letter: how wide it is, and from one line to the next. */
+/** As fractions of a letter's height: its width, and the line spacing. */
 const LETTER_WIDTH = 0.602
 const LINE_HEIGHT = 1.35
 
-/** What XML 1.0 has no place for stands as a replacement character. */
+/** Replaces characters that XML 1.0 does not allow. */
 const asXml = (text: string): string =>
   text
     .toWellFormed()
     .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
-    // It must not stand behind `]]`.
+    // It must not follow `]]`.
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;")
 
-/** One paragraph in lines of at most so many letters, broken at spaces where there are some. */
+/** Wraps one paragraph to lines of at most this many letters, at spaces where possible. */
 const wrapped = (paragraph: string, columns: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let line: Array<string> = []
@@ -90,9 +90,9 @@ const wrapped = (paragraph: string, columns: number): ReadonlyArray<string> => {
   return line.length > 0 ? [...lines, line.join("")] : lines
 }
 
-/** At most so many lines; the last one says when there were more. */
+/** At most this many lines. The last one shows when there were more. */
 const fitted = (lines: ReadonlyArray<string>, columns: number, rows: number): ReadonlyArray<string> => {
-  // More than fits is not even looked at: a prompt can be long.
+  // Text beyond this limit is not processed, because a prompt can be long.
   const most = columns * rows
   const all = lines.flatMap((line) =>
     wrapped(
@@ -144,7 +144,7 @@ const svgOf = (drawing: Drawing): string => {
   const size = Math.max(6, Math.min(width, height) / 24)
   const shown = drawing.picture === undefined ? 0 : height * 0.6
   const top = margin + shown
-  // The ball has its own place at the bottom.
+  // The bottom is reserved for the ball.
   const rows = Math.max(1, Math.floor((height - top - 2 * margin) / (size * LINE_HEIGHT)))
   const columns = Math.max(1, Math.floor((width - 2 * margin) / (size * LETTER_WIDTH)))
   const text = fitted(lines, columns, rows).map(

@@ -8,20 +8,20 @@ import { clipInThread } from "./FilmThread.ts"
 import { pixelsOf } from "./Pixels.ts"
 import { faultAtOnce, noSteering, parseSteering, type Steering, steeringOf } from "./Steering.ts"
 
-/** How long a video takes, and a slow one, in milliseconds. */
+/** The duration of a normal and of a slow video job, in milliseconds. */
 const USUAL_MS = 400
 const SLOW_MS = 5_000
 
-/** Nobody is there: the address is only for the double itself. */
+/** A URL without a server, which only the double itself uses. */
 const PLACE = "https://sandbox.invalid/clips/"
 
-/** More letters than a picture has room for. */
+/** More characters than fit into a picture. */
 const MAX_PROMPT_CHARS = 1_000
 
-/** Of the picture kept in a ticket. */
+/** The size of the picture kept in a ticket. */
 const THUMBNAIL = { width: 96, height: 90 }
 
-/** Of the largest picture opened: decoded, it takes four bytes a pixel. */
+/** The largest source picture, in pixels: decoded, it takes four bytes a pixel. */
 const MAX_PIXELS = 32 * 1_048_576
 
 const LATER: ReadonlyArray<string> = ["stall", "break", "malformed", "empty"] satisfies ReadonlyArray<FilmFault>
@@ -29,10 +29,10 @@ const LATER: ReadonlyArray<string> = ["stall", "break", "malformed", "empty"] sa
 const isLater = (fault: string | undefined): fault is FilmFault => fault !== undefined && LATER.includes(fault)
 
 /**
- * The double's videos: clips that show the prompt, the model, the seed and the first picture that was given, with a tone where sound
- * is wanted. `latency_ms` is how long one takes once it was taken. Of the faults, `error` and `rate_limit` come in place of an
- * answer; a video that is taken stays halfway for good (`stall`), breaks at its end (`break`), comes to an empty file (`empty`), or
- * gives no sensible answer to the question how far it is (`malformed`).
+ * The double's videos: clips that show the prompt, the model, the seed and the first source picture, with a tone if sound is requested.
+ * `latency_ms` is the duration of an accepted job. The faults `error` and `rate_limit` replace the answer to the submission. An
+ * accepted video stays halfway for good (`stall`), fails at its end (`break`), results in an empty file (`empty`), or has a progress
+ * that is not a number (`malformed`).
  */
 export const makeFilm = (id: string): Pick<Required<Provider>, "film" | "filmState" | "filmClip"> => {
   const fail = (fault: ProviderFault) => Effect.fail(new ProviderError({ provider: id, fault }))
@@ -43,7 +43,7 @@ export const makeFilm = (id: string): Pick<Required<Provider>, "film" | "filmSta
       : Effect.succeed(steeringOf(id, read.success))
   }
   const atOnce = (steering: Steering) => (isLater(steering.fault) ? undefined : faultAtOnce(steering))
-  const unknown = fail({ _tag: "Refused", status: 404, detail: "the sandbox knows of no such video" })
+  const unknown = fail({ _tag: "Refused", status: 404, detail: "the sandbox has no such video" })
   return {
     film: Effect.fnUntraced(function* (call, work) {
       const steering = yield* steered(call)
@@ -120,11 +120,11 @@ const sceneOf = ({ candidate: { model } }: WorkCall, work: FilmWork, picture: st
   }
 }
 
-/** A number of 32 bits that is the same for the same request. */
+/** A 32-bit number that is the same for the same request. */
 const seedOf = (model: string, prompt: string): number =>
   createHash("sha256").update(`${model}\0${prompt}`).digest().readUInt32BE(0)
 
-/** The first picture that was given, small; one that cannot be opened is not shown. */
+/** A small version of the first source picture. One that cannot be opened is not shown. */
 const thumbnailOf = ({ image, referenceImages }: FilmWork): Effect.Effect<string | undefined> => {
   const picture = (image ?? referenceImages[0])?.bytes
   if (picture === undefined || (pixelsOf(picture) ?? Infinity) > MAX_PIXELS) return Effect.undefined

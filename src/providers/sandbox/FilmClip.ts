@@ -1,21 +1,24 @@
-/** Clips that players open: H.264, and AAC where there is sound, in MP4. Making one keeps a core busy for seconds. */
+/** Makes video clips that players open: MP4 with H.264, and AAC if there is sound. Making one keeps a core busy for seconds. */
 import type * as Encoders from "h264-mp4-encoder"
 import { createRequire } from "node:module"
 import { drawRgba } from "./Drawing.ts"
 import type { Scene } from "./FilmTicket.ts"
 import { SAMPLE_RATE } from "./Voice.ts"
 
-/** Frames of a second: few, and enough to see that it moves. */
+/** Frames per second: few, but enough to show motion. */
 const FRAME_RATE = 12
-/** How much is thrown away, from 10 to 51: letters stay sharp. */
+/** The quantization, from 10 to 51. At this value letters stay sharp. */
 const QUANTIZATION = 28
-/** Of the sound, in bits per second. */
+/** The bit rate of the sound, in bits per second. */
 const BITRATE = 64_000
 
-/** The package is no ES module. */
+/** The package is not an ES module. */
 const require: (name: "h264-mp4-encoder") => typeof Encoders = createRequire(import.meta.url)
 
-/** A scene as a file that plays while it is still being read: one key frame a second, and a ball that rolls from left to right. */
+/**
+ * A scene as a file that plays while it is still being downloaded, with one key frame a second and a ball that rolls from left to
+ * right.
+ */
 export const clipOf = async (scene: Scene): Promise<Uint8Array> => muxed(await framesOf(scene), scene)
 
 const framesOf = async (scene: Scene): Promise<Uint8Array> => {
@@ -53,7 +56,7 @@ interface Sprite {
   readonly pixels: Uint8Array
 }
 
-/** The ball of drawings, by itself: to draw every frame whole would take five times as long. */
+/** The ball by itself, because drawing every frame completely would take five times as long. */
 const ballOf = async (side: number): Promise<Sprite> => {
   const drawn = await drawRgba({ width: side, height: side, lines: [], seed: 0, phase: 0, transparent: true })
   const ball = Math.ceil(side / 10)
@@ -65,7 +68,7 @@ const ballOf = async (side: number): Promise<Sprite> => {
   return { side: ball, pixels }
 }
 
-/** Lays a sprite, whose colours its opacity multiplies already, over a picture of this width. */
+/** Draws a premultiplied sprite onto a picture of this width. */
 const put = (into: Uint8Array, width: number, { pixels, side }: Sprite, left: number, top: number): void => {
   for (let at = 0; at < pixels.length; at++) {
     const pixel = Math.floor(at / 4)
@@ -75,7 +78,7 @@ const put = (into: Uint8Array, width: number, { pixels, side }: Sprite, left: nu
   }
 }
 
-/** One second of a tone that goes up a scale of the scene's own, fading out. */
+/** One second of a fading tone, which climbs a scale chosen by the seed. */
 const toneOf = (seed: number, second: number): Int16Array => {
   const samples = new Int16Array(SAMPLE_RATE)
   const hertz = 220 * 2 ** (((seed % 12) + [0, 4, 7, 12][second % 4]!) / 12)
@@ -87,12 +90,12 @@ const toneOf = (seed: number, second: number): Int16Array => {
 }
 
 /**
- * Whether decoding can begin with a picture: its first unit, behind four bytes of length, is of type 5 (ITU-T H.264, table 7-1). The
- * encoder says so of all.
+ * Whether a picture is a key frame: its first unit, after four bytes of length, has type 5 (ITU-T H.264, table 7-1). The encoder marks
+ * every picture as one.
  */
 const isKey = (picture: Uint8Array): boolean => ((picture[4] ?? 0) & 0x1f) === 5
 
-/** The encoder's pictures, with a tone where one is wanted, as a file of the usual order. */
+/** Puts the encoder's pictures, and a tone if requested, into an MP4 file. */
 const muxed = async (pictures: Uint8Array, { audio, seconds, seed }: Scene): Promise<Uint8Array> => {
   const [media, { registerAacEncoder }] = await Promise.all([import("mediabunny"), import("@mediabunny/aac-encoder")])
   registerAacEncoder()
@@ -112,7 +115,7 @@ const muxed = async (pictures: Uint8Array, { audio, seconds, seed }: Scene): Pro
     }
     seen.close()
   }
-  /** It encodes in a thread of its own, which ends with the file. */
+  /** The sound is encoded in a thread of its own, which ends with the file. */
   const sounded = async () => {
     for (let second = 0; second < seconds; second++) {
       const layout = { format: "s16", numberOfChannels: 1, sampleRate: SAMPLE_RATE } as const
@@ -124,7 +127,7 @@ const muxed = async (pictures: Uint8Array, { audio, seconds, seed }: Scene): Pro
   }
   try {
     await output.start()
-    // Side by side: a track waits until the other has come as far.
+    // In parallel, because a track waits until the other one has come as far.
     await Promise.all(audio ? [copied(), sounded()] : [copied()])
     await output.finalize()
   } catch (error) {

@@ -2,13 +2,13 @@ import { Data, Effect, Semaphore } from "effect"
 import { Worker } from "node:worker_threads"
 import type { Scene } from "./FilmTicket.ts"
 
-/** A clip of 15 seconds takes three; on a machine that needs this long, nothing works. */
+/** A clip of 15 seconds takes three seconds. A machine that needs this long is unusable. */
 const LIMIT = "1 minute"
 
-/** What has been made is kept for those who ask again; a clip has some hundred kilobytes. */
+/** How many clips are cached for repeated downloads. A clip has some hundred kilobytes. */
 const KEPT = 8
 
-/** No clip was made; `detail` is for operators. */
+/** No clip was made. `detail` is for operators. */
 export class ClipError extends Data.TaggedError("ClipError")<{ readonly detail: string }> {}
 
 const failed = (detail: string) => Effect.fail(new ClipError({ detail }))
@@ -28,7 +28,7 @@ const keep = (key: string, clip: Uint8Array): void => {
 
 const made = (scene: Scene): Effect.Effect<Uint8Array, ClipError> =>
   Effect.callback<Uint8Array, ClipError>((resume) => {
-    // Nothing of the process's settings is its business.
+    // The thread must not see the process's settings.
     const worker = new Worker(new URL("./FilmWorker.ts", import.meta.url), {
       workerData: scene,
       env: {},
@@ -43,7 +43,7 @@ const made = (scene: Scene): Effect.Effect<Uint8Array, ClipError> =>
     return Effect.promise(() => worker.terminate())
   }).pipe(Effect.timeoutOrElse({ duration: LIMIT, orElse: () => failed(`it took more than ${LIMIT}`) }))
 
-/** The clip of a scene, made in a thread that ends with the effect, one at a time; the last eight are made only once. */
+/** The clip of a scene, made in a thread that ends with the effect, one at a time. The last eight clips are cached. */
 export const clipInThread = (scene: Scene): Effect.Effect<Uint8Array, ClipError> =>
   Effect.suspend(() => {
     const key = JSON.stringify(scene)

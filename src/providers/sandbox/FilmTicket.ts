@@ -1,36 +1,36 @@
 /**
- * The sandbox's video jobs. All there is of one stands in its ticket: what is shown and when it was taken, so that how far it is
- * follows from the time alone, in whatever process.
+ * The sandbox's video jobs. A ticket contains the whole job: its scene, and when it was submitted. So every process can compute its
+ * progress from the time alone.
  */
 import { objectOf, parsed } from "../Json.ts"
 
-/** What a clip shows. */
+/** The content of a clip. */
 export interface Scene {
   readonly width: number
   readonly height: number
-  /** Whole ones. */
+  /** A whole number. */
   readonly seconds: number
   readonly lines: ReadonlyArray<string>
-  /** The colours and the tone, a whole number of 32 bits. */
+  /** A 32-bit number that determines the colours and the tone. */
   readonly seed: number
   readonly audio: boolean
   /** A PNG in base64, shown above the text. */
   readonly picture: string | undefined
 }
 
-/** How a job goes wrong after it was taken. */
+/** How a submitted job fails. */
 export type FilmFault = "stall" | "break" | "malformed" | "empty"
 
 export interface FilmJob {
-  /** When it was taken, in Unix milliseconds. */
+  /** When it was submitted, in Unix milliseconds. */
   readonly takenAt: number
-  /** How long it takes. */
+  /** The duration of the job, in milliseconds. */
   readonly ms: number
   readonly fault: FilmFault | undefined
   readonly scene: Scene
 }
 
-/** How far a job is, before it is looked at what came of it. */
+/** The progress of a job, without its result. */
 export type FilmProgress =
   | { readonly _tag: "Queued" }
   | { readonly _tag: "Processing"; readonly progress: number }
@@ -38,7 +38,7 @@ export type FilmProgress =
 
 export const ticketOf = (job: FilmJob): string => Buffer.from(JSON.stringify(job)).toString("base64url")
 
-/** The job of a ticket; undefined for what is none of ours. */
+/** The job of a ticket; undefined for a ticket that the sandbox did not make. */
 export const jobOf = (ticket: string): FilmJob | undefined => {
   const job = objectOf(parsed(Buffer.from(ticket, "base64url")))
   return typeof job?.["takenAt"] === "number" && objectOf(job["scene"]) !== undefined
@@ -46,13 +46,13 @@ export const jobOf = (ticket: string): FilmJob | undefined => {
     : undefined
 }
 
-/** The part of its time that a job waits. */
+/** The fraction of its time during which a job is queued. */
 const WAITING = 0.1
 
-/** One that stalls gets halfway, and stays there. */
+/** The percentage at which a stalled job stays. */
 const STALLED_AT = 50
 
-/** How far a job is at `now`, in Unix milliseconds. */
+/** The progress of a job at `now`, in Unix milliseconds. */
 export const progressAt = ({ fault, ms, takenAt }: FilmJob, now: number): FilmProgress => {
   const done = ms === 0 ? 1 : Math.max(0, now - takenAt) / ms
   if (done >= 1 && fault !== "stall") return { _tag: "Ended" }

@@ -1,4 +1,4 @@
-/** The thread in which a clip of the sandbox's is made: its bytes, as a message. */
+/** The thread that makes a sandbox clip. It posts its bytes as a message. */
 import { parentPort, workerData } from "node:worker_threads"
 import { clipOf } from "./FilmClip.ts"
 import type { Scene } from "./FilmTicket.ts"

@@ -1,4 +1,4 @@
-/** A token, how likely it was, and the likeliest in its place, as OpenAI has them. */
+/** A token, its log-probability, and the most likely tokens at its position, in OpenAI's format. */
 export interface TokenLogprob {
   readonly token: string
   readonly logprob: number
@@ -7,8 +7,8 @@ export interface TokenLogprob {
 }
 
 /**
- * Log-probabilities of a token that follow from nothing but the token: itself the likeliest, then letters, each half as likely as
- * the one before, which together have no more than what is left of certainty.
+ * Log-probabilities that depend only on the token. The token itself is the most likely; letters follow, each half as likely as the one
+ * before, so that all together stay below 1.
  */
 export const logprobOf = (token: string, top: number): TokenLogprob => {
   const own = entryOf(token, -0.05 - (Buffer.from(token).reduce((sum, byte) => sum + byte, 0) % 50) / 100)

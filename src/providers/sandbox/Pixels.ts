@@ -1,7 +1,7 @@
-/** How large images are, as their heads say. */
+/** Reads the size of images from their headers. */
 import { imageTypeOf } from "../../domain/ImageType.ts"
 
-/** Markers of a JPEG that a frame's size follows (ITU T.81, table B.1): SOF0 to SOF15 without DHT, JPG and DAC. */
+/** JPEG markers that are followed by a frame's size (ITU T.81, table B.1): SOF0 to SOF15 without DHT, JPG and DAC. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
@@ -16,7 +16,7 @@ const jpegPixels = (bytes: Buffer): number | undefined => {
   return undefined
 }
 
-/** The pixels of a PNG, JPEG or GIF image; undefined where its head does not say, or it is another one. */
+/** The number of pixels of a PNG, JPEG or GIF image; undefined for other formats, and when the header does not contain the size. */
 export const pixelsOf = (image: Uint8Array): number | undefined => {
   const bytes = Buffer.from(image.buffer, image.byteOffset, image.byteLength)
   switch (imageTypeOf(image)) {

@@ -1,4 +1,4 @@
-/** Embeddings and reranking as the sandbox's doubles do them. */
+/** Embeddings and reranking of the sandbox's doubles. */
 import { Effect } from "effect"
 import { base64Of } from "../EmbedDecode.ts"
 import { type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
@@ -10,7 +10,7 @@ import type { Steering } from "./Steering.ts"
 import { vectorOf } from "./Vectors.ts"
 import { playWork } from "./WorkPlay.ts"
 
-/** How wide a model's vectors are unless told, and at most. */
+/** The default and the maximum number of dimensions of a model's vectors. */
 interface Widths {
   readonly usual: number
   readonly most: number
@@ -22,7 +22,7 @@ const widthsOf = (model: string): Widths => {
   return { usual: most, most }
 }
 
-/** Digits that a 32-bit float has. */
+/** The decimal digits of a 32-bit float. */
 const DIGITS = 8
 
 const tokensOf = ({ fault }: Steering, counted: number): number | undefined =>
@@ -46,7 +46,7 @@ const embedded = ({ candidate }: WorkCall, work: EmbedWork, steering: Steering):
   return { data: Buffer.from(JSON.stringify(list)), tokens: tokensOf(steering, countEmbed(work)) }
 }
 
-/** Scores from 0 to 1, in parts of the best. */
+/** Scores from 0 to 1, relative to the best. */
 const reranked = (work: RerankWork, steering: Steering): Reranked => {
   const scores = bm25(work.query, work.documents)
   const best = Math.max(...scores)
@@ -57,10 +57,10 @@ const reranked = (work: RerankWork, steering: Steering): Reranked => {
   return { results, tokens: tokensOf(steering, countRerank(work)) }
 }
 
-/** An answer without content is none to work that has one for every input. */
+/** Embeddings and reranking return something for every input, so an empty answer is a malformed one. */
 const empty: ProviderFault = { _tag: "Malformed", detail: "a simulated answer without content" }
 
-/** The embeddings and the reranking of the double of this id. Where a real provider would refuse, it does. */
+/** The embeddings and the reranking of the double with this id. It rejects what the real provider would reject. */
 export const makeRetrieval = (id: string): Required<Pick<Provider, "embed" | "rerank">> => {
   const play = <A>(call: WorkCall, refusal: ProviderFault | undefined, made: (steering: Steering) => A) =>
     playWork(id, call, (steering): Effect.Effect<A, ProviderError> => {

@@ -1,11 +1,11 @@
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Beyond the first depth only what a schema requires is made, beyond the second nothing, so that recursion ends. */
+/** Below the first depth only required members are made, below the second none, so that recursion ends. */
 const OPTIONAL_DEPTH = 4
 const MAX_DEPTH = 16
 const MAX_ITEMS = 5
 
-/** A value that meets a JSON Schema in all that is commonly said with one; the same schema gives the same value. */
+/** A value that conforms to a JSON Schema in all commonly used keywords. The same schema gives the same value. */
 export const sampleOf = (schema: unknown): unknown => sample(objectOf(schema) ?? {}, objectOf(schema) ?? {}, "value", 0)
 
 const sample = (root: JsonSchema, schema: JsonSchema, name: string, depth: number): unknown => {
@@ -79,7 +79,7 @@ const sampleNumber = (schema: JsonSchema): number => {
   const wished = Math.max(Math.min(1, most), least)
   const up = Math.ceil(wished / step) * step
   const value = up <= most ? up : Math.floor(most / step) * step
-  // Where no step fits, a bound itself is the nearest there is.
+  // When no multiple fits, a bound itself is the nearest value.
   return typeOf(schema) === "integer" || (value >= least && value <= most) ? value : wished
 }
 

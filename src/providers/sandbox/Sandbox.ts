@@ -10,8 +10,8 @@ import { speak } from "./Speak.ts"
 import { faultAtOnce, noSteering, parseSteering, type Steering, steeringOf } from "./Steering.ts"
 
 /**
- * The deterministic double of the provider of this id. It keeps the clocks of its call by Effect's clock, bills what it says
- * it delivered, and misbehaves only as the call's steering asks.
+ * The deterministic double of the provider with this id. It enforces the time limits of its call by Effect's clock, reports the usage
+ * that it delivered, and misbehaves only as the call's steering asks.
  */
 export const makeSandbox = (id: string): Provider => ({
   id,
@@ -34,7 +34,7 @@ interface Play {
   readonly answer: Answer
   readonly latencyMs: number
   readonly startedAt: number
-  /** The content chunks sent before the fault that stops them, if one does. */
+  /** The number of content chunks before the fault that stops them, if there is one. */
   readonly stopAt: number
   readonly fail: (fault: ProviderFault) => Effect.Effect<never, ProviderError>
 }
@@ -63,7 +63,7 @@ const begin = Effect.fnUntraced(function* (id: string, call: ChatCall) {
 
 const broken: ProviderFault = { _tag: "Broken", detail: "a simulated loss of the connection" }
 
-/** Waits, or fails when a clock of the call strikes first. */
+/** Waits, or fails when a time limit of the call ends first. */
 const pause = (
   { call: { clocks }, startedAt, fail }: Play,
   ms: number,

@@ -11,9 +11,9 @@ interface Page {
   readonly url: string
   readonly text: string
   readonly date?: string
-  /** In place of a date, of a page that is always so old: else there would be nothing recent to be found. */
+  /** In place of a date: the page is always this old. Otherwise the sandbox would have no recent pages. */
   readonly hoursAgo?: number
-  /** Absent: never touched since. */
+  /** Absent: never changed since. */
   readonly updated?: string
   readonly language: string
   readonly country: string
@@ -52,19 +52,19 @@ const isWanted = (page: Page, work: SearchWork, nowMs: number): boolean => {
   )
 }
 
-/** A country's own pages come before others that are a little better. */
+/** The factor by which a country's own pages rank higher. */
 const HOME = 1.25
 
 const sentences = { low: 1, medium: 2, high: Infinity } as const
 
-/** The first sentences of a page, as many as were asked for. */
+/** The first sentences of a page, as many as the context size asks for. */
 const snippetOf = ({ text }: Page, { contextSize }: SearchWork): string =>
   (text.match(/.+?[.。](?=\s|$)\s*/g) ?? [text]).slice(0, sentences[contextSize]).join("").trim()
 
-/** The pages that have words of a query, best first. */
+/** The pages that contain words of a query, best first. */
 const found = (query: string, queryIndex: number, work: SearchWork, nowMs: number): Found["results"] => {
   const wanted = pages.filter((page) => isWanted(page, work, nowMs))
-  // What is in the title counts as if the text said it twice more.
+  // A word in the title counts like two more in the text.
   const scores = bm25(
     query,
     wanted.map(({ text, title }) => `${title} ${title} ${text}`)
@@ -84,7 +84,7 @@ const found = (query: string, queryIndex: number, work: SearchWork, nowMs: numbe
     }))
 }
 
-/** The double's search over a small library of its own. An empty answer has no results. */
+/** The double's search in a small library of its own. An empty answer has no results. */
 export const search = (id: string, call: WorkCall, work: SearchWork): Effect.Effect<Found, ProviderError> =>
   playWork(id, call, ({ fault }) =>
     Effect.map(Clock.currentTimeMillis, (nowMs) => ({

@@ -5,7 +5,7 @@ import { audioFile } from "./AudioFiles.ts"
 import { speech } from "./Voice.ts"
 import { playWork } from "./WorkPlay.ts"
 
-/** The double's speech: the text in a made voice, in a file that opens. Empty audio is an empty answer. */
+/** The double's speech: the text in a synthetic voice, as a playable file. Empty audio is an empty answer. */
 export const speak = (id: string, call: WorkCall, work: SpeakWork): Effect.Effect<Spoken, ProviderError> =>
   playWork(id, call, ({ fault }) =>
     fault === "empty"

@@ -17,26 +17,26 @@ const FAULTS = [
 /** A way in which a double misbehaves. */
 export type SandboxFault = (typeof FAULTS)[number]
 
-/** What the header `X-Svc-Sandbox` asks of the double. */
+/** The content of the `X-Svc-Sandbox` header. */
 export interface Steering {
   readonly fault: SandboxFault | undefined
-  /** Content chunks sent before a stall or a break: one of a stream when absent, none of a whole answer. */
+  /** Content chunks before a stall or a break. Default: one for a stream, none for a complete answer. */
   readonly after: number | undefined
-  /** Only this provider's double misbehaves: fault, latencies, `usage=held` and `images` hold for it alone. */
+  /** Only this provider's double misbehaves: `fault`, latencies, `usage=held` and `images` apply only to it. */
   readonly provider: string | undefined
   readonly latencyMs: number | undefined
   readonly chunkMs: number
   readonly outputTokens: number | undefined
   readonly cachedTokens: number
   readonly reasoningTokens: number
-  /** Report usage that costs just what is held. */
+  /** Whether to report usage that costs exactly the hold. */
   readonly usageHeld: boolean
   readonly text: string | undefined
-  /** The most images that are delivered. */
+  /** The maximum number of images in an answer. */
   readonly images: number | undefined
 }
 
-/** The double left alone. */
+/** A double without steering. */
 export const noSteering: Steering = {
   fault: undefined,
   after: undefined,
@@ -51,13 +51,13 @@ export const noSteering: Steering = {
   images: undefined
 }
 
-/** What a steering means for the double of this id. */
+/** The part of a steering that applies to the double with this id. */
 export const steeringOf = (id: string, steering: Steering): Steering =>
   steering.provider === undefined || steering.provider === id
     ? steering
     : { ...steering, fault: undefined, latencyMs: undefined, chunkMs: 0, usageHeld: false, images: undefined }
 
-/** The fault that comes in place of any answer. */
+/** The fault that replaces the whole answer. */
 export const faultAtOnce = ({ fault }: Steering): ProviderFault | undefined => {
   if (fault === "rate_limit") return { _tag: "RateLimited", retryAfterSeconds: 1 }
   if (fault === "error") return { _tag: "ServerError", status: 500, detail: "a simulated server error" }
@@ -71,7 +71,7 @@ const MAX_COUNT = 10_000_000
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type Setter = (into: Mutable<Steering>, value: string) => string | undefined
 
-/** Reads the header, comma-separated `key=value`, and names everything in it that is wrong. */
+/** Parses the header, comma-separated `key=value`, and reports everything that is wrong in it. */
 export const parseSteering = (
   header: string
 ): Result.Result<Steering, readonly [FieldProblem, ...ReadonlyArray<FieldProblem>]> => {

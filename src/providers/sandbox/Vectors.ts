@@ -1,14 +1,14 @@
-/** Vectors by feature hashing: deterministic, and alike where texts have words, or parts of words, in common. */
+/** Vectors by feature hashing. They are deterministic, and similar for texts with common words or parts of words. */
 import { wordsOf } from "./Bm25.ts"
 
-/** What a word weighs beside one of the groups of three letters in it, which bring together its forms and its misspellings. */
+/** The weight of a word relative to one of its three-letter groups, which make its inflections and misspellings similar. */
 const WORD = 1
 const TRIGRAM = 0.35
 
 const OFFSET = 0x811c9dc5
 const PRIME = 0x01000193
 
-/** FNV-1a over UTF-16 units, with the last steps of MurmurHash3, without which similar words fall close together. */
+/** FNV-1a over UTF-16 units with the final steps of MurmurHash3, without which similar words would get close positions. */
 const hashOf = (feature: string): number => {
   let hash = OFFSET
   for (let index = 0; index < feature.length; index++) hash = Math.imul(hash ^ feature.charCodeAt(index), PRIME)
@@ -17,7 +17,7 @@ const hashOf = (feature: string): number => {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** The sign comes from a bit that has no part in the place, so that features that meet cancel out as often as they add up. */
+/** The sign comes from a bit that does not affect the position, so features that collide cancel out as often as they add up. */
 const add = (vector: Float32Array, feature: string, weight: number): void => {
   const hash = hashOf(feature)
   const at = (hash >>> 1) % vector.length
@@ -30,7 +30,7 @@ const addWord = (vector: Float32Array, word: string): void => {
   for (let start = 0; start + 3 <= framed.length; start++) add(vector, framed.slice(start, start + 3), TRIGRAM)
 }
 
-/** Of length one by Euclid; what has no features at all points to a place of its own. */
+/** Scales a vector to Euclidean length one. A vector without features points to a fixed position. */
 const normalised = (vector: Float32Array): Float32Array => {
   const norm = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0))
   if (norm === 0) vector[0] = 1
@@ -38,7 +38,7 @@ const normalised = (vector: Float32Array): Float32Array => {
   return vector
 }
 
-/** The vector of a text, or of its tokens, in so many dimensions; 32-bit floats of length one. */
+/** The vector of a text, or of its tokens, with this many dimensions: 32-bit floats of length one. */
 export const vectorOf = (input: string | ReadonlyArray<number>, dimensions: number): Float32Array => {
   const vector = new Float32Array(dimensions)
   if (typeof input === "string") for (const word of wordsOf(input)) addWord(vector, word)

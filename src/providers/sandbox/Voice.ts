@@ -1,21 +1,21 @@
 /**
- * A voice made of arithmetic: each letter is a sound of its own, voiced ones a buzz through three resonators at the formants of
- * a vocal tract, the others noise, and everything between words a pause. Nobody would take it for a person, but one hears the
- * words go by. The same text gives the same samples, every time.
+ * A synthetic voice. Each letter has a sound: voiced ones are a buzz through three resonators at the formants of a vocal tract, the
+ * others are noise, and everything between words is a pause. It does not sound human, but the rhythm of the words is audible. The same
+ * text always gives the same samples.
  */
 import type { SpeakWork } from "../Work.ts"
 
 export const SAMPLE_RATE = 24_000
 
-/** No text sounds longer than this, in seconds; one that would is spoken faster. */
+/** The maximum length of speech, in seconds. A longer text is spoken faster. */
 const MAX_SECONDS = 1_200
 
-/** What is made at a time: enough to be worth the call, little enough not to hold up others. */
+/** Samples per piece: enough to be worth a call, few enough not to delay other work. */
 const PIECE_SAMPLES = SAMPLE_RATE / 2
-/** The longest sound, at the least speed, takes less than twice as much as a piece. */
+/** The longest sound, at the lowest speed, takes less than two pieces. */
 const ROOM = PIECE_SAMPLES * 3
 
-/** Pitch in hertz, and how much shorter than a man's the vocal tract is. */
+/** The pitch in hertz, and how much shorter than a man's the vocal tract is. */
 const voices: Readonly<Record<string, readonly [pitch: number, scale: number]>> = {
   alloy: [150, 1.02],
   ash: [112, 0.98],
@@ -28,15 +28,15 @@ const voices: Readonly<Record<string, readonly [pitch: number, scale: number]>> 
   shimmer: [235, 1.18]
 }
 
-/** A sound: formants in hertz, how much of it is buzz and how much noise, and its length at speed 1 in milliseconds. */
+/** A sound: formants in hertz, the proportions of buzz and noise, and its length at speed 1 in milliseconds. */
 interface Sound {
   readonly formants: readonly [number, number, number]
   readonly buzz: number
   readonly noise: number
   readonly ms: number
-  /** Of the length, what is silent before the rest. */
+  /** The silent fraction at its start. */
   readonly closed: number
-  /** Of the voice's pitch. */
+  /** A factor for the voice's pitch. */
   readonly pitch: number
 }
 
@@ -96,7 +96,7 @@ const SENTENCE = pause(170)
 
 const isPause = ({ buzz, noise }: Sound): boolean => buzz === 0 && noise === 0
 
-/** A letter of another script is a vowel too, and always the same; a digit is one at a pitch of its own. */
+/** A letter of another script maps to a vowel, always the same one. A digit is a vowel with a pitch of its own. */
 const soundOf = (character: string): Sound | undefined => {
   const known = letters[character]
   if (known !== undefined) return known
@@ -108,7 +108,7 @@ const soundOf = (character: string): Sound | undefined => {
   return /\s/.test(character) ? WORD : PHRASE
 }
 
-/** The sounds of a text. Pauses on end are one, the longest of them, and a text of nothing else is one short hum. */
+/** The sounds of a text. Consecutive pauses become one, the longest of them, and a text of pauses only becomes one short hum. */
 const soundsOf = (text: string): ReadonlyArray<Sound> => {
   const sounds: Array<Sound> = []
   for (const character of text.normalize("NFKD").toLowerCase()) {
@@ -122,7 +122,7 @@ const soundsOf = (text: string): ReadonlyArray<Sound> => {
   return sounds.every(isPause) ? [letters["m"] ?? WORD, ...sounds] : sounds
 }
 
-/** One formant: a resonator of two poles. */
+/** One formant: a two-pole resonator. */
 class Resonator {
   #a = 0
   #b = 0
@@ -146,11 +146,11 @@ class Resonator {
 }
 
 const WIDTHS = [80, 110, 160] as const
-/** How often the tract moves, in samples, and how much of the way it goes. */
+/** How often the vocal tract moves, in samples, and how far towards its target. */
 const STEP = 48
 const GLIDE = 0.25
 
-/** The vocal tract, and what drives it. */
+/** The vocal tract and its source. */
 class Tract {
   readonly #resonators = [new Resonator(), new Resonator(), new Resonator()] as const
   readonly #at: [number, number, number] = [500, 1500, 2500]
@@ -167,7 +167,7 @@ class Tract {
     this.#scale = scale
   }
 
-  /** Speaks one sound into a buffer. */
+  /** Writes one sound into a buffer. */
   speak(into: Int16Array, { buzz, closed, formants, noise, pitch }: Sound): void {
     const opensAt = Math.floor(into.length * closed)
     for (let index = 0; index < into.length; index++) {
@@ -187,7 +187,7 @@ class Tract {
     }
   }
 
-  /** What comes from below: puffs of air, with a slow vibrato, and breath. */
+  /** The source signal: pulses of air with a slow vibrato, and breath. */
   #source(pitch: number): number {
     this.#samples += 1
     const vibrato = 1 + 0.02 * Math.sin((2 * Math.PI * 5 * this.#samples) / SAMPLE_RATE)
@@ -204,7 +204,7 @@ class Tract {
   }
 }
 
-/** The samples of a text, mono at 24 kHz, in pieces of half a second or a little more, made as they are asked for. */
+/** Generates the samples of a text, mono at 24 kHz, on demand in pieces of half a second or a little more. */
 export function* speech({ input, speed, voice }: Pick<SpeakWork, "input" | "speed" | "voice">): Generator<Int16Array> {
   const sounds = soundsOf(input)
   const seconds = sounds.reduce((sum, { ms }) => sum + ms, 0) / 1_000

@@ -1,4 +1,4 @@
-/** How the sandbox's doubles behave at work other than chat. */
+/** The behaviour of the sandbox's doubles for work other than chat. */
 import { Effect, Result } from "effect"
 import { ProviderError, type ProviderFault } from "../Provider.ts"
 import type { WorkCall } from "../Work.ts"
@@ -7,8 +7,8 @@ import { faultAtOnce, noSteering, parseSteering, type Steering, steeringOf } fro
 const SLOW_MS = 2_000
 
 /**
- * Plays one call at the double of this id: keeps the call's clock, misbehaves as its steering asks, and answers otherwise. What
- * an answer without content is, which `fault=empty` asks for, is up to `answer`.
+ * Runs one call at the double with this id: waits for the steered latency, fails as the steering asks, and answers otherwise. `answer`
+ * decides what an empty answer is, which `fault=empty` asks for.
  */
 export const playWork = <A>(
   id: string,

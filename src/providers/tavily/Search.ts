@@ -6,7 +6,7 @@ const recencyDays = { hour: 1, day: 1, week: 7, month: 31, year: 366 } as const
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
-/** The first parameter of a search that Tavily cannot honour: the caller's name for it. */
+/** The caller's name of the first search parameter that Tavily cannot honour. */
 export const lackOf = (work: SearchWork): string | undefined => {
   if (work.country !== undefined && !KNOWN.has(work.country)) return "country"
   if (work.languages.length > 0) return "search_language_filter"
@@ -16,14 +16,14 @@ export const lackOf = (work: SearchWork): string | undefined => {
   return work.mode === "web" ? undefined : "search_mode"
 }
 
-/** The first day of what is wanted: what is recent enough is also not before the caller's own day. */
+/** The first day of the results: the later one of the recency and the caller's own date. */
 const startOf = ({ publishedAfter, recency }: SearchWork, nowMs: number): string | undefined => {
   if (recency === undefined) return publishedAfter
   const recent = dayOf(nowMs - recencyDays[recency] * DAY_MS)
   return publishedAfter === undefined || publishedAfter < recent ? recent : publishedAfter
 }
 
-/** The countries that Tavily knows. */
+/** The countries that Tavily supports. */
 const KNOWN = new Set(
   (
     "AD AE AF AL AM AO AR AT AU AZ BA BB BD BE BF BG BH BI BJ BN BO BR BS BT BW BY BZ CA CD CF CG CH CL CM CN CO CR CU CV CY " +
@@ -36,7 +36,7 @@ const KNOWN = new Set(
 
 const names = new Intl.DisplayNames("en", { type: "region" })
 
-/** Countries that Tavily calls otherwise than Unicode does. */
+/** Countries that Tavily names differently than Unicode. */
 const otherNames: Readonly<Record<string, string>> = {
   BA: "bosnia and herzegovina",
   CD: "congo",
@@ -49,10 +49,10 @@ const otherNames: Readonly<Record<string, string>> = {
 
 const countryOf = (code: string): string => otherNames[code] ?? (names.of(code) ?? code).toLowerCase()
 
-/** Passages of each page, where the search is deep enough for more than one. */
+/** Passages per page, when the search depth allows more than one. */
 const passages = { low: 1, medium: 2, high: 3 } as const
 
-/** The body of one query. A recency goes as a span of days, which can be told together with the caller's own. */
+/** The body of one query. A recency is sent as a range of days, which can be combined with the caller's own. */
 export const encodeSearch = (query: string, depth: "basic" | "advanced", work: SearchWork, nowMs: number): object => {
   const start = startOf(work, nowMs)
   return {

@@ -8,18 +8,18 @@ import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
 import type { Found, SearchWork, WorkCall } from "../Work.ts"
 import { encodeSearch, lackOf } from "./Search.ts"
 
-/** Tavily's search, or a host that speaks as it does. */
+/** Tavily's search, or a host with the same API. */
 export interface TavilyOptions {
   readonly id: string
-  /** Everything before `/search`, such as `https://api.tavily.com`. */
+  /** The URL in front of `/search`, such as `https://api.tavily.com`. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted<string>
 }
 
-/** A page of text has a few kilobytes, and there are twenty at most. */
+/** A page of text takes a few kilobytes, and there are at most twenty. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 
-/** The adapter, over the outbound pool. Each query is a call of its own, all at once; when one fails, none is answered. */
+/** The adapter, on the outbound pool. Each query is a call of its own, all in parallel. When one fails, the whole search fails. */
 export const makeTavily = ({ apiKey, baseUrl, id }: TavilyOptions): Effect.Effect<Provider, never, Outbound> => {
   const headers = { authorization: `Bearer ${Redacted.value(apiKey)}` }
   const target = targetOf(`${baseUrl.replace(/\/+$/, "")}/search`)
@@ -55,7 +55,7 @@ const ask = Effect.fnUntraced(function* (
   return results.flatMap((result) => resultOf(result, queryIndex)).slice(0, asked.maxResults)
 })
 
-/** A page without an address is none. */
+/** A page without a URL is dropped. */
 const resultOf = (value: unknown, queryIndex: number): Found["results"] => {
   const result = objectOf(value)
   const url = result && textIn(result, "url")
@@ -72,7 +72,7 @@ const resultOf = (value: unknown, queryIndex: number): Found["results"] => {
   ]
 }
 
-/** What an answer other than a success means. 432 and 433 say that our plan or budget with Tavily is used up. */
+/** Interprets a response without a success status. 432 and 433 mean that the gateway's plan or budget at Tavily is used up. */
 const faultOfStatus = ({ body, headers, status }: RefusedAnswer, nowMs: number): ProviderFault => {
   const meant = status === 432 || status === 433 ? 402 : status
   return faultOf(meant, detailOf(parsed(body)) ?? `status ${status}`, retryAfterSeconds(headers, nowMs))

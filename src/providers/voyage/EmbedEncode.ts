@@ -2,10 +2,10 @@ import { Result } from "effect"
 import type { ProviderFault } from "../Provider.ts"
 import type { EmbedWork, WorkCall } from "../Work.ts"
 
-/** The most inputs of one call. */
+/** The maximum number of inputs per call. */
 const MAX_INPUTS = 1_000
 
-/** What Voyage would refuse, said before it is asked; its sandbox double says the same. */
+/** Inputs that Voyage would reject, checked before the call. Its sandbox double uses the same check. */
 export const refusalOf = ({ inputs }: Pick<EmbedWork, "inputs">): ProviderFault | undefined => {
   const refused = (detail: string): ProviderFault => ({ _tag: "Refused", status: 400, detail, param: "input" })
   if (typeof inputs[0] !== "string") return refused("its models take texts, not tokens")
@@ -13,8 +13,8 @@ export const refusalOf = ({ inputs }: Pick<EmbedWork, "inputs">): ProviderFault 
 }
 
 /**
- * Embeddings as the JSON text of a `POST /embeddings`. Whether long inputs are cut is always said, since here they are unless told;
- * floats are what comes when no encoding is named.
+ * Encodes embeddings as the JSON of `POST /embeddings`. The truncation flag is always sent, because Voyage's default is to truncate.
+ * Without an encoding, Voyage returns floats.
  */
 export const encodeEmbeddings = (
   { candidate }: Pick<WorkCall, "candidate">,

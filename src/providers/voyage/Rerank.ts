@@ -3,7 +3,7 @@ import { countIn, listOf, objectOf, parsed } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 import type { Reranked, RerankWork, WorkCall } from "../Work.ts"
 
-/** Reranking as the JSON text of a `POST /rerank`. The documents are not sent back: whoever asked has them. */
+/** Encodes a reranking as the JSON of `POST /rerank`. The response omits the documents, because the client has them. */
 export const encodeRerank = (
   { candidate }: Pick<WorkCall, "candidate">,
   { documents, query, topN, truncation }: RerankWork
@@ -17,7 +17,7 @@ export const encodeRerank = (
     return_documents: false
   })
 
-/** Decodes a success. `faultOfError` says what an error means that comes where an answer was due. */
+/** Decodes a successful response. `faultOfError` interprets an error object in place of an answer. */
 export const decodeRerank = (
   body: Uint8Array,
   { documents, topN }: Pick<RerankWork, "documents" | "topN">,

@@ -10,15 +10,15 @@ import { decodeRerank, encodeRerank } from "./Rerank.ts"
 
 export interface VoyageOptions {
   readonly id: string
-  /** Everything before `/embeddings`, such as `https://api.voyageai.com/v1`. */
+  /** The URL in front of `/embeddings`, such as `https://api.voyageai.com/v1`. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted<string>
 }
 
-/** A result as long as its index and its score may be written. */
+/** The maximum length of a result's index and score, in bytes. */
 const RERANK_BYTES = 256
 
-/** Voyage AI's embeddings and reranking, over the outbound pool. */
+/** Voyage AI's embeddings and reranking, on the outbound pool. */
 export const makeVoyage = ({ apiKey, baseUrl, id }: VoyageOptions): Effect.Effect<Provider, never, Outbound> =>
   Effect.gen(function* () {
     const base = baseUrl.replace(/\/+$/, "")

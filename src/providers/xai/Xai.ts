@@ -11,12 +11,15 @@ import { makeXaiFilm } from "./XaiFilm.ts"
 
 export interface XaiOptions {
   readonly id: string
-  /** Everything before `/chat/completions` and `/videos/generations`, such as `https://api.x.ai/v1`. */
+  /** The URL in front of `/chat/completions` and `/videos/generations`, such as `https://api.x.ai/v1`. */
   readonly baseUrl: string
   readonly apiKey: Redacted.Redacted<string>
 }
 
-/** xAI's chat, which is OpenAI's, and its videos, over the outbound pool. It does not say that hanging up ends the bill. */
+/**
+ * xAI's chat, which has OpenAI's format, and its videos, on the outbound pool. xAI does not document that closing the connection stops
+ * the bill.
+ */
 export const makeXai = ({ apiKey, baseUrl, id }: XaiOptions): Effect.Effect<Provider, never, Outbound | PublicFetch> =>
   Effect.gen(function* () {
     const base = baseUrl.replace(/\/+$/, "")
@@ -35,7 +38,7 @@ export const makeXai = ({ apiKey, baseUrl, id }: XaiOptions): Effect.Effect<Prov
   })
 
 /**
- * Grok 4, 4.20 and those for code reason as they will, and refuse to be told how much; 4.3 can leave it
+ * Grok 4, 4.20 and the coding models always reason and reject an effort; 4.3 can turn it off
  * (https://docs.x.ai/developers/model-capabilities/text/reasoning).
  */
 const effortsOfXai = (upstreamId: string): ReadonlyArray<Effort> => {
@@ -43,7 +46,10 @@ const effortsOfXai = (upstreamId: string): ReadonlyArray<Effort> => {
   return upstreamId.startsWith("grok-4.3") ? ["none", "low", "medium", "high"] : ["low", "medium", "high"]
 }
 
-/** A wrong key is a bad request to xAI, for which no caller is to blame. It begins so: further on a caller may be quoted. */
+/**
+ * xAI answers a wrong key as a bad request, which is not the caller's fault. Only the start of the message is matched, because the rest
+ * may quote the caller.
+ */
 const faultOfXai = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
   const fault = faultOfStatus(answer, nowMs)
   return fault._tag === "Refused" && /^incorrect api key/i.test(fault.detail) ? faultOf(401, "", undefined) : fault

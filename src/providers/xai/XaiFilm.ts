@@ -38,7 +38,7 @@ export const makeXaiFilm = (
   }))
 }
 
-/** The catalogue's price is that of 720p. There is always sound, and no seed. */
+/** Requests 720p, to which the catalogue's price applies. Videos always have sound, and there is no seed. */
 const encodeFilm = (model: string, { aspectRatio, duration, image, prompt, referenceImages }: FilmWork) => ({
   model,
   prompt,
@@ -55,7 +55,7 @@ const malformed = (work: HttpWork, detail: string) => Effect.fail(work.error({ _
 
 const failed = (detail: string, refused: boolean): FilmState => ({ _tag: "Failed", detail, refused })
 
-/** A job that broke is an answer of success too, but moderation can come as a refusal of the question how far it is. */
+/** A failed job has a success status as well. But moderation can appear as an error response to the progress request. */
 const stateOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<FilmState, ProviderError> => {
   const object = objectOf(parsed(answer.body))
   if (answer.status === 400 || answer.status === 422) {
@@ -74,11 +74,11 @@ const stateOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<FilmSt
       const code = textIn(error, "code") ?? "unknown"
       return Effect.succeed(failed(`${code}: ${textIn(error, "message") ?? "no message"}`, BLAMED.has(code)))
     }
-    return malformed(work, "an answer without a status that is known")
+    return malformed(work, "an answer with an unknown status")
   })
 }
 
-/** Codes of failures that are the caller's to mend. */
+/** Failure codes that the caller can fix. */
 const BLAMED: ReadonlySet<string> = new Set(["invalid_argument", "permission_denied", "failed_precondition"])
 
 const doneOf = (video: ReturnType<typeof objectOf>, url: string | undefined): FilmState => {
