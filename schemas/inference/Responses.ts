@@ -98,7 +98,10 @@ export const ResponsesCustomOutput = Schema.Struct({
   ...output
 }).annotate({ identifier: "ResponsesCustomOutput" })
 
-/** One item of a conversation. Members beyond these, such as `id` and `status`, are not looked at. */
+/**
+ * One item of a conversation. The `id` and `status` of an item that comes from an answer ask for nothing; other members beyond these are
+ * named in `X-Svc-Ignored-Parameters`.
+ */
 export const ResponsesInputItem = Schema.Union([
   ResponsesInputMessage,
   ResponsesSaidMessage,

@@ -17,9 +17,10 @@ interface Found {
   readonly type?: string
 }
 
-/** How many strangers are still looked for. */
+/** How many strangers are still looked for, and whether a `type` that is not known is one. */
 interface Budget {
   left: number
+  readonly types: boolean
 }
 
 /** Finds strangers in a value, as many as are looked for. */
@@ -45,9 +46,20 @@ const joined = (before: ReadonlyArray<Found>, more: ReadonlyArray<Found>): Reado
 /** Members that tell the objects of a union from each other. */
 const TAGS = ["type", "role"] as const
 
-const literalOf = (ast: SchemaAST.Objects, name: string): unknown => {
-  const type = ast.propertySignatures.find((signature) => signature.name === name)?.type
-  return type !== undefined && SchemaAST.isLiteral(type) ? type.literal : undefined
+const memberOf = (ast: SchemaAST.Objects, name: string): SchemaAST.AST | undefined =>
+  ast.propertySignatures.find((signature) => signature.name === name)?.type
+
+/** The values that a member of an object may have; undefined where they are not all literals. */
+const literalsOf = (ast: SchemaAST.Objects, name: string): ReadonlyArray<unknown> | undefined => {
+  const type = memberOf(ast, name)
+  const types = type === undefined ? [] : typesOf(type)
+  return types.length > 0 && types.every(SchemaAST.isLiteral) ? types.map(({ literal }) => literal) : undefined
+}
+
+/** Whether an object may be without a member. */
+const mayLack = (ast: SchemaAST.Objects, name: string): boolean => {
+  const type = memberOf(ast, name)
+  return type !== undefined && SchemaAST.isOptional(type)
 }
 
 const ofMembers = (ast: SchemaAST.Objects): Check => {
@@ -68,17 +80,36 @@ const ofMembers = (ast: SchemaAST.Objects): Check => {
   }
 }
 
-/** Which object of a union a value means is said by its tag; a wrong `role` is left to the schema to refuse. */
-const ofObjects = (objects: ReadonlyArray<SchemaAST.Objects>): Check => {
+/** Puts the objects of a union together by the values of their tag; those that may lack it are under undefined too. */
+const groupsOf = (objects: ReadonlyArray<SchemaAST.Objects>, tag: string) => {
+  const groups = new Map<unknown, Array<SchemaAST.Objects>>()
+  for (const ast of objects) {
+    const values = mayLack(ast, tag) ? [undefined, ...literalsOf(ast, tag)!] : literalsOf(ast, tag)!
+    for (const value of values) groups.set(value, [...(groups.get(value) ?? []), ast])
+  }
+  return groups
+}
+
+/**
+ * Which object of a union a value means is said by its tag, and where several have the same by the next one; a wrong `role` is left
+ * to the schema to refuse.
+ */
+const ofObjects = (objects: ReadonlyArray<SchemaAST.Objects>, tags: ReadonlyArray<string> = TAGS): Check => {
   const [only] = objects
-  const tag = TAGS.find((name) => objects.every((ast) => literalOf(ast, name) !== undefined))
+  const tag = tags.find((name) => objects.every((ast) => literalsOf(ast, name) !== undefined))
   if (only === undefined || tag === undefined) return objects.length === 1 && only ? ofMembers(only) : nothing
-  const byTag = new Map(objects.map((ast) => [literalOf(ast, tag), ofMembers(ast)]))
+  const others = tags.filter((name) => name !== tag)
+  const byTag = new Map(
+    [...groupsOf(objects, tag)].map(([value, group]) => [
+      value,
+      group.length === 1 ? ofMembers(group[0]!) : ofObjects(group, others)
+    ])
+  )
   return (value, budget) => {
     const said = (value as Readonly<Record<string, unknown>>)[tag]
     const check = byTag.get(said)
     if (check !== undefined) return check(value, budget)
-    return tag === "type" && typeof said === "string" ? one({ path: [tag], type: said }, budget) : none
+    return budget.types && tag === "type" && typeof said === "string" ? one({ path: [tag], type: said }, budget) : none
   }
 }
 
@@ -119,7 +150,7 @@ const checkOf = (ast: SchemaAST.AST | undefined): Check => {
 export const strangers = (ast: SchemaAST.AST): ((value: unknown) => Stranger | undefined) => {
   const check = checkOf(ast)
   return (value) => {
-    const [found] = check(value, { left: 1 })
+    const [found] = check(value, { left: 1, types: true })
     return found === undefined ? undefined : { field: pathOf(found.path), type: found.type }
   }
 }
@@ -142,12 +173,11 @@ export const ignoredWithin = (
   const known = SchemaAST.isObjects(ast) ? ast.propertySignatures : []
   const checks = names.map((name) => [name, checkOf(known.find((one) => one.name === name)?.type)] as const)
   return (value) => {
-    const budget = { left: MOST_IGNORED }
+    const budget = { left: MOST_IGNORED, types: false }
     return checks.flatMap(([name, check]) => {
       const member = value[name]
       if (typeof member !== "object" || member === null) return []
-      const found = inside(name, check(member, budget))
-      return found.filter(({ type }) => type === undefined).map(({ path }) => written(path))
+      return inside(name, check(member, budget)).map(({ path }) => written(path))
     })
   }
 }

@@ -191,6 +191,20 @@ describe("what a request says beyond its dialect", () => {
       assert.strictEqual(response.status, 200)
       const header = response.headers.get("x-svc-ignored-parameters")
       assert.strictEqual(header, "flavour, messages[2].foo, tools[0].function.bar")
+      const responses = yield* post(`${service.api}/responses`, inferenceKey, {
+        model: "gpt-4o-mini",
+        flavour: 1,
+        input: [
+          { role: "user", content: [{ type: "input_text", text: "Hello", foo: 1 }] },
+          { type: "message", id: "msg_1", status: "completed", role: "assistant", content: "Hi", bar: 1 }
+        ],
+        tools: [{ type: "function", name: "f", parameters: { type: "object", own: 1 }, baz: 1 }]
+      })
+      assert.strictEqual(responses.status, 200)
+      assert.strictEqual(
+        responses.headers.get("x-svc-ignored-parameters"),
+        "flavour, input[0].content[0].foo, input[1].bar, tools[0].baz"
+      )
     }).pipe(Effect.scoped)
   )
 

@@ -21,6 +21,7 @@ import { SaidReasoning } from "../SaidReasoning.ts"
 import type { ChatWish, Decoded } from "../Wish.ts"
 import { isReasoningReference } from "./ItemTypes.ts"
 import { firstUnsupported, foreignMembers } from "./ResponsesForeign.ts"
+import { ignoredInside } from "./ResponsesIgnored.ts"
 import { addTools, messagesOf } from "./ResponsesInput.ts"
 import { isHosted, Toolbox, type ToolForms } from "./ResponsesTools.ts"
 
@@ -197,7 +198,8 @@ const ignoredOf = (
   const filled = { ...body, model, models, router: saysAuto(body) ? body["router"] : preset?.router }
   const auto = ignoredAuto(filled).filter((path) => Object.hasOwn(body, path.split(".", 1)[0] ?? path))
   const left = [...unkept(wire.input), ...ignored, ...leftOut(wire.tool_choice)]
-  return [...left, ...ignoredMembers(body, fields, foreignMembers), ...idle(wire), ...auto, ...ignoredRouting(body)]
+  const unknown = [...ignoredMembers(body, fields, foreignMembers), ...ignoredInside(body)]
+  return [...left, ...unknown, ...idle(wire), ...auto, ...ignoredRouting(body)]
 }
 
 const decodeBody = (

@@ -40,6 +40,26 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
   ["a price of images", { ...hello, provider: { max_price: { image: 1 } } }, "provider.max_price.image"],
   ["a member of a message", { ...hello, messages: [{ role: "user", content: "x", name: "n" }] }, "messages.0.name"],
   ["a member of a block", saying({ ...words, x: 1 }), `${at}.x`],
+  ["a member of a block in a tool's result", result({ ...words, x: 1 }), `${at}.content.0.x`],
+  [
+    "a member of a document's source",
+    document({ type: "text", media_type: "text/plain", data: "x", x: 1 }),
+    `${at}.source.x`
+  ],
+  [
+    "a member of a cache control",
+    saying({ ...words, cache_control: { type: "ephemeral", x: 1 } }),
+    `${at}.cache_control.x`
+  ],
+  ["a member of a call", answered({ type: "tool_use", id: "i", name: "n", input: { free: 1 }, x: 1 }), `${said}.x`],
+  ["a member of thinking", answered({ type: "thinking", thinking: "t", x: 1 }), `${said}.x`],
+  ["a member of a system block", { ...hello, system: [{ ...words, x: 1 }] }, "system.0.x"],
+  ["a member of a choice", { ...hello, tool_choice: { type: "auto", x: 1 } }, "tool_choice.x"],
+  [
+    "a member of a tool's cache control",
+    tool({ cache_control: { type: "ephemeral", x: 1 } }),
+    "tools.0.cache_control.x"
+  ],
   ["a member of metadata", { ...hello, metadata: { user_id: "u", x: 1 } }, "metadata.x"],
   ["a tool of the server", { ...hello, tools: [{ type: "web_search_20250305", name: "w" }] }, "tools.0.type"],
   ["a page that the server fetches", { ...hello, tools: [{ type: "web_fetch_20250910", name: "w" }] }, "tools.0.type"],
