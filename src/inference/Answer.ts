@@ -5,7 +5,7 @@ import type { Output } from "../domain/Output.ts"
 import type { TokenUsage } from "../domain/Usage.ts"
 import type { PresetUse } from "./Request.ts"
 
-/** What is said of every paid answer. */
+/** The facts that accompany every paid answer. */
 export interface PaidAnswer {
   readonly requestId: string
   /** Unix seconds. */
@@ -13,13 +13,13 @@ export interface PaidAnswer {
   readonly resolvedModel: string
   readonly provider: string
   readonly cost: Nano
-  /** What to say of a low balance. */
+  /** The warning about a low balance, if it is low. */
   readonly balanceWarning: string | undefined
 }
 
-/** A paid answer of a chat, free of any dialect: all that is needed to say it, and to say it again. */
+/** A paid chat answer, independent of any dialect. It contains everything needed to send it, and to send it again. */
 export interface Answer extends PaidAnswer {
-  /** As the caller named it. */
+  /** As the client named it. */
   readonly model: string
   readonly preset?: PresetUse | undefined
   readonly output: Output
@@ -29,11 +29,11 @@ export interface Answer extends PaidAnswer {
 
 export const LOW_BALANCE = 5n * NANO_PER_USD
 
-/** The sentence for a balance below $5.00; undefined for any other. */
+/** The warning for a balance below $5.00; undefined for a higher one. */
 export const balanceWarning = (posted: Nano): string | undefined =>
   posted < LOW_BALANCE ? `Your balance is ${formatUsd(posted)}, below ${formatUsd(LOW_BALANCE)}` : undefined
 
-/** An answer longer than this is not kept for a repeat. */
+/** The largest answer that is stored for a replay, in bytes. */
 export const MAX_KEPT_BYTES = 1_048_576
 
 /** What a repeat under the same idempotency key is answered with: the answer, or the final refusal. */
@@ -42,28 +42,25 @@ export type Kept<A extends PaidAnswer> =
   | { readonly _tag: "Refusal"; readonly reason: Reason }
 
 /**
- * The form in which an answer is kept, within a bound of its size: its JSON as a text, because the database's own JSON has an order of members and
- * characters that it does not take, and a repeat is to be the same to the byte. The answer's cost and the balance after it are
- * known only to the statement that writes it.
+ * Serializes an answer for storage, or returns null when it is too large. The answer is stored as JSON text. The database's own JSON
+ * type changes the order of members and rejects some characters, but a replay must be byte-identical. The cost and the resulting
+ * balance are known only to the statement that stores the answer.
  */
 export const keepAnswer = (answer: object): object | null => {
   const json = JSON.stringify(answer)
   return Buffer.byteLength(json, "utf8") <= MAX_KEPT_BYTES ? { _tag: "Answer", answer: json } : null
 }
 
-/** The form in which a final refusal is kept. */
+/** Serializes a final refusal for storage. */
 export const keepRefusal = (reason: Reason): object => ({ _tag: "Refusal", reason })
 
-/**
- * Reads what was kept of an answer of this kind; `settled` is its row's. The ledger added the balance that stood after the settle
- * as `posted`.
- */
+/** Restores a stored answer of this kind. `settled` comes from its row. The ledger stored the balance after the settle as `posted`. */
 export const restore = <A extends PaidAnswer>(stored: unknown, settled: Nano): Kept<A> => {
   const kept = stored as
     | { readonly _tag: "Answer"; readonly answer: string | A; readonly posted: string }
     | { readonly _tag: "Refusal"; readonly reason: Reason }
   if (kept._tag === "Refusal") return kept
-  // One that a release before this one kept is no text; it stands for a day.
+  // Answers that the previous release stored are not text. They expire after a day.
   const answer = typeof kept.answer === "string" ? (JSON.parse(kept.answer) as A) : kept.answer
   return {
     _tag: "Answer",

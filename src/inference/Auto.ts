@@ -1,4 +1,4 @@
-/** What a request to `svc/auto` passes before it is planned: what it is about, and which model its session is pinned to. */
+/** Prepares a request to `svc/auto` before it is planned: determines its task, and the model to which its session is pinned. */
 import { Effect, type Result } from "effect"
 import type { Auth } from "../auth/Auth.ts"
 import { goesAlike } from "../auth/Routing.ts"
@@ -15,25 +15,25 @@ import type { Preparation, Prepared } from "./Inference.ts"
 import { Remembered } from "../platform/Remembered.ts"
 import type { AutoWish, ChatRequest } from "./Request.ts"
 
-/** Sessions of this process whose model is remembered; a few hundred bytes each. */
+/** The maximum number of pinned sessions in this process, a few hundred bytes each. */
 const MAX_PINS = 20_000
 
-/** A session that has been silent for so long begins anew. */
+/** A session without requests for this long loses its pin. */
 const PIN_LIFE_MS = 24 * 3_600_000
 
-/** Whose session it is. */
+/** The account and the routing wishes of a session. */
 interface Session {
   readonly accountId?: string | undefined
   readonly auto?: AutoWish | undefined
 }
 
-/** The key of a session that is to be pinned. A change of its cost tier is a wish for another model. */
+/** The key of a session that can be pinned. A request with another cost tier asks for another model, so the tier is part of the key. */
 const keyOf = ({ accountId, auto }: Session): string | undefined => {
   if (accountId === undefined || auto?.options.pinModel !== true || auto.sessionId === undefined) return undefined
   return JSON.stringify([accountId, auto.sessionId, auto.options.costTier])
 }
 
-/** Which model sessions go to, by account and session, in this process alone. */
+/** The model of each session, by account and session id, in this process only. */
 export class Pins {
   readonly #models = new Remembered<string>({ capacity: MAX_PINS, lifeMs: PIN_LIFE_MS })
 
@@ -43,8 +43,8 @@ export class Pins {
   }
 
   /**
-   * Remembers what a plan of `svc/auto` chose for a session. One that has a model stays with it though a request, with an image for
-   * one, had to go elsewhere, for as long as anybody serves that model; its life begins anew.
+   * Pins a session to the model that a plan of `svc/auto` chose. A pinned session keeps its model even if one request, such as one with
+   * an image, had to use another, as long as a provider serves the pinned model. Each call restarts the pin's lifetime.
    */
   pin(session: Session, { candidates, decision }: Plan, isServable: (model: string) => boolean): void {
     const key = decision === undefined ? undefined : keyOf(session)
@@ -56,7 +56,7 @@ export class Pins {
   }
 }
 
-/** What the router is told of a request to `svc/auto`. */
+/** The router's input for a request to `svc/auto`. */
 export const autoRequest = (
   pins: Pins,
   request: Session & { readonly conversation: Conversation; readonly classified?: Classified | undefined },
@@ -74,7 +74,7 @@ export const autoRequest = (
   }
 }
 
-/** What it takes to prepare a request to `svc/auto`, with the help of a model where there is one. */
+/** The services that prepare a request to `svc/auto`, with a classifier model if there is one. */
 export interface WithModel {
   readonly auth: Pick<Auth["Service"], "again">
   readonly classify: ReturnType<typeof makeClassify> | undefined
@@ -85,9 +85,9 @@ export interface WithModel {
 }
 
 /**
- * How a request may be admitted, as far as reading tells: its idempotency key is free, its API key active, and the account has
- * what it needs. Budgets and requests on their way at the same time are the hold's to see. `unpaid` is one that play money would
- * pay for: the house asks no real provider on its behalf.
+ * Whether a request would be admitted, as far as reading can tell: its idempotency key is free, its API key is active, and the account
+ * has enough money. Only the hold checks budgets and concurrent requests. `unpaid` means that play money would pay, so the house calls
+ * no real provider for it.
  */
 const admissionOf = (
   { auth, ledger, requests }: WithModel,
@@ -100,14 +100,14 @@ const admissionOf = (
     const balance = yield* ledger.balance(accountId)
     const simulated = isSimulated(plan)
     if (balance === undefined || availableTo(balance, simulated) < estimate.atLeast) return "none"
-    // Whoever may see the words is said by the key's routing and its project's, as they are and not as they were remembered.
+    // The current routing of the key and its project decides which providers may see the prompt, not the cached one.
     if (!goesAlike(yield* auth.again(keyId), principal)) return "none"
     return simulated && playPays(balance, estimate) ? "unpaid" : "paid"
   })
 
 /**
- * Prepares a request to `svc/auto`. A model is asked only where the rules are not sure, the session has no model yet, and nothing
- * is seen that would keep the request out: the house pays for no answers to who cannot be served.
+ * Prepares a request to `svc/auto`. It calls the classifier only when the rules are unsure, the session has no pinned model, and
+ * nothing would keep the request from being admitted. The house pays for no classification of a request that cannot be served.
  */
 export const prepareAuto = (services: WithModel, request: ChatRequest): Effect.Effect<Prepared, Failure> =>
   Effect.gen(function* () {
@@ -117,7 +117,7 @@ export const prepareAuto = (services: WithModel, request: ChatRequest): Effect.E
     const prepared = yield* Effect.fromResult(prepare({ ...request, accountId, classified: rules }))
     if (classify === undefined || rules.classification.confident) return prepared
     if (pins.of({ accountId, auto: request.auto }) === prepared.plan.candidates[0].model.id) return prepared
-    // What cannot be read is for the hold to say.
+    // If reading fails, the hold reports the problem.
     const admission = yield* Effect.orElseSucceed(admissionOf(services, request, prepared), () => "none" as const)
     if (admission === "none") return prepared
     const onlyDoubles = admission === "unpaid"

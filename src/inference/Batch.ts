@@ -17,13 +17,13 @@ import { noteReplay } from "./Replay.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { AcceptedBody, ServedItem } from "./Surface.ts"
 
-/** Requests of a batch that run at a time. */
+/** The number of a batch's requests that run in parallel. */
 const CONCURRENCY = 8
 
-/** Of the life of a batch's hold, after which part it is put off. */
+/** How many times per lifetime the hold of a batch is renewed. */
 const RENEWALS_PER_TTL = 3
 
-/** One request of a batch, decoded. */
+/** One decoded request of a batch. */
 export interface BatchItem extends Pick<AcceptedBody, "bounds" | "serve" | "again"> {
   readonly claim: Claim | undefined
 }
@@ -35,30 +35,30 @@ export interface BatchRequest extends Pick<PaidRequest, "requestId" | "claim" | 
   readonly items: ReadonlyArray<BatchItem>
 }
 
-/** What became of a batch that was begun. */
+/** The outcome of a batch. */
 export interface BatchOutcome {
-  /** That of the batch; of a replayed one the first's. */
+  /** The id of the batch; for a replay, the id of the first one. */
   readonly requestId: string
-  /** In the order of the requests; undefined for what was not served. */
+  /** In the order of the requests; undefined for a request that was not served. */
   readonly served: ReadonlyArray<ServedItem | undefined>
-  /** The request that failed first of all in that order; those that had not been begun then were not. */
+  /** The first request in that order that failed. Requests that had not started by then were not made. */
   readonly failed: { readonly index: number; readonly failure: Failure } | undefined
   readonly balanceWarning: string | undefined
   readonly replayed: boolean
 }
 
-/** A request still to be served, and what is to be held for it. */
+/** A request that is still to be served, and the bounds of its hold. */
 interface Due {
   readonly index: number
   readonly item: BatchItem
   readonly bounds: Bounds
 }
 
-/** What earlier tries under the same idempotency key have left. */
+/** What earlier attempts under the same idempotency key have left. */
 interface Before {
   readonly batch: Claimed | undefined
   readonly served: ReadonlyArray<ServedItem | undefined>
-  /** The claims of those of which nobody knows what became. */
+  /** The claims of requests whose outcome is unknown. */
   readonly lapsed: ReadonlyArray<string>
 }
 
@@ -75,7 +75,9 @@ const servedBefore = (item: BatchItem, { answer, cost, id, lapsed, refused }: Cl
   return body === undefined ? undefined : { requestId: id, cost, body }
 }
 
-/** Reads what stands under the claims of a batch and its requests. Fails where that is of other requests, or still runs. */
+/**
+ * Reads what is stored under the claims of a batch and its requests. Fails when that belongs to other requests, or is still running.
+ */
 const lookUp = ({ requests }: Desk, request: BatchRequest): Effect.Effect<Before, Failure> => {
   const { claim, items, principal } = request
   if (claim === undefined) return Effect.succeed(nothingBefore(request))
@@ -101,7 +103,7 @@ const lookUp = ({ requests }: Desk, request: BatchRequest): Effect.Effect<Before
   })
 }
 
-/** The requests that are still to be served; fails as the first does that cannot be planned. */
+/** The requests that are still to be served. Fails with the error of the first one that cannot be planned. */
 const dueOf = ({ items }: BatchRequest, { served }: Before): Result.Result<ReadonlyArray<Due>, Failure> =>
   Result.gen(function* () {
     const due: Array<Due> = []
@@ -115,7 +117,7 @@ const sum = (amounts: ReadonlyArray<Nano>): Nano => amounts.reduce((all, one) =>
 
 const leastOf = (due: ReadonlyArray<Due>): Nano => sum(due.map(({ bounds }) => bounds.atLeast))
 
-/** Divides what was granted beyond the least of all among them, by how much more each may need. */
+/** Distributes the amount granted beyond the sum of the minimums, in proportion to how much more each request may need. */
 const sharesOf = (granted: Nano, due: ReadonlyArray<Due>): ReadonlyArray<Nano> => {
   const least = leastOf(due)
   const room = sum(due.map(({ bounds }) => bounds.upTo)) - least
@@ -124,10 +126,10 @@ const sharesOf = (granted: Nano, due: ReadonlyArray<Due>): ReadonlyArray<Nano> =
   )
 }
 
-/** Lets what may be interrupted be so again. */
+/** Makes an effect interruptible again. */
 type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
-/** What a batch that is done keeps: its requests have kept their answers themselves. */
+/** The stored answer of a finished batch is empty, because its requests store their answers themselves. */
 const keptBatch = keepAnswer({})
 
 const warningOf = (kept: unknown): string | undefined => {
@@ -135,7 +137,7 @@ const warningOf = (kept: unknown): string | undefined => {
   return restored._tag === "Answer" ? restored.answer.balanceWarning : undefined
 }
 
-/** What running a batch takes. */
+/** The services for running a batch. */
 interface Desk {
   readonly ledger: Ledger["Service"]
   readonly auth: Auth["Service"]
@@ -160,7 +162,7 @@ const takeHold = (
     ...{ requestId, operation: "batch", model: "batch" },
     atLeast: leastOf(due),
     upTo: sum(due.map(({ bounds }) => bounds.upTo)),
-    // One kind of money pays for all of it: each request is carved out of this hold.
+    // One kind of money pays for the whole batch, because each request's hold is carved out of this one.
     simulated: due.every(({ bounds }) => bounds.simulated === true),
     ...{ ttlMs: holdTtlMs, opened: keepOpened(opened), claim, charge: false }
   }
@@ -170,9 +172,9 @@ const takeHold = (
   })
 }
 
-/** Puts the expiry of the batch's hold off, for as long as it is not interrupted. */
+/** Renews the batch's hold until it is interrupted. */
 const renewing = ({ holdTtlMs, ledger }: Desk, { principal, requestId }: BatchRequest): Effect.Effect<never> => {
-  // It names nothing as held, since what was carved out is not to be held again.
+  // It adds nothing to the hold, because the parts that were carved out must not be held twice.
   const renewed = ledger.commit({
     _tag: "Extend",
     ...{ requestId, accountId: principal.accountId, held: 0n, more: 0n, progress: 0n, ttlMs: holdTtlMs }
@@ -180,7 +182,7 @@ const renewing = ({ holdTtlMs, ledger }: Desk, { principal, requestId }: BatchRe
   return Effect.forever(Effect.andThen(Effect.sleep(holdTtlMs / RENEWALS_PER_TTL), Effect.ignore(renewed)))
 }
 
-/** Gives back what is left of the hold. `error` is null for a batch that is done, and undefined for one whose caller left. */
+/** Releases the rest of the hold. `error` is null for a finished batch, and undefined when the client disconnected. */
 const close = (
   { ledger }: Desk,
   { claim, principal, requestId, trace }: BatchRequest,
@@ -201,13 +203,13 @@ const close = (
   )
 }
 
-/** Frees the claims of tries of which nobody knows what became, as far as they have been ended by their expiry. */
+/** Frees the claims of requests with an unknown outcome once their hold has expired. */
 const free = ({ ledger }: Desk, { principal }: BatchRequest, { lapsed }: Before): Effect.Effect<void, Failure> =>
   lapsed.length === 0
     ? Effect.void
     : Effect.asVoid(Effect.mapError(ledger.freeLapsed(principal.accountId, lapsed), storeUnavailable))
 
-/** Serves what is due, and begins nothing more once something has failed. */
+/** Serves the remaining requests, and starts no more once one has failed. */
 const serving = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>, granted: Nano) =>
   Effect.suspend(() => {
     const served = [...before.served]
@@ -231,7 +233,7 @@ const serving = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>,
     return Effect.map(all, () => ({ served, failed: progress.failed }))
   })
 
-/** Serves what is due within the hold that was granted, and closes it, whatever happens. */
+/** Serves the remaining requests within the granted hold, and closes the hold in every case. */
 const carried = (
   desk: Desk,
   restored: Restore,
@@ -239,7 +241,7 @@ const carried = (
   [before, due, granted]: readonly [Before, ReadonlyArray<Due>, Nano]
 ): Effect.Effect<BatchOutcome, Failure> =>
   Effect.gen(function* () {
-    // Taking the hold has ended what was overdue.
+    // Taking the hold has ended overdue holds.
     const work = Effect.andThen(free(desk, request, before), serving(request, before, due, granted))
     const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(desk, request))))
     desk.metrics.ledger.closed()
@@ -263,7 +265,7 @@ const begun = (
   Effect.gen(function* () {
     const held = yield* takeHold(desk, request, due)
     if (held._tag === "Granted") return yield* carried(desk, restored, request, [before, due, held.granted])
-    // Another try was quicker, or one that had lapsed is expired by now: what it left says more.
+    // Another attempt was faster, or a lapsed one has expired by now. What it stored decides.
     if (held._tag === "Claimed") return yield* restored(runWith(desk)(request))
     return yield* Effect.fail(refusalOf(desk.auth, request.principal.keyId, leastOf(due), held))
   })
@@ -277,7 +279,7 @@ const runWith =
       if (batch !== undefined && !batch.lapsed) {
         yield* desk.auth.confirm(request.principal.keyId)
         yield* noteReplay(desk.requests, request, batch.id)
-        // A request is forgotten a day after its own end, which is before that of the batch.
+        // A request's answer is deleted a day after the request ended, which is before the batch's.
         if (served.includes(undefined)) {
           return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: batch.id })
         }
@@ -290,9 +292,10 @@ const runWith =
     })
 
 /**
- * Many paid requests in one call, all or the first that fails: one hold for the sum of what they may cost, out of which each takes
- * its own, has its own receipt and is settled by itself. What was served stays served and paid for; the rest of the hold is given
- * back. Under an idempotency key another try goes on where the last one ended, and holds for what is left alone.
+ * Runs many paid requests in one call, until all are served or one fails. One hold covers the sum of their maximum costs. Each request
+ * takes its own hold out of it, has its own receipt and is settled separately. Served requests remain served and paid for, and the rest
+ * of the hold is released. Under an idempotency key, another attempt continues where the last one ended, and holds only for the
+ * remaining requests.
  */
 export class Batch extends Context.Service<
   Batch,

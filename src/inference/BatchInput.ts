@@ -1,19 +1,19 @@
-/** The input of a batch that runs in the background: a request on each line, as OpenAI has it. */
+/** Parses the input of a background batch: one request per line, in OpenAI's format. */
 import { Effect } from "effect"
 import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
 import { exactInputs } from "../domain/ExactJson.ts"
 import type { SurfaceUrl } from "./Surface.ts"
 
-/** The most requests of one input. */
+/** The maximum number of requests in an input. */
 export const MAX_LINES = 50_000
 
-/** Faults of one input that are told. */
+/** The maximum number of faults reported for an input. */
 const MAX_FAULTS = 100
 
 const MAX_CUSTOM_ID = 256
 
-/** What is wrong with an input; `line` counts from 1. */
+/** A fault of an input. `line` counts from 1. */
 export interface InputFault {
   readonly code: string
   readonly message: string
@@ -25,9 +25,9 @@ export interface InputFault {
 export interface InputLine {
   readonly customId: string
   readonly body: Readonly<Record<string, unknown>>
-  /** Digest of what it asks for. */
+  /** A digest of its content. */
   readonly fingerprint: string
-  /** A member that no line has; the line is refused for it, and no other is. */
+  /** A field that a line must not have. Only this line is rejected for it. */
   readonly unknown?: string
 }
 
@@ -38,31 +38,31 @@ const urls: ReadonlyArray<string> = [
   "/embeddings"
 ] satisfies ReadonlyArray<SurfaceUrl>
 
-/** The operation behind the address of an endpoint, with or without its `/v1`; undefined for any other. */
+/** The operation of an endpoint's path, with or without `/v1`; undefined for any other path. */
 export const surfaceUrlOf = (endpoint: string): SurfaceUrl | undefined => {
   const url = endpoint.replace(/^\/v1(?=\/)/, "")
   return urls.includes(url) ? (url as SurfaceUrl) : undefined
 }
 
-/** The lines of an input that are not empty, as places in its bytes: of a large one no copy is made. */
+/** The non-empty lines of an input, as offsets into its bytes, so that a large input is not copied. */
 export interface InputLines {
-  /** One more than there may be where there are too many. */
+  /** One more than the maximum when there are too many. */
   readonly count: number
   /** The text of the line with this index, from 0, and its number in the file, from 1. */
   readonly lineAt: (index: number) => { readonly text: string; readonly line: number }
 }
 
-/** Bytes gone through before others have their turn. */
+/** Bytes scanned before other work gets a turn of the event loop. */
 const BYTES_AT_ONCE = 1_048_576
 
 const NEWLINE = 0x0a
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff")
 
-/** The white space of JSON that can be in a line. */
+/** Whitespace that JSON allows within a line. */
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d
 
-/** What is kept of a line: where it begins, where it ends, and its number. */
+/** Numbers stored per line: its start, its end and its number. */
 const PLACE = 3
 
 const makeScan = (bytes: Uint8Array) => {
@@ -72,7 +72,7 @@ const makeScan = (bytes: Uint8Array) => {
   return {
     places,
     count,
-    /** Goes on from a place until `until` or behind it, or until there are too many lines; answers where it is then. */
+    /** Continues from an offset to `until` or just beyond it, or until there are too many lines. Returns the new offset. */
     goOn: (from: number, until: number): number => {
       let at = from
       while (at < until && count() <= MAX_LINES) {
@@ -91,7 +91,7 @@ const makeScan = (bytes: Uint8Array) => {
   }
 }
 
-/** Finds the lines of an input, in steps, so that others get their turn; undefined where it is not UTF-8. */
+/** Finds the lines of an input, in steps, so that other work gets its turn. Undefined when the input is not UTF-8. */
 export const linesOf = (bytes: Uint8Array): Effect.Effect<InputLines | undefined> =>
   Effect.gen(function* () {
     if (!isUtf8(bytes)) return undefined
@@ -114,7 +114,7 @@ export const linesOf = (bytes: Uint8Array): Effect.Effect<InputLines | undefined
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Reads one line, or says what is wrong with it: its code, its member and a sentence. */
+/** Parses one line, or returns the code, the field and the message of its fault. */
 export const readLine = (
   text: string,
   url: SurfaceUrl
@@ -125,16 +125,16 @@ export const readLine = (
   } catch {
     return ["invalid_json_line", null, "This line is not valid JSON"]
   }
-  if (!isObject(value)) return ["invalid_json_line", null, "This line is no JSON object"]
+  if (!isObject(value)) return ["invalid_json_line", null, "This line is not a JSON object"]
   const { body, custom_id: customId, method, url: asked } = value
   if (typeof customId !== "string" || customId === "" || customId.length > MAX_CUSTOM_ID) {
-    return ["invalid_custom_id", "custom_id", `A text of 1 to ${MAX_CUSTOM_ID} characters`]
+    return ["invalid_custom_id", "custom_id", `\`custom_id\` must be a string of 1 to ${MAX_CUSTOM_ID} characters`]
   }
-  if (method !== "POST") return ["invalid_method", "method", "POST is the one method"]
+  if (method !== "POST") return ["invalid_method", "method", "`method` must be POST"]
   if (typeof asked !== "string" || surfaceUrlOf(asked) !== url) {
-    return ["mismatched_url", "url", "The endpoint of the batch is the one url"]
+    return ["mismatched_url", "url", "`url` must be the endpoint of the batch"]
   }
-  if (!isObject(body)) return ["invalid_body", "body", "Expected a JSON object"]
+  if (!isObject(body)) return ["invalid_body", "body", "`body` must be a JSON object"]
   const unknown = Object.keys(value).find((name) => !["custom_id", "method", "url", "body"].includes(name))
   const fingerprint = createHash("sha256").update(`${url}\n${text}`).digest("hex")
   return { customId, body, fingerprint, ...(unknown === undefined ? {} : { unknown }) }
@@ -142,15 +142,16 @@ export const readLine = (
 
 const wholeFault = (code: string, message: string): InputFault => ({ code, message, param: null, line: null })
 
-/** Characters of lines that are checked before others have their turn. */
+/** Characters checked before other work gets a turn of the event loop. */
 const CHECKED_AT_ONCE = 262_144
 
-/** What is wrong with an input, all lines of it, the first hundred faults at most. Goes on in steps, as `linesOf` does. */
+/** Checks all lines of an input and returns at most the first 100 faults. It works in steps, like `linesOf`. */
 export const faultsOf = (lines: InputLines | undefined, url: SurfaceUrl): Effect.Effect<ReadonlyArray<InputFault>> =>
   Effect.gen(function* () {
     if (lines === undefined) return [wholeFault("invalid_encoding", "The file is not UTF-8")]
     if (lines.count === 0) return [wholeFault("empty_file", "The file has no requests")]
-    if (lines.count > MAX_LINES) return [wholeFault("too_many_requests", `At most ${MAX_LINES} requests`)]
+    if (lines.count > MAX_LINES)
+      return [wholeFault("too_many_requests", `The file must contain at most ${MAX_LINES} requests`)]
     const faults: Array<InputFault> = []
     const seen = new Set<string>()
     let checked = 0
@@ -160,7 +161,12 @@ export const faultsOf = (lines: InputLines | undefined, url: SurfaceUrl): Effect
       if (!("customId" in read)) {
         faults.push({ code: read[0], param: read[1], message: read[2], line })
       } else if (seen.has(read.customId)) {
-        faults.push({ code: "duplicate_custom_id", param: "custom_id", message: "Another line has the same", line })
+        faults.push({
+          code: "duplicate_custom_id",
+          param: "custom_id",
+          message: "Another line has the same `custom_id`",
+          line
+        })
       } else seen.add(read.customId)
       checked += text.length
       if (checked < CHECKED_AT_ONCE) continue

@@ -19,54 +19,54 @@ import {
 } from "./BatchesSql.ts"
 import type { Surface, SurfaceUrl } from "./Surface.ts"
 
-/** Every operation that a batch can be made of. Dialects are not known here, so they are given from where they are. */
+/** The operations that a batch can consist of. This room does not know the dialects, so `http` provides them. */
 export class Surfaces extends Context.Service<Surfaces, Readonly<Record<SurfaceUrl, Surface>>>()(
   "tollgate/inference/Surfaces"
 ) {}
 
-/** How long a batch may take: what is not served by then is not served at all. */
+/** How long a batch may run, in milliseconds. Requests that are not served by then expire. */
 const WINDOW_MS = 24 * 3_600_000
 
-/** Batches of an account that have not ended: they share what works on batches with those of all others. */
+/** The maximum number of unfinished batches per account, because all accounts share the batch workers. */
 const MAX_OPEN = 20
 
-/** A batch that is asked for. */
+/** A batch to create. */
 export interface NewBatch {
   readonly principal: Principal
   readonly inputFileId: string
   readonly endpoint: string
   readonly metadata: Readonly<Record<string, string>> | null
-  /** How long its files are kept from when they are made; null for as long as files of batches are. */
+  /** How long its output files are kept after they are written; null: the default for batch files. */
   readonly outputTtlSeconds: number | null
   readonly claim: Claim | undefined
-  /** Whether a new one may be begun; what was begun before under the claim is answered without it. */
+  /** Fails when a new batch must not be started. A batch that was already created under the claim is returned without it. */
   readonly allowed: Effect.Effect<void, Failure>
 }
 
-/** A batch, and whether it was made before under the same claim. */
+/** A batch, and whether it was already created under the same claim. */
 export interface CreatedBatch {
   readonly row: BatchRow
   readonly replayed: boolean
 }
 
-/** Batches that run in the background, whose requests come in a file and whose answers go into files. */
+/** Batches that run in the background. They read requests from a file and write answers to files. */
 export class Batches extends Context.Service<
   Batches,
   {
     /**
-     * Begins a batch, or answers the one that was begun under its claim, which holds until a day after its end. Fails with
-     * `ValidationError` where its input is no such file of the account's, with `Conflict` when 20 batches of the account have not
-     * ended, with `IdempotencyKeyReused` where its claim is that of another one, and as `allowed` does.
+     * Creates a batch, or returns the one created under the same claim, which lasts until a day after the batch's end. Fails with
+     * `ValidationError` when the account has no such input file, with `Conflict` when 20 batches of the account are unfinished, with
+     * `IdempotencyKeyReused` when the claim belongs to a different batch, and with the failure of `allowed`.
      */
     readonly create: (batch: NewBatch) => Effect.Effect<CreatedBatch, Failure | Unavailable>
-    /** Undefined when there is none, or it is another account's. */
+    /** Undefined when the batch does not exist or belongs to another account. */
     readonly find: (accountId: string, id: string) => Effect.Effect<BatchRow | undefined, Unavailable>
-    /** Newest first, from behind `after`, and whether there are more. */
+    /** One page of batches after `after`, newest first, and whether more follow. */
     readonly list: (
       accountId: string,
       page: { readonly limit: number; readonly after: string | undefined }
     ) => Effect.Effect<{ readonly rows: ReadonlyArray<BatchRow>; readonly more: boolean }, Unavailable>
-    /** Begins no more of its lines. One that has ended stays as it is; undefined as with `find`. */
+    /** Starts no more lines of the batch. A batch that has ended stays unchanged. Undefined as with `find`. */
     readonly cancel: (accountId: string, id: string) => Effect.Effect<BatchRow | undefined, Unavailable>
   }
 >()("tollgate/inference/Batches") {
@@ -112,7 +112,9 @@ interface Desk {
   readonly media: Media["Service"]
 }
 
-/** Under the account's lock, so that two requests with one claim make one batch, and no two find the last free place. */
+/**
+ * Runs under the account's lock, so that two requests with one claim create one batch, and two cannot both take the last free place.
+ */
 const createIn = ({ jobs, media, sql }: Desk, batch: NewBatch) =>
   Effect.gen(function* () {
     const { allowed, claim, endpoint, inputFileId, metadata, outputTtlSeconds, principal } = batch
@@ -126,10 +128,10 @@ const createIn = ({ jobs, media, sql }: Desk, batch: NewBatch) =>
     yield* allowed
     const file = yield* media.find(accountId, inputFileId)
     if (file?.purpose !== "batch_input") {
-      return yield* invalid("input_file_id", "no file of this account with the purpose batch")
+      return yield* invalid("input_file_id", "must be a file of this account with the purpose `batch`")
     }
     if ((yield* countOpen(sql, accountId)) >= MAX_OPEN) {
-      const detail = `This account has ${MAX_OPEN} batches that have not ended, which is the most; wait for one, or cancel one`
+      const detail = `This account has ${MAX_OPEN} unfinished batches, the maximum; wait for one to end, or cancel one`
       return yield* failure({ _tag: "Conflict", detail })
     }
     const id = newResourceId()
@@ -149,5 +151,5 @@ const createIn = ({ jobs, media, sql }: Desk, batch: NewBatch) =>
     return { row, replayed: false }
   })
 
-/** There is no such batch of the caller's. */
+/** The error for a batch that the caller's account does not have. */
 export const noBatch = (id: string): Failure => failure({ _tag: "NotFound", what: "batch", id })

@@ -13,7 +13,7 @@ export type BatchStatus =
   | "cancelling"
   | "cancelled"
 
-/** A batch as its row has it. Times are the database's. */
+/** A row of the `batch` table. Times come from the database's clock. */
 export interface BatchRow {
   readonly id: string
   readonly account_id: string
@@ -26,14 +26,14 @@ export interface BatchRow {
   readonly total: number
   readonly completed: number
   readonly failed: number
-  /** Of all lines that have ended, as they stand in files. */
+  /** The total size of all finished lines in the output files, in bytes. */
   readonly output_bytes: bigint
-  /** How long its files are kept, where its caller says so. */
+  /** How long its files are kept, if the caller set it. */
   readonly output_ttl_seconds: number | null
-  /** What it was made under, and the digest of what was asked for. */
+  /** The idempotency claim, and the digest of the request. */
   readonly claim: string | null
   readonly fingerprint: string | null
-  /** Who works on it, for as long as its lease lasts. */
+  /** The worker that holds the lease. */
   readonly worker: string | null
   readonly output_file_id: string | null
   readonly error_file_id: string | null
@@ -48,14 +48,14 @@ export interface BatchRow {
   readonly cancelled_at: Date | null
   /** By the database's clock. */
   readonly overdue: boolean
-  /** Overdue for so long that it is ended without its files, if they cannot be written. */
+  /** Overdue for so long that the batch ends without its files if they cannot be written. */
   readonly forsaken: boolean
 }
 
 type Sql = SqlClient.SqlClient
 type Found<A> = Effect.Effect<A, SqlError.SqlError>
 
-/** A batch with what the database's clock says of it. */
+/** The columns of a batch, with those computed from the database's clock. */
 const columns = (sql: Sql) =>
   sql.literal("*, expires_at <= now() AS overdue, expires_at <= now() - interval '1 day' AS forsaken")
 
@@ -87,7 +87,7 @@ export const insertBatch = (
 export const batchById = (sql: Sql, id: string): Found<BatchRow | undefined> =>
   Effect.map(sql<BatchRow>`SELECT ${columns(sql)} FROM batch WHERE id = ${id}`, first)
 
-/** Locks an account, so that batches of it are made one after the other. */
+/** Locks an account, so that its batches are created one after the other. */
 export const lockBatches = (sql: Sql, accountId: string): Found<unknown> =>
   sql`SELECT id FROM account WHERE id = ${accountId} FOR NO KEY UPDATE`
 
@@ -97,7 +97,7 @@ export const countOpen = (sql: Sql, accountId: string): Found<number> =>
     (rows) => Number(rows[0]!.count)
   )
 
-/** The batch that was made under a claim; a claim ends a day after its batch. */
+/** The batch created under a claim. A claim ends a day after its batch. */
 export const claimedBatch = (sql: Sql, accountId: string, claim: string): Found<BatchRow | undefined> =>
   Effect.andThen(
     sql`UPDATE batch SET claim = NULL WHERE account_id = ${accountId} AND claim = ${claim}
@@ -108,7 +108,7 @@ export const claimedBatch = (sql: Sql, accountId: string, claim: string): Found<
     )
   )
 
-/** Who works on a batch, and how long it is theirs if nothing more is heard of them. */
+/** A worker's lease on a batch, and how long it lasts unless it is renewed. */
 export interface BatchLease {
   readonly id: string
   readonly worker: string
@@ -117,7 +117,7 @@ export interface BatchLease {
 
 const leaseEnd = (sql: Sql, { ms }: BatchLease) => sql`now() + ${BigInt(ms)} * interval '1 millisecond'`
 
-/** Takes a batch that has not ended; undefined while it is somebody else's. */
+/** Leases a batch that has not ended; undefined while another worker holds the lease. */
 export const leaseBatch = (sql: Sql, lease: BatchLease): Found<BatchRow | undefined> =>
   Effect.map(
     sql<BatchRow>`UPDATE batch SET worker = ${lease.worker}, worker_until = ${leaseEnd(sql, lease)}
@@ -132,7 +132,7 @@ export const renewBatch = (sql: Sql, lease: BatchLease): Found<unknown> =>
 export const releaseBatch = (sql: Sql, { id, worker }: BatchLease): Found<unknown> =>
   sql`UPDATE batch SET worker = NULL, worker_until = NULL WHERE id = ${id} AND worker = ${worker}`
 
-/** Whether a line may begin: the batch runs, is not over, and is still that worker's. */
+/** Whether a line may start: the batch is running, has time left, and is still leased to this worker. */
 export const mayBeginLine = (sql: Sql, { id, worker }: Pick<BatchRow, "id" | "worker">): Found<boolean> =>
   Effect.map(
     sql`SELECT 1 FROM batch WHERE id = ${id} AND status = 'in_progress' AND expires_at > now()
@@ -150,7 +150,7 @@ export const batchesOf = (
     WHERE account_id = ${accountId} ${page.after === null ? sql.literal("") : sql`AND id < ${page.after}`}
     ORDER BY id DESC ${limitTo(sql, page.limit)}`
 
-/** Has a batch begin no more lines; undefined where it has ended, or is about to. */
+/** Stops the batch from starting more lines; undefined when it has ended or is finalizing. */
 export const cancelBatch = (sql: Sql, accountId: string, id: string): Found<BatchRow | undefined> =>
   Effect.map(
     sql<BatchRow>`UPDATE batch SET status = 'cancelling', cancelling_at = now()
@@ -163,7 +163,7 @@ export const failBatch = (sql: Sql, id: string, errors: string): Found<unknown> 
   sql`UPDATE batch SET status = 'failed', failed_at = now(), errors = ${storable(errors)}::jsonb
     WHERE id = ${id} AND status = 'validating'`
 
-/** Ends a batch that cannot be gone on with, without files; what its lines came to stays in the database. */
+/** Ends a batch that cannot continue, without files. The results of its lines stay in the database. */
 export const abandonBatch = (sql: Sql, id: string, status: "failed" | "expired", errors: string): Found<unknown> =>
   sql`UPDATE batch SET status = ${status}, errors = ${storable(errors)}::jsonb,
       failed_at = CASE WHEN ${status} = 'failed' THEN now() END,
@@ -174,17 +174,17 @@ export const startBatch = (sql: Sql, id: string, total: number): Found<unknown> 
   sql`UPDATE batch SET status = 'in_progress', in_progress_at = now(), total = ${total}::int
     WHERE id = ${id} AND status = 'validating'`
 
-/** Ends the running of lines: all of them have ended, or the time of the batch has. */
+/** Ends the running phase: all lines have ended, or the batch's time is over. */
 export const finalizeBatch = (sql: Sql, id: string): Found<unknown> =>
   sql`UPDATE batch SET status = 'finalizing', finalizing_at = now() WHERE id = ${id} AND status = 'in_progress'`
 
-/** Which lines have ended. */
+/** The indexes of the finished lines. */
 export const endedLines = (sql: Sql, id: string): Found<ReadonlyArray<number>> =>
   Effect.map(sql<{ readonly index: number }>`SELECT index FROM batch_item WHERE batch_id = ${id}`, (rows) =>
     rows.map(({ index }) => index)
   )
 
-/** How a line ended, and the short line of the errors that it becomes where the files would have more than `mostBytes` with it. */
+/** The result of a line. If the output files would exceed `mostBytes` with it, a short error line takes its place. */
 export interface LineEnd {
   readonly id: string
   readonly index: number
@@ -197,8 +197,7 @@ export interface LineEnd {
 const bytesOf = (line: string): bigint => BigInt(Buffer.byteLength(line) + 1)
 
 /**
- * Writes down how a line ended, once, and counts it; answers how the batch stands then. Undefined where its files are being
- * written already.
+ * Stores the result of a line, once, counts it, and returns the batch's new state. Undefined when the files are already being written.
  */
 export const endLine = (sql: Sql, item: LineEnd): Found<Pick<BatchRow, "status" | "output_bytes"> | undefined> =>
   Effect.map(
@@ -217,16 +216,18 @@ export const endLine = (sql: Sql, item: LineEnd): Found<Pick<BatchRow, "status" 
     first
   )
 
-/** Bytes of a line that are read at a time: the client takes no message of the database's over 16 MiB, in which bytes may be hex. */
+/**
+ * The bytes of a line that are read at a time. The client accepts database messages up to 16 MiB, in which bytes may be hexadecimal.
+ */
 const PIECE_BYTES = 4 * 1_048_576
 
-/** A piece of a line; all of a line's come in their order. */
+/** A piece of a line. The pieces of a line come in order. */
 export interface LinePiece {
   readonly index: number
   readonly piece: Uint8Array
 }
 
-/** Lines that ended well, or did not, in their order from behind an index: at least one, and of more at most `bytes`. */
+/** The succeeded or the failed lines after an index, in order: at least one, and further ones up to `bytes` in all. */
 export const endedAfter = (
   sql: Sql,
   id: string,
@@ -241,7 +242,7 @@ export const endedAfter = (
     ) AS counted, generate_series(1, GREATEST(octet_length(line), 1), ${PIECE_BYTES}::int) AS at
     WHERE upto <= ${BigInt(page.bytes)}::bigint OR place = 1 ORDER BY index, at`
 
-/** Ends a batch whose files are written, once, and drops what they were made of; false where it had ended. */
+/** Ends a batch whose files are written, once, and deletes the lines' results. Returns false when it had already ended. */
 export const endBatch = (
   sql: Sql,
   ending: {

@@ -13,36 +13,36 @@ import { type ChatResult, Inference } from "./Inference.ts"
 import { storeUnavailable } from "./Holding.ts"
 import type { ChatRequest } from "./Request.ts"
 
-/** Answers on their way to the cache at a time, of a megabyte each at most; further ones are not kept. */
+/** The maximum number of answers that are being written to the cache, each at most a megabyte. Further ones are not cached. */
 const MAX_KEEPING = 64
 
-/** How long the same question waits for an answer that is on its way there. */
+/** How long an identical request waits for an answer that is being written to the cache. */
 const KEEPING_WAIT = "250 millis"
 
-/** What a caller wants of the cache. */
+/** The cache settings of a request. */
 export interface CacheWish {
-  /** False neither reads nor writes. */
+  /** False: neither read nor write. */
   readonly use: boolean
-  /** How long the answer is kept, if this request makes one. */
+  /** How long the answer is cached if this request produces one. */
   readonly lifeSeconds: number
 }
 
-/** Whether an answer came from the cache, could have, or was not looked for. */
+/** Whether the answer came from the cache, was looked up and missing, or was not looked up. */
 export type CacheStatus = "HIT" | "MISS" | "BYPASS"
 
 export interface CachedResult extends ChatResult {
   readonly status: CacheStatus
 }
 
-/** What of an answer is kept: the answer itself and who gave it, nothing of the request that paid for it. */
+/** The cached part of an answer: its content and its provider, nothing of the request that paid for it. */
 interface Kept extends Pick<Answer, "resolvedModel" | "provider" | "output"> {
   readonly routing: Omit<Answer["routing"], "provider_attempts" | "router" | "source">
 }
 
 /**
- * The key of a request, or undefined where nothing may be read or kept: under `zero_retention`, and with tools, whose calls have
- * effects. It has all that can change an answer and what is said of its routing, save what a hit says of its own: neither the
- * caller's clocks nor the budget, which decide no more than the model, nor the hint to a provider's cache.
+ * The cache key of a request. Undefined when nothing may be read or cached: with `zero_retention`, and with tools, because their calls
+ * have effects. The key contains everything that can change the answer or its routing facts, except what a hit states itself. It omits
+ * the caller's time limits and budget, which affect only the choice of the model, and the hint for a provider's cache.
  */
 const keyFor = (request: ChatRequest, { candidates, policy }: Plan): CacheKey | undefined => {
   const { auto, chain, conversation, principal, steering } = request
@@ -63,11 +63,11 @@ const keyFor = (request: ChatRequest, { candidates, policy }: Plan): CacheKey | 
   })
 }
 
-/** Whether an answer is what the same question would be answered with again: whole, and from the model its key names. */
+/** Whether the same request would get the same answer again: it is complete, and from the model in the key. */
 const isKeepable = ({ answer, replayed }: ChatResult, request: ChatRequest, plan: Plan): boolean => {
   if (replayed || answer.resolvedModel !== plan.candidates[0].model.id) return false
   const { finish, toolCalls } = answer.output
-  // Without a cap of the caller's, how much of an answer there is may have been a matter of the balance.
+  // Without a cap from the caller, the length of the answer may have depended on the balance.
   const capped = finish === "length" && request.conversation.maxOutputTokens !== undefined
   return toolCalls.length === 0 && (finish === "stop" || capped)
 }
@@ -85,7 +85,10 @@ const keptOf = (text: string): Kept | undefined => {
   }
 }
 
-/** A kept answer as that of another request, chosen by its own plan: nobody was asked, and nothing used or charged. */
+/**
+ * A cached answer in the form of an answer to another request, chosen by that request's plan. No provider was called, and nothing was
+ * used or charged.
+ */
 const again = (kept: Kept, { model, preset, requestId }: ChatRequest, { decision, policy }: Plan): CachedResult => ({
   answer: {
     ...kept,
@@ -103,9 +106,9 @@ const again = (kept: Kept, { model, preset, requestId }: ChatRequest, { decision
 })
 
 /**
- * Paid chat behind the cache. A hit is free and leaves neither a hold nor a receipt, so nothing checks the key on its way:
- * `check` does, and its failure is the answer. What stands under the request's idempotency key goes before the cache; a hit
- * claims none.
+ * Paid chat behind the cache. A hit is free and has neither a hold nor a receipt, so no hold checks the API key. `check` does that, and
+ * its failure is the answer. An answer stored under the request's idempotency key comes before the cache; a hit claims no idempotency
+ * key.
  */
 export class CachedChat extends Context.Service<
   CachedChat,
@@ -127,8 +130,8 @@ export class CachedChat extends Context.Service<
       const keeping = new Map<CacheKey, Deferred.Deferred<void>>()
 
       /**
-       * Nobody waits for it: an answer is not to be late for a store that stalls. It is of the project that its key was remembered in,
-       * and kept only if that is where it was held.
+       * Runs in the background, so that a slow store does not delay the answer. The key contains the project as it was cached for the
+       * API key. So the answer is cached only if the hold counted towards the same project.
        */
       const keep = (key: CacheKey, answer: Answer, lifeSeconds: number, isAsKnown: Effect.Effect<boolean>) =>
         Effect.suspend(() => {
@@ -145,7 +148,7 @@ export class CachedChat extends Context.Service<
           return Effect.asVoid(Effect.forkIn(put, scope, { startImmediately: true }))
         })
 
-      /** What is kept under a key; what is on its way there is waited for, since whoever asks again at once is to find it. */
+      /** The cached answer of a key. It waits for one that is being written, so that an immediate repeat is a hit. */
       const keptAt = (key: CacheKey) =>
         Effect.suspend(() => {
           const underWay = keeping.get(key)
@@ -155,7 +158,7 @@ export class CachedChat extends Context.Service<
             : Effect.andThen(Effect.timeoutOption(Deferred.await(underWay), KEEPING_WAIT), kept)
         })
 
-      /** The request that has this one's idempotency key, where it has one and another had it before. */
+      /** The earlier request with the same idempotency key, if there is one. */
       const claimedBy = ({ claim, principal }: ChatRequest): Effect.Effect<string | undefined, Failure> =>
         claim === undefined
           ? Effect.undefined
@@ -166,7 +169,8 @@ export class CachedChat extends Context.Service<
           const text = yield* keptAt(key)
           const kept = text === undefined ? undefined : keptOf(text)
           if (kept === undefined) return undefined
-          // What was found is of what the key was remembered as; what follows of what it is by now, the hold says.
+          // The hit was found with the cached state of the API key. If that has changed, the request takes the normal path, where the
+          // hold decides.
           if (!goesAlike(yield* check, request.principal)) return undefined
           return (yield* claimedBy(request)) === undefined ? again(kept, request, plan) : undefined
         })
@@ -174,7 +178,7 @@ export class CachedChat extends Context.Service<
       return CachedChat.of({
         chat: Effect.fnUntraced(function* (request, wish, check) {
           const prepared = inference.prepare({ ...request, accountId: request.principal.accountId })
-          // One that cannot be planned may still have an answer, under its idempotency key.
+          // A request that cannot be planned may still have an answer under its idempotency key.
           if (Result.isFailure(prepared) && request.claim !== undefined) {
             return { ...(yield* inference.chat(request)), status: "BYPASS" }
           }

@@ -17,22 +17,22 @@ import type { ReasoningSeals } from "./ReasoningSeals.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type Outcome, settlementOf } from "./Settlement.ts"
 
-/** A chat whose hold is committed. */
+/** A chat request whose hold is committed. */
 export type AdmittedChat = Admitted<ChatRequest, TokenPrice, Estimate>
 
-/** What carrying out a chat needs beside its provider. */
+/** The services for carrying out a chat, besides the pool. */
 export interface ChatOptions extends MeteredOptions {
   readonly seals: ReasoningSeals["Service"]
 }
 
-/** Seals the reasoning of a chat's answer. */
+/** Creates the sealer for the reasoning in a chat's answer. */
 export const sealerOf = ({ seals }: ChatOptions, { request }: AdmittedChat, served: Candidate): ReasoningSealer =>
   new ReasoningSealer(seals, request.principal.accountId, served)
 
-/** How a chat was carried out. */
+/** The result of a chat. */
 export type CarriedChat = Carried<TokenPrice, Outcome>
 
-/** The call of an admitted request. */
+/** The pool call of an admitted request. */
 export const poolCall = (admitted: AdmittedChat, running: Running): PoolCall => {
   const { estimate, held, plan, request } = admitted
   return {
@@ -49,21 +49,21 @@ export const poolCall = (admitted: AdmittedChat, running: Running): PoolCall => 
   }
 }
 
-/** The prompt's tokens by our own count, taken when first asked for: never more than was held for. */
+/** Our own count of the prompt's tokens, computed when first needed. It never exceeds what the hold covers. */
 export const promptOnce = ({ estimate, plan, request }: AdmittedChat): (() => number) => {
   let counted: number | undefined
   const most = () => Math.max(...plan.candidates.map(({ model }) => promptBoundAt(estimate, model)))
   return () => (counted ??= Math.min(countPrompt(request.conversation), most()))
 }
 
-/** The usage of a delivered answer by our own count. */
+/** Our own count of a delivered answer's usage. */
 const countedUsage = (admitted: AdmittedChat, outputTokens: number): TokenUsage => ({
   ...noTokens,
   input: promptOnce(admitted)(),
   output: outputTokens
 })
 
-/** What kept answers and live ones have in common. */
+/** The facts that stored answers and live ones share. */
 export const answerOf = (admitted: AdmittedChat, carried: CarriedChat, output: Output, usage: TokenUsage) => {
   const routing = routingOf(admitted, carried)
   return {
@@ -79,7 +79,7 @@ export const answerOf = (admitted: AdmittedChat, carried: CarriedChat, output: O
   }
 }
 
-/** What a repeat is answered with: the answer, within a bound of its size, where it may be kept. */
+/** The answer to store for a replay, if it is small enough and may be stored. */
 export const keptAnswer = (
   admitted: AdmittedChat,
   carried: CarriedChat,
@@ -112,9 +112,7 @@ const finishServed = (options: ChatOptions, admitted: AdmittedChat, served: Serv
   }))
 }
 
-/**
- * Carries out an admitted request and closes its hold, whatever happens. Only the provider's call can be interrupted.
- */
+/** Carries out an admitted request and closes its hold in every case. Only the provider's call can be interrupted. */
 export const carryOutChat = (
   options: ChatOptions,
   pool: Pick<ProviderPool["Service"], "chat">,

@@ -1,4 +1,4 @@
-/** The second stage of `svc/auto`: a cheap model says what a request is about, where the rules are not sure. The house pays. */
+/** The second stage of `svc/auto`: when the rules are unsure, a cheap model classifies the request. The house pays for it. */
 import { Clock, type Duration, Effect, Exit, Option, Result } from "effect"
 import { createHash } from "node:crypto"
 import type { Conversation } from "../domain/Conversation.ts"
@@ -15,31 +15,31 @@ import { type Task, TASKS } from "../router/Task.ts"
 import { Remembered } from "../platform/Remembered.ts"
 import type { ChatRequest } from "./Request.ts"
 
-/** The model that classifies, and how long it may take. */
+/** The classifier model, and its time limit. */
 export interface ClassifierOptions {
   readonly model: string
   readonly timeout: Duration.Duration
 }
 
-/** What a request is about, and who says so. */
+/** The task of a request, and whether the rules or the model determined it. */
 export interface Classified {
   readonly classification: Classification
   readonly by: RouterDecision["classified_by"]
 }
 
-/** What the rules say. */
+/** The classification by the rules. */
 export const byRules = (conversation: Conversation): Classified => ({
   classification: classify(conversation),
   by: "regex"
 })
 
-/** A label is one word; some hosts count more for it, and a model that thinks although it is told not to is cut off. */
+/** A label is one word. Some hosts count more tokens for it, and a model that thinks in spite of the instruction is cut off. */
 const MAX_LABEL_TOKENS = 16
 
-/** Labels are short and keys are hashes: some 3 MB when full. */
+/** Labels are short and keys are hashes, so a full cache takes about 3 MB. */
 const MAX_LABELS = 10_000
 
-/** What a text is about does not change, but the model that says so may be another one tomorrow. */
+/** The task of a text does not change, but the classifier model may. */
 const LABEL_LIFE_MS = 3_600_000
 
 const labels: ReadonlyArray<Task> = TASKS.filter((task) => task !== "vision" && task !== "tool_use")
@@ -59,13 +59,13 @@ const question = (text: string, temperature: number | undefined): Conversation =
   parallelToolCalls: undefined,
   format: { type: "text" },
   sampling: temperature === undefined ? {} : { temperature },
-  // Hosts are told so of models that can reason alone.
+  // This tells hosts of models that can reason not to.
   reasoning: { effort: "none", maxTokens: undefined, enabled: false },
   maxOutputTokens: MAX_LABEL_TOKENS,
   user: undefined
 })
 
-/** The label an answer is; an answer that is anything else is none. */
+/** The label in an answer; undefined when the answer is anything else. */
 export const labelOf = (answer: string): Task | undefined => {
   const said = answer.trim().toLowerCase()
   return labels.find((label) => label === said)
@@ -77,10 +77,13 @@ export interface ClassifyServices {
   readonly metrics: Metrics
 }
 
-/** A request whose words may be shown to the classifier. */
+/** A request whose text may be sent to the classifier. */
 export type Classifiable = Pick<ChatRequest, "conversation" | "policy" | "principal" | "requestId">
 
-/** The caller's restrictions on who may see the prompt hold for the classifier as well; the rest is the house's affair. */
+/**
+ * The caller's restrictions on providers that may see the prompt apply to the classifier as well. The rest of the policy is up to the
+ * house.
+ */
 const policyOf = ({ dataPolicy, ignore, only }: RoutingPolicy): RoutingPolicy => ({
   ...defaultPolicy,
   dataPolicy,
@@ -89,14 +92,14 @@ const policyOf = ({ dataPolicy, ignore, only }: RoutingPolicy): RoutingPolicy =>
   allowFallbacks: false
 })
 
-/** Shared by no two accounts, so that nobody learns from it what others ask. */
+/** The key contains the account, so that no account learns from timing what another one asks. */
 const keyOf = (accountId: string, text: string): string =>
   createHash("sha256").update(accountId).update("\n").update(text).digest("base64")
 
 /**
- * Makes the classifier that asks a model. It never fails: without a label in time, or one of the list, what the rules said stands.
- * A label is kept for an hour for the same text of the same account, except under `zero_retention`. With `onlyDoubles`, for a request
- * that play money may pay for, no real provider is asked.
+ * Creates the classifier. It never fails: without a valid label in time, the rules' result stands. A label is cached for an hour for
+ * the same text of the same account, except with `zero_retention`. With `onlyDoubles`, for a request that play money may pay for, it
+ * calls no real provider.
  */
 export const makeClassify = ({ metrics, pool, router }: ClassifyServices, options: ClassifierOptions) => {
   const known = new Remembered<Task>({ capacity: MAX_LABELS, lifeMs: LABEL_LIFE_MS })

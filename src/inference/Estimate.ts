@@ -6,42 +6,42 @@ import { maximumCost, outputWithin } from "../domain/Pricing.ts"
 import { type PromptSize, promptBoundAt } from "../domain/TokenBound.ts"
 import type { Bounds } from "./Metered.ts"
 
-/** The ceiling of output tokens where the caller gave none. */
+/** The maximum output tokens when the caller sets none. */
 export const DEFAULT_OUTPUT_CEILING = 16_384
 
-/** Output tokens that must be covered for a request without `max_tokens` to be admitted. */
+/** The output tokens that the balance must cover to admit a request without `max_tokens`. */
 export const OUTPUT_FLOOR = 256
 
-/** Output tokens a rolling hold covers at a time. */
+/** The output tokens that a rolling hold covers at a time. */
 export const ROLLING_STEP = 4_096
 
-/** What of a request decides what it may cost at a candidate. */
+/** The parts of a request that determine its maximum cost at a candidate. */
 export interface Wanted extends PromptSize {
   readonly maxTokens: number | undefined
-  /** The most the caller lets the request cost; without `maxTokens` it caps the output. */
+  /** The caller's limit on the cost. Without `maxTokens` it limits the output. */
   readonly budget?: Nano | undefined
 }
 
-/** What a request may cost, before anything is held: a function of the request, the plan and its prices alone. */
+/** The maximum cost of a request before anything is held. It depends only on the request, the plan and its prices. */
 export interface Estimate extends Bounds, Wanted {
-  /** The most the request can cost in the end. */
+  /** The maximum final cost of the request. */
   readonly ceiling: Nano
-  /** True when the hold grows with the stream instead of covering all of it at the start. */
+  /** Whether the hold grows with the stream instead of covering all of it at the start. */
   readonly rolling: boolean
 }
 
-/** The most a candidate can cost with so many output tokens. */
+/** The maximum cost at a candidate with this many output tokens. */
 export const costAt = (candidate: Candidate, size: PromptSize, output: number): Nano =>
   maximumCost(candidate.price, promptBoundAt(size, candidate.model), output)
 
-/** The cap on output tokens of one candidate, whatever is held. */
+/** A candidate's cap on output tokens, regardless of the hold. */
 export const outputCap = (candidate: Candidate, wanted: Wanted): number => {
   const { budget, maxTokens } = wanted
   const cap = Math.min(maxTokens ?? DEFAULT_OUTPUT_CEILING, candidate.offer.maxOutputTokens)
   return budget === undefined || maxTokens !== undefined ? cap : Math.min(cap, outputAt(candidate, wanted, budget))
 }
 
-/** The most output tokens of a candidate that are within what is granted. */
+/** The maximum output tokens of a candidate within the granted amount. */
 export const outputAt = (candidate: Candidate, size: PromptSize, granted: Nano): number =>
   outputWithin(candidate.price, promptBoundAt(size, candidate.model), granted)
 
@@ -49,8 +49,9 @@ const dearest = (plan: Plan, costOf: (candidate: Candidate) => Nano): Nano =>
   plan.candidates.map(costOf).reduce(maxNano, 0n)
 
 /**
- * The estimate of a plan: over its dearest candidate, so that any fallback is covered. With `maxTokens` all three amounts are
- * equal; without, `atLeast` covers the prompt and 256 output tokens and `upTo` the ceiling, or one step of it where the hold rolls.
+ * The estimate of a plan, by its most expensive candidate, so that it covers every fallback. With `maxTokens`, all three amounts are
+ * equal. Without, `atLeast` covers the prompt and 256 output tokens, and `upTo` covers the ceiling or, with a rolling hold, one step of
+ * it.
  */
 export const estimate = (plan: Plan, request: Wanted & { readonly stream: boolean }): Estimate => {
   const { stream, ...wanted } = request
@@ -67,19 +68,19 @@ export const estimate = (plan: Plan, request: Wanted & { readonly stream: boolea
   return { ...wanted, atLeast, upTo, simulated, ceiling, rolling }
 }
 
-/** The cap sent upstream for a candidate: what the hold covers, or the whole ceiling where the hold grows with the stream. */
+/** The output cap sent to a candidate: what the hold covers, or the whole ceiling when the hold grows with the stream. */
 export const capWithin = (candidate: Candidate, estimate: Estimate, granted: Nano): number => {
   const cap = outputCap(candidate, estimate)
   return estimate.rolling ? cap : Math.min(cap, outputAt(candidate, estimate, granted))
 }
 
-/** A budget in cents as an amount; it may have any number of decimals. */
+/** Converts a budget in cents, which may have any number of decimals. */
 export const budgetOf = (budgetCents: number | undefined): Nano | undefined =>
   budgetCents === undefined ? undefined : BigInt(Math.floor(budgetCents * Number(NANO_PER_CENT)))
 
 /**
- * Leaves out the candidates that could cost more than the caller's budget: with `maxTokens` those whose whole output is not within
- * it, and without, as the budget caps the output, those for which it does not cover the prompt and 256 output tokens.
+ * Leaves out the candidates that could exceed the caller's budget. With `maxTokens`, these are candidates whose whole output does not
+ * fit. Without, the budget limits the output, and these are candidates for which it does not cover the prompt and 256 output tokens.
  */
 export const withinBudget = (
   plan: Plan,
@@ -93,7 +94,7 @@ export const withinBudget = (
   const [first, ...others] = plan.candidates.filter((candidate) => costOf(candidate) <= budget)
   if (first !== undefined) {
     const { hedgeAfterMs, ...rest } = plan
-    // The delay is that of the provider it was made for, and is of use only where another one is left.
+    // The hedge delay was measured for the first candidate, and is useful only while another candidate is left.
     const hedge = first === plan.candidates[0] && others.length > 0 ? hedgeAfterMs : undefined
     return Result.succeed({
       ...rest,

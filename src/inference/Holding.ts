@@ -9,10 +9,10 @@ import type { HoldOutcome, Metrics } from "../platform/Metrics.ts"
 import { Unavailable } from "../platform/Sql.ts"
 import type { PaidRequest } from "./Request.ts"
 
-/** How often a hold is tried whose key has changed: each time it did so again since it was read. */
+/** How often a hold is attempted when its key keeps changing between reading the key and taking the hold. */
 const TRIES = 5
 
-/** For whom a hold is, and what it counts towards. */
+/** The account of a hold, and what it counts towards. */
 export type Holder = Pick<HoldOperation, "accountId" | "budgets" | "budgetsEpoch" | "keyId" | "projectId">
 
 const holderOf = ({ accountId, budgets, budgetsEpoch, keyId, projectId }: Principal): Holder => {
@@ -30,7 +30,7 @@ export const storeUnavailable = (error: Unavailable): Failure => failure({ _tag:
 
 const changed = (cause: string): Failure => storeUnavailable(new Unavailable({ store: "database", cause }))
 
-/** What becomes of a hold, as it is counted. */
+/** The metric's outcome of a hold. */
 const outcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
   Granted: "admitted",
   Claimed: "claimed",
@@ -40,10 +40,10 @@ const outcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
 }
 
 /**
- * Takes a hold by `attempt`, in the periods of the caller's budgets that run. Where the key has got other budgets than the caller
- * was known to have, the key is read and the hold tried again with those, so that a budget is obeyed as soon as it is there. Where
- * it is routed otherwise by now, as in another project, the request was planned by what does not hold any more: it fails with
- * `StoreUnavailable`, and the caller's next try is planned by what does.
+ * Takes a hold through `attempt`, in the current periods of the caller's budgets. If the key has other budgets than the cached ones, it
+ * reads the key and tries again with those, so that a new budget applies at once. If the key's routing has changed, for example because
+ * it moved to another project, the plan is outdated. Then it fails with `StoreUnavailable`, and the client's retry is planned with the
+ * current routing.
  */
 export const holding = (
   { auth, metrics }: { readonly auth: Pick<Auth["Service"], "again">; readonly metrics: Metrics },
@@ -60,12 +60,12 @@ export const holding = (
         metrics.ledger.held(outcomes[result._tag])
         if (result._tag !== "KeyChanged") return Effect.succeed(result)
         if (left === 0) {
-          return Effect.fail(changed("the key was changed whenever it had been read"))
+          return Effect.fail(changed("the API key kept changing while the request was being admitted"))
         }
         return Effect.flatMap(auth.again(principal.keyId), (again) =>
           routedAsBegun === true || isDeepStrictEqual(again.routing, caller.routing)
             ? from(again, left - 1)
-            : Effect.fail(changed("the key is routed otherwise since the request was planned"))
+            : Effect.fail(changed("the routing of the API key has changed since the request was planned"))
         )
       }
     })

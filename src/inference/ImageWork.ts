@@ -14,35 +14,35 @@ import { Work, type WorkAnswer } from "./Work.ts"
 
 /** A paid request for images. */
 export interface ImagesRequest extends PaidRequest {
-  /** What is to be done, but for the bytes of the image to be edited. */
+  /** The work without the bytes of the image to edit. */
   readonly work: Omit<DrawWork, "images">
-  /** The image to be edited, as a web address or a data URL. The request calls it `image`. */
+  /** The image to edit, as a URL or a data URL. Errors call it `image`. */
   readonly image: string | undefined
   readonly form: ImageForm
-  /** Told of the room of images that are given as bytes, which whoever gives them out may keep until they are read. */
+  /** Receives the memory reservation of images that are returned as bytes. The caller may keep it until the response is read. */
   readonly onRoom?: (place: Place) => void
 }
 
 /**
- * How images are given: at an address, as bytes, or as usual: at an address, and for OpenAI's `gpt-image` models as bytes too. OpenAI
- * answers these models with bytes alone, and some clients read nothing else.
+ * How images are returned: at a URL, as bytes, or the usual way. The usual way is a URL, plus bytes for OpenAI's `gpt-image` models,
+ * because OpenAI returns only bytes for these and some clients read nothing else.
  */
 export type ImageForm = "url" | "b64_json" | "usual"
 
-/** An image as it is given out: by its address, its bytes as base64, or both. */
+/** A returned image: its URL, its bytes in base64, or both. */
 export interface GivenImage {
   readonly url?: string
   readonly base64?: string
   readonly revisedPrompt?: string
 }
 
-/** Images as they came, and as they are given out: the ones become the others. */
+/** Images as received, and as they are returned. */
 interface Images {
   readonly drawn: Drawn["images"]
   readonly given: ReadonlyArray<GivenImage>
 }
 
-/** Whether a model does what is asked; what is no image model is for the plan to say. */
+/** Whether the model supports the request. For models without images, planning reports the error. */
 const modalityOf = (model: Model | undefined, edits: boolean): Result.Result<"image" | "image_edit", Failure> => {
   if (model?.modality === "image_edit") {
     return edits
@@ -54,7 +54,7 @@ const modalityOf = (model: Model | undefined, edits: boolean): Result.Result<"im
     : Result.succeed("image")
 }
 
-/** However it came about that nobody makes it at present, it is the image that failed. What does not pass by itself stays what it is. */
+/** For the caller, any temporary provider problem is a failed image. Permanent ones stay unchanged. */
 const failed = (reason: Reason): Reason => {
   const made = (detail: string, retryAfterSeconds?: number): Reason => ({
     _tag: "GenerationFailed",
@@ -76,13 +76,13 @@ const failed = (reason: Reason): Reason => {
 const hostsNone = failure({
   _tag: "UnsupportedParameter",
   param: "response_format",
-  detail: "Images at an address are stored, and nothing may be under zero_retention: ask for b64_json"
+  detail: "Images at a URL are stored, which zero_retention forbids; request b64_json"
 })
 
-/** How long room for images is waited for. */
+/** How long to wait for the memory of images, in milliseconds. */
 const ROOM_WAIT_MS = 60_000
 
-/** The room that images take. */
+/** The memory reservation for images. */
 const roomOf = (accountId: string, { n }: Pick<DrawWork, "n">): RoomAsked => ({
   accountId,
   maxBodyBytes: n * MAX_IMAGE_BYTES,
@@ -98,7 +98,7 @@ const givesBytes = (form: ImageForm, model: Model | undefined): boolean =>
 const base64Of = ({ buffer, byteLength, byteOffset }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString("base64")
 
-/** Stores images under addresses of their own. Where one cannot be stored, none is. */
+/** Stores images under URLs of their own. If one cannot be stored, none is. */
 const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images"], withBytes: boolean) => {
   const ids: Array<string> = []
   const clear = Effect.suspend(() =>
@@ -116,7 +116,7 @@ const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images
     { concurrency: 4 }
   ).pipe(
     Effect.tapError(() => clear),
-    // Whatever keeps one from being stored in time may keep another from being removed: nobody waits for that.
+    // The cause of a slow store may also delay the removal, so nothing waits for that.
     Effect.onInterrupt(() => Effect.forkDetach(clear)),
     Effect.mapError(() => failure({ _tag: "StoreUnavailable" }))
   )
@@ -124,14 +124,17 @@ const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images
 
 const inline = (image: Drawn["images"][number]): GivenImage => ({ base64: base64Of(image.bytes), ...revised(image) })
 
-/** Of images that are stored, the addresses are kept. Others are kept unless they are too long, and then not even written out. */
+/**
+ * For stored images, the replay stores the URLs. For others it stores the bytes, unless they are too long; then they are not even
+ * serialized.
+ */
 const kept = ({ given }: Images): object | undefined => {
   if (given.every(({ url }) => url !== undefined)) return given.map((image) => ({ url: image.url!, ...revised(image) }))
   const characters = given.reduce((sum, image) => sum + (image.base64?.length ?? 0), 0)
   return characters > MAX_KEPT_BYTES ? undefined : given
 }
 
-/** An image with the bytes at its address, unless they are no longer stored. */
+/** An image with the bytes at its URL, unless these are no longer stored. */
 const refilled = (media: Media["Service"], image: GivenImage): Effect.Effect<GivenImage, Failure> => {
   const id = image.url?.split("/").at(-1)
   if (id === undefined || image.base64 !== undefined) return Effect.succeed(image)
@@ -142,9 +145,9 @@ const refilled = (media: Media["Service"], image: GivenImage): Effect.Effect<Giv
 }
 
 /**
- * Images, charged up front for as many as are asked for and given back for those that were not made. They are the caller's to keep:
- * at an address for as long as the service keeps files, or as bytes in the answer. An image to be edited is fetched once, after the
- * charge; where it cannot be had, everything is given back.
+ * Images, charged up front for the requested number. Images that were not made are refunded. The client receives them at a URL for as
+ * long as the service keeps files, or as bytes in the response. An image to edit is downloaded once, after the charge; if that fails,
+ * everything is refunded.
  */
 export class ImageWork extends Context.Service<
   ImageWork,

@@ -24,52 +24,52 @@ import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream } from "./StreamFlow.ts"
 
 export interface InferenceOptions extends PaidFlowOptions {
-  /** Who classifies requests to `svc/auto` that the rules leave open; nobody when absent. */
+  /** The classifier for requests to `svc/auto` that the rules leave undecided. Absent: none. */
   readonly classifier?: ClassifierOptions | undefined
 }
 
-/** A whole answer; a replayed one was paid for before. */
+/** A complete answer. A replayed one was paid for before. */
 export interface ChatResult {
   readonly answer: Answer
   readonly replayed: boolean
 }
 
-/** Whom a request would go to, and what it may cost. */
+/** The providers to which a request would go, and its maximum cost. */
 export interface Prepared {
   readonly plan: Plan
   readonly estimate: Estimate
 }
 
-/** What of a request decides its plan and its estimate. */
+/** The parts of a request that determine its plan and its estimate. */
 export type Preparation = Pick<
   ChatRequest,
   "auto" | "chain" | "listed" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents" | "unplannable"
 > & {
-  /** Whose request it is, where its session may be pinned to a model. */
+  /** The account, when the session may be pinned to a model. */
   readonly accountId?: string
-  /** What it is about, where more than the rules was asked. */
+  /** The classification, if more than the rules was consulted. */
   readonly classified?: Classified
-  /** In place of what the conversation says, where only a number of prompt tokens is known: likely ones, no bound. */
+  /** Replaces the conversation's size when only a number of prompt tokens is known. It is an estimate, not a bound. */
   readonly promptTokens?: number
 }
 
 /**
- * Paid chat, end to end: plan, estimate, hold, provider, settle. The work runs in fibers of this service, not of the request, so a
- * caller who hangs up can neither leave a hold open nor take an answer unpaid; what is delivered whole has been settled before its
- * last piece is given out.
+ * Paid chat from end to end: plan, estimate, hold, provider, settle. The work runs in fibers of this service, not of the request. So a
+ * client that disconnects can neither leave a hold open nor get an answer without paying. A complete answer is settled before its last
+ * chunk is sent.
  */
 export class Inference extends Context.Service<
   Inference,
   {
     readonly chat: (request: ChatRequest) => Effect.Effect<ChatResult, Failure>
     /**
-     * Answers when the first content has come, or nothing for `KeepAliveInterval`. Until then a failure is a plain one; later it
-     * ends the stream.
+     * Returns when the first content has arrived, or after `KeepAliveInterval` without content. A failure before that is an ordinary
+     * error; a later one ends the stream.
      */
     readonly chatStream: (request: ChatRequest) => Effect.Effect<AnswerStream, Failure>
     /**
-     * The same plan and estimate that a request is admitted by. A request may try another provider of its first model first, to
-     * learn of it, which changes nothing about what is held.
+     * The same plan and estimate with which a request is admitted. A request may first try another provider of its first model, to
+     * measure it, which does not change the hold.
      */
     readonly prepare: (request: Preparation) => Result.Result<Prepared, Failure>
   }
@@ -135,7 +135,7 @@ export class Inference extends Context.Service<
     )
 }
 
-/** A request that whoever serves its model at all can serve. */
+/** A request that every provider of its model can serve. */
 const plainRequest = {
   policy: defaultPolicy,
   needs: { vision: false, tools: false, parameters: [] },
@@ -145,7 +145,7 @@ const plainRequest = {
   stream: false
 }
 
-/** What every request passes on its way in. */
+/** The steps that every request passes before its plan. */
 interface Door {
   readonly flow: PaidFlow
   readonly isServable: (model: string) => boolean
@@ -154,7 +154,7 @@ interface Door {
   readonly withModel: WithModel
 }
 
-/** Plans a request and takes it through the flow of paid ones. */
+/** Plans a request and passes it to the flow of paid requests. */
 const metering = <A, B>(
   { flow, isServable, pins, prepare, withModel }: Door,
   request: ChatRequest,
@@ -213,7 +213,7 @@ const preparing =
       promptBound: bound,
       maxTokens: conversation.maxOutputTokens,
       explores,
-      // Counting is only worth its time where the bound leaves it open.
+      // Counting tokens is worthwhile only when the upper bound does not settle the question.
       fits: (window) => bound <= window || likely() <= window,
       promptTokens: likely,
       auto: isAuto(chain) ? autoRequest(pins, request, promptTokens ?? likelyTokens(bound), objection) : undefined
@@ -224,14 +224,14 @@ const preparing =
         (plan) => withinBudget(plan, { ...wanted, budgetCents })
       ),
       (plan) => {
-        // What is checked before it is given out is made whole upstream, so it is held for as a whole.
+        // An answer that is checked before it is sent is generated completely, so the hold covers all of it.
         const whole = plan.candidates.some((one) => enforcedSchema(conversation, one) !== undefined)
         return { plan, estimate: estimate(plan, { ...wanted, stream: stream && !whole }) }
       }
     )
   }
 
-/** A kept answer given out again as a stream. */
+/** Sends a stored answer again as a stream. */
 const replayedStream = (answer: Answer): AnswerStream => ({
   requestId: answer.requestId,
   created: answer.created,

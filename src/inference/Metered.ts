@@ -30,52 +30,52 @@ import {
 import type { PaidRequest } from "./Request.ts"
 import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
 
-/** What the receipt says of a request whose hold expires. */
+/** The receipt's facts of a request whose hold expires. */
 export type SoFar = NonNullable<ExtendOperation["soFar"]>
 
-/** What is to be held for a request. */
+/** The hold of a request. */
 export interface Bounds {
-  /** What must be available for the request to be admitted. */
+  /** The amount that must be available to admit the request. */
   readonly atLeast: Nano
-  /** The most that is held at the start. */
+  /** The maximum initial hold. */
   readonly upTo: Nano
   /** Whether only doubles of the sandbox can serve it, so that play money may pay for it. */
   readonly simulated?: boolean
 }
 
-/** A request whose hold is committed, or its charge. Whoever has one must close it, whatever happens. */
+/** A request whose hold, or charge, is committed. The code that receives one must close it in every case. */
 export interface Admitted<R extends PaidRequest = PaidRequest, P extends Price = Price, E extends Bounds = Bounds> {
   readonly request: R
   readonly plan: Plan<P>
   readonly estimate: E
-  /** What is held, or was charged; grows with extensions. */
+  /** The amount held or charged. Extensions increase it. */
   held: Nano
-  /** What has been used so far, at the least: the charge if this process ends here. */
+  /** A lower bound of the cost so far. It is charged if this process ends here. */
   progress: () => Nano
-  /** What the receipt says of that use if this process ends here; absent until a provider has begun to answer. */
+  /** The receipt's facts of that use if this process ends here. Undefined until a provider has begun to answer. */
   soFar: (() => SoFar) | undefined
   readonly holdMs: number
   /** When the hold was committed, in `performance.now()` milliseconds. */
   readonly heldAt: number
-  /** The moment an answer gives as its own, Unix time in seconds: one for what is shown, kept and repeated. */
+  /** The answer's own timestamp in Unix seconds, the same in the response, the stored answer and every replay. */
   readonly created: number
 }
 
-/** How a request was carried out. */
+/** The result of a request. */
 export interface Carried<P extends Price = Price, O extends Outcome | WorkOutcome = Outcome | WorkOutcome> {
   readonly outcome: O
   readonly served: Candidate<P> | undefined
   readonly attempts: ReadonlyArray<Attempt>
-  /** From the arrival of the request to the first content sent on. */
+  /** From the arrival of the request to the first content sent to the client. */
   readonly firstTokenMs: number | null
-  /** When the provider was done, in `performance.now()` milliseconds. */
+  /** When the provider finished, in `performance.now()` milliseconds. */
   readonly endedAt: number
 }
 
-/** The books after a close. */
+/** The ledger's state after a close. */
 export interface Closed {
   readonly cost: Nano
-  /** The balance after it; undefined when the request had been ended by its expiry. */
+  /** The resulting balance; undefined when the request had already expired. */
   readonly posted: Nano | undefined
 }
 
@@ -83,12 +83,12 @@ export interface MeteredOptions {
   readonly ledger: Ledger["Service"]
   readonly auth: Auth["Service"]
   readonly holdTtlMs: number
-  /** For a charge up front, whose expiry nothing puts off: longer than anything it pays for may take. */
+  /** The lifetime of an up-front charge, which nothing extends. It exceeds the duration of everything that such a charge pays for. */
   readonly chargeTtlMs: number
   readonly metrics: Metrics
 }
 
-/** Why a hold was not granted; a key that turned out to be inactive is remembered no more. */
+/** Why a hold was not granted. A key that turned out to be inactive is removed from the cache. */
 export const refusalOf = (
   auth: Pick<Auth["Service"], "forget">,
   keyId: string,
@@ -103,7 +103,7 @@ export const refusalOf = (
   return failure({ _tag: "InvalidApiKey" })
 }
 
-/** What a request's span says of it from its plan on; the caller's own words are not among it. */
+/** The span attributes of a planned request. They contain none of the caller's text. */
 const planned = ({ stream = false }: PaidRequest, { candidates, policy }: Plan<Price>) => ({
   "svc.model": candidates[0].model.id,
   "svc.streamed": stream,
@@ -111,7 +111,7 @@ const planned = ({ stream = false }: PaidRequest, { candidates, policy }: Plan<P
   "svc.data_policy": policy.dataPolicy
 })
 
-/** Takes the hold of a request. Answers the id of the request that has the idempotency key instead, where one has. */
+/** Takes the hold of a request, or returns the id of the request that already has the idempotency key. */
 export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   { auth, chargeTtlMs, holdTtlMs, ledger, metrics }: MeteredOptions,
   request: R,
@@ -174,7 +174,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   )
 }
 
-/** Adds to a hold, records its progress and puts its expiry off. False where that was refused or could not be done. */
+/** Increases a hold, records its progress and extends its lifetime. Returns false when that was refused or failed. */
 export const extendHold = (options: MeteredOptions, admitted: Admitted, more: Nano): Effect.Effect<boolean> =>
   Effect.suspend(() =>
     options.ledger.commit(
@@ -182,7 +182,7 @@ export const extendHold = (options: MeteredOptions, admitted: Admitted, more: Na
         _tag: "Extend",
         requestId: admitted.request.requestId,
         accountId: admitted.request.principal.accountId,
-        // A renewal must not bring back what other holds were carved out of this one.
+        // A renewal must not restore what other holds were carved out of this one.
         held: more === 0n ? 0n : admitted.held,
         more,
         progress: minNano(admitted.progress(), admitted.held),
@@ -209,20 +209,22 @@ export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | 
   decision: admitted.plan.decision
 })
 
-/** Why it failed, for the receipt. A provider's own words may quote the request, so they are not kept where nothing may be. */
+/**
+ * The reason of the failure, for the receipt. A provider's message may quote the request, so it is dropped when nothing may be stored.
+ */
 const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): KeptReason | null => {
   const error = outcome._tag === "Whole" ? undefined : outcome.error
   if (isRefusal(error) && plan.policy.dataPolicy === "zero_retention") {
-    return keepReason({ ...error, detail: "its words are not kept" })
+    return keepReason({ ...error, detail: "the provider's message is not stored" })
   }
   return error === undefined ? null : keepReason(error)
 }
 
-/** The rates of who served, unless they were kept when the request was charged. */
+/** The rates of the provider that served, unless they were stored when the request was charged. */
 const ratesAt = ({ plan, request }: Admitted, { served }: Pick<Carried, "served">): KeptRates | undefined =>
   served === undefined || (request.charge === true && served === plan.candidates[0]) ? undefined : ratesOf(served)
 
-/** What the receipt says of what was used so far, by our own count, of the one who serves. */
+/** The receipt's facts of the usage so far, by our own count, at the provider that is serving. */
 export const soFarOf = (
   admitted: Admitted,
   carried: Pick<Carried, "attempts" | "firstTokenMs" | "served">,
@@ -247,20 +249,17 @@ export const soFarOf = (
   }
 }
 
-/** What of a request is in columns of its own. */
+/** The facts of a request that have columns of their own. */
 const besideOf = ({ request }: Admitted, { served }: Pick<Carried, "served">): Beside => ({
   model: request.model,
   resolved_model: served?.model.id ?? null,
   provider: served?.offer.provider ?? null
 })
 
-/** How a request ends, whether it was held for or charged up front. */
+/** The end of a request, whether it was held for or charged up front. */
 type Ending = Omit<CloseOperation, "_tag" | "requestId" | "accountId" | "onlyIfExpired">
 
-/**
- * Ends a request: closes its hold, or concludes its charge and gives back what it did not cost. More than was held or charged is
- * never taken.
- */
+/** Ends a request: closes its hold, or concludes its charge and refunds the excess. It never takes more than was held or charged. */
 const end = (
   { ledger }: MeteredOptions,
   { held, request }: Admitted,
@@ -283,8 +282,8 @@ const end = (
 }
 
 /**
- * Ends a request as its settlement says. `keep` makes what a repeat under the same idempotency key is to be
- * answered with; it is written in the same statement as the settle.
+ * Ends a request with its settlement. `keep` serializes the answer for a replay under the same idempotency key; the statement that
+ * settles also stores it.
  */
 export const close = (
   options: MeteredOptions,
@@ -330,11 +329,11 @@ export const close = (
 }
 
 const warned = ({ request }: Admitted, { served }: Carried): Effect.Effect<void> =>
-  Effect.annotateLogs(Effect.logWarning(`${served?.offer.provider} reports more used than one call can use`), {
+  Effect.annotateLogs(Effect.logWarning(`${served?.offer.provider} reports more usage than one call can have`), {
     request_id: request.requestId
   })
 
-/** Counts a request whose hold is closed. */
+/** Updates the metrics for a request whose hold is closed. */
 const counted = (
   metrics: Metrics,
   { plan, request }: Admitted,
@@ -370,7 +369,7 @@ const counted = (
   })
 }
 
-/** Ends a request after a fault of ours, whatever it was: nothing is charged. One that is ended already stays as it is. */
+/** Ends a request after any fault of the gateway: nothing is charged. A request that has already ended stays unchanged. */
 export const abandon = (options: MeteredOptions, admitted: Admitted): Effect.Effect<void> =>
   Effect.ignore(
     end(options, admitted, {

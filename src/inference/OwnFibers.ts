@@ -1,20 +1,22 @@
 import { type Context, Effect, Fiber, type Scope } from "effect"
 import { Roster } from "../platform/Roster.ts"
 
-/** Fibers that belong to the service, not to the request that started them: they go on when its caller has gone. */
+/** Fibers that belong to the service, not to the request that started them. They continue when the client disconnects. */
 export interface OwnFibers {
-  /** Starts at once; when the service has ended, the fiber is interrupted at its first step. */
+  /** Starts a fiber at once. When the service has ended, the fiber is interrupted at its first step. */
   readonly run: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<Fiber.Fiber<A, E>>
-  /** The same, with what comes of it; when whoever waits for that is interrupted, `left` is done with the fiber, which goes on. */
+  /**
+   * Starts a fiber and waits for its result. If the waiting fiber is interrupted, `left` receives the started fiber, which continues.
+   */
   readonly join: <A, E>(
     work: Effect.Effect<A, E>,
     left: (fiber: Fiber.Fiber<A, E>) => Effect.Effect<void>
   ) => Effect.Effect<A, E>
-  /** Waits until none is left. */
+  /** Waits until no fiber is left. */
   readonly empty: Effect.Effect<void>
 }
 
-/** Those that are left when the scope closes are interrupted. */
+/** Closing the scope interrupts the fibers that are left. */
 export const makeOwnFibers: Effect.Effect<OwnFibers, never, Scope.Scope> = Effect.gen(function* () {
   const fibers = new Roster<Fiber.Fiber<unknown, unknown>>()
   let closed = false

@@ -1,4 +1,4 @@
-/** What all paid requests go through alike, whatever they are for. */
+/** The common path of all paid requests, whatever their kind. */
 import { Cause, Deferred, Duration, Effect, Exit, Fiber, type Scope } from "effect"
 import { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
@@ -19,24 +19,24 @@ import type { Nothing } from "./Settlement.ts"
 
 export interface PaidFlowOptions {
   readonly holdTtl: Duration.Duration
-  /** How long what is charged up front may take to be concluded, before it is given back; as long as a hold unless told. */
+  /** How long an up-front charge may stay open before it is refunded. Absent: as long as a hold. */
   readonly chargeTtl?: Duration.Duration
-  /** How long an answer is still read for a caller who is gone, where hanging up does not stop the bill. */
+  /** How long an answer is read on after the client disconnected, when stopping the provider does not stop the bill. */
   readonly drain: Duration.Duration
   /** How long running requests may take to finish when the service stops. */
   readonly shutdownGrace: Duration.Duration
 }
 
-/** Whether hanging up on the attempt now running stops its bill. Nothing runs at first. */
+/** Whether stopping the current attempt stops its bill; true while no attempt runs. */
 export interface Running {
   stopsBillingOnAbort: boolean
-  /** There once the caller has hung up: whoever is asked then may end, but nobody is asked anew. */
+  /** Set once the client has disconnected. The running attempt may finish, but no further one starts. */
   giveUp?: () => void
-  /** There once nobody waits for an answer any more: whom was asked until then. */
+  /** Set once no client waits for an answer any more: the attempts made until then. */
   attempts?: ReadonlyArray<Attempt>
 }
 
-/** What of a call tells how it runs. */
+/** The call's callbacks that update `Running`. */
 export const followedBy = (running: Running): Required<Pick<CourseCall<Price>, "onAttempt" | "onLeft">> => ({
   onAttempt: ({ beginsAlone, stopsBillingOnAbort }) => {
     running.stopsBillingOnAbort = stopsBillingOnAbort
@@ -47,36 +47,36 @@ export const followedBy = (running: Running): Required<Pick<CourseCall<Price>, "
   }
 })
 
-/** A request, whom it would go to, and what is to be held for it. */
+/** A request with its plan and the bounds of its hold. */
 export interface Ready<R extends PaidRequest, P extends Price, E extends Bounds> {
   readonly request: R
   readonly plan: Plan<P>
   readonly estimate: E
 }
 
-/** The way of paid requests, all of whose work is done in fibers of the service. */
+/** The path of paid requests. All of their work runs in fibers of the service. */
 export interface PaidFlow {
   readonly metered: MeteredOptions
   readonly run: OwnFibers["run"]
-  /** Waits until the service stops, and running requests have had their time to finish. */
+  /** Waits until the service is stopping and running requests have had their time to finish. */
   readonly stopped: Effect.Effect<void>
-  /** Hangs up in the background when a caller has gone. */
+  /** Stops a request in the background when its client has disconnected. */
   readonly hangUp: (fiber: Fiber.Fiber<unknown, unknown>, running: Running) => Effect.Effect<void>
-  /** Does work that its caller waits for; one who leaves hangs up. */
+  /** Runs work for which the client waits. When the client disconnects, the work stops. */
   readonly attended: <A>(work: Effect.Effect<A, Failure>, running: Running) => Effect.Effect<A, Failure>
-  /** Does work that goes on to its end, and is paid for, whether or not its caller waits for it. */
+  /** Runs work that continues to its end, and is paid for, whether or not the client waits for it. */
   readonly finished: <A>(work: Effect.Effect<A, Failure>) => Effect.Effect<A, Failure>
   /**
-   * Takes the hold, or the charge, and goes on with `carry`, or answers from what stands under the idempotency key. To be called where nothing can be
-   * interrupted: between the hold and its close nothing may be but the provider's call, which `carry` sees to. The kept answers
-   * of an idempotency key's method and path are all of kind `K`.
+   * Takes the hold or the charge and continues with `carry`, or answers with what is stored under the idempotency key. It must be
+   * called in an uninterruptible region: between the hold and its close only the provider's call may be interrupted, which `carry`
+   * takes care of. All answers stored under an idempotency key of one method and path are of kind `K`.
    */
   readonly enter: <R extends PaidRequest, P extends Price, E extends Bounds, A, K extends PaidAnswer, B>(
     ready: Ready<R, P, E>,
     carry: (admitted: Admitted<R, P, E>) => Effect.Effect<A, Failure>,
     again: (answer: K) => B
   ) => Effect.Effect<A | B, Failure>
-  /** Answers a request that cannot be planned from what stands under its idempotency key, or fails as planning did. */
+  /** Answers a request that cannot be planned with what is stored under its idempotency key, or fails with the planning error. */
   readonly unplanned: <K extends PaidAnswer, B>(
     request: PaidRequest,
     failed: Failure,
@@ -84,7 +84,7 @@ export interface PaidFlow {
   ) => Effect.Effect<B, Failure>
 }
 
-/** When its scope closes, running requests have their time to finish. */
+/** When its scope closes, running requests get their time to finish. */
 export const makePaidFlow = (
   options: PaidFlowOptions
 ): Effect.Effect<PaidFlow, never, Auth | Ledger | Requests | Scope.Scope> =>
@@ -155,22 +155,25 @@ export const makePaidFlow = (
     }
   })
 
-/** Content is kept only where the caller's data policy lets it be. */
+/** Whether the data policy of the caller forbids storing content. */
 export const keepsNothing = ({ plan }: Pick<Admitted, "plan">): boolean => plan.policy.dataPolicy === "zero_retention"
 
-/** What a repeat of a final refusal is answered with; it may quote what it refuses. */
+/** The refusal to store for a replay, if it may be stored: it may quote the request. */
 export const keptRefusal = (admitted: Pick<Admitted, "plan">, error: Reason | undefined): object | null =>
   error === undefined || keepsNothing(admitted) ? null : keepRefusal(error)
 
-/** The failure of a request nobody served. What providers said goes to the log alone, and nowhere where nothing may be kept. */
+/**
+ * The failure of a request that no provider served. The providers' messages go only to the log, and not even there when nothing may be
+ * stored.
+ */
 export const failureOfPool = (admitted: Pick<Admitted, "plan">, error: PoolError): Failure =>
   keepsNothing(admitted) ? failure(error.reason) : failure(error.reason, error.failures)
 
-/** The last attempt gave nothing that could be given out, or a part, and failed then. */
+/** The last attempt produced no usable content, or only a part of it, before it failed. */
 export const brokenOff = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
   attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, outcome: "failed" } : attempt))
 
-/** What is known of a request nobody served. */
+/** The facts of a request that no provider served. */
 export const unserved = (
   exit: Exit.Failure<unknown, PoolError>,
   { attempts = [] }: Running

@@ -3,60 +3,60 @@ import { Roster } from "../platform/Roster.ts"
 import type { StreamItem } from "./StreamFlow.ts"
 
 /**
- * Is given what has come of a stream, in its order and never nothing, in the midst of the call that has it. Answers whether it can
- * take more at once; if not, it calls `more` when it can.
+ * Receives the items that have arrived, in order and never an empty list, synchronously within the writer's call. Returns whether it
+ * can take more at once. If not, it calls `more` when it can.
  */
 export type Take = (items: ReadonlyArray<StreamItem>, more: () => void) => boolean
 
-/** Pieces that wait for a slow reader; more slow the provider down. */
+/** The maximum number of items that wait for a slow reader. Beyond it, the provider is slowed down. */
 const MOST_WAITING = 256
 
-/** A reader who takes nothing for this long has gone. */
+/** A reader that takes nothing for this long counts as disconnected. */
 const READER_PATIENCE = "1 minute"
 
 /**
- * How long a stream may be silent before the gateway writes a comment, in milliseconds. Proxies and clients give up on a silent
- * connection after 15 to 60 seconds. Tests provide less.
+ * How long a stream may be silent before the gateway writes a comment, in milliseconds. Proxies and clients close silent connections
+ * after 15 to 60 seconds. Tests provide less.
  */
 export const KeepAliveInterval = Context.Reference<number>("tollgate/inference/KeepAliveInterval", {
   defaultValue: () => 10_000
 })
 
-/** Looks for silence in one interval, which bounds how late a comment goes out: by a twentieth of the interval. */
+/** The number of checks per interval. A comment is at most a twentieth of the interval late. */
 const LOOKS_PER_INTERVAL = 20
 
 const KEEP_ALIVE: ReadonlyArray<StreamItem> = [{ _tag: "KeepAlive" }]
 
 /**
- * The near end of a stream: the flow writes, one reader is given what it writes, and either may leave first. A piece for which the
- * reader is ready is given to it by whoever writes it: no fiber wakes for it.
+ * The queue between the flow, which writes, and one reader; either may leave first. An item for which the reader is ready goes to it
+ * directly within the write, without waking a fiber.
  */
 export class Pipe {
   #waiting: Array<StreamItem> = []
   #take: Take | undefined
   /** Ends the reading. */
   #resume: ((end: Effect.Effect<void>) => void) | undefined
-  /** Tells a writer that waits for room. */
+  /** Wakes a writer that waits for space. */
   #room: (() => void) | undefined
-  /** The reader can take more; then nothing waits. */
+  /** Whether the reader can take more. Then no item waits. */
   #ready = false
   #left = false
   #ended = false
-  /** Looks for silence since the last piece. */
+  /** The number of checks since the last item. */
   #looks = 0
-  /** Has the stream read, although nothing of it has come. */
+  /** Opens the stream for its reader although nothing of it has arrived. */
   #openSilent: (() => void) | undefined
 
   get readerLeft(): boolean {
     return this.#left
   }
 
-  /** Whether the last piece has been written. */
+  /** Whether the last item has been written. */
   get ended(): boolean {
     return this.#ended
   }
 
-  /** Writes a piece. False when there is no room for another: then `room` is to be waited for. */
+  /** Writes an item. Returns false when there is no space for another; the writer must then wait for `room`. */
   push(item: StreamItem): boolean {
     if (this.#left) return true
     this.#looks = 0
@@ -65,13 +65,13 @@ export class Pipe {
     return this.#waiting.length < MOST_WAITING
   }
 
-  /** Writes the last piece, for which there is always room. */
+  /** Writes the last item, for which there is always space. */
   end(item: StreamItem): void {
     this.#ended = true
     this.push(item)
   }
 
-  /** Waits for room; without any for a minute, the reader has left. */
+  /** Waits for space. After a minute without any, the reader counts as disconnected. */
   get room(): Effect.Effect<void> {
     const waited = Effect.callback<void>((resume) => {
       if (this.#left || this.#waiting.length < MOST_WAITING) return resume(Effect.void)
@@ -87,14 +87,14 @@ export class Pipe {
     )
   }
 
-  /** Sets what has the stream read when its beginning has been silent for the interval. */
+  /** Sets the function that opens the stream when its start has been silent for the interval. */
   onSilence(open: () => void): void {
     this.#openSilent = open
   }
 
   /**
-   * Looks for silence: writes a comment when nothing has come for the interval, unless the reader is slow to take what there is.
-   * A stream that is not read yet is opened first.
+   * Checks for silence: writes a comment when nothing has arrived for the interval, unless the reader has unread items. A stream
+   * without a reader is opened first.
    */
   look(): void {
     this.#looks += 1
@@ -108,7 +108,7 @@ export class Pipe {
     open()
   }
 
-  /** Gives a reader all there is until the last piece. What it throws, or the flow's giving it up, is a defect. */
+  /** Passes all items to a reader until the last one. An exception of the reader, or a failed pipe, is a defect. */
   read(take: Take): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
       this.#openSilent = undefined
@@ -118,7 +118,7 @@ export class Pipe {
     })
   }
 
-  /** The reader goes: what waits is let go, what would come is not taken. */
+  /** The reader leaves: waiting items are dropped, and later ones are not accepted. */
   leave(): void {
     this.#left = true
     this.#ready = false
@@ -159,7 +159,7 @@ export class Pipe {
   }
 }
 
-/** The pipes that are not to fall silent. One fiber looks at all of them: a timer for each stream would mostly be in vain. */
+/** The pipes that must not be silent. One fiber checks all of them, because most timers per stream would never fire. */
 export const makeOpenPipes: Effect.Effect<Roster<Pipe>, never, Scope.Scope> = Effect.gen(function* () {
   const open = new Roster<Pipe>()
   const look = Effect.sync(() => {

@@ -1,17 +1,17 @@
 import type { OutputEvent } from "../domain/Output.ts"
 import { countTokens } from "../domain/Tokens.ts"
 
-/** Text kept uncounted at most; a short stream whose provider reports its usage is then never counted at all. */
+/** The maximum length of uncounted text. A short stream with reported usage is never counted at all. */
 const UNCOUNTED_MAX_LENGTH = 16_384
 
-/** What of an event is counted. */
+/** The text of an event that counts as output. */
 const textOf = (event: OutputEvent): string =>
   event._tag === "ToolStart" ? event.name : "text" in event ? event.text : ""
 
-/** No character of UTF-16 is more bytes of UTF-8. */
+/** The most UTF-8 bytes of one UTF-16 code unit. */
 const MOST_BYTES = 3
 
-/** How far a stream has come, in output tokens, without keeping the stream. */
+/** Counts the output tokens of a stream without storing the stream. */
 export class Progress {
   #counted = 0
   #uncounted: Array<string> = []
@@ -23,12 +23,12 @@ export class Progress {
     if (text !== "") this.#add(text)
   }
 
-  /** No fewer tokens than were delivered, without counting them. */
+  /** An upper bound for the delivered tokens, without counting them. */
   get atMost(): number {
     return this.#counted + this.#uncountedBytes
   }
 
-  /** The tokens delivered, counted. */
+  /** The exact count of delivered tokens. */
   count(): number {
     if (this.#uncountedLength > 0) {
       this.#counted += countTokens(this.#uncounted.join(""))
@@ -39,12 +39,12 @@ export class Progress {
     return this.#counted
   }
 
-  /** No fewer tokens than were delivered once the piece is, without counting them. */
+  /** An upper bound for the delivered tokens including this piece, without counting them. */
   atMostWith(piece: ReadonlyArray<OutputEvent>): number {
     return piece.reduce((sum, event) => sum + MOST_BYTES * textOf(event).length, this.atMost)
   }
 
-  /** The tokens delivered once the piece is, counted. */
+  /** The exact count of delivered tokens including this piece. */
   countWith(piece: ReadonlyArray<OutputEvent>): number {
     return this.count() + countTokens(piece.map(textOf).join(""))
   }

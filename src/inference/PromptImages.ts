@@ -1,4 +1,7 @@
-/** Images of prompts: judged before a hold, and fetched before a provider is asked, so that no provider fetches for a caller. */
+/**
+ * Validates the images of prompts before the hold, and downloads them before the provider call, so that no provider downloads on behalf
+ * of a caller.
+ */
 import { Context, Effect, Layer, Result, type Scope } from "effect"
 import { type Conversation, hasImages, type ImagePart, type Message, type Part } from "../domain/Conversation.ts"
 import { type Failure, invalid, type Reason } from "../domain/Failure.ts"
@@ -10,21 +13,24 @@ import type { ProviderPool } from "../providers/ProviderPool.ts"
 import type { MediaBytes } from "../providers/Work.ts"
 
 export interface PromptImageLimits {
-  /** The longest image, in bytes. */
+  /** The largest image, in bytes. */
   readonly imageBytes: number
-  /** What the images of a request may have together: those that came inline too, and each as often as it is shown. */
+  /** The maximum total of a request's images, inline ones included. An image that is used several times counts each time. */
   readonly requestBytes: number
-  /** Bytes of fetched images that all requests of this process hold at a time, from the first byte to the end of the answer. */
+  /**
+   * The maximum bytes of downloaded images that all requests of this process hold at a time, from the first byte to the end of the
+   * answer.
+   */
   readonly heldBytes: number
-  /** What of these may be one account's. */
+  /** The part of these bytes that one account may use. */
   readonly accountBytes: number
-  /** Images that are fetched for one account at a time. */
+  /** The maximum number of parallel downloads for one account. */
   readonly accountFetches: number
-  /** How long all the images of a request may take, in milliseconds. */
+  /** The time limit for all images of one request, in milliseconds. */
   readonly totalMs: number
-  /** Images in one request, one that is shown twice counting twice. */
+  /** The maximum number of images in a request. An image that is used twice counts twice. */
   readonly images: number
-  /** Addresses in one request: who asks must not have many others asked. */
+  /** The maximum number of URLs in a request, so that a caller cannot use the gateway to call many hosts. */
   readonly addresses: number
 }
 
@@ -41,35 +47,38 @@ export const promptImageLimits: PromptImageLimits = {
   addresses: 64
 }
 
-/** Images of one request that are fetched at a time. */
+/** The number of parallel downloads per request. */
 const AT_A_TIME = 4
 
 const HEADERS = { accept: "image/png, image/jpeg, image/gif, image/webp", "user-agent": "tollgate" }
 
-/** What carries out plans, as far as flows use it. */
+/** The functions of the pool that flows use. */
 type Chats = Pick<ProviderPool["Service"], "chat" | "chatStream">
 
 /** An image that a request names. */
 export interface NamedImage {
-  /** An address, or a data URL. */
+  /** A URL or a data URL. */
   readonly url: string
-  /** The member that names it; `messages` when absent. */
+  /** The field that names it; `messages` when absent. */
   readonly field?: string | undefined
 }
 
 interface Images {
-  /** The first image of a conversation that cannot be right, as far as the request says by itself. */
+  /** The error for the first image that is invalid by the request's text alone. */
   readonly check: (conversation: Conversation) => Failure | undefined
-  /** Why one image cannot be right, as far as the request says by itself. */
+  /** The error if this image is invalid by the request's text alone. */
   readonly checkOne: (image: NamedImage) => Failure | undefined
-  /** The bytes of images, in their order, each held until the scope closes; one that cannot be had is a `PoolError` without an attempt. */
+  /**
+   * The bytes of images in order, held in memory until the scope closes. An image that cannot be downloaded is a `PoolError` without an
+   * attempt.
+   */
   readonly read: (
     accountId: string,
     images: ReadonlyArray<NamedImage>
   ) => Effect.Effect<ReadonlyArray<MediaBytes>, PoolError, Scope.Scope>
   /**
-   * The same pool with every image at a web address fetched first and put into the conversation as a data URL. One that cannot be
-   * had is a `PoolError` without an attempt.
+   * Wraps a pool: every image at a URL is downloaded first and put into the conversation as a data URL. An image that cannot be
+   * downloaded is a `PoolError` without an attempt.
    */
   readonly before: (pool: Chats) => Chats
 }
@@ -87,7 +96,7 @@ const fieldOf = ({ field }: NamedImage): string => field ?? "messages"
 const DATA_URL = /^data:[a-z0-9.+/-]+;base64,/i
 const NOT_AN_IMAGE = "must be a PNG, JPEG, GIF or WebP image"
 
-/** Only its first bytes are decoded; the rest is the provider's to judge. */
+/** Only the first bytes are decoded. The provider checks the rest. */
 const dataProblem = (url: string): string | undefined => {
   const head = DATA_URL.exec(url.slice(0, 64))?.[0]
   if (head === undefined) return "must be an https URL, or a data URL with base64"
@@ -95,7 +104,7 @@ const dataProblem = (url: string): string | undefined => {
   return type === undefined ? NOT_AN_IMAGE : undefined
 }
 
-/** The member that gives the first GIF image in a conversation, of those that came inline. */
+/** The field of the first inline GIF image in a conversation. */
 export const gifFieldOf = (conversation: Conversation): string | undefined => {
   const gif = imagesOf(conversation).find((image) => !isWeb(image) && inlineImage(image.url).type === "image/gif")
   return gif && fieldOf(gif)
@@ -104,12 +113,12 @@ export const gifFieldOf = (conversation: Conversation): string | undefined => {
 const inlineBytes = (images: ReadonlyArray<NamedImage>): number =>
   images.reduce((sum, image) => (isWeb(image) ? sum : sum + image.url.length * 0.75), 0)
 
-/** One address of a request. */
+/** A URL in a request. */
 interface Address {
   readonly url: string
-  /** What names it first. */
+  /** The field that names it first. */
   readonly field: string
-  /** How often its image is sent upstream: fetched once, it is written out each time. */
+  /** How often the request uses its image. The image is downloaded once but sent each time. */
   uses: number
 }
 
@@ -137,7 +146,7 @@ const dataUrlOf = ({ bytes, contentType }: MediaBytes): string => {
   return `data:${contentType};base64,${Buffer.from(buffer, byteOffset, byteLength).toString("base64")}`
 }
 
-/** An image shown twice is written once. */
+/** An image that is used twice is encoded once. */
 const withData = (conversation: Conversation, found: ReadonlyMap<string, MediaBytes>): Conversation => {
   const data = new Map(Array.from(found, ([url, image]) => [url, dataUrlOf(image)]))
   const filled = (part: Part): Part => {
@@ -154,14 +163,14 @@ const withData = (conversation: Conversation, found: ReadonlyMap<string, MediaBy
   }
 }
 
-/** What all requests of one account have at present. */
+/** The bytes and downloads of all running requests of one account. */
 interface AccountShare {
   held: number
   fetches: number
   requests: number
 }
 
-/** What one request's images have taken so far, of its own share and of the process's. */
+/** What the images of one request have used of its own limit and of the process's. */
 interface Share {
   readonly until: number
   readonly account: AccountShare
@@ -169,7 +178,9 @@ interface Share {
   held: number
 }
 
-/** Where a name leads is not told, nor by whether it may pass: whether one is known within this network must not be found out. */
+/**
+ * The message reveals neither where a name leads nor whether it resolves: callers must not learn which names exist within this network.
+ */
 const reasonOf = ({ reason }: PublicFetchError, field: string, totalMs: number): Reason => {
   switch (reason._tag) {
     case "TooLarge":
@@ -203,7 +214,7 @@ const inlineOf = (url: string): MediaBytes => {
 
 const refusedBefore = (reason: Reason): PoolError => new PoolError({ reason, attempts: [], failures: [] })
 
-/** The call with every image's bytes in it. Only what was fetched shows that an image is a GIF, which some candidates refuse. */
+/** The call with the bytes of every image. Only the downloaded bytes show whether an image is a GIF, which some candidates reject. */
 const shownTo = (call: PoolCall, found: ReadonlyMap<string, MediaBytes>): Result.Result<PoolCall, Reason> => {
   const filled = { ...call, conversation: withData(call.conversation, found) }
   const field = gifFieldOf(filled.conversation)
@@ -214,7 +225,7 @@ const shownTo = (call: PoolCall, found: ReadonlyMap<string, MediaBytes>): Result
   return Result.succeed({ ...filled, plan: { ...plan, candidates: [first, ...others] } })
 }
 
-/** Fetches the images of calls; its bound of memory is for all that uses it. */
+/** Downloads the images of calls. Its memory limit is shared by all users. */
 class Fetching {
   readonly #fetch: PublicFetch["Service"]["fetch"]
   readonly #limits: PromptImageLimits
@@ -226,14 +237,14 @@ class Fetching {
     this.#limits = limits
   }
 
-  /** The call with every image's bytes in it. They are held until the scope closes. */
+  /** The call with the bytes of every image, held in memory until the scope closes. */
   filled(call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> {
     return Effect.flatMap(this.fetched(call.accountId ?? "", imagesOf(call.conversation)), (found) =>
       Effect.mapError(Effect.fromResult(shownTo(call, found)), refusedBefore)
     )
   }
 
-  /** The images at web addresses, by address. They are held until the scope closes. */
+  /** The images at URLs, by URL, held in memory until the scope closes. */
   fetched(
     accountId: string,
     images: ReadonlyArray<NamedImage>
@@ -291,7 +302,7 @@ class Fetching {
     })
   }
 
-  /** Takes bytes of an image; answers why there may be no more of them. */
+  /** Reserves memory for bytes of an image. Returns the reason when the limit is reached. */
   #take(bytes: number, { field, uses }: Address, share: Share): Reason | undefined {
     const { accountBytes, heldBytes, requestBytes } = this.#limits
     const sent = bytes * uses
@@ -307,7 +318,7 @@ class Fetching {
 const isToBeFetched = ({ conversation }: PoolCall): boolean =>
   hasImages(conversation) && imagesOf(conversation).some(isWeb)
 
-/** Makes what judges and fetches the images of prompts. */
+/** Creates the functions that validate and download the images of prompts. */
 export const makePromptImages = (
   { fetch, refuses }: PublicFetch["Service"],
   limits: PromptImageLimits = promptImageLimits
@@ -322,7 +333,7 @@ export const makePromptImages = (
     check: (conversation) => {
       const images = imagesOf(conversation)
       const more = images[limits.images]
-      if (more !== undefined) return invalid(fieldOf(more), `only ${limits.images} images may be in a request`)
+      if (more !== undefined) return invalid(fieldOf(more), `a request must contain at most ${limits.images} images`)
       for (const image of images) {
         const problem = checkOne(image)
         if (problem !== undefined) return problem
@@ -330,7 +341,7 @@ export const makePromptImages = (
       const beyond = addressesOf(images)[limits.addresses]
       return beyond === undefined
         ? undefined
-        : invalid(beyond.field, `only ${limits.addresses} images may be at addresses of their own`)
+        : invalid(beyond.field, `a request must contain at most ${limits.addresses} different image URLs`)
     },
     read: (accountId, images) =>
       Effect.map(fetching.fetched(accountId, images), (found) =>
@@ -343,7 +354,7 @@ export const makePromptImages = (
   }
 }
 
-/** The one of a process: its bounds are for all that reads images of callers. */
+/** The instance of a process. Everything that downloads callers' images shares its limits. */
 export class PromptImages extends Context.Service<PromptImages, Images>()("tollgate/inference/PromptImages") {
   static readonly layer = Layer.effect(
     PromptImages,

@@ -4,14 +4,14 @@ import { Pieces } from "../domain/Pieces.ts"
 import type { Candidate } from "../domain/Plan.ts"
 import { MAX_SEALED_BYTES, type ReasoningSeals } from "./ReasoningSeals.ts"
 
-/** A block that has begun. */
+/** A reasoning block that has not ended. */
 interface Block {
   readonly text: Pieces
   readonly place: ReasoningPlace
   length: number
 }
 
-/** Puts a seal at the end of each block of reasoning of one answer, in place of the provider's own data. */
+/** Puts a seal at the end of each reasoning block of one answer, in place of the provider's own data. */
 export class ReasoningSealer {
   readonly #seals: ReasoningSeals["Service"]
   readonly #accountId: string
@@ -26,7 +26,7 @@ export class ReasoningSealer {
     this.#origin = { provider: offer.provider, model: offer.upstreamId }
   }
 
-  /** The events with seals. Most answers have no reasoning, and their events come back as they are. */
+  /** The events with seals. Most answers contain no reasoning, and their events are returned unchanged. */
   push(events: ReadonlyArray<OutputEvent>): ReadonlyArray<OutputEvent> {
     let sealed: Array<OutputEvent> | undefined
     for (let index = 0; index < events.length; index++) {
@@ -42,7 +42,7 @@ export class ReasoningSealer {
     return sealed ?? events
   }
 
-  /** What closes an answer that does not say how it ended. */
+  /** The last events of an answer without a finish. */
   end(): ReadonlyArray<OutputEvent> {
     return this.#block === undefined ? [] : this.#end(undefined)
   }
@@ -53,7 +53,7 @@ export class ReasoningSealer {
     else if (event._tag === "Reasoning") {
       this.#block ??= { text: new Pieces(), place: this.#place, length: 0 }
       this.#block.length += event.text.length
-      // What is too long to be sealed need not be kept.
+      // A block that is too long to be sealed need not be collected.
       if (this.#block.length <= MAX_SEALED_BYTES) this.#block.text.add(event.text)
     }
   }
@@ -78,7 +78,7 @@ const endsBlock = ({ _tag }: OutputEvent): boolean =>
 const hasReasoning = ({ order, reasoning }: Output): boolean =>
   reasoning !== "" || order?.some(({ data }) => data !== undefined) === true
 
-/** A whole answer with seals. */
+/** A complete answer with seals. */
 export const sealedOutput = (sealer: ReasoningSealer, output: Output): Output => {
   if (!hasReasoning(output)) return output
   const fold = new OutputFold()

@@ -3,16 +3,16 @@ import type { ReasoningPart } from "../domain/Conversation.ts"
 import type { OpenReasoning } from "../domain/Reasoning.ts"
 import { Secrets } from "../platform/Secrets.ts"
 
-/** The longest seal that is given out or taken back, in characters. A block that needs more is given out without one. */
+/** The longest seal that is issued or accepted, in characters. A longer block is returned without a seal. */
 export const MAX_SEAL_LENGTH = 1_048_576
 
-/** The longest text that can be sealed, in bytes: base64 takes four characters for three bytes, and a nonce and a tag come on top. */
+/** The longest text that can be sealed, in bytes: base64 takes four characters for three bytes, and a nonce and a tag are added. */
 export const MAX_SEALED_BYTES = (MAX_SEAL_LENGTH / 4) * 3 - 64
 
-/** The first of a sealed list, which says what the others are. */
+/** The first element of a sealed list, which determines the meaning of the others. */
 const VERSION = 1
 
-/** What is sealed, in the order of its JSON. */
+/** The sealed data, in the order of its JSON. */
 type Sealed = readonly [
   version: typeof VERSION,
   provider: string,
@@ -22,15 +22,15 @@ type Sealed = readonly [
   data?: Readonly<Record<string, unknown>>
 ]
 
-/** A block of reasoning with the provider and model that made it. */
+/** A reasoning block with the provider and model that made it. */
 export type OwnedReasoning = Required<Pick<ReasoningPart, "origin" | "place" | "text">>
 
 const purposeOf = (accountId: string): string => `reasoning ${accountId}`
 
 /**
- * Seals reasoning for clients and opens it when they send it back. A seal holds the text and the provider's own data, encrypted and
- * authenticated under the service's key for secrets. It is bound to an account, and says which provider and model made it. Nothing
- * of it is stored.
+ * Seals reasoning for clients, and opens the seals that clients send back. A seal contains the text and the provider's own data,
+ * encrypted and authenticated with the service's secrets key. It is bound to an account, and names the provider and model that made it.
+ * The service stores none of it.
  */
 export class ReasoningSeals extends Context.Service<
   ReasoningSeals,

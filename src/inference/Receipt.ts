@@ -6,9 +6,9 @@ import type { Price, TokenPrice } from "../domain/Pricing.ts"
 import { noTokens, type TokenUsage, type UnitUsage, type UsageBasis, type Used } from "../domain/Usage.ts"
 
 /**
- * What a request's row has in columns of its own. Its facts are kept without what these say already, or what mostly is so: every
- * byte of them is written to the table and to its log, when the request is held for and again when it is closed, which is a good
- * part of what it costs the database.
+ * The facts of a request that its row has in columns of their own. The JSON of its facts omits these, and omits usual values. Every
+ * byte is written to the table and to the write-ahead log, at the hold and again at the close, which is a good part of a request's
+ * database cost.
  */
 export interface Beside {
   readonly model: string
@@ -17,19 +17,19 @@ export interface Beside {
 }
 
 interface Lowered {
-  /** What had lowered the rates. */
+  /** The promotion that lowered the rates. */
   readonly promotion?: { readonly label: string; readonly discountPercent: number }
 }
 
-/** A price per token as it is kept in a request row: rates in pico-USD as plain numbers, all of which are below 2^53. */
+/** A price per token as stored in a request row. Rates are in pico-USD as plain numbers, all of which are below 2^53. */
 interface KeptTokenRates extends Lowered {
-  /** None where absent. */
+  /** Absent: none. */
   readonly perRequest?: number
-  /** Above how many prompt tokens; then input, cached, cache write, output. */
+  /** The tier's minimum of prompt tokens, then the rates for input, cached, cache write and output. */
   readonly tiers: ReadonlyArray<readonly [number, number, number, number, number]>
 }
 
-/** The same of a price per unit. */
+/** The same for a price per unit. */
 interface KeptUnitRates extends Lowered {
   readonly unit: UnitUsage["unit"]
   readonly perUnit: number
@@ -63,27 +63,27 @@ const keepRates = (price: Price): KeptRates => {
   return made
 }
 
-/** Milliseconds as a receipt keeps them, to the microsecond: what a clock says beyond that means nothing, and is as long again. */
+/** Rounds milliseconds for a receipt to microseconds. Further digits of a clock mean nothing and double the length. */
 export const spanMs = (ms: number): number => Math.round(ms * 1_000) / 1_000
 
-/** The facts of a request known when it is admitted: a later change of the catalogue does not reach it. */
+/** The facts of a request that are known when it is admitted. A later change of the catalogue does not affect it. */
 export interface Opened {
   readonly streamed: boolean
-  /** The slug of the preset that took part. */
+  /** The slug of the preset that was used. */
   readonly preset?: string | undefined
   readonly queueMs: number
   readonly traceId: string | null
   /**
-   * That of the candidate to be tried first, of what is charged up front: another process may conclude it. What is held for has its
-   * price with the facts of its close. Rows of earlier versions have that of the first candidate, or those of all.
+   * For an up-front charge, the price of the first candidate, because another process may conclude it. For a hold, the price is stored
+   * with the facts of its close. Rows of earlier versions contain the first candidate's price or all candidates' prices.
    */
   readonly prices: ReadonlyArray<KeptPrice>
 }
 
-/** Every fact by its name, so that none is forgotten; one that is undefined is not written. */
+/** Lists every fact by name, so that none is forgotten. Undefined values are not written. */
 type Kept<Facts> = { readonly [Name in keyof Facts]-?: unknown }
 
-/** As they stand in a row; what is absent is as it mostly is. */
+/** Serializes the facts for a row. Absent values are the usual ones. */
 export const keepOpened = ({ preset, prices, queueMs, streamed, traceId }: Opened): Kept<Opened> => ({
   streamed: streamed || undefined,
   preset,
@@ -92,14 +92,14 @@ export const keepOpened = ({ preset, prices, queueMs, streamed, traceId }: Opene
   prices: prices.length === 0 ? undefined : prices
 })
 
-/** The facts again, by that column of the request's row. Throws where nobody of ours can have written it. */
+/** Restores the facts from that column. Throws when no version of this service can have written the value. */
 export const restoreOpened = (column: unknown): Opened => {
   const kept = column as Pick<Opened, "queueMs"> & Partial<Opened>
   if (typeof kept.queueMs !== "number") throw new Error("a request's row is without the facts of its opening")
   return { streamed: false, traceId: null, prices: [], ...kept }
 }
 
-/** The rates of a candidate as they are when it is planned. */
+/** The rates of a candidate when it is planned. */
 export const ratesOf = ({ offer: { promotion }, price }: Candidate<Price>): KeptRates => {
   const rates = keepRates(price)
   if (promotion === undefined) return rates
@@ -107,7 +107,7 @@ export const ratesOf = ({ offer: { promotion }, price }: Candidate<Price>): Kept
   return { ...rates, promotion: { label, discountPercent } }
 }
 
-/** The same as a price, of whom it is. */
+/** The same as a price, with its model and provider. */
 export const priceOf = (candidate: Candidate<Price>): KeptPrice => ({
   model: candidate.model.id,
   provider: candidate.offer.provider,
@@ -116,7 +116,7 @@ export const priceOf = (candidate: Candidate<Price>): KeptPrice => ({
 
 type Amounts<R> = { readonly [K in keyof R]-?: Exclude<R[K], undefined> extends bigint ? K : never }[keyof R]
 
-/** The reasons with amounts in them, and which these are. */
+/** The reasons that contain amounts, and the names of these. */
 const amounts: {
   readonly [R in Reason as Amounts<R> extends never ? never : R["_tag"]]: ReadonlyArray<Amounts<R>>
 } = {
@@ -124,7 +124,7 @@ const amounts: {
   NoModelInBudget: ["least"]
 }
 
-/** A reason as it is kept in a request row: amounts as text, since JSON has no bigint. */
+/** A reason as stored in a request row. Amounts are text, because JSON has no bigint. */
 export interface KeptReason {
   readonly _tag: Reason["_tag"]
 }
@@ -139,42 +139,42 @@ const withAmounts = (reason: KeptReason, as: (amount: never) => unknown): KeptRe
 
 export const keepReason = (reason: Reason): KeptReason => withAmounts(reason, String)
 
-/** The reason again. */
+/** Restores a stored reason. */
 export const restoreReason = (kept: KeptReason): Reason => withAmounts(kept, BigInt) as Reason
 
-/** The facts of a request known when it is closed. */
+/** The facts of a request that are known when it is closed. */
 export interface ClosedFacts {
   readonly usage: Used
   readonly basis: UsageBasis
   readonly routing: RoutingSummary
-  /** Those of the candidate that served, where its price is not among those of the request's opening. */
+  /** The rates of the candidate that served, unless the opening facts contain its price. */
   readonly rates?: KeptRates | undefined
-  /** A double of the sandbox served it. The proof of the books reads this by its name. */
+  /** A double of the sandbox served it. The ledger's verification reads this field by name. */
   readonly simulated?: true | undefined
   readonly finishReason: FinishReason | null
   readonly error: KeptReason | null
   readonly holdMs: number
   readonly firstTokenMs: number | null
   readonly totalMs: number
-  /** Of `totalMs`, what no provider took. */
+  /** The part of `totalMs` that no provider took. */
   readonly overheadMs: number
-  /** When the provider was done, in Unix milliseconds: from then to the close is the time of the settle. */
+  /** When the provider finished, in Unix milliseconds. From then to the close is the duration of the settle. */
   readonly endedAtMs: number
 }
 
 type Times = "holdMs" | "firstTokenMs" | "overheadMs"
 
-/** The same of a job, which nobody waited for. */
+/** The same for a job, for which no client waits. */
 export type JobFacts = Omit<ClosedFacts, Times>
 
-/** As they stand in a row that has more than an error. `price` is that of an earlier version, with the names of whom it is. */
+/** The stored facts when there is more than an error. `price` comes from an earlier version and includes the model and the provider. */
 interface KeptClosed extends Partial<Omit<ClosedFacts, "usage" | "basis">> {
   readonly basis: UsageBasis
   readonly usage: Partial<TokenUsage> | UnitUsage
   readonly price?: KeptPrice
 }
 
-/** How a request is mostly routed: as nobody asked, and served by the first who was asked. */
+/** The usual routing: without special wishes, and served by the first candidate. */
 const usualRouting = ({ model, provider, resolved_model }: Beside): RoutingSummary => ({
   strategy: "balanced",
   requested_models: [model],
@@ -227,7 +227,10 @@ export type SoFarFacts = Pick<
   "usage" | "basis" | "routing" | "rates" | "simulated" | "holdMs" | "firstTokenMs"
 >
 
-/** As they stand in a row; what is absent is as it mostly is. Without `row`, which then is not known, the routing is kept whole. */
+/**
+ * Serializes these facts for a row. Absent values are the usual ones. Without `row`, which is then unknown, the whole routing is
+ * stored.
+ */
 export const keepSoFar = (
   facts: Omit<SoFarFacts, Times> & Partial<Pick<ClosedFacts, Times>>,
   row: Beside | undefined
@@ -241,7 +244,7 @@ export const keepSoFar = (
   firstTokenMs: facts.firstTokenMs ?? undefined
 })
 
-/** The same of all facts. */
+/** The same for all facts. */
 export const keepClosed = (
   facts: JobFacts & Partial<Pick<ClosedFacts, Times>>,
   row: Beside | undefined
@@ -255,8 +258,8 @@ export const keepClosed = (
 })
 
 /**
- * The facts again, or what there is of them: of a batch itself, and of what ended by its expiry with nothing recorded, by a fault of
- * ours or before it began, there is only why it failed.
+ * Restores the facts, or those that exist. Only the reason of the failure exists for a batch itself, for an expired request without
+ * progress, after a fault of the gateway, and for a request that failed before it began.
  */
 export const restoreClosed = (column: unknown, row: Beside): Partial<ClosedFacts> | null => {
   const kept = column as KeptClosed | Pick<ClosedFacts, "error"> | null

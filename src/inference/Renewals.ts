@@ -2,27 +2,30 @@ import { Effect, type Scope } from "effect"
 import { type Place, Roster } from "../platform/Roster.ts"
 import { type Admitted, extendHold, type MeteredOptions } from "./Metered.ts"
 
-/** Of a hold's life, how often is looked for holds to renew, and after how many such looks one is renewed. */
+/** The number of checks for holds to renew per lifetime of a hold, and the number of checks after which a hold is renewed. */
 const LOOKS_PER_TTL = 12
 const LOOKS_PER_RENEWAL = 3
 
-/** The holds whose requests are being carried out. */
+/** The holds of running requests. */
 export interface Renewals {
-  /** Has its expiry put off again and again, at least once in a third of its life, until it is dropped. */
+  /** Renews a hold repeatedly, at least once per third of its lifetime, until it is dropped. */
   readonly add: (admitted: Admitted) => Renewed
   readonly drop: (renewed: Renewed) => void
 }
 
 interface Held {
   readonly admitted: Admitted
-  /** The look at which it was added or renewed. */
+  /** The check at which it was added or renewed. */
   renewedAt: number
 }
 
 /** A hold that is renewed until it is dropped. */
 export type Renewed = Place<Held>
 
-/** One fiber renews for all requests: most end long before their hold has to be renewed, and a timer each would be in vain. */
+/**
+ * One fiber renews the holds of all requests. Most requests end long before their hold needs a renewal, so a timer for each would be
+ * wasted.
+ */
 export const makeRenewals = (options: MeteredOptions): Effect.Effect<Renewals, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
@@ -35,7 +38,7 @@ export const makeRenewals = (options: MeteredOptions): Effect.Effect<Renewals, n
         due,
         (one) => {
           one.renewedAt = look
-          // A database that cannot be reached for one must not keep the others waiting.
+          // A database that is unreachable for one hold must not delay the others.
           return Effect.forkIn(extendHold(options, one.admitted, 0n), scope)
         },
         { discard: true }

@@ -15,8 +15,8 @@ export const noteReplay = (
 ): Effect.Effect<void> => requests.noteReplay({ id: requestId, accountId: principal.accountId, requestId: original })
 
 /**
- * What a request is answered with whose idempotency key another one has: that one's answer or final refusal, or why there is none.
- * Undefined when the other gave the key back in the meantime.
+ * The answer to a request whose idempotency key belongs to another request: that request's answer or final refusal, or the reason why
+ * there is none. Undefined when the other request has freed the key in the meantime.
  */
 export const replay = <A extends PaidAnswer>(
   requests: Requests["Service"],
@@ -39,9 +39,8 @@ const repeated = <A extends PaidAnswer>({ answer, cost, id }: ClaimRow): Effect.
 }
 
 /**
- * The same for a request that cannot be planned: a model may be gone since the first answer, which is not less the answer for
- * that. Where nobody has the key, the request fails as it would without one. No hold checks the caller's API key on this way, so
- * it is checked here.
+ * The same for a request that cannot be planned. Its model may have been removed since the first answer, which remains valid. When no
+ * request has the key, this one fails with its planning error. No hold checks the API key on this path, so this function does.
  */
 export const replayUnplanned = <A extends PaidAnswer>(
   requests: Requests["Service"],

@@ -8,76 +8,76 @@ import type { Trace } from "../platform/Tracing.ts"
 import type { AutoOptions } from "../router/AutoRouter.ts"
 import type { Listed } from "../router/Chain.ts"
 
-/** What a caller says for the case that `svc/auto` chooses. */
+/** The caller's wishes for a choice by `svc/auto`. */
 export interface AutoWish {
   readonly options: AutoOptions
   readonly sessionId: string | undefined
 }
 
-/** The version of a preset that takes part in a request. */
+/** The version of a preset that a request uses. */
 export interface PresetUse {
   readonly slug: string
   readonly version: number
 }
 
-/** What a closed hold says of the work it was for. */
+/** What a closed hold reports about its work. */
 export interface Settled {
   readonly model: string
-  /** Absent where no provider served it. */
+  /** Undefined when no provider served it. */
   readonly provider: string | undefined
-  /** Absent where the price does not go by tokens. */
+  /** Undefined when the price does not depend on tokens. */
   readonly tokens: { readonly input: number; readonly output: number } | undefined
   readonly cost: Nano
 }
 
-/** Follows a paid request from its plan to its last close. The caller of a flow gives one to learn what the request used. */
+/** Follows a paid request from its plan to its last close. The caller of a flow provides one to learn what the request used. */
 export interface Watch {
-  /** The model that the plan tries first. */
+  /** Receives the first model of the plan. */
   readonly planned: (model: string) => void
-  /** A hold is open. */
+  /** Called when a hold is open. */
   readonly opened: () => void
   readonly settled: (settled: Settled) => void
-  /** The hold is open no more, however it ended. */
+  /** Called when the hold has ended, in any way. */
   readonly ended: () => void
 }
 
-/** What every paid request has, whatever it is for. */
+/** The fields of every paid request, whatever its kind. */
 export interface PaidRequest {
   readonly requestId: string
-  /** The operation's name on the receipt, `chat.completions` for one. */
+  /** The operation's name on the receipt, such as `chat.completions`. */
   readonly operation: string
   readonly principal: Principal
-  /** What the caller named: an id, a chain or a preset, as written; of a list the first. */
+  /** The model that the client named: an id, a chain or a preset, as written; the first one of a list. */
   readonly model: string
-  /** Where it was filled up from a preset. */
+  /** The preset that filled it in, if any. */
   readonly preset?: PresetUse | undefined
   readonly policy: RoutingPolicy
-  /** Whether the answer is streamed; absent where no answer is. */
+  /** Whether the answer is streamed. Absent for operations that never stream. */
   readonly stream?: boolean
   readonly claim: Claim | undefined
-  /** Its price is charged up front, and what was not delivered for it is given back at its end. */
+  /** Its price is charged up front, and undelivered parts are refunded at its end. */
   readonly charge?: true
-  /** It was begun long ago: what its key is routed by now is not what it was planned by, and need not be. */
+  /** It was started long ago, so its key's current routing may differ from the one with which it was planned. */
   readonly routedAsBegun?: true
-  /** The request out of whose open hold its own is taken. */
+  /** The request whose open hold its own is carved out of. */
   readonly carvedFrom?: string
-  /** The most that is held for it, where that is less than it might be. */
+  /** An upper limit of its hold, if that is lower than its maximum cost. */
   readonly holdAtMost?: Nano
   /** The raw `X-Svc-Sandbox` header. */
   readonly steering: string | undefined
-  /** The trace it belongs to, where there is one. */
+  /** Its trace, if there is one. */
   readonly trace?: Trace | undefined
-  /** Absent where nothing follows it. */
+  /** Absent: no observer. */
   readonly watch?: Watch | undefined
   /** When the request arrived, in `performance.now()` milliseconds. */
   readonly arrivedAt: number
 }
 
-/** A chat request of any dialect, decoded. */
+/** A decoded chat request of any dialect. */
 export interface ChatRequest extends PaidRequest {
-  /** The fallback chain it stands for. */
+  /** The fallback chain that its model name stands for. */
   readonly chain: ReadonlyArray<string>
-  /** What it says of its models itself, where it lists any. */
+  /** The models that the request itself lists, if any. */
   readonly listed?: Listed | undefined
   readonly auto?: AutoWish | undefined
   readonly conversation: Conversation
@@ -85,6 +85,6 @@ export interface ChatRequest extends PaidRequest {
   readonly parameters: ReadonlyArray<string>
   readonly stream: boolean
   readonly budgetCents: number | undefined
-  /** Why there can be no plan for it; what stands under its idempotency key may answer it all the same. */
+  /** Why it cannot be planned. An answer under its idempotency key may still exist. */
   readonly unplannable?: Failure | undefined
 }

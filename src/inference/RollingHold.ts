@@ -6,19 +6,19 @@ import { costAt, outputAt, outputCap, ROLLING_STEP } from "./Estimate.ts"
 import { extendHold, type MeteredOptions } from "./Metered.ts"
 import type { Progress } from "./Progress.ts"
 
-/** A rolling hold is extended when fewer output tokens than this are left in it. */
+/** A rolling hold is extended when it covers fewer further output tokens than this. */
 const EXTEND_BELOW = 512
 
-/** After a refusal the next try waits for so many more tokens. */
+/** After a refused extension, the next one is tried after this many more tokens. */
 const RETRY_AFTER_TOKENS = 64
 
-/** Other vendors' tokenizers cut the same text into more pieces than ours by about this much, in parts of 100. */
+/** Other vendors' tokenizers split the same text into more tokens than ours, at most by about this factor, in percent. */
 const TOKENIZER_SPREAD = 120
 
 /**
- * Keeps a rolling hold ahead of its stream's output. When a piece of it has arrived, before it is given out, `ahead` tells
- * whether nothing is to be done; where it does not, `advance` is called: it extends the hold before it is used up, while the stream
- * goes on. It answers false when the piece goes beyond what is held and no more is to be had.
+ * Extends a rolling hold ahead of its stream's output. For each piece that has arrived and not yet been sent, `ahead` tells whether
+ * nothing needs to be done. If it returns false, the caller must call `advance`, which extends the hold before it is used up, while the
+ * stream continues. `advance` returns false when the piece exceeds the hold and no more money is available.
  */
 export class RollingHold {
   readonly #options: MeteredOptions
@@ -47,7 +47,7 @@ export class RollingHold {
     return Effect.suspend(() => (this.ahead(piece) ? goOn : this.#reach(this.#progress.countWith(piece))))
   }
 
-  /** Whether all of the output is held for. */
+  /** Whether the hold covers all of the output. */
   get #whole(): boolean {
     return !this.#admitted.estimate.rolling || this.#covered >= this.#cap
   }
@@ -61,7 +61,7 @@ export class RollingHold {
     })
   }
 
-  /** At the end of what is held, the answer to what is under way is waited for. */
+  /** At the end of the hold, waits for the extension that is running. */
   #within(used: number): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       if (used <= this.#covered) return goOn
@@ -71,7 +71,7 @@ export class RollingHold {
     })
   }
 
-  /** Begins an extension that covers what has come and what may come next. */
+  /** Starts an extension that covers the output so far and the likely next part. */
   #begin(likely: number, used: number): Effect.Effect<void> {
     const step = Math.min(Math.max(ROLLING_STEP, likely + EXTEND_BELOW - this.#covered), this.#cap - this.#covered)
     const work = this.#extend(step).pipe(
@@ -85,7 +85,7 @@ export class RollingHold {
     })
   }
 
-  /** A database that does not answer is no reason to cut a stream short: it goes on within what is held. */
+  /** A database that does not answer is no reason to cut a stream short: the stream continues within the hold. */
   #extend(step: number): Effect.Effect<boolean> {
     const { estimate } = this.#admitted
     const costOf = (output: number) => costAt(this.#served, estimate, output)

@@ -7,41 +7,41 @@ import type { RequestStatus } from "../ledger/Operation.ts"
 
 /** How a request ended, as far as its money is concerned. */
 export type Outcome =
-  /** All of the answer came. */
+  /** The answer is complete. */
   | { readonly _tag: "Whole"; readonly delivered: Delivered; readonly finish: FinishReason }
-  /** Output came, and then no more: it broke, it was cut off, or the caller hung up. */
+  /** A part of the output arrived: the stream broke, the gateway cut it off, or the client disconnected. */
   | { readonly _tag: "Partial"; readonly delivered: Delivered; readonly error: Reason | undefined }
   | Nothing
 
-/** Nothing came. */
+/** No output arrived. */
 export interface Nothing {
   readonly _tag: "Nothing"
   readonly error: Reason | undefined
 }
 
-/** How work other than chat ended: its answer came, or a part of it, or nothing did. */
+/** How work other than chat ended: with an answer, with a part of it, or with nothing. */
 export type WorkOutcome =
   | {
       readonly _tag: "Whole"
-      /** What the provider said was used: prompt tokens or units, as the work is priced. */
+      /** The usage that the provider reported: prompt tokens or units, depending on the price. */
       readonly reported: number | undefined
-      /** The same by our own count; only called when nothing was reported. */
+      /** Our own count of the same; called only when the provider reported nothing. */
       readonly counted: () => number
     }
-  /** It broke off when as much had been given on as this counts; without an error it was cut off. */
+  /** The answer broke off after this much was passed on. Without an error, the gateway cut it off. */
   | { readonly _tag: "Partial"; readonly counted: () => number; readonly error: Reason | undefined }
   | Nothing
 
 export interface Delivered {
-  /** What the provider said was used. */
+  /** The usage that the provider reported. */
   readonly reported: TokenUsage | undefined
-  /** Counts what was delivered; only called when nothing was reported. */
+  /** Counts what was delivered; called only when the provider reported nothing. */
   readonly counted: () => TokenUsage
 }
 
-/** What follows for the books. */
+/** The consequences for the ledger. */
 export interface Settlement<U extends Used = TokenUsage> {
-  /** Undefined releases the hold. */
+  /** Undefined: release the hold. */
   readonly cost: Nano | undefined
   readonly usage: U
   readonly basis: UsageBasis
@@ -50,16 +50,15 @@ export interface Settlement<U extends Used = TokenUsage> {
   readonly final: boolean
 }
 
-/** Refusals of the request itself: the same request would be refused again. */
+/** Whether the error is a rejection of the request itself, so that the same request would be rejected again. */
 const isFinal = (error: Reason | undefined): boolean =>
   isRefusal(error) ||
   error?._tag === "ImageTooLarge" ||
   (error?._tag === "ValidationError" && error.passing === undefined)
 
 /**
- * The settlement of an outcome: what was delivered is paid for, by the provider's own figures when it gave any (zero is a
- * figure), else counted; nothing delivered is nothing charged. An outcome without an error that is not whole was cancelled by the
- * caller.
+ * The settlement of an outcome. Delivered output is paid for by the provider's figures if it reported any (zero is a figure), or else
+ * by our own count. Without output, nothing is charged. An incomplete outcome without an error means that the client disconnected.
  */
 export const settlementOf = (outcome: Outcome, price: TokenPrice | undefined): Settlement => {
   const failed: RequestStatus = outcome._tag !== "Whole" && outcome.error === undefined ? "cancelled" : "failed"
@@ -86,7 +85,7 @@ const chargeOf = (price: Price, quantity: number): { readonly cost: Nano; readon
   return { cost: tokenCost(price, usage), usage }
 }
 
-/** The settlement of work other than chat, by the same rules: `price` is that of who served, or would have. */
+/** The settlement of work other than chat, by the same rules. `price` is that of the provider that served, or would have. */
 export const workSettlementOf = (outcome: WorkOutcome, price: Price): Settlement<Used> => {
   if (outcome._tag !== "Whole") {
     const { error } = outcome

@@ -33,24 +33,24 @@ import type { PresetUse } from "./Request.ts"
 import { RollingHold } from "./RollingHold.ts"
 import { settlementOf } from "./Settlement.ts"
 
-/** What a caller of a stream is given, piece by piece; `End` and `Error` come once, last, after the settle. */
+/** An item of a stream for the caller. `End` or `Error` comes once, last, after the settle. */
 export type StreamItem =
   | { readonly _tag: "Events"; readonly events: ReadonlyArray<OutputEvent> }
   | { readonly _tag: "KeepAlive" }
   | { readonly _tag: "End"; readonly answer: Answer }
   | { readonly _tag: "Error"; readonly failure: Failure }
 
-/** A stream whose first content has come, or whose provider is silent for so long that its reader has to hear of it. */
+/** A stream whose first content has arrived, or whose provider has been silent for so long that the reader needs a sign of life. */
 export interface AnswerStream {
   readonly requestId: string
   readonly created: number
   readonly preset?: PresetUse | undefined
   readonly replayed: boolean
-  /** Gives all items to one reader, until the last. Interrupting it, or a defect of the reader's, is hanging up. */
+  /** Passes all items to one reader, until the last. Interrupting it, or a defect of the reader, counts as a disconnect. */
   readonly read: (take: Take) => Effect.Effect<void>
 }
 
-/** What has come of a stream so far. */
+/** What has arrived of a stream so far. */
 class Delivery {
   readonly progress = new Progress()
   served: ServedStream | undefined
@@ -74,7 +74,7 @@ class Delivery {
     return this.#delivered
   }
 
-  /** Takes what arrived and answers what of it the caller may see at once: the finish and the usage wait for the settle. */
+  /** Takes the events that arrived and returns those that the caller may see at once. The finish and the usage wait for the settle. */
   take(events: ReadonlyArray<OutputEvent>): ReadonlyArray<OutputEvent> {
     let content = true
     for (const event of events) {
@@ -94,7 +94,7 @@ class Delivery {
     return content ? events : events.filter(isContent)
   }
 
-  /** Notes what is given out: it is what is counted, and kept for a repeat. */
+  /** Records the events that are sent to the client. They are counted, and stored for a replay. */
   given(visible: ReadonlyArray<OutputEvent>): void {
     for (const event of visible) {
       this.progress.push(event)
@@ -103,7 +103,7 @@ class Delivery {
     if (this.#fold !== undefined && this.#fold.length > MAX_KEPT_BYTES) this.#fold = undefined
   }
 
-  /** Ends it at what was given out: of a usage that counts more, only the prompt stands. */
+  /** Ends the delivery at what was sent to the client. If the reported usage counts more output, only its prompt part is used. */
   cut(): void {
     this.finish = "length"
     this.stopSequence = undefined
@@ -111,18 +111,18 @@ class Delivery {
     this.usage = undefined
   }
 
-  /** What was used so far by our own count, but for a prompt that the provider has counted. */
+  /** Our own count of the usage so far, except for a prompt that the provider has counted. */
   counted(): TokenUsage {
     const prompt = this.#prompt ?? { input: this.#countPrompt() }
     return { ...noTokens, ...prompt, output: this.progress.count() }
   }
 
-  /** No prompt is empty: where a host fills in zeros until it knows, our own count stands. */
+  /** No prompt is empty. Some hosts send zeros until they know the count; then our own count stands. */
   #told(prompt: PromptUsage): void {
     if (promptTokens(prompt) > 0) this.#prompt = prompt
   }
 
-  /** The whole output where it was kept, else only its end. */
+  /** The whole output if it was stored, or else only its end. */
   output(finish: FinishReason): Output {
     const { contextEdits, stopSequence, usage } = this
     const ended = stopSequence === undefined ? { finish, usage } : { finish, stopSequence, usage }
@@ -130,7 +130,7 @@ class Delivery {
     return { ...(this.#fold?.output() ?? emptyOutput), ...ended, ...edited }
   }
 
-  /** The reason the provider gave, or the one its output implies. */
+  /** The provider's finish reason, or the one that the output implies. */
   get finished(): FinishReason {
     return this.finish ?? (this.#calledTools ? "tool_calls" : "stop")
   }
@@ -146,9 +146,9 @@ interface StreamFlow {
   readonly admitted: AdmittedChat
   readonly running: Running
   readonly pipe: Pipe
-  /** Pipes that are not to fall silent. */
+  /** The pipes that must not be silent. */
   readonly open: Roster<Pipe>
-  /** Answered when the first content has come, when none will, or when the provider has been silent for too long. */
+  /** Completed when the first content has arrived, when none will, or when the provider has been silent for too long. */
   readonly opened: Deferred.Deferred<AnswerStream, Failure>
 }
 
@@ -168,7 +168,8 @@ const pump = Effect.fnUntraced(function* (
   const served = yield* flow.pool.chatStream(poolCall(admitted, flow.running))
   delivery.served = served
   delivery.firstTokenMs = performance.now() - admitted.request.arrivedAt
-  // Hidden reasoning is known only from the usage at the end; hanging up before it would be a free ride.
+  // Hidden reasoning is known only from the usage at the end. Without this, a client could disconnect before it and get the reasoning
+  // for free.
   if (served.candidate.model.hiddenReasoning) flow.running.stopsBillingOnAbort = false
   const progress = () => tokenCost(served.candidate.price, delivery.counted())
   admitted.progress = progress
@@ -178,7 +179,7 @@ const pump = Effect.fnUntraced(function* (
   admitted.soFar = soFar
   const hold = new RollingHold(flow.options, admitted, served.candidate, delivery.progress)
   yield* Deferred.succeed(flow.opened, streamOf(flow))
-  /** Of what has come, that for which the hold has to be looked at before it is given out. */
+  /** Arrived events that the hold must cover before they are sent. */
   let unheld: ReadonlyArray<OutputEvent> | undefined
   const leaves = () => pipe.readerLeft && flow.running.stopsBillingOnAbort
   const give = (visible: ReadonlyArray<OutputEvent>) => {
@@ -265,8 +266,8 @@ const ending = (
 }
 
 /**
- * Carries out an admitted stream and closes its hold, whatever happens. The last piece is given out after the settle is
- * committed; only the provider's call can be interrupted.
+ * Carries out an admitted stream and closes its hold in every case. The last item is sent after the settle is committed. Only the
+ * provider's call can be interrupted.
  */
 export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Effect.fn.Return<void> {
   const { admitted, opened, pipe } = flow
@@ -285,7 +286,7 @@ export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Ef
       : Exit.isFailure(exit)
         ? failuresOf(exit.cause, admitted)
         : Cause.empty
-    // A stream that was opened because its provider was silent has its status: its failure goes into it.
+    // A stream that was opened because its provider was silent already has its status, so its failure goes into the stream.
     if (!(yield* Deferred.failCause(opened, cause))) pipe.end({ _tag: "Error", failure: failureIn(cause) })
     return
   }
@@ -300,6 +301,6 @@ const failuresOf = (cause: Cause.Cause<PoolError | ProviderError>, admitted: Adm
     error._tag === "PoolError" ? failureOfPool(admitted, error) : failure({ _tag: "InternalError" }, error)
   )
 
-/** The failure of a cause. One that has none was interrupted by a stop of the service, or is a bug. */
+/** The failure of a cause. A cause without one is an interruption by the stopping service, or a bug. */
 const failureIn = (cause: Cause.Cause<Failure>): Failure =>
   cause.reasons.find(Cause.isFailReason)?.error ?? failure({ _tag: "InternalError" }, cause)

@@ -5,46 +5,46 @@ import type { DataPolicy } from "../domain/Plan.ts"
 import type { Bounds } from "./Metered.ts"
 import type { PaidRequest } from "./Request.ts"
 
-/** All that a paid request is made of beside its body. */
+/** The properties of a paid request that do not come from its body. */
 export type Circumstances = Pick<
   PaidRequest,
   "requestId" | "operation" | "principal" | "claim" | "steering" | "trace" | "watch" | "arrivedAt" | "routedAsBegun"
 >
 
-/** What of a batch's hold one of its requests may take. */
+/** The part of a batch's hold that one of its requests may take. */
 export type Share = Required<Pick<PaidRequest, "carvedFrom" | "holdAtMost">>
 
 /** A request that was served and paid for. */
 export interface ServedItem {
   readonly requestId: string
   readonly cost: Nano
-  /** The JSON of its answer; undefined where that was not kept by the try that paid for it. */
+  /** The JSON of its answer; undefined when the attempt that paid for it did not store it. */
   readonly body: string | undefined
 }
 
-/** What a body asks for, decoded, before anything is held or begun. */
+/** A decoded body, before anything is held or started. */
 export interface AcceptedBody {
-  /** Members without effect. */
+  /** Fields without effect. */
   readonly ignored: ReadonlyArray<string>
   readonly dataPolicy: DataPolicy
-  /** The most bytes of its answer, where those may be very many. */
+  /** The maximum size of its answer in bytes, if that may be very large. */
   readonly mostBytes?: number
-  /** What is to be held for it; fails where nobody can serve it. */
+  /** The bounds of its hold. Fails when no provider can serve it. */
   readonly bounds: () => Result.Result<Bounds, Failure>
   readonly serve: (share?: Share) => Effect.Effect<ServedItem, Failure>
-  /** The JSON of its answer again, of what was kept of it; undefined where a refusal was kept. */
+  /** The JSON of its answer, restored from the stored form; undefined when a refusal was stored. */
   readonly again: (kept: unknown, cost: Nano) => string | undefined
 }
 
 /** The paths of operations whose bodies can be served without an HTTP request of their own. */
 export type SurfaceUrl = "/chat/completions" | "/messages" | "/responses" | "/embeddings"
 
-/** An operation that a body can be given to. */
+/** An operation that can serve a body. */
 export interface Surface {
   /** The operation's name on the receipt. */
   readonly operation: string
-  /** Decodes a body; `circumstances` are all that its request is made of beside that. Streaming is refused. */
+  /** Decodes a body. `circumstances` are all other properties of its request. Rejects streaming. */
   readonly accept: (body: unknown, circumstances: Circumstances) => Effect.Effect<AcceptedBody, Failure>
-  /** What its caller would be answered with who was refused so. */
+  /** The response to a request that was rejected with this failure. */
   readonly refused: (failed: Failure, requestId: string) => { readonly statusCode: number; readonly body: object }
 }

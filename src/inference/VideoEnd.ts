@@ -1,4 +1,4 @@
-/** The end of a video job: its state, its money, its receipt and its event, in one transaction. */
+/** Ends a video job: writes its state, money, receipt and event in one transaction. */
 import { Data, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Reason } from "../domain/Failure.ts"
@@ -16,7 +16,7 @@ import type { Webhooks } from "../webhooks/Webhooks.ts"
 import { type JobFacts, keepClosed, ratesOf } from "./Receipt.ts"
 import { clipCost, type FilmPlan } from "./VideoPlan.ts"
 
-/** What ends are written with. */
+/** The services that an end writes to. */
 export interface VideoBooks {
   readonly sql: SqlClient.SqlClient
   readonly jobs: VideoJobs["Service"]
@@ -28,13 +28,13 @@ export interface VideoBooks {
 
 type Ends = Extract<VideoStep, { readonly _tag: "Ends" }>
 
-/** All was given back before, because nobody had concluded the charge in its time: there is nothing left that pays for a clip. */
+/** Everything was refunded before, because the charge was not concluded in time. Nothing is left that pays for a video. */
 export class GivenBack extends Data.TaggedError("GivenBack") {}
 
 const reasonOf = ({ code, message }: VideoError): Reason => {
   switch (code) {
     case "generation_failed":
-      // A receipt says that of its own.
+      // The receipt states that itself.
       return { _tag: "GenerationFailed", detail: message.replace(`. ${NOT_CHARGED}`, "") }
     case "validation_error":
       return { _tag: "ValidationError", problems: [{ field: "body", message }] }
@@ -46,7 +46,7 @@ const reasonOf = ({ code, message }: VideoError): Reason => {
 const served = (plan: FilmPlan, { provider }: Pick<VideoRow, "provider">) =>
   plan.candidates.find(({ offer }) => offer.provider === provider)
 
-/** What a job costs that ends so: the price of who served, never more than was charged. */
+/** The cost of a job with this end: the price of the provider that served, never more than the charge. */
 export const costOf = (plan: FilmPlan, row: VideoRow, { refund }: Ends): bigint => {
   if (refund === "whole") return 0n
   const price = served(plan, row)?.price
@@ -80,7 +80,7 @@ const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): JobFac
   }
 }
 
-/** What is kept of a wish when its job has ended: where its pictures and clips were is nobody's business any more. */
+/** The request without its media URLs, which are no longer needed once the job has ended. */
 const withoutMedia = (wish: VideoWish): VideoWish => ({
   ...wish,
   imageUrl: undefined,
@@ -88,7 +88,7 @@ const withoutMedia = (wish: VideoWish): VideoWish => ({
   referenceVideo: undefined
 })
 
-/** What is told of a job that has ended. The prompt is not among it. */
+/** The data of the event of an ended job. It does not contain the prompt. */
 const dataOf = (row: VideoRow, urlOf: (id: string) => string): object => ({
   id: row.id,
   object: "video",
@@ -107,8 +107,8 @@ const dataOf = (row: VideoRow, urlOf: (id: string) => string): object => ({
 })
 
 /**
- * Ends a job. Answers it as it then stands, or undefined where its turn had gone to another or it had ended before: then nothing
- * happens, not even to its money. Fails with `GivenBack`, and nothing has happened, where a completed one would not be paid for.
+ * Ends a job and returns its new state. Returns undefined, and changes nothing, when the job's turn has passed to another worker or the
+ * job had already ended. Fails with `GivenBack`, and changes nothing, when a completed job would not be paid for.
  */
 export const endVideo = (
   { jobs, ledger, media, metrics, sql, webhooks }: VideoBooks,
@@ -136,7 +136,7 @@ export const endVideo = (
       accountId: row.account_id,
       refund: row.charged - cost,
       status: state === "completed" ? "succeeded" : "failed",
-      // The job is what a repeat is answered with, however it ended.
+      // A repeat is answered with the job, however it ended.
       keepClaim: true,
       resolvedModel: row.provider === null ? null : row.model,
       provider: row.provider,

@@ -1,4 +1,4 @@
-/** Pictures and clips that a video is to be made of: fetched here, so that no provider fetches for a caller. */
+/** Downloads the images and clips that a video is to be made from, so that no provider downloads on behalf of a caller. */
 import { Effect, Result } from "effect"
 import { imageTypeOf } from "../domain/ImageType.ts"
 import type { VideoEvent, VideoWish } from "../domain/Video.ts"
@@ -8,26 +8,26 @@ import type { FilmWork, MediaBytes } from "../providers/Work.ts"
 const MIB = 1_048_576
 
 export interface VideoMediaLimits {
-  /** The longest picture, in bytes. */
+  /** The largest image, in bytes. */
   readonly imageBytes: number
-  /** The longest clip, in bytes. */
+  /** The largest clip, in bytes. */
   readonly videoBytes: number
-  /** How long each may take, in milliseconds. */
+  /** The time limit for each download, in milliseconds. */
   readonly totalMs: number
 }
 
-/** Together no more than 200 MiB, which few jobs have at a time. */
+/** At most 200 MiB in all, which only few jobs hold at a time. */
 export const videoMediaLimits: VideoMediaLimits = { imageBytes: 20 * MIB, videoBytes: 100 * MIB, totalMs: 20_000 }
 
-/** What a provider is given beside the prompt. */
+/** The media for a provider, besides the prompt. */
 export type VideoMedia = Pick<FilmWork, "image" | "referenceImages" | "referenceVideo">
 
-/** Why it is not to be had, as an event of its job. */
+/** The event of a job whose media cannot be downloaded. */
 export type MediaRefusal = Extract<VideoEvent, { readonly _tag: "Refused" | "NotFetched" | "Full" }>
 
 type Kind = "image" | "video"
 
-/** What a clip is, by its first bytes: a file of ISO's format, as MP4 and MOV are, or of Matroska's, as WebM is. */
+/** The type of a clip by its first bytes: the ISO base media format (MP4 and MOV) or Matroska (WebM). */
 const videoTypeOf = (bytes: Uint8Array): string | undefined => {
   const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1")
   if (head.startsWith("\x1a\x45\xdf\xa3")) return "video/webm"
@@ -55,7 +55,7 @@ const refusalOf = ({ reason }: PublicFetchError, field: string): MediaRefusal =>
       return isPassing(reason.status)
         ? notFetched(field, `its host answered with status ${reason.status}`)
         : refused(field, `could not be fetched: its host answered with status ${reason.status}`)
-    // Where a name leads is not told.
+    // The message does not reveal where a name leads.
     case "Forbidden":
       return refused(field, "could not be fetched: no public host could be reached there")
     case "Unreachable":
@@ -67,7 +67,7 @@ const refusalOf = ({ reason }: PublicFetchError, field: string): MediaRefusal =>
   }
 }
 
-/** Makes what fetches all that a wish names, one after the other. */
+/** Creates the function that downloads all media of a request, one after the other. */
 export const makeVideoMedia = (
   fetch: PublicFetch["Service"]["fetch"],
   { imageBytes, totalMs, videoBytes }: VideoMediaLimits = videoMediaLimits

@@ -1,4 +1,6 @@
-/** Who may make a video at what price, as its job keeps it: a change of the catalogue does not reach a job that is paid for. */
+/**
+ * The providers that may make a video and their prices, as its job stores them. A change of the catalogue does not affect a paid job.
+ */
 import type { Model, Offer } from "../domain/Model.ts"
 import { maxNano, type Nano } from "../domain/Money.ts"
 import { type Candidate, defaultPolicy, type Plan, type RoutingPolicy } from "../domain/Plan.ts"
@@ -8,7 +10,7 @@ import { neededFor, type VideoWish } from "../domain/Video.ts"
 interface KeptOffer extends Pick<Offer, "provider" | "upstreamId"> {
   readonly unit: UnitPrice["unit"]
   readonly perUnit: string
-  /** A double answered for the provider when it was planned. No real one is asked in its place. */
+  /** A double took the provider's place when the job was planned. No real provider is called instead. */
   readonly simulated?: true
 }
 
@@ -16,7 +18,7 @@ interface KeptOffer extends Pick<Offer, "provider" | "upstreamId"> {
 export interface KeptVideoPlan {
   readonly model: Omit<Model, "offers">
   readonly offers: readonly [KeptOffer, ...ReadonlyArray<KeptOffer>]
-  /** By which they were chosen; absent where that was the default. */
+  /** The routing policy that chose them. Absent: the default. */
   readonly policy?: RoutingPolicy
 }
 
@@ -24,7 +26,7 @@ export type FilmPlan = Plan<UnitPrice>
 
 const isPerUnit = (candidate: Candidate<Price>): candidate is Candidate<UnitPrice> => candidate.price.unit !== "token"
 
-/** Those of a plan that can do all that is wished; undefined where nobody can. */
+/** The candidates of a plan that support the whole request; undefined when none does. */
 export const filmPlanOf = (plan: Plan<Price>, wish: VideoWish): FilmPlan | undefined => {
   const needed = neededFor(wish)
   const [first, ...others] = plan.candidates
@@ -33,11 +35,11 @@ export const filmPlanOf = (plan: Plan<Price>, wish: VideoWish): FilmPlan | undef
   return first === undefined ? undefined : { ...plan, candidates: [first, ...others] }
 }
 
-/** What a clip of so many seconds costs at this price, whether it is per second or per clip. */
+/** The cost of a video of this length at this price, which is per second or per video. */
 export const clipCost = (price: UnitPrice, seconds: number): Nano =>
   unitCost(price, price.unit === "second" ? seconds : 1)
 
-/** The most that a clip can cost at any of its candidates: the charge. */
+/** The maximum cost at any of the candidates, which is the charge. */
 export const chargeOf = ({ candidates }: FilmPlan, seconds: number): Nano =>
   candidates.map(({ price }) => clipCost(price, seconds)).reduce(maxNano, 0n)
 
@@ -55,7 +57,7 @@ export const keepPlan = ({ candidates: [first, ...others], policy }: FilmPlan): 
   return { model, offers: [keptOffer(first), ...others.map(keptOffer)], ...chosenBy }
 }
 
-/** The plan again, of what `keepPlan` made of it. */
+/** Restores a plan from the result of `keepPlan`. */
 export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptVideoPlan): FilmPlan => {
   const candidate = ({ perUnit, provider, simulated, unit, upstreamId }: KeptOffer): Candidate<UnitPrice> => {
     const price = { unit, perUnit: BigInt(perUnit) }

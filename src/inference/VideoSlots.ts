@@ -1,14 +1,17 @@
-/** Places of this node that work has only while they are free, so that nobody waits for one in a place of another kind. */
+/**
+ * Limits parallel work of one kind on this node. Work for which no slot is free is not queued, so that it does not block workers for
+ * other kinds.
+ */
 import { Effect } from "effect"
 
 export interface VideoSlotsOptions {
   readonly places: number
-  /** The most that one account has at a time. */
+  /** The maximum number of slots per account. */
   readonly perAccount: number
 }
 
 export interface VideoSlots {
-  /** Does the work in a place, or at once what is to be done where none is free for this account. */
+  /** Runs the work in a slot. When no slot is free for this account, runs the alternative at once. */
   readonly within: <A, E, R>(
     accountId: string,
     work: Effect.Effect<A, E, R>,

@@ -1,4 +1,4 @@
-/** One turn at a video job: what is next is done, and what came of it written down. */
+/** One turn at a video job: performs the next step and stores its result. */
 import { Effect, Random, Result } from "effect"
 import { isRefusal } from "../domain/Failure.ts"
 import type { Attempt } from "../domain/Plan.ts"
@@ -26,43 +26,46 @@ import type { VideoSlots } from "./VideoSlots.ts"
 export interface VideoDesk extends VideoBooks {
   readonly pool: Pick<ProviderPool["Service"], "ask">
   readonly mediaOf: (wish: VideoWish) => Effect.Effect<VideoMedia, MediaRefusal>
-  /** Jobs that are being handed in by this node: who looks after others never waits for them. */
+  /** Slots for jobs that this node is submitting, so that work on submitted jobs never waits for them. */
   readonly handing: VideoSlots
-  /** Those of them whose pictures and clips are fetched, and in memory. */
+  /** Slots for those of them whose media are being downloaded and held in memory. */
   readonly fetching: VideoSlots
-  /** Clips that are read, and in memory. */
+  /** Slots for videos that are being downloaded and held in memory. */
   readonly reading: VideoSlots
-  /** Jobs that one provider may have at a time, from all nodes. */
+  /** The maximum number of jobs that all nodes together run at one provider. */
   readonly perProvider: number
 }
 
-/** What a turn came to. */
+/** The result of a turn. */
 export interface Turned {
-  /** The job after it; undefined where its turn had gone to another one meanwhile, whose word it is then. */
+  /** The job after the turn; undefined when the turn has passed to another worker, which then decides. */
   readonly row: VideoRow | undefined
   readonly event: VideoEvent
   readonly step: VideoStep
-  /** When the next one is due, in milliseconds. */
+  /** When the next turn is due, in milliseconds. */
   readonly waitMs: number
 }
 
-/** What providers are given to answer in, in milliseconds: to take a job, to say how far it is, to hand a clip over. */
+/** Time limits of the provider calls, in milliseconds: to submit a job, to read its progress, to download a video. */
 const CLOCKS = { film: 60_000, state: 15_000, clip: 120_000 } as const
 
-/** How long all pictures and clips of a job may take together. */
+/** The time limit for all media of a job together, in milliseconds. */
 const MEDIA_MS = 30_000
 
-/** How long a turn is kept: longer than all that is done in it without keeping it anew. Who dies in it lets the job wait so long. */
+/**
+ * How long a turn is reserved, in milliseconds: longer than anything it does without extending the reservation. If a worker dies in its
+ * turn, the job waits for this long.
+ */
 export const TURN_MS = {
   film: MEDIA_MS + CLOCKS.film + 30_000,
   state: CLOCKS.state + 15_000,
   clip: CLOCKS.clip + 60_000
 } as const
 
-/** Attempts to hand a job in that its receipt lists. */
+/** The maximum number of submission attempts that the receipt lists. */
 const MOST_ATTEMPTS = 16
 
-/** The caller is answered already, so that nothing of it is to be kept waiting for. */
+/** The caller has already been answered, so the limits need not consider a waiting client. */
 const within = (plan: FilmPlan, totalMs: number, candidates: FilmPlan["candidates"] = plan.candidates): FilmPlan => ({
   ...plan,
   candidates,
@@ -87,7 +90,7 @@ interface At {
 
 const outrun = (event: VideoEvent): Turned => ({ row: undefined, event, step: { _tag: "Nothing" }, waitMs: 0 })
 
-/** Writes down what came of a turn, with all that is due: whole, or not at all where the turn is another's by now. */
+/** Stores the result of a turn with all consequences: everything, or nothing when the turn belongs to another worker by now. */
 const apply = (
   desk: VideoDesk,
   { plan, row }: At,
@@ -124,7 +127,7 @@ const ask = <A>(
     attempt
   ) as Effect.Effect<Served<A, UnitPrice>, PoolError>
 
-/** What a host answers that takes nothing at present; any other fault of its own may come after it has taken what it was given. */
+/** Statuses of a host that is currently accepting nothing. After any other fault, the host may have accepted the job. */
 const TAKES_NOTHING: ReadonlySet<number> = new Set([503, 529])
 
 const mayHaveTaken = (fault: ProviderFault | undefined): boolean => {
@@ -152,11 +155,11 @@ const eventOfFailure = (error: PoolError): VideoEvent => {
   return { _tag: isUnclear(error) ? "Unclear" : "NotTaken" }
 }
 
-/** In the order in which they were made: whoever was followed by another one was failed over. */
+/** In the order in which they were made: every attempt before the last one was failed over. */
 const inOrder = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
   attempts.map((attempt, index) => (index < attempts.length - 1 ? { ...attempt, outcome: "failed_over" } : attempt))
 
-/** With those of the rounds before. */
+/** Adds the attempts of earlier rounds. */
 const withEarlier = ({ attempts }: VideoRow, made: ReadonlyArray<Attempt>): ReadonlyArray<unknown> =>
   [...(attempts as ReadonlyArray<Attempt>), ...inOrder(made)].map((attempt, index) => ({ ...attempt, index }))
 
@@ -164,13 +167,13 @@ const full: VideoEvent = { _tag: "Full" }
 
 type FilmCandidates = FilmPlan["candidates"]
 
-/** Who is to be asked, for whom that was noted, and who could be after them. */
+/** The provider to which the job is being submitted, with the recorded row, and the candidates after it. */
 interface Admitted {
   readonly candidate: FilmCandidates[0]
   readonly others: ReadonlyArray<FilmCandidates[0]>
 }
 
-/** The first candidate whose provider has room, which is noted to be asked. */
+/** The first candidate whose provider has capacity. Its submission is recorded. */
 const admitted = (desk: VideoDesk, { row }: At, candidates: ReadonlyArray<FilmCandidates[0]>) =>
   Effect.gen(function* () {
     const room = { limit: desk.perProvider, perAccount: Math.ceil(desk.perProvider / 2) }
@@ -183,8 +186,8 @@ const admitted = (desk: VideoDesk, { row }: At, candidates: ReadonlyArray<FilmCa
   })
 
 /**
- * Hands the job to one provider after the other that has room for it, until one takes it. What came of it is written down whether or
- * not this turn is interrupted after it.
+ * Submits the job to one provider with capacity after the other, until one accepts it. The result is stored even if this turn is
+ * interrupted after it.
  */
 const submit = (desk: VideoDesk, at: At, to: Admitted, media: VideoMedia): Effect.Effect<Turned, Unavailable> =>
   Effect.uninterruptibleMask((restore) =>
@@ -230,9 +233,9 @@ const tooSlow: MediaRefusal = {
 }
 
 /**
- * A job that waits is handed in. That it will be is written down first. Where that is all that is known, since the process ended or the
- * answer was lost, it is handed in again, some few times: its customer has paid for a clip, and what a provider may make in vain
- * is the house's loss.
+ * Submits a waiting job. The intention is recorded first. If only the intention is known, because the process ended or the response was
+ * lost, the job is submitted again, up to a few times. The client has paid for a video, and the house bears the cost of one that a
+ * provider makes in vain.
  */
 const handIn = (desk: VideoDesk, at: At): Effect.Effect<Turned, Unavailable> => {
   const { account_id: accountId, parameters, submissions } = at.row
@@ -254,14 +257,14 @@ const handIn = (desk: VideoDesk, at: At): Effect.Effect<Turned, Unavailable> => 
   return desk.handing.within(accountId, light ? handing : desk.fetching.within(accountId, handing, waits), waits)
 }
 
-/** Keeps a clip, and ends the job with it. A clip that no job has is dropped again; one that is empty is none. */
+/** Stores a video, and ends the job with it. A stored video without a job is removed, and an empty file counts as a failure. */
 const keepClip = (desk: VideoDesk, at: At, { bytes, contentType }: MediaBytes): Effect.Effect<Turned, Unavailable> =>
   Effect.uninterruptible(
     Effect.gen(function* () {
       if (bytes.length === 0) return yield* apply(desk, at, { _tag: "Broke" })
       const { account_id: accountId } = at.row
       const storing = desk.media.store({ bytes, contentType, accountId, purpose: "video" })
-      // A store that is away is waited for until the deadline, and no longer.
+      // An unavailable store is retried until the deadline.
       const stored = yield* Effect.catchTag(storing, "Unavailable", (error) =>
         at.row.overdue ? Effect.undefined : Effect.fail(error)
       )
@@ -277,7 +280,7 @@ const notRead: VideoEvent = { _tag: "NotRead" }
 const ready: VideoEvent = { _tag: "Ready" }
 const deadlinePassed: VideoEvent = { _tag: "DeadlinePassed" }
 
-/** Who is past its deadline was asked after for the last time. */
+/** After its deadline, a job's progress is checked for the last time. */
 const unlessLate = ({ row }: At, event: VideoEvent): VideoEvent => (row.overdue ? deadlinePassed : event)
 
 const read = (desk: VideoDesk, at: At, plan: FilmPlan, clip: { readonly url: string } | MediaBytes) => {
@@ -306,7 +309,7 @@ const eventOfState = (state: Exclude<FilmState, { readonly _tag: "Completed" }>)
   }
 }
 
-/** A job that a provider has is asked after; what it has made is fetched and kept, unless that is left to another turn. */
+/** Checks the progress of a submitted job. A finished video is downloaded and stored, unless that is left to another turn. */
 const lookAfter = (desk: VideoDesk, at: At, reads: boolean): Effect.Effect<Turned, Unavailable> =>
   Effect.gen(function* () {
     const { provider, ticket } = at.row
@@ -327,8 +330,10 @@ const lookAfter = (desk: VideoDesk, at: At, reads: boolean): Effect.Effect<Turne
   })
 
 /**
- * Does what is next of a job whose turn was taken; `reads` says whether a clip that is made is read in it, which may take minutes. Who is
- * past its deadline ends here, but for a clip that its provider has made by now. Where that cannot be, or is interrupted, the turn is given back. */
+ * Performs the next step of a job whose turn was taken. `reads` tells whether this turn downloads a finished video, which may take
+ * minutes. A job past its deadline ends here, unless its provider has finished the video by now. If the step cannot be performed or is
+ * interrupted, the turn is given back.
+ */
 export const carryTurn = (desk: VideoDesk, row: VideoRow, reads: boolean): Effect.Effect<Turned, Unavailable> =>
   Effect.suspend(() => {
     const at = { plan: restorePlan(row.plan as KeptVideoPlan), row }

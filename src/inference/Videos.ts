@@ -29,29 +29,29 @@ import { makeVideoSlots } from "./VideoSlots.ts"
 import { carryTurn, TURN_MS, type Turned, type VideoDesk } from "./VideoTurn.ts"
 import type { PreparedWork } from "./Work.ts"
 
-/** A request for a video, decoded. */
+/** A decoded request for a video. */
 export interface VideoRequest extends PaidRequest {
   readonly prompt: string
   readonly wish: VideoWish
 }
 
-/** A video job as it stands. */
+/** The current state of a video job. */
 export interface Video extends VideoWish {
   readonly id: string
   readonly requestId: string
   readonly model: string
   readonly state: VideoState
   readonly prompt: string
-  /** Whole percent. */
+  /** A whole percentage. */
   readonly progress: number
   readonly createdAt: Date
   readonly completedAt: Date | undefined
-  /** Where its clip is, once it is completed. */
+  /** The URL of the video, once it is completed. */
   readonly url: string | undefined
   readonly error: VideoError | undefined
-  /** What it cost so far: what was charged, less what was given back. */
+  /** The cost so far: the charge less the refund. */
   readonly cost: Nano
-  /** All was given back. */
+  /** Whether everything was refunded. */
   readonly refunded: boolean
   readonly provider: string | undefined
 }
@@ -59,47 +59,47 @@ export interface Video extends VideoWish {
 export interface Submitted {
   readonly video: Video
   readonly balanceWarning: string | undefined
-  /** Whether an earlier request under the same idempotency key has submitted it. */
+  /** Whether an earlier request under the same idempotency key created it. */
   readonly replayed: boolean
 }
 
 export interface VideosOptions {
-  /** What is not made so long after it was submitted has failed. */
+  /** A job that is not finished this long after its submission fails. */
   readonly deadline: Duration.Duration
-  /** Jobs that one provider may have at a time, from all nodes. */
+  /** The maximum number of jobs that all nodes together run at one provider. */
   readonly perProvider: number
-  /** How long a job is known after its end, at the least. */
+  /** The minimum time for which a job is kept after its end. */
   readonly retention: Duration.Duration
 }
 
-/** Jobs of an account that go on at a time: at two new ones a minute, those of all that may take as long as it may. */
+/** The maximum number of unfinished jobs per account: with two new ones a minute, this allows each the longest possible duration. */
 export const MOST_UNFINISHED = 50
 
-/** What an account with as many is told to wait. */
+/** The wait suggested to an account at that limit. */
 const UNFINISHED_RETRY_SECONDS = 30
 
-/** No job is forgotten before its idempotency key is, which stands for a day. */
+/** A job outlives its idempotency key, which lasts a day. */
 const LEAST_RETENTION = Duration.hours(25)
 
-/** A charge stands for so much longer than its job may take, so that it is the job that ends and not the charge. */
+/** A charge lasts this much longer than its job may take, so that the job ends first. */
 const CHARGE_BEYOND_DEADLINE = "15 minutes"
 
-/** How often a provider is asked after a job because its caller wants to know. */
+/** The shortest interval between progress checks that a client's requests cause, in milliseconds. */
 const LEAST_BETWEEN_CHECKS_MS = 2_000
 
-/** Due for so long without anybody at it, a job is taken to have lost its place in the queue. */
+/** A job that has been due for this long without a worker has lost its queue entry. */
 const STANDING_MS = 60_000
 
-/** Who finds another one at a job comes back after this. */
+/** When another worker is at a job, the next try comes after this. */
 const BUSY_PAUSE = "5 seconds"
 
-/** Jobs that are handed in at a time. With the clips that are read they leave half of the workers to ask after the others. */
+/** Slots for submitting jobs. Together with the downloads they leave half of the workers for progress checks. */
 const HANDING = { places: 8, perAccount: 4 }
 
-/** Jobs whose pictures and clips are in memory at a time: 200 MiB each at the most. */
+/** Slots for jobs with media in memory, at most 200 MiB each. */
 const FETCHING = { places: 4, perAccount: 2 }
 
-/** Clips that are in memory at a time: 128 MiB each at the most. */
+/** Slots for videos in memory, at most 128 MiB each. */
 const READING = { places: 4, perAccount: 2 }
 
 const viewOf = (row: VideoRow, urlOf: (id: string) => string): Video => ({
@@ -119,7 +119,7 @@ const viewOf = (row: VideoRow, urlOf: (id: string) => string): Video => ({
   provider: row.provider ?? undefined
 })
 
-/** However it comes that nobody can make it, a video is what is not to be had. */
+/** For the caller, every reason why no provider can make it means that the video is unavailable. */
 const unavailable = ({ reason }: Failure): Failure | undefined =>
   reason._tag === "NoProviderAvailable" ? failure({ _tag: "VideoUnavailable", detail: reason.detail }) : undefined
 
@@ -138,7 +138,7 @@ interface Front extends VideoDesk {
   readonly options: VideosOptions
 }
 
-/** Addresses that cannot be right, as far as they say by themselves. */
+/** The errors of URLs that are invalid by their text alone. */
 const addressProblems = (wish: VideoWish, refuses: Front["refuses"]) =>
   [
     { field: "image_url", url: wish.imageUrl },
@@ -152,10 +152,10 @@ const addressProblems = (wish: VideoWish, refuses: Front["refuses"]) =>
 const storesNone = failure({
   _tag: "UnsupportedParameter",
   param: "data_policy",
-  detail: "Videos and their prompts are stored, and nothing may be under zero_retention"
+  detail: "Videos and their prompts are stored, which zero_retention forbids"
 })
 
-/** Who could make it, or what is wrong with the request. */
+/** The plan of a video, or the error of the request. */
 const plan = (
   { refuses, router }: Front,
   request: Pick<VideoRequest, "model" | "policy" | "wish">
@@ -173,7 +173,7 @@ const plan = (
     }
     const able = filmPlanOf(planned, wish)
     if (able !== undefined) return able
-    const detail = `No provider makes such a video with ${model} at present`
+    const detail = `No provider can currently make such a video with ${model}`
     return yield* Result.fail(failure({ _tag: "VideoUnavailable", detail }))
   })
 
@@ -181,10 +181,10 @@ const tooMany = failure({
   _tag: "RateLimitExceeded",
   limit: MOST_UNFINISHED,
   retryAfterSeconds: UNFINISHED_RETRY_SECONDS,
-  detail: `${MOST_UNFINISHED} videos of this account are being made, which is as many as may be`
+  detail: `This account has ${MOST_UNFINISHED} unfinished videos, the maximum`
 })
 
-/** The job that stands under the idempotency key of a request; undefined where it was given back meanwhile. */
+/** The job that was created under the idempotency key of a request; undefined when the key was freed meanwhile. */
 const standing = (front: Front, request: VideoRequest, claimedBy: string) =>
   Effect.gen(function* () {
     const { jobs, media, requests } = front
@@ -207,7 +207,7 @@ const answered = ({ ledger }: Front, { principal }: VideoRequest, video: Video, 
     })
   )
 
-/** A request that cannot be planned is answered with the job that it made before, if it did. */
+/** Answers a request that cannot be planned with the job that it created before, if there is one. */
 const unplanned = (front: Front, request: VideoRequest, failed: Failure): Effect.Effect<Submitted, Failure> =>
   Effect.gen(function* () {
     const { auth, requests } = front
@@ -220,7 +220,7 @@ const unplanned = (front: Front, request: VideoRequest, failed: Failure): Effect
     return video === undefined ? yield* failed : yield* answered(front, request, video, true)
   })
 
-/** What is not known of a video when it is charged for. */
+/** The facts that are unknown when a video is charged. */
 const unmade = { provider: undefined, tokens: undefined } as const
 
 /** Charges for a video, writes its job and queues it: all of it, or nothing. */
@@ -312,8 +312,10 @@ const sweep = (front: Front): Effect.Effect<number, Unavailable> =>
       found,
       (id) =>
         storeErrors(front.queue.enqueue("videos", id)).pipe(
-          // Inside the loop: one bad job must not keep the others from their end.
-          Effect.catchCause((cause) => Effect.logWarning(`video ${id} cannot be looked after at present`, cause))
+          // Inside the loop, so that one broken job does not stop the sweep of the others.
+          Effect.catchCause((cause) =>
+            Effect.logWarning(`video ${id} could not be checked; the next sweep retries it`, cause)
+          )
         ),
       { discard: true }
     )
@@ -322,26 +324,31 @@ const sweep = (front: Front): Effect.Effect<number, Unavailable> =>
   })
 
 /**
- * Videos: charged up front in the transaction that makes their job, which then goes from step to step in the background. Each step is
- * one turn at its row, so that processes may die between any two and others go on; a job ends once, in the transaction that
- * gives back what is to be given back, completes the receipt and tells of it.
+ * Videos. The transaction that creates a job also charges for it. The job then goes from step to step in the background. Each step is
+ * one turn at its row, so processes may die between any two steps and others continue. A job ends once, in the transaction that makes
+ * the refund, completes the receipt and writes the event.
  */
 export class Videos extends Context.Service<
   Videos,
   {
-    /** Sells a video; fails with `RateLimitExceeded` where fifty of the account are being made. A repeat under the same idempotency key is answered with the same job as it stands. */
+    /**
+     * Creates and charges for a video. Fails with `RateLimitExceeded` when the account has fifty unfinished ones. A repeat under the
+     * same idempotency key returns the same job in its current state.
+     */
     readonly submit: (request: VideoRequest) => Effect.Effect<Submitted, Failure>
-    /** The same plan and charge that such a video is sold by; fails where it would be refused before its charge. */
+    /** The plan and the charge with which such a video is created. Fails when the request would be rejected before its charge. */
     readonly prepare: (request: Pick<VideoRequest, "model" | "policy" | "wish">) => Result.Result<PreparedWork, Failure>
     /**
-     * A job of the account, asked after at its provider unless that was done within two seconds. A clip that is made is left to the
-     * workers, and its job processing until it is read. Fails with `NotFound`, or with
-     * `StatusCheckFailed` where the provider could not be asked.
+     * A job of the account. Checks its progress at the provider, unless that was done within the last two seconds. Workers download a
+     * finished video; until then its job is still processing. Fails with `NotFound`, or with `StatusCheckFailed` when the provider
+     * could not be reached.
      */
     readonly status: (accountId: string, id: string) => Effect.Effect<Video, Failure>
-    /** Does the next step of a job; answers when the one after it is due. */
+    /** Performs the next step of a job, and returns when the one after it is due. */
     readonly step: (id: string) => Effect.Effect<Outcome, Unavailable>
-    /** Queues those anew that are due and nobody is at, answers how many, at most a hundred, and forgets what ended long ago. */
+    /**
+     * Queues again the jobs that are due without a worker, at most a hundred, and returns how many. Deletes jobs that ended long ago.
+     */
     readonly sweep: Effect.Effect<number, Unavailable>
   }
 >()("tollgate/inference/Videos") {

@@ -30,60 +30,59 @@ import type { PaidRequest } from "./Request.ts"
 import { workSettlementOf, type WorkOutcome } from "./Settlement.ts"
 
 export interface WorkOptions extends PaidFlowOptions {
-  /** The longest that an answer may take to be delivered. */
+  /** How long delivering an answer may take. */
   readonly delivery: Duration.Duration
 }
 
-/** What is still to come of an answer when its beginning is there. */
+/** The rest of an answer whose beginning has arrived. */
 export interface WorkRest {
   /** Waits for its end. */
   readonly ended: Effect.Effect<unknown, ProviderError>
-  /** What was used for as much as was given on, by our own count, where it breaks off; absent where nothing is given on before. */
+  /** Our own count of the usage of what was passed on, for an answer that breaks off. Absent: nothing is passed on before the end. */
   readonly part?: () => number
 }
 
-/** A paid request for work other than chat, and all that the flow of it has to know of that work. */
+/** A paid request for work other than chat, with everything that its flow needs to know. */
 export interface WorkRequest<A> extends PaidRequest {
   readonly modality: Exclude<Modality, "text" | "video">
-  /** The most that can be used, which is what is held for: prompt tokens, or units of the model's price. */
+  /** The maximum usage, which the hold covers: prompt tokens, or units of the model's price. */
   readonly bound:
     | { readonly kind: "tokens"; readonly prompt: TokenBound }
     | { readonly kind: "units"; readonly units: number }
-  /** Whether what is asked fits a context window of so many tokens; absent where it is cut to fit, or nothing can be too long. */
+  /** Whether the input fits a context window of this many tokens. Absent: the input is truncated to fit, or cannot be too long. */
   readonly fits?: ((contextWindow: number) => boolean) | undefined
-  /** Pixels of each image; absent where there are none, or it is left to the model. */
+  /** The pixels of each image. Absent: no images, or the model decides. */
   readonly pixels?: number | undefined
-  /** The likely tokens of what has to fit, and the member it stands in, for the message when it fits nowhere. */
+  /** The estimated tokens of the input, and its field, for the error when it fits no model. */
   readonly promptTokens?: (() => number) | undefined
   readonly param?: string | undefined
   /**
-   * Asks a provider; undefined where that provider does not do such work. As an effect, what it needs is got first, once the
-   * request is admitted, and is let go when all is done, `deliver` too; a failure of it is no provider's.
+   * Calls a provider; undefined when that provider does not do such work. When it is an effect, its resources are acquired after the
+   * request is admitted and released after `deliver`. A failure of the effect does not count as a provider's.
    */
   readonly ask: WorkAttempt<A> | Effect.Effect<WorkAttempt<A>, PoolError, Scope.Scope>
-  /** Prompt tokens or units as the provider reported them; undefined has them counted. */
+  /** The usage that the provider reported, in prompt tokens or units. Undefined: use our own count. */
   readonly used: (answer: A) => number | undefined
-  /** The same by our own count. */
+  /** Our own count of the usage. */
   readonly counted: () => number
-  /** Of an answer that is still arriving; undefined of one that is whole. */
+  /** The rest of an answer that is still arriving; undefined for a complete one. */
   readonly rest?: ((answer: A) => WorkRest | undefined) | undefined
   /**
-   * What remains to be done with an answer before it is paid for and given out, such as storing files of it. Where it fails, or
-   * takes longer than it may, nothing is charged. Of an answer with a rest it waits for the end of that, and fails only where it
-   * breaks off.
+   * The work that remains before an answer is paid for and returned, such as storing files. When it fails or takes too long, nothing is
+   * charged. For an answer with a rest, it waits for the end of the rest, and fails only when that breaks off.
    */
   readonly deliver?: ((answer: A) => Effect.Effect<A, Failure>) | undefined
-  /** The JSON kept for a repeat under the idempotency key; undefined where it is not to be kept. */
+  /** The JSON to store for a replay; undefined when the answer must not be stored. */
   readonly keep: (answer: A) => object | undefined
-  /** The answer again, of what `keep` made of it; without it, what was kept is the answer. */
+  /** Restores an answer from the result of `keep`. Absent: the stored JSON is the answer. */
   readonly restore?: ((kept: unknown) => A) | undefined
-  /** Why an answer is none, and so is not charged; undefined for one that is. */
+  /** Why an answer counts as empty and is not charged; undefined for a valid one. */
   readonly empty?: ((answer: A) => Reason | undefined) | undefined
-  /** What the failure of whoever was asked is called. */
+  /** Maps the failure of the providers for the caller. */
   readonly failed?: ((reason: Reason) => Reason) | undefined
 }
 
-/** What of a request decides its plan and what is held for it; that of a video is charged elsewhere, by the same rule. */
+/** The parts of a request that determine its plan and its hold. Videos are charged elsewhere, by the same rule. */
 export interface WorkPreparation extends Pick<
   WorkRequest<never>,
   "model" | "policy" | "bound" | "fits" | "pixels" | "promptTokens" | "param"
@@ -91,7 +90,7 @@ export interface WorkPreparation extends Pick<
   readonly modality: Exclude<Modality, "text">
 }
 
-/** Whom work would go to, and what is to be held for it. */
+/** The providers to which work would go, and its hold. */
 export interface PreparedWork {
   readonly plan: Plan<Price>
   readonly estimate: Bounds
@@ -100,12 +99,12 @@ export interface PreparedWork {
 /** The paid answer of such work. A replayed one was paid for before. */
 export interface WorkAnswer<A> extends PaidAnswer {
   readonly value: A
-  /** Prompt tokens or units that were charged for. */
+  /** The prompt tokens or units that were charged. */
   readonly used: number
   readonly replayed: boolean
 }
 
-/** What is kept of an answer. Its cost and the balance after it stand beside it. */
+/** The stored form of an answer. Its cost and the resulting balance are stored beside it. */
 export interface KeptWork extends PaidAnswer {
   readonly value: unknown
   readonly used: number
@@ -117,9 +116,9 @@ type Asks = Pick<ProviderPool["Service"], "ask">
 
 type AdmittedWork<A> = Admitted<WorkRequest<A>, Price, Bounds>
 
-/** The most a request can cost at any of its candidates: the hold, so that no fallback exceeds it. */
+/** The maximum cost of a request at any of its candidates. This is the hold, so no fallback exceeds it. */
 const holdOf = ({ bound }: WorkPreparation, plan: Plan<Price>): Bounds => {
-  // Whether a model is priced per token is a matter of its modality.
+  // The model's modality determines whether it is priced per token.
   const hold = plan.candidates
     .map(({ model, price }) => {
       const most = bound.kind === "tokens" ? bound.prompt.at(model) : bound.units
@@ -135,14 +134,14 @@ const answerOf = <A>(admitted: AdmittedWork<A>, carried: Carried, usage: Used) =
   return { requestId: request.requestId, created, resolvedModel, provider: provider ?? "", used: quantityOf(usage) }
 }
 
-/** What a repeat is answered with, where it may be kept. */
+/** The answer to store for a replay, if it may be stored. */
 const keptWork = <A>(admitted: AdmittedWork<A>, carried: Carried, usage: Used, value: A): object | null => {
   if (keepsNothing(admitted)) return null
   const kept = admitted.request.keep(value)
   return kept === undefined ? null : keepAnswer({ ...answerOf(admitted, carried, usage), value: kept })
 }
 
-/** The call of an admitted request, its failure named as the request wants it. */
+/** The pool call of an admitted request, with its failure mapped for the caller. */
 const asked = <A>(
   pool: Asks,
   admitted: AdmittedWork<A>,
@@ -166,7 +165,7 @@ const asked = <A>(
   return Effect.isEffect(ask) ? Effect.flatMap(ask, served) : served(ask)
 }
 
-/** The request with an end to its delivery, where that is more than waiting for the rest of an answer. */
+/** The request with a time limit for its delivery, when delivery is more than waiting for the rest. */
 const timely = <A>(request: WorkRequest<A>, delivery: Duration.Duration): WorkRequest<A> => {
   const { deliver, rest } = request
   if (deliver === undefined || rest !== undefined) return request
@@ -174,7 +173,7 @@ const timely = <A>(request: WorkRequest<A>, delivery: Duration.Duration): WorkRe
   return { ...request, deliver: (answer) => Effect.timeoutOrElse(deliver(answer), { duration: delivery, orElse }) }
 }
 
-/** What is there to be paid for: an answer, or why there is none. */
+/** The result to pay for: an answer, or the reason why there is none. */
 const delivered = <A>({ deliver, empty }: WorkRequest<A>, output: A): Effect.Effect<Result.Result<A, Failure>> => {
   const reason = empty?.(output)
   if (reason !== undefined) return Effect.succeed(Result.fail(failure(reason)))
@@ -193,7 +192,7 @@ const finishServed = Effect.fnUntraced(function* <A>(
   const answeredAt = performance.now()
   const rest = request.rest?.(output)
   const deliver = delivered(request, output)
-  // A host may take as long for the rest as the call may last, which a service that stops has not.
+  // A host may take as long for the rest as the call may last, but a stopping service does not have that time.
   const result = yield* rest === undefined ? deliver : Effect.raceFirst(deliver, Effect.as(stopped, undefined))
   const carriedBy = (outcome: WorkOutcome): Carried<Price, WorkOutcome> => ({
     ...{ outcome, served: candidate, firstTokenMs: null },
@@ -204,7 +203,7 @@ const finishServed = Effect.fnUntraced(function* <A>(
     const reason = result?.failure.reason
     const carried = carriedBy(failedOutcome(reason, rest))
     const settlement = workSettlementOf(carried.outcome, candidate.price)
-    // A part that is paid for is no refusal: whoever repeats it is to see its receipt, and not to try again.
+    // A part that was paid for is not stored as a refusal: a repeat should lead to the receipt, and not run the work again.
     const kept = () => (carried.outcome._tag === "Partial" ? null : keptRefusal(admitted, reason))
     yield* close(metered, admitted, carried, settlement, kept)
     return yield* result === undefined ? Effect.interrupt : Effect.fail(result.failure)
@@ -237,7 +236,7 @@ const carrying = Effect.fnUntraced(function* <A>(
   return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
 })
 
-/** Carries out an admitted request and ends it, whatever happens. Only the provider's call can be interrupted. */
+/** Carries out an admitted request and ends it in every case. Only the provider's call can be interrupted. */
 const carryOut = <A>(
   flow: Flow,
   pool: Asks,
@@ -246,7 +245,7 @@ const carryOut = <A>(
 ): Effect.Effect<WorkAnswer<A>, Failure> =>
   Effect.uninterruptible(Effect.scoped(carrying(flow, pool, admitted, running)))
 
-/** A kept answer given out again. */
+/** Returns a stored answer again. */
 const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A> => ({
   ...kept,
   value: restore === undefined ? (kept.value as A) : restore(kept.value),
@@ -254,19 +253,19 @@ const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A>
 })
 
 /**
- * Paid work other than chat, end to end: plan, hold, provider, settle. As with chat, it runs in fibers of this service, so a
- * caller who hangs up can neither leave a hold open nor take an answer unpaid, and an answer is settled before it is given out.
- * What is charged is what was used, never more than was held: prompt tokens or units, as the model is priced. What is charged up
- * front is taken whole before a provider is asked, and given back as far as it was not used; it goes on when its caller hangs up,
- * since what was made so far would be billed to the house.
+ * Paid work other than chat from end to end: plan, hold, provider, settle. As with chat, it runs in fibers of this service, so a client
+ * that disconnects can neither leave a hold open nor get an answer without paying. An answer is settled before it is returned. The
+ * charge is the usage in prompt tokens or units, never more than the hold. Work that is charged up front is charged in full before the
+ * provider call, and the unused part is refunded. It continues when the client disconnects, because the provider would bill the house
+ * for what was made so far.
  */
 export class Work extends Context.Service<
   Work,
   {
     readonly run: <A>(request: WorkRequest<A>) => Effect.Effect<WorkAnswer<A>, Failure>
-    /** What is held for a request of this kind; fails where nobody can serve it. */
+    /** The bounds of the hold for a request of this kind. Fails when no provider can serve it. */
     readonly bounds: <A>(request: WorkRequest<A>) => Result.Result<Bounds, Failure>
-    /** The same plan and bounds that a request is admitted by. */
+    /** The plan and the bounds with which a request is admitted. */
     readonly prepare: (request: WorkPreparation) => Result.Result<PreparedWork, Failure>
   }
 >()("tollgate/inference/Work") {

@@ -137,7 +137,7 @@ describe("PromptImages", () => {
       const { check } = yield* scene({ addresses: 2 })
       const three = [1, 2, 3].map((n) => at(`https://example.com/${n}`, `f${n}`))
       assert.isUndefined(check(showing(...three.slice(1), ...three.slice(1), at(png))))
-      const message = "only 2 images may be at addresses of their own"
+      const message = "a request must contain at most 2 different image URLs"
       assert.deepStrictEqual(check(showing(...three)), wrong("f3", message))
     }).pipe(Effect.scoped)
   )
@@ -246,7 +246,7 @@ describe("PromptImages", () => {
       const { check } = yield* scene()
       const images = Array.from({ length: 101 }, (_, n) => at(n % 2 === 0 ? png : "https://example.com/a", `f${n}`))
       assert.isUndefined(check(showing(...images.slice(1))))
-      assert.deepStrictEqual(check(showing(...images)), wrong("f100", "only 100 images may be in a request"))
+      assert.deepStrictEqual(check(showing(...images)), wrong("f100", "a request must contain at most 100 images"))
     }).pipe(Effect.scoped)
   )
 
