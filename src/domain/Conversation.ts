@@ -123,6 +123,8 @@ export interface Tool extends Cacheable {
   /** JSON Schema of the arguments. */
   readonly parameters: Readonly<Record<string, unknown>> | undefined
   readonly strict: boolean | undefined
+  /** The schema lets members be left out, about which the caller's API can be strict and OpenAI's cannot. */
+  readonly isOpen?: true
   /** The tool as Anthropic's API knows it by its type, in place of what other providers are told of it. */
   readonly typed?: Readonly<Record<string, unknown>>
 }

@@ -1,5 +1,6 @@
 import type { Conversation, Part, ReasoningPart } from "./Conversation.ts"
 import type { Model } from "./Model.ts"
+import { inlineRefs } from "./SchemaRefs.ts"
 import { addTraits, noTraits, TRAITS } from "./TextTraits.ts"
 import { type Vocabulary, weights } from "./TokenWeights.ts"
 
@@ -175,8 +176,14 @@ const addMessages = (sum: TokenSum, { messages, tools }: Conversation): void => 
   if (tools.length > 0 || called) sum.tokens(TOKENS_FOR_TOOLS)
 }
 
+/** Whose models are given schemas without references: what they lead to stands in each place that refers to it. */
+const WITHOUT_REFS = "google"
+
 class PromptSum implements TokenBound {
   readonly #sum = new TokenSum()
+  /** Schemas with references, and the same without them. */
+  readonly #referring = new TokenSum()
+  readonly #inlined = new TokenSum()
 
   constructor(conversation: Conversation) {
     const sum = this.#sum
@@ -184,19 +191,34 @@ class PromptSum implements TokenBound {
     addMessages(sum, conversation)
     for (const { description = "", name, parameters } of conversation.tools) {
       sum.tokens(TOKENS_PER_TOOL).text(name).text(description)
-      if (parameters !== undefined) sum.text(JSON.stringify(parameters))
+      if (parameters !== undefined) this.#schema(parameters)
     }
     const { format } = conversation
     if (format.type !== "text") sum.tokens(TOKENS_PER_TOOL + TOKENS_FOR_FORMAT)
-    if (format.type === "json_schema") sum.text(JSON.stringify(format.schema ?? {})).text(format.description ?? "")
+    if (format.type === "json_schema") {
+      sum.text(format.description ?? "")
+      this.#schema(format.schema ?? {})
+    }
+  }
+
+  #schema(schema: Readonly<Record<string, unknown>>): void {
+    const text = JSON.stringify(schema)
+    if (!text.includes('"$ref"')) {
+      this.#sum.text(text)
+      return
+    }
+    this.#referring.text(text)
+    this.#inlined.text(JSON.stringify(inlineRefs(schema)))
   }
 
   at(model: TokenModel): number {
-    return this.#sum.at(model) + harmonyOf(model)
+    const referring = this.#referring.at(model)
+    const schemas = model.vendor === WITHOUT_REFS ? Math.max(referring, this.#inlined.at(model)) : referring
+    return this.#sum.at(model) + schemas + harmonyOf(model)
   }
 
   get most(): number {
-    return this.#sum.most + TOKENS_OF_HARMONY
+    return this.#sum.most + Math.max(this.#referring.most, this.#inlined.most) + TOKENS_OF_HARMONY
   }
 }
 

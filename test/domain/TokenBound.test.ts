@@ -34,6 +34,28 @@ describe("a prompt's bound", () => {
     assert.isAbove(promptBound(asked("hi")).at(oss), bare + 64)
   })
 
+  it("counts what references lead to as often as they stand, for models that are given schemas without them", () => {
+    const gemini = { id: "gemini-2.5-pro", vendor: "google", modality: "text" } as const
+    const long = {
+      type: "string",
+      description: "A description of some length, which stands in each place. ".repeat(20)
+    }
+    const properties = Object.fromEntries([..."abcdef"].map((name) => [name, { $ref: "#/$defs/Long" }]))
+    const schema = { type: "object", properties, $defs: { Long: long } }
+    const inlined = { type: "object", properties: Object.fromEntries([..."abcdef"].map((name) => [name, long])) }
+    const tool = (parameters: object) =>
+      promptBound(
+        asked("hi", { tools: [{ name: "t", description: "d", parameters: { ...parameters }, strict: false }] })
+      )
+    const format = (one: object) =>
+      promptBound(asked("hi", { format: { type: "json_schema", name: "n", schema: { ...one }, strict: true } }))
+    for (const bound of [tool, format]) {
+      assert.isAtLeast(bound(schema).at(gemini), bound(inlined).at(gemini) - 3)
+      assert.isAtLeast(bound(schema).most, bound(inlined).most - 3)
+      assert.isBelow(bound(schema).at(gpt), bound(inlined).at(gpt) - 500)
+    }
+  })
+
   it("is the sum of its parts, however a text is cut into them", () => {
     const text = "The quick brown fox jumps over the lazy dog. ".repeat(40)
     const parts = Array.from({ length: 4 }, () => ({ type: "text", text: text.slice(0, text.length / 4) }) as const)

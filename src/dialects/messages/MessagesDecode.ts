@@ -190,7 +190,9 @@ const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
     const { name, strict } = tool
     const said = { name, strict: strict ?? undefined, ...cacheableOf(tool) }
     if ("input_schema" in tool) {
-      return { ...said, description: tool.description ?? undefined, parameters: tool.input_schema }
+      const { description, input_schema: parameters } = tool
+      const open = strict === true && !isClosed(parameters) ? ({ isOpen: true } as const) : {}
+      return { ...said, ...open, description: description ?? undefined, parameters }
     }
     const { cache_control: _, defer_loading: __, ...typed } = tool
     return { ...said, ...functionOf(tool), typed }

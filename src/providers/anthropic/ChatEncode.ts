@@ -15,6 +15,7 @@ import { objectOf, parsedExact } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
 import { hasMap, isStructured } from "../Structured.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
+import { objectSchema } from "../ToolSchema.ts"
 import { type Block, markOf, type Prompt, withBreakpoints } from "./CacheBreakpoints.ts"
 import { outputSchemaOf } from "./OutputSchema.ts"
 import { signedIn, type Thinking, thinkingBlock, thinkingOf } from "./Thinking.ts"
@@ -220,9 +221,9 @@ const encodeTools = ({ messages, tools }: Conversation, candidate: Candidate): R
   return tools.map((tool) => {
     const { description, name, parameters, strict, typed } = tool
     if (typed !== undefined) return { body: typed, breakpoint: markOf(tool) }
-    const schema = { type: "object", ...parameters }
+    const schema = objectSchema(parameters ?? {})
     // Strict mode closes objects, so an object whose members the model should name would have none.
-    const held = strict === true && isStructured(candidate) && !hasMap(parameters)
+    const held = strict === true && isStructured(candidate) && !hasMap(schema)
     return {
       body: { name, description, input_schema: held ? outputSchemaOf(schema) : schema, ...(held ? { strict } : {}) },
       breakpoint: markOf(tool)

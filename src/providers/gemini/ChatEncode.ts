@@ -16,6 +16,7 @@ import { objectOf, parsed, parsedExact } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
 import { saidStops } from "../StopSequences.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
+import { answerSchema, argumentsSchema } from "./Schema.ts"
 
 /** Encodes a chat call as the JSON of `generateContent`, streamed or not. Thoughts count towards `maxOutputTokens`. */
 export const encodeChat = ({ candidate, conversation, maxOutputTokens }: ChatCall): string =>
@@ -172,7 +173,7 @@ const encodeTools = ({ tools, toolChoice }: Conversation): object => {
   const declarations = tools.map(({ name, description, parameters }) => ({
     name,
     description,
-    parametersJsonSchema: parameters
+    parametersJsonSchema: parameters && argumentsSchema(parameters)
   }))
   const functionCallingConfig =
     toolChoice.type === "tool"
@@ -184,7 +185,8 @@ const encodeTools = ({ tools, toolChoice }: Conversation): object => {
 const encodeFormat = ({ format }: Conversation): object => {
   if (format.type === "text") return {}
   const responseMimeType = "application/json"
-  return format.type === "json_object" ? { responseMimeType } : { responseMimeType, responseJsonSchema: format.schema }
+  if (format.type === "json_object") return { responseMimeType }
+  return { responseMimeType, responseJsonSchema: format.schema && answerSchema(format.schema) }
 }
 
 /** Omits the penalties, because models since 2.5 answer them with an error. */

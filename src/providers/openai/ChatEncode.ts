@@ -16,6 +16,7 @@ import {
 } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
 import { type HostTraits, NO_TRAITS, offMembers, onMembers } from "./HostTraits.ts"
+import { parametersFor } from "./ToolParameters.ts"
 import { type ThoughtsBack, thoughtsBack, wantedThoughts } from "./Thoughts.ts"
 
 /** What a host accepts of OpenAI's chat format. */
@@ -206,9 +207,14 @@ const encodeTools = (
       ? toolChoice.type
       : { type: "function", function: { name: named } }
   return {
-    tools: offered.map(({ name, description, parameters, strict }) => ({
+    tools: offered.map(({ name, description, isOpen, parameters, strict }) => ({
       type: "function",
-      function: { name, description, parameters, strict: omits?.includes("strict") === true ? undefined : strict }
+      function: {
+        name,
+        description,
+        parameters: parameters && parametersFor(parameters, candidate),
+        strict: isOpen === true || omits?.includes("strict") === true ? undefined : strict
+      }
     })),
     tool_choice: choice,
     parallel_tool_calls: takenBy(candidate, wire)("parallel_tool_calls", parallelToolCalls)

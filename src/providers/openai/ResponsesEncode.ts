@@ -6,6 +6,7 @@ import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { askedEffort, boundedImages, type ChatWireOptions, takenBy, withIdsFor } from "./ChatEncode.ts"
 import { effortBesideTools } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
+import { parametersFor } from "./ToolParameters.ts"
 
 /** The smallest output cap that the API accepts. */
 const LEAST_OUTPUT_TOKENS = 16
@@ -37,7 +38,7 @@ export const encodeResponse = (call: ChatCall, stream: boolean, options: ChatWir
     include: ["reasoning.encrypted_content"],
     ...(stream ? { stream: true, stream_options: { include_obfuscation: false } } : {}),
     max_output_tokens: maxOutputTokens,
-    ...toolsOf(conversation),
+    ...toolsOf(conversation, candidate),
     parallel_tool_calls: taken("parallel_tool_calls", parallelToolCalls),
     reasoning: { effort: askedEffort(call, options) },
     text: { format: formatOf(conversation.format), verbosity: taken("verbosity", sampling.verbosity) },
@@ -105,14 +106,14 @@ const ANY_OBJECT = { type: "object", properties: {} }
 /** The same for strict mode, which accepts only closed objects. */
 const NO_PARAMETERS = { ...ANY_OBJECT, required: [], additionalProperties: false }
 
-const toolsOf = ({ toolChoice, tools }: Conversation): object => ({
+const toolsOf = ({ toolChoice, tools }: Conversation, candidate: Candidate): object => ({
   // Without the field, this API is strict and changes schemas, while chat completions is not strict.
-  tools: tools.map(({ description, name, parameters, strict = false }) => ({
+  tools: tools.map(({ description, isOpen = false, name, parameters, strict = false }) => ({
     type: "function",
     name,
     description,
-    parameters: parameters ?? (strict ? NO_PARAMETERS : ANY_OBJECT),
-    strict
+    parameters: parameters ? parametersFor(parameters, candidate) : strict ? NO_PARAMETERS : ANY_OBJECT,
+    strict: strict && !isOpen
   })),
   tool_choice: toolChoice.type === "tool" ? { type: "function", name: toolChoice.name } : toolChoice.type
 })

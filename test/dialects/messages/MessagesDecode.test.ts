@@ -83,6 +83,7 @@ describe("a messages request", () => {
           description: "Looks",
           parameters: { type: "object" },
           strict: true,
+          isOpen: true,
           cacheBreakpoint: true
         }
       ],

@@ -161,7 +161,9 @@ describe("encodeChat", () => {
     const side = { candidate: candidate("up", { model: { supportedParameters: ["parallel_tool_calls"] } }) }
     const one = { tools: [tool], toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false } as const
     const body = wire(one, openai, side)
-    assert.deepStrictEqual(body.tools, [{ type: "function", function: tool }])
+    const parameters = { type: "object", properties: {} }
+    assert.deepStrictEqual(body.tools, [{ type: "function", function: { ...tool, parameters } }])
+    assert.notProperty(wire({ tools: [{ ...tool, isOpen: true }] }).tools[0].function, "strict")
     assert.deepStrictEqual(body.tool_choice, { type: "function", function: { name: "f" } })
     assert.isFalse(body.parallel_tool_calls)
     assert.notProperty(wire(one), "parallel_tool_calls")

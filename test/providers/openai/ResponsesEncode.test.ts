@@ -60,7 +60,15 @@ describe("encodeResponse", () => {
       include: ["reasoning.encrypted_content"],
       store: false,
       max_output_tokens: 1_000,
-      tools: [{ type: "function", name: "f", description: "finds", parameters: { type: "object" }, strict: false }],
+      tools: [
+        {
+          type: "function",
+          name: "f",
+          description: "finds",
+          parameters: { type: "object", properties: {} },
+          strict: false
+        }
+      ],
       tool_choice: "auto",
       reasoning: { effort: "high" },
       text: { format: { type: "text" } }
