@@ -55,19 +55,19 @@ const decoded = (step: string): string => {
   }
 }
 
-/** So many levels of a schema are looked at; what is deeper is any object. */
+/** The levels that the inliner follows. Deeper schemas become any object. */
 const MOST_LEVELS = 64
 
-/** So often a definition may stand within itself, where that is not too much. */
+/** How often a definition may contain itself. The inliner uses fewer turns when the result would be too large. */
 const MOST_TURNS = 2
 
-/** An inlined schema has at most so many characters for each that it has with references. */
+/** The most characters of an inlined schema per character of the original. */
 const GROWTH = 4
 
-/** A small schema may grow to so many characters whatever its size. */
+/** A schema may always grow to this many characters. */
 const LEAST_ROOM_CHARS = 16_384
 
-/** Members that say something of a schema and do not change what it takes. */
+/** Members that describe a schema and do not change which values it accepts. */
 const ANNOTATIONS = new Set(["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"])
 
 class Inliner {
@@ -120,7 +120,7 @@ const sizeOf = (schema: Json): number => {
   return size
 }
 
-/** What stands for a schema that is not followed further. */
+/** A schema in place of one that the inliner does not follow. */
 const cut = ({ description, type }: Json): Json => ({
   type: typeof type === "string" ? type : "object",
   ...(typeof description === "string" ? { description } : {})
