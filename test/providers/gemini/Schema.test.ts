@@ -3,7 +3,7 @@ import { answerSchema, argumentsSchema } from "../../../src/providers/gemini/Sch
 
 const text = { type: "string" }
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more })
-const member = (schema: object) => (argumentsSchema(object({ a: schema })) as any).properties.a
+const member = (schema: object) => (argumentsSchema(object({ a: schema }))["properties"] as { readonly a: object }).a
 
 describe("a schema for Gemini", () => {
   it("stays what it is where the host takes all of it", () => {
