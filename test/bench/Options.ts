@@ -17,7 +17,8 @@ export const sections = [
   "usage",
   "management",
   "webhooks",
-  "jobs"
+  "jobs",
+  "portkey"
 ] as const
 export type Section = (typeof sections)[number]
 
@@ -56,7 +57,7 @@ export const HELP = `npm run bench: what the gateway costs, beside a bare proxy,
   --rounds n      measurements of each kind, in rotation; figures are their medians (5)
   --seconds n     of one measurement (4)
   --warm n        of load of each kind before the first measurement, in seconds (40)
-  --only a,b      of ${sections.join(", ")} (all)
+  --only a,b      of ${sections.join(", ")} (all but portkey, which npm downloads)
   --requests n    through the gateway for the section memory (300000)
   --receipts n    of the account of the section usage (5000000)
   --keys n        of the account of the section management (1000000)
@@ -78,7 +79,7 @@ const wholeNumber = (name: string, text: string): number => {
 }
 
 const sectionsOf = (text: string | undefined): ReadonlySet<Section> => {
-  const named = text?.split(",") ?? sections
+  const named = text?.split(",") ?? sections.filter((one) => one !== "portkey")
   return new Set(
     named.map((name) => {
       const section = sections.find((one) => one === name)

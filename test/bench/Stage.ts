@@ -21,7 +21,7 @@ export interface Customer {
 
 /** Something that a load can be sent to. */
 export interface Target {
-  readonly name: "upstream" | "bare proxy" | "gateway" | "money off"
+  readonly name: "upstream" | "bare proxy" | "gateway" | "money off" | "Portkey"
   readonly pid: number
   readonly endpoint: Endpoint
 }
@@ -84,7 +84,7 @@ export const admin = ({ databaseUrl, directory }: Place, ...words: ReadonlyArray
 
 /** A new account with more than a run can spend. */
 export const openAccount = Effect.fnUntraced(function* (place: Place, name: string) {
-  const words = ["account", "create", "--email", `${name}@example.com`, "--balance-usd", String(BALANCE_USD)]
+  const words = ["account", "create", "--email", `${name}@example.com`, "--balance-usd", String(BALANCE_USD), "--yes"]
   const opened = yield* admin(place, ...words)
   const { account_id: id, inference_key: key } = opened as { account_id: string; inference_key: string }
   return { id, key } satisfies Customer

@@ -12,6 +12,9 @@ const script = (endpoint: Endpoint) => `
 wrk.method = "POST"
 wrk.headers["authorization"] = "Bearer ${endpoint.key}"
 wrk.headers["content-type"] = "application/json"
+${Object.entries(endpoint.headers ?? {})
+  .map(([name, value]) => `wrk.headers["${name}"] = "${value}"`)
+  .join("\n")}
 wrk.body = [==[${bodyOf(endpoint, false)}]==]
 done = function(summary)
   local e = summary.errors

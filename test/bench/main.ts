@@ -18,6 +18,7 @@ import { makeFaults, progress, Samples, warmUp, whileStopped } from "./Measure.t
 import { management } from "./ManagementSection.ts"
 import { memory } from "./MemorySection.ts"
 import { HELP, type Options, parseOptions, type Section, sections } from "./Options.ts"
+import { portkey } from "./PortkeySection.ts"
 import { render, type Report, type Row } from "./Report.ts"
 import { latency, requests } from "./RequestsSection.ts"
 import { routing } from "./RoutingSection.ts"
@@ -42,7 +43,8 @@ const measures = {
   usage,
   management,
   webhooks,
-  jobs
+  jobs,
+  portkey
 } as const
 
 /** Sections that load the gateways which a run begins with; the others start their own. */
