@@ -5,18 +5,16 @@ import { join } from "node:path"
 import { freePort } from "../crash/Ports.ts"
 import { BenchError } from "./BenchError.ts"
 import { percentile } from "./Figures.ts"
-import { closedLoop, fixedRate, type Outcome } from "./Load.ts"
+import { fixedRate } from "./Load.ts"
 import { type Faults, flood, rotate, type Samples } from "./Measure.ts"
 import { output, spawned } from "./Processes.ts"
 import { milliseconds, perSecond, type Row } from "./Report.ts"
 import type { Stage, Target } from "./Stage.ts"
-import { CHUNKS } from "./Traffic.ts"
 
 const PACKAGE = "@portkey-ai/gateway"
 const VERSION = "1.15.2"
 
 const CONCURRENCY = 64
-const STREAMS = 32
 const PER_SECOND = 100
 
 /** Fails until the port takes a connection. */
@@ -56,51 +54,37 @@ const start = Effect.fnUntraced(function* ({ customer, directory, machine, upstr
   return { name: "Portkey", pid: child.pid ?? 0, endpoint } satisfies Target
 })
 
-/** Whole answers, streams, and the time added to an answer: the bare proxy, the gateway and Portkey's in rotation. */
+/**
+ * Whole answers and the time added to one: the bare proxy, the gateway and Portkey's in rotation. Streams are left out: the package
+ * answers them with status 500.
+ */
 export const portkey = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
   const { rounds, seconds, startSeconds, warmSeconds } = stage.options
   const targets = [stage.proxy, stage.gateway, yield* start(stage)]
   const easily = (target: Target, time: number) =>
     Effect.promise(() => fixedRate(target.endpoint, { perSecond: PER_SECOND, streamed: false, seconds: time }))
-  const streaming = (target: Target, time: number) =>
-    Effect.promise(() => closedLoop(target.endpoint, { concurrency: STREAMS, streamed: true, seconds: time }))
-  const note = (what: string, { name }: Target, outcome: Outcome) => {
-    faults.add(`${what}, ${name}`, outcome)
-    return outcome.completed / outcome.seconds
-  }
-  for (const target of targets) {
-    yield* flood(stage, target, CONCURRENCY, startSeconds)
-    yield* streaming(target, startSeconds)
-  }
+  for (const target of targets) yield* flood(stage, target, CONCURRENCY, startSeconds)
   yield* rotate("beside Portkey", rounds, [stage.upstream, ...targets], (target) =>
     Effect.gen(function* () {
       yield* easily(target, warmSeconds)
       const easy = yield* easily(target, seconds)
       samples.add(`beside Portkey, p50, ${target.name}`, percentile(easy.latencies, 0.5))
       if (target === stage.upstream) return
-      const whole = note("whole", target, yield* flood(stage, target, CONCURRENCY, seconds))
-      samples.add(`beside Portkey, requests/s, ${target.name}`, whole)
-      samples.add(
-        `beside Portkey, streams/s, ${target.name}`,
-        note("streams", target, yield* streaming(target, seconds))
-      )
+      const outcome = yield* flood(stage, target, CONCURRENCY, seconds)
+      faults.add(`beside Portkey, ${target.name}`, outcome)
+      samples.add(`beside Portkey, requests/s, ${target.name}`, outcome.completed / outcome.seconds)
     })
   )
   const of = (what: string, name: string) => samples.median(`beside Portkey, ${what}, ${name}`)
-  const added = (name: string) => of("p50", name) - of("p50", "upstream")
-  const row = (label: string, name: string, figure: (name: string) => string, ratio?: number): Row => ({
-    label: `${label}: ${name}`,
-    baseline: figure("bare proxy"),
-    gateway: figure(name),
-    ...(ratio === undefined ? {} : { ratio })
-  })
-  return ["gateway", "Portkey"].flatMap((name) => {
-    const figure = (what: string) => (one: string) => perSecond(of(what, one))
-    const beside = (what: string) => of(what, name) / of(what, "bare proxy")
-    return [
-      row(`Requests at concurrency ${CONCURRENCY}`, name, figure("requests/s"), beside("requests/s")),
-      row(`Streams of ${CHUNKS} chunks at concurrency ${STREAMS}`, name, figure("streams/s"), beside("streams/s")),
-      row(`Added p50 at ${PER_SECOND} requests/s`, name, (one) => milliseconds(added(one)))
-    ]
-  })
+  const rate = (name: string) => of("requests/s", name)
+  const added = (name: string) => milliseconds(of("p50", name) - of("p50", "upstream"))
+  return ["gateway", "Portkey"].flatMap((name): ReadonlyArray<Row> => [
+    {
+      label: `Requests at concurrency ${CONCURRENCY}: ${name}`,
+      baseline: perSecond(rate("bare proxy")),
+      gateway: perSecond(rate(name)),
+      ratio: rate(name) / rate("bare proxy")
+    },
+    { label: `Added p50 at ${PER_SECOND} requests/s: ${name}`, baseline: added("bare proxy"), gateway: added(name) }
+  ])
 })
