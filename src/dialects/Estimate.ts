@@ -17,7 +17,7 @@ import { blamed, listedIn, parseChain } from "../router/Chain.ts"
 import { wishOf } from "./chat/ChatDecode.ts"
 import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
 import { filledFrom } from "./chat/Preset.ts"
-import { decoder, objectOf } from "./Decode.ts"
+import { decoder, objectOf, withModel } from "./Decode.ts"
 import { SaidReasoning } from "./SaidReasoning.ts"
 
 const decodeWire = decoder(EstimateRequest, { strict: true })
@@ -31,6 +31,8 @@ const promptOf = ({ input, prompt }: EstimateRequest): WireMessages => [
 
 const hasPrompt = ({ input, input_tokens, messages, prompt }: EstimateRequest): boolean =>
   messages !== undefined || input !== undefined || prompt !== undefined || input_tokens !== undefined
+
+const noPrompt = () => invalid("messages", "one of messages, input, prompt or input_tokens is required")
 
 /** What a preset puts to a prompt of which only the size is known, in likely tokens: its instructions, and tools and format not said. */
 const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string, unknown>>): number => {
@@ -60,10 +62,7 @@ export const decodeEstimate = (
     const foreign = firstUnsupported(object)
     if (foreign !== undefined) return yield* Result.fail(foreign)
     const filled = filledFrom(preset, object)
-    const wire = yield* decodeWire(withoutForeign(filled))
-    if (!hasPrompt(wire)) {
-      return yield* Result.fail(invalid("messages", "one of messages, input, prompt or input_tokens is required"))
-    }
+    const wire = yield* withModel(filled, Result.filterOrFail(decodeWire(withoutForeign(filled)), hasPrompt, noPrompt))
     const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset, base, new SaidReasoning(open))
     const listed = listedIn(object)
     const chain = yield* Result.mapError(parseChain(wish.model, wish.models), (failed) => blamed(failed, listed))

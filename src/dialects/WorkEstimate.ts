@@ -67,7 +67,10 @@ const textsOf = ({ input, prompt }: Wire): ReadonlyArray<string> => {
 const ofDocuments = (wire: Wire): Sized => {
   const { documents } = wire
   const [query, ...others] = textsOf(wire)
-  if (documents === undefined) return missing("documents", "documents or input_tokens is required")
+  const noQuery = query === undefined ? [{ field: "input", message: "one query is required" }] : []
+  if (documents === undefined) {
+    return Result.fail(invalid("documents", "documents or input_tokens is required", ...noQuery))
+  }
   if (query === undefined || others.length > 0) return missing("input", "one query is required")
   return ofPrompt(rerankBound({ documents, query }), longestPair({ documents, query }), "documents")
 }

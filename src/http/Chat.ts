@@ -19,9 +19,10 @@ import { ReasoningSeals } from "../inference/ReasoningSeals.ts"
 import { Videos } from "../inference/Videos.ts"
 import { Work } from "../inference/Work.ts"
 import { Ledger } from "../ledger/Ledger.ts"
+import { Config } from "../platform/Config.ts"
 import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
-import { type Called, calledBy, type ChatDialect, chatOperation } from "./ChatOperation.ts"
+import { type Called, calledBy, type ChatDialect, chatOperation, withinMessages } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { logged, respond } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
@@ -60,6 +61,7 @@ const estimates = Effect.gen(function* () {
   const videos = yield* Videos
   const budgets = yield* Budgets
   const seals = yield* ReasoningSeals
+  const { maxMessages } = yield* Config
   const balanceOf = ({ accountId, budgets: limits }: Principal) =>
     Effect.zipWith(
       ledger.balance(accountId),
@@ -86,7 +88,9 @@ const estimates = Effect.gen(function* () {
     }
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
     const { model, preparation } = yield* Effect.fromResult(
-      decodeEstimate(body, preset?.config, basePolicy(principal), seals.openFor(accountId))
+      withinMessages(body, { maxMessages }, () =>
+        decodeEstimate(body, preset?.config, basePolicy(principal), seals.openFor(accountId))
+      )
     )
     const prepared = yield* Effect.fromResult(inference.prepare({ ...preparation, accountId }))
     return HttpServerResponse.jsonUnsafe(encodeEstimate(model, prepared, yield* balanceOf(principal)))

@@ -168,22 +168,34 @@ export interface ChatDialect<D extends Decoded> {
 /** Items that a response's input may have, however few messages the operator allows. */
 const INPUT_ITEMS = 1_000
 
-/** What is wrong with a prompt of no messages, or of more than the operator allows; `prompt` is the member that holds them. */
-export const tooManyMessages = (body: unknown, maxMessages: number, prompt = "messages"): Failure | undefined => {
+/**
+ * Decodes a request unless it has more messages than the operator allows. Where it has none, the failure says how many it may have
+ * beside what else is wrong. `prompt` is the member that holds them.
+ */
+export const withinMessages = <A>(
+  body: unknown,
+  { maxMessages, prompt = "messages" }: { readonly maxMessages: number; readonly prompt?: string | undefined },
+  decode: () => Result.Result<A, Failure>
+): Result.Result<A, Failure> => {
   const list = objectOf(body)?.[prompt]
   const most = prompt === "messages" ? maxMessages : Math.max(INPUT_ITEMS, maxMessages)
-  return Array.isArray(list) && (list.length === 0 || list.length > most)
-    ? invalid(prompt, `1 to ${most.toLocaleString("en-US")} items`)
-    : undefined
+  if (!Array.isArray(list) || (list.length > 0 && list.length <= most)) return decode()
+  const message = `1 to ${most.toLocaleString("en-US")} items; got ${list.length.toLocaleString("en-US")}`
+  if (list.length > 0) return Result.fail(invalid(prompt, message))
+  return Result.mapError(decode(), (failed) => {
+    if (failed.reason._tag !== "ValidationError") return failed
+    const [first, ...others] = failed.reason.problems.map((problem) =>
+      problem.field === prompt ? { field: prompt, message } : problem
+    )
+    return first === undefined ? failed : invalid(first.field, first.message, ...others)
+  })
 }
 
 /** The dialect, which refuses more messages than the operator allows. */
 export const limited = <D extends Decoded>(dialect: ChatDialect<D>, maxMessages: number): ChatDialect<D> => ({
   ...dialect,
-  decode: (body, ...rest) => {
-    const failed = tooManyMessages(body, maxMessages, dialect.names["messages"])
-    return failed === undefined ? dialect.decode(body, ...rest) : Result.fail(failed)
-  }
+  decode: (body, ...rest) =>
+    withinMessages(body, { maxMessages, prompt: dialect.names["messages"] }, () => dialect.decode(body, ...rest))
 })
 
 /** Names the member that is too long, or that a provider refused, as the dialect does. */

@@ -15,7 +15,7 @@ import { Config } from "../platform/Config.ts"
 import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
-import { calledBy, type ChatDialect, chatOperation, knownModels, tooManyMessages } from "./ChatOperation.ts"
+import { calledBy, type ChatDialect, chatOperation, knownModels, withinMessages } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
@@ -59,10 +59,10 @@ const counting = Effect.gen(function* () {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
-    const tooMany = tooManyMessages(body, maxMessages)
-    if (tooMany !== undefined) return yield* Effect.fail(tooMany)
     const open = seals.openFor(accountId)
-    const { conversation, model, models } = yield* Effect.fromResult(decodeCount(body, preset?.config, open))
+    const { conversation, model, models } = yield* Effect.fromResult(
+      withinMessages(body, { maxMessages }, () => decodeCount(body, preset?.config, open))
+    )
     yield* Effect.fromResult(knownModels(catalogue.current(), body, { model, models }))
     return HttpServerResponse.jsonUnsafe({ input_tokens: countPrompt(conversation) })
   })

@@ -21,7 +21,7 @@ import {
   chatOperation,
   ignoredHeader,
   knownModels,
-  tooManyMessages
+  withinMessages
 } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { leanHandlers } from "./Lean.ts"
@@ -47,10 +47,9 @@ const counting = Effect.gen(function* () {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
-    const tooMany = tooManyMessages(body, maxMessages, "input")
-    if (tooMany !== undefined) return yield* Effect.fail(tooMany)
+    const open = seals.openFor(accountId)
     const { conversation, ignored, model, models } = yield* Effect.fromResult(
-      decodePrompt(body, preset?.config, undefined, seals.openFor(accountId))
+      withinMessages(body, { maxMessages, prompt: "input" }, () => decodePrompt(body, preset?.config, undefined, open))
     )
     // The count is the same whichever model it is, so that none need be named.
     if (model !== undefined || models !== undefined) {

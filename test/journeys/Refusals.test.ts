@@ -217,8 +217,17 @@ describe("what a request says beyond its dialect", () => {
         ["chat", ["model", "messages"]],
         ["messages", ["model", "messages", "max_tokens"]],
         ["responses", ["model", "input"]],
+        ["messages/count_tokens", ["model", "messages"]],
+        ["estimate", ["model", "messages"]],
         ["embeddings", ["model", "input"]],
-        ["rerank", ["model", "query", "documents"]]
+        ["rerank", ["model", "query", "documents"]],
+        ["images", ["model", "prompt"]],
+        ["images/generations", ["model", "prompt"]],
+        ["audio/speech", ["model", "input", "voice"]],
+        ["videos", ["model", "prompt", "duration", "aspect_ratio"]],
+        ["search", ["query"]],
+        ["batch", ["requests"]],
+        ["batches", ["input_file_id", "endpoint", "completion_window"]]
       ] as const) {
         const { details, error } = yield* json(yield* post(`${service.api}/${path}`, inferenceKey, {}))
         assert.sameMembers(
@@ -228,6 +237,58 @@ describe("what a request says beyond its dialect", () => {
         )
         assert.strictEqual(error.param, details[0].field, path)
       }
+      const requests = [{ url: "/messages", body: {} }]
+      const { details } = yield* json(yield* post(`${service.api}/batch`, inferenceKey, { requests }))
+      assert.deepStrictEqual(
+        details.map((one: { field: string }) => one.field),
+        ["model", "max_tokens", "messages"].map((name) => `requests[0].body.${name}`)
+      )
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("more messages than the operator allows, or none", () => {
+  it.live("are refused with the limit that holds, beside what else is missing", () =>
+    Effect.gen(function* () {
+      const MAX_MESSAGES = "1200"
+      const service = yield* startService({ MAX_MESSAGES })
+      const { inferenceKey } = yield* service.account()
+      const model = "gpt-4o-mini"
+      const message = messages[0]!
+      const problemsOf = (path: string, body: object) =>
+        Effect.map(Effect.flatMap(post(`${service.api}/${path}`, inferenceKey, body), json), ({ details }) =>
+          details.map((one: { field: string; message: string }) => `${one.field}: ${one.message}`)
+        )
+      for (const [path, member, others] of [
+        ["chat/completions", "messages", {}],
+        ["messages", "messages", { max_tokens: 5 }],
+        ["messages/count_tokens", "messages", {}],
+        ["responses", "input", {}],
+        ["responses/input_tokens", "input", {}],
+        ["estimate", "messages", {}]
+      ] as const) {
+        const asked = (length: number) => ({
+          ...{ model, ...others },
+          [member]: Array.from({ length }, () => message)
+        })
+        for (const [length, got] of [
+          [0, "0"],
+          [1_201, "1,201"],
+          [10_001, "10,001"]
+        ] as const) {
+          const problems = yield* problemsOf(path, asked(length))
+          assert.deepStrictEqual(problems, [`${member}: 1 to 1,200 items; got ${got}`], path)
+        }
+        const served = yield* post(`${service.api}/${path}`, inferenceKey, asked(1_200))
+        assert.strictEqual(served.status, 200, path)
+      }
+      assert.sameMembers(yield* problemsOf("messages", { messages: [] }), [
+        "model: Missing key",
+        "max_tokens: Missing key",
+        "messages: 1 to 1,200 items; got 0"
+      ])
+      const inBatch = { requests: [{ url: "/responses", body: { model, input: [] } }] }
+      assert.deepStrictEqual(yield* problemsOf("batch", inBatch), ["requests[0].body.input: 1 to 1,200 items; got 0"])
     }).pipe(Effect.scoped)
   )
 })
