@@ -60,5 +60,18 @@ export const storable = Schema.makeFilter<string>((text) => !text.includes("\0")
 
 const within = (value: number, minimum: number, maximum: number): boolean => value >= minimum && value <= maximum
 
+/** The most characters of a tool's name. Providers take 64 or 128: the gateway shortens a longer name for them, and restores it. */
+export const TOOL_NAME_MAX = 256
+
+/** The name of a tool. */
+export const ToolName = Schema.String.check(
+  Schema.isPattern(new RegExp(`^[a-zA-Z0-9_-]{1,${TOOL_NAME_MAX}}$`), {
+    message: `1 to ${TOOL_NAME_MAX} letters, digits, underscores and dashes`
+  })
+)
+
+/** The most tools that one list of a request may have. OpenAI takes 128 in all: a request for its models alone is refused beyond that. */
+export const TOOLS_MAX = 512
+
 /** The most messages or items that an operator can allow in one request. */
 export const MESSAGES_MAX = 10_000

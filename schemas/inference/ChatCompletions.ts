@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { between, integer, MESSAGES_MAX, sized, textOf, Count, Usd } from "../Bounds.ts"
+import { between, integer, MESSAGES_MAX, sized, textOf, ToolName, TOOLS_MAX, Count, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 
@@ -110,9 +110,7 @@ export const ChatMessage = Schema.Union([
 export const ChatTool = Schema.Struct({
   type: Schema.Literal("function"),
   function: Schema.Struct({
-    name: Schema.String.check(
-      Schema.isPattern(/^[a-zA-Z0-9_-]{1,64}$/, { message: "1 to 64 letters, digits, underscores and dashes" })
-    ),
+    name: ToolName,
     description: orNull(Schema.String),
     /** JSON Schema of the arguments. */
     parameters: orNull(JsonObject),
@@ -134,7 +132,7 @@ export const ToolChoice = Schema.Union([
     /** The model is offered only these of the tools. */
     allowed_tools: Schema.Struct({
       mode: Schema.Literals(["auto", "required"]),
-      tools: Schema.Array(NamedTool).check(...sized(1, 128, "items"))
+      tools: Schema.Array(NamedTool).check(...sized(1, TOOLS_MAX, "items"))
     })
   })
 ]).annotate({ identifier: "ChatToolChoice" })
@@ -189,7 +187,7 @@ export const ChatCompletionRequest = Schema.Struct({
   presence_penalty: orNull(between(-2, 2)),
   seed: orNull(Schema.Int),
   stop: orNull(Schema.Union([Schema.String, Schema.Array(Schema.String).check(atMost(4))])),
-  tools: orNull(Schema.Array(ChatTool).check(atMost(128))),
+  tools: orNull(Schema.Array(ChatTool).check(atMost(TOOLS_MAX))),
   tool_choice: orNull(ToolChoice),
   parallel_tool_calls: orNull(Schema.Boolean),
   response_format: orNull(ResponseFormat),

@@ -1,5 +1,16 @@
 import { Schema } from "effect"
-import { between, Count, integer, MESSAGES_MAX, sized, textOf, Usd } from "../Bounds.ts"
+import {
+  between,
+  Count,
+  integer,
+  MESSAGES_MAX,
+  sized,
+  textOf,
+  TOOL_NAME_MAX,
+  ToolName,
+  TOOLS_MAX,
+  Usd
+} from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { MessagesErrorObject } from "../MessagesErrors.ts"
 import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
@@ -67,7 +78,7 @@ export const MessagesDocumentBlock = Schema.Struct({
 export const MessagesToolUseBlock = Schema.Struct({
   type: Schema.Literal("tool_use"),
   id: textOf(1, 256),
-  name: textOf(1, 200),
+  name: textOf(1, TOOL_NAME_MAX),
   input: JsonObject,
   caller: orNull(Schema.Struct({ type: Schema.Literal("direct") })),
   ...cacheable
@@ -123,10 +134,6 @@ export const MessagesMessage = Schema.Union([
     content: Schema.Union([Schema.String, blocks(MessagesTextBlock)])
   })
 ]).annotate({ identifier: "MessagesMessage" })
-
-const ToolName = Schema.String.check(
-  Schema.isPattern(/^[a-zA-Z0-9_-]{1,128}$/, { message: "1 to 128 letters, digits, underscores and dashes" })
-)
 
 /** A tool of the caller's own. */
 export const MessagesCustomTool = Schema.Struct({
@@ -268,7 +275,7 @@ export const MessagesRequest = Schema.Struct({
   top_p: orNull(between(0, 1)),
   top_k: orNull(integer(0, 1_000_000)),
   stop_sequences: orNull(Schema.Array(Schema.String).check(atMost(4))),
-  tools: orNull(Schema.Array(MessagesTool).check(atMost(512))),
+  tools: orNull(Schema.Array(MessagesTool).check(atMost(TOOLS_MAX))),
   tool_choice: orNull(MessagesToolChoice),
   thinking: orNull(MessagesThinking),
   output_config: orNull(

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { between, Count, integer, MESSAGES_MAX, sized, textOf, Usd } from "../Bounds.ts"
+import { between, Count, integer, MESSAGES_MAX, sized, textOf, TOOLS_MAX, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 import {
@@ -12,8 +12,7 @@ import {
   ResponsesSearchItem,
   ResponsesSearchOutput,
   ResponsesTool,
-  ResponsesToolChoice,
-  TOOLS_MAX
+  ResponsesToolChoice
 } from "./ResponsesTools.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))

@@ -1,17 +1,10 @@
 /** Tools of OpenAI's responses, the choice among them, and the items that call them and answer their calls. */
 import { Schema } from "effect"
-import { sized } from "../Bounds.ts"
+import { sized, ToolName, TOOLS_MAX } from "../Bounds.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
-
-const ToolName = Schema.String.check(
-  Schema.isPattern(/^[a-zA-Z0-9_-]{1,64}$/, { message: "1 to 64 letters, digits, underscores and dashes" })
-)
-
-/** The most tools that one list of a request may have. */
-export const TOOLS_MAX = 128
 
 /** A function that the model may call. All functions are loaded: `defer_loading` has no effect. */
 export const ResponsesFunctionTool = Schema.Struct({
@@ -120,7 +113,7 @@ export const ResponsesToolChoice = Schema.Union([
     type: Schema.Literal("allowed_tools"),
     mode: Schema.Literals(["auto", "required"]),
     /** The other tools of the request are not shown to the model. */
-    tools: Schema.Array(ResponsesToolReference).check(...sized(1, 128, "items"))
+    tools: Schema.Array(ResponsesToolReference).check(...sized(1, TOOLS_MAX, "items"))
   })
 ]).annotate({ identifier: "ResponsesToolChoice" })
 export type ResponsesToolChoice = typeof ResponsesToolChoice.Type

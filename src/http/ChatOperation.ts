@@ -180,7 +180,7 @@ export const withinMessages = <A>(
   const list = objectOf(body)?.[prompt]
   const most = prompt === "messages" ? maxMessages : Math.max(INPUT_ITEMS, maxMessages)
   if (!Array.isArray(list) || (list.length > 0 && list.length <= most)) return decode()
-  const message = `1 to ${most.toLocaleString("en-US")} items; got ${list.length.toLocaleString("en-US")}`
+  const message = `must contain 1 to ${most.toLocaleString("en-US")} items; got ${list.length.toLocaleString("en-US")}`
   if (list.length > 0) return Result.fail(invalid(prompt, message))
   return Result.mapError(decode(), (failed) => {
     if (failed.reason._tag !== "ValidationError") return failed

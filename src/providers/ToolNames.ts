@@ -1,7 +1,7 @@
 /** Shortens tool names that a host would reject, and restores them in its answers. */
 import { Effect } from "effect"
 import { hash } from "node:crypto"
-import type { Conversation } from "../domain/Conversation.ts"
+import type { ContextEdit, Conversation } from "../domain/Conversation.ts"
 import type { Output, OutputEvent } from "../domain/Output.ts"
 import { eachOf, type Provider, type TakeEvents } from "./Provider.ts"
 
@@ -49,9 +49,22 @@ export const renamed = (conversation: Conversation, bounds: ToolNameBounds): Ren
       : message
   )
   if (callers.size === 0) return undefined
+  const edits = conversation.contextEdits?.map((edit) => ({ ...edit, wire: fittingEdit(edit.wire, fit) }))
   const fitChoice = toolChoice.type === "tool" ? { ...toolChoice, name: fit(toolChoice.name) } : toolChoice
-  return { conversation: { ...conversation, messages: fitMessages, tools: fitTools, toolChoice: fitChoice }, callers }
+  const fitted = { ...conversation, messages: fitMessages, tools: fitTools, toolChoice: fitChoice }
+  return { conversation: edits === undefined ? fitted : { ...fitted, contextEdits: edits }, callers }
 }
+
+/** Members of Anthropic's context edits that list names of tools. */
+const EDIT_NAMES: ReadonlySet<string> = new Set(["exclude_tools", "clear_tool_inputs"])
+
+const fittingEdit = (wire: ContextEdit["wire"], fit: (name: string) => string): ContextEdit["wire"] =>
+  Object.fromEntries(
+    Object.entries(wire).map(([member, value]) => [
+      member,
+      EDIT_NAMES.has(member) && Array.isArray(value) ? value.map((name) => fit(String(name))) : value
+    ])
+  )
 
 /** An answer with the caller's names. */
 export const namedBack = (output: Output, { callers }: Renamed): Output => ({

@@ -175,7 +175,7 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
     { messages: [{ role: "user", content: Array.from({ length: 513 }, () => hello) }] },
     wrong("messages.0.content")
   ],
-  ["tools: 129", { tools: Array.from({ length: 129 }, () => tool) }, wrong("tools")],
+  ["tools: 513", { tools: Array.from({ length: 513 }, () => tool) }, wrong("tools")],
   ["provider: 33 names", { provider: { only: Array(33).fill("p") } }, wrong("provider.only")],
   ["provider: a negative price", { provider: { max_price: { prompt: "-1" } } }, wrong("provider.max_price.prompt")],
   ["stop: a number", { stop: 3 }, wrong("stop")],
@@ -199,8 +199,8 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
     wrong("tools.0.function.name")
   ],
   [
-    "tools: a name of 65 characters",
-    { tools: [tool, { type: "function", function: { name: "n".repeat(65) } }] },
+    "tools: a name of 257 characters",
+    { tools: [tool, { type: "function", function: { name: "n".repeat(257) } }] },
     wrong("tools.1.function.name")
   ],
   [

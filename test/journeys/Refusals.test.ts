@@ -277,7 +277,7 @@ describe("more messages than the operator allows, or none", () => {
           [10_001, "10,001"]
         ] as const) {
           const problems = yield* problemsOf(path, asked(length))
-          assert.deepStrictEqual(problems, [`${member}: 1 to 1,200 items; got ${got}`], path)
+          assert.deepStrictEqual(problems, [`${member}: must contain 1 to 1,200 items; got ${got}`], path)
         }
         const served = yield* post(`${service.api}/${path}`, inferenceKey, asked(1_200))
         assert.strictEqual(served.status, 200, path)
@@ -285,10 +285,12 @@ describe("more messages than the operator allows, or none", () => {
       assert.sameMembers(yield* problemsOf("messages", { messages: [] }), [
         "model: Missing key",
         "max_tokens: Missing key",
-        "messages: 1 to 1,200 items; got 0"
+        "messages: must contain 1 to 1,200 items; got 0"
       ])
       const inBatch = { requests: [{ url: "/responses", body: { model, input: [] } }] }
-      assert.deepStrictEqual(yield* problemsOf("batch", inBatch), ["requests[0].body.input: 1 to 1,200 items; got 0"])
+      assert.deepStrictEqual(yield* problemsOf("batch", inBatch), [
+        "requests[0].body.input: must contain 1 to 1,200 items; got 0"
+      ])
     }).pipe(Effect.scoped)
   )
 })

@@ -46,6 +46,18 @@ describe("fittingName", () => {
   })
 })
 
+describe("renamed", () => {
+  it("replaces names in context edits too", () => {
+    const wire = { type: "clear_tool_uses_20250919", exclude_tools: ["look", long], clear_tool_inputs: [long], keep: 3 }
+    const edited = { ...conversation, contextEdits: [{ kind: "clear_tool_uses", wire }] as const }
+    const short = fittingName(long, OPENAI_NAMES)
+    assert.deepStrictEqual(
+      renamed(edited, OPENAI_NAMES)?.conversation.contextEdits?.map((edit) => edit.wire),
+      [{ ...wire, exclude_tools: ["look", short], clear_tool_inputs: [short] }]
+    )
+  })
+})
+
 describe("withToolNames", () => {
   const sent: Array<ChatCall> = []
   const host: Provider = {

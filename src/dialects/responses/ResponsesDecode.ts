@@ -1,8 +1,7 @@
 /** OpenAI's request for a response, decoded to the canonical conversation. */
 import { Result, Schema } from "effect"
-import { MESSAGES_MAX, sized } from "../../../schemas/Bounds.ts"
+import { MESSAGES_MAX, sized, TOOLS_MAX } from "../../../schemas/Bounds.ts"
 import { ResponsesReasoning, ResponsesRequest } from "../../../schemas/inference/Responses.ts"
-import { TOOLS_MAX } from "../../../schemas/inference/ResponsesTools.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type { Conversation, Message, OutputFormat, Reasoning, Sampling, ToolChoice } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"

@@ -1,5 +1,6 @@
 /** The items of a response's input, as the messages of a conversation. */
 import { Result, Schema } from "effect"
+import { TOOLS_MAX } from "../../../schemas/Bounds.ts"
 import {
   ResponsesCallOutput,
   ResponsesCustomOutput,
@@ -13,8 +14,7 @@ import {
   ResponsesSaidCall,
   ResponsesSaidCustomCall,
   ResponsesSaidSearch,
-  ResponsesSearchOutput,
-  TOOLS_MAX
+  ResponsesSearchOutput
 } from "../../../schemas/inference/ResponsesTools.ts"
 import type { Message, Part, ReasoningPart, TextPart, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"

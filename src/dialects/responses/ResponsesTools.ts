@@ -1,6 +1,7 @@
 /** The tools of a response's request as functions, which every model is offered, and what each function stands for. */
 import { hash } from "node:crypto"
 import { Result, type Schema } from "effect"
+import { TOOLS_MAX } from "../../../schemas/Bounds.ts"
 import {
   HOSTED_TOOLS,
   ResponsesCustomTool,
@@ -23,9 +24,6 @@ export interface ToolForm {
 
 /** By the name of the function that the model is offered. */
 export type ToolForms = ReadonlyMap<string, ToolForm>
-
-/** The most functions that the tools of a request may come to. */
-export const FUNCTIONS_MAX = 512
 
 /** The longest name that every host takes. */
 const NAME_MAX = 64
@@ -110,7 +108,7 @@ export class Toolbox {
       const failed = this.#addOne(objectOf(list[index]), { ...listed, at })
       if (failed !== undefined) return failed
     }
-    return this.#tools.size > FUNCTIONS_MAX ? invalid(listed.at, `at most ${FUNCTIONS_MAX} tools in all`) : undefined
+    return this.#tools.size > TOOLS_MAX ? invalid(listed.at, `at most ${TOOLS_MAX} tools in all`) : undefined
   }
 
   /** The function's name of a tool, be it declared or only called before. */

@@ -137,7 +137,7 @@ describe("a chat completion request", () => {
       ["messages.1.content", within({ role: "user", content: many(513) })],
       ["messages.1.content", within({ role: "robot", content: many(513) })],
       ["messages.1.tool_calls", within({ role: "assistant", tool_calls: Array.from({ length: 129 }, () => call) })],
-      ["tools", { tools: many(129) }],
+      ["tools", { tools: many(513) }],
       ["stop", { stop: many(5) }],
       ["models", { models: many(16) }],
       ["messages", { messages: many(10_001) }],
