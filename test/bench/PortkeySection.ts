@@ -1,4 +1,4 @@
-/** The gateway beside Portkey's, which forwards without money: https://www.npmjs.com/package/@portkey-ai/gateway. */
+/** The gateway beside Portkey's, which forwards without money: the package `@portkey-ai/gateway`. */
 import { Effect, Schedule } from "effect"
 import { connect } from "node:net"
 import { join } from "node:path"
