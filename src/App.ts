@@ -42,6 +42,7 @@ import { Work } from "./inference/Work.ts"
 import { Jobs } from "./jobs/Jobs.ts"
 import { VideoJobs } from "./jobs/VideoJobs.ts"
 import { Ledger } from "./ledger/Ledger.ts"
+import { layer as mcp } from "./mcp/Server.ts"
 import { Config } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
 import { layer as migrations } from "./platform/Migrations.ts"
@@ -366,6 +367,7 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
     Layer.provideMerge(addressed),
     // Side by side as well: a service that stops begins no step of a batch while requests have their time to finish.
     Layer.provideMerge(Layer.mergeAll(server, batchRuns)),
+    Layer.provideMerge(mcp),
     Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, ImageWork.layer, surfaces)),
     Layer.provideMerge(Layer.mergeAll(inference, videos)),
     Layer.provideMerge(Layer.mergeAll(PromptImages.layer, reasoningSeals)),

@@ -51,7 +51,7 @@ export type Reason =
   | { readonly _tag: "InsufficientScope"; readonly scope: string }
   | { readonly _tag: "NotSignedIn" }
   /** A page of another site may have sent it, for all that this header says. */
-  | { readonly _tag: "CrossSiteRequest"; readonly header: string }
+  | { readonly _tag: "CrossSiteRequest"; readonly header: string; readonly detail?: string }
   /** The code is wrong, used or expired. The answer does not say which. */
   | { readonly _tag: "InvalidCode" }
   | {

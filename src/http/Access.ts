@@ -105,7 +105,7 @@ export const answered = <E, R>(
   ) as Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
 /** The bearer, or the key of an `x-api-key` as one. */
-const eitherOf = (headers: Headers.Headers): string | undefined => {
+export const eitherOf = (headers: Headers.Headers): string | undefined => {
   const { authorization, "x-api-key": key } = headers
   if (authorization !== undefined && authorization !== "") return authorization
   return key === undefined || key === "" ? undefined : `Bearer ${key}`
@@ -132,7 +132,7 @@ export const makeTried = Effect.gen(function* () {
 })
 
 /** Reads keys. */
-const makeAuthenticated = Effect.gen(function* () {
+export const makeAuthenticated = Effect.gen(function* () {
   const auth = yield* Auth
   const tried = yield* makeTried
   return (exchange: Exchange, authorization: string | undefined, kind: KeyKind): Effect.Effect<Principal, Failure> =>

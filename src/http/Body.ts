@@ -276,6 +276,17 @@ const receiveJson = (request: Arrived, made: Made<unknown>): Effect.Effect<unkno
  */
 export const readJson = (request: Arrived): Effect.Effect<unknown, Failure> => receiveJson(request, parse)
 
+/** The same with the text that the value was read from. */
+export const readJsonText = (
+  request: Arrived
+): Effect.Effect<{ readonly text: string; readonly value: unknown }, Failure> => {
+  let text = ""
+  const read = receiveJson(request, (bytes) =>
+    Effect.tap(parse(bytes), () => Effect.sync(() => (text = utf8.decode(bytes))))
+  )
+  return Effect.map(read, (value) => ({ text, value }))
+}
+
 /** The same of a request that may have no body: undefined where nothing comes, in whatever framing. */
 export const readJsonIfAny = (request: Arrived): Effect.Effect<unknown, Failure> => {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers

@@ -52,7 +52,8 @@ export const completions = Effect.map(
     })
 )
 
-const estimates = Effect.gen(function* () {
+/** What a request with this body would cost whom it comes from. */
+export const estimates = Effect.gen(function* () {
   const inference = yield* Inference
   const ledger = yield* Ledger
   const presets = yield* Presets
@@ -74,26 +75,24 @@ const estimates = Effect.gen(function* () {
     const modality = typeof model === "string" ? catalogue.find(model)?.modality : undefined
     return modality === "text" ? undefined : modality
   }
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const principal = yield* Caller
+  return Effect.fnUntraced(function* (principal: Principal, exchange: Exchange, body: unknown) {
     const { accountId } = principal
-    const body = yield* readJson(request)
     const modality = otherThanChat(body)
     if (modality !== undefined) {
       const asked = yield* Effect.fromResult(decodeWorkEstimate(body, modality, basePolicy(principal)))
       const ready = yield* Effect.fromResult(
         asked.wish === undefined ? work.prepare(asked) : videos.prepare({ ...asked, wish: asked.wish })
       )
-      return HttpServerResponse.jsonUnsafe(encodeWorkEstimate(asked, ready, yield* balanceOf(principal)))
+      return encodeWorkEstimate(asked, ready, yield* balanceOf(principal))
     }
-    const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
+    const preset = yield* takePreset(presets, exchange, { accountId, body })
     const { model, preparation } = yield* Effect.fromResult(
       withinMessages(body, { maxMessages }, () =>
         decodeEstimate(body, preset?.config, basePolicy(principal), seals.openFor(accountId))
       )
     )
     const prepared = yield* Effect.fromResult(inference.prepare({ ...preparation, accountId }))
-    return HttpServerResponse.jsonUnsafe(encodeEstimate(model, prepared, yield* balanceOf(principal)))
+    return encodeEstimate(model, prepared, yield* balanceOf(principal))
   })
 })
 
@@ -111,7 +110,11 @@ export const layer = Layer.unwrap(
     const serve = yield* completions
     const chatCompletions = (request: HttpServerRequest.HttpServerRequest, slug?: string) =>
       Effect.flatMap(calledBy(request), (called) => serve(called, slug))
-    const estimate = yield* estimates
+    const estimateOf = yield* estimates
+    const estimate = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const body = yield* readJson(request)
+      return HttpServerResponse.jsonUnsafe(yield* estimateOf(yield* Caller, yield* Exchange, body))
+    })
     return leanHandlers(
       "chat",
       HttpApiBuilder.group(Api, "chat", (handlers) =>

@@ -64,7 +64,7 @@ export const steeringOf = (header: string | undefined, sandbox: boolean): Result
 
 /** A request as it came, and which operation it is for. */
 export interface Received {
-  readonly request: Arrived
+  readonly request: Pick<Arrived, "headers" | "method">
   readonly exchange: Exchange
   readonly principal: Principal
   readonly body: unknown
@@ -222,7 +222,9 @@ export interface Place {
 }
 
 /** A request, and who makes it. */
-export type Called = Pick<Received, "exchange" | "principal" | "request">
+export interface Called extends Pick<Received, "exchange" | "principal"> {
+  readonly request: Arrived
+}
 
 /** The same of the running request. */
 export const calledBy = (request: Arrived): Effect.Effect<Called, never, Caller> =>

@@ -23,7 +23,7 @@ import { bodyFailure } from "./Body.ts"
 import { WrittenBody } from "./EventStream.ts"
 import { Exchange } from "./Exchange.ts"
 import { logged, respond } from "./Failures.ts"
-import { API_PREFIX, FILE_ROUTE, knownPaths, OPENAPI_PATH, unrouted } from "./KnownPaths.ts"
+import { API_PREFIX, FILE_ROUTE, knownPaths, MCP_PATH, OPENAPI_PATH, unrouted } from "./KnownPaths.ts"
 import { spanOf } from "./Observed.ts"
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies ReadonlyArray<HttpMethod.HttpMethod>
@@ -155,7 +155,14 @@ const notRepeated = { "x-should-retry": "false" }
 const DOCS_PATH = "/docs"
 
 /** Routes beside the operations that have no names in them. */
-const PLAIN_ROUTES: ReadonlySet<string> = new Set(["/", API_PREFIX, OPENAPI_PATH, "/llms.txt", "/llms-full.txt"])
+const PLAIN_ROUTES: ReadonlySet<string> = new Set([
+  "/",
+  API_PREFIX,
+  OPENAPI_PATH,
+  MCP_PATH,
+  "/llms.txt",
+  "/llms-full.txt"
+])
 
 /** The route of what no operation of the API serves; undefined for every other path. */
 const plainRoute = (path: string): string | undefined => {

@@ -4,8 +4,8 @@ import type { Span } from "../platform/Tracing.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 import type { AccessLine } from "./AccessLog.ts"
 
-/** In which form an operation says its failures: the one envelope, as the legacy routes do, or as Anthropic does. */
-export type ErrorForm = "standard" | "legacy" | "messages"
+/** In which form an operation says its failures: the one envelope, as the legacy routes do, as Anthropic does, or as JSON-RPC does. */
+export type ErrorForm = "standard" | "legacy" | "messages" | "rpc"
 
 /** What the edge knows of the request being served, and what its response is to say. */
 export interface Exchange {

@@ -173,7 +173,7 @@ const sentenceOf = (reason: Reason): string => {
     case "InsufficientScope":
       return `This key lacks the scope ${reason.scope}`
     case "CrossSiteRequest":
-      return `${reason.header} does not say that this comes from a page of this service`
+      return reason.detail ?? `${reason.header} does not say that this comes from a page of this service`
     case "InsufficientCredits":
       return creditsMessage(reason)
     case "NotFound":
@@ -334,11 +334,27 @@ export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string
   }
 }
 
+/** The codes of JSON-RPC 2.0 for a message that is no JSON, and for what a server defines itself. */
+const RPC_PARSE_ERROR = -32_700
+const RPC_SERVER_ERROR = -32_000
+
+/** A failure as the JSON-RPC error that answers the message with this id. Its `data` is the whole envelope. */
+export const rpcErrorOf = (body: ErrorBody, id: string | number | null): object => ({
+  jsonrpc: "2.0",
+  id,
+  error: {
+    code: body.error.code === "invalid_json" ? RPC_PARSE_ERROR : RPC_SERVER_ERROR,
+    message: body.error.message,
+    data: body
+  }
+})
+
 /** By form: a body in the words of the operation. */
 export const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: string) => object>> = {
   standard: (body) => body,
   legacy: encodeLegacyFailure,
-  messages: encodeMessagesFailure
+  messages: encodeMessagesFailure,
+  rpc: (body) => rpcErrorOf(body, null)
 }
 
 /** Notes a failure in the line of its request. */

@@ -10,6 +10,9 @@ export const API_PREFIX = "/api/v1"
 /** The document of the API, which the API does not list itself. */
 export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
 
+/** Where the MCP server is. */
+export const MCP_PATH = "/mcp"
+
 /** Where a file is, by its id. */
 export const FILE_ROUTE = `${FILES_PATH}/:id` as const
 

@@ -16,7 +16,7 @@ import {
   restoreOpened,
   restoreReason
 } from "../inference/Receipt.ts"
-import { Receipts } from "../usage/Receipts.ts"
+import { Receipts, type ReceiptsPage } from "../usage/Receipts.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { RequestRow } from "../usage/RequestsSql.ts"
 import { messageOf, respond, table } from "./Failures.ts"
@@ -112,6 +112,14 @@ export const receiptOf = (row: RequestRow): RequestReceipt => {
   }
 }
 
+/** A page of receipts. */
+export const requestListOf = ({ next, rows, searchedToMs }: ReceiptsPage) => ({
+  object: "list" as const,
+  data: rows.map(receiptOf),
+  next_cursor: next,
+  searched_to: searchedToMs === null ? null : Math.floor(searchedToMs / 1000)
+})
+
 const unavailable = (error: unknown) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error)))
 
 /** `GET /requests` and `GET /requests/{request_id}`. */
@@ -127,13 +135,8 @@ export const layer = HttpApiBuilder.group(
           const { limit = DEFAULT_LIMIT, cursor, model, status } = query
           // The one character a text of PostgreSQL cannot hold.
           if (model?.includes("\0") === true) return respond(invalid("model", "Expected no null characters"))
-          const { next, rows, searchedToMs } = yield* receipts.page(accountId, { limit, cursor, model, status })
-          return HttpServerResponse.jsonUnsafe({
-            object: "list",
-            data: rows.map(receiptOf),
-            next_cursor: next,
-            searched_to: searchedToMs === null ? null : Math.floor(searchedToMs / 1000)
-          })
+          const page = yield* receipts.page(accountId, { limit, cursor, model, status })
+          return HttpServerResponse.jsonUnsafe(requestListOf(page))
         },
         Effect.catchTag("Failure", (failed) => Effect.succeed(respond(failed))),
         Effect.catchTag("Unavailable", unavailable)

@@ -4,7 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { decodeRerank } from "../dialects/rerank/RerankDecode.ts"
 import { encodeRerank } from "../dialects/rerank/RerankEncode.ts"
-import { Work } from "../inference/Work.ts"
+import type { PaidRequest } from "../inference/Request.ts"
+import { Work, type WorkRequest } from "../inference/Work.ts"
 import type { Reranked, RerankWork } from "../providers/Work.ts"
 import { countRerank, fits, longestPair, rerankBound } from "../providers/WorkTokens.ts"
 import { answered } from "./Chat.ts"
@@ -12,18 +13,20 @@ import { replayHeader } from "./ChatOperation.ts"
 import { leanHandlers } from "./Lean.ts"
 import { paidWork } from "./PaidWork.ts"
 
-/** What a work with these documents asks of whoever does it. */
-const requestOf = (asked: RerankWork) => {
+/** The paid request for the order of these documents. */
+export const rerankRequest = (paid: PaidRequest, asked: RerankWork): WorkRequest<Reranked> => {
   const longest = longestPair(asked)
   return {
-    modality: "rerank" as const,
-    bound: { kind: "tokens" as const, prompt: rerankBound(asked) },
+    ...paid,
+    modality: "rerank",
+    bound: { kind: "tokens", prompt: rerankBound(asked) },
     fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
     promptTokens: longest.tokens,
     param: "documents",
     used: ({ tokens }: Reranked) => tokens,
     counted: () => countRerank(asked),
-    keep: (answer: Reranked) => answer
+    keep: (answer: Reranked) => answer,
+    ask: (provider, call) => provider.rerank?.(call, asked)
   }
 }
 
@@ -32,11 +35,7 @@ const reranking = Effect.gen(function* () {
   const accept = yield* paidWork({ operation: "rerank", path: "/rerank" }, decodeRerank)
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { decoded, paid } = yield* accept(request)
-    const answer = yield* work.run<Reranked>({
-      ...paid,
-      ...requestOf(decoded.work),
-      ask: (provider, call) => provider.rerank?.(call, decoded.work)
-    })
+    const answer = yield* work.run(rerankRequest(paid, decoded.work))
     const facts = { ...answer, results: answer.value.results, tokens: answer.used }
     return HttpServerResponse.jsonUnsafe(encodeRerank(decoded, facts), { headers: replayHeader(answer.replayed) })
   })

@@ -8,6 +8,7 @@ import { decodeSearch } from "../dialects/search/SearchDecode.ts"
 import { encodeSearch } from "../dialects/search/SearchEncode.ts"
 import { basePolicy } from "../dialects/Routing.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { PaidRequest } from "../inference/Request.ts"
 import { Work } from "../inference/Work.ts"
 import type { Found, SearchWork } from "../providers/Work.ts"
 import { answered } from "./Chat.ts"
@@ -26,7 +27,8 @@ const failed = (reason: Reason): Reason => {
 
 const none: Failure = failure({ _tag: "NoProviderAvailable", detail: "There is no search engine at present" })
 
-const search = Effect.gen(function* () {
+/** Searches, however they come: how their bodies are decoded, and who carries them out. */
+export const searches = Effect.gen(function* () {
   const work = yield* Work
   const catalogue = yield* Catalogue
   /** The catalogue's first search engine that answers and that the routing admits; where that admits none, the first one says so. */
@@ -46,20 +48,26 @@ const search = Effect.gen(function* () {
       const decoded = yield* decodeSearch(body)
       return { ...decoded, model: decoded.model ?? (yield* preferred(decoded.work, principal)) }
     })
-  const accept = yield* paidWork({ operation: "search", path: "/search" }, decode)
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const { decoded, paid } = yield* accept(request)
-    const { length } = decoded.work.queries
-    const answer = yield* work.run<Found>({
+  const find = (paid: PaidRequest, asked: SearchWork) =>
+    work.run<Found>({
       ...paid,
       modality: "search",
-      bound: { kind: "units", units: length },
-      ask: (provider, call) => provider.search?.(call, decoded.work),
+      bound: { kind: "units", units: asked.queries.length },
+      ask: (provider, call) => provider.search?.(call, asked),
       used: () => undefined,
-      counted: () => length,
+      counted: () => asked.queries.length,
       keep: (found) => found,
       failed
     })
+  return { decode, find }
+})
+
+const search = Effect.gen(function* () {
+  const { decode, find } = yield* searches
+  const accept = yield* paidWork({ operation: "search", path: "/search" }, decode)
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const { decoded, paid } = yield* accept(request)
+    const answer = yield* find(paid, decoded.work)
     return HttpServerResponse.jsonUnsafe(encodeSearch(answer, decoded), { headers: replayHeader(answer.replayed) })
   })
 })

@@ -46,6 +46,7 @@ import { layer as managementPresets } from "./management/Presets.ts"
 import { layer as managementProjects } from "./management/Projects.ts"
 import { layer as managementUsage } from "./management/Usage.ts"
 import { layer as managementWebhooks } from "./management/Webhooks.ts"
+import { layer as mcp } from "./Mcp.ts"
 import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
@@ -253,6 +254,7 @@ const routes = Layer.mergeAll(
   ),
   files,
   documentation,
+  mcp,
   edge
 )
 

@@ -2,11 +2,12 @@ import { Effect, Layer } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
-import { decodeSpeech } from "../dialects/speech/SpeechDecode.ts"
+import { decodeSpeech, type DecodedSpeech } from "../dialects/speech/SpeechDecode.ts"
 import { speechHeaders, speechType } from "../dialects/speech/SpeechEncode.ts"
 import type { Reason } from "../domain/Failure.ts"
-import { Work } from "../inference/Work.ts"
-import { AnswerRoom, isShort } from "../providers/AnswerRoom.ts"
+import type { PaidRequest } from "../inference/Request.ts"
+import { Work, type WorkRequest } from "../inference/Work.ts"
+import { AnswerRoom, isShort, type Place, type Room } from "../providers/AnswerRoom.ts"
 import { mostAudioBytes } from "../providers/AudioBytes.ts"
 import type { WorkAttempt } from "../providers/ProviderPool.ts"
 import type { Spoken } from "../providers/Work.ts"
@@ -19,32 +20,41 @@ const silent: Reason = { _tag: "UpstreamError", detail: "the audio is empty" }
 /** How long room for long audio is waited for. */
 const ROOM_WAIT_MS = 60_000
 
+/** The paid request for speech. `onPlace` is told of the memory that long audio takes until its last reader has it. */
+export const speechRequest = (
+  room: Room,
+  paid: PaidRequest,
+  { characters, work }: DecodedSpeech,
+  onPlace: (place: Place) => void
+): WorkRequest<Spoken> => {
+  const attempt: WorkAttempt<Spoken> = (provider, call) => provider.speak?.(call, work)
+  const maxBodyBytes = mostAudioBytes(work)
+  const { accountId } = paid.principal
+  const roomed = Effect.map(room.take({ accountId, maxBodyBytes, waitMs: ROOM_WAIT_MS }), (place) => {
+    onPlace(place)
+    return attempt
+  })
+  return {
+    ...paid,
+    modality: "audio",
+    bound: { kind: "units", units: characters },
+    ask: isShort(maxBodyBytes) ? attempt : roomed,
+    used: () => undefined,
+    counted: () => characters,
+    keep: () => undefined,
+    empty: ({ audio }) => (audio.length === 0 ? silent : undefined)
+  }
+}
+
 const speech = Effect.gen(function* () {
   const work = yield* Work
   const room = yield* AnswerRoom
   const accept = yield* paidWork({ operation: "audio.speech", path: "/audio/speech" }, decodeSpeech)
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { decoded, paid } = yield* accept(request)
-    const { characters } = decoded
     const reader = readerOf(request)
-    const attempt: WorkAttempt<Spoken> = (provider, call) => provider.speak?.(call, decoded.work)
-    const maxBodyBytes = mostAudioBytes(decoded.work)
-    const { accountId } = paid.principal
     // It is there in memory until the last of it is read, as slowly as that may be.
-    const roomed = Effect.map(room.take({ accountId, maxBodyBytes, waitMs: ROOM_WAIT_MS }), (place) => {
-      reader.onGone(place.hold())
-      return attempt
-    })
-    const answer = yield* work.run<Spoken>({
-      ...paid,
-      modality: "audio",
-      bound: { kind: "units", units: characters },
-      ask: isShort(maxBodyBytes) ? attempt : roomed,
-      used: () => undefined,
-      counted: () => characters,
-      keep: () => undefined,
-      empty: ({ audio }) => (audio.length === 0 ? silent : undefined)
-    })
+    const answer = yield* work.run(speechRequest(room, paid, decoded, (place) => reader.onGone(place.hold())))
     return HttpServerResponse.uint8Array(answer.value.audio, {
       contentType: speechType(decoded.work.format),
       headers: speechHeaders(answer)

@@ -1,8 +1,8 @@
 import { Result } from "effect"
 import { type Failure, failure } from "../domain/Failure.ts"
-import { maxNano, NANO_PER_CENT, type Nano } from "../domain/Money.ts"
+import { centsFromNano, maxNano, minNano, NANO_PER_CENT, type Nano } from "../domain/Money.ts"
 import { type Candidate, isSimulated, type Plan } from "../domain/Plan.ts"
-import { maximumCost, outputWithin } from "../domain/Pricing.ts"
+import { maximumCost, outputWithin, type Price } from "../domain/Pricing.ts"
 import { type PromptSize, promptBoundAt } from "../domain/TokenBound.ts"
 import type { Bounds } from "./Metered.ts"
 
@@ -88,20 +88,30 @@ export const withinBudget = (
 ): Result.Result<Plan, Failure> => {
   const { budgetCents, maxTokens } = request
   const budget = budgetOf(budgetCents)
-  if (budget === undefined || budgetCents === undefined) return Result.succeed(plan)
   const least = maxTokens === undefined ? OUTPUT_FLOOR : maxTokens
-  const costOf = (candidate: Candidate) => costAt(candidate, request, Math.min(least, candidate.offer.maxOutputTokens))
-  const [first, ...others] = plan.candidates.filter((candidate) => costOf(candidate) <= budget)
-  if (first !== undefined) {
-    const { hedgeAfterMs, ...rest } = plan
-    // The hedge delay was measured for the first candidate, and is useful only while another candidate is left.
-    const hedge = first === plan.candidates[0] && others.length > 0 ? hedgeAfterMs : undefined
-    return Result.succeed({
-      ...rest,
-      candidates: [first, ...others],
-      ...(hedge === undefined ? {} : { hedgeAfterMs: hedge })
-    })
+  return withinCost(plan, budget, (candidate) =>
+    costAt(candidate, request, Math.min(least, candidate.offer.maxOutputTokens))
+  )
+}
+
+/** Leaves out the candidates that could cost more than `most`, the caller's limit for the request. */
+export const withinCost = <P extends Price>(
+  plan: Plan<P>,
+  most: Nano | undefined,
+  costOf: (candidate: Candidate<P>) => Nano
+): Result.Result<Plan<P>, Failure> => {
+  if (most === undefined) return Result.succeed(plan)
+  const [first, ...others] = plan.candidates.filter((candidate) => costOf(candidate) <= most)
+  if (first === undefined) {
+    const least = plan.candidates.map(costOf).reduce(minNano)
+    return Result.fail(failure({ _tag: "NoModelInBudget", budgetCents: centsFromNano(most), least }))
   }
-  const needed = plan.candidates.map(costOf).reduce((a, b) => (a < b ? a : b))
-  return Result.fail(failure({ _tag: "NoModelInBudget", budgetCents, least: needed }))
+  const { hedgeAfterMs, ...rest } = plan
+  // The hedge delay was measured for the first candidate, and is useful only while another candidate is left.
+  const hedge = first === plan.candidates[0] && others.length > 0 ? hedgeAfterMs : undefined
+  return Result.succeed({
+    ...rest,
+    candidates: [first, ...others],
+    ...(hedge === undefined ? {} : { hedgeAfterMs: hedge })
+  })
 }

@@ -63,6 +63,8 @@ export interface PaidRequest {
   readonly carvedFrom?: string
   /** An upper limit of its hold, if that is lower than its maximum cost. */
   readonly holdAtMost?: Nano
+  /** The most that the caller lets it cost, where it is work other than chat: providers that could cost more are left out. */
+  readonly maxCost?: Nano | undefined
   /** The raw `X-Svc-Sandbox` header. */
   readonly steering: string | undefined
   /** Its trace, if there is one. */

@@ -19,12 +19,13 @@ import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
 import { balanceWarning } from "./Answer.ts"
+import { withinCost } from "./Estimate.ts"
 import { storeUnavailable } from "./Holding.ts"
 import { admit, type MeteredOptions } from "./Metered.ts"
 import { noteReplay } from "./Replay.ts"
 import type { PaidRequest } from "./Request.ts"
 import { makeVideoMedia } from "./VideoMedia.ts"
-import { chargeOf, type FilmPlan, filmPlanOf, keepPlan } from "./VideoPlan.ts"
+import { chargeOf, clipCost, type FilmPlan, filmPlanOf, keepPlan } from "./VideoPlan.ts"
 import { makeVideoSlots } from "./VideoSlots.ts"
 import { carryTurn, TURN_MS, type Turned, type VideoDesk } from "./VideoTurn.ts"
 import type { PreparedWork } from "./Work.ts"
@@ -158,7 +159,7 @@ const storesNone = failure({
 /** The plan of a video, or the error of the request. */
 const plan = (
   { refuses, router }: Front,
-  request: Pick<VideoRequest, "model" | "policy" | "wish">
+  request: Pick<VideoRequest, "maxCost" | "model" | "policy" | "wish">
 ): Result.Result<FilmPlan, Failure> =>
   Result.gen(function* () {
     const { model, policy, wish } = request
@@ -172,7 +173,9 @@ const plan = (
       return yield* Result.fail(failure({ _tag: "ValidationError", problems: [problem, ...problems] }))
     }
     const able = filmPlanOf(planned, wish)
-    if (able !== undefined) return able
+    if (able !== undefined) {
+      return yield* withinCost(able, request.maxCost, ({ price }) => clipCost(price, wish.duration))
+    }
     const detail = `No provider can currently make such a video with ${model}`
     return yield* Result.fail(failure({ _tag: "VideoUnavailable", detail }))
   })

@@ -1,8 +1,8 @@
 import { Cause, Context, type Duration, Effect, Exit, Layer, Result, type Scope } from "effect"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Modality } from "../domain/Model.ts"
-import { maxNano } from "../domain/Money.ts"
-import { isSimulated, type Plan } from "../domain/Plan.ts"
+import { maxNano, type Nano } from "../domain/Money.ts"
+import { type Candidate, isSimulated, type Plan } from "../domain/Plan.ts"
 import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
 import type { TokenBound } from "../domain/TokenBound.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
@@ -13,6 +13,7 @@ import type { ProviderError } from "../providers/Provider.ts"
 import { ProviderPool, type Served, type WorkAttempt } from "../providers/ProviderPool.ts"
 import { Router } from "../router/Router.ts"
 import { balanceWarning, keepAnswer, type PaidAnswer } from "./Answer.ts"
+import { withinCost } from "./Estimate.ts"
 import { type Admitted, type Bounds, type Carried, close, routingOf } from "./Metered.ts"
 import {
   brokenOff,
@@ -85,7 +86,7 @@ export interface WorkRequest<A> extends PaidRequest {
 /** The parts of a request that determine its plan and its hold. Videos are charged elsewhere, by the same rule. */
 export interface WorkPreparation extends Pick<
   WorkRequest<never>,
-  "model" | "policy" | "bound" | "fits" | "pixels" | "promptTokens" | "param"
+  "model" | "policy" | "maxCost" | "bound" | "fits" | "pixels" | "promptTokens" | "param"
 > {
   readonly modality: Exclude<Modality, "text">
 }
@@ -116,15 +117,16 @@ type Asks = Pick<ProviderPool["Service"], "ask">
 
 type AdmittedWork<A> = Admitted<WorkRequest<A>, Price, Bounds>
 
-/** The maximum cost of a request at any of its candidates. This is the hold, so no fallback exceeds it. */
-const holdOf = ({ bound }: WorkPreparation, plan: Plan<Price>): Bounds => {
+/** The maximum cost of a request at a candidate. */
+const costAt = ({ bound }: WorkPreparation, { model, price }: Candidate<Price>): Nano => {
   // The model's modality determines whether it is priced per token.
-  const hold = plan.candidates
-    .map(({ model, price }) => {
-      const most = bound.kind === "tokens" ? bound.prompt.at(model) : bound.units
-      return price.unit === "token" ? maximumCost(price, most, 0) : unitCost(price, most)
-    })
-    .reduce(maxNano, 0n)
+  const most = bound.kind === "tokens" ? bound.prompt.at(model) : bound.units
+  return price.unit === "token" ? maximumCost(price, most, 0) : unitCost(price, most)
+}
+
+/** The maximum cost of a request at any of its candidates. This is the hold, so no fallback exceeds it. */
+const holdOf = (request: WorkPreparation, plan: Plan<Price>): Bounds => {
+  const hold = plan.candidates.map((candidate) => costAt(request, candidate)).reduce(maxNano, 0n)
   return { atLeast: hold, upTo: hold, simulated: isSimulated(plan) }
 }
 
@@ -283,7 +285,12 @@ export class Work extends Context.Service<
             models: [request.model],
             ...{ modality, policy, promptBound, fits, pixels, promptTokens, param }
           })
-          return Result.map(planned, (plan) => ({ request, plan, estimate: holdOf(request, plan) }))
+          return Result.map(
+            Result.flatMap(planned, (plan) =>
+              withinCost(plan, request.maxCost, (candidate) => costAt(request, candidate))
+            ),
+            (plan) => ({ request, plan, estimate: holdOf(request, plan) })
+          )
         }
         const run = <A>(asked: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
           const request = timely(asked, options.delivery)

@@ -1,0 +1,131 @@
+/** Gives tools to the MCP server: what it lists of each, and what happens when one is called. */
+import { Cause, Context, Effect, Schema } from "effect"
+import { McpSchema, McpServer } from "effect/ai"
+import { decoder, objectOf } from "../dialects/Decode.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { makeCounter } from "../http/Access.ts"
+import { logged, spoiled } from "../http/Failures.ts"
+import { type McpCall, mcpCall } from "../http/Mcp.ts"
+import { newRequestId } from "../platform/Ids.ts"
+import { inputSchemaOf, outputSchemaOf } from "./JsonSchemas.ts"
+import { failedResultOf, resultOf } from "./Results.ts"
+import { type Call, moneyFields, type Report, type ToolOf } from "./Tool.ts"
+
+const decodeMoney = decoder(Schema.Struct(moneyFields), { strict: false })
+
+const withMoney = ({ input, kind }: ToolOf): Schema.Top =>
+  kind === "paid" ? Schema.Struct({ ...(input as Schema.Struct<Schema.Struct.Fields>).fields, ...moneyFields }) : input
+
+/** What a client is told of a tool. */
+const toolOf = (tool: ToolOf): McpSchema.Tool =>
+  new McpSchema.Tool({
+    name: tool.name,
+    title: tool.title,
+    description: tool.description,
+    inputSchema: inputSchemaOf(withMoney(tool)),
+    outputSchema: outputSchemaOf(tool.output),
+    annotations: {
+      title: tool.title,
+      readOnlyHint: tool.kind === "read",
+      destructiveHint: false,
+      // A paid tool charges again without an idempotency key.
+      idempotentHint: tool.kind === "read",
+      openWorldHint: tool.openWorld
+    }
+  })
+
+/** Several calls may come in one HTTP request; the first has its id. */
+const requestIds = () => {
+  const taken = new WeakSet<object>()
+  return ({ exchange }: McpCall): string => {
+    if (taken.has(exchange)) return newRequestId()
+    taken.add(exchange)
+    return exchange.requestId
+  }
+}
+
+/** Tells a client that asks for it how far its call is. */
+const makeReport = Effect.gen(function* () {
+  const { notifications } = yield* McpServer.McpServer
+  return Effect.map(McpSchema.McpRequestContext, ({ requestMetadata }): Report | undefined => {
+    const token = objectOf(requestMetadata)?.["progressToken"]
+    if (typeof token !== "string" && typeof token !== "number") return undefined
+    return (progress, message, total) =>
+      Effect.ignore(
+        notifications["notifications/progress"]({
+          progressToken: token,
+          progress,
+          message,
+          ...(total === undefined ? {} : { total })
+        })
+      )
+  })
+})
+
+/** The call of a tool, of what its client sent. */
+const callOf = (
+  { kind, name }: ToolOf,
+  given: McpCall,
+  requestId: string,
+  report: Report | undefined,
+  payload: unknown
+): Effect.Effect<Call, Failure> => {
+  const body = payload === undefined ? {} : objectOf(payload)
+  if (body === undefined) return Effect.fail(invalid("arguments", "Expected a JSON object"))
+  const call = { ...given, requestId, operation: `mcp.${name}`, report }
+  if (kind === "read") return Effect.succeed({ ...call, body, idempotencyKey: undefined, maxCostUsd: undefined })
+  const { idempotency_key: _, max_cost_usd: __, ...rest } = body
+  return Effect.map(Effect.fromResult(decodeMoney(body)), (money) => ({
+    ...call,
+    body: rest,
+    idempotencyKey: money.idempotency_key,
+    maxCostUsd: money.max_cost_usd
+  }))
+}
+
+/** Registers these tools with the server. */
+export const registerTools = (tools: ReadonlyArray<ToolOf>) =>
+  Effect.gen(function* () {
+    const server = yield* McpServer.McpServer
+    const { count } = yield* makeCounter
+    const reporting = yield* makeReport
+    const idOf = requestIds()
+
+    const answer = (tool: ToolOf, payload: unknown) =>
+      Effect.gen(function* () {
+        const given = yield* mcpCall
+        const report = yield* reporting
+        const requestId = idOf(given)
+        const { exchange, principal } = given
+        if (exchange.line !== undefined) exchange.line.route = `mcp ${tool.name}`
+        const ran = Effect.andThen(
+          count(exchange, principal, tool.limit),
+          Effect.flatMap(callOf(tool, given, requestId, report, payload), (call) => tool.run(call))
+        )
+        const fail = (failed: Failure) => {
+          spoiled(failed, exchange)
+          return Effect.as(logged(failed, exchange), failedResultOf(failed, requestId))
+        }
+        return yield* Effect.matchCauseEffect(ran, {
+          onSuccess: (answered) => Effect.succeed(resultOf(answered)),
+          onFailure: (cause) => {
+            const failed = cause.reasons.find(Cause.isFailReason)?.error
+            if (failed !== undefined) return fail(failed)
+            return Cause.hasInterrupts(cause)
+              ? Effect.failCause(cause as Cause.Cause<never>)
+              : fail(failure({ _tag: "InternalError" }, cause))
+          }
+        })
+      })
+
+    yield* Effect.forEach(
+      tools,
+      (tool) =>
+        server.addTool({
+          tool: toolOf(tool),
+          annotations: Context.empty(),
+          handle: (payload) => answer(tool, payload)
+        }),
+      { discard: true }
+    )
+  })

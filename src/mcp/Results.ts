@@ -1,0 +1,54 @@
+/** The results of tool calls: what a tool answered, or why it failed. */
+import { McpSchema } from "effect/ai"
+import type { Failure } from "../domain/Failure.ts"
+import { bodyOf, headersOf } from "../http/Failures.ts"
+import type { ToolAnswer } from "./Tool.ts"
+
+/** The argument that a failure is about, by the name that tools give it. */
+const argumentNames: Readonly<Record<string, string>> = {
+  budget_cents: "max_cost_usd",
+  "Idempotency-Key": "idempotency_key"
+}
+
+/** The result of a call that succeeded. Cost and request stand in `_meta` too, where a client reads them without knowing the tool. */
+export const resultOf = ({ content, paid, structured }: ToolAnswer): McpSchema.CallToolResult => {
+  const meta =
+    paid === undefined
+      ? undefined
+      : {
+          request_id: paid.requestId,
+          cost_usd: paid.costUsd,
+          ...(paid.replayed ? { idempotency_replayed: true } : {})
+        }
+  return new McpSchema.CallToolResult({
+    content: content ?? [{ type: "text", text: JSON.stringify(structured) }],
+    structuredContent: structured,
+    ...(meta === undefined ? {} : { _meta: meta })
+  })
+}
+
+/** The result of a call that failed: the API's error, and whether the same call may succeed later. */
+export const failedResultOf = (failed: Failure, requestId: string): McpSchema.CallToolResult => {
+  const { error, ...more } = bodyOf(failed)
+  const headers = headersOf(failed)
+  const retry = headers["x-should-retry"] === "true"
+  const seconds = headers["retry-after"]
+  const param = error.param === null ? null : (argumentNames[error.param] ?? error.param)
+  const structured = {
+    error: { ...error, param },
+    ...more,
+    request_id: requestId,
+    retry,
+    ...(seconds === undefined ? {} : { retry_after_seconds: Number(seconds) })
+  }
+  const advice = retry
+    ? ` You may repeat the call${seconds === undefined ? "" : ` in ${seconds} s`}.`
+    : " Do not repeat the call unchanged."
+  const text = `${error.code}: ${error.message.replace(/\.?$/, ".")}${advice}`
+  return new McpSchema.CallToolResult({
+    isError: true,
+    content: [{ type: "text", text }],
+    structuredContent: structured,
+    _meta: { request_id: requestId }
+  })
+}

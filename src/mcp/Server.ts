@@ -1,0 +1,49 @@
+/** The MCP server: its tools, served in every revision of the protocol. */
+import { Effect, Layer } from "effect"
+import { McpProtocol, McpServer } from "effect/ai"
+import { McpHandlers } from "../http/Mcp.ts"
+import { MCP_PATH } from "../http/KnownPaths.ts"
+import { accountTools } from "./Account.ts"
+import { catalogueTools } from "./Catalogue.ts"
+import { registerTools } from "./Registration.ts"
+import type { ToolOf } from "./Tool.ts"
+
+const tools = Effect.map(Effect.all([catalogueTools, accountTools]), (rooms): ReadonlyArray<ToolOf> => rooms.flat())
+
+/** The revisions with sessions, the newest first: the one that a client is offered whose own is unknown. */
+const withSessions = [
+  McpProtocol.v2025_11_25,
+  McpProtocol.v2025_06_18,
+  McpProtocol.v2025_03_26,
+  McpProtocol.v2024_11_05
+] as const
+
+const INSTRUCTIONS = [
+  "A paid gateway to many AI models. Tools that call a model cost money from the account's prepaid balance, and every result says what it cost.",
+  "Choose a model with `list_models`. Before expensive work, call `estimate_cost`, and set `max_cost_usd`.",
+  "Send an `idempotency_key` with paid calls, so that a repeated call is charged once."
+].join(" ")
+
+/** What the HTTP room serves at `/mcp`. */
+export const layer = Layer.unwrap(
+  Effect.map(tools, (all) => {
+    const paid = new Map(all.map(({ kind, name }) => [name, kind === "paid"]))
+    return McpHandlers.layerOf(
+      McpServer.layerHttp({
+        name: "tollgate",
+        version: "1.0.0",
+        instructions: INSTRUCTIONS,
+        path: MCP_PATH,
+        protocols: [McpProtocol.v2026_07_28, ...withSessions],
+        allowSessionTermination: true,
+        // The lists of a running service never change.
+        allowSubscriptions: false,
+        registrations: Layer.effectDiscard(registerTools(all))
+      }),
+      {
+        isPaid: (name) => paid.get(name),
+        revisions: new Set<string>(withSessions.map(({ protocolVersion }) => protocolVersion))
+      }
+    )
+  })
+)

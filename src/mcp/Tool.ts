@@ -1,0 +1,83 @@
+/** What a tool of the MCP server is: its description for a model, and the service behind it. */
+import { type Effect, Schema } from "effect"
+import type { McpSchema } from "effect/ai"
+import { between, textOf } from "../../schemas/Bounds.ts"
+import type { OperationFacts } from "../../schemas/Operation.ts"
+import type { Failure } from "../domain/Failure.ts"
+import type { McpCall } from "../http/Mcp.ts"
+
+/** One piece of a result, for a model or its user to read. */
+export type Content = typeof McpSchema.ContentBlock.Type
+
+/** Tells the client how far a call is. */
+export type Report = (progress: number, message: string, total?: number) => Effect.Effect<void>
+
+/** A call of a tool that was let in. */
+export interface Call extends McpCall {
+  /** The id of the request that the call makes. */
+  readonly requestId: string
+  /** The name of its operation on the receipt, such as `mcp.chat`. */
+  readonly operation: string
+  /** The members of its arguments, but for those about money. */
+  readonly body: Readonly<Record<string, unknown>>
+  readonly idempotencyKey: string | undefined
+  /** The most that the call may cost, in US dollars. */
+  readonly maxCostUsd: number | undefined
+  /** Absent where the client does not want to be told. */
+  readonly report: Report | undefined
+}
+
+/** What a paid call cost. */
+export interface Paid {
+  readonly requestId: string
+  readonly costUsd: number
+  /** Whether an earlier call with the same idempotency key paid for it. */
+  readonly replayed: boolean
+}
+
+/** What a tool answers. */
+export interface ToolAnswer {
+  readonly structured: object
+  /** The JSON of `structured` unless told. */
+  readonly content?: ReadonlyArray<Content>
+  readonly paid?: Paid
+}
+
+/** What its calls do, beside their answers. */
+export type Kind =
+  /** Changes nothing and costs nothing. */
+  | "read"
+  /** Is paid for. */
+  | "paid"
+
+/** A tool. */
+export interface ToolOf {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly input: Schema.Top
+  readonly output: Schema.Top
+  readonly kind: Kind
+  /** Whether it asks others than this service: providers, or the web. */
+  readonly openWorld: boolean
+  readonly limit: OperationFacts["limit"]
+  readonly run: (call: Call) => Effect.Effect<ToolAnswer, Failure>
+}
+
+/** The arguments of paid tools beside those of their operation. */
+export const moneyFields = {
+  idempotency_key: Schema.optionalKey(textOf(1, 255)).annotateKey({
+    description:
+      "Repeat a call with the same key and arguments and you get the first answer again, charged once. Use a new key for new work."
+  }),
+  max_cost_usd: Schema.optionalKey(between(0, 10_000_000)).annotateKey({
+    description:
+      "The most this call may cost, in US dollars. A call that could cost more fails before it spends anything."
+  })
+}
+
+/** What the result of every paid tool says. */
+export const paidFields = {
+  cost_usd: Schema.Finite,
+  request_id: Schema.String
+}

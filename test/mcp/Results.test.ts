@@ -1,0 +1,35 @@
+import { assert, describe, it } from "@effect/vitest"
+import { failure } from "../../src/domain/Failure.ts"
+import { failedResultOf, resultOf } from "../../src/mcp/Results.ts"
+
+const textOf = ({ content }: { readonly content: ReadonlyArray<{ readonly type: string }> }) =>
+  (content[0] as { readonly text?: string } | undefined)?.text
+
+describe("resultOf", () => {
+  it("says the JSON of its structure as text, and cost and request in _meta", () => {
+    const result = resultOf({ structured: { a: 1 }, paid: { requestId: "req_1", costUsd: 0.5, replayed: true } })
+    assert.strictEqual(textOf(result), '{"a":1}')
+    assert.deepStrictEqual(result._meta, { request_id: "req_1", cost_usd: 0.5, idempotency_replayed: true })
+  })
+})
+
+describe("failedResultOf", () => {
+  it("says whether and when to repeat the call", () => {
+    const result = failedResultOf(failure({ _tag: "RateLimitExceeded", limit: 2, retryAfterSeconds: 9 }), "req_1")
+    assert.isTrue(result.isError)
+    assert.deepInclude(result.structuredContent as object, { retry: true, retry_after_seconds: 9, request_id: "req_1" })
+    assert.match(textOf(result) ?? "", /^rate_limit_exceeded: .*You may repeat the call in 9 s\.$/)
+  })
+
+  it("names the arguments of tools, not the members and headers of the API", () => {
+    const budget = failedResultOf(failure({ _tag: "NoModelInBudget", budgetCents: 1, least: 20_000_000n }), "req_1")
+    const { error } = budget.structuredContent as { readonly error: { readonly param: string } }
+    assert.strictEqual(error.param, "max_cost_usd")
+    assert.match(textOf(budget) ?? "", /Do not repeat the call unchanged\.$/)
+    const key = failedResultOf(failure({ _tag: "IdempotencyKeyReused" }), "req_1")
+    assert.strictEqual(
+      (key.structuredContent as typeof budget.structuredContent & { error: { param: string } }).error.param,
+      "idempotency_key"
+    )
+  })
+})

@@ -1,0 +1,132 @@
+/** The MCP server as official clients and the official conformance suite see it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { createServer, request as forward } from "node:http"
+import type { AddressInfo } from "node:net"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { modernClient, openSession, send, sessionClient } from "../support/Mcp.ts"
+import { json, startService } from "../support/Service.ts"
+
+const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
+
+/** Those of the suite that need no tool, resource or prompt of the suite's own. */
+const SCENARIOS = [
+  "server-initialize",
+  "logging-set-level",
+  "ping",
+  "tools-list",
+  "server-sse-multiple-streams",
+  "dns-rebinding-protection"
+]
+
+/** The suite sends no credentials, so a proxy adds them; it keeps every other header. */
+const authorizing = (origin: string, key: string) =>
+  Effect.acquireRelease(
+    Effect.promise(
+      () =>
+        new Promise<{ readonly url: string; readonly close: () => void }>((resolve) => {
+          const { hostname, port } = new URL(origin)
+          const server = createServer((incoming, outgoing) => {
+            const { method, url } = incoming
+            const headers = { ...incoming.headers, authorization: `Bearer ${key}` }
+            const onward = forward({ hostname, port, method, path: url, headers }, (answer) => {
+              outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+              answer.pipe(outgoing)
+            })
+            onward.on("error", () => outgoing.destroy())
+            incoming.pipe(onward)
+          })
+          server.listen(0, "127.0.0.1", () => {
+            const url = `http://localhost:${(server.address() as AddressInfo).port}/mcp`
+            resolve({ url, close: () => void server.close() })
+          })
+        })
+    ),
+    ({ close }) => Effect.sync(close)
+  )
+
+const suite = join(
+  dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json")),
+  "dist/index.js"
+)
+
+/** Runs one scenario of the suite; answers its exit code and what it printed. */
+const conformance = (url: string, scenario: string) =>
+  Effect.promise(
+    () =>
+      new Promise<{ readonly code: number | null; readonly output: string }>((resolve) => {
+        const run = spawn(process.execPath, [suite, "server", "--url", url, "--scenario", scenario])
+        let output = ""
+        run.stdout.on("data", (data) => (output += data))
+        run.stderr.on("data", (data) => (output += data))
+        run.on("close", (code) => resolve({ code, output }))
+      })
+  )
+
+const NAMES = ["list_models", "get_model", "estimate_cost", "get_balance", "get_usage", "list_requests", "get_receipt"]
+
+describe("the MCP server", () => {
+  it.live("serves the official client of revisions with sessions", () =>
+    Effect.gen(function* () {
+      const { account, origin } = yield* startService()
+      const { inferenceKey } = yield* account(12)
+      const client = yield* sessionClient(origin, inferenceKey)
+      assert.deepInclude(client.getServerVersion(), { name: "tollgate" })
+      assert.match(client.getInstructions() ?? "", /max_cost_usd/)
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      assert.includeMembers(
+        tools.map(({ name }) => name),
+        NAMES
+      )
+      const balance = yield* Effect.promise(() => client.callTool({ name: "get_balance", arguments: {} }))
+      assert.deepInclude(balance.structuredContent, { balance_usd: 12, available_usd: 12, currency: "USD" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("serves the official client of the revision without sessions", () =>
+    Effect.gen(function* () {
+      const { account, origin } = yield* startService()
+      const { inferenceKey } = yield* account(12)
+      const client = yield* modernClient(origin, inferenceKey)
+      const { tools } = yield* Effect.promise(() => client.listTools())
+      assert.includeMembers(
+        tools.map(({ name }) => name),
+        NAMES
+      )
+      const balance = yield* Effect.promise(() => client.callTool({ name: "get_balance", arguments: {} }))
+      assert.deepInclude(balance.structuredContent, { balance_usd: 12 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("speaks every revision with sessions", () =>
+    Effect.gen(function* () {
+      const { account, origin } = yield* startService()
+      const { inferenceKey } = yield* account()
+      for (const revision of REVISIONS) {
+        const session = yield* openSession(origin, inferenceKey, revision)
+        const headers = { "mcp-session-id": session, "mcp-protocol-version": revision }
+        const answer = yield* send(origin, inferenceKey, { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers)
+        assert.strictEqual(answer.headers.get("mcp-protocol-version"), revision)
+        assert.isAtLeast((yield* json(answer)).result.tools.length, NAMES.length)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "passes the applicable scenarios of the conformance suite",
+    () =>
+      Effect.gen(function* () {
+        const { account, origin } = yield* startService()
+        const { inferenceKey } = yield* account()
+        const { url } = yield* authorizing(origin, inferenceKey)
+        for (const scenario of SCENARIOS) {
+          const { code, output } = yield* conformance(url, scenario)
+          assert.strictEqual(code, 0, `${scenario}: ${output}`)
+          assert.notInclude(output, "FAILURE", scenario)
+        }
+      }).pipe(Effect.scoped),
+    120_000
+  )
+})
