@@ -82,16 +82,61 @@ const clearToolUses = (conversation: Conversation, { wire }: ContextEdit): Edite
   }
 }
 
-/**
- * Carries out what a conversation asks for, in its order. Thinking is not sent to a provider that did not think it, so that there
- * is none to clear; compaction is left undone.
- */
+/** Anthropic's default when an edit names no number of turns. */
+const DEFAULT_KEPT_THINKING_TURNS = 1
+
+/** For each message, the turn it belongs to. A turn begins with the user's words and includes the results of its tools. */
+const turnsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<number> => {
+  let turn = 0
+  return messages.map(({ role }, index) => {
+    if (role === "user" && messages[index - 1]?.role !== "user") turn++
+    return turn
+  })
+}
+
+const clearThinking = (conversation: Conversation, { wire }: ContextEdit): Edited => {
+  const unchanged: Edited = { conversation, applied: [] }
+  const { keep } = wire
+  if (keep === "all" || objectOf(keep)["type"] === "all") return unchanged
+  const { messages } = conversation
+  const turns = turnsOf(messages)
+  const thinks = (message: Message): boolean => message.role === "assistant" && (message.reasoning?.length ?? 0) > 0
+  const thinking = [...new Set(turns.filter((_, index) => thinks(messages[index]!)))]
+  const kept = numberIn(keep, DEFAULT_KEPT_THINKING_TURNS)
+  const old = new Set(thinking.slice(0, Math.max(0, thinking.length - kept)))
+  if (old.size === 0) return unchanged
+  const cleared: Conversation = {
+    ...conversation,
+    messages: messages.map((message, index) => {
+      if (message.role !== "assistant" || !old.has(turns[index]!)) return message
+      const { reasoning: _, ...rest } = message
+      return rest
+    })
+  }
+  const tokens = Math.max(0, tokensOf(conversation) - tokensOf(cleared))
+  return {
+    conversation: cleared,
+    applied: [{ type: wire["type"], cleared_thinking_turns: old.size, cleared_input_tokens: tokens }]
+  }
+}
+
+const edit = (conversation: Conversation, one: ContextEdit): Edited => {
+  switch (one.kind) {
+    case "clear_tool_uses":
+      return clearToolUses(conversation, one)
+    case "clear_thinking":
+      return clearThinking(conversation, one)
+    case "compact":
+      return { conversation, applied: [] }
+  }
+}
+
+/** Carries out the edits of a conversation in their order. Only Anthropic compacts, so the gateway leaves compaction undone. */
 export const editContext = (conversation: Conversation): Edited => {
   const { contextEdits = [], ...rest } = conversation
   let edited: Edited = { conversation: rest, applied: [] }
-  for (const edit of contextEdits) {
-    if (edit.kind !== "clear_tool_uses") continue
-    const next = clearToolUses(edited.conversation, edit)
+  for (const one of contextEdits) {
+    const next = edit(edited.conversation, one)
     edited = { conversation: next.conversation, applied: [...edited.applied, ...next.applied] }
   }
   return edited

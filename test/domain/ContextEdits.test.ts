@@ -76,4 +76,44 @@ describe("edits of a prompt", () => {
     const due = { ...clear, trigger: { type: "tool_uses", value: 3 } }
     assert.lengthOf(editContext(conversationWith(due)).applied, 1)
   })
+
+  it("clear the thinking of all but the latest turns that thought, and say how many and how much", () => {
+    const thought = (text: string) =>
+      ({ role: "assistant", content: [], toolCalls: [], reasoning: [{ text }] }) as const
+    const said = { role: "assistant", content: [{ type: "text", text: "So." }], toolCalls: [] } as const
+    const user = (text: string) => ({ role: "user", content: [{ type: "text", text }] }) as const
+    const result = { role: "tool", toolCallId: "a", content: [{ type: "text", text: "ok" }] } as const
+    // Four turns: three with thinking, the second of them over a tool call.
+    const history: ReadonlyArray<Message> = [
+      user("1"),
+      thought(`one ${long}`),
+      user("2"),
+      said,
+      user("3"),
+      thought("two"),
+      result,
+      thought("three"),
+      user("4"),
+      user("and"),
+      thought("four")
+    ]
+    const cleared = (keep: unknown) => {
+      const wire = { type: "clear_thinking_20251015", keep }
+      const { applied, conversation } = editContext({ ...conversationWith(wire), messages: history })
+      const texts = conversation.messages.flatMap((one) =>
+        one.role === "assistant" ? (one.reasoning ?? []).map(({ text }) => text.split(" ")[0]) : []
+      )
+      return { texts, edit: applied[0] as Record<string, unknown> | undefined, turns: conversation.messages.length }
+    }
+    const turns = (value: number) => ({ type: "thinking_turns", value })
+    assert.deepStrictEqual(cleared(undefined).texts, ["four"])
+    assert.deepInclude(cleared(undefined).edit, { type: "clear_thinking_20251015", cleared_thinking_turns: 2 })
+    assert.isAbove(Number(cleared(undefined).edit?.["cleared_input_tokens"]), 300)
+    assert.deepStrictEqual(cleared(turns(2)).texts, ["two", "three", "four"])
+    assert.strictEqual(cleared(turns(2)).edit?.["cleared_thinking_turns"], 1)
+    assert.strictEqual(cleared(turns(2)).turns, history.length)
+    for (const keep of [turns(3), "all", { type: "all" }]) {
+      assert.deepStrictEqual([cleared(keep).texts.length, cleared(keep).edit], [4, undefined])
+    }
+  })
 })
