@@ -29,5 +29,9 @@ export const inlineImage = (url: string): { readonly type: string; readonly data
 export const takesGif = ({ id, vendor }: Pick<Model, "id" | "vendor">): boolean =>
   vendor !== "xai" && !id.includes("gemini-")
 
+/** Whether a model edits GIF images, or makes videos of them. OpenAI's models refuse them too, and fal's hosts accept them. */
+export const takesGifSource = (model: Pick<Model, "id" | "vendor">): boolean =>
+  takesGif(model) && model.vendor !== "openai"
+
 /** What is wrong with a GIF image for a model that takes none. */
 export const gifProblem = (model: string): string => `must be a PNG, JPEG or WebP image for ${model}; got a GIF image.`

@@ -166,9 +166,9 @@ export class ImageWork extends Context.Service<
         const asAddress = form !== "b64_json"
         if (asAddress && request.policy.dataPolicy === "zero_retention") return yield* hostsNone
         const source = image === undefined ? undefined : { url: image, field: "image" }
-        const problem = source && sources.checkOne(source)
-        if (problem !== undefined) return yield* Effect.fail(problem)
         const model = catalogue.find(request.model)
+        const problem = source && sources.checkOne(source, model)
+        if (problem !== undefined) return yield* Effect.fail(problem)
         const withBytes = givesBytes(form, model)
         const modality = yield* Effect.fromResult(modalityOf(model, source !== undefined))
         const attempt =
@@ -189,7 +189,7 @@ export class ImageWork extends Context.Service<
             }),
             source === undefined
               ? Effect.succeed(attempt([]))
-              : Effect.map(sources.read(principal.accountId, [source]), attempt)
+              : Effect.map(sources.read(principal.accountId, [source], model), attempt)
           ),
           used: ({ given }) => given.length,
           counted: () => asked.n,

@@ -5,7 +5,15 @@
 import { Context, Effect, Layer, Result, type Scope } from "effect"
 import { type Conversation, hasImages, type ImagePart, type Message, type Part } from "../domain/Conversation.ts"
 import { type Failure, invalid, type Reason } from "../domain/Failure.ts"
-import { gifProblem, IMAGE_HEAD_BYTES, imageTypeOf, inlineImage, takesGif } from "../domain/ImageType.ts"
+import {
+  gifProblem,
+  IMAGE_HEAD_BYTES,
+  imageTypeOf,
+  inlineImage,
+  takesGif,
+  takesGifSource
+} from "../domain/ImageType.ts"
+import type { Model } from "../domain/Model.ts"
 import { isPassing, PublicFetch, type PublicFetchError, type PublicResponse } from "../platform/PublicFetch.ts"
 import type { PoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
@@ -66,15 +74,16 @@ export interface NamedImage {
 interface Images {
   /** The error for the first image that is invalid by the request's text alone. */
   readonly check: (conversation: Conversation) => Failure | undefined
-  /** The error if this image is invalid by the request's text alone. */
-  readonly checkOne: (image: NamedImage) => Failure | undefined
+  /** The error if this image is invalid by the request's text alone, for a model that edits it. */
+  readonly checkOne: (image: NamedImage, model?: Model) => Failure | undefined
   /**
-   * The bytes of images in order, held in memory until the scope closes. An image that cannot be downloaded is a `PoolError` without an
-   * attempt.
+   * The bytes of images in order, held in memory until the scope closes, for a model that edits them. An image that cannot be
+   * downloaded, or a GIF that the model refuses, is a `PoolError` without an attempt.
    */
   readonly read: (
     accountId: string,
-    images: ReadonlyArray<NamedImage>
+    images: ReadonlyArray<NamedImage>,
+    model: Model | undefined
   ) => Effect.Effect<ReadonlyArray<MediaBytes>, PoolError, Scope.Scope>
   /**
    * Wraps a pool: every image at a URL is downloaded first and put into the conversation as a data URL. An image that cannot be
@@ -207,6 +216,10 @@ const imageOf = ({ body }: PublicResponse, field: string): Result.Result<MediaBy
     : Result.succeed({ bytes: body, contentType })
 }
 
+/** What is wrong with an image of this type for a model that edits it. */
+const sourceProblem = (model: Model | undefined, type: string): string | undefined =>
+  type === "image/gif" && model !== undefined && !takesGifSource(model) ? gifProblem(model.id) : undefined
+
 const inlineOf = (url: string): MediaBytes => {
   const { data, type } = inlineImage(url)
   return { bytes: Buffer.from(data, "base64"), contentType: type }
@@ -324,8 +337,9 @@ export const makePromptImages = (
   limits: PromptImageLimits = promptImageLimits
 ): Images => {
   const fetching = new Fetching(fetch, limits)
-  const checkOne: Images["checkOne"] = (image) => {
-    const problem = isWeb(image) ? refuses(image.url) : dataProblem(image.url)
+  const checkOne: Images["checkOne"] = (image, model) => {
+    const gif = () => sourceProblem(model, inlineImage(image.url).type)
+    const problem = isWeb(image) ? refuses(image.url) : (dataProblem(image.url) ?? gif())
     return problem === undefined ? undefined : invalid(fieldOf(image), problem)
   }
   return {
@@ -343,9 +357,15 @@ export const makePromptImages = (
         ? undefined
         : invalid(beyond.field, `a request must contain at most ${limits.addresses} different image URLs`)
     },
-    read: (accountId, images) =>
-      Effect.map(fetching.fetched(accountId, images), (found) =>
-        images.map(({ url }) => found.get(url) ?? inlineOf(url))
+    read: (accountId, images, model) =>
+      Effect.flatMap(fetching.fetched(accountId, images), (found) =>
+        Effect.forEach(images, (image) => {
+          const bytes = found.get(image.url) ?? inlineOf(image.url)
+          const problem = sourceProblem(model, bytes.contentType)
+          return problem === undefined
+            ? Effect.succeed(bytes)
+            : Effect.fail(refusedBefore(wrong(fieldOf(image), problem)))
+        })
       ),
     before: ({ chat, chatStream }) => ({
       chat: (call) => (isToBeFetched(call) ? Effect.scoped(Effect.flatMap(fetching.filled(call), chat)) : chat(call)),

@@ -1,6 +1,7 @@
 /** Downloads the images and clips that a video is to be made from, so that no provider downloads on behalf of a caller. */
 import { Effect, Result } from "effect"
-import { imageTypeOf } from "../domain/ImageType.ts"
+import { gifProblem, imageTypeOf, takesGifSource } from "../domain/ImageType.ts"
+import type { Model } from "../domain/Model.ts"
 import type { VideoEvent, VideoWish } from "../domain/Video.ts"
 import { isPassing, type PublicFetch, type PublicFetchError } from "../platform/PublicFetch.ts"
 import type { FilmWork, MediaBytes } from "../providers/Work.ts"
@@ -72,13 +73,15 @@ export const makeVideoMedia = (
   fetch: PublicFetch["Service"]["fetch"],
   { imageBytes, totalMs, videoBytes }: VideoMediaLimits = videoMediaLimits
 ) => {
-  const one = (field: string, url: string, kind: Kind): Effect.Effect<MediaBytes, MediaRefusal> => {
+  const one = (model: Model, field: string, url: string, kind: Kind): Effect.Effect<MediaBytes, MediaRefusal> => {
     const headers = { accept: `${kind}/*`, "user-agent": "tollgate" }
     const maxBytes = kind === "image" ? imageBytes : videoBytes
     return Effect.flatMap(
       Effect.mapError(fetch({ method: "GET", url, headers, totalMs, maxBytes }), (error) => refusalOf(error, field)),
       ({ body }) => {
         const contentType = types[kind].of(body)
+        if (contentType === "image/gif" && !takesGifSource(model))
+          return Effect.fail(refused(field, gifProblem(model.id)))
         return Effect.fromResult(
           contentType === undefined
             ? Result.fail(refused(field, `must be ${types[kind].named}`))
@@ -87,13 +90,13 @@ export const makeVideoMedia = (
       }
     )
   }
-  const optional = (field: string, url: string | undefined, kind: Kind) =>
-    url === undefined ? Effect.undefined : one(field, url, kind)
-  return (wish: VideoWish): Effect.Effect<VideoMedia, MediaRefusal> =>
+  return (wish: VideoWish, model: Model): Effect.Effect<VideoMedia, MediaRefusal> =>
     Effect.gen(function* () {
+      const optional = (field: string, url: string | undefined, kind: Kind) =>
+        url === undefined ? Effect.undefined : one(model, field, url, kind)
       const image = yield* optional("image_url", wish.imageUrl, "image")
       const referenceImages = yield* Effect.forEach(wish.referenceImages, (url, index) =>
-        one(`reference_images.${index}`, url, "image")
+        one(model, `reference_images.${index}`, url, "image")
       )
       const referenceVideo = yield* optional("reference_video", wish.referenceVideo, "video")
       return { image, referenceImages, referenceVideo }

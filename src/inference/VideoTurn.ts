@@ -2,6 +2,7 @@
 import { Effect, Random, Result } from "effect"
 import { isRefusal } from "../domain/Failure.ts"
 import type { Attempt } from "../domain/Plan.ts"
+import type { Model } from "../domain/Model.ts"
 import type { UnitPrice } from "../domain/Pricing.ts"
 import {
   MOST_SUBMISSIONS,
@@ -25,7 +26,7 @@ import type { VideoSlots } from "./VideoSlots.ts"
 
 export interface VideoDesk extends VideoBooks {
   readonly pool: Pick<ProviderPool["Service"], "ask">
-  readonly mediaOf: (wish: VideoWish) => Effect.Effect<VideoMedia, MediaRefusal>
+  readonly mediaOf: (wish: VideoWish, model: Model) => Effect.Effect<VideoMedia, MediaRefusal>
   /** Slots for jobs that this node is submitting, so that work on submitted jobs never waits for them. */
   readonly handing: VideoSlots
   /** Slots for those of them whose media are being downloaded and held in memory. */
@@ -244,7 +245,10 @@ const handIn = (desk: VideoDesk, at: At): Effect.Effect<Turned, Unavailable> => 
   const light = imageUrl === undefined && referenceImages.length === 0 && referenceVideo === undefined
   const fetched: Effect.Effect<VideoMedia, MediaRefusal> = light
     ? Effect.succeed(NO_MEDIA)
-    : Effect.timeoutOrElse(desk.mediaOf(parameters), { duration: MEDIA_MS, orElse: () => Effect.fail(tooSlow) })
+    : Effect.timeoutOrElse(desk.mediaOf(parameters, at.plan.candidates[0].model), {
+        duration: MEDIA_MS,
+        orElse: () => Effect.fail(tooSlow)
+      })
   const waits = apply(desk, at, full)
   const handing = Effect.gen(function* () {
     const to = yield* admitted(desk, at, at.plan.candidates)

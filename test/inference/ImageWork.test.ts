@@ -303,6 +303,30 @@ describe("images to be edited", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("are no GIF images for a model that refuses them: before the charge, or once they are fetched", () =>
+    Effect.gen(function* () {
+      const gif = Buffer.from("GIF89a", "latin1")
+      const host = yield* upstream((_, response) => void response.end(gif))
+      const [openai, fal] = [draws("openai", 1), draws("fal", 1)]
+      const { make, reasonOf, row, spent } = yield* scene([openai.provider, fal.provider])
+      const inlined = `data:image/png;base64,${gif.toString("base64")}`
+      const wrong = wrongImage("must be a PNG, JPEG or WebP image for gpt-image-1; got a GIF image.")
+      const [early, late] = [newRequestId(), newRequestId()]
+      assert.deepStrictEqual(yield* reasonOf({ model: "gpt-image-1", requestId: early, image: inlined }), wrong)
+      assert.strictEqual((yield* Effect.exit(row(early)))._tag, "Failure")
+      const image = `${host.origin}/a.gif`
+      assert.deepStrictEqual(yield* reasonOf({ model: "gpt-image-1", requestId: late, image }), wrong)
+      assert.deepInclude(yield* row(late), { status: "failed" })
+      assert.strictEqual(yield* spent, 0n)
+      assert.lengthOf(openai.asked, 0)
+      for (const one of [inlined, image]) yield* make({ model: "flux-kontext-pro", work: drawWork(), image: one })
+      assert.deepStrictEqual(
+        fal.asked.map(({ images }) => images[0]?.contentType),
+        ["image/gif", "image/gif"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.live("are for models that edit, which need one", () =>
     Effect.gen(function* () {
       const openai = draws("openai", 1)

@@ -54,7 +54,7 @@ const scene = (limits: Partial<PromptImageLimits> = {}, options: Partial<PublicF
           return reason
         }),
       checkOne: (image: NamedImage) => images.checkOne(image)?.reason,
-      read: (named: ReadonlyArray<NamedImage>) => images.read("one", named),
+      read: (named: ReadonlyArray<NamedImage>) => images.read("one", named, undefined),
       reached
     }
   })

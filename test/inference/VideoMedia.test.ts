@@ -3,9 +3,11 @@ import { Effect } from "effect"
 import type { VideoWish } from "../../src/domain/Video.ts"
 import { makeVideoMedia } from "../../src/inference/VideoMedia.ts"
 import { PublicFetchError, type PublicFetchReason, type PublicRequest } from "../../src/platform/PublicFetch.ts"
+import { candidate } from "../providers/calls.ts"
 import { wish } from "./videoScene.ts"
 
 const files: Readonly<Record<string, Buffer>> = {
+  gif: Buffer.from("GIF89a", "latin1"),
   png: Buffer.from("89504e470d0a1a0a00000000", "hex"),
   mp4: Buffer.from("\0\0\0\x18ftypisom", "latin1"),
   mov: Buffer.from("\0\0\0\x18ftypqt  ", "latin1"),
@@ -16,14 +18,16 @@ const files: Readonly<Record<string, Buffer>> = {
 const limits = { imageBytes: 10, videoBytes: 20, totalMs: 1_000 }
 
 /** Answers each address by what it ends in, or with this reason. */
-const media = (more: Partial<VideoWish>, reason?: PublicFetchReason) => {
+const media = (more: Partial<VideoWish>, reason?: PublicFetchReason, vendor = "google") => {
   const asked: Array<PublicRequest> = []
   const fetch = (request: PublicRequest) => {
     asked.push(request)
     const body = files[request.url.split(".").at(-1) ?? ""]!
     return reason === undefined ? Effect.succeed({ status: 200, body }) : Effect.fail(new PublicFetchError({ reason }))
   }
-  return Effect.map(Effect.result(makeVideoMedia(fetch, limits)({ ...wish, ...more })), (result) => ({ result, asked }))
+  const { model } = candidate("p", { model: { id: "film", vendor } })
+  const made = makeVideoMedia(fetch, limits)({ ...wish, ...more }, model)
+  return Effect.map(Effect.result(made), (result) => ({ result, asked }))
 }
 
 const url = (name: string) => `https://example.com/a.${name}`
@@ -64,6 +68,22 @@ describe("the media of a video", () => {
         referenceImages: [],
         referenceVideo: undefined
       })
+    })
+  )
+
+  it.effect("are refused by name where they are GIF images and the model takes none", () =>
+    Effect.gen(function* () {
+      for (const [more, field] of [
+        [{ imageUrl: url("gif") }, "image_url"],
+        [{ referenceImages: [url("png"), url("gif")] }, "reference_images.1"]
+      ] as const) {
+        assert.strictEqual((yield* media(more)).result._tag, "Success")
+        for (const vendor of ["openai", "xai"]) {
+          const { result } = yield* media(more, undefined, vendor)
+          const message = `${field} must be a PNG, JPEG or WebP image for film; got a GIF image.`
+          assert.deepStrictEqual(result._tag === "Failure" && result.failure, { _tag: "Refused", message })
+        }
+      }
     })
   )
 
