@@ -54,11 +54,14 @@ const credentialOf = ({ apiKey, keyHeader }: OpenAiOptions): Readonly<Record<str
   return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
 }
 
-/** How to read the answers of a call. OpenAI's own hosts put no reasoning into texts. */
+/** How to read the answers of a call. OpenAI's own hosts put no reasoning into texts, unless the operator says otherwise. */
 const readOptions = ({ candidate }: ChatCall, { flavour, traitsOf }: OpenAiOptions): ReadOptions => {
   const { reasoning_field: field, think_tags: told } = traitsOf?.(candidate) ?? NO_TRAITS
-  const usual = flavour === "openai" ? "none" : usualTags(candidate.offer.upstreamId)
-  return { field, tags: told === "open" ? "open" : told === false ? "none" : usual }
+  const searched = told ?? flavour !== "openai"
+  return {
+    field,
+    tags: searched === true ? usualTags(candidate.offer.upstreamId) : searched === false ? "none" : searched
+  }
 }
 
 /** The adapter of one such host, on the outbound pool. */

@@ -96,8 +96,9 @@ export const wantedThoughts = (
   { flavour, traits }: Pick<ChatWireOptions, "flavour"> & { readonly traits: HostTraits }
 ): WantedThoughts | undefined => {
   const called = conversation.messages.some((message) => message.role === "assistant" && message.toolCalls.length > 0)
-  if (flavour !== "compatible" || !called || isOff(conversation)) return undefined
   const { reasoning_field: named } = traits
+  const accepts = flavour === "compatible" || named !== undefined
+  if (!accepts || !called || isOff(conversation)) return undefined
   const demands = DEMANDING.has(model.vendor) && model.capabilities.includes("reasoning")
   const always = demands && !/-r1/i.test(offer.upstreamId)
   if (named === undefined || named === "reasoning_details") {
