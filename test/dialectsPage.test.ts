@@ -13,6 +13,8 @@ import { encodeResponse } from "../src/dialects/responses/ResponsesEncode.ts"
 import type { Decoded } from "../src/dialects/Wish.ts"
 import type { Failure } from "../src/domain/Failure.ts"
 import { emptyOutput, type Output } from "../src/domain/Output.ts"
+import { PDF_MAX_PAGES } from "../src/domain/PdfPages.ts"
+import { TEXT_WITHIN_PAGE } from "../src/domain/TokenBound.ts"
 import { table } from "../src/http/Failures.ts"
 import type { Answer } from "../src/inference/Answer.ts"
 import { promptImageLimits } from "../src/inference/PromptImages.ts"
@@ -182,6 +184,8 @@ describe("the page on dialects", () => {
     const mib = (bytes: number) => `${bytes / 1_048_576} MiB`
     for (const words of [
       `in UTF-8 are taken, up to ${mib(FILE_MAX_BYTES)}`,
+      `A file may have ${mib(FILE_MAX_BYTES)}, and the PDF files of a request ${PDF_MAX_PAGES} pages`,
+      `text beyond ${TEXT_WITHIN_PAGE.toLocaleString("en")} bytes a page`,
       `up to ${mib(imageBytes)} each`,
       `${addresses} addresses, ${mib(requestBytes)} of images`,
       `${totalMs / 1_000} seconds for fetching`,

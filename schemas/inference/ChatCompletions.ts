@@ -35,11 +35,17 @@ export const ImagePart = Schema.Struct({
   ...cacheable
 }).annotate({ identifier: "ChatImagePart" })
 
-/** A file of nothing but text, which the model reads behind a line with its name. */
+/**
+ * A file: a PDF file, for models with vision of Anthropic, Google and OpenAI, or one of nothing but text, which any model reads
+ * behind a line with its name.
+ */
 export const FilePart = Schema.Struct({
   type: Schema.Literal("file"),
   file: Schema.Struct({
-    /** A data URL with base64 of type `text/…` or `application/json`, in UTF-8, of up to 20 MiB. */
+    /**
+     * A data URL with base64 of type `application/pdf`, or of type `text/…` or `application/json` in UTF-8, of up to 20 MiB. The PDF
+     * files of a request may have 100 pages.
+     */
     file_data: Schema.String,
     filename: orNull(Schema.String)
   }),
@@ -57,7 +63,7 @@ const contentOf = <S extends Schema.Top>(part: S) =>
 
 /** Text, whole or in parts. */
 export const TextContent = contentOf(TextPart)
-/** Text, whole or in parts, images and files of text. */
+/** Text, whole or in parts, images and files. */
 export const RichContent = contentOf(Schema.Union([TextPart, ImagePart, FilePart]))
 const AssistantContent = contentOf(Schema.Union([TextPart, RefusalPart]))
 

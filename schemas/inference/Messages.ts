@@ -57,7 +57,10 @@ export const MessagesImageBlock = Schema.Struct({
   ...cacheable
 }).annotate({ identifier: "MessagesImageBlock" })
 
-/** A document of text: as it is, base64-encoded UTF-8 of type `text/plain`, or in blocks. */
+/**
+ * A document of text: as it is, base64-encoded UTF-8 of type `text/plain`, or in blocks. Or a PDF file of type `application/pdf` and up
+ * to 20 MiB, for models with vision of Anthropic, Google and OpenAI. The PDF files of a request may have 100 pages.
+ */
 export const MessagesDocumentBlock = Schema.Struct({
   type: Schema.Literal("document"),
   source: Schema.Union([

@@ -38,7 +38,10 @@ export const ResponsesInputImage = Schema.Struct({
   detail: orNull(Schema.Literals(["auto", "low", "high", "original"]))
 }).annotate({ identifier: "ResponsesInputImage" })
 
-/** A file of text or JSON, as a data URL with base64; it is put to the model as text. Ids and URLs of files are not offered. */
+/**
+ * A file as a data URL with base64. Text and JSON are put to the model as text. PDF files are for models with vision of Anthropic,
+ * Google and OpenAI, and may have 100 pages in a request. Ids and URLs of files are not offered.
+ */
 export const ResponsesInputFile = Schema.Struct({
   type: Schema.Literal("input_file"),
   file_data: Schema.String,

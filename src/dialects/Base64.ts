@@ -1,12 +1,17 @@
-/** Text that comes as base64. */
+/** Text and bytes that come as base64. */
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
+/** The bytes of base64 in whole groups of four characters; undefined where it is none. Takes linear time. */
+export const bytesOfBase64 = (encoded: string): Buffer | undefined =>
+  encoded.length % 4 === 0 && BASE64.test(encoded) ? Buffer.from(encoded, "base64") : undefined
+
 /** The text of base64 in whole groups of four characters; undefined where it is none, or not strict UTF-8. Takes linear time. */
 export const textOfBase64 = (encoded: string): string | undefined => {
-  if (encoded.length % 4 !== 0 || !BASE64.test(encoded)) return undefined
+  const bytes = bytesOfBase64(encoded)
+  if (bytes === undefined) return undefined
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(encoded, "base64"))
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch {
     return undefined
   }

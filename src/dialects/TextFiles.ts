@@ -12,8 +12,15 @@ const HEAD = /^data:([^;,]*)((?:;[^;,]*)*);base64$/i
 const TEXT = /^(?:text\/[a-z0-9.+-]+|application\/json)$/i
 const UTF8 = /^(?:;charset="?(?:utf-?8|us-ascii)"?)?$/i
 
-/** On one line, whatever is in it. */
-const lineOf = (filename: string): string => filename.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim()
+/** A name on one line, whatever is in it. */
+export const lineOf = (filename: string): string => filename.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim()
+
+/** What a data URL with base64 says of its type; undefined for any other text. */
+export const fileHead = (dataUrl: string): { readonly type: string; readonly parameters: string } | undefined => {
+  const comma = dataUrl.indexOf(",")
+  const head = comma > HEAD_LENGTH ? null : HEAD.exec(dataUrl.slice(0, Math.max(0, comma)))
+  return head === null ? undefined : { type: head[1] ?? "", parameters: head[2] ?? "" }
+}
 
 /**
  * The text of a file of up to 20 MiB, a data URL with base64 of type `text/…` or `application/json` in UTF-8; its name, where it
@@ -24,15 +31,14 @@ export const textOfFile = (
   filename: string | undefined,
   field: string
 ): Result.Result<string, Failure> => {
-  const comma = dataUrl.indexOf(",")
-  const head = comma > HEAD_LENGTH ? null : HEAD.exec(dataUrl.slice(0, Math.max(0, comma)))
-  if (head === null) return Result.fail(invalid(field, "a data URL with a base64-encoded file"))
-  const [, type = "", parameters = ""] = head
+  const head = fileHead(dataUrl)
+  if (head === undefined) return Result.fail(invalid(field, "a data URL with a base64-encoded file"))
+  const { parameters, type } = head
   if (!TEXT.test(type) || !UTF8.test(parameters)) {
-    const detail = `Files of type ${type}${parameters} are not offered, only text in UTF-8 and JSON`
+    const detail = `Files of type ${type}${parameters} are not offered, only PDF, text in UTF-8 and JSON`
     return Result.fail(failure({ _tag: "UnsupportedParameter", param: field, detail }))
   }
-  const encoded = dataUrl.slice(comma + 1)
+  const encoded = dataUrl.slice(dataUrl.indexOf(",") + 1)
   if (Buffer.byteLength(encoded, "base64") > FILE_MAX_BYTES)
     return Result.fail(invalid(field, "a file of at most 20 MiB"))
   const text = textOfBase64(encoded)

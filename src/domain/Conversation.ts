@@ -80,7 +80,22 @@ export interface ImagePart extends Cacheable {
   readonly field?: string
 }
 
-export type Part = TextPart | ImagePart
+/** A PDF file, which providers show to the model as a picture and a text of each page. */
+export interface PdfPart extends Cacheable {
+  readonly type: "pdf"
+  /** The file as base64. */
+  readonly data: string
+  readonly name?: string
+  /** What the caller says about the file. */
+  readonly context?: string
+  readonly pages: number
+  /** No fewer than the tokens of all its text. */
+  readonly text: number
+  /** Where it stands in the caller's request, for errors that name it. */
+  readonly field: string
+}
+
+export type Part = TextPart | ImagePart | PdfPart
 
 /** What a provider wants back of its reasoning, as JSON in its adapter's own form. Only that adapter reads it. */
 export type ReasoningData = Readonly<Record<string, unknown>>
@@ -191,6 +206,10 @@ export const imagesIn = ({ messages }: Conversation): number => {
   for (const { content } of messages) for (const { type } of content) if (type === "image") images += 1
   return images
 }
+
+/** The PDF files that the messages carry, in their order. */
+export const pdfsIn = ({ messages }: Pick<Conversation, "messages">): ReadonlyArray<PdfPart> =>
+  messages.flatMap(({ content }) => (content as ReadonlyArray<Part>).filter((part) => part.type === "pdf"))
 
 /** Whether any message carries an image. */
 export const hasImages = (conversation: Conversation): boolean =>

@@ -70,6 +70,19 @@ export interface Offer {
   readonly unsupported: ReadonlyArray<Capability>
 }
 
+/** Providers whose own API shows PDF files to models with vision. Hosts of their models mostly do not. */
+const PDF_READERS: ReadonlySet<string> = new Set(["anthropic", "gemini", "openai"])
+
+/** Whether an offer's provider shows PDF files to the model. */
+export const offerReadsPdf = (
+  { capabilities }: Pick<Model, "capabilities">,
+  { provider, unsupported }: Offer
+): boolean => PDF_READERS.has(provider) && capabilities.includes("vision") && !unsupported.includes("vision")
+
+/** Whether any provider shows PDF files to a model. */
+export const readsPdf = (model: Pick<Model, "capabilities" | "offers">): boolean =>
+  model.offers.some((offer) => offerReadsPdf(model, offer))
+
 /** A company or host that serves models; which adapter speaks to it is the provider pool's affair. */
 export interface ProviderInfo {
   readonly id: string

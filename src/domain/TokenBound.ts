@@ -1,4 +1,4 @@
-import type { Conversation, Part, ReasoningPart } from "./Conversation.ts"
+import type { Conversation, Part, PdfPart, ReasoningPart } from "./Conversation.ts"
 import type { Model } from "./Model.ts"
 import { inlineRefs } from "./SchemaRefs.ts"
 import { addTraits, noTraits, TRAITS } from "./TextTraits.ts"
@@ -143,9 +143,21 @@ export class TokenSum implements TokenBound {
   }
 }
 
+/**
+ * Providers bill a page of a PDF file as an image, which leaves so much of an image's bound for the text of the page: the largest
+ * image of a page that is documented are the 4,784 of Claude, beside which Anthropic expects 1,500 to 3,000 of text.
+ */
+export const TEXT_WITHIN_PAGE = 3_000
+
+const addPdf = (sum: TokenSum, { context = "", name = "", pages, text }: PdfPart): void => {
+  sum.tokens(pages * TOKENS_PER_IMAGE + Math.max(0, text - pages * TEXT_WITHIN_PAGE))
+  sum.tokens(TOKENS_PER_TOOL).text(name).text(context)
+}
+
 const addPart = (sum: TokenSum, part: Part): void => {
   if (part.type === "text") sum.text(part.text)
-  else sum.tokens(TOKENS_PER_IMAGE)
+  else if (part.type === "image") sum.tokens(TOKENS_PER_IMAGE)
+  else addPdf(sum, part)
 }
 
 /** A token of reasoning takes more characters than this of a provider's encrypted data, which is base64. */
@@ -232,7 +244,7 @@ export const promptBound = (conversation: Conversation): TokenBound => new Promp
 export interface PromptSize {
   /** Its tokens, with what any model but those that bill images at more takes an image for. */
   readonly prompt: TokenBound
-  /** How many images are in it; none when absent. */
+  /** How many images are in it, pages of PDF files among them; none when absent. */
   readonly images?: number | undefined
 }
 

@@ -101,6 +101,9 @@ export const countTokens = (text: string): number => {
 /** What an image is taken for where its provider does not say. */
 const COUNTED_PER_IMAGE = 765
 
+/** Characters of a PDF file's text that are taken for a token. */
+const PDF_TEXT_PER_TOKEN = 4
+
 /** Prompt tokens of a conversation, counted: all its text together, so that many small parts cost no more time than one. */
 export const countPrompt = (conversation: Conversation): number => {
   let tokens = 3
@@ -109,7 +112,11 @@ export const countPrompt = (conversation: Conversation): number => {
     tokens += 4
     for (const part of message.content) {
       if (part.type === "text") texts.push(part.text)
-      else tokens += COUNTED_PER_IMAGE
+      else if (part.type === "image") tokens += COUNTED_PER_IMAGE
+      else {
+        tokens += part.pages * COUNTED_PER_IMAGE + Math.ceil(part.text / PDF_TEXT_PER_TOKEN)
+        texts.push(part.name ?? "", part.context ?? "")
+      }
     }
     if (message.role !== "assistant") continue
     for (const call of message.toolCalls) texts.push(call.name, call.arguments)

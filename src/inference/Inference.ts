@@ -1,5 +1,5 @@
 import { Context, Deferred, Effect, Layer, Result } from "effect"
-import { imagesIn, keepsForAnHour } from "../domain/Conversation.ts"
+import { imagesIn, keepsForAnHour, pdfsIn } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
 import { defaultPolicy, type Plan } from "../domain/Plan.ts"
@@ -189,6 +189,7 @@ const preparing =
     const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream, unplannable } = request
     if (unplannable !== undefined) return Result.fail(unplannable)
     const images = imagesIn(conversation)
+    const pdfs = pdfsIn(conversation)
     const vision = images > 0
     const wrong = vision ? promptImages.check(conversation) : undefined
     if (wrong !== undefined) return Result.fail(wrong)
@@ -196,7 +197,13 @@ const preparing =
     const bound = prompt.most
     let counted: number | undefined
     const likely = () => (counted ??= promptTokens ?? countPrompt(conversation))
-    const wanted = { prompt, images, maxTokens: conversation.maxOutputTokens, budget: budgetOf(budgetCents) }
+    const pages = pdfs.reduce((sum, pdf) => sum + pdf.pages, 0)
+    const wanted = {
+      prompt,
+      images: images + pages,
+      maxTokens: conversation.maxOutputTokens,
+      budget: budgetOf(budgetCents)
+    }
     const objection = (plan: Plan) => Result.getOrUndefined(Result.flip(withinBudget(plan, { ...wanted, budgetCents })))
     const planned = router.plan({
       models: chain,
@@ -204,6 +211,7 @@ const preparing =
       needs: {
         vision,
         gif: vision ? gifFieldOf(conversation) : undefined,
+        pdf: pdfs[0]?.field,
         tools: conversation.tools.length > 0,
         toolCount: conversation.tools.length,
         longCache: keepsForAnHour(conversation),

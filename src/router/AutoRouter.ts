@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
-import type { Model } from "../domain/Model.ts"
+import { type Model, readsPdf } from "../domain/Model.ts"
 import type { Plan, RouterDecision } from "../domain/Plan.ts"
 import { minNano } from "../domain/Money.ts"
 import { tokenCost } from "../domain/Pricing.ts"
@@ -62,7 +62,12 @@ export const plainAuto: AutoRequest = {
 interface Request {
   readonly models: ReadonlyArray<string>
   readonly policy: { readonly allowFallbacks: boolean }
-  readonly needs: { readonly vision: boolean; readonly tools: boolean; readonly parameters: ReadonlyArray<string> }
+  readonly needs: {
+    readonly vision: boolean
+    readonly pdf?: string | undefined
+    readonly tools: boolean
+    readonly parameters: ReadonlyArray<string>
+  }
   readonly explores?: boolean | undefined
   readonly auto?: AutoRequest | undefined
 }
@@ -218,13 +223,12 @@ class Sieve {
   }
 
   needs(models: ReadonlyArray<Model>, needs: Request["needs"]): ReadonlyArray<Model> {
-    return this.#keep(models, ({ capabilities }) =>
-      needs.vision && !capabilities.includes("vision")
-        ? "no vision"
-        : needs.tools && !capabilities.includes("tools")
-          ? "no tools"
-          : undefined
-    )
+    return this.#keep(models, (model) => {
+      const { capabilities } = model
+      if (needs.vision && !capabilities.includes("vision")) return "no vision"
+      if (needs.pdf !== undefined && !readsPdf(model)) return "no PDF"
+      return needs.tools && !capabilities.includes("tools") ? "no tools" : undefined
+    })
   }
 
   /**
@@ -353,7 +357,8 @@ class Sieve {
     ]
     const those = limits.length === 0 ? "No model" : `No model left by ${limits.join(" and ")}`
     if (left.able.length === 0) {
-      const lacks = this.#passed.some(({ reason }) => reason === "no vision") ? "reads images" : "calls tools"
+      const because = (what: string) => this.#passed.some(({ reason }) => reason === what)
+      const lacks = because("no vision") ? "reads images" : because("no PDF") ? "reads PDF files" : "calls tools"
       return none(`${those} ${lacks}, as this request needs`)
     }
     const [cheapest] = this.#objections.toSorted((a, b) => leastOf(a) - leastOf(b))

@@ -4,7 +4,7 @@ import { LiveFigures } from "../catalogue/LiveFigures.ts"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { gifProblem, takesGif } from "../domain/ImageType.ts"
-import type { Model } from "../domain/Model.ts"
+import { type Model, offerReadsPdf, readsPdf } from "../domain/Model.ts"
 import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
 import { keptForAnHour, type Price } from "../domain/Pricing.ts"
 import { likelyTokens } from "../domain/TokenBound.ts"
@@ -27,6 +27,8 @@ export interface PlanRequest {
     readonly toolCount?: number
     /** The field of the first GIF image, if there is one. */
     readonly gif?: string | undefined
+    /** The field of the first PDF file, if there is one. */
+    readonly pdf?: string | undefined
     /** Whether the request asks for a one-hour prompt cache. */
     readonly longCache?: boolean
     /** Names of the optional parameters that the request sets. */
@@ -57,7 +59,7 @@ export interface RouterOptions {
 const LIKELY_OUTPUT_TOKENS = 256
 
 /** The reasons why a model or provider cannot serve a request regardless of the client's restrictions, most useful first. */
-type Inability = "vision" | "gif" | "tools" | "toolCount" | "context" | "unserved"
+type Inability = "vision" | "pdf" | "gif" | "tools" | "toolCount" | "context" | "unserved"
 
 /** The most tools per request for OpenAI's own models. All their hosts pass requests on to OpenAI. Its open models have no limit. */
 const OPENAI_MOST_TOOLS = 128
@@ -66,6 +68,7 @@ const isBounded = ({ id, vendor }: Model): boolean => vendor === "openai" && !id
 
 const inabilityOfModel = (catalogue: Snapshot, model: Model, { needs }: PlanRequest): Inability | undefined => {
   if (needs.vision && !model.capabilities.includes("vision")) return "vision"
+  if (needs.pdf !== undefined && !readsPdf(model)) return "pdf"
   if (needs.gif !== undefined && !takesGif(model)) return "gif"
   if (needs.tools && !model.capabilities.includes("tools")) return "tools"
   return catalogue.isServable(model) ? undefined : "unserved"
@@ -76,6 +79,7 @@ const inabilityOf = (
   { fits, needs }: PlanRequest
 ): Inability | undefined => {
   if (needs.vision && offer.unsupported.includes("vision")) return "vision"
+  if (needs.pdf !== undefined && !offerReadsPdf(model, offer)) return "pdf"
   if (needs.tools && offer.unsupported.includes("tools")) return "tools"
   if ((needs.toolCount ?? 0) > OPENAI_MOST_TOOLS && isBounded(model)) return "toolCount"
   return fits(offer.contextWindow) ? undefined : "context"
@@ -85,7 +89,11 @@ const inabilityOf = (
 const unable = (catalogue: Snapshot, request: PlanRequest, because: ReadonlySet<Inability>): Failure => {
   const model = request.models[0] ?? ""
   if (because.has("vision")) return failure({ _tag: "NotVisionCapable", model })
-  const { gif } = request.needs
+  const { gif, pdf } = request.needs
+  if (pdf !== undefined && because.has("pdf")) {
+    const detail = `No provider of ${model} reads PDF files; models with vision of Anthropic, Google and OpenAI do`
+    return failure({ _tag: "UnsupportedParameter", param: pdf, detail })
+  }
   if (gif !== undefined && because.has("gif")) return invalid(gif, gifProblem(model))
   if (because.has("tools")) return failure({ _tag: "NotToolCapable", model })
   if (because.has("toolCount")) {

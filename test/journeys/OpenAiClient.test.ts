@@ -14,6 +14,7 @@ import OpenAI, {
   UnprocessableEntityError
 } from "openai"
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam } from "openai/resources/chat"
+import { pdfUrl, pdfWith } from "../support/Pdf.ts"
 import { get, json, type Service, startService } from "../support/Service.ts"
 
 const model = "gpt-4o-mini"
@@ -194,7 +195,7 @@ describe("answers to the OpenAI client", () => {
     assert.isTrue(weighed.every(({ refusal }) => refusal === null))
   })
 
-  journey("take files of text, and no others", async ({ client }) => {
+  journey("take files of text and PDF, and no others", async ({ client }) => {
     const file = (file_data: string) =>
       client.chat.completions.create({
         model,
@@ -202,7 +203,9 @@ describe("answers to the OpenAI client", () => {
       })
     const answer = await file(`data:text/markdown;base64,${Buffer.from("Remember the milk").toString("base64")}`)
     assert.include(answer.choices[0]?.message.content ?? "", "notes.md Remember the milk")
-    const refused = await file("data:application/pdf;base64,AAAA").catch((error: unknown) => error)
+    const read = await file(pdfUrl(pdfWith(["Remember the milk"])))
+    assert.isAbove(read.usage?.prompt_tokens ?? 0, 80)
+    const refused = await file("data:application/zip;base64,AAAA").catch((error: unknown) => error)
     assert.instanceOf(refused, BadRequestError)
     assert.deepInclude(refused, { code: "unsupported_parameter", param: "messages.0.content.0.file.file_data" })
   })

@@ -12,6 +12,7 @@ import { decoder, MAX_PROBLEMS, objectOf, withModel } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
 import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
+import { checkPages } from "../Pdfs.ts"
 import { ignoredWithin } from "../Members.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
@@ -177,7 +178,8 @@ export const wishOf = (
   const messages = read.success
   const format = formatOf(wire.response_format)
   const schema = format.type === "json_schema" ? format.schema : undefined
-  const problem = checkImages(messages) ?? checkSchema(schema, "response_format.json_schema.schema")
+  const problem =
+    checkImages(messages) ?? checkPages(messages) ?? checkSchema(schema, "response_format.json_schema.schema")
   if (problem !== undefined) return Result.fail(problem)
   return Result.succeed({
     model: wire.model ?? undefined,

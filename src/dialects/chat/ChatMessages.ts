@@ -4,6 +4,7 @@ import type { CacheControl, ChatCompletionRequest } from "../../../schemas/infer
 import type { AssistantMessage, Cacheable, Message, Part, ReasoningPart, TextPart } from "../../domain/Conversation.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import { detailOf } from "../Images.ts"
+import { isPdf, pdfOfUrl } from "../Pdfs.ts"
 import type { SaidReasoning } from "../SaidReasoning.ts"
 import { textOfFile } from "../TextFiles.ts"
 
@@ -128,6 +129,10 @@ const richPart = (part: WirePart, at: string): Result.Result<Part, Failure> => {
     }
     case "file": {
       const { file_data, filename } = part.file
+      if (isPdf(file_data)) {
+        const pdf = pdfOfUrl(file_data, { field: `${at}.file.file_data`, name: filename })
+        return Result.map(pdf, (one) => ({ ...one, ...breakpoint }))
+      }
       const text = textOfFile(file_data, filename ?? undefined, `${at}.file.file_data`)
       return Result.map(text, (words) => ({ type: "text", text: words, ...breakpoint }))
     }

@@ -12,6 +12,7 @@ import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import { textOfBase64 } from "../Base64.ts"
 import { objectOf } from "../Decode.ts"
 import { strangers } from "../Members.ts"
+import { PDF_TYPE } from "../Pdfs.ts"
 import { ProviderAlias } from "../Routing.ts"
 
 type Body = Readonly<Record<string, unknown>>
@@ -107,7 +108,9 @@ const firstOf = <A>(
 }
 
 /** Base64 may be broken into lines here, whose ends are taken out at once: a pattern that allows for them could be made to try again. */
-const textOf = (data: string): string | undefined => textOfBase64(data.replaceAll(/\s+/g, ""))
+export const unbroken = (data: string): string => data.replaceAll(/\s+/g, "")
+
+const textOf = (data: string): string | undefined => textOfBase64(unbroken(data))
 
 /** The text of a document, behind its title and what is said about it. */
 export const documentText = ({ context, source, title }: DocumentBlock): string => {
@@ -126,8 +129,10 @@ const ofDocument = ({ citations, source }: DocumentBlock, at: string): Failure |
   if (citations?.enabled === true) return unsupported(`${at}.citations.enabled`, "Citations are not offered")
   if (source.type === "content") return firstOf(source.content, `${at}.source.content`, ofBlock)
   if (source.type === "text") return undefined
+  // Its bytes are read with the message it stands in.
+  if (source.media_type === PDF_TYPE) return undefined
   if (source.media_type !== "text/plain") {
-    return unsupported(`${at}.source.media_type`, "Only documents of type text/plain are offered")
+    return unsupported(`${at}.source.media_type`, "Only documents of type text/plain and application/pdf are offered")
   }
   return textOf(source.data) === undefined ? invalid(`${at}.source.data`, "base64 of a text in UTF-8") : undefined
 }

@@ -4,13 +4,10 @@ import { MessagesCountRequest, MessagesRequest } from "../../../schemas/inferenc
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type {
   AssistantMessage,
-  Cacheable,
   ContextEdit,
   Conversation,
-  ImagePart,
   Message,
   OutputFormat,
-  Part,
   Reasoning,
   ReasoningPart,
   Sampling,
@@ -26,25 +23,17 @@ import { decoder, objectOf, withModel } from "../Decode.ts"
 import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema } from "../OutputSchema.ts"
+import { checkPages } from "../Pdfs.ts"
 import { type Said, wishOf } from "../PresetWish.ts"
 import { ignoredAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
 import { SaidReasoning } from "../SaidReasoning.ts"
 import type { Decoded } from "../Wish.ts"
-import { documentText, firstUnsupported, foreignThinking, unsupportedValue } from "./Foreign.ts"
+import { firstUnsupported, foreignThinking, unsupportedValue } from "./Foreign.ts"
+import { type Blocks, cacheableOf, textPart, textParts, userMessages } from "./PromptBlocks.ts"
 import { functionOf } from "./TypedTools.ts"
 
 type Wire = MessagesCountRequest
-type WireMessage = Wire["messages"][number]
-type Blocks<R extends WireMessage["role"]> = Exclude<
-  Extract<WireMessage, { readonly role: R }>["content"],
-  string
->[number]
-type UserBlock = Blocks<"user">
-type ResultBlock = Extract<UserBlock, { readonly type: "tool_result" }>
-type PromptBlock = Exclude<UserBlock, ResultBlock>
-type ImageBlock = Extract<PromptBlock, { readonly type: "image" }>
-type TextBlock = Extract<PromptBlock, { readonly type: "text" }>
 
 /** A decoded request. */
 export interface DecodedMessages extends Decoded {
@@ -56,72 +45,6 @@ export interface DecodedMessages extends Decoded {
 
 const decodeWhole = decoder(MessagesRequest, { strict: false })
 const decodeUncapped = decoder(MessagesCountRequest, { strict: false })
-
-const breakpoint: Cacheable = { cacheBreakpoint: true }
-const none: Cacheable = {}
-
-const cacheableOf = ({ cache_control }: Pick<TextBlock, "cache_control">): Cacheable => {
-  if (cache_control == null) return none
-  const { scope, ttl } = cache_control
-  if (ttl !== "1h" && scope == null) return breakpoint
-  return {
-    ...breakpoint,
-    ...(ttl === "1h" ? { cacheTtl: ttl } : {}),
-    ...(scope == null ? {} : { cacheScope: scope })
-  }
-}
-
-const textPart = (block: TextBlock): TextPart => ({ type: "text", text: block.text, ...cacheableOf(block) })
-
-const textParts = (content: string | ReadonlyArray<TextBlock>): ReadonlyArray<TextPart> => {
-  if (typeof content !== "string") return content.map(textPart)
-  return content === "" ? [] : [{ type: "text", text: content }]
-}
-
-const imagePart = (block: ImageBlock, at: string): ImagePart => {
-  const { source } = block
-  const [url, member] =
-    source.type === "url" ? [source.url, "url"] : [`data:${source.media_type};base64,${source.data}`, "data"]
-  return { type: "image", url, detail: "auto", field: `${at}.source.${member}`, ...cacheableOf(block) }
-}
-
-const promptPart = (block: PromptBlock, at: string): Part => {
-  switch (block.type) {
-    case "text":
-      return textPart(block)
-    case "image":
-      return imagePart(block, at)
-    case "document":
-      return { type: "text", text: documentText(block), ...cacheableOf(block) }
-  }
-}
-
-const resultOf = (block: ResultBlock, at: string): Message => {
-  const { content, is_error, tool_use_id } = block
-  return {
-    role: "tool",
-    toolCallId: tool_use_id,
-    content:
-      content == null || typeof content === "string"
-        ? textParts(content ?? "")
-        : content.map((one, index) => promptPart(one, `${at}.content.${index}`)),
-    ...(is_error === true ? { isError: true } : {}),
-    ...cacheableOf(block)
-  }
-}
-
-/** Results answer the calls before them, so they come first, wherever they stand in their turn. */
-const userMessages = (content: string | ReadonlyArray<UserBlock>, at: string): ReadonlyArray<Message> => {
-  if (typeof content === "string") return [{ role: "user", content: textParts(content) }]
-  const results: Array<Message> = []
-  const parts: Array<Part> = []
-  content.forEach((block, index) => {
-    const field = `${at}.content.${index}`
-    if (block.type === "tool_result") results.push(resultOf(block, field))
-    else parts.push(promptPart(block, field))
-  })
-  return parts.length === 0 ? results : [...results, { role: "user", content: parts }]
-}
 
 const callOf = (block: Extract<Blocks<"assistant">, { readonly type: "tool_use" }>): ToolCall => ({
   id: block.id,
@@ -167,13 +90,17 @@ const assistantMessage = (
   return { role: "assistant", content: texts, toolCalls, ...(reasoning.length === 0 ? {} : { reasoning }) }
 }
 
-const messagesOf = ({ messages, system }: Wire, said: SaidReasoning): ReadonlyArray<Message> => {
+const messagesOf = (
+  { messages, system }: Wire,
+  said: SaidReasoning,
+  failures: Array<Failure>
+): ReadonlyArray<Message> => {
   const before = textParts(system ?? "")
   const all: Array<Message> = before.length === 0 ? [] : [{ role: "system", content: before }]
   messages.forEach((message, index) => {
     switch (message.role) {
       case "user":
-        all.push(...userMessages(message.content, `messages.${index}`))
+        all.push(...userMessages(message.content, `messages.${index}`, failures))
         return
       case "assistant":
         all.push(assistantMessage(message.content, `messages.${index}`, said))
@@ -291,9 +218,9 @@ const parametersOf = (wire: Wire, { format, parallelToolCalls, reasoning, sampli
   return Object.keys(set).filter((name) => set[name])
 }
 
-const saidOf = (wire: Wire, reasoning: SaidReasoning): Said => {
+const saidOf = (wire: Wire, reasoning: SaidReasoning, failures: Array<Failure>): Said => {
   const conversation: Conversation = {
-    messages: messagesOf(wire, reasoning),
+    messages: messagesOf(wire, reasoning, failures),
     tools: toolsOf(wire.tools),
     toolChoice: toolChoiceOf(wire.tool_choice),
     parallelToolCalls: parallelOf(wire.tool_choice),
@@ -352,11 +279,12 @@ const decodeBody = (
     const unusable = unsupportedValue(wire) ?? checkFormat(wire)
     if (unusable !== undefined) return yield* Result.fail(unusable)
     const reasoning = new SaidReasoning(open)
-    const said = saidOf(wire, reasoning)
+    const failures: Array<Failure> = []
+    const said = saidOf(wire, reasoning, failures)
     const { messages, tools } = said.conversation
     const [foreign] = reasoning.foreign
     const thought = foreign === undefined ? undefined : foreignThinking(foreign)
-    const failed = thought ?? checkNames(tools) ?? checkImages(messages)
+    const failed = thought ?? failures[0] ?? checkNames(tools) ?? checkImages(messages) ?? checkPages(messages)
     if (failed !== undefined) return yield* Result.fail(failed)
     const wish = yield* wishOf(object, said, config, base)
     const unmatched = checkChoice(wish.conversation)

@@ -12,6 +12,7 @@ import { ignoredMembers } from "../chat/Foreign.ts"
 import { decoder, objectOf, within, MAX_PROBLEMS, withModel } from "../Decode.ts"
 import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
+import { checkPages } from "../Pdfs.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { wishOf } from "../PresetWish.ts"
 import { ignoredAuto, saysAuto } from "../Router.ts"
@@ -213,7 +214,7 @@ const decodeBody = (
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const format = formatOf(wire.text)
   const schema = format.type === "json_schema" ? checkSchema(format.schema, "text.format.schema") : undefined
-  const problem = checkImages(messages.success) ?? schema
+  const problem = checkImages(messages.success) ?? checkPages(messages.success) ?? schema
   if (problem !== undefined) return Result.fail(problem)
   const conversation: Conversation = {
     messages: messages.success,

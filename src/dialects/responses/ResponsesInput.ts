@@ -19,7 +19,9 @@ import {
 import type { Message, Part, ReasoningPart, TextPart, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
+import { unsupported } from "../chat/Foreign.ts"
 import { detailOf } from "../Images.ts"
+import { isPdf, pdfOfUrl } from "../Pdfs.ts"
 import { SaidReasoning } from "../SaidReasoning.ts"
 import { textOfFile } from "../TextFiles.ts"
 import { customArguments } from "./CustomInput.ts"
@@ -53,8 +55,13 @@ const partOf = (part: ResponsesInputPart, at: string): Result.Result<Part, Failu
   switch (part.type) {
     case "input_text":
       return Result.succeed(text(part.text))
-    case "input_file":
-      return Result.map(textOfFile(part.file_data, part.filename ?? undefined, `${at}.file_data`), text)
+    case "input_file": {
+      const { file_data: data, filename: name } = part
+      const field = `${at}.file_data`
+      return isPdf(data)
+        ? pdfOfUrl(data, { field, name })
+        : Result.map(textOfFile(data, name ?? undefined, field), text)
+    }
     case "input_image": {
       const { detail, image_url: url } = part
       return Result.succeed({ type: "image", url, detail: detailOf(detail), field: `${at}.image_url` })
@@ -195,13 +202,18 @@ const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void
     return Result.fail(invalid(`${at}.role`, `one of ${roles.join(", ")}`))
   }
   return Result.flatMap(within(at, decodeMessage(item)), (message) =>
-    Result.map(partsOf(message.content, `${at}.content`), (content) =>
+    Result.flatMap(partsOf(message.content, `${at}.content`), (content) => {
+      const pdf = message.role === "user" ? undefined : content.find((part) => part.type === "pdf")
+      if (pdf !== undefined) {
+        return Result.fail(unsupported(pdf.field, `PDF files in messages of role ${message.role} are not offered`))
+      }
       turns.push(
         message.role === "user"
           ? { role: "user", content }
           : { role: "system", content: content.filter((part) => part.type === "text") }
       )
-    )
+      return Result.void
+    })
   )
 }
 

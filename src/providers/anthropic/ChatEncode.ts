@@ -5,6 +5,7 @@ import type {
   ImagePart,
   Message,
   Part,
+  PdfPart,
   ToolCall,
   ToolResult
 } from "../../domain/Conversation.ts"
@@ -190,6 +191,7 @@ const encodeBlock = (part: Part): Block => ({ body: encodePart(part), breakpoint
 
 const encodePart = (part: Part): object | undefined => {
   if (part.type === "image") return encodeImage(part)
+  if (part.type === "pdf") return encodePdf(part)
   return part.text.trim() === "" ? undefined : { type: "text", text: part.text }
 }
 
@@ -197,6 +199,13 @@ const encodeImage = ({ url }: ImagePart): object => {
   const { data, type } = inlineImage(url)
   return { type: "image", source: { type: "base64", media_type: type, data } }
 }
+
+const encodePdf = ({ context, data, name }: PdfPart): object => ({
+  type: "document",
+  source: { type: "base64", media_type: "application/pdf", data },
+  title: name,
+  context
+})
 
 const encodeToolCall = (call: ToolCall): Block => ({
   body: { type: "tool_use", id: idOf(call.id), name: call.name, input: inputOf(call.arguments) },

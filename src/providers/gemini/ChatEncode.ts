@@ -4,6 +4,7 @@ import type {
   ImagePart,
   Message,
   Part,
+  PdfPart,
   Reasoning,
   ToolCall,
   ToolResult
@@ -86,7 +87,7 @@ const encodeTurns = (messages: ReadonlyArray<Message>, candidate: Candidate): Re
       case "tool": {
         const { content, toolCallId } = message
         turnOf("user").results.push(encodeResult(message, names.get(toolCallId) ?? toolCallId))
-        add("user", encodeParts(content.filter((part) => part.type === "image")))
+        add("user", encodeParts(content.filter((part) => part.type !== "text")))
       }
     }
   }
@@ -99,6 +100,7 @@ const encodeTurns = (messages: ReadonlyArray<Message>, candidate: Candidate): Re
 const encodeParts = (content: ReadonlyArray<Part>): ReadonlyArray<object> =>
   content.flatMap((part) => {
     if (part.type === "image") return [encodeImage(part)]
+    if (part.type === "pdf") return encodePdf(part)
     return part.text === "" ? [] : [{ text: part.text }]
   })
 
@@ -167,6 +169,12 @@ const encodeImage = ({ url }: ImagePart): object => {
   const { data, type } = inlineImage(url)
   return { inlineData: { mimeType: type, data } }
 }
+
+/** This wire has no place for a file's name, so that it goes before the file. */
+const encodePdf = ({ context, data, name }: PdfPart): ReadonlyArray<object> => [
+  ...[name, context].flatMap((text) => (text === undefined ? [] : [{ text }])),
+  { inlineData: { mimeType: "application/pdf", data } }
+]
 
 const encodeTools = ({ tools, toolChoice }: Conversation): object => {
   if (tools.length === 0) return {}

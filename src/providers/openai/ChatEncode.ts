@@ -1,4 +1,12 @@
-import type { AssistantMessage, Conversation, Message, Part, TextPart, ToolResult } from "../../domain/Conversation.ts"
+import type {
+  AssistantMessage,
+  Conversation,
+  Message,
+  Part,
+  PdfPart,
+  TextPart,
+  ToolResult
+} from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
@@ -77,15 +85,15 @@ export const withIdsFor = (candidate: Candidate, messages: ReadonlyArray<Message
     return { ...message, toolCalls }
   })
 
-/** Tool results contain only text on this wire, so their images follow in a user message. */
+/** Tool results contain only text on this wire, so their images and files follow in a user message. */
 const encodeMessages = ({ candidate, conversation }: ChatCall, options: Wire): ReadonlyArray<unknown> => {
   const messages = withIdsFor(candidate, boundedImages(conversation.messages, candidate))
   const wanted = wantedThoughts(conversation, candidate, options)
   const encoded: Array<unknown> = []
-  let toolImages: Array<Part> = []
+  let toolFiles: Array<Part> = []
   const flush = () => {
-    if (toolImages.length > 0) encoded.push({ role: "user", content: toolImages.map(encodePart) })
-    toolImages = []
+    if (toolFiles.length > 0) encoded.push({ role: "user", content: toolFiles.flatMap(encodePart) })
+    toolFiles = []
   }
   for (const message of messages) {
     if (message.role !== "tool") flush()
@@ -94,7 +102,7 @@ const encodeMessages = ({ candidate, conversation }: ChatCall, options: Wire): R
         ? encodeSaid(message, thoughtsBack(message, candidate, wanted), options)
         : encodeMessage(message, options)
     )
-    if (message.role === "tool") toolImages.push(...message.content.filter((part) => part.type === "image"))
+    if (message.role === "tool") toolFiles.push(...message.content.filter((part) => part.type !== "text"))
   }
   flush()
   return encoded
@@ -123,7 +131,7 @@ const encodeSaid = (
     role: "assistant",
     name: nameOf(message, options),
     content:
-      parts.length > 0 ? [...parts, ...content.map(encodePart)] : encodeContent(joined(content, before), options),
+      parts.length > 0 ? [...parts, ...content.flatMap(encodePart)] : encodeContent(joined(content, before), options),
     ...members
   }
   if (toolCalls.length === 0) return said
@@ -164,13 +172,30 @@ const encodeContent = (content: ReadonlyArray<Part>, options: Wire): unknown => 
     const texts = content.filter((part): part is TextPart => part.type === "text")
     if (texts.length === content.length) return texts.map(({ text }) => text).join("\n")
   }
-  return second === undefined && only.type === "text" ? only.text : content.map(encodePart)
+  return second === undefined && only.type === "text" ? only.text : content.flatMap(encodePart)
 }
 
-const encodePart = (part: Part): unknown =>
-  part.type === "text"
-    ? { type: "text", text: part.text }
-    : { type: "image_url", image_url: { url: part.url, detail: part.detail === "auto" ? undefined : part.detail } }
+const encodePart = (part: Part): ReadonlyArray<unknown> => {
+  switch (part.type) {
+    case "text":
+      return [{ type: "text", text: part.text }]
+    case "image": {
+      const { detail, url } = part
+      return [{ type: "image_url", image_url: { url, detail: detail === "auto" ? undefined : detail } }]
+    }
+    case "pdf":
+      return [
+        ...(part.context === undefined ? [] : [{ type: "text", text: part.context }]),
+        { type: "file", file: fileOf(part) }
+      ]
+  }
+}
+
+/** A file needs a name on OpenAI's wires. */
+export const fileOf = ({ data, name }: PdfPart) => ({
+  filename: name ?? "document.pdf",
+  file_data: `data:application/pdf;base64,${data}`
+})
 
 /** Mistral's own host rejects each field outside its API with 422, and returns a stream's usage without being asked. */
 const isMistral = ({ offer }: Candidate): boolean => offer.provider === "mistral"

@@ -3,7 +3,7 @@ import type { Candidate } from "../../domain/Plan.ts"
 import { type OwnReasoning, ownReasoning, type Piece, piecesOf } from "../../domain/Reasoning.ts"
 import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
-import { askedEffort, boundedImages, type ChatWireOptions, takenBy, withIdsFor } from "./ChatEncode.ts"
+import { askedEffort, boundedImages, type ChatWireOptions, fileOf, takenBy, withIdsFor } from "./ChatEncode.ts"
 import { effortBesideTools } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
 import { parametersFor } from "./ToolParameters.ts"
@@ -92,13 +92,22 @@ const reasoningItems = ({ data, text }: OwnReasoning): ReadonlyArray<unknown> =>
 const contentOf = (content: ReadonlyArray<Part>): unknown => {
   const [only, second] = content
   if (only === undefined) return ""
-  return second === undefined && only.type === "text" ? only.text : content.map(partOf)
+  return second === undefined && only.type === "text" ? only.text : content.flatMap(partsOf)
 }
 
-const partOf = (part: Part): unknown =>
-  part.type === "text"
-    ? { type: "input_text", text: part.text }
-    : { type: "input_image", image_url: part.url, detail: part.detail }
+const partsOf = (part: Part): ReadonlyArray<unknown> => {
+  switch (part.type) {
+    case "text":
+      return [{ type: "input_text", text: part.text }]
+    case "image":
+      return [{ type: "input_image", image_url: part.url, detail: part.detail }]
+    case "pdf":
+      return [
+        ...(part.context === undefined ? [] : [{ type: "input_text", text: part.context }]),
+        { type: "input_file", ...fileOf(part) }
+      ]
+  }
+}
 
 /** The meaning of an absent schema, which chat completions accepts and this API does not. */
 const ANY_OBJECT = { type: "object", properties: {} }

@@ -1,4 +1,4 @@
-import type { Message, Tool } from "../../domain/Conversation.ts"
+import type { Message, Part, Tool } from "../../domain/Conversation.ts"
 import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import { tokenCost } from "../../domain/Pricing.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
@@ -191,11 +191,17 @@ const cut = (text: string, bytes: number): string =>
     ? text
     : new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, bytes), { stream: true })
 
+/** Each page of a PDF file is an image. */
+const tokensOfPart = (part: Part): number => {
+  if (part.type === "text") return tokensOf(part.text)
+  return part.type === "image" ? TOKENS_PER_IMAGE : part.pages * TOKENS_PER_IMAGE
+}
+
 const promptTokensOf = ({ conversation: { messages, tools }, promptBound }: ChatCall): number => {
   const told = tools.map(({ description, name, parameters, strict }) => ({ name, description, parameters, strict }))
   let tokens = told.length === 0 ? 0 : tokensOf(JSON.stringify(told))
   for (const message of messages) {
-    for (const part of message.content) tokens += part.type === "text" ? tokensOf(part.text) : TOKENS_PER_IMAGE
+    for (const part of message.content) tokens += tokensOfPart(part)
     if (message.role !== "assistant") continue
     for (const call of message.toolCalls) tokens += tokensOf(call.name) + tokensOf(call.arguments)
   }

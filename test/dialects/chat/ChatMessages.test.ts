@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { breakpointOf, messagesOf as readMessages } from "../../../src/dialects/chat/ChatMessages.ts"
 import { SaidReasoning } from "../../../src/dialects/SaidReasoning.ts"
+import { pdfUrl, pdfWith } from "../../support/Pdf.ts"
 
 const messagesOf = (messages: Parameters<typeof readMessages>[0]) => readMessages(messages, new SaidReasoning())
 
@@ -43,14 +44,55 @@ describe("messagesOf", () => {
   })
 
   it("names the first file that it cannot read", () => {
-    const pdf = file("data:application/pdf;base64,aGk=")
+    const other = file("data:application/zip;base64,aGk=")
     const read = messagesOf([
       { role: "user", content: "a" },
-      { role: "user", content: [file(text), pdf, file("none")] }
+      { role: "user", content: [file(text), other, file("none")] }
     ])
     assert.deepInclude(Result.isFailure(read) ? read.failure.reason : undefined, {
       _tag: "UnsupportedParameter",
       param: "messages.1.content.1.file.file_data"
+    })
+  })
+})
+
+describe("a PDF file among the messages", () => {
+  const about = (url: string) => ({ ...file(url), file: { file_data: url, filename: "two\nlines.pdf" } })
+
+  it("is a part with its pages and its text, of the user's and of a tool's", () => {
+    const pdf = pdfWith(["One", "Two"])
+    const content = [{ ...about(pdfUrl(pdf)), cache_control: { type: "ephemeral" } }] as const
+    const read = Result.getOrThrow(
+      messagesOf([
+        { role: "user", content },
+        { role: "tool", tool_call_id: "c", content }
+      ])
+    )
+    for (const [index, message] of read.entries()) {
+      assert.deepStrictEqual(message.content, [
+        {
+          type: "pdf",
+          data: pdf.toString("base64"),
+          name: "two lines.pdf",
+          pages: 2,
+          text: 10,
+          field: `messages.${index}.content.0.file.file_data`,
+          cacheBreakpoint: true
+        }
+      ])
+    }
+  })
+
+  it("is refused where it is none", () => {
+    const read = messagesOf([{ role: "user", content: [about("data:application/pdf;base64,aGk=")] }])
+    assert.deepInclude(Result.isFailure(read) ? read.failure.reason : undefined, {
+      _tag: "ValidationError",
+      problems: [
+        {
+          field: "messages.0.content.0.file.file_data",
+          message: "must be a PDF file; got a file that does not begin with %PDF-."
+        }
+      ]
     })
   })
 })

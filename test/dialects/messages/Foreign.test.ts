@@ -71,7 +71,11 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
   ["an image by its id", saying({ type: "image", source: { type: "file", file_id: "f" } }), `${at}.source.type`],
   ["a document by its id", document({ type: "file", file_id: "f" }), `${at}.source.type`],
   ["a document at a URL", document({ type: "url", url: "https://x" }), `${at}.source.type`],
-  ["a PDF", document({ type: "base64", media_type: "application/pdf", data: "JVBERi0=" }), `${at}.source.media_type`],
+  [
+    "a file of another type",
+    document({ type: "base64", media_type: "application/zip", data: "JVBERi0=" }),
+    `${at}.source.media_type`
+  ],
   [
     "citations of a document",
     document({ type: "text", media_type: "text/plain", data: "x" }, { citations: { enabled: true } }),

@@ -3,6 +3,7 @@ import { Result } from "effect"
 import { addTools, messagesOf } from "../../../src/dialects/responses/ResponsesInput.ts"
 import { Toolbox } from "../../../src/dialects/responses/ResponsesTools.ts"
 import type { Message } from "../../../src/domain/Conversation.ts"
+import { pdfUrl, pdfWith } from "../../support/Pdf.ts"
 
 const messages = (...input: ReadonlyArray<unknown>): ReadonlyArray<Message> =>
   Result.getOrThrow(messagesOf(input, new Toolbox()))
@@ -120,9 +121,12 @@ describe("the input of a response", () => {
     assert.deepStrictEqual(fieldsOf("hello"), ["input.0.role"])
   })
 
-  it("refuses files that are no text", () => {
-    const file = (file_data: string) => ({ role: "user", content: [{ type: "input_file", file_data }] })
-    assert.deepStrictEqual(fieldsOf(file("data:application/pdf;base64,JVBERi0=")), ["UnsupportedParameter"])
+  it("refuses files that are neither text nor PDF, and PDF files in instructions", () => {
+    const file = (file_data: string, role = "user") => ({ role, content: [{ type: "input_file", file_data }] })
+    assert.deepStrictEqual(fieldsOf(file("data:application/zip;base64,JVBERi0=")), ["UnsupportedParameter"])
+    assert.deepStrictEqual(fieldsOf(file("data:application/pdf;base64,JVBERi0=")), ["input.0.content.0.file_data"])
+    assert.isTrue(Result.isSuccess(messagesOf([file(pdfUrl(pdfWith(["a"])))], new Toolbox())))
+    assert.deepStrictEqual(fieldsOf(file(pdfUrl(pdfWith(["a"])), "system")), ["UnsupportedParameter"])
     assert.deepStrictEqual(fieldsOf(file("hello")), ["input.0.content.0.file_data"])
   })
 

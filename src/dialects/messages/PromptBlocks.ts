@@ -1,0 +1,107 @@
+/** The blocks of a message's prompt, as parts of the canonical conversation. */
+import { Result } from "effect"
+import type { MessagesCountRequest } from "../../../schemas/inference/Messages.ts"
+import type { Cacheable, ImagePart, Message, Part, TextPart } from "../../domain/Conversation.ts"
+import type { Failure } from "../../domain/Failure.ts"
+import { PDF_TYPE, pdfOfBase64 } from "../Pdfs.ts"
+import { type DocumentBlock, documentText, unbroken } from "./Foreign.ts"
+
+type WireMessage = MessagesCountRequest["messages"][number]
+/** The blocks of a message of a role. */
+export type Blocks<R extends WireMessage["role"]> = Exclude<
+  Extract<WireMessage, { readonly role: R }>["content"],
+  string
+>[number]
+type UserBlock = Blocks<"user">
+type ResultBlock = Extract<UserBlock, { readonly type: "tool_result" }>
+type PromptBlock = Exclude<UserBlock, ResultBlock>
+type ImageBlock = Extract<PromptBlock, { readonly type: "image" }>
+type TextBlock = Extract<PromptBlock, { readonly type: "text" }>
+
+const breakpoint: Cacheable = { cacheBreakpoint: true }
+const none: Cacheable = {}
+
+/** What `cache_control` says of a block. */
+export const cacheableOf = ({ cache_control }: Pick<TextBlock, "cache_control">): Cacheable => {
+  if (cache_control == null) return none
+  const { scope, ttl } = cache_control
+  if (ttl !== "1h" && scope == null) return breakpoint
+  return {
+    ...breakpoint,
+    ...(ttl === "1h" ? { cacheTtl: ttl } : {}),
+    ...(scope == null ? {} : { cacheScope: scope })
+  }
+}
+
+/** A block of text as a part. */
+export const textPart = (block: TextBlock): TextPart => ({ type: "text", text: block.text, ...cacheableOf(block) })
+
+/** A text or its blocks as parts. */
+export const textParts = (content: string | ReadonlyArray<TextBlock>): ReadonlyArray<TextPart> => {
+  if (typeof content !== "string") return content.map(textPart)
+  return content === "" ? [] : [{ type: "text", text: content }]
+}
+
+const imagePart = (block: ImageBlock, at: string): ImagePart => {
+  const { source } = block
+  const [url, member] =
+    source.type === "url" ? [source.url, "url"] : [`data:${source.media_type};base64,${source.data}`, "data"]
+  return { type: "image", url, detail: "auto", field: `${at}.source.${member}`, ...cacheableOf(block) }
+}
+
+/** A document of text, or a PDF file; one that cannot be read is put to the failures, and leaves no text. */
+const documentPart = (block: DocumentBlock, at: string, failures: Array<Failure>): Part => {
+  const { context, source, title } = block
+  if (source.type !== "base64" || source.media_type !== PDF_TYPE) {
+    return { type: "text", text: documentText(block), ...cacheableOf(block) }
+  }
+  const pdf = pdfOfBase64(unbroken(source.data), { field: `${at}.source.data`, name: title, context })
+  if (Result.isSuccess(pdf)) return { ...pdf.success, ...cacheableOf(block) }
+  failures.push(pdf.failure)
+  return { type: "text", text: "" }
+}
+
+const promptPart = (block: PromptBlock, at: string, failures: Array<Failure>): Part => {
+  switch (block.type) {
+    case "text":
+      return textPart(block)
+    case "image":
+      return imagePart(block, at)
+    case "document":
+      return documentPart(block, at, failures)
+  }
+}
+
+const resultOf = (block: ResultBlock, at: string, failures: Array<Failure>): Message => {
+  const { content, is_error, tool_use_id } = block
+  return {
+    role: "tool",
+    toolCallId: tool_use_id,
+    content:
+      content == null || typeof content === "string"
+        ? textParts(content ?? "")
+        : content.map((one, index) => promptPart(one, `${at}.content.${index}`, failures)),
+    ...(is_error === true ? { isError: true } : {}),
+    ...cacheableOf(block)
+  }
+}
+
+/**
+ * The messages of a user's turn, with the failures of its files put to `failures`. Results answer the calls before them, so they come
+ * first, wherever they stand in their turn.
+ */
+export const userMessages = (
+  content: string | ReadonlyArray<UserBlock>,
+  at: string,
+  failures: Array<Failure>
+): ReadonlyArray<Message> => {
+  if (typeof content === "string") return [{ role: "user", content: textParts(content) }]
+  const results: Array<Message> = []
+  const parts: Array<Part> = []
+  content.forEach((block, index) => {
+    const field = `${at}.content.${index}`
+    if (block.type === "tool_result") results.push(resultOf(block, field, failures))
+    else parts.push(promptPart(block, field, failures))
+  })
+  return parts.length === 0 ? results : [...results, { role: "user", content: parts }]
+}
