@@ -1,4 +1,4 @@
-/** The gateway beside Portkey's, which forwards without money: the package `@portkey-ai/gateway`. */
+/** The gateway beside Portkey's (@portkey-ai/gateway), which forwards requests and keeps no money. */
 import { Effect, Schedule } from "effect"
 import { connect } from "node:net"
 import { join } from "node:path"
