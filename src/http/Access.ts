@@ -27,10 +27,10 @@ import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { type ErrorForm, Exchange } from "./Exchange.ts"
 import { respond } from "./Failures.ts"
 
-/** Credentials remembered for having been good; 32 bytes each. */
+/** The maximum number of cached valid credentials, 32 bytes each. */
 const FAMILIAR_MAX = 10_000
 
-/** Credentials that were good when last seen, the latest 10,000, by their hashes. */
+/** The hashes of the latest 10,000 credentials that were valid when last used. */
 const makeFamiliar = () => {
   const hashes = new Set<string>()
   return {
@@ -47,7 +47,7 @@ const makeFamiliar = () => {
 
 const hashOf = (credential: string): string => digest("sha256", credential, "base64")
 
-/** Counts requests against limits. */
+/** Counts requests against rate limits. */
 export const makeCounter = Effect.gen(function* () {
   const config = yield* Config
   const limiter = yield* RateLimiter
@@ -68,21 +68,24 @@ export const makeCounter = Effect.gen(function* () {
       })
     }
   return {
-    /** Counts the request; fails when it is one too many. What has no good key counts against the default, wherever it goes. */
+    /**
+     * Counts the request, and fails when it exceeds the limit. A request without a valid key counts against the default limit, whatever
+     * its operation.
+     */
     count: judged("consume"),
-    /** Fails when the request would be one too many, and counts nothing. */
+    /** Fails when the request would exceed the limit, without counting it. */
     look: judged("peek")
   }
 })
 
-/** Of twins that the contract does not show, which have none of their own. */
+/** The facts of unlisted aliases, which have none of their own. */
 const unlisted = (): OperationFacts => ({ limit: "default", charge: "free" })
 
-/** What an operation promises. */
+/** The facts that an operation declares in the contract. */
 export const factsOf = ({ annotations }: HttpApiEndpoint.Top): OperationFacts =>
   Context.getOrElse(annotations, Operation, unlisted)
 
-/** Names a request after the operation it is for, in its trace and in the access log. */
+/** Names a request after its operation, in its trace and in the access log. */
 export const named = (
   { line, span }: Pick<Exchange, "line" | "span">,
   { method, path }: { readonly method: string; readonly path: string }
@@ -93,7 +96,7 @@ export const named = (
   span.set({ "http.route": path })
 }
 
-/** A failure before the handler is an answer like any other. */
+/** Turns a failure before the handler into an ordinary error response. */
 export const answered = <E, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, R>,
   exchange: Exchange
@@ -104,24 +107,25 @@ export const answered = <E, R>(
     (error) => Effect.succeed(respond(error, exchange))
   ) as Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
-/** The bearer, or the key of an `x-api-key` as one. */
+/** The bearer token, or the key in `x-api-key` as one. */
 export const eitherOf = (headers: Headers.Headers): string | undefined => {
   const { authorization, "x-api-key": key } = headers
   if (authorization !== undefined && authorization !== "") return authorization
   return key === undefined || key === "" ? undefined : `Bearer ${key}`
 }
 
-/** Looks for whom a credential stands for, and counts one that is no good against the client's address. */
+/** Checks a credential, and counts an invalid one against the client's address. */
 export const makeTried = Effect.gen(function* () {
   const { count, look } = yield* makeCounter
   const familiar = makeFamiliar()
   return Effect.fnUntraced(function* <A>(exchange: Exchange, credential: string, read: Effect.Effect<A, Failure>) {
     const hash = hashOf(credential)
-    // Anybody can make up keys, and each costs a read of the database: one that has not been good here is only looked up
-    // while its address has requests left. Those that have been go on from there, whatever others do at their address.
+    // Any client can invent keys, and checking one costs a database read. So a credential that was never valid at this node is looked
+    // up only while its client address has requests left. A credential that was valid before is checked regardless of other clients at
+    // its address.
     if (!familiar.has(hash)) yield* look(exchange, undefined)
     const found = yield* Effect.tapError(read, ({ reason }) => {
-      // What cannot be read at present is as good as it was, and nobody's guess.
+      // A credential that cannot be read now keeps its former standing, and does not count as a guess.
       if (reason._tag === "StoreUnavailable") return Effect.void
       familiar.drop(hash)
       return count(exchange, undefined)
@@ -131,7 +135,7 @@ export const makeTried = Effect.gen(function* () {
   })
 })
 
-/** Reads keys. */
+/** Reads API keys. */
 export const makeAuthenticated = Effect.gen(function* () {
   const auth = yield* Auth
   const tried = yield* makeTried
@@ -139,10 +143,10 @@ export const makeAuthenticated = Effect.gen(function* () {
     tried(exchange, authorization ?? "", auth.authenticate(authorization, kind))
 })
 
-/** What lets the holder of a key go on; `counted` says that the request is counted already. */
+/** Decides whether the holder of a key may continue. `counted`: the request has already been counted. */
 type Admit = (principal: Principal, counted: boolean) => Effect.Effect<void, Failure>
 
-/** An operation of the contract that is asked for with a key. */
+/** A contract operation that requires a key. */
 interface AskedByKey {
   readonly exchange: Exchange
   readonly authorization: string | undefined
@@ -150,7 +154,7 @@ interface AskedByKey {
   readonly endpoint: HttpApiEndpoint.Top
 }
 
-/** A read for the holder of a remembered key, and how the key is read meanwhile. */
+/** A read for the holder of a cached key, and the parallel check of the key. */
 interface Ahead<A, E, R> {
   readonly exchange: Exchange
   readonly admit: Admit
@@ -166,7 +170,7 @@ const ahead = Effect.fnUntraced(function* <A, E, R>(known: Principal, { admit, a
     Effect.tap(read, (fresh) => admit(fresh, true)),
     () => Fiber.interrupt(begun)
   )
-  // What is told is the window that the request was counted in.
+  // The response describes the rate limit window in which the request was counted.
   exchange.verdict = verdict
   if (isDeepStrictEqual(principal, known)) return yield* Fiber.join(begun)
   yield* Fiber.interrupt(begun)
@@ -174,8 +178,8 @@ const ahead = Effect.fnUntraced(function* <A, E, R>(known: Principal, { admit, a
 })
 
 /**
- * Lets the holder of a key in. What a remembered key asks to read is read while the key is, so that the two wait for the database
- * at once; it is answered only if the key is still what it was.
+ * Admits the holder of a key. With a cached key, the operation's read and the check of the key query the database in parallel. The
+ * result is returned only if the key is unchanged.
  */
 const makeAdmitted = Effect.gen(function* () {
   const auth = yield* Auth
@@ -197,7 +201,10 @@ const makeAdmitted = Effect.gen(function* () {
   }
 })
 
-/** Counts a request of a principal for an operation, and says in its span whose it is. Fails where it is one too many. */
+/**
+ * Counts a request of a principal for an operation, and records the principal in the request's span. Fails when the request exceeds the
+ * limit.
+ */
 export const makeAdmit = Effect.map(
   makeCounter,
   ({ count }) =>
@@ -226,7 +233,7 @@ const inferenceAccess = Layer.effectContext(
           exchange.errors = errors
           named(exchange, endpoint)
           const goOn: Admit = (principal, counted) => (counted ? Effect.void : admit(exchange, principal, endpoint))
-          // The hold of a paid operation checks the key again, so that a remembered one is good enough to get there.
+          // The hold of a paid operation checks the key again, so a cached one is sufficient up to there.
           const known = factsOf(endpoint).charge === "free" ? undefined : auth.remembered(authorization, "inference")
           return answered(
             known === undefined
@@ -238,7 +245,7 @@ const inferenceAccess = Layer.effectContext(
 
     return Context.make(InferenceAccess, InferenceAccess.of({ bearer: bearer("standard") })).pipe(
       Context.add(LegacyAccess, LegacyAccess.of({ bearer: bearer("legacy") })),
-      // The first way of the two that is tried looks at both headers, and answers whatever it finds.
+      // The first of the two security schemes reads both headers, and its result is final.
       Context.add(MessagesAccess, MessagesAccess.of({ bearer: bearer("messages"), apiKey: bearer("messages") }))
     )
   })
@@ -261,7 +268,7 @@ const managementAccess = Layer.effect(
             if (scope === undefined || allows(principal.scopes, scope)) {
               return counted ? Effect.void : count(exchange, principal, limit)
             }
-            // The account's window is for keys that may: a leaked one that may nothing of the kind cannot use it up.
+            // The account's rate limit window is for keys with the scope, so that a leaked key without it cannot use the window up.
             const refused = Effect.fail(failure({ _tag: "InsufficientScope", scope }))
             return counted ? refused : Effect.andThen(count(exchange, principal), refused)
           }
@@ -273,8 +280,8 @@ const managementAccess = Layer.effect(
 )
 
 /**
- * Counts what needs no key against the default limit: of the key it comes with, where that is a good one of either kind, else of the
- * client's address. A key that cannot be read at present is none.
+ * Counts a request that needs no key against the default limit: that of its key if it has a valid one of either kind, or else of the
+ * client's address. A key that cannot be read now counts as none.
  */
 const makeCountOpen = Effect.gen(function* () {
   const auth = yield* Auth
@@ -294,7 +301,7 @@ const makeCountOpen = Effect.gen(function* () {
       onSuccess: (principal) => count(exchange, principal),
       onFailure: (failed) => {
         if (failed.reason._tag === "RateLimitExceeded") return Effect.fail(failed)
-        // A key that is no good was counted against the address as it was tried.
+        // The attempt with an invalid key has already been counted against the address.
         return failed.reason._tag === "StoreUnavailable" ? count(exchange, undefined) : Effect.void
       }
     })
@@ -318,13 +325,13 @@ const openAccess = Layer.effect(
 
 const wholes: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers", Payload: "body" }
 
-/** Whether an operation is asked for a period. */
+/** Whether an operation has a period parameter. */
 const takesPeriod = ({ query }: HttpApiEndpoint.Top): boolean =>
   query !== undefined &&
   SchemaAST.isObjects(query.ast) &&
   query.ast.propertySignatures.some(({ name }) => name === "period")
 
-/** A period that is none has a code of its own, wherever one is asked for. */
+/** An invalid period has an error code of its own in every operation. */
 const reasonOf = (
   endpoint: HttpApiEndpoint.Top,
   kind: string,
@@ -336,7 +343,7 @@ const reasonOf = (
     : { _tag: "ValidationError", problems }
 }
 
-/** Path and query are decoded by the contract; what is wrong in them is answered like what is wrong in a body. */
+/** The contract decodes path and query. Their errors have the same form as errors in a body. */
 const ofSchemaError = (
   error: HttpApiError.HttpApiSchemaError,
   { endpoint }: { readonly endpoint: HttpApiEndpoint.Top }

@@ -1,4 +1,4 @@
-/** One log line for each request: what was asked, how it ended, what it used and what it cost. */
+/** Writes one log line for each request: its operation, its result, what it used and what it cost. */
 import { Effect, LogLevel, Tracer } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Nano, usdFromNano } from "../domain/Money.ts"
@@ -6,37 +6,37 @@ import type { Settled, Watch } from "../inference/Request.ts"
 import { Config } from "../platform/Config.ts"
 import type { Span } from "../platform/Tracing.ts"
 
-/** What a line says, by the names that it has in JSON. What is not known of a request is left out. */
+/** The content of a line, by its JSON names. Unknown facts are omitted. */
 export interface AccessFacts {
   readonly method: string
-  /** The path of the operation with names in place of ids; absent where the request met no operation. */
+  /** The path of the operation with parameter names in place of ids. Undefined when no operation matched. */
   readonly route: string | undefined
-  /** Absent where the connection closed before there was a response. */
+  /** Undefined when the connection closed before a response. */
   readonly status: number | undefined
   readonly model: string | undefined
   readonly provider: string | undefined
   readonly tokens_in: number | undefined
   readonly tokens_out: number | undefined
   readonly cost_usd: number | undefined
-  /** From the arrival of the request to the end of its response, and of a paid one to its settlement. */
+  /** From the arrival of the request to the end of its response, or to the settlement of a paid request. */
   readonly ms: number
   readonly request_id: string | undefined
   readonly client_left: true | undefined
-  /** The code of the error that answered it. */
+  /** The error code of the response. */
   readonly error: string | undefined
-  /** Why, in words of the gateway alone: it quotes neither the request nor what a provider said. */
+  /** The reason in the gateway's own words. It quotes neither the request nor a provider. */
   readonly reason: string | undefined
 }
 
-/** The error of a response in the words of a log line. */
+/** The error of a response, for a log line. */
 export interface LoggedError {
   readonly code: string
   readonly reason: string
 }
 
 /**
- * The line of one request while it is under way. It is written once, when the response has ended and the hold, if there is one, is
- * closed: a client that leaves ends its response before the charge is known.
+ * The line of a running request. It is written once, when the response has ended and the hold, if there is one, is closed: a client
+ * that disconnects ends its response before the charge is known.
  */
 export class AccessLine implements Watch {
   requestId: string | undefined
@@ -59,7 +59,7 @@ export class AccessLine implements Watch {
     this.#write = write
   }
 
-  /** Notes the error that answers the request, or that breaks its stream. */
+  /** Records the error that answers the request, or that breaks its stream. */
   failed(error: LoggedError): void {
     this.#error = error
   }
@@ -72,7 +72,7 @@ export class AccessLine implements Watch {
     this.#open++
   }
 
-  /** Several holds of one request, as those of a batch, add up. */
+  /** Adds up the holds of one request, such as those of a batch. */
   settled({ cost, model, provider, tokens }: Settled): void {
     this.#model = model
     this.#provider = provider ?? this.#provider
@@ -87,7 +87,7 @@ export class AccessLine implements Watch {
     this.#writeOnce()
   }
 
-  /** Notes the end of the response; `status` is 0 where it had none. */
+  /** Records the end of the response. `status` is 0 when there was none. */
   left(status: number, whole: boolean): void {
     this.#left = { status, whole }
     this.#writeOnce()
@@ -107,7 +107,7 @@ export class AccessLine implements Watch {
       cost_usd: this.#cost === undefined ? undefined : usdFromNano(this.#cost),
       ms: Math.round(performance.now() - this.#arrivedAt),
       request_id: this.requestId,
-      // A response that the gateway cut after a failure was not left by its client.
+      // When the gateway cut a response after a failure, the client did not leave.
       client_left: whole || this.#error !== undefined ? undefined : true,
       error: this.#error?.code,
       reason: this.#error?.reason
@@ -119,10 +119,10 @@ export class AccessLine implements Watch {
 
 const lines = new WeakMap<object, AccessLine>()
 
-/** The line of a request as Node has it; undefined where no access log is written. */
+/** The line of a request, by Node's request object. Undefined when no access log is written. */
 export const lineOf = (request: object): AccessLine | undefined => lines.get(request)
 
-/** The line for a reader, in the order in which one asks. */
+/** Formats a line for a human reader, with the most important facts first. */
 export const inOneLine = (facts: AccessFacts): string =>
   [
     facts.method,
@@ -140,14 +140,14 @@ export const inOneLine = (facts: AccessFacts): string =>
     .filter((part) => part !== undefined)
     .join(" ")
 
-/** Begins the line of a request that has arrived. */
+/** Starts the line of a request that has arrived. */
 export type BeginLine = (request: IncomingMessage, method: string, span: Span | undefined) => AccessLine
 
-/** Follows the response to its end: a stream's line is written when the stream ends. */
+/** Follows the response to its end. The line of a stream is written when the stream ends. */
 export const endLine = (line: AccessLine, response: ServerResponse): void =>
   line.left(response.headersSent ? response.statusCode : 0, response.writableFinished)
 
-/** The access log; undefined below the level `info`, where it then costs nothing. */
+/** The access log. Undefined when the log level is above `info`; then it costs nothing. */
 export const makeAccessLog: Effect.Effect<BeginLine | undefined, never, Config> = Effect.gen(function* () {
   const { log } = yield* Config
   if (LogLevel.isGreaterThan(log.level, "Info")) return undefined

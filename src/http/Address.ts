@@ -2,13 +2,13 @@ import { type BlockList, isIP } from "node:net"
 
 const family = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
-/** An IPv4 address that came through an IPv6 socket, in its plain form. */
+/** An IPv4 address that arrived through an IPv6 socket, in its plain form. */
 const plain = (address: string): string => address.trim().replace(/^::ffff:(?=\d+\.)/i, "")
 
-/** A hop without its port, which some proxies write with it (Azure's, IIS): `198.51.100.1:5678`, `[2001:db8::1]:5678`. */
+/** The host of a hop. Some proxies, such as Azure's and IIS, append the port: `198.51.100.1:5678`, `[2001:db8::1]:5678`. */
 const hostOf = (hop: string): string => /^\s*(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?\s*$/.exec(hop)?.slice(1).join("") ?? hop
 
-/** A client may hold the whole /64 its address is in; limits count that as one. */
+/** A client may own the whole /64 of its IPv6 address, so limits count it as one client. */
 const groupOf = (address: string): string => {
   if (isIP(address) !== 6) return address
   const [head = "", tail] = address.split("::")
@@ -21,7 +21,7 @@ const groupOf = (address: string): string => {
 const isTrusted = (address: string, trusted: BlockList): boolean =>
   isIP(address) !== 0 && trusted.check(address, family(address))
 
-/** Whether a trusted proxy says that the client came by https; of several, each of which may add its word, the first is the client's. */
+/** Whether a trusted proxy reports that the client used https. When several proxies add a value, the first one describes the client. */
 export const cameByHttps = (
   peer: string | undefined,
   forwardedProto: string | undefined,
@@ -31,8 +31,8 @@ export const cameByHttps = (
   (forwardedProto ?? "").split(",", 1)[0]?.trim().toLowerCase() === "https"
 
 /**
- * The address a request is counted under: the peer's, or behind trusted proxies the last one in `X-Forwarded-For` that is not a
- * trusted proxy itself.
+ * The address under which a request is counted: the peer's or, behind trusted proxies, the last one in `X-Forwarded-For` that is not a
+ * trusted proxy.
  */
 export const clientAddress = (
   peer: string | undefined,

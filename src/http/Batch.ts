@@ -26,12 +26,12 @@ import { leanHandlers } from "./Lean.ts"
 const PATH = "/batch"
 
 /**
- * Bytes that all embeddings of a batch may have at the most, since they are in memory at once: those of one request, however long
- * it is. Hosts of today need a third of that bound.
+ * The maximum total size of a batch's embeddings in bytes, because they are in memory at the same time. It equals the maximum of a
+ * single request; current hosts need a third of it.
  */
 const MAX_EMBEDDINGS_BYTES = 272 * 1_048_576
 
-/** The first request whose embeddings, with those before it, may be too many for one answer. */
+/** The first request whose embeddings, together with those before it, may be too large for one response. */
 const tooMany = (
   entries: ReadonlyArray<DecodedEntry>,
   accepted: ReadonlyArray<Pick<AcceptedBody, "mostBytes">>
@@ -40,14 +40,14 @@ const tooMany = (
   const index = accepted.findIndex(({ mostBytes = 0 }) => (bytes += mostBytes) > MAX_EMBEDDINGS_BYTES)
   if (index < 0) return undefined
   const message =
-    "the embeddings of this batch may be too many for one answer: ask for fewer, for fewer dimensions or for base64"
+    "the embeddings of this batch may be too large for one response: request fewer, fewer dimensions or base64"
   return invalid(`${entries[index]!.at}.input`, message)
 }
 
-/** What served one request of a batch alone would be answered with. */
+/** The status of a served request of a batch. */
 const SERVED = 200
 
-/** The claim of one request of a batch, in a scope that no caller's own key can name. */
+/** The claim of one request of a batch, in a scope that no client's own key can produce. */
 const itemClaim = (claim: Claim | undefined, index: number, { body, url }: DecodedEntry): Claim | undefined =>
   claim && {
     idempotencyKey: `${claim.idempotencyKey}:${index}`,
@@ -57,7 +57,7 @@ const itemClaim = (claim: Claim | undefined, index: number, { body, url }: Decod
       .digest("hex")
   }
 
-/** The JSON of an item, whose answer is JSON already and may hold much: it is not read again. */
+/** The JSON of an item. Its answer is already JSON and may be large, so it is not parsed again. */
 const itemText = ({ body, requestId }: ServedItem, index: number, { customId }: DecodedEntry): string => {
   const unavailable = { _tag: "IdempotencyResultUnavailable", requestId } as const
   const item = {
@@ -72,7 +72,7 @@ const itemText = ({ body, requestId }: ServedItem, index: number, { customId }: 
   return text.replace('"response":null', () => `"response":${response}`)
 }
 
-/** The JSON of what was served, in pieces: in one text there would be no room for it. */
+/** The JSON of the served items, in pieces, because one string could become too long. */
 const itemsOf = ({ served }: BatchOutcome, entries: ReadonlyArray<DecodedEntry>): ReadonlyArray<Buffer> => {
   const pieces: Array<Buffer> = []
   for (const [index, entry] of entries.entries()) {
@@ -105,7 +105,7 @@ const doneResponse = (
   return HttpServerResponse.uint8Array(body, { ...asJson, headers: { ...headers, ...replayHeader(replayed) } })
 }
 
-/** What was served stands in the answer of the batch that failed, since it is paid for. */
+/** The response of a failed batch contains the served requests, because they are paid for. */
 const failedResponse = (
   outcome: BatchOutcome,
   entries: ReadonlyArray<DecodedEntry>,
@@ -131,7 +131,7 @@ const batches = Effect.gen(function* () {
     const received = { request, exchange, principal, body, operation: "batch", path: PATH, sandbox }
     const circumstances = yield* Effect.fromResult(circumstancesOf(received))
     const { arrivedAt, claim, requestId, trace } = circumstances
-    // One by one, so that the first that is wrong is the one that is named.
+    // One by one, so that the error names the first invalid request.
     const accepted = yield* Effect.forEach(entries, (entry, index) => {
       const { accept, operation } = served[entry.url]
       const own = { ...circumstances, requestId: newRequestId(), operation, claim: itemClaim(claim, index, entry) }

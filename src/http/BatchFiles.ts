@@ -16,32 +16,32 @@ import { paced, streamOf } from "./Files.ts"
 import { funded } from "./Funds.ts"
 import { type Upload, withUpload } from "./Upload.ts"
 
-/** Seconds for which the input of a batch is kept, at the most and where nothing is said, and at the least. */
+/** How long the input of a batch is kept, in seconds: the maximum, which is also the default, and the minimum. */
 const MOST_SECONDS = 30 * 86_400
 const LEAST_SECONDS = 3_600
 
 const MAX_NAME = 255
 
-/** What an account may have of inputs at a time: sixteen of the largest, or a thousand small ones. */
+/** The quota of an account's input files: sixteen of the largest size, or a thousand small ones. */
 const QUOTA = { files: 1_000, bytes: 512 * 1_048_576 }
 
 const full = invalid(
   "file",
-  `at most ${QUOTA.files} files and ${QUOTA.bytes} bytes of inputs are kept at a time; delete some, or have them expire sooner`
+  `an account may keep at most ${QUOTA.files} input files and ${QUOTA.bytes} bytes; delete some, or let them expire sooner`
 )
 
-/** Said to who may have nothing kept: what a batch in the background is made of, and its answers, are files. */
+/** The refusal for accounts with `zero_retention`, because inputs and outputs of background batches are files. */
 export const keptNowhere = failure({
   _tag: "UnsupportedParameter",
   param: "data_policy",
-  detail: "Files of batches are stored, and nothing may be under zero_retention; POST /batch stores nothing"
+  detail: "Batch files are stored, which zero_retention forbids; POST /batch stores nothing"
 })
 
 const purposes = { batch: "batch_input", batch_output: "batch_output" } as const
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
-/** A file as it is shown. */
+/** A file as the API shows it. */
 export const fileObjectOf = (file: StoredFile): FileObject => ({
   id: file.id,
   object: "file",
@@ -53,36 +53,36 @@ export const fileObjectOf = (file: StoredFile): FileObject => ({
   expires_at: file.expiresAt === undefined ? null : secondsOf(file.expiresAt)
 })
 
-/** Pictures and clips have an address of their own, and are not among these. */
+/** Images and videos have URLs of their own and are not listed here. */
 const isOfBatch = ({ purpose }: StoredFile): boolean => purpose === "batch_input" || purpose === "batch_output"
 
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
 const known = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"])
 
-/** How long an upload is to be kept, in seconds; or what is wrong with it. */
+/** How long an upload is kept, in seconds, or its validation error. */
 const checked = ({ fields, file }: Upload): Effect.Effect<number, Failure> => {
   const unknown = [...fields.keys()].find((name) => !known.has(name))
   if (unknown !== undefined) return Effect.fail(invalid(unknown, "Unexpected key"))
-  if (fields.get("purpose") !== "batch") return Effect.fail(invalid("purpose", "batch is the one purpose"))
+  if (fields.get("purpose") !== "batch") return Effect.fail(invalid("purpose", "must be batch"))
   if (file === undefined) return Effect.fail(invalid("file", "Missing key"))
   if ((fields.get("expires_after[anchor]") ?? "created_at") !== "created_at") {
-    return Effect.fail(invalid("expires_after[anchor]", "created_at is the one anchor"))
+    return Effect.fail(invalid("expires_after[anchor]", "must be created_at"))
   }
   const seconds = Number(fields.get("expires_after[seconds]") ?? MOST_SECONDS)
   if (!Number.isInteger(seconds) || seconds < LEAST_SECONDS || seconds > MOST_SECONDS) {
-    return Effect.fail(invalid("expires_after[seconds]", `an integer from ${LEAST_SECONDS} to ${MOST_SECONDS}`))
+    return Effect.fail(invalid("expires_after[seconds]", `must be an integer from ${LEAST_SECONDS} to ${MOST_SECONDS}`))
   }
   return Effect.flatMap(linesOf(file.bytes), (lines) => {
     if (lines === undefined) return Effect.fail(invalid("file", "UTF-8"))
-    if (lines.count === 0) return Effect.fail(invalid("file", "a request on each line"))
+    if (lines.count === 0) return Effect.fail(invalid("file", "must contain one request per line; got no lines"))
     return lines.count > MAX_LINES
-      ? Effect.fail(invalid("file", `at most ${MAX_LINES} lines`))
+      ? Effect.fail(invalid("file", `must have at most ${MAX_LINES} lines`))
       : Effect.succeed(seconds)
   })
 }
 
-/** A name can stand in a header and a listing, whatever it was called. */
+/** Replaces characters of a file name that a header or a listing cannot contain. */
 const nameOf = (name: string): string =>
   name
     .replace(/[^\p{L}\p{M}\p{N}\p{S} !#-.:;=?@[\]^-~]/gu, "_")
@@ -116,7 +116,7 @@ const files = Effect.gen(function* () {
       return stored === undefined ? yield* Effect.fail(full) : HttpServerResponse.jsonUnsafe(fileObjectOf(stored))
     })
 
-  // Before the file is received, so that who cannot pay for anything takes no room.
+  // Checks the balance before the file is received, so that an account without money uses no storage.
   const create = (request: HttpServerRequest.HttpServerRequest) =>
     Effect.gen(function* () {
       yield* funded(ledger)
@@ -172,7 +172,7 @@ const files = Effect.gen(function* () {
   return { find, create, list, content, remove }
 })
 
-/** `/files`: inputs and outputs of batches in the background. */
+/** `/files`: inputs and outputs of background batches. */
 export const layer = Layer.unwrap(
   Effect.map(files, ({ content, create, find, list, remove }) =>
     HttpApiBuilder.group(Api, "files", (handlers) =>

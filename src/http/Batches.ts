@@ -22,7 +22,7 @@ const decodeBatch = decoder(NewBatch, { strict: true })
 
 const secondsOf = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1_000))
 
-/** A batch as it is shown. */
+/** A batch as the API shows it. */
 export const batchObjectOf = (row: BatchRow): BatchObject => ({
   id: row.id,
   object: "batch",
@@ -97,7 +97,7 @@ const batches = Effect.gen(function* () {
   }
 })
 
-/** `/batches`: batches in the background. */
+/** `/batches`: background batches. */
 export const layer = Layer.unwrap(
   Effect.map(batches, ({ cancel, create, find, list }) =>
     HttpApiBuilder.group(Api, "batches", (handlers) =>

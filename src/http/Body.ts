@@ -6,19 +6,19 @@ import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
 import { type Encoding, encodingOf, unpack } from "./BodyEncoding.ts"
 
-/** The largest body taken: 32 MiB, enough for a conversation with images inline. */
+/** The largest request body the gateway accepts: 32 MiB, enough for a conversation with inline images. */
 export const MAX_BODY_BYTES = 32 * 1_048_576
 
-/** Nothing that a request can say is nested deeper; what walks a value may then recurse. */
+/** The maximum nesting depth of a body. It allows code that walks a value to recurse. */
 const MAX_DEPTH = 256
 
-/** No object of an honest request has more members. One with a million takes seconds to parse, and again for whatever walks it. */
+/** The maximum number of members of an object. One with a million takes seconds to parse, and again in all code that walks it. */
 const MAX_MEMBERS = 10_000
 
 const isJson = (contentType: string | undefined): boolean =>
   contentType === undefined || /^application\/([a-z0-9.+-]+\+)?json\s*(;|$)/i.test(contentType)
 
-/** What went wrong in reading a body, where that is the caller's doing. */
+/** The failure of reading a body, if the client caused it. */
 export const bodyFailure = (error: unknown): Failure | undefined => {
   if (!HttpServerError.isHttpServerError(error) || error.reason._tag !== "RequestParseError") return undefined
   return error.reason.reason === "BodyTooLarge"
@@ -28,17 +28,17 @@ export const bodyFailure = (error: unknown): Failure | undefined => {
 
 const unreadable = (detail: string): Failure => failure({ _tag: "InvalidJson", detail })
 
-/** Whether something is more than so many times in a text. */
+/** Whether `what` occurs more than `more` times in a text. */
 const occurs = (text: string, what: string, more: number): boolean => {
   let left = more
   for (let at = text.indexOf(what); at !== -1; at = text.indexOf(what, at + 1)) if (left-- === 0) return true
   return false
 }
 
-/** More brackets than levels are no proof of depth, but fewer are one of its absence, and quick to count. */
+/** Having more brackets than levels does not prove depth, but having fewer rules it out, and counting is fast. */
 const mayBeDeep = (text: string): boolean => occurs(text, "[", MAX_DEPTH / 2) || occurs(text, "{", MAX_DEPTH / 2)
 
-/** Where the string ends whose first character is at `start`. */
+/** The end of the string whose first character is at `start`. */
 const endOfString = (text: string, start: number): number => {
   for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {
     let first = end
@@ -96,14 +96,14 @@ const parse = (bytes: Uint8Array): Effect.Effect<unknown, Failure> => {
   }
   if (text.trim() === "") return Effect.fail(unreadable("it is empty"))
   try {
-    if (isCrowded(text)) return Effect.fail(invalid("body", `at most ${MAX_MEMBERS} members in one object`))
+    if (isCrowded(text)) return Effect.fail(invalid("body", `an object must have at most ${MAX_MEMBERS} members`))
     const value: unknown = JSON.parse(text)
     if (typeof value === "object" && value !== null && mayBeDeep(text) && isDeep(value)) {
       return Effect.fail(unreadable(`it is nested more than ${MAX_DEPTH} levels deep`))
     }
     return Effect.succeed(exactInputs(text, value))
   } catch (error) {
-    // The parser's message quotes the text around the fault; its first clause says where it is without that.
+    // The parser's message quotes the text around the fault. Its first clause names the position without quoting.
     const detail =
       error instanceof Error ? error.message.replace(/, "?\.{3}[\s\S]*$|, "[\s\S]*$/, "") : "it cannot be parsed"
     return Effect.fail(unreadable(detail))
@@ -114,13 +114,14 @@ const tooLarge = (limitBytes: number): Failure => failure({ _tag: "RequestTooLar
 const overloaded = failure({ _tag: "Overloaded" })
 const lost = unreadable("it could not be read")
 
-/** Room for a body that comes in pieces; it doubles as more comes. */
+/** The initial buffer for a body that arrives in pieces. It doubles as more arrives. */
 const FIRST_ROOM = 16_384
 
 /**
- * What has come of one body. It takes from the budget what has come, not what is announced: else a client that announces much
- * and sends nothing would use it up. The first piece, which is most often the only one, is kept as it is; with a second one they
- * are copied together as they come, because a client may send them so small that each takes far more memory than its bytes.
+ * The received part of one body. It takes from the budget what has arrived, not the announced length; otherwise a client that announces
+ * much and sends nothing would use the budget up. The first chunk, which is usually the only one, is kept as it is. When a second one
+ * arrives, all chunks are copied into one buffer, because a client may send chunks so small that each takes far more memory than its
+ * bytes.
  */
 class Received {
   readonly #budget: BodyBudget
@@ -133,7 +134,7 @@ class Received {
     this.#limitBytes = limitBytes
   }
 
-  /** Keeps one more piece, or says why it cannot. */
+  /** Keeps one more chunk, or returns the failure. */
   keep(piece: Uint8Array): Failure | undefined {
     const bytes = this.#taken + piece.length
     if (bytes > this.#limitBytes) return tooLarge(this.#limitBytes)
@@ -158,7 +159,7 @@ class Received {
     return this.#room.subarray(0, this.#taken)
   }
 
-  /** Gives back to the budget what was taken from it. */
+  /** Returns to the budget what was taken from it. */
   drop(): void {
     this.#budget.give(this.#taken)
     this.#taken = 0
@@ -167,10 +168,10 @@ class Received {
 
 const empty = new Uint8Array()
 
-/** What is made of all that came, while its place in the budget is still taken; throws nothing. */
+/** Processes the complete body while its budget is still taken. It never throws. */
 type Made<A> = (bytes: Uint8Array) => Effect.Effect<A, Failure>
 
-/** Reads Node's own stream: a stream of effects around it costs more than all else that is done to an ordinary body. */
+/** Reads Node's own stream, because a stream of effects around it costs more than everything else that an ordinary body needs. */
 const receiveDirect = <A>(source: IncomingMessage, received: Received, made: Made<A>): Effect.Effect<A, Failure> =>
   Effect.callback((resume) => {
     const leave = () => {
@@ -215,21 +216,21 @@ const receiveStream = <A>(
     Effect.ensuring(Effect.sync(() => received.drop()))
   )
 
-/** A client that waits to be told to go on is told so by the request's own stream. */
+/** Whether the body can be read directly. A client that waits for `100 Continue` gets it only from the request's own stream. */
 const isDirect = (source: unknown, headers: Headers.Headers): source is IncomingMessage =>
   source instanceof IncomingMessage && headers["expect"] === undefined
 
-/** What is looked at of a request: the platform's, or as much of one of Node's, whose body is then read from that. */
+/** The used parts of a request: the platform's request, or the same members of Node's request, from which the body is then read. */
 export type Arrived = Pick<HttpServerRequest.HttpServerRequest, "headers" | "method" | "source"> &
   Partial<Pick<HttpServerRequest.HttpServerRequest, "stream">>
 
-/** Why a form that its sender has compressed is not taken. */
+/** The failure of a compressed form, which is not supported. */
 export const packed = ({ headers }: Pick<Arrived, "headers">): Failure | undefined =>
   /^\s*(?:identity\s*)?$/i.test(headers["content-encoding"] ?? "")
     ? undefined
     : failure({ _tag: "UnsupportedMediaType", wanted: "it is, without a Content-Encoding" })
 
-/** Unpacks what came before it is made into something, within the limit and the budget: both also hold what came. */
+/** Decompresses the body before it is processed. The size limit and the budget also apply to the result. */
 const unpacking =
   <A>(encoding: Encoding, budget: BodyBudget, limitBytes: number, made: Made<A>): Made<A> =>
   (bytes) =>
@@ -271,8 +272,8 @@ const receiveJson = (request: Arrived, made: Made<unknown>): Effect.Effect<unkno
     : Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
 
 /**
- * Reads the body of a request as JSON. Fails with `UnsupportedMediaType`, `RequestTooLarge` or `InvalidJson`, and with
- * `Overloaded` where this node is receiving as much as it has room for.
+ * Reads the body of a request as JSON. Fails with `UnsupportedMediaType`, `RequestTooLarge` or `InvalidJson`, and with `Overloaded`
+ * when this node's memory for bodies is used up.
  */
 export const readJson = (request: Arrived): Effect.Effect<unknown, Failure> => receiveJson(request, parse)
 
@@ -287,14 +288,14 @@ export const readJsonText = (
   return Effect.map(read, (value) => ({ text, value }))
 }
 
-/** The same of a request that may have no body: undefined where nothing comes, in whatever framing. */
+/** The same for a request with an optional body: undefined when no bytes arrive, in any framing. */
 export const readJsonIfAny = (request: Arrived): Effect.Effect<unknown, Failure> => {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
   if (length === "0" && encoding === undefined) return Effect.undefined
   return receiveJson(request, (bytes) => (bytes.length === 0 ? Effect.undefined : parse(bytes)))
 }
 
-/** Reads the body of a request as it comes, at most so many bytes of it. Fails as `readJson` does. */
+/** Reads the body of a request as bytes, up to this length. Fails like `readJson`. */
 export const readBytes = (
   request: HttpServerRequest.HttpServerRequest,
   limitBytes: number

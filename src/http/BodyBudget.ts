@@ -1,9 +1,9 @@
 import { Context } from "effect"
 
-/** Bytes of request bodies held at one time by a node: a quarter of a gigabyte, or eight of the largest bodies there are. */
+/** The maximum bytes of request bodies that a node holds at one time: 256 MiB, or eight of the largest bodies. */
 export const BODY_BUDGET_BYTES = 256 * 1_048_576
 
-/** Memory shared by the bodies that are being received and parsed. */
+/** A memory budget shared by the bodies that are being received and parsed. */
 export class BodyBudget {
   readonly #limit: number
   #used = 0
@@ -12,17 +12,17 @@ export class BodyBudget {
     this.#limit = limitBytes
   }
 
-  /** Bytes taken and not given back. */
+  /** The bytes currently taken. */
   get used(): number {
     return this.#used
   }
 
-  /** Whether there are so many left. */
+  /** Whether this many bytes are left. */
   has(bytes: number): boolean {
     return this.#used + bytes <= this.#limit
   }
 
-  /** Takes so many bytes, unless there are not so many left. */
+  /** Takes this many bytes, or returns false when fewer are left. */
   take(bytes: number): boolean {
     if (!this.has(bytes)) return false
     this.#used += bytes
@@ -34,7 +34,7 @@ export class BodyBudget {
   }
 }
 
-/** The budget of this node, which all its requests share. */
+/** The budget of this node, shared by all its requests. */
 export const NodeBodyBudget = Context.Reference<BodyBudget>("tollgate/http/NodeBodyBudget", {
   defaultValue: () => new BodyBudget(BODY_BUDGET_BYTES)
 })

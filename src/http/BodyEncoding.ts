@@ -1,10 +1,10 @@
-/** Request bodies that their sender has compressed. */
+/** Decompresses request bodies. */
 import { Effect, Result } from "effect"
 import type { Duplex } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib"
 import { type Failure, failure } from "../domain/Failure.ts"
 
-/** How a body is compressed, by its `Content-Encoding`. */
+/** The compression of a body, by its `Content-Encoding`. */
 export type Encoding = "gzip" | "deflate" | "br" | "zstd"
 
 const NAMES: ReadonlyMap<string, Encoding | undefined> = new Map([
@@ -17,7 +17,7 @@ const NAMES: ReadonlyMap<string, Encoding | undefined> = new Map([
   ["zstd", "zstd"]
 ])
 
-/** The encoding of a body, undefined for one that is not compressed. Unknown encodings, and several at once, are refused. */
+/** The encoding of a body; undefined for an uncompressed one. Rejects unknown encodings, and several at once. */
 export const encodingOf = (named: string | undefined): Result.Result<Encoding | undefined, Failure> => {
   const name = (named ?? "").trim().toLowerCase()
   return NAMES.has(name)
@@ -25,7 +25,7 @@ export const encodingOf = (named: string | undefined): Result.Result<Encoding | 
     : Result.fail(failure({ _tag: "UnsupportedMediaType", wanted: "it is, or with one of gzip, deflate, br and zstd" }))
 }
 
-/** Clients send deflate with and without the head that its standard asks for. */
+/** Clients send deflate with and without the header that its standard requires. */
 const hasHead = ([first = 0, second = 0]: Uint8Array): boolean =>
   (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0
 
@@ -43,8 +43,8 @@ const unpackerOf = (encoding: Encoding, bytes: Uint8Array): Duplex => {
 }
 
 /**
- * Unpacks a body piece by piece. `keep` takes each piece or says why it cannot, which ends the work: a small body may unpack to
- * far more than there is room for.
+ * Decompresses a body chunk by chunk. `keep` takes each chunk or returns a failure, which ends the work: a small body may decompress to
+ * far more than the available memory.
  */
 export const unpack = (
   bytes: Uint8Array,
@@ -62,7 +62,7 @@ export const unpack = (
       if (failed !== undefined) stop(failed)
     })
     through.on("end", () => resume(Effect.void))
-    through.on("error", () => stop(failure({ _tag: "InvalidJson", detail: `it is not well-formed ${encoding}` })))
+    through.on("error", () => stop(failure({ _tag: "InvalidJson", detail: `it is not valid ${encoding}` })))
     through.end(bytes)
     return Effect.sync(() => through.destroy())
   })

@@ -12,16 +12,16 @@ const lifeOf = (header: string | undefined): Result.Result<number, Failure> => {
   const seconds = /^\d{1,9}$/.test(header.trim()) ? Number(header) : 0
   return seconds >= 1 && seconds <= MAX_LIFE_SECONDS
     ? Result.succeed(seconds)
-    : Result.fail(invalid(LIFE, `an integer from 1 to ${MAX_LIFE_SECONDS}`))
+    : Result.fail(invalid(LIFE, `must be an integer from 1 to ${MAX_LIFE_SECONDS}`))
 }
 
-/** Of a wish what is not so by itself, for the fingerprint of a request; undefined where that is nothing. */
+/** The cache wishes that differ from the default, for the fingerprint of a request; undefined if there are none. */
 export const wishedOf = ({ lifeSeconds, use }: CacheWish): Partial<CacheWish> | undefined => {
   if (!use) return { use }
   return lifeSeconds === DEFAULT_LIFE_SECONDS ? undefined : { lifeSeconds }
 }
 
-/** What the headers `X-Svc-Cache`, `X-Svc-Cache-TTL` and `Cache-Control` ask of the cache. `no-store` goes before all. */
+/** The cache wishes in the headers `X-Svc-Cache`, `X-Svc-Cache-TTL` and `Cache-Control`. `no-store` overrides the others. */
 export const cacheWishOf = (headers: Headers.Headers): Result.Result<CacheWish, Failure> => {
   const wanted = headers["x-svc-cache"]?.trim().toLowerCase() ?? "true"
   if (wanted !== "true" && wanted !== "false") return Result.fail(invalid(SWITCH, "true or false"))

@@ -28,11 +28,11 @@ import { logged, respond } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
 
-/** The scope of an idempotency key, however the address was written. */
+/** The scope of an idempotency key, whatever the spelling of the URL. */
 const pathOf = (slug: string | undefined): string =>
   slug === undefined ? "/chat/completions" : `/presets/${slug}/chat/completions`
 
-/** `POST /chat/completions`, by a preset or without. */
+/** `POST /chat/completions`, with a preset in its path or without. */
 export const chatDialect: ChatDialect<DecodedChat> = {
   decode: (body, preset, byPath, base, open) =>
     decodeChat(body, preset && { config: preset.config, byPath }, base, open),
@@ -41,7 +41,7 @@ export const chatDialect: ChatDialect<DecodedChat> = {
   names: chatNames
 }
 
-/** Serves both. */
+/** Serves both paths. */
 export const completions = Effect.map(
   chatOperation(chatDialect),
   (serve) => (called: Called, slug?: string) =>
@@ -69,7 +69,7 @@ export const estimates = Effect.gen(function* () {
       budgets.roomIn(limits.map(({ id }) => id)),
       (balance = { posted: 0n, held: 0n }, budgetRoom) => ({ ...balance, budgetRoom })
     ).pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))
-  /** What the model that a body names makes, if that is none for chat. */
+  /** The modality of the model that a body names, if it is not a chat model. */
   const otherThanChat = (body: unknown) => {
     const model = objectOf(body)?.["model"]
     const modality = typeof model === "string" ? catalogue.find(model)?.modality : undefined
@@ -96,7 +96,7 @@ export const estimates = Effect.gen(function* () {
   })
 })
 
-/** Answers a failure in the form of its operation, and logs what is for operators. */
+/** Returns a failure in the form of its operation, and logs the part for operators. */
 export const answered = <R>(
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>

@@ -1,4 +1,4 @@
-/** A paid chat operation of any dialect: how its request becomes one of the service, and its answer a response. */
+/** A paid chat operation of any dialect: turns an HTTP request into a service request, and its answer into a response. */
 import { Context, Effect, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../schemas/Access.ts"
@@ -30,20 +30,20 @@ import { describe, logged, spoiled } from "./Failures.ts"
 import { claimOf } from "./Idempotency.ts"
 import { type Taken, takePaid } from "./Preset.ts"
 
-/** Names of ignored members that a header lists at most. */
+/** The maximum number of ignored fields in the header. */
 const IGNORED_MAX = 32
 
-/** A member's name may be any string, half a surrogate pair included, which has no encoding. */
+/** Percent-encodes a field's name, which may contain half a surrogate pair, for which there is no encoding. */
 const encoded = (name: string): string =>
   encodeURIComponent(name.toWellFormed()).replaceAll("%5B", "[").replaceAll("%5D", "]")
 
-/** Names the members without effect. */
+/** The header that lists fields without effect. */
 export const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
   names.length === 0
     ? {}
     : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encoded).join(", ").slice(0, 2_048) }
 
-/** Says of an answer that it was given before. */
+/** The header that marks a replayed answer. */
 export const replayHeader = (replayed: boolean): Record<string, string> =>
   replayed ? { "idempotency-replayed": "true" } : {}
 
@@ -53,7 +53,7 @@ const streamHeaders = {
   "x-accel-buffering": "no"
 }
 
-/** The steering of the sandbox's double; outside a sandbox the header means nothing. */
+/** The steering of the sandbox's double. Outside a sandbox the header has no effect. */
 export const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
   header === undefined || !sandbox
     ? Result.succeed(undefined)
@@ -62,21 +62,21 @@ export const steeringOf = (header: string | undefined, sandbox: boolean): Result
         onSuccess: () => header
       })
 
-/** A request as it came, and which operation it is for. */
+/** A received request, and its operation. */
 export interface Received {
   readonly request: Pick<Arrived, "headers" | "method">
   readonly exchange: Exchange
   readonly principal: Principal
   readonly body: unknown
   readonly operation: string
-  /** The scope of its idempotency key, however the address was written. */
+  /** The scope of its idempotency key, whatever the spelling of the URL. */
   readonly path: string
   readonly sandbox: boolean
-  /** What its headers wish of the operation, where they do. */
+  /** The operation's wishes in its headers, if any. */
   readonly wished?: object | undefined
 }
 
-/** Reads what a request says beside its body; fails where a header of it is wrong. */
+/** Reads everything about a request except its body. Fails when a header is invalid. */
 export const circumstancesOf = (received: Received): Result.Result<Circumstances, Failure> => {
   const { body, exchange, operation, path, principal, request, sandbox, wished } = received
   const { headers, method } = request
@@ -94,21 +94,21 @@ export const circumstancesOf = (received: Received): Result.Result<Circumstances
   }))
 }
 
-/** A body, and the presets that take part in it. */
+/** A body, and the preset that applies to it. */
 export interface ChatBody extends Taken {
   readonly body: unknown
   /** The preset in its path. */
   readonly slug?: string | undefined
 }
 
-/** What the caller named first: a list of models may be longer than an answer's `model`, and is told in its `routing`. */
+/** The first model the client named. A list of models may be longer than the answer's `model`, so `routing` contains it. */
 const modelOf = ({ body, slug }: ChatBody, [first = ""]: ReadonlyArray<string>): string => {
   const { model, models } = objectOf(body) ?? {}
   if (typeof model === "string") return model
   return slug === undefined || models != null ? first : `@${slug}`
 }
 
-/** The models that a request names whose prompt is only counted, or why one of them cannot be asked for. */
+/** The models of a request whose prompt is only counted, or the failure when one of them is unknown. */
 export const knownModels = (
   catalogue: Snapshot,
   body: unknown,
@@ -119,7 +119,7 @@ export const knownModels = (
     (failed) => blamed(failed, listedIn(objectOf(body)))
   )
 
-/** The request of a wish. */
+/** Builds the service request of a decoded body. */
 export const chatRequestOf = (
   circumstances: Circumstances,
   asked: ChatBody,
@@ -145,9 +145,9 @@ export const chatRequestOf = (
   })
 }
 
-/** How a dialect reads a request and says its answer. */
+/** How a dialect decodes a request and encodes its answer. */
 export interface ChatDialect<D extends Decoded> {
-  /** `base` is how the request is routed where neither it nor its preset says; `open` opens reasoning that comes back. */
+  /** `base` is the routing when neither the request nor its preset says. `open` opens reasoning that the client sends back. */
   readonly decode: (
     body: unknown,
     preset: ResolvedPreset | undefined,
@@ -157,15 +157,15 @@ export interface ChatDialect<D extends Decoded> {
   ) => Result.Result<D, Failure>
   readonly encode: (answer: Answer, decoded: D) => object
   readonly encoder: (opening: StreamOpening, decoded: D) => StreamEncoder
-  /** The request with what its headers say of it. */
+  /** Adds what the request's headers say. */
   readonly withHeaders?: (decoded: D, headers: Readonly<Record<string, string | undefined>>) => D
-  /** What a whole answer says in headers, where its body has no place for it. */
+  /** Headers for facts that the body of a complete answer cannot contain. */
   readonly headersOf?: (answer: Answer) => Readonly<Record<string, string>>
-  /** What the members of a request are called. */
+  /** The dialect's names of request fields. */
   readonly names: MemberNames
 }
 
-/** Items that a response's input may have, however few messages the operator allows. */
+/** The minimum limit for items of a Responses API input, even if the operator allows fewer messages. */
 const INPUT_ITEMS = 1_000
 
 /**
@@ -191,14 +191,14 @@ export const withinMessages = <A>(
   })
 }
 
-/** The dialect, which refuses more messages than the operator allows. */
+/** The dialect with the operator's limit on messages. */
 export const limited = <D extends Decoded>(dialect: ChatDialect<D>, maxMessages: number): ChatDialect<D> => ({
   ...dialect,
   decode: (body, ...rest) =>
     withinMessages(body, { maxMessages, prompt: dialect.names["messages"] }, () => dialect.decode(body, ...rest))
 })
 
-/** Names the member that is too long, or that a provider refused, as the dialect does. */
+/** Renames the field that is too long, or that a provider rejected, to the dialect's name. */
 export const named = (names: MemberNames, failed: Failure): Failure => {
   const { log, reason } = failed
   switch (reason._tag) {
@@ -213,7 +213,7 @@ export const named = (names: MemberNames, failed: Failure): Failure => {
   }
 }
 
-/** Where an operation is found and what it is called, on receipts and as the scope of idempotency keys. */
+/** The path of an operation and its name, for receipts and as the scope of idempotency keys. */
 export interface Place {
   readonly operation: string
   readonly path: string
@@ -221,12 +221,12 @@ export interface Place {
   readonly slug?: string | undefined
 }
 
-/** A request, and who makes it. */
+/** A request and its caller. */
 export interface Called extends Pick<Received, "exchange" | "principal"> {
   readonly request: Arrived
 }
 
-/** The same of the running request. */
+/** The same for the running request. */
 export const calledBy = (request: Arrived): Effect.Effect<Called, never, Caller> =>
   Effect.withFiberSucceed((fiber) => ({
     request,
@@ -234,7 +234,7 @@ export const calledBy = (request: Arrived): Effect.Effect<Called, never, Caller>
     principal: Context.getUnsafe(fiber.context, Caller)
   }))
 
-/** Serves one dialect: reads the body, takes the preset it names, and answers whole or as a stream, as was asked. */
+/** Serves one dialect: reads the body, applies the preset it names, and answers as a whole or as a stream, as requested. */
 export const chatOperation = <D extends Decoded>(unlimited: ChatDialect<D>) =>
   Effect.gen(function* () {
     const inference = yield* Inference
@@ -245,7 +245,7 @@ export const chatOperation = <D extends Decoded>(unlimited: ChatDialect<D>) =>
     const inWords = (failed: Failure) => named(dialect.names, failed)
     const run = Effect.runForkWith(yield* Effect.context())
 
-    /** The request as the service has it. */
+    /** Builds the service request. */
     const chatOf = (received: Received, asked: ChatBody, decoded: D): Result.Result<ChatRequest, Failure> =>
       Result.flatMap(circumstancesOf(received), (circumstances) => chatRequestOf(circumstances, asked, decoded))
 
@@ -262,7 +262,7 @@ export const chatOperation = <D extends Decoded>(unlimited: ChatDialect<D>) =>
         exchange.preset = stream.preset
         const { created, replayed, requestId } = stream
         const encoder = dialect.encoder({ requestId, created, model: chat.model, describe }, decoded)
-        // The last item at most is an error, so that encoding the others stays a plain function.
+        // Only the last item can be an error, so encoding the others can remain a plain function.
         const answered = new EventStream(stream, encoder, (failed) => {
           spoiled(failed, exchange)
           run(logged(failed, exchange))

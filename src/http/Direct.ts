@@ -1,4 +1,4 @@
-/** `POST /chat/completions` answered straight from Node's server. */
+/** Serves `POST /chat/completions` directly from Node's server. */
 import { Cause, Context, Effect, Exit, Fiber } from "effect"
 import { HttpServerError, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -14,14 +14,14 @@ import { askedOf, makeEdge } from "./Edge.ts"
 import { WrittenBody } from "./EventStream.ts"
 import { type Direct, leanContext } from "./Lean.ts"
 
-/** Longer bodies go the platform's way, which knows what to do with those that nobody reads to their end. */
+/** Longer bodies take the platform's path, which also handles bodies that are not read to their end. */
 const MOST_BODY_BYTES = 262_144
 
 const { chatCompletions: endpoint } = Api.groups.chat.endpoints
 const { method, path: url } = endpoint
 const asked = askedOf({ method, url })
 
-/** What Node has of a request that is the operation's as plainly as most are. */
+/** Node's request, if it is an ordinary one for this operation. */
 const arrivedOf = (request: IncomingMessage): Arrived | undefined => {
   if (request.url !== url || request.method !== method || request.httpVersionMajor !== 1) return undefined
   const headers = request.headers as Arrived["headers"]
@@ -40,7 +40,7 @@ const write = (
   if (response.destroyed) return
   response.writeHead(status, { ...headers, ...more })
   response.end(body._tag === "Uint8Array" ? (body.text ?? body.body) : undefined)
-  // What has not been read of a body would be in the way of the next request.
+  // An unread body would block the next request of the connection.
   if (!response.req.complete) response.req.resume()
 }
 
@@ -55,18 +55,17 @@ const send = (
     : Effect.sync(() => write(response, answer, more))
 }
 
-/** Nothing can be said any more of an answer that has begun. */
+/** A response that has started cannot report an error any more. */
 const giveUp = (response: ServerResponse, cause: Cause.Cause<unknown>): void => {
   if (response.headersSent) response.destroy()
   else response.writeHead(Cause.hasInterruptsOnly(cause) ? 503 : 500).end()
 }
 
 /**
- * The platform's way to an operation is made for any operation: it finds a route, decodes what the contract lists, asks for a
- * credential as middleware and gives each of them a context of its own, which together took a fifth of a request's processor time.
- * So the operation that most requests are for is served by the same functions without that: by its contract,
- * from the key on, where the key is remembered and the request is as plain as can be. Everything else goes the platform's way.
- * Requests are interrupted when their client leaves, and those that are left when the scope closes.
+ * The platform's path to an operation is general: it finds a route, decodes what the contract lists, checks credentials as middleware
+ * and creates a context for each step. Together, that took a fifth of a request's CPU time. So the operation with the most requests is
+ * served by the same functions without that, when the key is cached and the request is an ordinary one. Everything else takes the
+ * platform's path. Requests are interrupted when their client disconnects, and the remaining ones when the scope closes.
  */
 export const makeDirect = Effect.gen(function* () {
   const auth = yield* Auth
@@ -98,7 +97,7 @@ export const makeDirect = Effect.gen(function* () {
         onFailure: (cause) => {
           const answer = edge.answer(asked, exchange, cause)
           if (answer !== undefined) return Effect.flatMap(answer, finished)
-          // Its client has not left: the service stops.
+          // The client is still connected, so the service is stopping.
           return response.destroyed ? Effect.failCause(cause) : finished(edge.cutOff(exchange))
         }
       })

@@ -13,16 +13,16 @@ import { makeRefuse } from "./Edge.ts"
 import { API_PREFIX, OPENAPI_PATH } from "./KnownPaths.ts"
 import { Exchange } from "./Exchange.ts"
 
-/** Pages load nothing from elsewhere and run no inline script. */
+/** Pages load nothing from other sites and run no inline scripts. */
 const POLICY = {
   pages:
     "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  /** The reference writes its own styles, and evaluates none of its scripts. */
+  /** The API reference writes its own styles. It does not evaluate scripts from strings. */
   reference:
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 } as const
 
-/** One file as it goes out. `make` is called at the first request for it. */
+/** A file to serve. `make` is called at the first request for it. */
 interface Asset {
   readonly contentType: string
   readonly policy: keyof typeof POLICY
@@ -51,7 +51,7 @@ const text = (contentType: string, make: () => string, policy: keyof typeof POLI
   make: Effect.sync(() => Buffer.from(make()))
 })
 
-/** Answers a GET or HEAD with an asset, made once and kept; compressed where the client takes that. */
+/** Serves an asset for GET and HEAD. It is created once and cached, and compressed if the client accepts that. */
 const answering = (asset: Asset) =>
   Effect.map(Effect.cached(madeOf(asset)), (made) =>
     Effect.gen(function* () {
@@ -73,7 +73,7 @@ const answering = (asset: Asset) =>
     })
   )
 
-/** What lies beside the pages: styles, scripts and fonts by their name below `/docs/assets`. */
+/** Styles, scripts and fonts by their names under `/docs/assets`. */
 const assetsOf = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const here = new URL("../documentation/assets/", import.meta.url)
@@ -86,7 +86,7 @@ const assetsOf = Effect.gen(function* () {
       "font/woff2",
       new URL(import.meta.resolve(`@fontsource-variable/${family}/files/${name}-latin-wght-normal.woff2`))
     )
-  // Effect ships the script of the reference inside its own module for it, which no import names.
+  // Effect ships the script of the API reference in an internal module that cannot be imported by name.
   const scalar = new URL("internal/httpApiScalar.js", import.meta.resolve("effect/http-api/HttpApiScalar"))
   return {
     "style.css": own("style.css", "text/css"),
@@ -106,7 +106,7 @@ const assetsOf = Effect.gen(function* () {
   } satisfies Readonly<Record<string, Asset>>
 })
 
-/** The files of the documentation by their path. */
+/** The files of the documentation by their paths. */
 const assetsByPath = (pages: ReadonlyArray<Page>, base: () => string): ReadonlyMap<string, Asset> =>
   new Map([
     ["/docs", text("text/html", () => indexHtml(pages))],
@@ -120,7 +120,7 @@ const assetsByPath = (pages: ReadonlyArray<Page>, base: () => string): ReadonlyM
     ])
   ])
 
-/** The links that a client finds at the API's root. */
+/** The links at the API's root. */
 const linksAt = (base: string) => ({
   object: "links",
   documentation: `${base}/docs`,
@@ -129,7 +129,7 @@ const linksAt = (base: string) => ({
   llms: `${base}/llms.txt`
 })
 
-/** `GET` and `HEAD` of the documentation. Paths that have no page are `not_found`. */
+/** Serves the documentation for `GET` and `HEAD`. A path without a page is `not_found`. */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const publicUrl = yield* PublicUrl

@@ -52,7 +52,7 @@ const EXPOSED = [
 
 const cors = { "access-control-allow-origin": "*", "access-control-expose-headers": EXPOSED }
 
-/** Pages may read parts of files and tell them apart. */
+/** Pages of other origins may request ranges of files and use conditional requests. */
 const filesCors = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": "X-Request-ID, Accept-Ranges, Content-Length, Content-Range, ETag"
@@ -77,21 +77,21 @@ const preflight = HttpServerResponse.empty({
 const isPreflight = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined
 
-/** What all answers to requests below a path have in common. */
+/** What all responses under a path prefix have in common. */
 interface Area {
   readonly headers: Readonly<Record<string, string>>
-  /** Pages of any origin may ask before they send. */
+  /** Whether pages of any origin may send a CORS preflight. */
   readonly preflight: boolean
-  /** A write that failed is not tried again by clients on their own. */
+  /** Whether clients must not retry a failed write automatically. */
   readonly writesOnce: boolean
 }
 
-/** What an account is and has is kept by no cache on the way, and neither is what went wrong. */
+/** No cache may store an account's data or its errors. */
 const notKept = { "cache-control": "no-store" }
 
-/** The first that a path is in, or below, is its own. */
+/** The first prefix that matches a path applies. */
 const areas: ReadonlyArray<readonly [prefix: string, Area]> = [
-  // The cookie is for pages of this service alone: no page of another site may read an answer, or ask whether it may.
+  // The cookie is only for pages of this service: no page of another site may read a response, or send a preflight.
   [`${API_PREFIX}/console`, { headers: notKept, preflight: false, writesOnce: true }],
   [`${API_PREFIX}/management`, { headers: { ...notKept, ...cors }, preflight: true, writesOnce: true }],
   [`${API_PREFIX}/payments`, { headers: { ...notKept, ...cors }, preflight: true, writesOnce: false }],
@@ -117,8 +117,8 @@ const decoded = (path: string): string => {
 }
 
 /**
- * The path of a request as the router reads it, who takes many spellings for one: without an origin that is no URL, decoded but for
- * what has a meaning in a path, and with single slashes.
+ * The path of a request in the form that the router uses, which accepts several spellings of a path. URLs without an origin are
+ * resolved, escapes are decoded except where a character has a meaning in paths, and double slashes become single ones.
  */
 export const routedPath = (url: string): string => {
   const target = url.startsWith("/") ? url : url.replace(/^https?:\/\/.*?\//, "/")
@@ -127,7 +127,7 @@ export const routedPath = (url: string): string => {
   return plain.includes("//") ? plain.replace(/\/{2,}/g, "/") : plain
 }
 
-/** What is asked for. */
+/** The method, URL and path of a request. */
 export interface Asked {
   readonly method: string
   readonly url: string
@@ -135,7 +135,7 @@ export interface Asked {
   readonly area: Area
 }
 
-/** What a request asks for. */
+/** Reads the method, URL and path of a request. */
 export const askedOf = ({ method, url }: Pick<HttpServerRequest.HttpServerRequest, "method" | "url">): Asked => {
   const path = routedPath(url)
   return { method, url, path, area: areaOf(path) }
@@ -143,7 +143,7 @@ export const askedOf = ({ method, url }: Pick<HttpServerRequest.HttpServerReques
 
 const READS = new Set(["GET", "HEAD"])
 
-/** HTTP/1.1 requires the header, HTTP/1.0 does not know it. */
+/** HTTP/1.1 requires the `Host` header. HTTP/1.0 does not have it. */
 const lacksHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
   headers.host === undefined && httpVersion === "1.1"
 
@@ -151,10 +151,10 @@ const hostless = invalid("Host", "HTTP/1.1 requires this header")
 
 const notRepeated = { "x-should-retry": "false" }
 
-/** Where the documentation is. */
+/** The path of the documentation. */
 const DOCS_PATH = "/docs"
 
-/** Routes beside the operations that have no names in them. */
+/** Routes without parameters besides the operations. */
 const PLAIN_ROUTES: ReadonlySet<string> = new Set([
   "/",
   API_PREFIX,
@@ -164,14 +164,14 @@ const PLAIN_ROUTES: ReadonlySet<string> = new Set([
   "/llms-full.txt"
 ])
 
-/** The route of what no operation of the API serves; undefined for every other path. */
+/** The route of a path that no operation of the API serves; undefined for every other path. */
 const plainRoute = (path: string): string | undefined => {
   if (PLAIN_ROUTES.has(path)) return path
   if (isIn(path, FILES_PATH)) return FILE_ROUTE
   return isIn(path, DOCS_PATH) ? `${DOCS_PATH}/*` : undefined
 }
 
-/** What the API never answers to; a HEAD goes where its GET goes. */
+/** Methods that the API never serves. A HEAD request takes the route of GET. */
 const REFUSED = [...METHODS, "OPTIONS"] as const satisfies ReadonlyArray<HttpMethod.HttpMethod>
 
 const isRouteNotFound = (cause: Cause.Cause<unknown>): boolean =>
@@ -182,7 +182,7 @@ const isRouteNotFound = (cause: Cause.Cause<unknown>): boolean =>
       reason.error.reason._tag === "RouteNotFound"
   )
 
-/** Answers a request that no operation counted: it is counted against the client's address. */
+/** Answers a request that no operation has counted. It is counted against the client's address. */
 export const makeRefuse = Effect.gen(function* () {
   const config = yield* Config
   const limiter = yield* RateLimiter
@@ -198,7 +198,7 @@ export const makeRefuse = Effect.gen(function* () {
     )
 })
 
-/** The failure behind a cause; undefined when there is none, as for an interruption by the client's leaving. */
+/** The failure behind a cause. Undefined when there is none, for example when the client disconnected. */
 const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
   for (const reason of cause.reasons) {
     if (reason._tag === "Interrupt") continue
@@ -213,18 +213,18 @@ const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
 const isWritten = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
   body._tag === "Raw" && body.body instanceof WrittenBody
 
-/** Told to whoever still waits when the time of a stop is over. */
+/** The answer to requests that are still waiting when the shutdown grace period ends. */
 const stopping: Reason = {
   _tag: "ServiceUnavailable",
   detail: "The service is stopping; try again",
   retryAfterSeconds: 1
 }
 
-/** The platform's answer to a request that it cut off by a stop. */
+/** Whether a response is the platform's answer to a request that was interrupted by shutdown. */
 const isCutOff = ({ body, status }: HttpServerResponse.HttpServerResponse): boolean =>
   status === 503 && body._tag === "Empty"
 
-/** Such an answer writes itself when it has all its headers; the server finds it written. */
+/** A written body writes itself once it has all its headers, so the server must not write it again. */
 const written = (
   request: HttpServerRequest.HttpServerRequest,
   response: HttpServerResponse.HttpServerResponse
@@ -235,14 +235,14 @@ const written = (
   return Effect.as(body.body.writeTo(node, status, headers), response)
 }
 
-/** What of a request its exchange is made from. */
+/** The parts of a request from which its exchange is made. */
 export interface Coming {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly source: object
   readonly peer: () => string | undefined
 }
 
-/** What the edge does for a request, however it is served. */
+/** The edge's work for a request, on every path by which it is served. */
 export const makeEdge = Effect.gen(function* () {
   const config = yield* Config
   const limiter = yield* RateLimiter
@@ -256,10 +256,10 @@ export const makeEdge = Effect.gen(function* () {
     status: number
   ): Readonly<Record<string, string>> => ({
     "x-request-id": requestId,
-    // Where clients of Anthropic's look for it.
+    // The header that Anthropic's clients read.
     ...(errors === "messages" ? { "request-id": requestId } : none),
     ...(area.writesOnce && status >= 400 && !READS.has(method) ? notRepeated : none),
-    // Says otherwise of what was refused for its number, and so not begun.
+    // A request that was rejected for its rate limit never started, so these override the headers above.
     ...limits,
     ...sandbox,
     ...(preset === undefined ? none : presetHeaders(preset)),
@@ -269,7 +269,7 @@ export const makeEdge = Effect.gen(function* () {
   return {
     refuse,
 
-    /** Its exchange, with a new id. */
+    /** Creates the exchange with a new id. */
     begin: ({ headers, peer, source }: Coming): Exchange => {
       const { trustedProxies } = config.http
       const exchange: Exchange = {
@@ -288,7 +288,7 @@ export const makeEdge = Effect.gen(function* () {
       return exchange
     },
 
-    /** The headers that its response has beside its own. */
+    /** The headers that the edge adds to a response. */
     dress: (asked: Asked, exchange: Exchange, status: number): Effect.Effect<Readonly<Record<string, string>>> =>
       exchange.verdict === undefined
         ? Effect.map(
@@ -297,7 +297,7 @@ export const makeEdge = Effect.gen(function* () {
           )
         : Effect.succeed(headersOf(asked, exchange, limitHeaders(exchange.verdict), status)),
 
-    /** Its response where it has failed; undefined where its client has left. */
+    /** The response to a failed request; undefined when its client has disconnected. */
     answer: ({ method, path, url }: Asked, exchange: Exchange, cause: Cause.Cause<unknown>) => {
       if (isRouteNotFound(cause)) {
         const { form = exchange.errors, reason } = unrouted(method, path, pathOf(url))
@@ -308,14 +308,14 @@ export const makeEdge = Effect.gen(function* () {
       return failed === undefined ? undefined : Effect.as(logged(failed, exchange), respond(failed, exchange))
     },
 
-    /** Its response where the service stops before it has another. */
+    /** The response when the service stops before the request has another. */
     cutOff: (exchange: Exchange): HttpServerResponse.HttpServerResponse => respond(failure(stopping), exchange)
   }
 })
 
 /**
- * Around every request: its id, its place in the rate limits, CORS, and the one error envelope for whatever goes wrong inside,
- * or is not there at all.
+ * Wraps every request: adds its id, its rate limit headers and CORS, and puts every error, including unknown paths, into the one error
+ * envelope.
  */
 const Edge = HttpRouter.middleware(
   Effect.map(makeEdge, ({ answer, begin, cutOff, dress, refuse }) => {
@@ -352,7 +352,7 @@ const Edge = HttpRouter.middleware(
   { global: true }
 )
 
-/** A known path under another method is answered 405, before any route for whole trees of paths; all else is left to the edge. */
+/** Answers 405 for a known path with another method, before routes for whole path prefixes apply. The edge handles everything else. */
 const Fallbacks = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const refuse = yield* makeRefuse

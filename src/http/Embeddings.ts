@@ -22,7 +22,7 @@ import { leanHandlers } from "./Lean.ts"
 import { paidWork, readerOf } from "./PaidWork.ts"
 import { type ArrivingList, VectorStream } from "./VectorStream.ts"
 
-/** What is kept of an answer: its list as text, since what was parsed could not be said again to the byte. */
+/** The stored form of an answer. Its list is kept as text, because a parsed list could not be serialized byte for byte again. */
 interface Kept {
   readonly data: string
 }
@@ -30,24 +30,24 @@ interface Kept {
 const keep = ({ arriving, data }: Embedded): Kept | undefined =>
   arriving !== undefined || data.length > MAX_KEPT_BYTES ? undefined : { data: Buffer.from(data).toString() }
 
-/** The vectors again, of what was kept of them. */
+/** Restores the vectors from the stored form. */
 export const restoreEmbedded = (kept: unknown): Embedded => ({
   data: Buffer.from((kept as Kept).data),
   tokens: undefined
 })
 
-/** How long room is waited for while a caller waits, and in a batch, where nobody does. */
+/** How long to wait for memory while a client waits, and in a batch, where none does, in milliseconds. */
 const WAIT_MS = 5_000
 const BATCH_WAIT_MS = 60_000
 
-/** Room for an answer, as far as it needs any. */
+/** The memory reservation of an answer, if it needs one. */
 interface Rooming {
   readonly room: Room
   readonly waitMs: number
   readonly onTaken?: (place: Place) => void
 }
 
-/** Asks within the account's share of the room, so that who waits for it waits for no provider. */
+/** Calls the provider within the account's share of memory, so that waiting for memory does not occupy a provider. */
 const askWithin = (
   { onTaken, room, waitMs }: Rooming,
   { principal: { accountId } }: PaidRequest,
@@ -62,7 +62,7 @@ const askWithin = (
   })
 }
 
-/** What a work with these inputs asks of whoever does it. */
+/** The service request for embedding these inputs. */
 const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: Rooming): WorkRequest<Embedded> => {
   const longest = longestInput(asked)
   return {
@@ -81,7 +81,7 @@ const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: Rooming): WorkR
   }
 }
 
-/** The same work of the first so many inputs. */
+/** The same work for the first `count` inputs. */
 const firstOf = ({ inputs }: EmbedWork, count: number): Pick<EmbedWork, "inputs"> => ({
   inputs: inputs.slice(0, count)
 })
@@ -89,13 +89,13 @@ const firstOf = ({ inputs }: EmbedWork, count: number): Pick<EmbedWork, "inputs"
 const brokenOff = (error: ProviderError): Failure =>
   failure({ _tag: "UpstreamError", detail: "the answer broke off" }, error)
 
-/** The same embeddings when all of them have come. */
+/** The same embeddings once all of them have arrived. */
 const wholeOf = (embedded: Embedded): Effect.Effect<Embedded, Failure> =>
   embedded.arriving === undefined
     ? Effect.succeed(embedded)
     : Effect.map(Effect.mapError(embedded.arriving.whole, brokenOff), (tokens) => ({ ...embedded, tokens }))
 
-/** The same with all that was still to come in its list. */
+/** The same with the rest of its list. */
 const gathered = ({ arriving, data, tokens }: Embedded): Effect.Effect<Embedded, Failure> =>
   arriving === undefined
     ? Effect.succeed({ data, tokens })
@@ -105,7 +105,7 @@ const gathered = ({ arriving, data, tokens }: Embedded): Effect.Effect<Embedded,
         return { data: Buffer.concat(parts), tokens: yield* Effect.mapError(arriving.whole, brokenOff) }
       })
 
-/** A request whose answer is taken as a whole, however long it is. */
+/** A request for a complete answer of any length. */
 export const wholeRequest = (room: Room, paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => ({
   ...requestOf(paid, asked, { room, waitMs: BATCH_WAIT_MS }),
   deliver: gathered
@@ -120,7 +120,7 @@ const respond = (model: string, answer: WorkAnswer<Embedded>) => {
   })
 }
 
-/** What a client is given of a whole list at a time. */
+/** The size of the pieces in which a complete list is sent, in bytes. */
 const PIECE_BYTES = 262_144
 
 const inPieces = (data: Uint8Array): ArrivingList["arriving"] => {
@@ -128,7 +128,7 @@ const inPieces = (data: Uint8Array): ArrivingList["arriving"] => {
   return { next: Effect.sync(() => (at < data.length ? [data.subarray(at, (at += PIECE_BYTES))] : undefined)) }
 }
 
-/** The same with a list that is too long to be given away at once. */
+/** Sends a list that is too long to be sent at once. */
 const respondLong = (model: string, answer: WorkAnswer<Embedded>, list: Pick<ArrivingList, "onError" | "over">) => {
   const { data } = answer.value
   const [before, after] = [beforeList(model), afterList(answer)]
@@ -163,7 +163,7 @@ const embeddings = Effect.gen(function* () {
         return wholeOf(embedded)
       }
     }
-    // Beside its answer the request goes on to its end, whether somebody reads or not.
+    // In parallel to its response, the request runs to its end whether or not a client reads it.
     const running = yield* Effect.forkDetach(work.run(asked), { startImmediately: true })
     const settled = Fiber.join(running)
     const first = Effect.raceFirst(Effect.map(Deferred.await(begun), Result.fail), Effect.map(settled, Result.succeed))

@@ -5,8 +5,7 @@ import type { Failure } from "../domain/Failure.ts"
 import type { AnswerStream, StreamItem } from "../inference/StreamFlow.ts"
 
 /**
- * The body of an answer that writes itself to Node's response, head and all. The edge, which has the last word on headers, lets it
- * write.
+ * A response body that writes itself to Node's response, headers included. The edge, which decides on the headers, starts the writing.
  */
 export abstract class WrittenBody {
   abstract writeTo(
@@ -17,15 +16,15 @@ export abstract class WrittenBody {
 }
 
 /**
- * The body of a streamed answer, which writes itself: an item is encoded and handed to Node where it comes, without a stream of
- * effects or a fiber between.
+ * The body of a streamed answer, which writes itself: each item is encoded and passed to Node as it arrives, without a stream of
+ * effects or a fiber in between.
  */
 export class EventStream extends WrittenBody {
   readonly #stream: AnswerStream
   readonly #encoder: StreamEncoder
   readonly #onError: (failure: Failure) => void
 
-  /** `onError` is told of the failure that ends a stream in its midst. */
+  /** `onError` receives the failure that ends a started stream. */
   constructor(stream: AnswerStream, encoder: StreamEncoder, onError: (failure: Failure) => void) {
     super()
     this.#stream = stream
@@ -33,10 +32,10 @@ export class EventStream extends WrittenBody {
     this.#onError = onError
   }
 
-  /** Writes head and body, as fast as the client takes them. The head goes out with the first frames. */
+  /** Writes headers and body at the pace of the client. The headers go out with the first frames. */
   writeTo(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>): Effect.Effect<void> {
     const take = (items: ReadonlyArray<StreamItem>, more: () => void): boolean => {
-      // Whoever reads is about to be interrupted.
+      // The reading fiber is about to be interrupted.
       if (response.destroyed) return false
       const frames = items.length === 1 ? this.#encode(items[0]!) : items.map((item) => this.#encode(item)).join("")
       if (!response.headersSent) response.writeHead(status, headers)
@@ -49,7 +48,7 @@ export class EventStream extends WrittenBody {
       response.once("drain", more)
       return false
     }
-    // Ended in order, what is only a part would look whole.
+    // A regular end would make a partial response look complete.
     const cut = () => Effect.sync(() => response.headersSent && response.destroy())
     return Effect.onError(Effect.interruptible(this.#stream.read(take)), cut)
   }

@@ -7,20 +7,20 @@ import type { AccessLine } from "./AccessLog.ts"
 /** In which form an operation says its failures: the one envelope, as the legacy routes do, as Anthropic does, or as JSON-RPC does. */
 export type ErrorForm = "standard" | "legacy" | "messages" | "rpc"
 
-/** What the edge knows of the request being served, and what its response is to say. */
+/** The edge's facts about the running request and its response. */
 export interface Exchange {
   readonly requestId: string
   /** `performance.now()` at its arrival. */
   readonly arrivedAt: number
-  /** The client's address; behind trusted proxies the one they name. */
+  /** The client's address; behind trusted proxies the one they report. */
   readonly address: () => string
-  /** Whether a trusted proxy says that the client came by https. */
+  /** Whether a trusted proxy reports that the client used https. */
   readonly byHttps: () => boolean
-  /** The rate limit it was counted against. */
+  /** The rate limit that it was counted against. */
   verdict: Verdict | undefined
-  /** The preset that took part in it. */
+  /** The preset that it uses. */
   preset: PresetUse | undefined
-  /** That of the operation, once it is known. */
+  /** The error form of the operation, once the operation is known. */
   errors: ErrorForm
   /** Undefined unless its trace is recorded. */
   readonly span: Span | undefined

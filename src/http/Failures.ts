@@ -1,4 +1,4 @@
-/** The one table of failures: what each is on the wire, and whether it charges. */
+/** The one table of failures: the HTTP form of each, and whether it may have been charged. */
 import { Effect, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ErrorBody } from "../../schemas/Errors.ts"
@@ -9,14 +9,14 @@ import { formatUsd, type Nano } from "../domain/Money.ts"
 import type { ErrorForm, Exchange } from "./Exchange.ts"
 import { loggedReason } from "./LoggedReason.ts"
 
-/** One line of the table. */
+/** A row of the table. */
 export interface Line {
   readonly status: number
   readonly type: string
   readonly code: string
-  /** Whether a request that failed so may have been charged: only one that broke after output had come. */
+  /** Whether a request that failed in this way may have been charged, which is so only for one that broke after its first output. */
   readonly charged: boolean
-  /** What OpenAI's and Anthropic's clients do by themselves: `x-should-retry`. */
+  /** Whether OpenAI's and Anthropic's clients retry automatically: the `x-should-retry` header. */
   readonly retry: boolean
 }
 
@@ -81,11 +81,11 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   HoldExpired: line(504, "timeout_error", "request_expired", false, true)
 }
 
-/** Seconds after which a failure that passes by itself is worth another try. */
+/** The suggested wait before retrying a temporary failure, in seconds. */
 const RETRY_SOON_SECONDS = 1
 const RETRY_STORE_SECONDS = 2
 
-/** An answer must not grow with what it complains of: characters of a message, and of the name of a field. */
+/** The maximum characters of a message and of a field's name, so that a response does not grow with the request it rejects. */
 const MAX_MESSAGE = 2_000
 const MAX_FIELD = 256
 
@@ -123,20 +123,20 @@ const unknownModelMessage = (reason: Extract<Reason, { readonly _tag: "UnknownMo
   return `${reason.detail ?? `There is no model ${reason.model}`}${meant || "."} GET /models lists all models`
 }
 
-/** What is said of reasons that say nothing more themselves. */
+/** The messages of reasons without details. */
 const sentences = {
   MissingApiKey: "Send your API key as `Authorization: Bearer <key>`",
   InvalidApiKey: "This API key is unknown or revoked",
   NotSignedIn: "Sign in first",
-  InvalidCode: "This code is not valid, or no longer; ask for a new one",
+  InvalidCode: "This code is wrong, used or expired; request a new one",
   RequestTimeout: "The request did not arrive in time",
   IdempotencyInProgress: "A request with this idempotency key is still running",
   IdempotencyKeyReused: "This idempotency key was used for another request",
   EmptyCompletion: "The model answered nothing. You were not charged",
-  SearchFailed: "No search engine answers at present. You were not charged",
+  SearchFailed: "No search engine could answer. You were not charged",
   EmptyGeneration: "The model made no image. You were not charged",
-  StatusCheckFailed: "The provider cannot be asked how far this video is at present; try again",
-  StoreUnavailable: "The service cannot reach its database or its file store at present; try again",
+  StatusCheckFailed: "The provider's status of this video is unavailable; try again",
+  StoreUnavailable: "The service cannot reach its database or its file store; try again",
   Overloaded: "The service is receiving too much at once. You were not charged",
   HoldExpired: "The request was not finished before its hold expired",
   InternalError: "Something went wrong in this service"
@@ -173,7 +173,7 @@ const sentenceOf = (reason: Reason): string => {
     case "InsufficientScope":
       return `This key lacks the scope ${reason.scope}`
     case "CrossSiteRequest":
-      return reason.detail ?? `${reason.header} does not say that this comes from a page of this service`
+      return reason.detail ?? `${reason.header} must come from a page of this service`
     case "InsufficientCredits":
       return creditsMessage(reason)
     case "NotFound":
@@ -197,7 +197,7 @@ const sentenceOf = (reason: Reason): string => {
     case "ContentPolicyViolation":
       return `${reason.provider} refused the request: ${reason.detail}`
     case "GenerationFailed":
-      return `It could not be made (${reason.detail}). You were not charged`
+      return `The generation failed (${reason.detail}). You were not charged`
     case "BatchRequestFailed":
       return `Request ${reason.index} of the batch failed: ${reason.detail}`
     case "UpstreamError":
@@ -211,7 +211,7 @@ const sentenceOf = (reason: Reason): string => {
   }
 }
 
-/** The sentence for the caller, of at most 2,000 characters. It holds nothing that only operators should read. */
+/** The message for the caller, of at most 2,000 characters. It contains nothing that only operators may read. */
 export const messageOf = (reason: Reason): string => clipped(sentenceOf(reason), MAX_MESSAGE)
 
 const paramOf = (reason: Reason): string | null => {
@@ -253,11 +253,11 @@ const paramOf = (reason: Reason): string | null => {
   }
 }
 
-/** A field of a body, or of the part of it that the failure is about. */
+/** The path of a field in the body, or in the part of the body that the failure is about. */
 const fieldAt = (at: string | undefined, field: string): string =>
   clipped(at === undefined ? field : `${at}.${field}`, MAX_FIELD)
 
-/** The error object of a failure, for a body or a frame of a stream. */
+/** The error object of a failure, for a body or a stream event. */
 export const describe = ({ at, reason }: Failure): ErrorBody["error"] => {
   const { code, type } = table[reason._tag]
   const param = paramOf(reason)
@@ -265,7 +265,7 @@ export const describe = ({ at, reason }: Failure): ErrorBody["error"] => {
   return { message, type, code, param: param === null ? (at ?? null) : fieldAt(at, param) }
 }
 
-/** A provider seldom says which field it minds: then there is none to list. */
+/** Providers rarely name the rejected field. Without it, there are no details to list. */
 const detailsOf = ({ at, reason }: Failure): Pick<ErrorBody, "details"> => {
   if (reason._tag === "ValidationError") {
     const details = reason.problems.map(({ field, message }) => ({
@@ -316,7 +316,7 @@ const retryAfterOf = (reason: Reason): number | undefined => {
   }
 }
 
-/** The headers a failure adds to those of every response. */
+/** The headers that a failure adds to every response's headers. */
 export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string, string>> => {
   const seconds = retryAfterOf(reason)
   const passing =
@@ -327,7 +327,7 @@ export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string
     "x-should-retry": String(table[reason._tag].retry || passing),
     ...(seconds === undefined ? {} : { "retry-after": String(seconds), "retry-after-ms": String(seconds * 1000) }),
     ...(replayed === true ? { "idempotency-replayed": "true" } : {}),
-    // The rest of the body is not read, so nothing more can come over this connection.
+    // The rest of the body is not read, so the connection cannot be reused.
     ...(reason._tag === "RequestTooLarge" || reason._tag === "Overloaded" ? { connection: "close" } : {}),
     ...(reason._tag === "MethodNotAllowed" ? { allow: reason.allowed.join(", ") } : {}),
     ...(table[reason._tag].status === 401 ? { "www-authenticate": "Bearer" } : {})
@@ -349,7 +349,7 @@ export const rpcErrorOf = (body: ErrorBody, id: string | number | null): object 
   }
 })
 
-/** By form: a body in the words of the operation. */
+/** The error body in each form. */
 export const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: string) => object>> = {
   standard: (body) => body,
   legacy: encodeLegacyFailure,
@@ -357,14 +357,14 @@ export const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: stri
   rpc: (body) => rpcErrorOf(body, null)
 }
 
-/** Notes a failure in the line of its request. */
+/** Records a failure in the log line of its request. */
 const noted = (failure: Failure, line: Exchange["line"]): void => {
   if (line === undefined) return
   const { reason } = failure
   line.failed({ code: table[reason._tag].code, reason: loggedReason(failure, messageOf(reason)) })
 }
 
-/** The answer to a failed request, in the form of its operation where that is not the standard one. */
+/** The response to a failed request, in the error form of its operation. */
 export const respond = (
   failure: Failure,
   { errors, line, requestId }: Pick<Exchange, "errors" | "requestId"> & Partial<Pick<Exchange, "line">> = {
@@ -379,14 +379,14 @@ export const respond = (
   })
 }
 
-/** Marks the span of a request whose answer failed by a fault of ours when its head had gone: by its status it is a success. */
+/** Marks the span of a response that failed because of the gateway after its headers were sent: its status says success. */
 export const spoiled = (failure: Failure, { line, span }: Exchange): void => {
   noted(failure, line)
   const { code, status } = table[failure.reason._tag]
   if (status >= 500) span?.fail(code)
 }
 
-/** Logs what operators should know of a failure and callers should not, under the request's id and in its trace. */
+/** Logs the part of a failure that operators should know and callers should not, with the request's id and trace. */
 export const logged = ({ log, reason }: Failure, { requestId, span }: Exchange): Effect.Effect<void> => {
   const bug = reason._tag === "InternalError"
   if (log === undefined && !bug) return Effect.void

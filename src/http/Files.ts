@@ -1,4 +1,4 @@
-/** Pictures and clips, for whoever has their address. */
+/** Serves images and videos to any client that has their URL. */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -15,16 +15,16 @@ import { FILE_ROUTE } from "./KnownPaths.ts"
 import { Exchange } from "./Exchange.ts"
 import { endSlow, type Pace } from "./Stalled.ts"
 
-/** A file never changes, and its id is never used again. */
+/** A file never changes, and its id is never reused. */
 const tagOf = ({ id }: StoredFile): string => `"${id}"`
 
-/** What a list of entity tags names, weak ones as well. */
+/** Whether a list of entity tags, strong or weak, contains this one. */
 const names = (list: string | undefined, tag: string): boolean =>
   list !== undefined && list.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === tag)
 
 /**
- * The part that a `Range` header asks for (RFC 9110, section 14): `all` where it asks for none, or in a way that may be ignored, as
- * several parts at once; `none` where there are no such bytes.
+ * The range that a `Range` header asks for (RFC 9110, section 14). `all`: no range, or a form that may be ignored, such as several
+ * ranges. `none`: the file has no such bytes.
  */
 export const rangeOf = (header: string | undefined, size: number): ByteRange | "all" | "none" => {
   const [, from, to] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "") ?? []
@@ -48,7 +48,7 @@ const extensions: Readonly<Record<string, string>> = {
   "video/webm": ".webm"
 }
 
-/** Shown in place; saved, it has the name its owner gave it, in the two spellings of RFC 6266. */
+/** Browsers show the file in place. If it is saved, it gets the name that its owner chose, in both spellings of RFC 6266. */
 export const dispositionOf = ({
   contentType,
   id,
@@ -62,34 +62,34 @@ export const dispositionOf = ({
   return `inline; filename="${plain}"${plain === name ? "" : `; filename*=UTF-8''${extended}`}`
 }
 
-/** What a stranger's file may not do: be taken for a page of ours, or run in one. */
+/** Headers that keep a foreign file from being treated as a page of this service, or from running scripts. */
 const guard = {
   "x-content-type-options": "nosniff",
   "content-security-policy": "sandbox",
   "cross-origin-resource-policy": "cross-origin"
 }
 
-/** Whoever has kept a file need never ask again. */
+/** A client that has cached a file never needs to revalidate it. */
 const cacheOf = (file: StoredFile) => ({
   etag: tagOf(file),
   "cache-control": "public, max-age=31536000, immutable"
 })
 
-/** A file as it is taken: what is read of it waits until the client has room for it. */
+/** A file as a stream: reading waits until the client has taken what was read before. */
 export const streamOf = (body: FileBody) =>
   Stream.unfold(undefined, () => Effect.map(body, (bytes) => (bytes === undefined ? undefined : [bytes, undefined])))
 
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
-/** Less than a phone with a weak signal has: each reader may keep a connection to the bucket. */
+/** Less than a phone with a weak signal achieves. Every reader may occupy a connection to the bucket. */
 const PACE: Pace = { bytesPerSecond: 16 * 1024, graceMs: 60_000, checkMs: 5_000 }
 
-/** Ends who takes the answer to the present request more slowly than that. */
+/** Ends the connection of a client that takes the current response more slowly than this. */
 export const paced = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   endSlow(NodeHttpServerRequest.toServerResponse(request) as ServerResponse, PACE)
 )
 
-/** Counts a request against its client's address; fails when it is one too many. */
+/** Counts a request against its client's address. Fails when it exceeds the limit. */
 const makeCount = Effect.gen(function* () {
   const { rateLimitScale } = yield* Config
   const limiter = yield* RateLimiter
@@ -132,7 +132,7 @@ const serve = Effect.gen(function* () {
     if (names(headers["if-none-match"], tagOf(file))) {
       return HttpServerResponse.empty({ status: 304, headers: { ...guard, ...cacheOf(file) } })
     }
-    // A part is for a GET, and only of what the client has begun with.
+    // A range applies only to GET, and only if the client's first part is from the same file.
     const begun = headers["if-range"]
     const range =
       method === "GET" && (begun === undefined || begun === tagOf(file)) ? rangeOf(headers["range"], file.bytes) : "all"
@@ -155,7 +155,7 @@ const serve = Effect.gen(function* () {
   })
 })
 
-/** `GET` and `HEAD` of pictures and clips; what else is kept is for its owner alone, and not here. */
+/** `GET` and `HEAD` of images and videos. Other stored files are only for their owner, through another path. */
 export const layer = HttpRouter.use((router) =>
   Effect.flatMap(serve, (handler) => router.add("GET", FILE_ROUTE, handler))
 )

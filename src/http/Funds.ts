@@ -4,8 +4,8 @@ import { failure, type Failure } from "../domain/Failure.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 
 /**
- * Fails with `InsufficientCredits` where the caller's account has no money. For what costs nothing by itself, and yet takes room or
- * work for what is paid for later.
+ * Fails with `InsufficientCredits` when the caller's account has no money. For operations that are free but use storage or work for
+ * something that is paid later.
  */
 export const funded = (ledger: Pick<Ledger["Service"], "balance">): Effect.Effect<void, Failure, Caller> =>
   Effect.gen(function* () {

@@ -8,9 +8,9 @@ const FIELD = "Idempotency-Key"
 const MAX_LENGTH = 255
 
 /**
- * The claim of a request on its idempotency key, or undefined without a key. The key is taken bare or as a quoted string of the
- * IETF draft; it counts within one account, method and path. The fingerprint is of path and body, and of what else is `wished` of
- * the operation, where that is not what it does by itself.
+ * The claim of a request on its idempotency key, or undefined without a key. The key is accepted bare or as a quoted string (IETF
+ * draft). Its scope is one account, method and path. The fingerprint covers path and body, and the operation's `wished` options if they
+ * differ from the default.
  */
 export const claimOf = (
   header: string | undefined,

@@ -10,7 +10,7 @@ import { replayHeader } from "./ChatOperation.ts"
 import { leanHandlers } from "./Lean.ts"
 import { paidWork, readerOf, type WorkPlace } from "./PaidWork.ts"
 
-/** Images at one of the places where they are asked for. */
+/** Image generation at one of its paths. */
 export const images = (place: WorkPlace) =>
   Effect.gen(function* () {
     const { make } = yield* ImageWork

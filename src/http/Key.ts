@@ -21,7 +21,7 @@ const budgetReportOf = (budget: BudgetState | undefined): KeyReport["budget"] =>
         remaining_cents: budget.remainingCents
       }
 
-/** What the holder of a key is told of it. `scale` is the service's own, of its rate limits. */
+/** The report on a key for its holder. `scale` is the service's rate limit multiplier. */
 export const keyReportOf = (
   { facts, spend }: KeyUsage,
   caller: Pick<Principal, "budgets" | "limitScale">,
@@ -65,13 +65,13 @@ export const keyReportOf = (
   }
 }
 
-/** `GET /key`. `scale` is the service's own, of its rate limits. */
+/** `GET /key`. `scale` is the service's rate limit multiplier. */
 export const getKey = (usage: Usage["Service"], budgets: Budgets["Service"], scale: number) =>
   Effect.fnUntraced(
     function* () {
       const caller = yield* Caller
       const used = yield* usage.ofKey(caller)
-      // Its row was read a moment ago.
+      // The key's row was read a moment ago, so it has been deleted since.
       if (used === undefined) return respond(failure({ _tag: "InvalidApiKey" }))
       const states = yield* budgets.statesOf(caller.budgets.map(({ id }) => id))
       return HttpServerResponse.jsonUnsafe(keyReportOf(used, caller, states, scale))

@@ -1,4 +1,4 @@
-/** The paths that the service answers at, and what is said of a request that no route takes. */
+/** The paths of the service, and the answer to requests without a route. */
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import type { Reason } from "../domain/Failure.ts"
@@ -7,16 +7,16 @@ import type { ErrorForm } from "./Exchange.ts"
 
 export const API_PREFIX = "/api/v1"
 
-/** The document of the API, which the API does not list itself. */
+/** The OpenAPI document, which does not list itself. */
 export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
 
 /** Where the MCP server is. */
 export const MCP_PATH = "/mcp"
 
-/** Where a file is, by its id. */
+/** The path of a file, by its id. */
 export const FILE_ROUTE = `${FILES_PATH}/:id` as const
 
-/** Groups whose failures have a form of their own. */
+/** Endpoint groups with an error form of their own. */
 const forms: Readonly<Record<string, ErrorForm>> = {
   legacy: "legacy",
   legacyVideos: "legacy",
@@ -24,7 +24,7 @@ const forms: Readonly<Record<string, ErrorForm>> = {
   messages: "messages"
 }
 
-/** A path with operations, and the methods of these. A HEAD goes where its GET goes. */
+/** A path with operations, and their methods. A HEAD request takes the route of GET. */
 export interface KnownPath {
   readonly path: string
   readonly methods: ReadonlySet<string>
@@ -61,10 +61,10 @@ const patterns = knownPaths.map((known) => {
 
 const knownAt = (path: string): KnownPath | undefined => patterns.find(({ pattern }) => pattern.test(path))?.known
 
-/** Prefixes with which clients ask when their base URL is not that of the API: without it, with half of it, or with one too many. */
+/** Prefixes that clients send when their base URL is not the API's: without it, with half of it, or with one too many. */
 const MISPLACED = /^(?:\/(?:api|v1))*(?=\/|$)/
 
-/** Where the operation is that a path was meant for. */
+/** The operation that a wrong path was probably meant for. */
 const hintFor = (path: string): string | undefined => {
   const meant = API_PREFIX + path.replace(MISPLACED, "")
   if (meant !== path && knownAt(meant) !== undefined) return `this operation is at ${meant}`
@@ -78,18 +78,18 @@ export interface Unrouted {
 
 const MODELS = `${API_PREFIX}/models/`
 
-/** Why a request is not served that no route takes: `path` is the one that was looked for, `asked` the one as it came. */
+/** Why a request has no route. `path` is the normalised path, `asked` the original one. */
 export const unrouted = (method: string, path: string, asked: string): Unrouted => {
   const known = knownAt(path)
-  // A path that cannot be decoded has no route even where its method is allowed.
+  // A path that cannot be decoded has no route even if its method is allowed.
   if (known !== undefined && !known.allowed.includes(method)) {
     return { reason: { _tag: "MethodNotAllowed", method, allowed: known.allowed }, form: known.form }
   }
-  // The id of a model may have slashes, so that any path below is one.
+  // The id of a model may contain slashes, so any path below may be one.
   if (path.startsWith(MODELS) && (method === "GET" || method === "HEAD")) {
     return { reason: { _tag: "NotFound", what: "model", id: path.slice(MODELS.length) }, form: undefined }
   }
-  // Below messages only a client of Anthropic's asks for what there is not, as for its batches.
+  // Under messages, only Anthropic's clients request operations that do not exist, such as batches.
   const form = path.startsWith(`${API_PREFIX}/messages/`) ? "messages" : undefined
   return { reason: { _tag: "UnknownRoute", method, path: asked, hint: hintFor(path) }, form }
 }

@@ -5,16 +5,16 @@ import type { IncomingMessage, RequestListener, Server as NodeServer, ServerResp
 import { Api } from "../../schemas/Api.ts"
 
 /**
- * Whatever serves requests keeps the context it was built in and copies all of it for every one of them, several times. Services
- * of the rooms are taken when layers are built, never looked up by a request, so they need not be there.
+ * The HTTP server keeps the context in which it was built, and copies all of it several times per request. Services of the rooms are
+ * taken when layers are built and never looked up by a request, so the request context need not contain them.
  */
 const without = <A>(context: Context.Context<A>, isDropped: (key: string) => boolean): Context.Context<A> =>
   Context.makeUnsafe(new Map([...context.mapUnsafe].filter(([key]) => !isDropped(key))))
 
-/** Services of rooms have keys such as `tollgate/ledger/Ledger`; what the edge gives its requests is of `tollgate/http`. */
+/** Services of rooms have keys such as `tollgate/ledger/Ledger`. What the edge provides to requests has keys under `tollgate/http`. */
 const isOfRoom = (key: string): boolean => /^tollgate\/((?!http\/)[^/]+\/|http\/Ops$)/.test(key)
 
-/** What the database's client, the platform and the server were made of. */
+/** Services from which the database client, the platform and the server were built. */
 const isOfPlatform = (key: string): boolean =>
   /^[@~]effect\/|^effect\/(FileSystem|Layer|Path|Terminal|process|sql|http\/(Etag|HttpPlatform|HttpServer))(\/|$)/.test(
     key
@@ -26,7 +26,7 @@ const middlewareOf = (group: keyof typeof Api.groups): ReadonlySet<string> => {
   return new Set(endpoints.flatMap(({ middlewares }) => [...middlewares].map(({ key }) => key)))
 }
 
-/** The same handlers, without the services they were made from: all that is looked up later is the middleware of their group. */
+/** The same handlers without the services they were built from. Requests look up only the middleware of their group. */
 export const leanHandlers = <A, E, R>(
   group: keyof typeof Api.groups,
   handlers: Layer.Layer<A, E, R>
@@ -39,13 +39,13 @@ export const leanHandlers = <A, E, R>(
   )
 }
 
-/** What requests start with: a context without the services of the rooms and what these are made of. */
+/** The context of requests: without the services of the rooms and those they were built from. */
 export const leanContext = <A>(context: Context.Context<A>): Context.Context<A> =>
   without(context, (key) => isOfRoom(key) || isOfPlatform(key))
 
 type Server = HttpServer.HttpServer["Service"]
 
-/** Answers a request by itself; false where that is left to the platform's way. */
+/** Serves a request directly; returns false to leave it to the platform's path. */
 export type Direct = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
@@ -59,8 +59,8 @@ const serveAll = <R>(
 ): Effect.Effect<void, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     let listener: RequestListener = () => undefined
-    // Before the serving begins, so that it is let go after that has ended: while a stop waits for requests under way, others come
-    // over their connections.
+    // Added before serving starts, so that it is removed after serving has ended: while shutdown waits for running requests, others
+    // arrive over their connections.
     yield* Effect.addFinalizer(() => Effect.sync(() => node.off("request", listener)))
     yield* serving
     const platform = node.listeners("request").at(-1) as RequestListener
@@ -79,10 +79,7 @@ export interface Serving {
   readonly early: (listener: RequestListener) => void
 }
 
-/**
- * The same server, whose requests start without the services of the rooms and what these are made of, but for those that go
- * direct.
- */
+/** The same server with lean request contexts, and with direct requests. */
 export const leanServer = (server: Server, node: NodeServer, beside: Serving): Server => ({
   address: server.address,
   serve: ((app: never, middleware: never) =>

@@ -32,7 +32,7 @@ import { fullFailure } from "./Sessions.ts"
 
 type Said = DecodedLegacyChat["said"]
 
-/** What a session keeps of a request and its answer. */
+/** The part of a request and its answer that a session records. */
 const turnOf = (turn: { name: string; messages: Said; free: boolean }, answer: Answer): Turn => ({
   ...turn,
   answer: {
@@ -52,7 +52,7 @@ const legacyChat = Effect.gen(function* () {
   const sessions = yield* Sessions
   const requests = yield* Requests
   const inStore = Effect.mapError((error: Unavailable) => failure({ _tag: "StoreUnavailable" }, error))
-  /** Room in the session that a request goes to, before anything is spent on it. A repeat is answered without, and not recorded. */
+  /** Checks that the request's session has space, before money is spent. A replay needs no space, because it is not recorded. */
   const roomIn = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, said: Said) {
     const session = yield* inStore(sessions.named(principal.accountId, name))
     if (session === undefined) return yield* failure({ _tag: "NotFound", what: "session", id: name })
@@ -92,7 +92,7 @@ const legacyChat = Effect.gen(function* () {
       const { answer, status } = served
       if (admission !== undefined && asked.policy.dataPolicy !== "zero_retention") {
         const free = status === "HIT"
-        // A hit claims no key, so that a repeat of it is known by its own alone.
+        // A cache hit claims no idempotency key, so only the request's own key identifies its repeat.
         const name = free ? (asked.claim?.claim ?? answer.requestId) : answer.requestId
         yield* sessions.record(admission, turnOf({ name, messages: said, free }, answer))
       }

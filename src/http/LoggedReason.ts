@@ -1,8 +1,8 @@
-/** Why a request failed, in words that a log may keep: none of them is the caller's, and none a provider's. */
+/** Describes why a request failed in words that a log may contain: none come from the caller or from a provider. */
 import type { Failure, Reason } from "../domain/Failure.ts"
 import type { FailedAttempt } from "../providers/PoolError.ts"
 
-/** Names of members that a contract may have; longer and stranger ones were made up by the caller. */
+/** Names of fields that a contract may contain. Longer and stranger ones are the caller's invention. */
 const PLAIN_FIELD = /^[A-Za-z0-9_.[\]-]{1,80}$/
 
 const fieldsOf = (problems: ReadonlyArray<{ readonly field: string }>): string => {
@@ -42,7 +42,7 @@ const faultOf = ({ fault, provider }: FailedAttempt): string => {
 const isAttempts = (log: unknown): log is ReadonlyArray<FailedAttempt> =>
   Array.isArray(log) && log.length > 0 && log.every((one) => typeof one?.provider === "string" && "fault" in one)
 
-/** What the reasons say whose own sentence quotes the caller or a provider; `undefined` where it quotes neither. */
+/** A replacement for reasons whose own message quotes the caller or a provider; undefined for the others. */
 const unquoted = (reason: Reason): string | undefined => {
   switch (reason._tag) {
     case "InvalidJson":
@@ -78,7 +78,7 @@ const unquoted = (reason: Reason): string | undefined => {
   }
 }
 
-/** The cause of a failure; `sentence` is what its caller is told. */
+/** The cause of a failure. `sentence` is the message for its caller. */
 export const loggedReason = ({ log, reason }: Failure, sentence: string): string => {
   const said = unquoted(reason) ?? sentence
   return isAttempts(log) ? `${said} (${log.map(faultOf).join("; ")})` : said

@@ -40,7 +40,7 @@ export const messagesDialect: ChatDialect<DecodedMessages> = {
 
 const BETAS_MAX = 32
 
-/** The values of `anthropic-beta`, as far as they are names; anything else is no business of a provider's. */
+/** The well-formed values of `anthropic-beta`. Anything else is not passed to a provider. */
 const betasOf = (header: string | undefined): ReadonlyArray<string> =>
   (header ?? "")
     .split(",")

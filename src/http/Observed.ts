@@ -3,15 +3,15 @@ import type { Metrics } from "../platform/Metrics.ts"
 import type { Span, Tracing } from "../platform/Tracing.ts"
 import { type BeginLine, endLine } from "./AccessLog.ts"
 
-/** Spans of the requests under way. */
+/** Spans of the running requests. */
 const spans = new WeakMap<object, Span>()
 
-/** The span of a request as Node has it; undefined unless its trace is recorded. */
+/** The span of a request, by Node's request object. Undefined unless its trace is recorded. */
 export const spanOf = (request: object): Span | undefined => spans.get(request)
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"])
 
-/** The convention's word for a method that nobody knows, which would be a name of the caller's making. */
+/** The convention's placeholder for an unknown method, which would otherwise be a label of the caller's choice. */
 const methodOf = ({ method = "" }: IncomingMessage): string => (METHODS.has(method) ? method : "_OTHER")
 
 const text = (header: string | Array<string> | undefined): string | undefined =>
@@ -24,19 +24,19 @@ const begin = (request: IncomingMessage, span: Span): Span => {
   return span.set({ "http.request.method": method, "url.scheme": "http" })
 }
 
-/** What is recorded of a response: an error is ours alone, and a client that leaves is none. */
+/** Records a response. Only an error of the gateway counts as one; a client that disconnects does not. */
 const finish = (span: Span, status: number, whole: boolean): void => {
   if (status !== 0) span.set({ "http.response.status_code": status })
-  // Cut by us after a failure, it was not the client who left.
+  // When the gateway cut the response after a failure, the client did not leave.
   if (!whole && !span.failed) span.set({ "svc.client_left": true })
   if (status >= 500) span.fail(String(status))
   span.end()
 }
 
 /**
- * Counts the requests of a server, and records the span of each that has one, from its headers to the last byte of its answer or
- * the loss of its connection: a stream's lasts as long as the stream. It must be there before whatever answers the requests.
- * `closed` is called behind that, and the line of the access log is ended: one listener for all.
+ * Counts the requests of a server, and records the span of each that has one, from its headers to the last byte of its response or the
+ * loss of its connection. The span of a stream lasts as long as the stream. It must be installed before the code that answers requests.
+ * After that, it calls `closed` and ends the access log line, so that one listener does all of this.
  */
 export const observe = (
   server: Server,

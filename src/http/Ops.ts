@@ -12,28 +12,28 @@ import { UNANSWERED } from "../platform/SqlCondition.ts"
 import { cannotListen, type StartError } from "../platform/Variables.ts"
 import { Stopping } from "./Stopping.ts"
 
-/** What was found of the database stands so long: probing more often asks it no more often. */
+/** How long a database check is cached: frequent probes do not cause more checks. */
 const FOUND_FOR_MS = 1_000
 
-/** Requests here are short; what waits longer is no probe. */
+/** Requests here are short. A connection that stays silent for longer is not a probe. */
 const REQUEST_TIMEOUT_MS = 5_000
 
 type Phase = "starting" | "serving" | "stopping"
 
-/** The address for operators. */
+/** The listening ops server. */
 export interface Listening {
-  /** As in a URL. */
+  /** In the form of a URL. */
   readonly host: string
   readonly port: number
-  /** What it says of the service from now on. */
+  /** Sets the phase of the service. */
   readonly say: (phase: Phase) => void
-  /** Adds what the service cannot do without: `missing` says in words what that is, or nothing when it is there. */
+  /** Adds a requirement of the service. `missing` describes what is missing, or returns undefined. */
   readonly needs: (missing: () => string | undefined) => void
-  /** What is missing now of that. */
+  /** The requirements that are missing now. */
   readonly missing: () => ReadonlyArray<string>
 }
 
-/** Why a service takes no requests now; nothing when it does. */
+/** Why the service accepts no requests now; empty when it does. */
 const reasons = (phase: Phase, trouble: string | undefined, missing: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...(phase === "serving" ? [] : [`the service is ${phase}`]),
   ...(trouble === undefined ? [] : [trouble]),
@@ -41,8 +41,8 @@ const reasons = (phase: Phase, trouble: string | undefined, missing: ReadonlyArr
 ]
 
 /**
- * Asks at most once a second, and never twice at once. What has not answered after a second does not: a question to a database that
- * hangs takes longer, because it ends with the connection that it was asked over.
+ * Runs the check at most once a second, and never twice at once. A check that has not finished after a second counts as failed. On a
+ * hanging database it takes longer, because it ends with its connection.
  */
 const remembered = (ask: () => Promise<string | undefined>): (() => Promise<string | undefined>) => {
   let askedAt = Number.NEGATIVE_INFINITY
@@ -66,7 +66,7 @@ const say = (response: ServerResponse, status: number, body: string, type = "tex
 const sayReadiness = (response: ServerResponse, reasons: ReadonlyArray<string>): void =>
   reasons.length === 0 ? say(response, 200, "ready\n") : say(response, 503, `${reasons.join("\n")}\n`)
 
-/** Logs what is wrong with the database when that changes, and not at each probe; answers it. */
+/** Logs the database's condition when it changes, not at each probe, and returns it. */
 const logChanges = (log: (line: Effect.Effect<void>) => void) => {
   let told: string | undefined
   return (trouble: string | undefined): string | undefined => {
@@ -88,11 +88,11 @@ const listen = Effect.gen(function* () {
   const missing = () => required.map((look) => look()).filter((what) => what !== undefined)
   let phase: Phase = "starting"
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
-    // Nothing is read from a request but its line.
+    // Only the request line is read.
     request.resume()
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.setHeader("allow", "GET, HEAD")
-      return say(response, 405, "only GET and HEAD are answered here\n")
+      return say(response, 405, "use GET or HEAD\n")
     }
     switch (request.url?.split("?", 1)[0]) {
       case "/healthz":
@@ -102,7 +102,7 @@ const listen = Effect.gen(function* () {
       case "/metrics":
         return say(response, 200, PrometheusMetrics.formatUnsafe(context), "text/plain; version=0.0.4; charset=utf-8")
       default:
-        return say(response, 404, "there are /healthz, /readyz and /metrics\n")
+        return say(response, 404, "not found; use /healthz, /readyz or /metrics\n")
     }
   })
   yield* Effect.acquireRelease(
@@ -129,18 +129,18 @@ const listen = Effect.gen(function* () {
 })
 
 /**
- * The address for operators, apart from the public one: `/healthz` is answered for as long as the process serves, `/readyz` while
- * it takes requests, has a model to serve and can write to its database, `/metrics` in Prometheus' text format.
+ * The ops server on an address of its own. `/healthz` answers as long as the process serves. `/readyz` succeeds while the service
+ * accepts requests, has a model to serve and can write to its database. `/metrics` uses the Prometheus text format.
  */
 export class Ops extends Context.Service<Ops, Listening>()("tollgate/http/Ops") {
-  /** Fails with a `StartError` when the address cannot be listened on. */
+  /** Fails with a `StartError` when it cannot listen on the address. */
   static readonly layer = Layer.effect(Ops, listen)
 }
 
 /**
- * Says that the service is ready from when all that it is built upon is up. A stop begins here: `/readyz` answers 503 at once, the
- * service goes on for `SHUTDOWN_DELAY` while load balancers notice and clients are asked to close their connections, and only
- * then anything else stops.
+ * Reports the service as ready once everything it depends on is up. Shutdown starts here: `/readyz` answers 503 at once, and the
+ * service continues for `SHUTDOWN_DELAY`, while load balancers notice and clients are asked to close their connections. Only then does
+ * anything else stop.
  */
 export const readiness = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -161,11 +161,11 @@ export const readiness = Layer.effectDiscard(
   })
 )
 
-/** What is missing of a service without any provider. */
+/** The message of a service without any provider. */
 const NOTHING_SERVED =
   "no model can be served: set the key of a provider, such as OPENAI_API_KEY, or that of a host in PROVIDERS_FILE, or set SANDBOX=on for simulated providers"
 
-/** A service that has no model to serve is not ready, and says why. */
+/** A service without a model to serve is not ready, and says why. */
 export const servable = Layer.effectDiscard(
   Effect.gen(function* () {
     const catalogue = yield* Catalogue

@@ -1,4 +1,4 @@
-/** Lets owners into the console: by the cookie of a session, and only from pages of this service. */
+/** Admits owners to the console: by a session cookie, and only from pages of this service. */
 import { Effect, Layer } from "effect"
 import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -19,9 +19,8 @@ const originOf = (url: string): string | undefined => (URL.canParse(url) ? new U
 const hostOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).host : undefined)
 
 /**
- * Which header says that a request comes from a page that is not ours (Fetch Metadata, W3C; RFC 6454); undefined when none does.
- * A browser always sends the one or the other with a request that is no GET, and no page can write them; other clients may leave
- * both out.
+ * The header that shows that a request comes from a page of another site (Fetch Metadata, W3C; RFC 6454); undefined when none does. A
+ * browser always sends one of the two with a request other than GET, and no page can set them. Other clients may omit both.
  */
 const foreign = (
   { host, origin, "sec-fetch-site": site }: Headers.Headers,
@@ -33,7 +32,7 @@ const foreign = (
   return "Origin"
 }
 
-/** Fails for what a page of another site may have sent. */
+/** Fails for a request that a page of another site may have sent. */
 const fromHere = (
   endpoint: HttpApiEndpoint.Top,
   headers: Headers.Headers,
@@ -69,7 +68,7 @@ const ownerAccess = Layer.effect(
         named(exchange, endpoint)
         const cookie = sessionCookie(publicUrl.base(), exchange.byHttps())
         const tokens = cookie.tokensIn(headers["cookie"])
-        // One of two was put there by somebody else, and nothing says which.
+        // With two cookies, another site's page has set one of them, and nothing shows which.
         const token = tokens.length === 1 ? (tokens[0] ?? "") : ""
         const admitted = Effect.gen(function* () {
           yield* fromHere(endpoint, headers, publicUrl.base())
@@ -82,7 +81,7 @@ const ownerAccess = Layer.effect(
           return yield* Effect.provideService(app, Owner, owner)
         })
         const response = yield* answered(admitted, exchange)
-        // Where none came, a page of another site may have asked, to which browsers show none.
+        // Without a cookie, a page of another site may have sent the request, because browsers withhold the cookie from it.
         return response.status === 401 && tokens.length > 0
           ? HttpServerResponse.setHeader(response, "set-cookie", cookie.none)
           : response

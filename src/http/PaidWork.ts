@@ -1,4 +1,4 @@
-/** A paid operation other than chat: how its request becomes one of the service, and who reads its answer. */
+/** A paid operation other than chat: turns an HTTP request into a service request, and tracks its reader. */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, type Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -11,19 +11,19 @@ import { readJson } from "./Body.ts"
 import { circumstancesOf } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 
-/** Where an operation is found and what it is called, on receipts and as the scope of idempotency keys. */
+/** The path of an operation and its name, for receipts and as the scope of idempotency keys. */
 export interface WorkPlace {
   readonly operation: string
   readonly path: string
 }
 
-/** A decoded body, and the request it makes. */
+/** A decoded body, and the service request it makes. */
 export interface Accepted<D> {
   readonly decoded: D
   readonly paid: PaidRequest
 }
 
-/** Reads requests of one operation: their bodies by `decode`, and all else that a paid request is made of. */
+/** Reads requests of one operation: `decode` handles their bodies, this function handles all other properties of a paid request. */
 export const paidWork = <D extends { readonly model: string }>(
   { operation, path }: WorkPlace,
   decode: (body: unknown, principal: Principal) => Result.Result<D, Failure>
@@ -41,7 +41,7 @@ export const paidWork = <D extends { readonly model: string }>(
     })
   )
 
-/** The reader of an answer: what it is told to do when that is gone, it does at once where it is gone already. */
+/** The reader of a response. A callback for its disconnect runs at once if it has already disconnected. */
 export const readerOf = (request: HttpServerRequest.HttpServerRequest) => {
   const response = NodeHttpServerRequest.toServerResponse(request)
   const ends: Array<() => void> = []

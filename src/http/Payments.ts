@@ -16,7 +16,7 @@ const MAX_EVENT_BYTES = 262_144
 
 const SIGNATURE = "stripe-signature"
 
-/** `/payments`: what processors of payments say, and the checkout of the sandbox. */
+/** `/payments`: events of payment processors, and the sandbox's checkout. */
 export const layer = HttpApiBuilder.group(
   Api,
   "payments",
@@ -30,7 +30,7 @@ export const layer = HttpApiBuilder.group(
         yield* topUps.receive(raw, request.headers[SIGNATURE])
         return HttpServerResponse.jsonUnsafe({ received: true })
       }).pipe(
-        // Stripe delivers as much as it has to; only what somebody else sends is counted.
+        // Stripe may deliver any number of events. Only unsigned requests from others are counted.
         Effect.catchTag("NotSigned", ({ detail }) =>
           Effect.flatMap(Exchange, (exchange) => refuse(exchange, invalid("Stripe-Signature", detail)))
         ),

@@ -5,7 +5,7 @@ import type { Presets, ResolvedPreset } from "../presets/Presets.ts"
 import { presetNamed } from "../router/Chain.ts"
 import type { Exchange } from "./Exchange.ts"
 
-/** Whose request it is, and where it may name a preset: in `model` of its body, and in its path. */
+/** The caller of a request, and where it may name a preset: in `model` of its body, and in its path. */
 export interface Naming {
   readonly accountId: string
   readonly body: unknown
@@ -13,9 +13,9 @@ export interface Naming {
 }
 
 /**
- * The preset that a request names, whose response then says so, whatever else it says: `X-Svc-Preset` and `X-Svc-Preset-Version`.
- * Undefined when it names none. Fails with `NotFound`, with `StoreUnavailable`, and with `InvalidFallbackChain` where `model`
- * names another one than the path.
+ * The preset that a request names; undefined when it names none. The response then contains `X-Svc-Preset` and `X-Svc-Preset-Version`,
+ * whatever its result. Fails with `NotFound`, with `StoreUnavailable`, and with `InvalidFallbackChain` when `model` and the path name
+ * different presets.
  */
 export const takePreset = (
   presets: Presets["Service"],
@@ -26,7 +26,7 @@ export const takePreset = (
   const wanted = slug ?? named
   if (wanted === undefined) return Effect.undefined
   if (named !== undefined && named !== wanted) {
-    const detail = "`model` names another preset than the path"
+    const detail = "`model` must name the preset of the path"
     return Effect.fail(failure({ _tag: "InvalidFallbackChain", detail }))
   }
   return Effect.map(presets.resolve(accountId, wanted), (preset) => {
@@ -35,7 +35,7 @@ export const takePreset = (
   })
 }
 
-/** The preset of a request, where there is one, or why the one that it names is not there. */
+/** The preset of a request if there is one, or the failure when it does not exist. */
 export interface Taken {
   readonly preset: ResolvedPreset | undefined
   readonly gone?: Failure | undefined
@@ -45,8 +45,8 @@ const takenOf = (found: ResolvedPreset | Failure | undefined): Taken =>
   found instanceof Failure ? { preset: undefined, gone: found } : { preset: found }
 
 /**
- * The same for a paid request: where that is `repeatable`, under an idempotency key, that there is no such preset any more is not yet
- * its failure, for it may have been answered by that preset before.
+ * The same for a paid request. For a `repeatable` request with an idempotency key, a preset that no longer exists is not yet a failure,
+ * because the request may already have been answered with it.
  */
 export const takePaid = (
   presets: Presets["Service"],

@@ -57,7 +57,7 @@ const usageOf = (usage: Used): RequestReceipt["usage"] =>
         reasoning_tokens: usage.reasoning
       }
 
-/** One that was ended by its expiry says no more than its error; what it was charged all the same is of progress that was counted. */
+/** An expired request records only its error. Its charge comes from the progress that was counted. */
 const basisOf = (closed: Partial<ClosedFacts> | null, cost: bigint): RequestReceipt["usage_basis"] =>
   closed?.basis ?? (closed !== null && cost > 0n ? "counted" : "none")
 
@@ -133,8 +133,8 @@ export const layer = HttpApiBuilder.group(
         function* ({ query }) {
           const { accountId } = yield* Caller
           const { limit = DEFAULT_LIMIT, cursor, model, status } = query
-          // The one character a text of PostgreSQL cannot hold.
-          if (model?.includes("\0") === true) return respond(invalid("model", "Expected no null characters"))
+          // The one character that PostgreSQL text cannot contain.
+          if (model?.includes("\0") === true) return respond(invalid("model", "must not contain NUL characters"))
           const page = yield* receipts.page(accountId, { limit, cursor, model, status })
           return HttpServerResponse.jsonUnsafe(requestListOf(page))
         },

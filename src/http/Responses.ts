@@ -51,7 +51,7 @@ const counting = Effect.gen(function* () {
     const { conversation, ignored, model, models } = yield* Effect.fromResult(
       withinMessages(body, { maxMessages, prompt: "input" }, () => decodePrompt(body, preset?.config, undefined, open))
     )
-    // The count is the same whichever model it is, so that none need be named.
+    // The count is the same for every model, so the model is optional.
     if (model !== undefined || models !== undefined) {
       yield* Effect.fromResult(knownModels(catalogue.current(), body, { model, models }))
     }

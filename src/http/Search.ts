@@ -16,7 +16,7 @@ import { replayHeader } from "./ChatOperation.ts"
 import { leanHandlers } from "./Lean.ts"
 import { paidWork } from "./PaidWork.ts"
 
-/** However it came about that none answers at present, search is what failed. What does not pass by itself stays what it is. */
+/** For the caller, any temporary problem of a search engine is a failed search. Permanent ones stay unchanged. */
 const failed = (reason: Reason): Reason => {
   if (reason._tag === "UpstreamTimeout") return { _tag: "SearchFailed" }
   if (reason._tag !== "UpstreamError" && reason._tag !== "NoProviderAvailable") return reason
@@ -25,13 +25,16 @@ const failed = (reason: Reason): Reason => {
   return reason._tag === "UpstreamError" ? { _tag: "SearchFailed" } : reason
 }
 
-const none: Failure = failure({ _tag: "NoProviderAvailable", detail: "There is no search engine at present" })
+const none: Failure = failure({ _tag: "NoProviderAvailable", detail: "No search engine is available" })
 
 /** Searches, however they come: how their bodies are decoded, and who carries them out. */
 export const searches = Effect.gen(function* () {
   const work = yield* Work
   const catalogue = yield* Catalogue
-  /** The catalogue's first search engine that answers and that the routing admits; where that admits none, the first one says so. */
+  /**
+   * The catalogue's first active search engine that the routing admits. If the routing admits none, the first active one, which reports
+   * that.
+   */
   const preferred = ({ queries }: SearchWork, principal: Principal): Result.Result<string, Failure> => {
     const asked = {
       policy: basePolicy(principal),

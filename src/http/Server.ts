@@ -64,22 +64,26 @@ import { layer as usage } from "./Usage.ts"
 import { legacyVideos, videos } from "./Videos.ts"
 import { layer as webhooks } from "./Webhooks.ts"
 
-/** How long slow clients are waited for, in milliseconds. */
+/** How long the server waits for slow clients, in milliseconds. */
 export interface Patience {
   /** For all headers of a request. */
   readonly headersMs: number
-  /** For all of a request. */
+  /** For the whole request. */
   readonly requestMs: number
-  /** How often both are looked at. */
+  /** The interval of checks for both. */
   readonly checkMs: number
-  /** For the next request on a connection: longer than the idle timeouts of common load balancers, which would else reuse a
-   * connection as it closes. */
+  /**
+   * For the next request on a connection. This exceeds the idle timeouts of common load balancers; otherwise they would reuse a
+   * connection while it closes.
+   */
   readonly keepAliveMs: number
-  /** For a client to close a connection that was given up with an answer, which a reset could take from it. */
+  /** For a client to close a connection after a final error response, because a reset could destroy the response. */
   readonly lingerMs: number
-  /** For the next request of a client whose answer began before the stop, once its connection is idle. */
+  /** For the next request of a client whose response began before shutdown, once its connection is idle. */
   readonly restMs: number
-  /** For a client to take any of what is written to it. A provider's silence does not count: then nothing waits to be taken. */
+  /**
+   * For a client to take any of the bytes written to it. A provider's silence does not count, because nothing waits to be taken then.
+   */
   readonly stalledMs: number
 }
 
@@ -93,7 +97,7 @@ export const patience: Patience = {
   stalledMs: 60_000
 }
 
-/** A model id in a path has at most 160 characters, three times that when escaped. */
+/** A model id in a path has at most 160 characters, and three times that when escaped. */
 const MAX_PARAM_LENGTH = 512
 
 const reasonOfSocket = (code: string | undefined): Reason => {
@@ -103,19 +107,22 @@ const reasonOfSocket = (code: string | undefined): Reason => {
     case "HPE_HEADER_OVERFLOW":
       return { _tag: "ValidationError", problems: [{ field: "headers", message: "too long" }] }
     default:
-      return { _tag: "ValidationError", problems: [{ field: "request", message: "not a well-formed HTTP request" }] }
+      return {
+        _tag: "ValidationError",
+        problems: [{ field: "request", message: "must be a well-formed HTTP request" }]
+      }
   }
 }
 
 interface ClientSocket extends Socket {
-  /** Node's own mark of the response being written to a connection. */
+  /** Node's internal reference to the response being written to a connection. */
   readonly _httpMessage?: ServerResponse | null
 }
 
-/** Whether an answer of ours would be read as the middle of another one. */
+/** Whether a response would be read as the middle of another one. */
 const isAnswering = ({ _httpMessage: response }: ClientSocket): boolean => response?.headersSent === true
 
-/** Answers what never became a request, too slow or not HTTP, in the same envelope and with the same headers. */
+/** Answers connections whose input never became a request, because it was too slow or not HTTP, with the same envelope and headers. */
 const answerSocket = (server: Server, lingerMs: number) =>
   Effect.gen(function* () {
     const { http, rateLimitScale, sandbox } = yield* Config
@@ -124,7 +131,7 @@ const answerSocket = (server: Server, lingerMs: number) =>
     const answered = new WeakSet<ClientSocket>()
     server.on("clientError", (error: NodeJS.ErrnoException, stream: Duplex) => {
       const socket = stream as ClientSocket
-      // Each further piece of something that is not HTTP is an error of its own.
+      // Each further chunk of non-HTTP input raises an error of its own.
       if (answered.has(socket)) return
       const isLost = () => error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)
       if (isLost()) return void socket.destroy()
@@ -146,7 +153,7 @@ const answerSocket = (server: Server, lingerMs: number) =>
         }
         const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
         socket.end(`HTTP/1.1 ${table[failed.reason._tag].status} \r\n${head.join("")}\r\n${body}`)
-        // A client that keeps its half open would keep the connection for ever.
+        // A client that keeps its side open would keep the connection for ever.
         const timer = setTimeout(() => socket.destroy(), lingerMs)
         socket.once("close", () => clearTimeout(timer))
       })
@@ -154,15 +161,18 @@ const answerSocket = (server: Server, lingerMs: number) =>
     })
   })
 
-/** Nothing is served otherwise than by whoever takes the socket. */
+/** Serves nothing directly. */
 const noneDirect: Effect.Effect<Direct | undefined> = Effect.undefined
 
-/** Closes the connection of a response unless another request has come over it. */
+/** Closes the connection of a response unless another request has arrived on it. */
 const closeIdle = (response: Placed): void => {
   if (response.isNewest()) response.req.socket.destroy()
 }
 
-/** The listening socket alone, with the given patience; what it serves, beside what goes direct, is up to whoever takes it. */
+/**
+ * Only the listening socket, with the given time limits. The code that provides the handler decides what it serves, besides direct
+ * requests.
+ */
 export const layerListening = <R = never>(
   patience: Patience,
   makeDirect: Effect.Effect<Direct | undefined, never, R> = noneDirect
@@ -176,22 +186,22 @@ export const layerListening = <R = never>(
         requestTimeout: patience.requestMs,
         connectionsCheckingInterval: patience.checkMs,
         keepAliveTimeout: patience.keepAliveMs,
-        // No other protocol is spoken here. A connection that is given up to one is no longer Node's to end: not when it idles, nor
-        // when its client keeps its half open, nor at a stop.
+        // The server supports no other protocol. Node does not manage an upgraded connection any more: not when it is idle, not when
+        // its client keeps its side open, and not at shutdown.
         shouldUpgradeCallback: () => false,
-        // Node would answer without a body; the edge refuses it in the error envelope.
+        // Node would answer without a body. The edge rejects the request with the error envelope.
         requireHostHeader: false
       })
       const restMs = Math.min(patience.restMs, Duration.toMillis(shutdownDelay))
       const beginLine = yield* makeAccessLog
       const closed = (response: ServerResponse) => {
-        // A server that stops listening closes the connections that are idle at that time. Those still busy then are closed when
-        // they have been idle for a moment: a client whose stream began before the stop does not know of it.
+        // A server that stops listening closes the connections that are idle at that time. Busy ones are closed after a short idle
+        // time, because a client whose stream began before shutdown does not know of it.
         if (!server.listening) setTimeout(closeIdle, restMs, response as Placed)
       }
       observe(server, yield* Metrics, yield* Tracing, closed, beginLine)
       const early = keepEarly(server)
-      // An expectation that nobody knows may be ignored; Node would answer 417 without a body.
+      // An unknown expectation may be ignored. Node would answer 417 without a body.
       server.on("checkExpectation", (request, response) => server.emit("request", request, response))
       yield* answerSocket(server, patience.lingerMs)
       yield* endStalled(server, patience)
@@ -258,7 +268,7 @@ const routes = Layer.mergeAll(
   edge
 )
 
-/** The public address: everything of `Api`, behind the edge. Provides the address it listens on. */
+/** The public server: everything in `Api`, behind the edge. Provides the address on which it listens. */
 export const layer = HttpRouter.serve(routes, {
   disableLogger: true,
   disableListenLog: true,

@@ -24,7 +24,7 @@ import { Exchange } from "./Exchange.ts"
 import { claimOf } from "./Idempotency.ts"
 import { leanHandlers } from "./Lean.ts"
 
-/** What is read at a time: a session is larger than what one export should hold in memory. */
+/** The page size of an export, because a session can be larger than an export should hold in memory. */
 const PAGE = { limit: 100, maxBytes: 1_048_576 } as const
 
 const decode = decoder(SessionRequest, { strict: true })
@@ -34,16 +34,16 @@ const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1000)
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
 const bounds = {
-  "sessions of the account": `an account has at most ${MAX_SESSIONS_PER_ACCOUNT} sessions`,
-  "bytes of the account": `the sessions of the account are full: they have at most ${MAX_ACCOUNT_BYTES} bytes in all`,
-  "messages of the session": `the session is full: it has at most ${MAX_MESSAGES_PER_SESSION} messages`,
-  "bytes of the session": `the session is full: it has at most ${MAX_SESSION_BYTES} bytes`
+  "sessions of the account": `an account may have at most ${MAX_SESSIONS_PER_ACCOUNT} sessions`,
+  "bytes of the account": `the sessions of an account may have at most ${MAX_ACCOUNT_BYTES} bytes in total`,
+  "messages of the session": `a session may have at most ${MAX_MESSAGES_PER_SESSION} messages`,
+  "bytes of the session": `a session may have at most ${MAX_SESSION_BYTES} bytes`
 } as const satisfies Record<SessionsFull["bound"], string>
 
-/** Names the bound that is met, and the member that asks for more. */
+/** Names the limit that was reached, and the field that exceeds it. */
 export const fullFailure = ({ bound }: SessionsFull, field: string): Failure => invalid(field, bounds[bound])
 
-/** What is said of a session. */
+/** A session as the API shows it. */
 export const sessionOf = (row: SessionRow): Session => ({
   id: row.id,
   object: "session",
@@ -65,7 +65,7 @@ export const messageOf = (row: MessageRow): SessionMessage => ({
   ...(row.cost === null ? {} : { cost_usd: usdFromNano(row.cost) })
 })
 
-/** The text of an export, page by page: what was there when it began. */
+/** The text of an export, page by page. It contains the messages that existed when the export began. */
 const exported = (sessions: Sessions["Service"], session: SessionRow) => {
   const { id, messages: end } = session
   const page = (from: number) =>
@@ -106,7 +106,7 @@ const handlers = Effect.gen(function* () {
   })
   const exporting = Effect.fnUntraced(function* (id: string) {
     const { accountId } = yield* Caller
-    // No other text is an id, and not every text can be asked for.
+    // No other text is an id, and not every text can be a query parameter.
     const session = /^[0-9a-f]{24}$/.test(id)
       ? yield* Effect.mapError(sessions.find(accountId, id), unavailable)
       : undefined

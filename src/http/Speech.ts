@@ -17,7 +17,7 @@ import { paidWork, readerOf } from "./PaidWork.ts"
 
 const silent: Reason = { _tag: "UpstreamError", detail: "the audio is empty" }
 
-/** How long room for long audio is waited for. */
+/** How long to wait for memory for long audio, in milliseconds. */
 const ROOM_WAIT_MS = 60_000
 
 /** The paid request for speech. `onPlace` is told of the memory that long audio takes until its last reader has it. */
@@ -53,7 +53,7 @@ const speech = Effect.gen(function* () {
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { decoded, paid } = yield* accept(request)
     const reader = readerOf(request)
-    // It is there in memory until the last of it is read, as slowly as that may be.
+    // The audio stays in memory until the client has read all of it, however slowly.
     const answer = yield* work.run(speechRequest(room, paid, decoded, (place) => reader.onGone(place.hold())))
     return HttpServerResponse.uint8Array(answer.value.audio, {
       contentType: speechType(decoded.work.format),

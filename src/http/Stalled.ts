@@ -3,11 +3,11 @@ import type { Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
 interface Written extends Socket {
-  /** Node's own handle of the connection: what it was given to write, and what of that the system has not taken yet. */
+  /** Node's own handle of the connection: the bytes given to it, and those that the system has not taken yet. */
   readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null
 }
 
-/** Bytes of a connection that the system has taken: its buffer has room for more only as the client reads. */
+/** The bytes of a connection that the system has taken. Its buffer takes more only as the client reads. */
 const takenOf = ({ _handle: handle }: Written): number =>
   handle == null ? 0 : handle.bytesWritten - handle.writeQueueSize
 
@@ -19,17 +19,17 @@ const every = (ms: number, check: () => void): Effect.Effect<void, never, Scope.
     )
   )
 
-/** The least that a client must take of an answer. */
+/** The minimum pace at which a client must read a response. */
 export interface Pace {
   readonly bytesPerSecond: number
-  /** For how long it need not, from the beginning on. */
+  /** How long the pace is not required at the start, in milliseconds. */
   readonly graceMs: number
   readonly checkMs: number
 }
 
 /**
- * Ends the connection of a client that takes an answer more slowly than this, on the whole, while there is more for it; until the
- * scope closes. For answers that keep something from others for as long as they last.
+ * Ends the connection of a client that reads a response more slowly than this on average while more is available, until the scope
+ * closes. For responses that occupy something that others need.
  */
 export const endSlow = (
   response: ServerResponse,
@@ -47,8 +47,8 @@ export const endSlow = (
   })
 
 /**
- * Ends connections whose client takes nothing of what is written to it for `stalledMs`; looked at every `checkMs`. Without it a
- * client that reads nothing would keep its connection, and what waits there, for ever. Bytes it sends are no sign of reading.
+ * Ends connections whose client takes nothing of what is written to it for `stalledMs`, checked every `checkMs`. Otherwise a client
+ * that never reads would keep its connection, and the memory of its response, for ever. Bytes that it sends do not count as reading.
  */
 export const endStalled = (
   server: Server,

@@ -1,4 +1,4 @@
-/** Operations whose bodies can be served without an HTTP request of their own, as those of a batch. */
+/** Operations whose bodies can be served without an HTTP request of their own, for example in a batch. */
 import { Effect, Layer, Result } from "effect"
 import { decodeEmbeddings } from "../dialects/embeddings/EmbeddingsDecode.ts"
 import { afterList, beforeList } from "../dialects/embeddings/EmbeddingsEncode.ts"
@@ -24,9 +24,9 @@ import { messagesDialect } from "./Messages.ts"
 import { takePaid } from "./Preset.ts"
 import { responsesDialect } from "./Responses.ts"
 
-const streamed = invalid("stream", "what is part of a batch is not streamed")
+const streamed = invalid("stream", "must be false in a batch")
 
-/** The answer that was kept of a request; undefined for a refusal. */
+/** The stored answer of a request; undefined for a refusal. */
 const answerKept = <A extends PaidAnswer>(kept: unknown, cost: bigint): A | undefined => {
   const restored = restore<A>(kept, cost)
   return restored._tag === "Answer" ? restored.answer : undefined
@@ -111,7 +111,7 @@ const embeddingsSurface = Effect.gen(function* () {
   return { operation: "embeddings", accept, refused: refusedIn("standard") } satisfies Surface
 })
 
-/** Every operation that a batch can be made of. */
+/** Every operation that a batch can consist of. */
 export const layer = Layer.effect(
   Surfaces,
   Effect.gen(function* () {

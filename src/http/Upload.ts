@@ -1,23 +1,23 @@
-/** A file in a form, as OpenAI's clients send one. */
+/** Reads a multipart form with a file, as OpenAI's clients send it. */
 import { Effect, Stream } from "effect"
 import { type HttpServerRequest, Multipart } from "effect/http"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { MAX_BODY_BYTES, packed } from "./Body.ts"
 import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
 
-/** A file that was sent, and the texts that came with it. */
+/** An uploaded file, and the text fields of its form. */
 export interface Upload {
   readonly fields: ReadonlyMap<string, string>
   readonly file: { readonly name: string; readonly bytes: Uint8Array } | undefined
 }
 
-/** The member that holds the file. */
+/** The field that contains the file. */
 const FILE = "file"
 
 const MAX_PARTS = 16
 const MAX_FIELD_BYTES = 1_024
 
-/** No part is taken for a field because of its type: a file may be declared as JSON. */
+/** The content type does not decide whether a part is a field: a file may be declared as JSON. */
 const limits = Multipart.limitsServices({ maxParts: MAX_PARTS, maxFieldSize: MAX_FIELD_BYTES, fieldMimeTypes: [] })
 
 const failureOf = ({ reason }: Multipart.MultipartError): Failure => {
@@ -26,9 +26,9 @@ const failureOf = ({ reason }: Multipart.MultipartError): Failure => {
     case "BodyTooLarge":
       return failure({ _tag: "RequestTooLarge", limitBytes: MAX_BODY_BYTES })
     case "FieldTooLarge":
-      return invalid("body", `a field of at most ${MAX_FIELD_BYTES} bytes`)
+      return invalid("body", `a field must have at most ${MAX_FIELD_BYTES} bytes`)
     case "TooManyParts":
-      return invalid("body", `at most ${MAX_PARTS} parts`)
+      return invalid("body", `must have at most ${MAX_PARTS} parts`)
     default:
       return invalid("body", "a well-formed multipart/form-data body")
   }
@@ -41,7 +41,7 @@ const received = (request: HttpServerRequest.HttpServerRequest, take: BodyBudget
     yield* Stream.runForEach(request.multipartStream, (part) => {
       if (part._tag === "Field") {
         if (fields.has(part.key) || part.key === FILE)
-          return Effect.fail(invalid(part.key, "is there once, as a field"))
+          return Effect.fail(invalid(part.key, "must occur once, as a field"))
         fields.set(part.key, part.value)
         return Effect.void
       }
@@ -65,8 +65,8 @@ const received = (request: HttpServerRequest.HttpServerRequest, take: BodyBudget
   )
 
 /**
- * Reads a form with at most one file and goes on with it, within what this node has for bodies. Fails with
- * `UnsupportedMediaType`, `RequestTooLarge` or `ValidationError`, and with `Overloaded` where there is no room.
+ * Reads a form with at most one file and continues with it, within this node's memory for bodies. Fails with `UnsupportedMediaType`,
+ * `RequestTooLarge` or `ValidationError`, and with `Overloaded` when that memory is used up.
  */
 export const withUpload = <A, E>(
   request: HttpServerRequest.HttpServerRequest,

@@ -16,7 +16,7 @@ import { getKey } from "./Key.ts"
 
 type Sums = Omit<UsageRow, "start" | "model" | "provider">
 
-/** In one object, for there are thousands of rows. */
+/** Adds to one object in place, because there are thousands of rows. */
 const totalOf = (rows: ReadonlyArray<Sums>): Sums => {
   const total = { requests: 0n, prompt: 0n, cached: 0n, cache_write: 0n, completion: 0n, reasoning: 0n, cost: 0n }
   for (const row of rows) {
@@ -31,7 +31,7 @@ const totalOf = (rows: ReadonlyArray<Sums>): Sums => {
   return total
 }
 
-/** Sums as they are shown. */
+/** Sums in the form of the API. */
 export const figuresOf = (sums: Sums): UsageReport["totals"] => ({
   requests: Number(sums.requests),
   prompt_tokens: Number(sums.prompt),
@@ -42,7 +42,7 @@ export const figuresOf = (sums: Sums): UsageReport["totals"] => ({
   cost_usd: usdFromNano(sums.cost)
 })
 
-/** The answer to a question for usage. Totals are summed before they are rounded to what JSON has. */
+/** The usage report. Totals are summed before they are rounded to JSON numbers. */
 export const usageReportOf = (period: UsagePeriod, used: AccountUsage, balance: Nano): UsageReport => ({
   object: "usage",
   period,

@@ -5,22 +5,25 @@ import { millisOf } from "../platform/Monotonic.ts"
 import type { ArrivingVectors } from "../providers/Work.ts"
 import { WrittenBody } from "./EventStream.ts"
 
-/** What a client has to take of a list: it may keep us waiting for so long, and for so much longer as what it took is worth. */
+/**
+ * The minimum pace of a client that reads a list: it may delay the gateway for the grace time, and for the time that the bytes it took
+ * are worth at this rate.
+ */
 export const pace = { graceMs: 30_000, bytesPerSecond: 262_144 }
 
-/** A list that is still arriving, or is there, and what stands around it. */
+/** A list that is arriving or complete, and the text around it. */
 export interface ArrivingList {
   readonly before: string
   readonly arriving: Pick<ArrivingVectors, "next">
-  /** Waits until the request is settled: what stands behind the list, or why the list is not whole. */
+  /** Waits until the request is settled. Returns the text after the list, or fails with the reason why the list is incomplete. */
   readonly after: Effect.Effect<string, Failure>
-  /** Is told of the failure that ends an answer in its midst. */
+  /** Receives the failure that ends a started response. */
   readonly onError: (failure: Failure) => void
-  /** Nothing more is to be written. */
+  /** Called when nothing more is to be written. */
   readonly over: () => void
 }
 
-/** Waits until a client takes more, or has gone. */
+/** Waits until a client takes more, or has disconnected. */
 const drained = (response: ServerResponse): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const over = () => response.off("drain", done).off("close", done)
@@ -41,7 +44,7 @@ class PacedClient {
     this.#response = response
   }
 
-  /** Writes a piece, and waits for a client that is behind; one that is too slow is cut off. */
+  /** Writes a piece and waits while the client is behind. A client that is too slow is disconnected. */
   write(piece: string | Uint8Array): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.#response.destroyed) return Effect.void
@@ -80,8 +83,8 @@ const writing = Effect.fnUntraced(function* (
 })
 
 /**
- * The body of an answer with more vectors than should wait for the last of them. What stands behind its list is written when the
- * request is settled, so that no answer is whole before it is paid for.
+ * The body of a response with more vectors than should wait for the last of them. The text after its list is written when the request
+ * is settled, so that no response is complete before it is paid for.
  */
 export class VectorStream extends WrittenBody {
   readonly #list: ArrivingList
@@ -91,7 +94,10 @@ export class VectorStream extends WrittenBody {
     this.#list = list
   }
 
-  /** Writes head and body, as fast as the client takes them. One that cannot be ended is cut off, as is a client that is too slow. */
+  /**
+   * Writes headers and body at the pace of the client. A response that cannot be completed is cut off, as is one whose client is too
+   * slow.
+   */
   writeTo(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>): Effect.Effect<void> {
     const written = Effect.suspend(() => {
       response.writeHead(status, headers)

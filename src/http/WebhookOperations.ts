@@ -1,4 +1,4 @@
-/** What is done with webhooks, by an inference key and by a management key alike. */
+/** The webhook operations, for inference keys and management keys alike. */
 import { Effect, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Caller } from "../../schemas/Access.ts"
@@ -19,7 +19,7 @@ import { answer, answered, asKey, makeMutate, pageOf, withoutBody } from "./mana
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
-/** An endpoint as it is shown. */
+/** An endpoint as the API shows it. */
 export const endpointOf = (row: EndpointRow): WebhookEndpoint => ({
   id: row.id,
   object: "webhook_endpoint",
@@ -29,7 +29,7 @@ export const endpointOf = (row: EndpointRow): WebhookEndpoint => ({
   created_at: secondsOf(row.created_at)
 })
 
-/** A delivery as it is shown. */
+/** A delivery as the API shows it. */
 export const deliveryOf = (row: Delivery): WebhookDelivery => ({
   id: row.id,
   object: "webhook_delivery",
@@ -85,7 +85,7 @@ const asked = (request: Request, type: string, id: string) => ({
   resource: { type: "webhook_endpoint", id }
 })
 
-/** The operations on webhooks; `result` makes of a record what is answered. */
+/** The operations on webhooks. `result` turns a record into a response. */
 export const makeOperations = (
   webhooks: Webhooks["Service"],
   mutations: Mutations["Service"],
@@ -95,7 +95,7 @@ export const makeOperations = (
   const create = Effect.fnUntraced(function* (request: Request) {
     const body = yield* readJson(request)
     const { events, url } = yield* Effect.fromResult(decodeNew(body))
-    // Name servers may take their time, and nobody is to wait for them in a transaction.
+    // DNS servers may be slow, so the lookup happens outside the transaction.
     const address = yield* webhooks.address(url)
     const id = newResourceId()
     return yield* mutate(asKey, { ...asked(request, "created", id), body, secret: true }, (asker) =>

@@ -5,7 +5,7 @@ import { Mutations } from "../account/Mutations.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
 import { makeOperations } from "./WebhookOperations.ts"
 
-/** `/webhooks` and all below it. */
+/** `/webhooks` and everything under it. */
 export const layer = HttpApiBuilder.group(
   Api,
   "webhooks",

@@ -5,19 +5,20 @@ import { API_PREFIX } from "../KnownPaths.ts"
 
 const NAME = "svc_session"
 
-/** The cookie as it is written and read for a service that is reached in one way. */
+/** Reads and writes the cookie for a service with one base URL. */
 export interface SessionCookie {
-  /** Sets it. */
+  /** The header value that sets the cookie. */
   readonly of: (token: string) => string
-  /** Takes it away. */
+  /** The header value that deletes the cookie. */
   readonly none: string
-  /** What a request has under its name, more than one where others put theirs beside ours. */
+  /** The tokens under the cookie's name in a request; more than one when another site's page has added a cookie. */
   readonly tokensIn: (header: string | undefined) => ReadonlyArray<string>
 }
 
 /**
- * No page reads it, and no page of another site sends it. By https it bears a name that no other host of the domain can set, which
- * wants the path of all (`__Host-`, RFC 6265bis, 4.1.3.2); by http, which gives nothing to that, it is for the console alone.
+ * No script can read the cookie, and no page of another site sends it. With https its name has the prefix `__Host-` (RFC 6265bis,
+ * 4.1.3.2), which no other host of the domain can set, and which requires the path `/`. With http, where that prefix is ignored, the
+ * cookie is limited to the console's path.
  */
 export const sessionCookie = (base: string, byHttps: boolean): SessionCookie => {
   const { pathname, protocol } = new URL(base)

@@ -19,7 +19,7 @@ import { alreadyRevoked, answer, answered, asOwner, makeMutate, pageOf, withoutB
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
-/** A management key as it is shown. */
+/** A management key as the API shows it. */
 export const managementKeyOf = (row: KeyRecord): ManagementKey => ({
   id: row.id,
   object: "management_key",
@@ -37,7 +37,7 @@ const decodeNew = decoder(NewManagementKey, { strict: true })
 
 const ofAccount = (accountId: string) => ({ accountId, kind: "management" }) as const
 
-/** `/console/management-keys`: what owners let programs of theirs manage their accounts with. */
+/** `/console/management-keys`: keys with which owners let their programs manage their accounts. */
 export const layer = HttpApiBuilder.group(
   Api,
   "consoleManagementKeys",

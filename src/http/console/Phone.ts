@@ -20,8 +20,8 @@ const resultOf = (verified: boolean, { credited, last2 }: VerifiedPhone): PhoneR
 })
 
 /**
- * `/console/phone`: the telephone of an account. Text messages are sent, and codes checked, before anything is written of it; and what
- * was sent or approved is written even where the caller leaves meanwhile, because neither can be had again. Both take seconds at most.
+ * `/console/phone`: the phone number of an account. Text messages are sent, and codes checked, before the result is written. A sent or
+ * approved code is recorded even if the client disconnects meanwhile, because neither can be repeated. Both take a few seconds at most.
  */
 export const layer = HttpApiBuilder.group(
   Api,

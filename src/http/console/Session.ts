@@ -13,7 +13,7 @@ import { answer, asOwner, makeMutate, withoutBody } from "../management/Answers.
 import { type SessionCookie, sessionCookie } from "./Cookie.ts"
 import { sessionOf } from "./SignIn.ts"
 
-/** `/console/session` and `/console/sessions`: who is signed in. */
+/** `/console/session` and `/console/sessions`: the signed-in owner's sessions. */
 export const layer = HttpApiBuilder.group(
   Api,
   "consoleSession",
@@ -28,7 +28,7 @@ export const layer = HttpApiBuilder.group(
       sessionCookie(publicUrl.base(), byHttps())
     )
 
-    /** Takes the cookie away with the session: one that did not end can be ended yet. */
+    /** Deletes the cookie with the session. If ending the session failed, the cookie stays, so that the owner can try again. */
     const forgotten = <R>(ended: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
       Effect.zipWith(ended, cookie, (response, { none }) =>
         response.status === 200 ? HttpServerResponse.setHeader(response, "set-cookie", none) : response

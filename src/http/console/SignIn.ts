@@ -25,7 +25,7 @@ const sent = (signInId: string): SignInSent => ({
   expires_in: Duration.toSeconds(CODE_LIFE)
 })
 
-/** A session as it is shown to who has its token. */
+/** A session as shown to the holder of its token. */
 export const sessionOf = (
   account: { readonly id: string; readonly email: string },
   token: string,
@@ -39,7 +39,7 @@ export const sessionOf = (
   starter_credit_usd: usdFromNano(credited)
 })
 
-/** `/console/sign-in`: owners show by a mailed code who they are. */
+/** `/console/sign-in`: owners sign in with a code that they receive by email. */
 export const layer = HttpApiBuilder.group(
   Api,
   "consoleSignIn",

@@ -15,7 +15,7 @@ import { answer, answered, asOwner, makeMutate, pageOf, withoutBody } from "../m
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
-/** A top-up as it is shown. */
+/** A top-up as the API shows it. */
 export const topUpOf = (row: TopUpRow): TopUp => ({
   id: row.id,
   object: "top_up",
@@ -28,7 +28,9 @@ export const topUpOf = (row: TopUpRow): TopUp => ({
 
 const decodeNew = decoder(NewTopUp, { strict: true })
 
-/** What was made is told with its checkout, which is asked for when it is made for good: the processor may take its time. */
+/**
+ * A new top-up is returned with its checkout URL, which is requested after the top-up is committed, because the processor may be slow.
+ */
 const makeTelling = (topUps: TopUps["Service"]) => (accountId: string) => (kept: object) => {
   const { data } = kept as { readonly data: TopUp }
   return Effect.map(topUps.checkout(accountId, data.id), (row) => ({
@@ -36,7 +38,7 @@ const makeTelling = (topUps: TopUps["Service"]) => (accountId: string) => (kept:
   }))
 }
 
-/** `/console/top-ups`: money that owners pay in. */
+/** `/console/top-ups`: payments of owners. */
 export const layer = HttpApiBuilder.group(
   Api,
   "consoleTopUps",

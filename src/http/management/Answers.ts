@@ -1,4 +1,4 @@
-/** What the handlers of the management API have in common: reads answer what was found, writes are mutations. */
+/** Shared parts of the management API's handlers: reads return records, writes are mutations. */
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Caller, Owner } from "../../../schemas/Access.ts"
@@ -14,7 +14,7 @@ import { Exchange } from "../Exchange.ts"
 import { logged, respond, table } from "../Failures.ts"
 import { claimOf } from "../Idempotency.ts"
 
-/** A page that is asked for, with what it has unless told. */
+/** The requested page, with defaults. */
 export const pageOf = (query: { readonly limit?: number; readonly cursor?: string }) => ({
   limit: query.limit ?? DEFAULT_LIMIT,
   cursor: query.cursor
@@ -22,16 +22,16 @@ export const pageOf = (query: { readonly limit?: number; readonly cursor?: strin
 
 const ROUTING_SCOPE = "routing:write"
 
-/** Members that say how requests are to be routed. */
+/** Fields that control how requests are routed. */
 const ROUTING_MEMBERS = ["routing", "data_policy"] as const
 
 /**
- * The same of a change of a key: its requests go by the routing and under the data policy of its project, so that another project,
- * or none, is another routing. One that is made in a project has routed nothing yet.
+ * The same for changing a key. The key's requests use the routing and the data policy of its project, so moving it to another project,
+ * or to none, changes its routing. A key created in a project has routed nothing yet, so creating it does not count.
  */
 export const KEY_ROUTING_MEMBERS = [...ROUTING_MEMBERS, "project_id"] as const
 
-/** Fails with `InsufficientScope` where a body has a member that says how requests are to be routed and its key may not change that. */
+/** Fails with `InsufficientScope` when a body contains a routing field and the caller's key must not change routing. */
 export const mayRoute = (
   body: unknown,
   members: ReadonlyArray<string> = ROUTING_MEMBERS
@@ -46,7 +46,7 @@ export const mayRoute = (
 const ofStore = (error: Failure | Unavailable): Failure =>
   error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error
 
-/** Answers with the response, or with what it failed with. */
+/** Returns the response, or the failure as one. */
 export const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>) =>
   Effect.catch(work, (error) =>
     Effect.flatMap(Exchange, (exchange) => {
@@ -55,11 +55,11 @@ export const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerRes
     })
   )
 
-/** Answers a read with what was found, as it is shown. */
+/** Returns a record in the form of the API. */
 export const answer = <A, R>(work: Effect.Effect<A, Failure | Unavailable, R>, show: (found: A) => object) =>
   answered(Effect.map(work, (found) => HttpServerResponse.jsonUnsafe(show(found))))
 
-/** The body of a request that may have none, which is as an empty object. Fails with `ValidationError` for what is no object. */
+/** Reads an optional body; a missing one counts as an empty object. Fails with `ValidationError` for a body that is not an object. */
 export const readOptional = (
   request: HttpServerRequest.HttpServerRequest
 ): Effect.Effect<Readonly<Record<string, unknown>>, Failure> =>
@@ -69,8 +69,8 @@ export const readOptional = (
   })
 
 /**
- * Does what takes nothing but its path. Whoever says more, such as how long a secret is to go on, would take it for heard: fails with
- * `ValidationError` that names it.
+ * Runs an operation that takes nothing but its path. A client that sends more, such as how long a secret stays valid, would believe it
+ * was accepted. So this fails with a `ValidationError` that names the field.
  */
 export const withoutBody = <R>(
   request: HttpServerRequest.HttpServerRequest,
@@ -79,49 +79,46 @@ export const withoutBody = <R>(
   answered(
     Effect.flatMap(readOptional(request), (body) => {
       const [unknown] = Object.keys(body)
-      return unknown === undefined ? work : invalid(unknown, "is not known: nothing is taken here but the path")
+      return unknown === undefined ? work : invalid(unknown, "is unknown: this operation takes no body")
     })
   )
 
-/** A write that a request asks for. */
+/** A write operation. */
 export interface Asked {
   readonly request: HttpServerRequest.HttpServerRequest
-  /** The body as it came; undefined for a request without one. */
+  /** The body as received; undefined for a request without one. */
   readonly body?: unknown
-  /** The deed in the past tense, as in the audit log. */
+  /** The action in the past tense, as in the audit log. */
   readonly type: string
-  /** What is made has its id before it is made: `newResourceId()`. */
+  /** A new resource has its id before it is created: `newResourceId()`. */
   readonly resource: { readonly type: string; readonly id: string }
-  /** The answer holds a secret, which is shown this once. */
+  /** Whether the response contains a secret, which is shown only once. */
   readonly secret?: true
-  /** It changes nothing in the database but asks others, and makes no second thing when it comes twice. */
+  /** Whether the operation only calls other services, changes nothing in the database, and is safe to repeat. */
   readonly outside?: true
-  /** It comes to something else when it comes twice, and so is done again, under whatever key it comes. */
+  /** Whether repeating the operation has a new effect, so that it runs again under every idempotency key. */
   readonly repeatable?: true
   readonly afterwards?: Effect.Effect<void>
-  /**
-   * What the caller is told, made of the answer that is kept: for what is to be asked of others once the write is committed. A repeat
-   * is told by it as well.
-   */
+  /** Builds the response from the stored result, for calls to other services after the commit. A replay uses it as well. */
   readonly telling?: (answer: object) => Effect.Effect<object, Failure | Unavailable>
 }
 
-/** Who asks: the account, and whom its audit log names. */
-/** Why a key that is there cannot be revoked. */
+/** The error for revoking a key that is already revoked. */
 export const alreadyRevoked = failure({ _tag: "Conflict", detail: "This key has been revoked." })
 
+/** The caller of a write: its account, and the actor that the audit log names. */
 export interface Asker {
   readonly accountId: string
   readonly actor: Actor
 }
 
-/** The holder of the management key. */
+/** The holder of a management key. */
 export const asKey: Effect.Effect<Asker, never, Caller> = Effect.map(Caller, ({ accountId, keyId }) => ({
   accountId,
   actor: { type: "key", id: keyId }
 }))
 
-/** The owner, signed in to the console. */
+/** The signed-in owner. */
 export const asOwner: Effect.Effect<Asker, never, Owner> = Effect.map(Owner, ({ accountId }) => ({
   accountId,
   actor: { type: "owner", id: accountId }
@@ -129,13 +126,13 @@ export const asOwner: Effect.Effect<Asker, never, Owner> = Effect.map(Owner, ({ 
 
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
 
-/** What a query says first, if it says anything. */
+/** The name of the first query parameter, if there is one. */
 const queriedOf = (url: string): string | undefined => {
   const [first] = new URLSearchParams(url.slice(pathOf(url).length)).keys()
   return first === "" ? "query" : first
 }
 
-/** Carries out a write and answers with what `work` answers, which is what the caller is told. */
+/** Carries out a write and returns the result of `work` to the client. */
 export const makeMutate =
   (mutations: Mutations["Service"]) =>
   <A extends object, R>(
@@ -147,10 +144,11 @@ export const makeMutate =
       Effect.gen(function* () {
         const asker = yield* by
         const { requestId } = yield* Exchange
-        // What is repeatable has been done in part by now, and that is to be written down.
+        // A repeatable operation may already have taken effect in part, which must be recorded.
         const unknown = repeatable === true ? undefined : queriedOf(request.url)
-        if (unknown !== undefined) return yield* invalid(unknown, "is not known: a write takes no query")
-        // Only what would make a second thing needs to be known again: the others come to the same when they come twice.
+        if (unknown !== undefined)
+          return yield* invalid(unknown, "is unknown: this operation takes no query parameters")
+        // Only an operation that would create a second resource needs the idempotency key. Repeating the others has no further effect.
         const claims = request.method === "POST" && outside !== true && repeatable !== true
         const header = claims ? request.headers["idempotency-key"] : undefined
         const claim = yield* Effect.fromResult(claimOf(header, request.method, pathOf(request.url), body ?? null))

@@ -8,7 +8,7 @@ import type { AuditRow } from "../../account/AuditSql.ts"
 import { invalid } from "../../domain/Failure.ts"
 import { answer, pageOf } from "./Answers.ts"
 
-/** A line as it is shown. */
+/** An audit log line as the API shows it. */
 export const auditLogOf = (row: AuditRow): AuditLog => ({
   id: row.id,
   object: "audit_log",
@@ -23,7 +23,9 @@ export const auditLogOf = (row: AuditRow): AuditLog => ({
   changes: row.changes as AuditLog["changes"]
 })
 
-/** The times of a query in milliseconds: from this on, and before that. A line's second is its moment without the rest. */
+/**
+ * The time range of a query in milliseconds: the start is inclusive, the end exclusive. A line's timestamp in seconds is rounded down.
+ */
 const timesOf = (query: {
   readonly "effective_at[gt]"?: number
   readonly "effective_at[gte]"?: number
@@ -52,7 +54,10 @@ export const layer = HttpApiBuilder.group(
       const lengths = [types, actors, resources].map((values) => new Set(values).size || 1)
       if (lengths.reduce((product, length) => product * length, 1) > MAX_COMBINATIONS) {
         const field = types === undefined ? "actor_ids[]" : "event_types[]"
-        return yield* invalid(field, `at most ${MAX_COMBINATIONS} combinations of types, actors and resources`)
+        return yield* invalid(
+          field,
+          `must select at most ${MAX_COMBINATIONS} combinations of types, actors and resources`
+        )
       }
       return yield* audit.page(accountId, selection)
     })

@@ -34,7 +34,7 @@ import {
   withoutBody
 } from "./Answers.ts"
 
-/** Keys of an account that one read of the list may see and another, begun with it, may not. */
+/** How many keys may be created between two parallel reads of a list. */
 const MADE_MEANWHILE = 10
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
@@ -43,7 +43,7 @@ const momentOf = (time: Date | null): number | null => (time === null ? null : s
 
 const timeOf = (seconds: number): Date => new Date(seconds * 1_000)
 
-/** A key as it is shown, with what it was used for in all where it was. */
+/** A key as the API shows it, with its total usage if it has any. */
 export const keyOf = (row: KeyRecord, total: KeyTotal | undefined): ManagedKey => ({
   id: row.id,
   object: "key",
@@ -66,7 +66,7 @@ const decodeNew = decoder(NewManagedKey, { strict: true })
 const decodeChange = decoder(ManagedKeyChange, { strict: true })
 const decodeRotation = decoder(KeyRotation, { strict: true })
 
-const NULL_PERIOD = "may be null only beside a budget_cents of null"
+const NULL_PERIOD = "must not be null unless budget_cents is null"
 
 const newOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }: typeof NewManagedKey.Type) =>
   Effect.gen(function* () {
@@ -109,13 +109,13 @@ const makeDesk = Effect.gen(function* () {
   const mutate = makeMutate(yield* Mutations)
   const ofAccount = (accountId: string) => ({ accountId, kind: "inference" }) as const
 
-  /** Keys, and what they were used for, wait for the database at once. */
+  /** The keys and their usage are read in parallel. */
   const page = (of: KeysOf, { cursor, limit }: ReturnType<typeof pageOf>) =>
     Effect.map(
       Effect.all(
         [
           keys.list(of, { cursor, limit }),
-          // Of more than the page has: keys that are made between the two reads push others off the end of this one.
+          // Reads more than one page: keys created between the two reads push others off the end of this one.
           usage.ofKeysPage(of, { cursor: cursor ?? null, limit: limit + MADE_MEANWHILE })
         ],
         { concurrency: 2 }
@@ -128,9 +128,9 @@ const makeDesk = Effect.gen(function* () {
     Effect.flatMap(keys.get(ofAccount(accountId), id), (row) => single(accountId, row))
   const made = (accountId: string, { id, key }: MadeKey) =>
     Effect.map(one(accountId, id), ({ data }): ManagedKeyWithSecret => ({ key, data }))
-  /** Said of a key, that nothing of it is remembered here. */
+  /** Removes a key from this node's cache. */
   const forgotten = (id: string) => Effect.sync(() => auth.forget(id))
-  /** The same of the key and of those it is in the place of, which change with it. */
+  /** The same for the key and for those that it replaces, which change with it. */
   const allForgotten = Effect.map(Caller, ({ accountId }) => Effect.sync(() => auth.forgetAccount(accountId)))
   return { keys, page, single, one, made, mutate, forgotten, allForgotten, ofAccount }
 })

@@ -36,12 +36,12 @@ const summaryOf = (row: PresetRow): PresetSummary => ({
   updated_at: secondsOf(row.updated_at)
 })
 
-/** A preset as it is shown. */
+/** A preset as the API shows it. */
 export const presetOf = (row: ActivePresetRow): Preset => ({ ...summaryOf(row), config: row.config })
 
 const resultOf = (row: ActivePresetRow): typeof PresetResult.Type => ({ data: presetOf(row) })
 
-/** A version as it is shown. */
+/** A version as the API shows it. */
 export const versionOf = (row: VersionRow): PresetVersion => ({
   object: "preset.version",
   version: row.version,
@@ -51,16 +51,20 @@ export const versionOf = (row: VersionRow): PresetVersion => ({
 
 const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
 
-/** What stands in the way of one more. */
+/** The errors for another preset or version. */
 const inTheWay = {
-  SlugTaken: ({ slug }: SlugTaken) => Effect.fail(conflict(`The account has a preset with the slug ${slug}`)),
+  SlugTaken: ({ slug }: SlugTaken) => Effect.fail(conflict(`The account already has a preset with the slug ${slug}`)),
   PresetLimitReached: ({ limit, of }: PresetLimitReached) =>
     Effect.fail(
-      conflict(of === "presets" ? `An account has at most ${limit} presets` : `A preset has at most ${limit} versions`)
+      conflict(
+        of === "presets"
+          ? `An account may have at most ${limit} presets`
+          : `A preset may have at most ${limit} versions`
+      )
     )
 }
 
-/** Refuses models that a request to the preset would be refused for. */
+/** Rejects models for which requests to the preset would be rejected. */
 const checkModels = (catalogue: Snapshot, config: PresetConfig | undefined): Result.Result<unknown, Failure> => {
   const [model, models] = [config?.model ?? undefined, config?.models ?? undefined]
   if (model === undefined && models === undefined) return Result.void
@@ -72,7 +76,7 @@ const checkModels = (catalogue: Snapshot, config: PresetConfig | undefined): Res
   )
 }
 
-/** Writes a configuration once its models are known to exist. A repeat under an idempotency key is answered before that. */
+/** Writes a configuration after checking that its models exist. A replay under an idempotency key comes before the check. */
 const checked = (
   catalogue: Catalogue["Service"],
   config: PresetConfig | undefined,
@@ -86,7 +90,7 @@ const checked = (
 
 const notFound = (slug: string): Failure => failure({ _tag: "NotFound", what: "preset", id: slug })
 
-/** `/management/presets` and all below it. In the audit log a preset is called by its slug. */
+/** `/management/presets` and everything under it. The audit log identifies a preset by its slug. */
 export const layer = HttpApiBuilder.group(
   Api,
   "managementPresets",
@@ -98,7 +102,7 @@ export const layer = HttpApiBuilder.group(
         const row = yield* presets.get((yield* Caller).accountId, slug)
         return row ?? (yield* Effect.fail(notFound(slug)))
       })
-    /** A change of this preset. What is remembered of it is forgotten when the change is committed. */
+    /** A change of this preset. Caches drop the preset when the change is committed. */
     const change = <A extends object>(
       asked: Omit<Parameters<typeof mutate>[1], "resource" | "afterwards">,
       slug: string,

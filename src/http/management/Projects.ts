@@ -18,7 +18,7 @@ import { answer, answered, asKey, makeMutate, mayRoute, pageOf, withoutBody } fr
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
-/** A project as it is shown. */
+/** A project as the API shows it. */
 export const projectOf = (row: Project): ShownProject => ({
   id: row.id,
   object: "project",
@@ -40,7 +40,7 @@ const resultOf = (row: Project): typeof ProjectResult.Type => ({ data: projectOf
 const decodeNew = decoder(NewProject, { strict: true })
 const decodeChange = decoder(ProjectChange, { strict: true })
 
-/** `/management/projects` and all below it. */
+/** `/management/projects` and everything under it. */
 export const layer = HttpApiBuilder.group(
   Api,
   "managementProjects",
@@ -48,7 +48,7 @@ export const layer = HttpApiBuilder.group(
     const auth = yield* Auth
     const projects = yield* Projects
     const mutate = makeMutate(yield* Mutations)
-    /** What is remembered of its keys is out of date. */
+    /** Drops the cached keys of the project, which are outdated. */
     const forget = (id: string) => Effect.sync(() => auth.forgetProject(id))
     return handlers
       .handleRaw("createProject", ({ request }) =>

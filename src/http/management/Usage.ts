@@ -13,7 +13,7 @@ import { answer, pageOf } from "./Answers.ts"
 
 const orNull = (text: string): string | null => (text === "" ? null : text)
 
-/** A page of usage as it is shown. */
+/** A page of usage as the API shows it. */
 export const usageBreakdownOf = (
   found: UsageBreakdown,
   {
