@@ -6,7 +6,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 type Path = ReadonlyArray<PropertyKey>
 
-/** The member by which the objects of a union differ, and its values; undefined where there is none. */
+/** The member that distinguishes the objects of a union, and its values; undefined if there is none. */
 const tagOf = (ast: SchemaAST.AST): { readonly name: string; readonly values: ReadonlyArray<string> } | undefined => {
   const objects = (SchemaAST.isUnion(ast) ? ast.types : []).filter(SchemaAST.isObjects)
   for (const { name } of objects[0]?.propertySignatures ?? []) {
@@ -19,7 +19,7 @@ const tagOf = (ast: SchemaAST.AST): { readonly name: string; readonly values: Re
   return undefined
 }
 
-/** `value` is what the issue is about, as far as it is known. */
+/** `value` is the value that the issue is about, if it is known. */
 const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): ReadonlyArray<FieldProblem> => {
   if (issue._tag === "Pointer") {
     const inner = issue.path.reduce<unknown>((into, key) => (into as Record<PropertyKey, unknown> | null)?.[key], value)
@@ -29,7 +29,7 @@ const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): Reado
     return issue.issues.flatMap((inner) => problemsAt(inner, path, value))
   }
   if (issue._tag === "AnyOf") {
-    // The formatter names the union; the caller's mistake is in the one member that chooses among its objects.
+    // The formatter names the union, but the mistake is in the member that selects one of its objects.
     const tag = objectOf(value) === undefined ? undefined : tagOf(issue.ast)
     if (tag !== undefined) return [{ field: pathOf([...path, tag.name]), message: `one of ${tag.values.join(", ")}` }]
   }
@@ -39,12 +39,12 @@ const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): Reado
   }))
 }
 
-/** So many wrong fields are named at most: an answer must not grow with the number of mistakes. */
+/** The maximum number of fields in a validation error, so that the response does not grow with the number of mistakes. */
 export const MAX_PROBLEMS = 32
 
 /**
- * The wrong fields of a schema's issue, the first 32 at most, each with its path in dots; `whole` names a value that is wrong
- * altogether, which is `value`.
+ * The invalid fields of a schema issue, at most 32, each with its dotted path. `whole` is the name for a value that is wrong as a
+ * whole, which is `value`.
  */
 export const problemsOf = (
   issue: SchemaIssue.Issue,
@@ -57,13 +57,13 @@ export const problemsOf = (
   return first === undefined ? [{ field: whole, message: "is not valid" }] : [first, ...others]
 }
 
-/** Values a request may be made of for all its mistakes to be looked for; an ordinary one has a few hundred. */
+/** The maximum number of values in a request for which all mistakes are collected. An ordinary request has a few hundred. */
 const MAX_VALUES = 4_096
 
-/** An issue takes about a kilobyte, so that a large value with a mistake in every part would need more memory than there is. */
+/** An issue takes about a kilobyte, so a large value with a mistake in every part would need more memory than there is. */
 const isLarge = (value: unknown): boolean => {
   let left = MAX_VALUES
-  // What has been parsed as JSON is at most a few hundred levels deep.
+  // Parsed JSON is at most a few hundred levels deep.
   const exceeds = (one: unknown): boolean => {
     if (typeof one !== "object" || one === null) return false
     if (Array.isArray(one)) {
@@ -79,8 +79,8 @@ const isLarge = (value: unknown): boolean => {
 }
 
 /**
- * A decoder that answers every wrong field, up to 32 and in a large value only the first; `strict` makes unknown members wrong
- * as well. A list that is too long is refused before anything in it is looked at.
+ * A decoder that reports every invalid field, up to 32, but only the first in a large value. With `strict`, unknown fields are invalid
+ * as well. A list that is too long is rejected before its elements are decoded.
  */
 export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
@@ -100,7 +100,7 @@ export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
   }
 }
 
-/** Names a model that is missing beside what else is wrong: which of two members has it is known after decoding alone. */
+/** Adds a missing model to the other problems. Whether `model` or `models` names it is known only after decoding. */
 export const withModel = <A>(
   body: Readonly<Record<string, unknown>>,
   result: Result.Result<A, Failure>
@@ -113,7 +113,7 @@ export const withModel = <A>(
   })
 }
 
-/** Puts a member's name before the fields of a failure found in it. */
+/** Puts a member's name in front of the fields of a failure. */
 export const within = <A>(member: string, result: Result.Result<A, Failure>): Result.Result<A, Failure> =>
   Result.mapError(result, (error) => {
     if (error.reason._tag !== "ValidationError") return error
@@ -124,7 +124,7 @@ export const within = <A>(member: string, result: Result.Result<A, Failure>): Re
     return first === undefined ? error : invalid(first.field, first.message, ...others)
   })
 
-/** A JSON object, or undefined. */
+/** The value if it is a JSON object, or undefined. */
 export const objectOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)

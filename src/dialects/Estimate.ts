@@ -24,7 +24,7 @@ const decodeWire = decoder(EstimateRequest, { strict: true })
 
 type WireMessages = ChatCompletionRequest["messages"]
 
-/** The prompt, where it is not given as messages; a number of tokens alone has no text. */
+/** The prompt, if it is not given as messages. A bare number of tokens has no text. */
 const promptOf = ({ input, prompt }: EstimateRequest): WireMessages => [
   { role: "user", content: input ?? prompt ?? "" }
 ]
@@ -34,7 +34,10 @@ const hasPrompt = ({ input, input_tokens, messages, prompt }: EstimateRequest): 
 
 const noPrompt = () => invalid("messages", "one of messages, input, prompt or input_tokens is required")
 
-/** What a preset puts to a prompt of which only the size is known, in likely tokens: its instructions, and tools and format not said. */
+/**
+ * The estimated tokens that a preset adds to a prompt of known size: its instructions, and its tools and format unless the request has
+ * its own.
+ */
 const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string, unknown>>): number => {
   const own = {
     ...conversation,
@@ -46,9 +49,9 @@ const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string
 }
 
 /**
- * Decodes the question: a chat request, read as the chat itself is, or the same with a text or a size for its messages. What it
- * does not say is taken from the preset it names, whose configuration is `preset`; `base` is how its key is routed, and `open` opens
- * reasoning that comes back.
+ * Decodes an estimate request: a chat request in the chat's own format, or the same with a text or a size in place of messages. Absent
+ * fields come from the preset it names, whose configuration is `preset`. `base` is the routing of its key, and `open` opens reasoning
+ * that the client sends back.
  */
 export const decodeEstimate = (
   body: unknown,
@@ -84,9 +87,9 @@ export const decodeEstimate = (
     }
   })
 
-/** What an account has, as far as it decides what it can afford. */
+/** The account's money that determines what it can afford. */
 export interface Funds extends Balance {
-  /** What the budgets of the calling key leave room for, where it has any. */
+  /** The room left in the budgets of the calling key, if it has any. */
   readonly budgetRoom?: Nano | undefined
 }
 
@@ -96,7 +99,9 @@ interface Estimated extends Pick<CostEstimate, "model" | "unit" | "breakdown"> {
   readonly most: Nano
 }
 
-/** The answer for any kind of work: its likely cost is that of the first candidate, and it is affordable if the hold would be granted. */
+/**
+ * The estimate of any kind of work. The likely cost is the first candidate's. The request is affordable if its hold would be granted.
+ */
 export const estimateOf = (
   { breakdown, hold, model, most, plan, unit }: Estimated,
   { budgetRoom, ...balance }: Funds
@@ -114,8 +119,8 @@ export const estimateOf = (
 })
 
 /**
- * The answer for chat. `estimated_cost_usd` is a likely cost: that of the prompt's likely tokens, and of the output asked for or 256
- * tokens, whichever is less. `hold_usd` and `max_cost_usd` are what the ledger will go by.
+ * The estimate of a chat request. `estimated_cost_usd` is the likely cost, of the likely prompt tokens and of the requested output or
+ * 256 tokens, whichever is less. `hold_usd` and `max_cost_usd` are the ledger's amounts.
  */
 export const encodeEstimate = (model: string, { estimate, plan }: Prepared, balance: Funds): CostEstimate => {
   const breakdown = plan.candidates.map((candidate) => {

@@ -1,24 +1,24 @@
-/** The lengths of lists, read from a schema and checked ahead of it: a schema decodes all elements before it counts them. */
+/** Checks the lengths of lists before decoding, with the limits of the schema. A schema decodes all elements before it counts them. */
 import { SchemaAST } from "effect"
 import type { FieldProblem } from "../domain/Failure.ts"
 
 type Path = ReadonlyArray<PropertyKey>
 
-/** A list that is too long, and where it stands in the value that was looked at. */
+/** A list that is too long, and its path in the checked value. */
 interface TooLong {
   readonly path: Path
   readonly message: string
 }
 
-/** Finds the first list that is too long in a value. A path is only made for one that is. */
+/** Finds the first list in a value that is too long. It builds a path only for that one. */
 type Check = (value: unknown) => TooLong | undefined
 
 const inside = (key: PropertyKey, { message, path }: TooLong): TooLong => ({ message, path: [key, ...path] })
 
-/** A path in dots, as problems name it. */
+/** A dotted path, as problems name it. */
 export const pathOf = (path: Path): string => path.map(String).join(".")
 
-/** The most elements a list may have, and what is said of one with more. */
+/** The maximum length of a list, and the message for a longer one. */
 const boundOf = (ast: SchemaAST.Arrays): { readonly maximum: number; readonly message: string } | undefined => {
   for (const { annotations } of ast.checks ?? []) {
     const payload = annotations?.representation?.payload as { readonly maxLength?: unknown } | undefined
@@ -49,8 +49,8 @@ const ofArrays = (ast: SchemaAST.Arrays): Check | undefined => {
 }
 
 /**
- * Looks at the members a value has, not at those its schema knows: there are fewer of them, and to look for one that is not there
- * is slow where values have many shapes.
+ * Visits the members that a value has, not those in its schema: there are fewer, and reading absent members is slow on values of many
+ * shapes.
  */
 const ofObjects = (ast: SchemaAST.Objects): Check | undefined => {
   const checks = new Map<string, Check>()
@@ -60,7 +60,7 @@ const ofObjects = (ast: SchemaAST.Objects): Check | undefined => {
   }
   if (checks.size === 0) return undefined
   return (value) => {
-    // A list in the place of an object has a name for each of its members.
+    // For a list in the place of an object, the loop would visit every element.
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
     for (const name in value) {
       const member = (value as Readonly<Record<string, unknown>>)[name]
@@ -72,7 +72,7 @@ const ofObjects = (ast: SchemaAST.Objects): Check | undefined => {
   }
 }
 
-/** A check of all lists that a schema gives a maximum length; undefined where it gives none. */
+/** A check of all lists for which a schema sets a maximum length; undefined if it sets none. */
 const checkOf = (ast: SchemaAST.AST | undefined): Check | undefined => {
   if (ast === undefined) return undefined
   if (SchemaAST.isArrays(ast)) return ofArrays(ast)
@@ -89,7 +89,7 @@ const checkOf = (ast: SchemaAST.AST | undefined): Check | undefined => {
   }
 }
 
-/** The first list of a value that is longer than its schema allows, as a problem with its path in dots; undefined for none. */
+/** The first list of a value that is longer than its schema allows, as a problem with a dotted path; undefined if there is none. */
 export const listCheck = (ast: SchemaAST.AST): ((value: unknown) => FieldProblem | undefined) => {
   const check = checkOf(ast)
   return (value) => {

@@ -1,14 +1,14 @@
-/** Members of a request that its schema does not have, for dialects that refuse them by name or say that they are ignored. */
+/** Finds fields of a request that its schema does not have, for dialects that reject them by name or report them as ignored. */
 import { SchemaAST } from "effect"
 import { pathOf } from "./Lists.ts"
 
 type Path = ReadonlyArray<PropertyKey>
 
-/** A member that is not known, or a `type` that is none of those there are; and where it stands. */
+/** An unknown field, or an unknown value of a `type`, and its path. */
 export interface Stranger {
-  /** In dots. */
+  /** Dotted. */
   readonly field: string
-  /** The value of a `type`. */
+  /** The value of the `type`. */
   readonly type: string | undefined
 }
 
@@ -17,13 +17,13 @@ interface Found {
   readonly type?: string
 }
 
-/** How many strangers are still looked for, and whether a `type` that is not known is one. */
+/** How many more unknown fields are searched for, and whether an unknown `type` counts as one. */
 interface Budget {
   left: number
   readonly types: boolean
 }
 
-/** Finds strangers in a value, as many as are looked for. */
+/** Finds unknown fields in a value, up to the budget. */
 type Check = (value: unknown, budget: Budget) => ReadonlyArray<Found>
 
 const none: ReadonlyArray<Found> = []
@@ -43,7 +43,7 @@ const joined = (before: ReadonlyArray<Found>, more: ReadonlyArray<Found>): Reado
   return before.length === 0 ? more : [...before, ...more]
 }
 
-/** Members that tell the objects of a union from each other. */
+/** Members that distinguish the objects of a union. */
 const TAGS = ["type", "role"] as const
 
 const memberOf = (ast: SchemaAST.Objects, name: string): SchemaAST.AST | undefined =>
@@ -63,7 +63,7 @@ const mayLack = (ast: SchemaAST.Objects, name: string): boolean => {
 }
 
 const ofMembers = (ast: SchemaAST.Objects): Check => {
-  // A record has any members.
+  // A record may have any members.
   if (ast.indexSignatures.length > 0) return nothing
   const members = new Map(ast.propertySignatures.map(({ name, type }) => [name, checkOf(type)]))
   return (value, budget) => {
@@ -125,7 +125,7 @@ const ofElements = (ast: SchemaAST.Arrays): Check => {
   }
 }
 
-/** The types of a union, and of the unions in it. */
+/** The types of a union, including those of nested unions. */
 const typesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
   SchemaAST.isUnion(ast) ? ast.types.flatMap(typesOf) : [ast]
 
@@ -144,8 +144,8 @@ const checkOf = (ast: SchemaAST.AST | undefined): Check => {
 }
 
 /**
- * Finds the first member of a value that a schema does not have, at any depth, or the first object whose `type` is a string and
- * none of the schema's. A null is no member. Whatever is wrong otherwise is left to the schema.
+ * Finds the first unknown field of a value at any depth, or the first object with an unknown string as its `type`. A null counts as
+ * absent. The schema reports all other mistakes.
  */
 export const strangers = (ast: SchemaAST.AST): ((value: unknown) => Stranger | undefined) => {
   const check = checkOf(ast)
@@ -159,13 +159,10 @@ export const strangers = (ast: SchemaAST.AST): ((value: unknown) => Stranger | u
 const written = (path: Path): string =>
   path.map((key, index) => (typeof key === "number" ? `[${key}]` : `${index === 0 ? "" : "."}${String(key)}`)).join("")
 
-/** So many ignored members are named of one request; a header has no room for more. */
+/** The maximum number of ignored fields that are named, because a header has no room for more. */
 const MOST_IGNORED = 32
 
-/**
- * Finds the members within some members of a value that a schema does not have, by their paths, 32 at most. Whatever is wrong
- * otherwise is left to the schema.
- */
+/** Finds the unknown fields within some members of a value, by path, at most 32. The schema reports all other mistakes. */
 export const ignoredWithin = (
   ast: SchemaAST.AST,
   names: ReadonlyArray<string>

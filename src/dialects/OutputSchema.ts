@@ -1,15 +1,18 @@
-/** What of a schema for answers can be judged from the request alone. */
+/** Checks a schema for answers as far as the request alone allows. */
 import type { OutputFormat } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { objectOf } from "./Decode.ts"
 
-/** A schema is asked for in words, and every answer checked with it, where a model takes none. */
+/**
+ * The maximum size in bytes. For a model without schema support, the prompt contains the schema, and every answer is checked against
+ * it.
+ */
 export const SCHEMA_MAX_BYTES = 64 * 1_024
 
-/** Objects and lists within one another. */
+/** The maximum nesting depth of objects and lists. */
 export const SCHEMA_MAX_LEVELS = 64
 
-/** A schema for answers as OpenAI's dialects have it. */
+/** A schema for answers in the format of OpenAI's dialects. */
 interface WireSchema {
   readonly name: string
   readonly description?: string | null
@@ -17,7 +20,7 @@ interface WireSchema {
   readonly strict?: boolean | null
 }
 
-/** The format of such a schema; `field` is where it stands in the request. */
+/** The format of such a schema. `field` is its path in the request. */
 export const schemaFormat = ({ description, name, schema, strict }: WireSchema, field: string): OutputFormat => ({
   type: "json_schema",
   name,
@@ -27,7 +30,7 @@ export const schemaFormat = ({ description, name, schema, strict }: WireSchema, 
   field
 })
 
-/** What is wrong with a schema for answers, if something is; `field` is where it stands in the request. None at all is not wrong. */
+/** The error of a schema for answers, if there is one. `field` is its path in the request. An absent schema is valid. */
 export const checkSchema = (schema: unknown, field: string): Failure | undefined => {
   if (schema === undefined) return undefined
   if (objectOf(schema) === undefined) return invalid(field, "Expected a JSON object")

@@ -1,4 +1,4 @@
-/** A request of a dialect other than chat's, filled up from a preset, which is kept in the words of chat. */
+/** Applies a preset, which is stored in chat completions format, to a request of another dialect. */
 import { Result } from "effect"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import type { Conversation } from "../domain/Conversation.ts"
@@ -11,25 +11,25 @@ import { decodeAuto, saysAuto } from "./Router.ts"
 import { decodePolicy } from "./Routing.ts"
 import type { ChatWish } from "./Wish.ts"
 
-/** What a request says itself, but for its routing. */
+/** The request's own content, without its routing. */
 export interface Said extends Omit<ChatWish, "policy" | "auto"> {
   readonly sessionId: string | undefined
-  /** It says the format of its answer, be it plain text. */
+  /** Whether the request sets the format of its answer, even if it is plain text. */
   readonly saysFormat: boolean
-  /** It says its tools, be it that there are none. */
+  /** Whether the request sets its tools, even to none. */
   readonly saysTools: boolean
-  /** It says its choice of tools, be it the model's own. */
+  /** Whether the request sets its tool choice, even to automatic. */
   readonly saysToolChoice: boolean
 }
 
-/** What a format is called among the parameters. */
+/** Names of the response format among the parameters. */
 const formats = new Set(["response_format", "structured_outputs"])
 
-/** What a preset says beside its instructions: a chat without a conversation. */
+/** The wish of a preset without its instructions: a chat without a conversation. */
 const wishOfPreset = (config: PresetConfig): Result.Result<ChatWish, Failure> =>
   decodeChat({ ...config, messages: [{ role: "user", content: "" }] })
 
-/** What the request says goes before what the preset says; its tools come with its own choice among them. */
+/** The request's own settings override the preset's. Its tools come with its own tool choice. */
 const filled = (
   { conversation: said, saysFormat, saysToolChoice, saysTools }: Said,
   preset: Conversation,
@@ -45,7 +45,7 @@ const filled = (
   maxOutputTokens: said.maxOutputTokens ?? preset.maxOutputTokens
 })
 
-/** The models of a request that names its preset in `model` are the preset's, unless it lists others. */
+/** When `model` names the preset, the models are the preset's, unless the request lists others. */
 const modelsOf = (said: ChatWish, preset: ChatWish): Pick<ChatWish, "model" | "models"> => {
   const model = presetNamed(said.model) === undefined ? said.model : undefined
   if (model === undefined && said.models === undefined) return { model: preset.model, models: preset.models }
@@ -53,8 +53,8 @@ const modelsOf = (said: ChatWish, preset: ChatWish): Pick<ChatWish, "model" | "m
 }
 
 /**
- * The wish of a request that says so much itself. `body` holds its `routing`, `provider` and `router`; `config` is that of the
- * preset it names, where it names one, and `base` how it is routed where neither says.
+ * The wish of a request. `body` contains its `routing`, `provider` and `router`. `config` is the configuration of the preset it names,
+ * if any, and `base` the routing when neither says.
  */
 export const wishOf = (
   body: Readonly<Record<string, unknown>>,

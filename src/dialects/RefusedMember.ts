@@ -1,9 +1,9 @@
-/** Members that providers refuse, in the words of the caller's dialect. */
+/** Translates the fields that providers reject into the names of the caller's dialect. */
 
-/** By the names of chat completions: what a dialect calls a member, where it is something else. */
+/** A dialect's names of chat completions fields, where they differ. */
 export type MemberNames = Readonly<Record<string, string>>
 
-/** Names that providers have for members of a chat request, by those of chat completions. */
+/** Names that providers use for fields of a chat request, by the names of chat completions. */
 const NAMES: ReadonlyArray<readonly [ours: string, theirs: RegExp]> = [
   ["response_format", /^(?:text|output_config)\.format|^response_?(?:format|json_?schema|schema|mime_?type)/i],
   ["verbosity", /^(?:text\.)?verbosity/],
@@ -24,15 +24,15 @@ const NAMES: ReadonlyArray<readonly [ours: string, theirs: RegExp]> = [
 ]
 
 /**
- * The member of the caller's request that a provider means by its own path. Places within lists are left out: what goes upstream
- * has other lists than the caller's.
+ * The field of the caller's request that a provider's path means. Indexes are omitted, because the lists sent to the provider differ
+ * from the caller's.
  */
 export const memberOf = (path: string, names: MemberNames = {}): string => {
   const ours = NAMES.find(([, theirs]) => theirs.test(path))?.[0] ?? path.split(/[.[]/, 1)[0] ?? path
   return names[ours] ?? ours
 }
 
-/** What the members of chat completions are called on messages. */
+/** The names of chat completions fields in the Messages API. */
 export const messagesNames: MemberNames = {
   stop: "stop_sequences",
   response_format: "output_config.format",
@@ -41,7 +41,7 @@ export const messagesNames: MemberNames = {
   parallel_tool_calls: "tool_choice"
 }
 
-/** The same on responses. */
+/** The same in the Responses API. */
 export const responsesNames: MemberNames = {
   messages: "input",
   system: "instructions",
@@ -50,5 +50,5 @@ export const responsesNames: MemberNames = {
   verbosity: "text.verbosity"
 }
 
-/** The same where the system's words are messages. */
+/** The same where system instructions are messages. */
 export const chatNames: MemberNames = { system: "messages" }

@@ -1,4 +1,4 @@
-/** What a request says of how `svc/auto` may choose, in our own words or in OpenRouter's. */
+/** Decodes a request's options for `svc/auto`, in our own format or in OpenRouter's. */
 import { Result, Schema } from "effect"
 import { RouterOptions } from "../../schemas/Routing.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -12,7 +12,7 @@ const { allowed_models, cost_tier, excluded_models, pin_model } = RouterOptions.
 
 const decodeStrict = decoder(RouterOptions, { strict: true, whole: "" })
 
-/** OpenRouter's plugin has further members, and its nulls are absent ones. */
+/** OpenRouter's plugin has additional fields, and its nulls count as absent. */
 const PluginAlias = Schema.Struct({
   enabled: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
   allowed_models: Schema.optionalKey(Schema.NullOr(allowed_models.schema)),
@@ -37,10 +37,10 @@ const pluginOf = (body: Body): { readonly at: string; readonly value: unknown } 
   return index === -1 ? undefined : { at: `plugins.${index}`, value: plugins[index] }
 }
 
-/** Whether a request says itself how `svc/auto` may choose, be it that nothing is wished for. */
+/** Whether a request itself sets options for `svc/auto`, even empty ones. */
 export const saysAuto = (body: Body): boolean => body["router"] != null || pluginOf(body) !== undefined
 
-/** The options of a request; `router` goes before the plugin, and without either the default holds. */
+/** The options of a request. `router` overrides the plugin; without either, the default applies. */
 export const decodeAuto = (body: Body): Result.Result<AutoOptions, Failure> => {
   if (body["router"] != null) return within("router", Result.map(decodeStrict(body["router"]), optionsOf))
   const plugin = pluginOf(body)
@@ -51,14 +51,14 @@ export const decodeAuto = (body: Body): Result.Result<AutoOptions, Failure> => {
   )
 }
 
-/** Whether a request may be one to `svc/auto`; what a preset supplies of it has been put in. */
+/** Whether a request may go to `svc/auto`. A preset's fields have already been applied. */
 const mayBeAuto = ({ model, models }: Body): boolean => model === AUTO_MODEL || (model == null && isAutoAlone(models))
 
 const isAutoAlone = (models: unknown): boolean => models == null || (Array.isArray(models) && models[0] === AUTO_MODEL)
 
 const member = (value: unknown, name: string): unknown => objectOf(value)?.[name]
 
-/** Members that only a request to `svc/auto` makes use of, where this is none. */
+/** Fields that only requests to `svc/auto` use, for other requests. */
 export const ignoredAuto = (body: Body): ReadonlyArray<string> => {
   const auto = mayBeAuto(body)
   const pins = member(body["router"] ?? pluginOf(body)?.value, "pin_model") === true

@@ -1,4 +1,4 @@
-/** The routing wishes of a request, in our own words or in OpenRouter's, as one policy. */
+/** Decodes the routing options of a request, in our own format or in OpenRouter's, into one policy. */
 import { Result, Schema } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
 import { PriceLimit, ProviderNames, RoutingPolicy as WirePolicy } from "../../schemas/Routing.ts"
@@ -6,7 +6,7 @@ import { type Failure } from "../domain/Failure.ts"
 import { type DataPolicy, defaultPolicy, type RoutingPolicy, stricter } from "../domain/Plan.ts"
 import { decoder, objectOf, within } from "./Decode.ts"
 
-/** The members of a type that have a value, without those that are undefined. */
+/** The members of a type without undefined. */
 type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> }
 
 const defined = <T extends object>(value: T): Defined<T> =>
@@ -44,7 +44,7 @@ const ofRouting = (wire: WirePolicy, base: RoutingPolicy): RoutingPolicy => ({
   source: "request"
 })
 
-/** OpenRouter takes prices as numbers and as texts of numbers. */
+/** OpenRouter accepts prices as numbers and as strings. */
 const AliasPriceLimit = Schema.Union([
   PriceLimit,
   Schema.String.check(Schema.isPattern(/^(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?$/i, { message: "a number of at least 0" }))
@@ -53,7 +53,7 @@ const AliasPriceLimit = Schema.Union([
 const priceOf = (limit: number | string | undefined): number | undefined =>
   limit === undefined ? undefined : Number(limit)
 
-/** OpenRouter's `provider` object, as far as this service can follow it. */
+/** OpenRouter's `provider` object, as far as this service supports it. */
 export const ProviderAlias = Schema.Struct({
   only: Schema.optionalKey(Schema.NullOr(ProviderNames)),
   order: Schema.optionalKey(Schema.NullOr(ProviderNames)),
@@ -78,7 +78,7 @@ const decodeAlias = decoder(ProviderAlias, { strict: false, whole: "" })
 
 const strategies = { price: "cost", latency: "latency", throughput: "latency", exacto: "quality" } as const
 
-/** Providers that OpenRouter calls otherwise; what it calls as we do, or we do not have, passes as it is. */
+/** Providers with a different name at OpenRouter. All other names are used unchanged. */
 const openRouterNames: ReadonlyMap<string, string> = new Map([
   ["amazon-bedrock", "bedrock"],
   ["google-ai-studio", "gemini"],
@@ -90,7 +90,7 @@ const openRouterNames: ReadonlyMap<string, string> = new Map([
 const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.map((name) => openRouterNames.get(name.toLowerCase()) ?? name)
 
-/** OpenRouter's words can only tighten a policy, as they do there: `allow` and `zdr: false` say nothing. */
+/** OpenRouter's options can only tighten a policy, as they do there: `allow` and `zdr: false` have no effect. */
 const tightened = (policy: DataPolicy, { data_collection, zdr }: typeof ProviderAlias.Type): DataPolicy => {
   if (zdr === true) return "zero_retention"
   return data_collection === "deny" ? stricter(policy, "no_training") : policy
@@ -116,7 +116,7 @@ const ofAlias = (wire: typeof ProviderAlias.Type, base: RoutingPolicy): RoutingP
   source: "request"
 })
 
-/** The policy of a request that says nothing itself: that of its key, which holds what its project says, or the default. */
+/** The policy of a request without routing options: that of its key, which includes its project's, or the default. */
 export const basePolicy = ({ routing }: Pick<Principal, "routing">): RoutingPolicy => {
   if (routing === undefined) return defaultPolicy
   const dataFloor = routing.data_policy ?? "default"
@@ -124,9 +124,8 @@ export const basePolicy = ({ routing }: Pick<Principal, "routing">): RoutingPoli
 }
 
 /**
- * The policy of a request; `routing` goes before the alias `provider`, and what neither says is as in `base`, that of its preset or
- * of its key. `provider` can only tighten a data policy, that of `routing` or of `base`; to loosen one takes `routing.data_policy`,
- * which cannot loosen that of the key.
+ * The policy of a request. `routing` overrides the alias `provider`, and absent options come from `base`, the policy of the preset or
+ * key. `provider` can only tighten a data policy. Loosening one requires `routing.data_policy`, which cannot loosen the key's own.
  */
 export const decodePolicy = (
   body: Readonly<Record<string, unknown>>,
@@ -149,7 +148,7 @@ const aliasDataMembers = new Set(["data_collection", "zdr"])
 const present = (member: string, value: unknown): ReadonlyArray<string> =>
   Object.entries(objectOf(value) ?? {}).flatMap(([name, one]) => (one == null ? [] : [`${member}.${name}`]))
 
-/** Members of `routing` and `provider` that have no effect on a chat. */
+/** Fields of `routing` and `provider` without effect on a chat. */
 export const ignoredRouting = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
   if (body["routing"] == null && body["provider"] == null) return []
   const effective = body["routing"] == null ? aliasMembers : aliasDataMembers

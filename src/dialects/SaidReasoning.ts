@@ -1,8 +1,8 @@
-/** Reasoning that a conversation brings back. */
+/** Handles reasoning that a conversation sends back. */
 import type { ReasoningPart } from "../domain/Conversation.ts"
 import { type OpenReasoning, opensNothing } from "../domain/Reasoning.ts"
 
-/** Opens sealed reasoning, and notes where something else stood in its place. */
+/** Opens sealed reasoning, and records the paths of seals that it cannot open. */
 export class SaidReasoning {
   readonly #open: OpenReasoning
   readonly #foreign: Array<string> = []
@@ -11,12 +11,12 @@ export class SaidReasoning {
     this.#open = open
   }
 
-  /** Where what this service did not seal stands, for the account of the request. */
+  /** The paths of seals that this service did not make for the account of the request. */
   get foreign(): ReadonlyArray<string> {
     return this.#foreign
   }
 
-  /** The block of a seal; undefined for one of others, whose place is noted. */
+  /** The block of a seal. Undefined for a foreign seal, whose path is recorded. */
   read(seal: string, at: string): ReasoningPart | undefined {
     const part = this.#open(seal)
     if (part === undefined) this.#foreign.push(at)

@@ -1,12 +1,12 @@
-/** Files that come inline in a prompt and are nothing but text. */
+/** Decodes inline text files of a prompt. */
 import { Result } from "effect"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { textOfBase64 } from "./Base64.ts"
 
-/** A file may have so many bytes before its encoding. */
+/** The largest file, in bytes before base64. */
 export const FILE_MAX_BYTES = 20 * 1_048_576
 
-/** What says of which type a file is, is no longer than this, and errors repeat it. */
+/** The maximum length of the part that names a file's type, because errors repeat it. */
 const HEAD_LENGTH = 256
 const HEAD = /^data:([^;,]*)((?:;[^;,]*)*);base64$/i
 const TEXT = /^(?:text\/[a-z0-9.+-]+|application\/json)$/i
@@ -23,8 +23,8 @@ export const fileHead = (dataUrl: string): { readonly type: string; readonly par
 }
 
 /**
- * The text of a file of up to 20 MiB, a data URL with base64 of type `text/…` or `application/json` in UTF-8; its name, where it
- * has one, is the first line. Files of other types are an unsupported parameter; `field` is where it stands in the request.
+ * The text of a file of up to 20 MiB: a base64 data URL of type `text/…` or `application/json` in UTF-8. The file's name, if it has
+ * one, is the first line. Files of other types are an unsupported parameter. `field` is the path of the file in the request.
  */
 export const textOfFile = (
   dataUrl: string,
@@ -32,7 +32,7 @@ export const textOfFile = (
   field: string
 ): Result.Result<string, Failure> => {
   const head = fileHead(dataUrl)
-  if (head === undefined) return Result.fail(invalid(field, "a data URL with a base64-encoded file"))
+  if (head === undefined) return Result.fail(invalid(field, "must be a data URL with a base64-encoded file"))
   const { parameters, type } = head
   if (!TEXT.test(type) || !UTF8.test(parameters)) {
     const detail = `Files of type ${type}${parameters} are not offered, only PDF, text in UTF-8 and JSON`
@@ -40,9 +40,9 @@ export const textOfFile = (
   }
   const encoded = dataUrl.slice(dataUrl.indexOf(",") + 1)
   if (Buffer.byteLength(encoded, "base64") > FILE_MAX_BYTES)
-    return Result.fail(invalid(field, "a file of at most 20 MiB"))
+    return Result.fail(invalid(field, "must be a file of at most 20 MiB"))
   const text = textOfBase64(encoded)
-  if (text === undefined) return Result.fail(invalid(field, "base64 of a text in UTF-8"))
+  if (text === undefined) return Result.fail(invalid(field, "must be base64 of UTF-8 text"))
   const name = lineOf(filename ?? "")
   return Result.succeed(name === "" ? text : `${name}\n${text}`)
 }

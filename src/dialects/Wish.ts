@@ -1,4 +1,4 @@
-/** What a request of any dialect asks for, before the router's chain is read from its model strings. */
+/** A decoded request of any dialect, before its model names are resolved to the router's chain. */
 import type { Conversation } from "../domain/Conversation.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { AutoWish } from "../inference/Request.ts"
@@ -10,7 +10,7 @@ export interface ChatWish {
   readonly conversation: Conversation
   readonly policy: RoutingPolicy
   readonly auto: AutoWish
-  /** Names of the optional parameters that are set, in the words of the catalogue. */
+  /** The optional parameters that are set, by the catalogue's names. */
   readonly parameters: ReadonlyArray<string>
   readonly stream: boolean
   readonly budgetCents: number | undefined
@@ -18,6 +18,6 @@ export interface ChatWish {
 
 /** A decoded request body. */
 export interface Decoded extends ChatWish {
-  /** Members without effect: those nobody knows, and those that nothing is done with. */
+  /** Fields without effect: unknown ones, and known ones that the service does not use. */
   readonly ignored: ReadonlyArray<string>
 }

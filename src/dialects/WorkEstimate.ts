@@ -1,4 +1,4 @@
-/** What work other than chat would cost. */
+/** Estimates the cost of work other than chat. */
 import { Result, Schema } from "effect"
 import { charactersOf } from "../../schemas/Bounds.ts"
 import { type CostEstimate, WorkEstimateRequest } from "../../schemas/inference/Estimate.ts"
@@ -20,7 +20,7 @@ type Wire = Omit<WorkEstimateRequest, "model">
 type Size = Pick<WorkPreparation, "bound" | "fits" | "promptTokens" | "param"> & { readonly wish?: VideoWish }
 type Sized = Result.Result<Size, Failure>
 
-/** What a model of each modality takes beside its name. */
+/** The fields, besides the model's name, that an estimate for each modality accepts. */
 const members: Readonly<Record<Kind, ReadonlyArray<string>>> = {
   embedding: ["input", "prompt", "input_tokens"],
   rerank: ["input", "prompt", "input_tokens", "documents"],
@@ -33,7 +33,7 @@ const members: Readonly<Record<Kind, ReadonlyArray<string>>> = {
 
 const decodeWire = decoder(WorkEstimateRequest, { strict: true })
 
-/** Members that the price of such a model does not go by, and unknown ones. */
+/** The error for fields that do not affect the price of such a model, and for unknown ones. */
 const excessIn = (body: unknown, modality: Kind): Failure | undefined => {
   const known = new Set(["model", ...members[modality]])
   const extra = Object.keys(objectOf(body) ?? {}).filter((name) => !known.has(name))
@@ -55,7 +55,7 @@ const ofPrompt = (prompt: TokenBound, longest: Longest, param: string): Sized =>
     param
   })
 
-/** Of texts of which only the number of tokens is known nobody can say that one does not fit. */
+/** When only the number of tokens is known, no single text can be too long. */
 const ofTokens = (tokens: number): Sized =>
   Result.succeed({ bound: { kind: "tokens", prompt: fixedBound(boundOfLikely(tokens)) } })
 
@@ -75,7 +75,7 @@ const ofDocuments = (wire: Wire): Sized => {
   return ofPrompt(rerankBound({ documents, query }), longestPair({ documents, query }), "documents")
 }
 
-/** The plainest video of so many seconds. */
+/** The simplest video of this duration. */
 const ofVideo = (duration: number): Sized =>
   Result.succeed({
     bound: { kind: "units", units: duration },
@@ -122,10 +122,10 @@ const sizeOf = (kind: Kind, wire: Wire): Sized => {
   }
 }
 
-/** What a question asks of its model; of a video also what is wished of it. */
+/** The work of an estimate; for a video also its options. */
 export type AskedWork = WorkPreparation & Pick<Size, "wish">
 
-/** Decodes the question what a model of this modality would cost, for a key that is routed by `policy`. */
+/** Decodes the estimate request for a model of this modality. `policy` is the routing of the key. */
 export const decodeWorkEstimate = (
   body: unknown,
   modality: Kind,
@@ -138,7 +138,7 @@ export const decodeWorkEstimate = (
     return { ...(yield* sizeOf(modality, wire)), model: wire.model, modality, policy }
   })
 
-/** What it would cost at one candidate. A likely cost is that of the likely tokens; units cost what they cost. */
+/** The cost at one candidate. The likely cost is that of the likely tokens; for units it is exact. */
 const lineOf = (
   { bound, wish }: AskedWork,
   { model, offer, price }: Candidate<Price>
@@ -146,7 +146,7 @@ const lineOf = (
   const most = bound.kind === "units" ? bound.units : bound.prompt.at(model)
   const line = { model: model.id, provider: offer.provider }
   if (price.unit !== "token") {
-    // A clip may be sold by the second or as one.
+    // A video may be priced per second or per video.
     const units = wish !== undefined && price.unit !== "second" ? 1 : most
     const cost = usdFromNano(unitCost(price, units))
     const price_per_unit = usdFromPico(price.perUnit)
@@ -165,7 +165,7 @@ const lineOf = (
   }
 }
 
-/** The answer for it. */
+/** The response to the estimate request. */
 export const encodeWorkEstimate = (
   asked: AskedWork,
   { estimate, plan }: PreparedWork,

@@ -19,7 +19,10 @@ describe("allowed tools", () => {
   })
 
   it("are tools, and at least one", () => {
-    assert.deepStrictEqual(problemOf(["b", "d", "e"]), { field: "tool_choice.tools.1", message: "no tool is named d" })
+    assert.deepStrictEqual(problemOf(["b", "d", "e"]), {
+      field: "tool_choice.tools.1",
+      message: "must name a declared tool; got d"
+    })
     assert.deepStrictEqual(problemOf([]), { field: "tool_choice.tools", message: "at least one tool" })
   })
 })

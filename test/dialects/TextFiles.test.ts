@@ -34,17 +34,17 @@ describe("a text file", () => {
   it("is refused where it is not what it says", () => {
     const long = `data:text/plain;${"x".repeat(300)};base64,aGk=`
     for (const url of ["", "aGk=", "data:text/plain,hi", "https://example.com/a.txt", "file-abc", long]) {
-      assert.deepInclude(problemOf(url), { field: "at", message: "a data URL with a base64-encoded file" }, url)
+      assert.deepInclude(problemOf(url), { field: "at", message: "must be a data URL with a base64-encoded file" }, url)
     }
     for (const data of ["aGk", "a-_=", "aGk= ", "====", base64(Uint8Array.of(0xc3, 0x28))]) {
       const problem = problemOf(`data:text/plain;base64,${data}`)
-      assert.deepStrictEqual(problem, { field: "at", message: "base64 of a text in UTF-8" }, data)
+      assert.deepStrictEqual(problem, { field: "at", message: "must be base64 of UTF-8 text" }, data)
     }
   })
 
   it("has 20 MiB at most", () => {
     const ofSize = (bytes: number) => `data:text/plain;base64,${base64(Buffer.alloc(bytes, "a"))}`
     assert.strictEqual(Result.getOrThrow(read(ofSize(FILE_MAX_BYTES))).length, FILE_MAX_BYTES)
-    assert.strictEqual(problemOf(ofSize(FILE_MAX_BYTES + 1))?.message, "a file of at most 20 MiB")
+    assert.strictEqual(problemOf(ofSize(FILE_MAX_BYTES + 1))?.message, "must be a file of at most 20 MiB")
   })
 })

@@ -1,4 +1,4 @@
-/** The body of `POST /batch`, decoded; the bodies of its requests are for their own dialects. */
+/** Decodes the body of `POST /batch`. The dialects decode the bodies of its requests. */
 import { Result } from "effect"
 import { BatchEntry, type batchUrls, MAX_BATCH } from "../../../schemas/inference/Batch.ts"
 import { failedAt, type Failure, invalid } from "../../domain/Failure.ts"
@@ -9,7 +9,7 @@ export interface DecodedEntry {
   readonly customId: string | null
   readonly url: (typeof batchUrls)[number]
   readonly body: Readonly<Record<string, unknown>>
-  /** Where its body stands in that of the batch. */
+  /** The path of its body within the batch's body. */
   readonly at: string
 }
 
@@ -23,7 +23,7 @@ const entryOf = (value: unknown, at: string): Result.Result<DecodedEntry, Failur
     if (Result.isFailure(decoded)) return yield* Result.fail(failedAt(at, decoded.failure))
     const { body, custom_id, params, url } = decoded.success
     if (body !== undefined && params !== undefined) {
-      return yield* Result.fail(invalid(`${at}.params`, "is another name of body: one of the two"))
+      return yield* Result.fail(invalid(`${at}.params`, "is an alias of body: send one of the two"))
     }
     const asked = body ?? params
     if (asked === undefined) return yield* Result.fail(invalid(`${at}.body`, "Missing key"))
@@ -31,7 +31,7 @@ const entryOf = (value: unknown, at: string): Result.Result<DecodedEntry, Failur
     return { customId: custom_id ?? null, url: url ?? "/chat/completions", body: asked, at: `${at}.${member}` }
   })
 
-/** Decodes the body of a batch up to those of its requests; what is wrong is named with its place, such as `requests[2].url`. */
+/** Decodes the body of a batch except the bodies of its requests. Errors contain the path, such as `requests[2].url`. */
 export const decodeBatch = (body: unknown): Result.Result<ReadonlyArray<DecodedEntry>, Failure> =>
   Result.gen(function* () {
     const object = objectOf(body)
@@ -40,7 +40,7 @@ export const decodeBatch = (body: unknown): Result.Result<ReadonlyArray<DecodedE
     if (unknown !== undefined) return yield* Result.fail(invalid(unknown, "Unexpected key"))
     const { requests } = object
     if (!Array.isArray(requests) || requests.length === 0 || requests.length > MAX_BATCH) {
-      return yield* Result.fail(invalid("requests", `an array of 1 to ${MAX_BATCH} items`))
+      return yield* Result.fail(invalid("requests", `must be an array of 1 to ${MAX_BATCH} items`))
     }
     const entries: Array<DecodedEntry> = []
     const names = new Map<string, number>()
@@ -50,7 +50,7 @@ export const decodeBatch = (body: unknown): Result.Result<ReadonlyArray<DecodedE
       const { customId } = entry
       const first = customId === null ? undefined : names.get(customId)
       if (first !== undefined) {
-        return yield* Result.fail(invalid(`${at}.custom_id`, `the same as that of requests[${first}]`))
+        return yield* Result.fail(invalid(`${at}.custom_id`, `must be unique; requests[${first}] has the same`))
       }
       if (customId !== null) names.set(customId, index)
       entries.push(entry)

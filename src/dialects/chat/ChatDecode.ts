@@ -1,4 +1,4 @@
-/** OpenAI's chat completion request, decoded to the canonical conversation. */
+/** Decodes OpenAI's chat completion request to the canonical conversation. */
 import { Result } from "effect"
 import { ChatCompletionRequest } from "../../../schemas/inference/ChatCompletions.ts"
 import { PresetChatRequest } from "../../../schemas/inference/PresetChat.ts"
@@ -24,7 +24,7 @@ import { filledFrom, instructed, presetPolicy } from "./Preset.ts"
 
 type Wire = Omit<ChatCompletionRequest, "messages">
 
-/** A chat request: what every dialect can ask for, and the form of its last frame. */
+/** A chat request: the fields of every dialect, and the form of its last frame. */
 export interface ChatWish extends AnyWish {
   readonly includeUsage: boolean
 }
@@ -44,7 +44,7 @@ const ignoredInside = ignoredWithin(ChatCompletionRequest.ast, [
   "stream_options"
 ])
 
-/** Members of the request that nothing is done with. */
+/** Request fields that the service accepts and does not use. */
 const withoutEffect = ["metadata"]
 
 const reasoningMembers = new Set(["effort", "max_tokens", "enabled"])
@@ -58,7 +58,7 @@ const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
     ...breakpointOf(cache_control)
   }))
 
-/** The tools and the choice among them; of allowed tools only those are offered. */
+/** The tools and the choice among them. With allowed tools, the model sees only those. */
 const toolingOf = (wire: Wire): Result.Result<Pick<Conversation, "tools" | "toolChoice">, Failure> => {
   const tools = toolsOf(wire.tools)
   const choice = wire.tool_choice ?? "auto"
@@ -77,7 +77,7 @@ const toolingOf = (wire: Wire): Result.Result<Pick<Conversation, "tools" | "tool
   const { name } = choice.function
   return tools.some((tool) => tool.name === name)
     ? Result.succeed({ tools, toolChoice: { type: "tool", name } })
-    : Result.fail(invalid("tool_choice.function.name", `no tool is named ${name}`))
+    : Result.fail(invalid("tool_choice.function.name", `must name a declared tool; got ${name}`))
 }
 
 const formatOf = (format: Wire["response_format"]): OutputFormat => {
@@ -140,7 +140,7 @@ const parametersOf = (wire: Wire): ReadonlyArray<string> => {
   return names
 }
 
-/** `reasoning` is closed, unlike the request around it. */
+/** `reasoning` rejects unknown fields, unlike the request around it. */
 const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | undefined => {
   const reasoning = objectOf(body["reasoning"])
   if (reasoning === undefined) return undefined
@@ -154,8 +154,8 @@ const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | unde
 }
 
 /**
- * Reads a chat request from its members, once they are decoded; `body` is what they were decoded from, filled up from `preset`
- * where there is one, `base` how it is routed where neither says, and `said` opens reasoning that comes back.
+ * Builds a chat wish from decoded fields. `body` is the request with the fields of `preset` filled in, `base` is the routing when
+ * neither says, and `said` opens reasoning that the client sends back.
  */
 export const wishOf = (
   body: Readonly<Record<string, unknown>>,
@@ -204,7 +204,7 @@ export const wishOf = (
   })
 }
 
-/** Members of `body` without effect; whether `router` has one depends on the models, which may be those of a preset. */
+/** Fields of `body` without effect. Whether `router` has one depends on the models, which may come from a preset. */
 const ignoredOf = (
   body: Readonly<Record<string, unknown>>,
   filled: Readonly<Record<string, unknown>>
@@ -215,15 +215,15 @@ const ignoredOf = (
   return [...ignoredMembers(body, fields), ...ignoredInside(body), ...idle, ...auto, ...ignoredRouting(body)]
 }
 
-/** The preset of a request, and whether its path names it: then the request has the bounds of a preset's. */
+/** The preset of a request, and whether the path names it. If so, the limits of presets apply to the request. */
 export interface ChatPreset {
   readonly config: PresetConfig
   readonly byPath: boolean
 }
 
 /**
- * Decodes a request body, filled up from a preset where there is one, and routed by `base` where neither says how. Wrong fields are named; nothing is dropped in silence.
- * `open` opens reasoning that comes back.
+ * Decodes a request body with the fields of a preset filled in. `base` is the routing when neither says. Errors name each invalid
+ * field, and nothing is dropped silently. `open` opens reasoning that the client sends back.
  */
 export const decodeChat = (
   body: unknown,

@@ -1,14 +1,14 @@
-/** A paid answer as OpenAI's chat completion. */
+/** Encodes a paid answer as OpenAI's chat completion. */
 import type { ChatCompletion, ReasoningDetail } from "../../../schemas/inference/ChatCompletions.ts"
 import { usdFromNano } from "../../domain/Money.ts"
 import { type Output, saidIn } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
 import type { Answer } from "../../inference/Answer.ts"
 
-/** The id of a completion follows from its request's, so that a replay has the same. */
+/** The id of a completion, derived from its request's id, so that a replay has the same one. */
 export const completionId = (requestId: string): string => `chatcmpl-${requestId.slice(4)}`
 
-/** Usage in OpenAI's words: prompt tokens include the cached ones. */
+/** Usage in OpenAI's format, where prompt tokens include cached ones. */
 export const usageOf = (usage: TokenUsage): ChatCompletion["usage"] => ({
   prompt_tokens: promptTokens(usage),
   completion_tokens: usage.output,
@@ -17,7 +17,7 @@ export const usageOf = (usage: TokenUsage): ChatCompletion["usage"] => ({
   completion_tokens_details: { reasoning_tokens: usage.reasoning }
 })
 
-/** What an answer says beside its content: in the body of a whole one, on the last frame of a stream. */
+/** The additional facts of an answer: in the body of a complete one, on the last frame of a stream. */
 export const extrasOf = (answer: Answer) => ({
   cost_usd: usdFromNano(answer.cost),
   request_id: answer.requestId,
@@ -29,11 +29,11 @@ export const extrasOf = (answer: Answer) => ({
     : { balance_warning: { warning: "low_balance" as const, threshold: answer.balanceWarning } })
 })
 
-/** Clients that are strict about types miss a member that is absent. */
+/** Clients with strict types require the member. */
 export const logprobsOf = (content: ReadonlyArray<unknown> | undefined) =>
   content === undefined ? null : { content, refusal: null }
 
-/** A block of reasoning whose seal comes back with the conversation. */
+/** A reasoning block whose seal the client can send back. */
 export const detailOf = (index: number, seal: string, text: string | undefined): ReasoningDetail =>
   text === undefined
     ? { type: "reasoning.encrypted", data: seal, format: "unknown", index }
@@ -55,7 +55,7 @@ const reasoningOf = (output: Output) => {
   }
 }
 
-/** The whole answer. */
+/** A complete answer. */
 export const encodeCompletion = (answer: Answer): ChatCompletion => {
   const { output } = answer
   return {

@@ -1,4 +1,4 @@
-/** The messages of a chat request in the words of the canonical conversation. */
+/** Decodes the messages of a chat request to the canonical conversation. */
 import { Result } from "effect"
 import type { CacheControl, ChatCompletionRequest } from "../../../schemas/inference/ChatCompletions.ts"
 import type { AssistantMessage, Cacheable, Message, Part, ReasoningPart, TextPart } from "../../domain/Conversation.ts"
@@ -13,11 +13,11 @@ type ContentOf<Role extends WireMessage["role"]> = Extract<WireMessage, { readon
 type AssistantWire = Extract<WireMessage, { readonly role: "assistant" }>
 type WirePart = Exclude<ContentOf<"user">, string>[number]
 
-/** What a `cache_control` says of the part it stands on. */
+/** The cache breakpoint of a part with `cache_control`. */
 export const breakpointOf = (control: typeof CacheControl.Type | null | undefined): Cacheable =>
   control == null ? {} : { cacheBreakpoint: true, ...(control.ttl === "1h" ? { cacheTtl: "1h" } : {}) }
 
-/** The messages, or the first file in them that cannot be read. `said` opens the reasoning that comes back with them. */
+/** The messages, or the error of the first unreadable file in them. `said` opens the reasoning that they contain. */
 export const messagesOf = (
   messages: ReadonlyArray<WireMessage>,
   said: SaidReasoning
@@ -37,8 +37,8 @@ export const messagesOf = (
 const namedOf = (name: string | null | undefined) => (name == null || name === "" ? {} : { name })
 
 /**
- * Pieces with a seal of ours are all that is taken; without any, the text alone. A stream gives a seal at the end of its block, so
- * that a client's list may have it in a piece without a text: the seal holds that as well.
+ * Only details with a seal of this service are used, or the plain text if there are none. A stream sends a seal at the end of its
+ * block, so a client's list may have it in a detail without a text; the seal contains the text as well.
  */
 const reasoningOf = (message: AssistantWire, at: string, said: SaidReasoning): ReadonlyArray<ReasoningPart> => {
   const sealed = (message.reasoning_details ?? []).flatMap(({ data, signature, type }, index) => {
@@ -94,7 +94,7 @@ const textParts = (content: ContentOf<"system"> | ContentOf<"assistant">): Array
   )
 }
 
-/** A refusal of an earlier answer stands beside its content, which is then empty. */
+/** A refusal in an earlier answer takes the place of its content, which is then empty. */
 const saidParts = ({ content, refusal }: AssistantWire): Array<TextPart> => {
   const parts = textParts(content)
   if (refusal == null || refusal === "") return parts

@@ -1,4 +1,4 @@
-/** A paid stream as OpenAI's chat completion chunks. */
+/** Encodes a paid stream as OpenAI's chat completion chunks. */
 import type { ErrorBody } from "../../../schemas/Errors.ts"
 import type { ChatCompletionChunk } from "../../../schemas/inference/ChatCompletions.ts"
 import type { Failure } from "../../domain/Failure.ts"
@@ -15,24 +15,24 @@ const TEXT_HEAD = ',"choices":[{"index":0,"delta":{"content":'
 const FIRST_TEXT_HEAD = ',"choices":[{"index":0,"delta":{"role":"assistant","content":'
 const TEXT_TAIL = '},"finish_reason":null,"logprobs":null}]}\n\n'
 
-/** A comment, which no client takes for anything. */
+/** A comment, which clients ignore. */
 export const KEEP_ALIVE = ": svc-processing\n\n"
 
 const finishing = (finish: FinishReason): string => `{"index":0,"delta":{},"finish_reason":"${finish}","logprobs":null}`
 
-/** Encodes one stream. Text frames are put together around a constant frame, since there is one for every token. */
+/** Encodes one stream. Text frames are built around a constant frame, because there is one for every token. */
 export class ChatStreamEncoder implements StreamEncoder {
   readonly #head: string
-  /** All of a text frame before its text. */
+  /** The part of a text frame before its text. */
   readonly #textHead: string
   readonly #includeUsage: boolean
   readonly #describe: (failure: Failure) => ErrorBody["error"]
   #started = false
-  /** A block of reasoning is open that has a text. */
+  /** Whether a reasoning block with text is open. */
   #reasons = false
   #details = 0
 
-  /** With `includeUsage` the last frame is in OpenAI's own form, which has no choices. */
+  /** With `includeUsage`, the last frame has OpenAI's own form without choices. */
   constructor(options: StreamOpening & { readonly includeUsage: boolean }) {
     const { created, model, requestId } = options
     const id = completionId(requestId)

@@ -1,8 +1,8 @@
-/** Members of OpenAI's and OpenRouter's chat request that this service knows of and does not offer. */
+/** Fields of OpenAI's and OpenRouter's chat request that this service knows and does not support. */
 import { type Failure, failure } from "../../domain/Failure.ts"
 import { objectOf } from "../Decode.ts"
 
-/** The plugin of OpenRouter's that chooses a model. */
+/** OpenRouter's plugin that chooses a model. */
 export const AUTO_ROUTER = "auto-router"
 
 type Body = Readonly<Record<string, unknown>>
@@ -15,11 +15,11 @@ export const oneOf =
     values.includes(value)
 export const nothing = () => false
 
-/** Whether plugins are none but the one that chooses a model, which is not foreign here. */
+/** Whether the only plugin is the one that chooses a model, which is supported. */
 export const onlyAutoRouter = (value: unknown) =>
   Array.isArray(value) && value.every((entry) => objectOf(entry)?.["id"] === AUTO_ROUTER)
 
-/** By member: whether a value asks for nothing that we would leave undone. A null always does. */
+/** For each field, whether a value can be ignored without changing the answer. A null always can. */
 export type Harmless = ReadonlyMap<string, (value: unknown) => boolean>
 
 const harmless: Harmless = new Map(
@@ -43,29 +43,29 @@ const harmless: Harmless = new Map(
   })
 )
 
-/** Members that are decoded elsewhere than by the request's schema. */
+/** Fields that are decoded elsewhere than in the request's schema. */
 const known = new Set([...harmless.keys(), "provider"])
 
 export const unsupported = (param: string, detail: string): Failure =>
   failure({ _tag: "UnsupportedParameter", param, detail })
 
-/** What of a part or a tool is not offered, and where in it. */
+/** An unsupported member of a part or a tool, and the explanation. */
 type Unsupported = readonly [member: string, detail: string]
 
 const inPart = (part: Body): Unsupported | undefined => {
   const { type } = part
   const file = type === "file" ? objectOf(part["file"]) : undefined
-  if (file?.["file_id"] != null) return ["file.file_id", "Only files sent inline are offered"]
+  if (file?.["file_id"] != null) return ["file.file_id", "Only inline files are supported"]
   const inline = typeof file?.["file_data"] === "string"
   if (type === "input_audio" || type === "video_url" || (type === "file" && !inline)) {
-    return ["type", `Content parts of type ${type} are not offered`]
+    return ["type", `Content parts of type ${type} are not supported`]
   }
   return undefined
 }
 
 const inTool = (tool: Body): Unsupported | undefined =>
   typeof tool["type"] === "string" && tool["type"] !== "function"
-    ? ["type", "Only tools of type function are offered"]
+    ? ["type", "Only tools of type function are supported"]
     : undefined
 
 const firstIn = (list: unknown, at: string, find: (entry: Body) => Unsupported | undefined): Failure | undefined => {
@@ -78,10 +78,10 @@ const firstIn = (list: unknown, at: string, find: (entry: Body) => Unsupported |
   return undefined
 }
 
-/** Of an earlier answer what stood in the place of its content. */
+/** Members of an earlier answer that replace its content. */
 const inMessage = (message: Body): Unsupported | undefined => {
   const member = ["audio", "function_call"].find((name) => message[name] != null)
-  return member === undefined ? undefined : [member, `Messages with ${member} are not offered`]
+  return member === undefined ? undefined : [member, `Messages with ${member} are not supported`]
 }
 
 const inMessages = (messages: unknown): Failure | undefined => {
@@ -95,31 +95,31 @@ const inMessages = (messages: unknown): Failure | undefined => {
   return undefined
 }
 
-/** The first tool that is none of the caller's own functions. */
+/** The error for the first tool that is not a function of the caller's. */
 export const unsupportedTool = (tools: unknown): Failure | undefined => firstIn(tools, "tools", inTool)
 
-/** The first member that is not harmless. */
+/** The error for the first field that cannot be ignored. */
 export const unsupportedMember = (body: Body, harmless: Harmless): Failure | undefined => {
   for (const name of Object.keys(body)) {
     const value = body[name]
     if (value !== undefined && value !== null && harmless.get(name)?.(value) === false) {
-      return unsupported(name, `This value of ${name} is not offered`)
+      return unsupported(name, `This value of ${name} is not supported`)
     }
   }
   return undefined
 }
 
-/** The first member that would change the answer and is not offered. */
+/** The error for the first unsupported field that would change the answer. */
 export const firstUnsupported = (body: Body): Failure | undefined =>
   unsupportedMember(body, harmless) ?? inMessages(body["messages"]) ?? unsupportedTool(body["tools"])
 
-/** Members nobody knows; they are ignored, and said to be. */
+/** Unknown fields, which are ignored and reported. */
 export const ignoredMembers = (
   body: Body,
   fields: ReadonlySet<string>,
   others: ReadonlySet<string> = known
 ): ReadonlyArray<string> => Object.keys(body).filter((name) => !fields.has(name) && !others.has(name))
 
-/** A request without the members that are decoded elsewhere than by its schema. */
+/** A request without the fields that are decoded elsewhere than in its schema. */
 export const withoutForeign = (body: Body): Body =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !known.has(name)))

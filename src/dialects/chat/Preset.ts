@@ -1,4 +1,4 @@
-/** What a preset supplies of a chat request. What the request says itself goes before it. */
+/** Applies a preset to a chat request. The request's own fields override it. */
 import { Result } from "effect"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type { Message } from "../../domain/Conversation.ts"
@@ -9,7 +9,7 @@ import { decodePolicy } from "../Routing.ts"
 
 type Body = Readonly<Record<string, unknown>>
 
-/** Members that say the same as another one, or mean nothing beside another's: one of a request stands in for a preset's. */
+/** Fields that express the same as another one, or mean nothing beside it: such a field in a request overrides the preset's. */
 const instead: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["model", ["models"]],
   ["models", ["model"]],
@@ -21,12 +21,13 @@ const instead: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["plugins", ["router"]]
 ])
 
-/** A null says nothing, an empty list of plugins asks for none. */
+/** A null counts as absent. An empty list of plugins counts as set. */
 const isSaid = (name: string, value: unknown): boolean =>
   value != null && !(name === "plugins" && Array.isArray(value) && value.length === 0)
 
 /**
- * A request's body with the members it does not say from a preset; `model` says nothing where it names the preset. Routing and instructions are not among them; they are put together when the rest is decoded.
+ * A request's body with absent fields filled in from a preset. A `model` that names the preset counts as absent. Routing and
+ * instructions are merged later, when the rest is decoded.
  */
 export const filledFrom = (preset: PresetConfig | undefined, body: Body): Body => {
   if (preset === undefined) return body
@@ -39,14 +40,14 @@ export const filledFrom = (preset: PresetConfig | undefined, body: Body): Body =
   return Object.fromEntries([...supplied, ...said])
 }
 
-/** The routing of a request that says nothing of it: its preset's, over that of its key. */
+/** The routing of a request without routing options: its preset's over its key's. */
 export const presetPolicy = (
   preset: PresetConfig | undefined,
   base: RoutingPolicy = defaultPolicy
 ): Result.Result<RoutingPolicy, Failure> =>
   preset?.routing == null ? Result.succeed(base) : decodePolicy({ routing: preset.routing }, base)
 
-/** The messages of a request behind the instructions of its preset. */
+/** The messages of a request after the instructions of its preset. */
 export const instructed = (
   messages: ReadonlyArray<Message>,
   preset: PresetConfig | undefined

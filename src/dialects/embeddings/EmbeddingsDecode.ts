@@ -1,11 +1,11 @@
-/** An embeddings request, decoded. Its inputs, of which there may be millions of tokens, are looked at without a schema. */
+/** Decodes an embeddings request. Its inputs, which may have millions of tokens, are checked without a schema. */
 import { Result, Schema } from "effect"
 import { EmbeddingsRequest, MAX_INPUTS } from "../../../schemas/inference/Embeddings.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { EmbedWork } from "../../providers/Work.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
-/** A request body, and what is to be done for it. */
+/** A request body, and the work for it. */
 export interface DecodedEmbeddings {
   readonly model: string
   readonly work: EmbedWork
@@ -17,13 +17,14 @@ const decodeMembers = decoder(Schema.Struct({ ...members, input: Schema.Unknown 
 
 type Inputs = EmbedWork["inputs"]
 
-const SHAPES = "a non-empty string, a non-empty array of them, an array of tokens, or an array of arrays of tokens"
+const SHAPES =
+  "must be a non-empty string, a non-empty array of them, an array of tokens, or an array of arrays of tokens"
 
 const isText = (value: unknown): boolean => typeof value === "string" && value !== ""
 
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** The first place of a list where this does not hold, in dots; undefined where it holds everywhere. */
+/** The dotted path of the first element that violates a condition; undefined if there is none. */
 const firstNot = (list: ReadonlyArray<unknown>, holds: (value: unknown) => boolean): number | undefined => {
   const index = list.findIndex((value) => !holds(value))
   return index === -1 ? undefined : index
@@ -37,21 +38,23 @@ const textsOf = (list: ReadonlyArray<unknown>): Result.Result<Inputs, Failure> =
 }
 
 const tokensAt = (field: string, list: ReadonlyArray<unknown>): Failure | undefined => {
-  if (list.length === 0) return invalid(field, "a non-empty array of tokens")
+  if (list.length === 0) return invalid(field, "must be a non-empty array of tokens")
   const wrong = firstNot(list, isToken)
-  return wrong === undefined ? undefined : invalid(`${field}.${wrong}`, "an integer of at least 0")
+  return wrong === undefined ? undefined : invalid(`${field}.${wrong}`, "must be an integer of at least 0")
 }
 
 const tokenListsOf = (list: ReadonlyArray<unknown>): Result.Result<Inputs, Failure> => {
   for (const [index, tokens] of list.entries()) {
     const field = `input.${index}`
-    const problem = Array.isArray(tokens) ? tokensAt(field, tokens) : invalid(field, "a non-empty array of tokens")
+    const problem = Array.isArray(tokens)
+      ? tokensAt(field, tokens)
+      : invalid(field, "must be a non-empty array of tokens")
     if (problem !== undefined) return Result.fail(problem)
   }
   return Result.succeed(list as ReadonlyArray<ReadonlyArray<number>>)
 }
 
-/** What the first element is, all others have to be. */
+/** The first element determines the kind of all others. */
 const inputsOf = (input: unknown): Result.Result<Inputs, Failure> => {
   if (typeof input === "string") return input === "" ? Result.fail(invalid("input", SHAPES)) : Result.succeed([input])
   if (!Array.isArray(input) || input.length === 0) return Result.fail(invalid("input", SHAPES))
@@ -65,7 +68,7 @@ const inputsOf = (input: unknown): Result.Result<Inputs, Failure> => {
   return Array.isArray(first) ? tokenListsOf(input) : Result.fail(invalid("input", SHAPES))
 }
 
-/** Decodes a request body; each member that is wrong, and any that is not known, is named. */
+/** Decodes a request body. Errors name each invalid or unknown field. */
 export const decodeEmbeddings = (body: unknown): Result.Result<DecodedEmbeddings, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))

@@ -1,23 +1,23 @@
-/** An embeddings answer as text around the list of vectors, which goes between as the bytes it came in. */
+/** Encodes an embeddings answer as text around the list of vectors, whose original bytes go in between. */
 import type { EmbeddingsList } from "../../../schemas/inference/Embeddings.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
 
-/** What an answer says behind its vectors. */
+/** The part of the answer after its vectors. */
 export interface EmbeddingsFacts {
-  /** Prompt tokens that were charged for. */
+  /** Prompt tokens that were charged. */
   readonly used: number
   readonly cost: Nano
   readonly requestId: string
   readonly balanceWarning: string | undefined
 }
 
-/** The JSON before the list. The model is that of the request, as the caller named it. */
+/** The JSON before the list. The model is the request's, as the client named it. */
 export const beforeList = (model: string): string => {
   const head: Pick<EmbeddingsList, "object" | "model"> = { object: "list", model }
   return `${JSON.stringify(head).slice(0, -1)},"data":`
 }
 
-/** The JSON behind it. */
+/** The JSON after the list. */
 export const afterList = ({ balanceWarning, cost, requestId, used }: EmbeddingsFacts): string => {
   const tail: Omit<EmbeddingsList, "object" | "model" | "data"> = {
     usage: { prompt_tokens: used, total_tokens: used },

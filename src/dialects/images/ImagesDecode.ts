@@ -6,20 +6,20 @@ import type { DrawWork } from "../../providers/Work.ts"
 import { decoder } from "../Decode.ts"
 import { imageProblem } from "../Images.ts"
 
-/** A request for images, defaults filled in. */
+/** A decoded request for images, with defaults. */
 export interface DecodedImages {
   readonly model: string
-  /** What is to be done, but for the bytes of the image to be edited. */
+  /** The work without the bytes of the image to edit. */
   readonly work: Omit<DrawWork, "images">
-  /** The image to be edited: a web address or a data URL. */
+  /** The image to edit: a web URL or a data URL. */
   readonly image: string | undefined
-  /** How images are given: at an address, as bytes, or as the model's vendor gives them. */
+  /** How images are returned: at a URL, as bytes, or the way the model's vendor does. */
   readonly form: ImageForm
 }
 
 const decodeWire = decoder(ImageRequest, { strict: true })
 
-/** Reads a request body; fails with every wrong field, one that is not known among them. */
+/** Decodes a request body. Errors name every invalid or unknown field. */
 export const decodeImages = (body: unknown): Result.Result<DecodedImages, Failure> =>
   Result.flatMap(decodeWire(body), (wire) => {
     const image = wire.image ?? undefined

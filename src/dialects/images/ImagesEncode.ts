@@ -2,7 +2,7 @@ import type { ImageList } from "../../../schemas/inference/Images.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
 import type { GivenImage } from "../../inference/ImageWork.ts"
 
-/** The images of a request, and the facts of the request beside them. */
+/** The images of a request, and its facts. */
 export interface ImagesAnswer {
   readonly value: ReadonlyArray<GivenImage>
   readonly requestId: string
@@ -14,7 +14,7 @@ export interface ImagesAnswer {
   readonly balanceWarning: string | undefined
 }
 
-/** The body of the answer. */
+/** The body of the response. */
 export const encodeImages = (answer: ImagesAnswer): ImageList => ({
   created: answer.created,
   data: answer.value.map((image) => ({

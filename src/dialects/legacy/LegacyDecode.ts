@@ -1,4 +1,4 @@
-/** The legacy chat request, decoded as the chat completion request it is a part of. */
+/** Decodes the legacy chat request, which is a subset of the chat completion request. */
 import { Result } from "effect"
 import { LegacyChatRequest } from "../../../schemas/inference/LegacyChat.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
@@ -12,19 +12,19 @@ const decodeWire = decoder(LegacyChatRequest, { strict: true })
 
 type WireMessage = LegacyChatRequest["messages"][number]
 
-/** A message as a session records it: without reasoning. */
+/** A message in the form that a session records: without reasoning. */
 const saidOf = (message: WireMessage): WireMessage =>
   message.role === "assistant" ? { role: message.role, content: message.content } : message
 
 export interface DecodedLegacyChat extends DecodedChat {
-  /** The session that the request names, and its messages as they are recorded there. */
+  /** The session that the request names, and its messages in the recorded form. */
   readonly sessionId: string | undefined
   readonly said: LegacyChatRequest["messages"]
 }
 
 /**
- * Decodes a request body, filled up from a preset where there is one, and routed by `base` where neither says how. Any member that
- * is not its own is refused by name.
+ * Decodes a request body with the fields of a preset filled in. `base` is the routing when neither says. Unknown fields are rejected by
+ * name.
  */
 export const decodeLegacyChat = (
   body: unknown,
@@ -39,7 +39,7 @@ export const decodeLegacyChat = (
     const decoded = yield* decodeChat(object, preset && { config: preset, byPath: false }, base, open)
     return {
       ...decoded,
-      // It has its effect here, whatever it means to a router.
+      // `session_id` has an effect here, even if a router ignores it.
       ignored: decoded.ignored.filter((name) => name !== "session_id"),
       sessionId: session_id ?? undefined,
       said: messages.map(saidOf)

@@ -1,9 +1,9 @@
-/** An answer as the legacy chat gives it: a chat completion that says whether it was cached. */
+/** Encodes an answer of the legacy chat: a chat completion that says whether it was cached. */
 import type { LegacyChatCompletion } from "../../../schemas/inference/LegacyChat.ts"
 import type { Answer } from "../../inference/Answer.ts"
 import { encodeCompletion } from "../chat/ChatEncode.ts"
 
-/** The whole answer. */
+/** The complete answer. */
 export const encodeLegacyChat = (answer: Answer, cached: boolean): LegacyChatCompletion => ({
   ...encodeCompletion(answer),
   cached

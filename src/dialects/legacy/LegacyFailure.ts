@@ -1,10 +1,10 @@
-/** Failures in the words of the legacy routes. */
+/** Encodes failures for the legacy routes. */
 import type { ErrorBody } from "../../../schemas/Errors.ts"
 import type { LegacyErrorBody } from "../../../schemas/LegacyErrors.ts"
 
 /**
- * The legacy form of an error body: message and code stand at the top level too, beside the request's id, and beyond the rate
- * limit `error` is the code alone. Where the body names another request's receipt, that one's id stays.
+ * The legacy form of an error body: message and code are also at the top level, next to the request's id. Except for rate limits,
+ * `error` is the code only. If the body names another request's receipt, it keeps that request's id.
  */
 export const encodeLegacyFailure = (body: ErrorBody, requestId: string): LegacyErrorBody => {
   const { code, message } = body.error

@@ -1,4 +1,4 @@
-/** What of Anthropic's messages request this service does not offer. Here nothing is ignored. */
+/** Finds what this service does not support of Anthropic's Messages request. This dialect ignores nothing. */
 import { Schema } from "effect"
 import {
   MessagesClearThinking,
@@ -25,11 +25,11 @@ export type DocumentBlock = Extract<Block, { readonly type: "document" }>
 
 const unsupported = (param: string, detail: string): Failure => failure({ _tag: "UnsupportedParameter", param, detail })
 
-/** What `routing` and `router` do not know is refused where they are read; `provider` is read by all dialects, and refused by this one. */
+/** `routing` and `router` reject unknown fields where they are decoded. All dialects decode `provider`, and this one rejects it. */
 const strangerIn = strangers(
   Schema.Struct({
     ...MessagesCountRequest.fields,
-    // Tools and edits are told from each other by patterns of their types.
+    // The types of tools and edits are distinguished by patterns.
     tools: Schema.Unknown,
     context_management: Schema.Unknown,
     routing: Schema.Unknown,
@@ -41,15 +41,15 @@ const strangerIn = strangers(
 const strangerInCustom = strangers(MessagesCustomTool.ast)
 const strangerInTyped = strangers(MessagesTypedTool.ast)
 
-/** Whether Anthropic's API knows a tool by its type, and leaves it to the caller to run it. */
+/** Whether Anthropic's API defines this tool type and leaves running it to the caller. */
 const isTyped = (type: string): boolean => /^(bash|text_editor|memory|computer)_\d{8}$/.test(type)
 
 const inOneOf = (one: unknown, at: string, find: ReturnType<typeof strangers>): Failure | undefined => {
   const field = find(one)?.field
-  return field === undefined ? undefined : unsupported(`${at}.${field}`, `${at}.${field} is not offered`)
+  return field === undefined ? undefined : unsupported(`${at}.${field}`, `${at}.${field} is not supported`)
 }
 
-/** A server's tool has members of its own; it is its type that is to be named. */
+/** A server tool has fields of its own, but the error must name its type. */
 const foreignTool = (tools: unknown): Failure | undefined => {
   if (!Array.isArray(tools)) return undefined
   const typeOf = (tool: unknown): string => {
@@ -57,7 +57,7 @@ const foreignTool = (tools: unknown): Failure | undefined => {
     return typeof type === "string" ? type : "custom"
   }
   const at = tools.findIndex((tool) => typeOf(tool) !== "custom" && !isTyped(typeOf(tool)))
-  if (at !== -1) return unsupported(`tools.${at}.type`, "Only tools that the caller runs are offered")
+  if (at !== -1) return unsupported(`tools.${at}.type`, "Only tools that the caller runs are supported")
   return firstOf(tools, "tools", (tool, place) =>
     inOneOf(tool, place, typeOf(tool) === "custom" ? strangerInCustom : strangerInTyped)
   )
@@ -69,29 +69,29 @@ const edits = [
   [/^compact_\d{8}$/, strangers(MessagesCompact.ast)]
 ] as const
 
-/** An edit of the prompt that is not known, or has a member that is not. */
+/** The error for an unknown edit of the prompt, or one with an unknown field. */
 const foreignEdit = (management: unknown): Failure | undefined => {
   const { edits: list, ...others } = objectOf(management) ?? {}
   const [other] = Object.keys(others)
-  if (other !== undefined) return unsupported(`context_management.${other}`, `${other} is not offered`)
+  if (other !== undefined) return unsupported(`context_management.${other}`, `${other} is not supported`)
   return firstOf(Array.isArray(list) ? list : [], "context_management.edits", (edit, place) => {
     const type = objectOf(edit)?.["type"]
     const known = edits.find(([pattern]) => typeof type === "string" && pattern.test(type))
     if (known !== undefined) return inOneOf(edit, place, known[1])
     return typeof type === "string"
-      ? unsupported(`${place}.type`, `Edits of type ${type.slice(0, 64)} are not offered`)
+      ? unsupported(`${place}.type`, `Edits of type ${type.slice(0, 64)} are not supported`)
       : undefined
   })
 }
 
-/** The first member of a body that is not offered, or a block or a tool of a type that is not. */
+/** The error for the first unsupported field of a body, or for a block or a tool of an unsupported type. */
 export const firstUnsupported = (body: Body): Failure | undefined => {
   const found = foreignTool(body["tools"]) ?? foreignEdit(body["context_management"])
   if (found !== undefined) return found
   const stranger = strangerIn(body)
   if (stranger === undefined) return undefined
   const { field, type } = stranger
-  return unsupported(field, type === undefined ? `${field} is not offered` : `Type ${type} is not offered at ${field}`)
+  return unsupported(field, type === undefined ? `${field} is not supported` : `Type ${type} is not supported at ${field}`)
 }
 
 const firstOf = <A>(
@@ -107,12 +107,12 @@ const firstOf = <A>(
   return undefined
 }
 
-/** Base64 may be broken into lines here, whose ends are taken out at once: a pattern that allows for them could be made to try again. */
+/** Base64 may contain line breaks here, which are removed first: a pattern that allows them could be made to backtrack. */
 export const unbroken = (data: string): string => data.replaceAll(/\s+/g, "")
 
 const textOf = (data: string): string | undefined => textOfBase64(unbroken(data))
 
-/** The text of a document, behind its title and what is said about it. */
+/** The text of a document, after its title and its context. */
 export const documentText = ({ context, source, title }: DocumentBlock): string => {
   const texts =
     source.type === "text"
@@ -126,7 +126,7 @@ export const documentText = ({ context, source, title }: DocumentBlock): string 
 }
 
 const ofDocument = ({ citations, source }: DocumentBlock, at: string): Failure | undefined => {
-  if (citations?.enabled === true) return unsupported(`${at}.citations.enabled`, "Citations are not offered")
+  if (citations?.enabled === true) return unsupported(`${at}.citations.enabled`, "Citations are not supported")
   if (source.type === "content") return firstOf(source.content, `${at}.source.content`, ofBlock)
   if (source.type === "text") return undefined
   // Its bytes are read with the message it stands in.
@@ -134,7 +134,7 @@ const ofDocument = ({ citations, source }: DocumentBlock, at: string): Failure |
   if (source.media_type !== "text/plain") {
     return unsupported(`${at}.source.media_type`, "Only documents of type text/plain and application/pdf are offered")
   }
-  return textOf(source.data) === undefined ? invalid(`${at}.source.data`, "base64 of a text in UTF-8") : undefined
+  return textOf(source.data) === undefined ? invalid(`${at}.source.data`, "must be base64 of UTF-8 text") : undefined
 }
 
 const ofBlock = (block: Block, at: string): Failure | undefined => {
@@ -143,7 +143,7 @@ const ofBlock = (block: Block, at: string): Failure | undefined => {
     case "text":
       return (block.citations ?? []).length === 0
         ? undefined
-        : unsupported(`${at}.citations`, "Citations are not offered; leave them out")
+        : unsupported(`${at}.citations`, "Citations are not supported; omit them")
     case "document":
       return ofDocument(block, at)
     case "tool_result":
@@ -154,11 +154,11 @@ const ofBlock = (block: Block, at: string): Failure | undefined => {
   }
 }
 
-/** Thinking whose signature another service made, or this one for another account. */
+/** The error for thinking whose signature another service made, or this service made for another account. */
 export const foreignThinking = (field: string): Failure =>
-  unsupported(field, "This signature was not made here for your account; leave the block out")
+  unsupported(field, "This signature was not made by this service for your account; omit the block")
 
-/** The first value of a decoded request that is not offered. */
+/** The error for the first unsupported value of a decoded request. */
 export const unsupportedValue = (wire: Wire): Failure | undefined =>
   firstOf(typeof wire.system === "string" ? undefined : wire.system, "system", ofBlock) ??
   firstOf(wire.messages, "messages", ({ content }, at) => firstOf<Content>(content, `${at}.content`, ofBlock))

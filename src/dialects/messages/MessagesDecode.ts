@@ -1,4 +1,4 @@
-/** Anthropic's messages request, decoded to the canonical conversation. */
+/** Decodes Anthropic's Messages request to the canonical conversation. */
 import { Result } from "effect"
 import { MessagesCountRequest, MessagesRequest } from "../../../schemas/inference/Messages.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
@@ -37,9 +37,9 @@ type Wire = MessagesCountRequest
 
 /** A decoded request. */
 export interface DecodedMessages extends Decoded {
-  /** False where the caller wants the answer without the text of its thinking. */
+  /** Whether the answer contains the text of its thinking. */
   readonly showsThinking: boolean
-  /** It asks for edits of its prompt, so that its answer says which were made. */
+  /** Whether the request asks for edits of its prompt, so that its answer lists those made. */
   readonly editsContext: boolean
 }
 
@@ -55,7 +55,7 @@ const callOf = (block: Extract<Blocks<"assistant">, { readonly type: "tool_use" 
 
 type AssistantBlock = Blocks<"assistant">
 
-/** A block of thinking, sealed or as a text; undefined for one with nothing in it or with a seal of others. */
+/** A thinking block, sealed or as text; undefined for an empty one, and for one with a foreign seal. */
 const thoughtOf = (
   block: Extract<AssistantBlock, { readonly type: "thinking" | "redacted_thinking" }>,
   at: string,
@@ -143,8 +143,8 @@ const parallelOf = (choice: Wire["tool_choice"]): boolean | undefined => {
 }
 
 /**
- * Whether all objects of a schema list all their members as required and allow no others. Hosts that know strictness as a choice
- * refuse to be strict about any other schema.
+ * Whether all objects of a schema require all their members and allow no others. Hosts with optional strictness reject strict mode for
+ * any other schema.
  */
 const isClosed = (schema: unknown): boolean => {
   if (Array.isArray(schema)) return schema.every(isClosed)
@@ -159,7 +159,7 @@ const isClosed = (schema: unknown): boolean => {
   return Object.values(object).every(isClosed)
 }
 
-/** This wire has neither a name for a format nor a choice of strictness: it is strict wherever that can be. */
+/** This wire format has neither a name for a format nor a strictness flag: it is strict wherever that is possible. */
 const formatOf = ({ output_config, output_format }: Wire): OutputFormat => {
   const format = output_config?.format ?? output_format
   if (format == null) return { type: "text" }
@@ -173,7 +173,7 @@ const formatOf = ({ output_config, output_format }: Wire): OutputFormat => {
   }
 }
 
-/** The schema of a format is bounded wherever it stands. */
+/** The limits of a schema apply in both fields. */
 const checkFormat = ({ output_config, output_format }: Wire): Failure | undefined =>
   checkSchema(output_config?.format?.schema, "output_config.format.schema") ??
   checkSchema(output_format?.schema, "output_format.schema")
@@ -185,7 +185,7 @@ const samplingOf = (wire: Wire): Sampling => {
   if (wire.temperature != null) sampling.temperature = wire.temperature
   if (wire.top_p != null) sampling.topP = wire.top_p
   if (wire.top_k != null) sampling.topK = wire.top_k
-  // None at all is said before those of a preset.
+  // An explicit empty list overrides the preset's.
   if (wire.stop_sequences != null) sampling.stop = wire.stop_sequences
   return sampling
 }
@@ -201,7 +201,7 @@ const reasoningOf = ({ output_config, thinking }: Wire): Reasoning | undefined =
   }
 }
 
-/** The optional parameters that are set, in the words of the catalogue. */
+/** The optional parameters that are set, by the catalogue's names. */
 const parametersOf = (wire: Wire, { format, parallelToolCalls, reasoning, sampling }: Conversation) => {
   const set: Readonly<Record<string, boolean>> = {
     temperature: sampling.temperature !== undefined,
@@ -249,18 +249,18 @@ const saidOf = (wire: Wire, reasoning: SaidReasoning, failures: Array<Failure>):
 const checkNames = (tools: ReadonlyArray<Tool>): Failure | undefined => {
   const seen = new Set<string>()
   for (const [index, { name }] of tools.entries()) {
-    if (seen.has(name)) return invalid(`tools.${index}.name`, `another tool is named ${name} too`)
+    if (seen.has(name)) return invalid(`tools.${index}.name`, `must be unique; another tool is also named ${name}`)
     seen.add(name)
   }
   return undefined
 }
 
-/** The tools may be those of a preset. */
+/** The tools may come from a preset. */
 const checkChoice = ({ toolChoice: choice, tools }: Conversation): Failure | undefined => {
   if (choice.type === "auto" || choice.type === "none") return undefined
   if (tools.length === 0) return invalid("tool_choice", "requires tools")
   if (choice.type === "required" || tools.some(({ name }) => name === choice.name)) return undefined
-  return invalid("tool_choice.name", `no tool is named ${choice.name}`)
+  return invalid("tool_choice.name", `must name a declared tool; got ${choice.name}`)
 }
 
 const decodeBody = (
@@ -301,8 +301,8 @@ const decodeBody = (
   })
 
 /**
- * Decodes a request body, filled up from a preset where there is one, and routed by `base` where neither says how. Wrong fields are named, and so is whatever is not offered:
- * nothing is dropped in silence. `open` opens reasoning that comes back.
+ * Decodes a request body with the fields of a preset filled in. `base` is the routing when neither says. Errors name each invalid or
+ * unsupported field, and nothing is dropped silently. `open` opens reasoning that the client sends back.
  */
 export const decodeMessages = (
   body: unknown,
@@ -311,7 +311,7 @@ export const decodeMessages = (
   open?: OpenReasoning
 ): Result.Result<DecodedMessages, Failure> => decodeBody(body, decodeWhole, config, base, open)
 
-/** Decodes a request whose prompt is to be counted: the same, which may leave out `max_tokens`. */
+/** Decodes a request for a token count, which may omit `max_tokens`. */
 export const decodeCount = (
   body: unknown,
   config?: PresetConfig,

@@ -1,4 +1,4 @@
-/** A paid answer as Anthropic's message. */
+/** Encodes a paid answer as Anthropic's message. */
 import type {
   MessagesAnswer,
   MessagesBlock,
@@ -12,10 +12,10 @@ import type { Answer } from "../../inference/Answer.ts"
 import { extrasOf } from "../chat/ChatEncode.ts"
 import { objectOf } from "../Decode.ts"
 
-/** The id of a message follows from its request's, so that a replay has the same. */
+/** The id of a message, derived from its request's id, so that a replay has the same one. */
 export const messageId = (requestId: string): string => `msg_${requestId.slice(4)}`
 
-/** Usage in Anthropic's words: input tokens exclude the cached ones. */
+/** Usage in Anthropic's format, where input tokens exclude cached ones. */
 export const usageOf = (usage: TokenUsage): MessagesUsage => ({
   input_tokens: usage.input,
   cache_creation_input_tokens: usage.cacheWrite,
@@ -28,7 +28,7 @@ export const usageOf = (usage: TokenUsage): MessagesUsage => ({
   output_tokens_details: { thinking_tokens: usage.reasoning }
 })
 
-/** What was in an answer, as far as it says why the model stopped. */
+/** The content of an answer, as far as it affects the stop reason. */
 export interface Said {
   readonly refused: boolean
   readonly called: boolean
@@ -36,7 +36,7 @@ export interface Said {
 
 type End = Pick<Output, "finish" | "stopSequence">
 
-/** A call of a tool is what its caller goes on from, whatever a provider calls the reason. */
+/** After a tool call the caller must continue, whatever reason the provider gave. */
 const reasonOf = ({ finish, stopSequence }: End, { called, refused }: Said): MessagesStopReason => {
   if (finish === "content_filter" || refused) return "refusal"
   if (finish === "length") return "max_tokens"
@@ -44,7 +44,7 @@ const reasonOf = ({ finish, stopSequence }: End, { called, refused }: Said): Mes
   return called ? "tool_use" : "end_turn"
 }
 
-/** Why the model stopped, and at which of the caller's stop sequences. Of a streamed answer only the end may be known. */
+/** Why the model stopped, and at which stop sequence of the caller's. For a streamed answer, only the end may be known. */
 export const stopOf = (
   end: End,
   said: Said
@@ -53,7 +53,7 @@ export const stopOf = (
   return { stop_reason, stop_sequence: stop_reason === "stop_sequence" ? (end.stopSequence ?? null) : null }
 }
 
-/** The object that a tool's arguments are as JSON; undefined where they are none. */
+/** A tool call's arguments as an object; undefined when they are not one. */
 export const argumentsOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
   try {
     return objectOf(parseExact(text))
@@ -63,9 +63,9 @@ export const argumentsOf = (text: string): Readonly<Record<string, unknown>> | u
 }
 
 /**
- * Input is an object on this wire. Arguments that are none, as those cut off by the cap on the output, stand in it as the text
- * they are, under `arguments`: no tool takes that for its input, and what the model wrote can be read. A stream says the same, save of an object
- * that is cut off: its beginning has been said before that is known.
+ * Tool input is an object on this wire. Arguments that are not an object, for example because the output cap truncated them, are put as
+ * text into the member `arguments`: no tool mistakes that for its input, and the caller can read what the model wrote. A stream does
+ * the same, except for a truncated object, because its beginning has already been sent.
  */
 export const inputOf = (text: string): Readonly<Record<string, unknown>> =>
   text.trim() === "" ? {} : (argumentsOf(text) ?? { arguments: text })
@@ -78,13 +78,13 @@ const thinkingOf = ({ seal = "", text }: Thought, showsThinking: boolean): Messa
     : { type: "thinking", thinking: showsThinking ? text : "", signature: seal }
 
 /**
- * Whether a block of thinking is given out. Without a text, and after something else, it is for answers that go on with tools:
- * clients do not expect others to end in thinking.
+ * Whether a thinking block is returned. A block without text after other content is only for answers that continue with tools, because
+ * clients do not expect other answers to end in thinking.
  */
 const isShown = ({ toolCalls }: Output, { seal, text }: Thought, at: number): boolean =>
   text !== "" || (seal !== undefined && (at === 0 || toolCalls.length > 0))
 
-/** In the order in which it came. A refusal is a text of its own. */
+/** The content in order. A refusal is a text block of its own. */
 const contentOf = (output: Output, showsThinking: boolean): ReadonlyArray<MessagesBlock> =>
   saidIn(output).flatMap((one, at): ReadonlyArray<MessagesBlock> => {
     if (one.kind === "reasoning") return isShown(output, one, at) ? [thinkingOf(one, showsThinking)] : []
@@ -93,11 +93,11 @@ const contentOf = (output: Output, showsThinking: boolean): ReadonlyArray<Messag
     return [{ type: "tool_use", id, name, input: inputOf(text) }]
   })
 
-/** What was taken out of the prompt, for a request that asks for edits. */
+/** The edits made to the prompt, for a request that asks for edits. */
 export const editsOf = ({ contextEdits = [] }: Output, asked: boolean): Pick<MessagesAnswer, "context_management"> =>
   asked ? { context_management: { applied_edits: contextEdits.map((edit) => ({ ...edit })) } } : {}
 
-/** The whole answer. `editsContext` where the request asks for edits of its prompt. */
+/** A complete answer. `editsContext`: the request asks for edits of its prompt. */
 export const encodeMessage = (answer: Answer, showsThinking: boolean, editsContext = false): MessagesAnswer => ({
   id: messageId(answer.requestId),
   type: "message",

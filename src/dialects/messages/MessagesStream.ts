@@ -1,4 +1,4 @@
-/** A paid stream as Anthropic's events. */
+/** Encodes a paid stream as Anthropic's events. */
 import type { MessagesBlock, MessagesStreamEvent } from "../../../schemas/inference/Messages.ts"
 import { eventsOf, OutputFold, type OutputEvent } from "../../domain/Output.ts"
 import { noTokens } from "../../domain/Usage.ts"
@@ -15,7 +15,7 @@ const PING = frame({ type: "ping" })
 const STOP = frame({ type: "message_stop" })
 const DELTA_TAIL = "}}\n\n"
 
-/** What can be said in the midst of an answer; a refusal is a text of its own. */
+/** The kinds of text in an answer. A refusal is a text block of its own. */
 type Kind = "thinking" | "text" | "refusal"
 
 const SIGNATURE = '{"type":"signature_delta","signature":'
@@ -33,25 +33,25 @@ const deltas: Readonly<Record<Kind | "tool", string>> = {
   tool: '{"type":"input_json_delta","partial_json":'
 }
 
-/** The block that is open: there is one at most. */
+/** The open block. At most one block is open. */
 interface Open {
   readonly kind: Kind | "tool" | "redacted"
-  /** Of a tool call: its index among those of the answer, and its arguments so far. */
+  /** For a tool call: its index among the answer's calls, and its arguments so far. */
   readonly call: number
   readonly text: Array<string>
-  /** What its arguments are, as far as their first character says it. */
+  /** The kind of its arguments, as far as their first character shows. */
   form: "blank" | "object" | "other"
-  /** All of a delta's frame before its text. */
+  /** The part of a delta frame before its text. */
   readonly head: string
 }
 
 type ToolStart = Extract<OutputEvent, { readonly _tag: "ToolStart" }>
 
 /**
- * Encodes one stream. One block is open at a time: Anthropic's clients put deltas where their index says, but hand out the last
- * block begun when any block ends, and start a tool when the next block begins. So a call that comes while another's arguments
- * are not whole waits, with all that follows it, for the end of the answer. Delta frames are put together around a constant
- * head, since there is one for every token.
+ * Encodes one stream. Only one block is open at a time. Anthropic's clients apply deltas by index, but when any block ends they deliver
+ * the last block that began, and they start a tool when the next block begins. So a call that arrives before another one's arguments
+ * are complete waits, with everything after it, for the end of the answer. Delta frames are built around a constant head, because there
+ * is one for every token.
  */
 export class MessagesStreamEncoder implements StreamEncoder {
   readonly #opening: StreamOpening
@@ -63,13 +63,13 @@ export class MessagesStreamEncoder implements StreamEncoder {
   #open: Open | undefined
   #called = false
   #refused = false
-  /** Seals without a text, until a tool is called. */
+  /** Seals without text, until a tool is called. */
   #seals: Array<string> = []
   #waiting: OutputFold | undefined
-  /** Nothing more comes, so that there is nothing to wait for. */
+  /** Whether the answer is complete, so that nothing needs to wait. */
   #whole = false
 
-  /** `inputTokens` is an estimate, said before the exact count is known. */
+  /** `inputTokens` is an estimate, which is sent before the exact count is known. */
   constructor(
     options: StreamOpening & {
       readonly inputTokens: number
@@ -138,7 +138,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
         if (open?.kind === "tool" && open.call === event.index) {
           return this.#argue(open, event.text)
         }
-        // Of a call that has ended, nothing but blanks can come.
+        // A call that has ended receives nothing but whitespace.
         this.#waiting?.push(event)
         return ""
       }
@@ -161,7 +161,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
     return closing + starting + (shown ? this.#delta(begun, event.text) : "")
   }
 
-  /** A seal ends its block; one without a block is a block of its own. */
+  /** A seal ends its block. One without a block becomes a block of its own. */
   #sign(seal: string): string {
     const open = this.#open
     if (open?.kind === "thinking") return this.#deltaOf(SIGNATURE, seal) + this.#close()
@@ -178,7 +178,10 @@ export class MessagesStreamEncoder implements StreamEncoder {
     return seals.map((seal) => this.#sign(seal)).join("")
   }
 
-  /** An object is said as it comes. What is none waits for the end of its call, to be put into one as in a whole answer. */
+  /**
+   * The arguments of an object are sent as they arrive. Other arguments wait for the end of their call, to be put into an object as in
+   * a complete answer.
+   */
   #argue(open: Open, text: string): string {
     open.text.push(text)
     if (open.form === "object") return this.#delta(open, text)
@@ -193,7 +196,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
     return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}`
   }
 
-  /** A delta of the block that is open. */
+  /** A delta of the open block. */
   #deltaOf(delta: string, text: string): string {
     return this.#headOf(this.#blocks - 1, delta) + JSON.stringify(text) + DELTA_TAIL
   }
@@ -202,7 +205,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
     return text === "" ? "" : head + JSON.stringify(text) + DELTA_TAIL
   }
 
-  /** Keeps an event that has to wait for the arguments of the open call. */
+  /** Keeps an event that must wait for the arguments of the open call. */
   #waits(event: OutputEvent): boolean {
     const open = this.#open
     if (this.#whole) return false
@@ -245,7 +248,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
     for (const event of waiting === undefined ? [] : eventsOf(waiting.output())) {
       frames += event._tag === "ToolStart" ? this.#startTool(event) : this.#event(event)
     }
-    // Of the answer itself no more than its end may have been kept.
+    // Only the end of the answer may have been kept.
     const last = frame({
       type: "message_delta",
       delta: stopOf(answer.output, { refused: this.#refused, called: this.#called }),

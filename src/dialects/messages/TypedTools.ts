@@ -1,4 +1,4 @@
-/** Tools that Anthropic's API knows by their type and the caller runs, as functions for all other providers. */
+/** Converts tools that Anthropic's API defines by type, and that the caller runs, to functions for all other providers. */
 import type { MessagesTypedTool } from "../../../schemas/inference/Messages.ts"
 
 interface Shape {
@@ -42,7 +42,7 @@ const memory: Shape = {
   required: ["command"]
 }
 
-/** The first versions can also undo, and insert the text of `new_str`. */
+/** The first versions also have an undo command, and insert the text of `new_str`. */
 const editor = (version: string): Shape => {
   const { insert_text, ...first } = file
   const commands = ["view", "create", "str_replace", "insert"]
@@ -103,7 +103,7 @@ const shapeOf = (tool: MessagesTypedTool): Shape => {
   }
 }
 
-/** What a provider other than Anthropic is told of a typed tool. */
+/** The function that providers other than Anthropic receive for a typed tool. */
 export const functionOf = (tool: MessagesTypedTool) => {
   const { description, properties, required } = shapeOf(tool)
   return { description, parameters: { type: "object", properties, required, additionalProperties: false } }

@@ -4,7 +4,7 @@ import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { RerankWork } from "../../providers/Work.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
-/** A request body, and what is to be done for it. */
+/** A request body, and the work for it. */
 export interface DecodedRerank {
   readonly model: string
   readonly work: RerankWork
@@ -13,7 +13,7 @@ export interface DecodedRerank {
 
 const decodeWire = decoder(RerankRequest, { strict: true })
 
-/** Decodes a request body; each member that is wrong, and any that is not known, is named. */
+/** Decodes a request body. Errors name each invalid or unknown field. */
 export const decodeRerank = (body: unknown): Result.Result<DecodedRerank, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))

@@ -3,7 +3,7 @@ import { type Nano, usdFromNano } from "../../domain/Money.ts"
 import type { Reranked } from "../../providers/Work.ts"
 import type { DecodedRerank } from "./RerankDecode.ts"
 
-/** What an answer is made of beside what was asked. */
+/** The facts of an answer besides its results. */
 export interface RerankFacts {
   readonly provider: string
   readonly results: Reranked["results"]
@@ -13,7 +13,7 @@ export interface RerankFacts {
   readonly balanceWarning: string | undefined
 }
 
-/** The answer; documents are put back from the request. */
+/** The response, with the documents taken from the request. */
 export const encodeRerank = ({ model, returnDocuments, work }: DecodedRerank, facts: RerankFacts): RerankResult => {
   const { balanceWarning, cost, provider, requestId, results, tokens } = facts
   return {

@@ -1,9 +1,9 @@
-/** The text of a custom tool's input, which the model writes as the one member of a JSON object. */
+/** Extracts a custom tool's input, which the model writes as the only member of a JSON object. */
 import { objectOf } from "../Decode.ts"
 
 const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" }
 
-/** The input in a call's arguments; arguments of any other form are the input themselves. */
+/** The input in a call's arguments. Arguments of any other form are the input themselves. */
 export const customInputOf = (text: string): string => {
   try {
     const input = objectOf(JSON.parse(text))?.["input"]
@@ -15,22 +15,22 @@ export const customInputOf = (text: string): string => {
   }
 }
 
-/** The arguments that stand for an input. */
+/** The arguments that represent an input. */
 export const customArguments = (input: string): string => JSON.stringify({ input })
 
-/** Reads the input out of arguments that come piece by piece. */
+/** Reads the input from arguments that arrive in pieces. */
 export class CustomInputReader {
-  /** The text that belongs to what has not been read to its end: the head, half an escape or half a character. */
+  /** Text that cannot be processed yet: the head, half an escape or half a character. */
   #rest = ""
   #inside = false
   #ended = false
 
-  /** Whether the beginning of the input has come. */
+  /** Whether the start of the input has arrived. */
   get inside(): boolean {
     return this.#inside
   }
 
-  /** What of the input a piece of the arguments completes. */
+  /** The part of the input that this piece of the arguments completes. */
   push(piece: string): string {
     if (this.#ended) return ""
     this.#rest += piece
@@ -65,14 +65,14 @@ export class CustomInputReader {
     return read
   }
 
-  /** Where the next quote or backslash stands. */
+  /** The position of the next quote or backslash. */
   #plainEnd(text: string, from: number): number {
     let at = from
     while (at < text.length && text[at] !== '"' && text[at] !== "\\") at++
     return at
   }
 
-  /** The character of an escape; undefined while it is not whole, or the other half of its pair may still come. */
+  /** The character of an escape. Undefined while it is incomplete, or while the other half of its surrogate pair may follow. */
   #escape(text: string, at: number): { readonly text: string; readonly length: number } | undefined {
     const kind = text[at + 1]
     if (kind === undefined) return undefined

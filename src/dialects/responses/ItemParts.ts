@@ -1,4 +1,4 @@
-/** Short names of the types of items, as their ids begin with. */
+/** The prefixes of item ids by item type. */
 const prefixes = {
   reasoning: "rs",
   message: "msg",
@@ -7,14 +7,14 @@ const prefixes = {
   tool_search_call: "tsc"
 } as const
 
-/** The id of an item follows from its request's and its place in the answer, so that a replay has the same. */
+/** The id of an item, derived from its request's id and its index, so that a replay has the same one. */
 export const itemId = (type: keyof typeof prefixes, requestId: string, index: number): string =>
   `${prefixes[type]}_${requestId.slice(4)}_${index}`
 
-/** An item's text, as the whole answer has it: a refusal is text there. */
+/** A text part in the form of a complete answer, where a refusal is also text. */
 export const outputText = (text: string) => ({ type: "output_text" as const, text, annotations: [] })
 
-/** An item of reasoning, which may have no text, or no seal. */
+/** A reasoning item, which may lack a text or a seal. */
 export const reasoningItem = <H extends object>(head: H, text: string, seal: string | undefined) => ({
   ...head,
   summary: text === "" ? [] : [{ type: "summary_text" as const, text }],

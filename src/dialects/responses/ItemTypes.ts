@@ -1,6 +1,6 @@
 import { objectOf } from "../Decode.ts"
 
-/** The types of items that an input may have. */
+/** The types of input items. */
 export const itemTypes = [
   "message",
   "reasoning",
@@ -14,8 +14,8 @@ export const itemTypes = [
 ] as const
 
 /**
- * Whether an item stands for reasoning of an earlier response. Some clients send nothing else of it unless they are told `store: false`.
- * The conversation is whole without it.
+ * Whether an item is a reference to the reasoning of an earlier response. Some clients send reasoning only in that form unless they set
+ * `store: false`. The conversation is complete without it.
  */
 export const isReasoningReference = (item: unknown): boolean => {
   const { id, type } = objectOf(item) ?? {}

@@ -1,4 +1,4 @@
-/** Calls of tools in a response, each as an item of the kind that the request declares its tool to be. */
+/** Encodes tool calls of a response, each as an item of the kind that the request declares for its tool. */
 import type { ResponsesOutputItem } from "../../../schemas/inference/Responses.ts"
 import type {
   ResponsesCallItem,
@@ -17,12 +17,12 @@ import type { ToolForm, ToolForms } from "./ResponsesTools.ts"
 type Ended = ResponsesOutputItem["status"]
 type CallItem = ResponsesCallItem | ResponsesCustomCallItem | ResponsesSearchItem
 
-/** Item types by what a function stands for. */
+/** Item types by the kind of tool that a function represents. */
 const types = { function: "function_call", custom: "custom_tool_call", search: "tool_search_call" } as const
 
 const plain = (name: string): ToolForm => ({ kind: "function", name })
 
-/** The object that a search's arguments are; what is no object is the query itself. */
+/** The arguments of a search as an object. Other arguments are the query itself. */
 const searchArguments = (text: string): Readonly<Record<string, unknown>> => {
   if (text.trim() === "") return {}
   try {
@@ -49,7 +49,7 @@ const itemOf = (
   }
 }
 
-/** A call of a whole answer as the item at `index`. */
+/** A call of a complete answer as the item at `index`. */
 export const callItemOf = (
   call: ToolCall,
   forms: ToolForms | undefined,
@@ -60,7 +60,7 @@ export const callItemOf = (
   return itemOf(form, call, { id: itemId(types[form.kind], requestId, index), status: "completed" })
 }
 
-/** A call of a tool that is being streamed. */
+/** A tool call that is being streamed. */
 export class StreamedCall implements StreamedItem {
   readonly index: number
   readonly #emit: Emit
@@ -70,7 +70,7 @@ export class StreamedCall implements StreamedItem {
   readonly #arguments = new Pieces()
   readonly #place: string
   readonly #reader = new CustomInputReader()
-  /** What of a custom tool's input has been told. */
+  /** The part of a custom tool's input that has been sent. */
   readonly #told = new Pieces()
   #status: Ended = "completed"
 
@@ -90,7 +90,7 @@ export class StreamedCall implements StreamedItem {
     emitItem(emit, "response.output_item.added", index, { ...this.whole(), status: "in_progress" })
   }
 
-  /** A piece of the arguments. */
+  /** Handles a piece of the arguments. */
   argue(text: string): void {
     this.#arguments.add(text)
     if (this.#form.kind === "function") {
@@ -116,7 +116,7 @@ export class StreamedCall implements StreamedItem {
     return itemOf(this.#form, call, { id: this.#id, status: this.#status }, (text) => this.#input(text))
   }
 
-  /** The whole input, which begins with what has been told of it. */
+  /** The whole input, which starts with the part that has been sent. */
   #input(text: string): string {
     const input = text === "" ? "" : customInputOf(text)
     return input.startsWith(this.#told.text) ? input : this.#told.text

@@ -1,4 +1,4 @@
-/** OpenAI's request for a response, decoded to the canonical conversation. */
+/** Decodes OpenAI's Responses request to the canonical conversation. */
 import { Result, Schema } from "effect"
 import { MESSAGES_MAX, sized, TOOLS_MAX } from "../../../schemas/Bounds.ts"
 import { ResponsesReasoning, ResponsesRequest } from "../../../schemas/inference/Responses.ts"
@@ -27,7 +27,7 @@ import { isHosted, Toolbox, type ToolForms } from "./ResponsesTools.ts"
 
 type Body = Readonly<Record<string, unknown>>
 
-/** Items and tools are decoded one by one, so that an error is about what each says it is. */
+/** Items and tools are decoded one by one, so that errors refer to the declared type of each. */
 const Wire = Schema.Struct({
   ...ResponsesRequest.fields,
   input: Schema.optionalKey(
@@ -37,15 +37,15 @@ const Wire = Schema.Struct({
 })
 type Wire = typeof Wire.Type
 
-/** What an answer repeats of its request. */
+/** The fields of a request that its answer repeats. */
 export interface Echo {
   readonly instructions: string | null
   readonly maxOutputTokens: number | null
   readonly metadata: Readonly<Record<string, string>>
   readonly parallelToolCalls: boolean
-  /** What the functions stand for that the model is offered, where the request declares any. */
+  /** The tools that the model's functions represent, if the request declares any. */
   readonly toolForms?: ToolForms
-  /** Whether items of reasoning have their encrypted content. */
+  /** Whether reasoning items contain their encrypted content. */
   readonly encryptsReasoning?: boolean
 }
 
@@ -61,7 +61,7 @@ const decodeReasoning = decoder(ResponsesReasoning, { strict: true, whole: "" })
 const LOGPROBS = "message.output_text.logprobs"
 const ENCRYPTED = "reasoning.encrypted_content"
 
-/** A whole answer has no place for log-probabilities, so that they are not asked for either. */
+/** A complete answer cannot contain log-probabilities, so they are not requested either. */
 const showsLogprobs = (wire: Wire): boolean => wire.stream === true && wire.include?.includes(LOGPROBS) === true
 
 const conversed = (wire: Wire, toolbox: Toolbox, said: SaidReasoning): Result.Result<ReadonlyArray<Message>, Failure> =>
@@ -71,7 +71,7 @@ const conversed = (wire: Wire, toolbox: Toolbox, said: SaidReasoning): Result.Re
       : [{ role: "system", content: [{ type: "text", text: wire.instructions }] }, ...messages]
   )
 
-/** The tools of the request and of the items of its input. */
+/** The tools of the request and of its input items. */
 const toolboxOf = (wire: Wire): Result.Result<Toolbox, Failure> => {
   const toolbox = new Toolbox()
   const failed =
@@ -138,7 +138,10 @@ const parametersOf = (wire: Wire, { tools }: Toolbox): ReadonlyArray<string> => 
   return names
 }
 
-/** The conversation with the tools that may be called, which may be those of a preset; a choice of none that there is fails. */
+/**
+ * The conversation with the tools that may be called, which may come from a preset. Fails when the choice names a tool that does not
+ * exist.
+ */
 const chosen = (
   conversation: Conversation,
   choice: Wire["tool_choice"],
@@ -155,22 +158,22 @@ const chosen = (
   const [name = ""] = toolbox.namesIn(choice)
   return tools.some((tool) => tool.name === name)
     ? Result.succeed(conversation)
-    : Result.fail(invalid("tool_choice.name", `no tool is named ${name}`))
+    : Result.fail(invalid("tool_choice.name", `must name a declared tool; got ${name}`))
 }
 
-/** Tools that are left out of a choice. */
+/** Tools in a choice that are left out. */
 const leftOut = (choice: Wire["tool_choice"]): ReadonlyArray<string> =>
   choice == null || typeof choice === "string" || choice.type !== "allowed_tools"
     ? []
     : choice.tools.flatMap((tool, index) => (isHosted(tool.type) ? [`tool_choice.tools[${index}]`] : []))
 
-/** Items that stand for reasoning which is kept nowhere. */
+/** References to reasoning, which this service does not store. */
 const unkept = (input: Wire["input"]): ReadonlyArray<string> =>
   input == null || typeof input === "string"
     ? []
     : input.flatMap((item, index) => (isReasoningReference(item) ? [`input[${index}]`] : []))
 
-/** Members that are known and have no effect here. */
+/** Known fields without effect here. */
 const idle = (wire: Wire): ReadonlyArray<string> => {
   const logprobs = showsLogprobs(wire)
   const summary = wire.reasoning?.summary
@@ -253,7 +256,7 @@ const decodeBody = (
   )
 }
 
-/** `reasoning` is closed, unlike the request around it. */
+/** `reasoning` rejects unknown fields, unlike the request around it. */
 const checkReasoning = (body: Body): Failure | undefined =>
   body["reasoning"] == null
     ? undefined
@@ -269,8 +272,8 @@ const echoOf = (wire: Wire, { forms }: Toolbox): Echo => ({
 })
 
 /**
- * Decodes a request body whose prompt is to be counted, and which may be without an input; `preset` is the one it names. Wrong
- * fields are named; nothing is dropped in silence. `open` opens reasoning that comes back.
+ * Decodes a request for a token count, which may omit the input. `preset` is the preset it names. Errors name each invalid field, and
+ * nothing is dropped silently. `open` opens reasoning that the client sends back.
  */
 export const decodePrompt = (
   body: unknown,
@@ -296,7 +299,7 @@ export const decodePrompt = (
   })
 }
 
-/** Decodes a request body, filled up from the preset it names where it names one, and routed by `base` where neither says how. */
+/** Decodes a request body with the fields of its preset filled in. `base` is the routing when neither says. */
 export const decodeResponses = (
   body: unknown,
   preset: PresetConfig | undefined,
@@ -311,7 +314,7 @@ export const decodeResponses = (
   return wrong === undefined ? withModel(object, decodePrompt(body, preset, base, open)) : Result.fail(wrong)
 }
 
-/** Names an input that is missing before what else is wrong. */
+/** Reports a missing input before other errors. */
 const withInput = (body: Body): Result.Result<unknown, Failure> => {
   if (body["input"] != null) return Result.succeed(body)
   const reason = Result.getOrUndefined(Result.flip(decodeWire(body)))?.reason

@@ -1,4 +1,4 @@
-/** A paid answer as OpenAI's response object. */
+/** Encodes a paid answer as OpenAI's response object. */
 import type { ErrorBody } from "../../../schemas/Errors.ts"
 import type {
   ResponseBegun,
@@ -15,7 +15,7 @@ import { itemId, outputText, reasoningItem } from "./ItemParts.ts"
 import { callItemOf } from "./ResponsesCalls.ts"
 import type { Echo } from "./ResponsesDecode.ts"
 
-/** Why an answer is not complete; null where it is. */
+/** Why an answer is incomplete; null for a complete one. */
 const incompleteOf = (finish: FinishReason | undefined): ResponseObject["incomplete_details"] => {
   if (finish === "length") return { reason: "max_output_tokens" }
   return finish === "content_filter" ? { reason: "content_filter" } : null
@@ -31,10 +31,10 @@ const usageOf = (usage: TokenUsage): typeof ResponsesUsage.Type => ({
 
 type Ended = ResponsesOutputItem["status"]
 
-/** The items of a whole answer; what cut it short cut its last item. */
+/** The items of a complete answer. When the answer was cut short, its last item has this status. */
 export type Items = (lastStatus: Ended) => ReadonlyArray<ResponsesOutputItem>
 
-/** In the order in which they came; a refusal is part of the message it ends. */
+/** The items in order. A refusal is part of the message that it ends. */
 const itemsOf =
   (output: Output, requestId: string, { encryptsReasoning = false, toolForms: forms }: Echo): Items =>
   (lastStatus) => {
@@ -60,7 +60,7 @@ const itemsOf =
 const textOf = (items: ReadonlyArray<ResponsesOutputItem>): string =>
   items.flatMap((item) => (item.type === "message" ? item.content.map((part) => part.text) : [])).join("")
 
-/** What an answer says from its beginning on. */
+/** The facts that an answer has from its start. */
 const saidOf = ({ created, model, requestId }: Pick<StreamOpening, "created" | "model" | "requestId">, echo: Echo) =>
   ({
     id: `resp_${requestId.slice(4)}`,
@@ -77,7 +77,7 @@ const saidOf = ({ created, model, requestId }: Pick<StreamOpening, "created" | "
     metadata: echo.metadata
   }) as const
 
-/** The object at the beginning of a stream. */
+/** The object at the start of a stream. */
 export const encodeBegun = (opening: StreamOpening, echo: Echo): ResponseBegun => ({
   ...saidOf(opening, echo),
   status: "in_progress",
@@ -90,14 +90,14 @@ export const encodeBegun = (opening: StreamOpening, echo: Echo): ResponseBegun =
   routing: null
 })
 
-/** The object of a stream that failed. */
+/** The object of a failed stream. */
 export const encodeFailed = (opening: StreamOpening, echo: Echo, { code, message }: ErrorBody["error"]) => ({
   ...encodeBegun(opening, echo),
   status: "failed" as const,
   error: { code, message }
 })
 
-/** The whole answer; `itemsWith` has those of a stream, in the order in which it had them. */
+/** A complete answer. `itemsWith` provides the items of a stream in their order. */
 export const encodeResponse = (
   answer: Answer,
   echo: Echo,
@@ -119,6 +119,6 @@ export const encodeResponse = (
   }
 }
 
-/** What the object, which is closed, cannot say of a whole answer. */
+/** Headers for facts of a complete answer that the closed object cannot contain. */
 export const headersOf = ({ balanceWarning }: Answer): Readonly<Record<string, string>> =>
   balanceWarning === undefined ? {} : { "x-balance-warning": balanceWarning }

@@ -1,4 +1,4 @@
-/** Members of OpenAI's responses request that this service knows of and does not offer. */
+/** Fields of OpenAI's Responses request that this service knows and does not support. */
 import { MESSAGES_MAX } from "../../../schemas/Bounds.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import {
@@ -35,7 +35,7 @@ const harmless: Harmless = new Map(
   })
 )
 
-/** Members that are decoded elsewhere than by the request's schema. */
+/** Fields that are decoded elsewhere than in the request's schema. */
 export const foreignMembers: ReadonlySet<string> = new Set([...harmless.keys(), "provider"])
 
 const references = new Set(["function", "custom", "tool_search", "namespace"])
@@ -45,7 +45,7 @@ const typeOf = (value: unknown): string | undefined => {
   return typeof type === "string" ? type : undefined
 }
 
-/** A choice of a tool that no request can have. */
+/** The error for a choice of a tool that no request can have. */
 const unsupportedChoice = (body: Body): Failure | undefined => {
   const choice = objectOf(body["tool_choice"])
   const type = typeOf(choice)
@@ -53,7 +53,7 @@ const unsupportedChoice = (body: Body): Failure | undefined => {
   if (type !== "allowed_tools") {
     return references.has(type)
       ? undefined
-      : unsupported("tool_choice.type", `A tool choice of type ${type.slice(0, 64)} is not offered`)
+      : unsupported("tool_choice.type", `A tool choice of type ${type.slice(0, 64)} is not supported`)
   }
   const tools: ReadonlyArray<unknown> = Array.isArray(choice["tools"]) ? choice["tools"] : []
   const foreign = tools.map((tool) => typeOf(tool) ?? "function").map((one) => (references.has(one) ? undefined : one))
@@ -61,12 +61,12 @@ const unsupportedChoice = (body: Body): Failure | undefined => {
   if (index !== -1) {
     return unsupported(
       `tool_choice.tools.${index}.type`,
-      `Tools of type ${foreign[index]?.slice(0, 64)} are not offered`
+      `Tools of type ${foreign[index]?.slice(0, 64)} are not supported`
     )
   }
-  // Beside others a hosted tool is left out; alone it leaves nothing to choose from.
+  // Among other tools, a hosted tool is left out. Alone, it leaves nothing to choose from.
   return tools.length > 0 && foreign.every((one) => one !== undefined)
-    ? unsupported("tool_choice.tools", "Tools that only OpenAI's servers run are not offered")
+    ? unsupported("tool_choice.tools", "Tools that only OpenAI's servers run are not supported")
     : undefined
 }
 
@@ -75,7 +75,7 @@ const items: ReadonlySet<string> = new Set(itemTypes)
 /** Items whose output may have parts. */
 const outputs = new Set(["function_call_output", "custom_tool_call_output"])
 
-/** By type of a part: its members that stand for content kept elsewhere. */
+/** For each part type, the members that refer to content stored elsewhere. */
 const elsewhere: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   ["input_image", ["file_id"]],
   ["input_file", ["file_id", "file_url"]]
@@ -87,15 +87,15 @@ const unsupportedPart = (part: unknown, at: string): Failure | undefined => {
   const object = objectOf(part)
   const type = object?.["type"]
   if (object === undefined || typeof type !== "string") return undefined
-  if (!parts.has(type)) return unsupported(`${at}.type`, `Content parts of type ${type.slice(0, 64)} are not offered`)
+  if (!parts.has(type)) return unsupported(`${at}.type`, `Content parts of type ${type.slice(0, 64)} are not supported`)
   const member = elsewhere.get(type)?.find((name) => object[name] != null)
   return member === undefined
     ? undefined
-    : unsupported(`${at}.${member}`, "Files that are kept elsewhere are not offered")
+    : unsupported(`${at}.${member}`, "Files that are stored elsewhere are not supported")
 }
 
 const NO_REFERENCES =
-  "Item references need stored responses, which are not offered: ask with `store: false`, and send the items themselves"
+  "Item references need stored responses, which are not supported: send `store: false` and the items themselves"
 
 const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
   const object = objectOf(item)
@@ -105,7 +105,7 @@ const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
     return isReasoningReference(object) ? undefined : unsupported(`${at}.type`, NO_REFERENCES)
   }
   if (typeof type === "string" && !items.has(type)) {
-    return unsupported(`${at}.type`, `Items of type ${type.slice(0, 64)} are not offered`)
+    return unsupported(`${at}.type`, `Items of type ${type.slice(0, 64)} are not supported`)
   }
   const [member, list] = outputs.has(String(type)) ? ["output", output] : ["content", content]
   if (!Array.isArray(list) || type === "reasoning") return undefined
@@ -115,13 +115,13 @@ const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
     const found = unsupportedPart(list[index], place)
     if (found !== undefined) return found
     if (instructs && objectOf(list[index])?.["type"] === "input_image") {
-      return unsupported(`${place}.type`, `Images in messages of role ${String(role)} are not offered`)
+      return unsupported(`${place}.type`, `Images in messages of role ${String(role)} are not supported`)
     }
   }
   return undefined
 }
 
-/** The first item or part that is not offered. A longer list than is allowed is refused as such elsewhere. */
+/** The error for the first unsupported item or part. A list that is too long is rejected elsewhere. */
 const unsupportedInput = (input: unknown): Failure | undefined => {
   if (!Array.isArray(input) || input.length > MESSAGES_MAX) return undefined
   for (let index = 0; index < input.length; index++) {
@@ -131,6 +131,6 @@ const unsupportedInput = (input: unknown): Failure | undefined => {
   return undefined
 }
 
-/** The first member, choice, item or part that would change the answer and is not offered. */
+/** The error for the first unsupported field, choice, item or part that would change the answer. */
 export const firstUnsupported = (body: Body): Failure | undefined =>
   unsupportedMember(body, harmless) ?? unsupportedChoice(body) ?? unsupportedInput(body["input"])

@@ -1,4 +1,4 @@
-/** The items of a response's input, as the messages of a conversation. */
+/** Converts the items of a Responses input to the messages of a conversation. */
 import { Result, Schema } from "effect"
 import { TOOLS_MAX } from "../../../schemas/Bounds.ts"
 import {
@@ -38,7 +38,7 @@ const decodeOutput = loose(ResponsesCallOutput)
 const decodeCustomCall = loose(ResponsesSaidCustomCall)
 const decodeCustomOutput = loose(ResponsesCustomOutput)
 const decodeSearchCall = loose(ResponsesSaidSearch)
-/** Their tools are read one by one. */
+/** Their tools are decoded one by one. */
 const anyTools = {
   tools: Schema.Array(Schema.Unknown).check(Schema.isMaxLength(TOOLS_MAX, { message: `at most ${TOOLS_MAX} items` }))
 }
@@ -69,7 +69,7 @@ const partOf = (part: ResponsesInputPart, at: string): Result.Result<Part, Failu
   }
 }
 
-/** The parts of a prompt; `at` is where their list stands. */
+/** The parts of a prompt. `at` is the path of their list. */
 const partsOf = (
   content: string | ReadonlyArray<ResponsesInputPart>,
   at: string
@@ -89,14 +89,14 @@ const saidParts = (content: typeof ResponsesSaidMessage.Type.content): ReadonlyA
     ? [text(content)]
     : content.map((part) => text(part.type === "refusal" ? part.refusal : part.text))
 
-/** The text of an item of reasoning, for providers that take back no more than that. */
+/** The text of a reasoning item, for providers that accept only text back. */
 const thoughtIn = ({ content, summary }: typeof ResponsesSaidReasoning.Type): string => {
   const textsIn = (parts: ReadonlyArray<Readonly<Record<string, unknown>>> | null | undefined) =>
     (parts ?? []).flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : [])).join("\n\n")
   return textsIn(content) || textsIn(summary)
 }
 
-/** A block of reasoning, encrypted or as a text; undefined for one with nothing in it or that others encrypted. */
+/** A reasoning block, encrypted or as text; undefined for an empty one, and for one that another service encrypted. */
 const thoughtOf = (
   item: typeof ResponsesSaidReasoning.Type,
   at: string,
@@ -116,14 +116,14 @@ interface Turn {
 
 const lengthOf = (content: ReadonlyArray<TextPart>): number => content.reduce((sum, part) => sum + part.text.length, 0)
 
-/** Puts items together: what the assistant thinks, says and calls in a row is one message. */
+/** Groups items: consecutive reasoning, text and calls of the assistant form one message. */
 class Turns {
   readonly messages: Array<Message> = []
   readonly toolbox: Toolbox
   readonly said: SaidReasoning
-  /** The message of the assistant that still grows; it is the last one. */
+  /** The assistant's message that still grows. It is the last one. */
   #open: Turn | undefined
-  /** Reasoning that belongs to what comes next. */
+  /** Reasoning that belongs to the next item. */
   #thoughts: Array<ReasoningPart> = []
 
   constructor(toolbox: Toolbox, said: SaidReasoning) {
@@ -136,7 +136,7 @@ class Turns {
     this.messages.push(message)
   }
 
-  /** A tool may answer one call more than once, which most hosts refuse: its answers are put together. */
+  /** A tool may answer one call more than once, which most hosts reject, so its answers are joined. */
   answer(result: ToolResult): void {
     this.#close()
     const since = this.messages.findLastIndex(({ role }) => role !== "tool") + 1
@@ -148,7 +148,7 @@ class Turns {
     else this.messages[at] = { ...before, content: [...before.content, ...result.content] }
   }
 
-  /** A message without calls is as it was sent; one that comes after calls is of the same turn as they are. */
+  /** A message without calls stays as it was sent. One after calls belongs to the same turn. */
   say(content: ReadonlyArray<TextPart>): void {
     const thoughts = this.#thoughts
     this.#thoughts = []
@@ -181,7 +181,7 @@ class Turns {
     return this.#open
   }
 
-  /** Reasoning by itself is no message. */
+  /** Reasoning alone is not a message. */
   #close(): void {
     if (this.#open !== undefined) {
       const { content, reasoning, toolCalls } = this.#grown()
@@ -192,14 +192,14 @@ class Turns {
   }
 }
 
-/** Puts a message to the turns; there may be a thousand, so that no generator runs for each. */
+/** Adds a message to the turns. There may be a thousand, so this uses no generator for each. */
 const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> => {
   const role = objectOf(item)?.["role"]
   if (role === "assistant") {
     return Result.map(within(at, decodeSaid(item)), ({ content }) => turns.say(saidParts(content)))
   }
   if (typeof role !== "string" || !roles.includes(role)) {
-    return Result.fail(invalid(`${at}.role`, `one of ${roles.join(", ")}`))
+    return Result.fail(invalid(`${at}.role`, `must be one of ${roles.join(", ")}`))
   }
   return Result.flatMap(within(at, decodeMessage(item)), (message) =>
     Result.flatMap(partsOf(message.content, `${at}.content`), (content) => {
@@ -241,7 +241,7 @@ const addSearch = (turns: Turns, item: unknown, at: string): Result.Result<void,
     if (id != null) turns.call({ id, name: turns.toolbox.searchName, arguments: text })
   })
 
-/** The model is told the names of the tools that were found; the tools themselves are offered to it. */
+/** The model sees the names of the tools that were found, and may call them. */
 const addFound = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> =>
   Result.map(within(at, decodeFound(item)), ({ call_id: toolCallId, tools }) => {
     if (toolCallId == null) return
@@ -281,11 +281,11 @@ const addItem = (turns: Turns, item: unknown, index: number): Result.Result<void
       return addFound(turns, item, at)
     default:
       if (isReasoningReference(item)) return Result.void
-      return Result.fail(invalid(`${at}.type`, `one of ${itemTypes.join(", ")}`))
+      return Result.fail(invalid(`${at}.type`, `must be one of ${itemTypes.join(", ")}`))
   }
 }
 
-/** Adds the tools that items of an input declare. */
+/** Adds the tools that input items declare. */
 export const addTools = (toolbox: Toolbox, input: string | ReadonlyArray<unknown>): Failure | undefined => {
   if (typeof input === "string") return undefined
   for (let index = 0; index < input.length; index++) {
@@ -301,10 +301,7 @@ export const addTools = (toolbox: Toolbox, input: string | ReadonlyArray<unknown
   return undefined
 }
 
-/**
- * The messages that an input stands for; wrong fields of the first wrong item are named. `said` opens the reasoning that comes back
- * with them.
- */
+/** The messages of an input, or the invalid fields of the first invalid item. `said` opens the reasoning that the items contain. */
 export const messagesOf = (
   input: string | ReadonlyArray<unknown>,
   toolbox: Toolbox,
@@ -318,6 +315,6 @@ export const messagesOf = (
   }
   const messages = turns.all()
   return messages.length === 0
-    ? Result.fail(invalid("input", "at least one item that is not reasoning"))
+    ? Result.fail(invalid("input", "must contain at least one item that is not reasoning"))
     : Result.succeed(messages)
 }

@@ -1,20 +1,20 @@
-/** The items of a streamed response, each of which says its own events and keeps what it said. */
+/** The items of a streamed response. Each emits its own events and keeps its content. */
 import type { ResponsesOutputItem } from "../../../schemas/inference/Responses.ts"
 import type { ResponsesStreamEvent, ResponsesStreamItem } from "../../../schemas/inference/ResponsesEvents.ts"
 import { Pieces } from "../../domain/Pieces.ts"
 import { itemId, outputText, reasoningItem } from "./ItemParts.ts"
 
-/** Says an event; `members` is the JSON of what it has beside its type and its number, without braces. */
+/** Emits an event. `members` is the JSON of its fields besides type and sequence number, without braces. */
 export type Emit = (type: ResponsesStreamEvent["type"], members: string) => void
 
 type Ended = ResponsesOutputItem["status"]
 
-/** An item that is being said. */
+/** An item that is being streamed. */
 export interface StreamedItem {
   readonly index: number
-  /** Says that nothing more comes of it. */
+  /** Ends the item. */
   readonly close: (status: Ended) => void
-  /** As the whole answer has it, once it is closed. */
+  /** The item in the form of the complete answer, after it was closed. */
   readonly whole: () => ResponsesOutputItem
 }
 
@@ -33,7 +33,7 @@ interface Part {
   readonly logprobs: Array<unknown>
 }
 
-/** What the model says. There is one event for every token, so its text is put between what all of them have in common. */
+/** The model's text. There is one event for every token, so the text is put between constant parts. */
 export class MessageItem implements StreamedItem {
   readonly index: number
   readonly #emit: Emit
@@ -65,7 +65,7 @@ export class MessageItem implements StreamedItem {
     this.#emit("response.output_text.delta", delta)
   }
 
-  /** Log-probabilities of text that has been said; where the last was none, they are of nothing that is shown. */
+  /** Log-probabilities of text that was already sent. If the last event was not text, they describe nothing visible and are dropped. */
   weigh(logprobs: ReadonlyArray<unknown>): void {
     if (this.#parts.at(-1)?.type === "output_text") this.say("", logprobs)
   }
@@ -115,7 +115,7 @@ export class MessageItem implements StreamedItem {
   }
 }
 
-/** What the model thinks, as a summary of one part. */
+/** The model's reasoning, as a summary with one part. */
 export class ReasoningItem implements StreamedItem {
   readonly index: number
   readonly #emit: Emit
@@ -152,7 +152,7 @@ export class ReasoningItem implements StreamedItem {
     this.#emit("response.reasoning_summary_text.delta", `${this.#place},"delta":${JSON.stringify(text)}`)
   }
 
-  /** What the item has as its encrypted content once it is closed. */
+  /** Sets the item's encrypted content, which it has once it is closed. */
   sign(seal: string): void {
     this.#seal = seal
   }

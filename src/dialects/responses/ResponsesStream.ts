@@ -1,4 +1,4 @@
-/** A paid stream as the events of OpenAI's responses. */
+/** Encodes a paid stream as the events of OpenAI's Responses API. */
 import type { ErrorBody } from "../../../schemas/Errors.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import type { OutputEvent } from "../../domain/Output.ts"
@@ -12,8 +12,8 @@ import { encodeBegun, encodeFailed, encodeResponse } from "./ResponsesEncode.ts"
 import { type Emit, MessageItem, ReasoningItem, type StreamedItem } from "./ResponsesItems.ts"
 
 /**
- * Encodes one stream. What is said or thought closes when something else begins; calls stay open until the end, because their
- * arguments may come in turns. All that was said is kept, for the whole answer at the end.
+ * Encodes one stream. A text or reasoning item closes when another item begins. Calls stay open until the end, because their arguments
+ * may arrive interleaved. The content is kept for the complete answer at the end.
  */
 export class ResponsesStreamEncoder implements StreamEncoder {
   readonly #opening: StreamOpening
@@ -55,7 +55,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     this.#emit("response.in_progress", response)
   }
 
-  /** Log-probabilities go with the text that they come right after. */
+  /** Log-probabilities belong to the text right before them. */
   #events(events: ReadonlyArray<OutputEvent>): void {
     for (let index = 0; index < events.length; index++) {
       const event = events[index]
@@ -117,14 +117,14 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     return this.#reasoning
   }
 
-  /** A seal ends its item; where it is not asked for, the item ends without. */
+  /** A seal ends its item. If the client did not ask for seals, the item ends without one. */
   #sign(seal: string | undefined): void {
     const shown = this.#echo.encryptsReasoning === true ? seal : undefined
     if (shown !== undefined) this.#thought().sign(shown)
     if (this.#reasoning !== undefined) this.#quiet()
   }
 
-  /** Something else begins. */
+  /** Closes the text or reasoning item, because another item begins. */
   #quiet(): void {
     const item = this.#message ?? this.#reasoning
     if (item === undefined) return
@@ -147,7 +147,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     this.#emit(`response.${response.status}`, `"response":${JSON.stringify(response)}${beside}`)
   }
 
-  /** Some clients read `response.failed` alone, and others `error`, which stays the last. */
+  /** Some clients read only `response.failed`, and others only `error`, which comes last. */
   #error(failure: Failure): void {
     const described = this.#describe(failure)
     const { code, message, param } = described

@@ -1,4 +1,4 @@
-/** The tools of a response's request as functions, which every model is offered, and what each function stands for. */
+/** Converts the tools of a Responses request to functions, which every model accepts, and records what each function represents. */
 import { hash } from "node:crypto"
 import { Result, type Schema } from "effect"
 import { TOOLS_MAX } from "../../../schemas/Bounds.ts"
@@ -15,17 +15,17 @@ import { type Failure, invalid } from "../../domain/Failure.ts"
 import { unsupported } from "../chat/Foreign.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
 
-/** What the function of a name stands for in the request. */
+/** The tool of the request that a function represents. */
 export interface ToolForm {
   readonly kind: "function" | "custom" | "search"
   readonly name: string
   readonly namespace?: string
 }
 
-/** By the name of the function that the model is offered. */
+/** By the name of the function that the model sees. */
 export type ToolForms = ReadonlyMap<string, ToolForm>
 
-/** The longest name that every host takes. */
+/** The longest name that every host accepts. */
 const NAME_MAX = 64
 
 const SEARCH = "tool_search"
@@ -43,10 +43,10 @@ const hosted: ReadonlySet<string> = new Set(HOSTED_TOOLS)
 export const isHosted = (type: string): boolean =>
   hosted.has(type) || /^web_search(_preview)?_\d{4}_\d{2}_\d{2}$/.test(type)
 
-/** A path in dots as a name in the header that lists what is ignored: `tools.3` is `tools[3]`. */
+/** A dotted path in the form of the header that lists ignored fields: `tools.3` is `tools[3]`. */
 export const bracketed = (at: string): string => at.replaceAll(/\.(\d+)(?=\.|$)/g, "[$1]")
 
-/** The function's name of a tool in a namespace. A hash keeps apart what is the same in its first characters alone. */
+/** The function name of a tool in a namespace. A hash distinguishes names with the same first characters. */
 const flatName = (namespace: string, name: string): string => {
   const flat = `${namespace}__${name}`
   if (flat.length <= NAME_MAX) return flat
@@ -57,7 +57,7 @@ const keyOf = (namespace: string | undefined, name: string): string => `${namesp
 
 type CustomTool = typeof ResponsesCustomTool.Type
 
-/** The model is told the grammar of an input, because no function can be bound to one. */
+/** The description contains the input's grammar, because a function cannot enforce one. */
 const describe = ({ description, format }: CustomTool): string => {
   const grammar =
     format?.type === "grammar" ? `\`input\` must match this ${format.syntax} grammar:\n${format.definition}` : ""
@@ -78,14 +78,14 @@ const SEARCH_SCHEMA = {
   additionalProperties: false
 }
 
-/** A list of tools and where it stands. `replaces` where its tools take the places of those with their names. */
+/** A list of tools and its path. `replaces`: its tools replace those with the same names. */
 interface Listed {
   readonly at: string
   readonly namespace?: string
   readonly replaces: boolean
 }
 
-/** Collects the tools of a request from all the places where it declares any. */
+/** Collects the tools of a request from all places where it declares them. */
 export class Toolbox {
   readonly #tools: Map<string, Tool> = new Map()
   readonly #forms: Map<string, ToolForm> = new Map()
@@ -96,12 +96,12 @@ export class Toolbox {
     return [...this.#tools.values()]
   }
 
-  /** Of those functions that are not declared as such. */
+  /** The forms of functions that are not declared as functions. */
   get forms(): ToolForms {
     return new Map([...this.#forms].filter(([name, form]) => form.kind !== "function" || form.name !== name))
   }
 
-  /** Adds the tools of a list; answers what is wrong with the first that is wrong. */
+  /** Adds the tools of a list. Returns the error of the first invalid one. */
   addAll(list: ReadonlyArray<unknown>, listed: Listed): Failure | undefined {
     for (let index = 0; index < list.length; index++) {
       const at = `${listed.at}.${index}`
@@ -111,7 +111,7 @@ export class Toolbox {
     return this.#tools.size > TOOLS_MAX ? invalid(listed.at, `at most ${TOOLS_MAX} tools in all`) : undefined
   }
 
-  /** The function's name of a tool, be it declared or only called before. */
+  /** The function name of a tool, whether it is declared or only called in the history. */
   nameOf(namespace: string | null | undefined, name: string): string {
     return (
       this.#names.get(keyOf(namespace ?? undefined, name)) ?? (namespace == null ? name : flatName(namespace, name))
@@ -122,7 +122,7 @@ export class Toolbox {
     return this.nameOf(undefined, SEARCH)
   }
 
-  /** The names of the functions that a reference means: none for a tool that is left out. */
+  /** The function names that a reference means; none for a tool that is left out. */
   namesIn(reference: ResponsesToolReference): ReadonlyArray<string> {
     if (!("name" in reference)) return reference.type === SEARCH ? [this.searchName] : []
     if (reference.type !== "namespace") return [this.nameOf(reference.namespace, reference.name)]
@@ -152,7 +152,7 @@ export class Toolbox {
           })
         )
       case "namespace":
-        if (namespace !== undefined) return invalid(`${at}.type`, "one of function, custom")
+        if (namespace !== undefined) return invalid(`${at}.type`, "must be one of function, custom")
         return this.#decoded(within(at, decodeNamespace(tool)), ({ description, name, tools }) => {
           const failed = this.addAll(tools, { ...listed, at: `${at}.tools`, namespace: name })
           if (failed === undefined && tools[0] !== undefined) this.#introduce(name, tools[0].name, description)
@@ -161,7 +161,7 @@ export class Toolbox {
       case SEARCH:
         return this.#decoded(within(at, decodeSearch(tool)), (search) => this.#search(search, listed))
       default:
-        if (!isHosted(type)) return unsupported(`${at}.type`, `Tools of type ${type.slice(0, 64)} are not offered`)
+        if (!isHosted(type)) return unsupported(`${at}.type`, `Tools of type ${type.slice(0, 64)} are not supported`)
         this.ignored.push(bracketed(at))
         return undefined
     }
@@ -186,7 +186,7 @@ export class Toolbox {
     })
   }
 
-  /** What is said of a namespace stands before what is said of its first tool. */
+  /** The description of a namespace is put before that of its first tool. */
   #introduce(namespace: string, name: string, description: string | null | undefined): void {
     const flat = this.nameOf(namespace, name)
     const tool = this.#tools.get(flat)
@@ -199,7 +199,7 @@ export class Toolbox {
     const { kind, name } = form
     const key = keyOf(namespace, name)
     const known = this.#names.get(key)
-    if (known !== undefined && !replaces) return invalid(`${at}.name`, `another tool is named ${name} too`)
+    if (known !== undefined && !replaces) return invalid(`${at}.name`, `must be unique; another tool is also named ${name}`)
     const flat = known ?? this.#free(namespace === undefined ? name : flatName(namespace, name))
     this.#names.set(key, flat)
     this.#forms.set(flat, namespace === undefined ? { kind, name } : { kind, name, namespace })
@@ -207,7 +207,7 @@ export class Toolbox {
     return undefined
   }
 
-  /** A name that no other function has: a tool may be called as another one in a namespace is. */
+  /** A name that no other function has: a tool may have the same name as one in a namespace. */
   #free(name: string): string {
     let free = name
     for (let count = 2; this.#tools.has(free); count++) free = `${name.slice(0, NAME_MAX - 4)}_${count}`

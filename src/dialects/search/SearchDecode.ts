@@ -4,14 +4,14 @@ import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { SearchWork } from "../../providers/Work.ts"
 import { decoder } from "../Decode.ts"
 
-/** A request to a search engine, defaults filled in. */
+/** A decoded search request, with defaults. */
 export interface DecodedSearch {
-  /** Absent where the caller leaves the choice to the service. */
+  /** Undefined: the service chooses. */
   readonly model: string | undefined
   readonly work: SearchWork
-  /** Whether the queries came as a list, so that results say which one they answer. */
+  /** Whether the queries came as a list, so that results contain the index of their query. */
   readonly several: boolean
-  /** Of all snippets together. */
+  /** The limit for all snippets together. */
   readonly maxTokens: number | undefined
 }
 
@@ -26,7 +26,7 @@ const dayFields = [
 
 type Days = Partial<Record<(typeof dayFields)[number], string>>
 
-/** `MM/DD/YYYY` as `YYYY-MM-DD`; undefined for a day that no month has. */
+/** `MM/DD/YYYY` as `YYYY-MM-DD`; undefined for a date that does not exist. */
 const dayOf = (text: string): string | undefined => {
   const [month = "", day = "", year = ""] = text.split("/")
   const iso = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`
@@ -40,19 +40,19 @@ const daysOf = (wire: SearchRequest): Result.Result<Days, Failure> => {
     const given = wire[field]
     if (given == null) continue
     const day = dayOf(given)
-    if (day === undefined) return Result.fail(invalid(field, "a day as MM/DD/YYYY"))
+    if (day === undefined) return Result.fail(invalid(field, "must be a date as MM/DD/YYYY"))
     days[field] = day
   }
   for (const [after, before] of [
     ["search_after_date_filter", "search_before_date_filter"],
     ["last_updated_after_filter", "last_updated_before_filter"]
   ] as const) {
-    if ((days[after] ?? "") > (days[before] ?? "~")) return Result.fail(invalid(before, `a day not before ${after}`))
+    if ((days[after] ?? "") > (days[before] ?? "~")) return Result.fail(invalid(before, `must not be before ${after}`))
   }
   return Result.succeed(days)
 }
 
-/** Reads the body of `POST /search`; fails with every wrong field, one that is not known among them. */
+/** Decodes the body of `POST /search`. Errors name every invalid or unknown field. */
 export const decodeSearch = (body: unknown): Result.Result<DecodedSearch, Failure> =>
   Result.gen(function* () {
     const wire = yield* decodeWire(body)

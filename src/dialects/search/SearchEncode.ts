@@ -3,7 +3,7 @@ import { type Nano, usdFromNano } from "../../domain/Money.ts"
 import type { Found } from "../../providers/Work.ts"
 import type { DecodedSearch } from "./SearchDecode.ts"
 
-/** What was found for a request, and the facts of the request beside it. */
+/** The results of a request, and its facts. */
 export interface SearchAnswer {
   readonly value: Found
   readonly requestId: string
@@ -15,14 +15,14 @@ export interface SearchAnswer {
   readonly balanceWarning: string | undefined
 }
 
-/** Nobody's tokenizer is asked about a snippet: a token is four characters. */
+/** A token counts as four characters, because no tokenizer is used for snippets. */
 const CHARACTERS_PER_TOKEN = 4
 
-/** Half a character is none. */
+/** Cuts a text without splitting a surrogate pair. */
 const cut = (text: string, characters: number): string =>
   text.length <= characters ? text : text.slice(0, characters).replace(/[\uD800-\uDBFF]$/, "")
 
-/** The results whose snippets fit what the caller has room for; the first one that does not fit is cut, the others left out. */
+/** The results whose snippets fit the caller's token limit. The first one that does not fit is cut, and the others are omitted. */
 const fitted = (
   { results }: Found,
   { maxTokens, work: { maxTokensPerPage = Infinity } }: Pick<DecodedSearch, "maxTokens" | "work">
@@ -36,7 +36,7 @@ const fitted = (
   })
 }
 
-/** The body of the answer. */
+/** The body of the response. */
 export const encodeSearch = (answer: SearchAnswer, decoded: DecodedSearch): SearchResponse => ({
   id: answer.requestId,
   results: fitted(answer.value, decoded).map(({ date, lastUpdated, queryIndex, snippet, title, url }) => ({

@@ -5,17 +5,17 @@ import type { Failure } from "../../domain/Failure.ts"
 import type { SpeakWork } from "../../providers/Work.ts"
 import { decoder } from "../Decode.ts"
 
-/** A request for speech, defaults filled in. */
+/** A decoded speech request, with defaults. */
 export interface DecodedSpeech {
   readonly model: string
   readonly work: SpeakWork
-  /** What is charged for: the characters of the input, as Unicode counts code points. */
+  /** The billed quantity: the characters of the input, counted as Unicode code points. */
   readonly characters: number
 }
 
 const decodeWire = decoder(SpeechRequest, { strict: true })
 
-/** Reads the body of `POST /audio/speech`; fails with every wrong field, one that is not known among them. */
+/** Decodes the body of `POST /audio/speech`. Errors name every invalid or unknown field. */
 export const decodeSpeech = (body: unknown): Result.Result<DecodedSpeech, Failure> =>
   Result.map(decodeWire(body), ({ input, model, response_format, speed, voice }) => ({
     model,

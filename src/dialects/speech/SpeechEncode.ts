@@ -5,7 +5,7 @@ import type { AudioFormat } from "../../providers/Work.ts"
 /** The content type of audio in a format. */
 export const speechType = (format: AudioFormat): string => speechTypes[format]
 
-/** What is said beside audio, which has no place for it: the cost as a decimal number of US dollars, and a low balance. */
+/** Headers beside audio: the cost as a decimal number of US dollars, and a low-balance warning. */
 export const speechHeaders = (answer: {
   readonly cost: Nano
   readonly balanceWarning: string | undefined

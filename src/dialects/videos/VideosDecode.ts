@@ -4,7 +4,7 @@ import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { VideoWish } from "../../domain/Video.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
-/** A request body, defaults filled in. */
+/** A request body, with defaults. */
 export interface DecodedVideo {
   readonly model: string
   readonly prompt: string
@@ -13,7 +13,7 @@ export interface DecodedVideo {
 
 const decodeWire = decoder(VideoRequest, { strict: true })
 
-/** Decodes a request body; each member that is wrong, and any that is not known, is named. */
+/** Decodes a request body. Errors name each invalid or unknown field. */
 export const decodeVideo = (body: unknown): Result.Result<DecodedVideo, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))

@@ -336,7 +336,7 @@ describe("members of other services", () => {
     assert.deepStrictEqual(refusal({ n: 2, messages: 5 }), {
       _tag: "UnsupportedParameter",
       param: "n",
-      detail: "This value of n is not offered"
+      detail: "This value of n is not supported"
     })
   })
 

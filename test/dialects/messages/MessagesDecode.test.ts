@@ -336,7 +336,7 @@ describe("a wrong messages request", () => {
     assert.property(wrong({ ...hello, tools: [{ ...tool, name: "n".repeat(257) }] }), "tools.0.name")
     assert.deepStrictEqual(wrong({ ...hello, tool_choice: { type: "any" } }), { tool_choice: "requires tools" })
     const named = wrong({ ...hello, tools: [tool], tool_choice: { type: "tool", name: "u" } })
-    assert.deepStrictEqual(named, { "tool_choice.name": "no tool is named u" })
+    assert.deepStrictEqual(named, { "tool_choice.name": "must name a declared tool; got u" })
   })
 
   it("is one with images and documents that are none", () => {
