@@ -91,8 +91,8 @@ const groupsOf = (objects: ReadonlyArray<SchemaAST.Objects>, tag: string) => {
 }
 
 /**
- * Which object of a union a value means is said by its tag, and where several have the same by the next one; a wrong `role` is left
- * to the schema to refuse.
+ * The tag selects the object of a union. Where several objects have the same tag, the next tag decides. The schema rejects a wrong
+ * `role`.
  */
 const ofObjects = (objects: ReadonlyArray<SchemaAST.Objects>, tags: ReadonlyArray<string> = TAGS): Check => {
   const [only] = objects
