@@ -4,7 +4,7 @@ import type { Span } from "../platform/Tracing.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 import type { AccessLine } from "./AccessLog.ts"
 
-/** In which form an operation says its failures: the one envelope, as the legacy routes do, as Anthropic does, or as JSON-RPC does. */
+/** The form of an operation's errors: the standard envelope, that of the legacy routes, Anthropic's, or JSON-RPC's. */
 export type ErrorForm = "standard" | "legacy" | "messages" | "rpc"
 
 /** The edge's facts about the running request and its response. */

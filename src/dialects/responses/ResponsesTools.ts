@@ -199,7 +199,8 @@ export class Toolbox {
     const { kind, name } = form
     const key = keyOf(namespace, name)
     const known = this.#names.get(key)
-    if (known !== undefined && !replaces) return invalid(`${at}.name`, `must be unique; another tool is also named ${name}`)
+    if (known !== undefined && !replaces)
+      return invalid(`${at}.name`, `must be unique; another tool is also named ${name}`)
     const flat = known ?? this.#free(namespace === undefined ? name : flatName(namespace, name))
     this.#names.set(key, flat)
     this.#forms.set(flat, namespace === undefined ? { kind, name } : { kind, name, namespace })
