@@ -91,7 +91,10 @@ export const firstUnsupported = (body: Body): Failure | undefined => {
   const stranger = strangerIn(body)
   if (stranger === undefined) return undefined
   const { field, type } = stranger
-  return unsupported(field, type === undefined ? `${field} is not supported` : `Type ${type} is not supported at ${field}`)
+  return unsupported(
+    field,
+    type === undefined ? `${field} is not supported` : `Type ${type} is not supported at ${field}`
+  )
 }
 
 const firstOf = <A>(
