@@ -11,6 +11,8 @@ export const ReceiptTokens = Schema.Struct({
   input_tokens: Count,
   cached_tokens: Count,
   cache_creation_tokens: Count,
+  /** The part of `cache_creation_tokens` that the provider keeps for an hour; absent where there is none. */
+  cache_creation_1h_tokens: Schema.optionalKey(Count),
   output_tokens: Count,
   reasoning_tokens: Count
 }).annotate({ identifier: "ReceiptTokens" })
@@ -32,6 +34,8 @@ export const ReceiptTokenPrice = Schema.Struct({
   input: Usd,
   cached_input: Usd,
   cache_write: Usd,
+  /** The rate for `cache_creation_1h_tokens`; there only where the request asked for an hour and the price list has such a rate. */
+  cache_write_1h: Schema.optionalKey(Usd),
   output: Usd,
   per_request: Usd,
   promotion

@@ -41,9 +41,9 @@ export const noTokens: TokenUsage = { input: 0, cached: 0, cacheWrite: 0, output
 /** The last word on a usage that is reported again: a prompt or an output of zero takes nothing back that was counted before. */
 export const laterUsage = (before: TokenUsage | undefined, after: TokenUsage): TokenUsage => {
   if (before === undefined) return after
-  const { cacheWrite, cached, input } = promptTokens(after) === 0 ? before : after
+  const prompt = promptTokens(after) === 0 ? before : after
   const { output, reasoning } = after.output === 0 ? before : after
-  return { input, cached, cacheWrite, output, reasoning }
+  return { ...prompt, output, reasoning }
 }
 
 /** More of anything than one call can use: a provider that reports as much is mistaken. Sums and costs of such counts fit everywhere. */

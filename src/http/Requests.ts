@@ -31,12 +31,13 @@ const priceOf = (price: KeptRates, usage: Used | undefined): RequestReceipt["pri
   const prompt = usage === undefined ? 0 : quantityOf(usage)
   const tier = price.tiers.findLast(([above], index) => index === 0 || prompt > above)
   if (tier === undefined) return null
-  const [, input, cached, cacheWrite, output] = tier.map((pico) => usdFromPico(BigInt(pico)))
+  const [, input, cached, cacheWrite, output, cacheWriteLong] = tier.map((pico) => usdFromPico(BigInt(pico ?? 0)))
   return {
     unit: "token",
     input: input ?? 0,
     cached_input: cached ?? 0,
     cache_write: cacheWrite ?? 0,
+    ...(cacheWriteLong === undefined ? {} : { cache_write_1h: cacheWriteLong }),
     output: output ?? 0,
     per_request: usdFromPico(BigInt(price.perRequest ?? 0)),
     ...promotionOf(price)
@@ -53,6 +54,7 @@ const usageOf = (usage: Used): RequestReceipt["usage"] =>
         input_tokens: usage.input,
         cached_tokens: usage.cached,
         cache_creation_tokens: usage.cacheWrite,
+        ...(usage.cacheWriteLong === undefined ? {} : { cache_creation_1h_tokens: usage.cacheWriteLong }),
         output_tokens: usage.output,
         reasoning_tokens: usage.reasoning
       }

@@ -25,8 +25,11 @@ interface Lowered {
 interface KeptTokenRates extends Lowered {
   /** Absent: none. */
   readonly perRequest?: number
-  /** The tier's minimum of prompt tokens, then the rates for input, cached, cache write and output. */
-  readonly tiers: ReadonlyArray<readonly [number, number, number, number, number]>
+  /**
+   * The tier's minimum of prompt tokens, then the rates for input, cached, cache write and output. The last is the rate for a cache
+   * write that lasts an hour, where the request may ask for one and it has a price of its own.
+   */
+  readonly tiers: ReadonlyArray<readonly [number, number, number, number, number, number?]>
 }
 
 /** The same for a price per unit. */
@@ -48,16 +51,11 @@ const keepRates = (price: Price): KeptRates => {
   if (known !== undefined) return known
   const made = {
     ...(price.perRequest === 0n ? {} : { perRequest: Number(price.perRequest) }),
-    tiers: price.tiers.map(
-      ({ abovePromptTokens, rates }) =>
-        [
-          abovePromptTokens,
-          Number(rates.input),
-          Number(rates.cached),
-          Number(rates.cacheWrite),
-          Number(rates.output)
-        ] as const
-    )
+    tiers: price.tiers.map(({ abovePromptTokens, rates }): KeptTokenRates["tiers"][number] => {
+      const { cached, cacheWrite, cacheWriteLong, input, output } = rates
+      const usual = [abovePromptTokens, Number(input), Number(cached), Number(cacheWrite), Number(output)] as const
+      return price.long === true && cacheWriteLong !== undefined ? [...usual, Number(cacheWriteLong)] : usual
+    })
   }
   kept.set(price, made)
   return made
@@ -217,6 +215,7 @@ const keepUsage = (usage: Used): object =>
         input: usage.input,
         cached: orAbsent(usage.cached),
         cacheWrite: orAbsent(usage.cacheWrite),
+        cacheWriteLong: orAbsent(usage.cacheWriteLong ?? 0),
         output: usage.output,
         reasoning: orAbsent(usage.reasoning)
       }

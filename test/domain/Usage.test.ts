@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { noTokens, promptTokens, totalTokens } from "../../src/domain/Usage.ts"
+import { laterUsage, noTokens, promptTokens, totalTokens } from "../../src/domain/Usage.ts"
 
 describe("Usage", () => {
   it("adds disjoint buckets, and reasoning to none", () => {
@@ -7,5 +7,11 @@ describe("Usage", () => {
     assert.strictEqual(promptTokens(usage), 321)
     assert.strictEqual(totalTokens(usage), 4_321)
     assert.strictEqual(totalTokens(noTokens), 0)
+  })
+
+  it("keeps what was written for an hour when a later report has an output alone", () => {
+    const before = { ...noTokens, input: 5, cacheWrite: 300, cacheWriteLong: 200 }
+    assert.deepStrictEqual(laterUsage(before, { ...noTokens, output: 9 }), { ...before, output: 9 })
+    assert.deepStrictEqual(laterUsage({ ...noTokens, input: 5 }, { ...before, output: 9 }), { ...before, output: 9 })
   })
 })
