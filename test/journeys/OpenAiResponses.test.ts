@@ -145,9 +145,9 @@ describe("responses to the OpenAI client", () => {
   }
 
   journey("go on without reasoning that the client only points at, and name it", async ({ client }) => {
-    const ask = (items: ResponseInput) =>
+    const ask = (items: ResponseInput, store: boolean | null = null) =>
       client.responses
-        .create({ model: "gpt-5.4", input: items, tools, reasoning: { effort: "low", summary: "auto" } })
+        .create({ model: "gpt-5.4", input: items, tools, reasoning: { effort: "low", summary: "auto" }, store })
         .withResponse()
     const asked: ResponseInput = [{ role: "user", content: input }]
     const { output } = (await ask(asked)).data
@@ -165,7 +165,10 @@ describe("responses to the OpenAI client", () => {
     const message = { type: "item_reference", id: "msg_1" } as const
     const error = await failing(BadRequestError, ask([...asked, message, call, result]))
     assert.deepStrictEqual([error.code, error.param], ["unsupported_parameter", "input.1.type"])
-    assert.include(error.message, "store: false")
+    assert.include(error.message, "Set `store: false`, and send the item itself")
+    assert.include(error.message, "`providerOptions: { openai: { store: false } }`")
+    const said = { type: "message", role: "assistant", content: "Let me see." } as const
+    assert.include((await ask([...asked, said, call, result], false)).data.output_text, "minus four")
   })
 
   journey("are the same again under an idempotency key, whole and streamed", async ({ client, spent }) => {

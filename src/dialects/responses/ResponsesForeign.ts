@@ -94,8 +94,10 @@ const unsupportedPart = (part: unknown, at: string): Failure | undefined => {
     : unsupported(`${at}.${member}`, "Files that are stored elsewhere are not supported")
 }
 
-const NO_REFERENCES =
-  "Item references need stored responses, which are not supported: send `store: false` and the items themselves"
+const NO_REFERENCES = [
+  "The gateway stores no responses, so that an item cannot be referenced by its id.",
+  "Set `store: false`, and send the item itself; with the AI SDK, set `providerOptions: { openai: { store: false } }`"
+].join(" ")
 
 const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
   const object = objectOf(item)
