@@ -37,9 +37,9 @@ export class ThoughtFold {
     out.push({ _tag: "Text", text })
   }
 
-  /** Called when something other than a text begins. */
+  /** Called when something other than a text begins. The text so far is complete, as at the end of an answer. */
   over(out: Array<OutputEvent>): void {
-    this.#untag(out)
+    this.#untag(out, false)
     if (this.#open !== undefined) this.#end(out)
   }
 
