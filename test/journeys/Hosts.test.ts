@@ -4,25 +4,9 @@ import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { HOST_KINDS, type HostKind } from "../../src/platform/HostQuirks.ts"
-import { CONTENT, type Sent, startHostKinds } from "../support/HostKinds.ts"
+import { CONTENT, HOST_MODELS, type Sent, startHostKinds } from "../support/HostKinds.ts"
 import { json, post, startService, temporaryDirectory } from "../support/Service.ts"
 import { frames, textOf } from "../support/Streams.ts"
-
-/** A model that the kind serves, and its id there. */
-const MODELS: Readonly<Record<HostKind, readonly [id: string, upstream: string]>> = {
-  deepseek: ["deepseek-v4-flash", "deepseek-v4-flash"],
-  groq: ["qwen/qwen3-32b", "qwen/qwen3-32b"],
-  together: ["deepseek-v3.2", "deepseek-ai/DeepSeek-V3.2"],
-  fireworks: ["kimi-k2.6", "accounts/fireworks/models/kimi-k2p6"],
-  openrouter: ["glm-5.2", "z-ai/glm-5.2"],
-  ollama: ["qwen/qwen3-32b", "qwen3:32b"],
-  vllm: ["qwen/qwen3-32b", "Qwen/Qwen3-32B"],
-  lmstudio: ["qwen/qwen3-32b", "qwen/qwen3-32b"],
-  moonshot: ["kimi-k2.6", "kimi-k2.6"],
-  zai: ["glm-4.7", "glm-4.7"],
-  minimax: ["minimax-m3", "MiniMax-M3"],
-  azure: ["gpt-5", "gpt-5"]
-}
 
 const tool = {
   type: "function",
@@ -37,20 +21,20 @@ const start = Effect.gen(function* () {
     kind,
     base_url: `http://127.0.0.1:${hosts.port}/${kind}/v1`,
     api_key_env: "HOSTS_KEY",
-    models: { [MODELS[kind][0]]: MODELS[kind][1] }
+    models: { [HOST_MODELS[kind][0]]: HOST_MODELS[kind][1] }
   }))
   writeFileSync(path, JSON.stringify(entries))
   const service = yield* startService({ PROVIDERS_FILE: path, HOSTS_KEY: "sk-host", SANDBOX: "off" })
   const { inferenceKey } = yield* service.account()
   const ask = Effect.fnUntraced(function* (kind: HostKind, body: object) {
     hosts.requests.length = 0
-    const request = { model: MODELS[kind][0], routing: { providers: { only: [kind] } }, ...body }
+    const request = { model: HOST_MODELS[kind][0], routing: { providers: { only: [kind] } }, ...body }
     const response = yield* post(`${service.api}/chat/completions`, inferenceKey, request)
     const answer = yield* json(response)
     return { status: response.status, answer, sent: hosts.requests[0]! }
   })
   const stream = Effect.fnUntraced(function* (kind: HostKind, body: object) {
-    const request = { model: MODELS[kind][0], routing: { providers: { only: [kind] } }, stream: true, ...body }
+    const request = { model: HOST_MODELS[kind][0], routing: { providers: { only: [kind] } }, stream: true, ...body }
     return yield* frames(yield* post(`${service.api}/chat/completions`, inferenceKey, request))
   })
   return { api: service.api, ask, hosts, inferenceKey, stream }

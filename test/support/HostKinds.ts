@@ -157,6 +157,22 @@ export const manners: Readonly<Record<HostKind, Manner>> = {
   }
 }
 
+/** A model that the kind serves, and its id there. */
+export const HOST_MODELS: Readonly<Record<HostKind, readonly [id: string, upstream: string]>> = {
+  deepseek: ["deepseek-v4-flash", "deepseek-v4-flash"],
+  groq: ["qwen/qwen3-32b", "qwen/qwen3-32b"],
+  together: ["deepseek-v3.2", "deepseek-ai/DeepSeek-V3.2"],
+  fireworks: ["kimi-k2.6", "accounts/fireworks/models/kimi-k2p6"],
+  openrouter: ["glm-5.2", "z-ai/glm-5.2"],
+  ollama: ["qwen/qwen3-32b", "qwen3:32b"],
+  vllm: ["qwen/qwen3-32b", "Qwen/Qwen3-32B"],
+  lmstudio: ["qwen/qwen3-32b", "qwen/qwen3-32b"],
+  moonshot: ["kimi-k2.6", "kimi-k2.6"],
+  zai: ["glm-4.7", "glm-4.7"],
+  minimax: ["minimax-m3", "MiniMax-M3"],
+  azure: ["gpt-5", "gpt-5"]
+}
+
 export interface HostRequest {
   readonly kind: HostKind
   readonly body: Sent
@@ -168,12 +184,19 @@ export const CONTENT = "It works."
 
 const USAGE = { prompt_tokens: 9, completion_tokens: 7, total_tokens: 16 }
 
-const callOf = (tool: Sent) => ({
-  index: 0,
-  id: "call_1",
-  type: "function",
-  function: { name: tool["function"].name, arguments: "{}" }
-})
+/** What the host's model gives each member that a tool requires. */
+export const ARGUMENT = 'a "b"\n'
+
+const callOf = (tool: Sent) => {
+  const required: ReadonlyArray<string> = tool["function"].parameters?.required ?? []
+  const given = Object.fromEntries(required.map((name) => [name, ARGUMENT]))
+  return {
+    index: 0,
+    id: "call_1",
+    type: "function",
+    function: { name: tool["function"].name, arguments: JSON.stringify(given) }
+  }
+}
 
 /** Calls the first tool that it is offered, unless the last message is a tool's. */
 const messageOf = (manner: Manner, body: Sent): Sent => {
