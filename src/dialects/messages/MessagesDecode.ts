@@ -131,6 +131,10 @@ const contextEditsOf = (management: Wire["context_management"]): ReadonlyArray<C
     wire
   }))
 
+/** Edits that no provider is asked for. A provider bills a compaction beside the answer, which no hold would cover. */
+const uncompacted = ({ contextEdits = [] }: Conversation): ReadonlyArray<string> =>
+  contextEdits.flatMap(({ kind }, index) => (kind === "compact" ? [`context_management.edits[${index}]`] : []))
+
 const toolChoiceOf = (choice: Wire["tool_choice"]): ToolChoice => {
   if (choice == null) return { type: "auto" }
   if (choice.type === "tool") return { type: "tool", name: choice.name }
@@ -294,7 +298,7 @@ const decodeBody = (
     return {
       ...wish,
       policy: wire.cache_control == null ? wish.policy : { ...wish.policy, caching: "auto" as const },
-      ignored: [...idle, ...ignoredRouting(object)],
+      ignored: [...idle, ...ignoredRouting(object), ...uncompacted(wish.conversation)],
       editsContext: wire.context_management != null,
       showsThinking: !(wire.thinking != null && "display" in wire.thinking && wire.thinking.display === "omitted")
     }

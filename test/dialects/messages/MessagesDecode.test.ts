@@ -120,6 +120,13 @@ describe("a messages request", () => {
     assert.isTrue(stream)
   })
 
+  it("names edits of the context that no provider carries out", () => {
+    const edits = [{ type: "clear_thinking_20251015", keep: "all" }, { type: "compact_20260112" }]
+    const { ignored } = decode({ ...hello, context_management: { edits } })
+    assert.deepStrictEqual(ignored, ["context_management.edits[1]"])
+    assert.deepStrictEqual(decode({ ...hello, context_management: { edits: edits.slice(0, 1) } }).ignored, [])
+  })
+
   it("reads thinking and effort as what they ask for", () => {
     const reasoning = (body: object) => conversationOf({ ...hello, ...body }).reasoning
     const asked = (effort: string | undefined, maxTokens: number | undefined, enabled: boolean | undefined) => ({
