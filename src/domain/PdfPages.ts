@@ -57,16 +57,15 @@ const utf8Of = (digits: string): number => {
   return bytes
 }
 
-/** Bytes of text that a byte shown may stand for by a font's own table. */
+/** Bytes of text that a byte shown may stand for by a font's own table: the longest text in it for the shortest code. */
 const expansionOf = (table: string): number => {
-  let [most, least] = [1, 4]
-  for (const [, body = ""] of table.matchAll(/begincodespacerange([^e]*)/g)) {
-    for (const [, digits = ""] of body.matchAll(/<([0-9A-Fa-f]*)>/g)) least = Math.min(least, digits.length / 2)
+  let [longest, shortest] = [1, Infinity]
+  for (const [, written = ""] of table.matchAll(/<([0-9A-Fa-f\0\t\n\f\r ]+)/g)) {
+    const digits = written.replaceAll(/[^0-9A-Fa-f]/g, "")
+    longest = Math.max(longest, utf8Of(digits))
+    if (digits !== "") shortest = Math.min(shortest, Math.ceil(digits.length / 2))
   }
-  for (const [, written = ""] of table.matchAll(/<([0-9A-Fa-f\0\t\n\f\r ]*)/g)) {
-    most = Math.max(most, utf8Of(written.replaceAll(/[^0-9A-Fa-f]/g, "")))
-  }
-  return most / Math.max(1, least === 4 ? 1 : least)
+  return longest / Math.max(1, shortest === Infinity ? 1 : shortest)
 }
 
 /** The same of a glyph by its name: `f_f_i` is three characters, and `uni` has four digits for each. */

@@ -115,7 +115,7 @@ export const countPrompt = (conversation: Conversation): number => {
       else if (part.type === "image") tokens += COUNTED_PER_IMAGE
       else {
         tokens += part.pages * COUNTED_PER_IMAGE + Math.ceil(part.text / PDF_TEXT_PER_TOKEN)
-        texts.push(part.name ?? "", part.context ?? "")
+        for (const said of [part.name, part.context]) if (said !== undefined) texts.push(said)
       }
     }
     if (message.role !== "assistant") continue

@@ -5,6 +5,7 @@ import {
   likelyTokens,
   promptBound,
   promptBoundAt,
+  TEXT_WITHIN_PAGE,
   TOKENS_PER_IMAGE,
   TokenSum
 } from "../../src/domain/TokenBound.ts"
@@ -54,6 +55,18 @@ describe("a prompt's bound", () => {
       assert.isAtLeast(bound(schema).most, bound(inlined).most - 3)
       assert.isBelow(bound(schema).at(gpt), bound(inlined).at(gpt) - 500)
     }
+  })
+
+  it("has each page of a PDF file as an image, and what text does not fit into its pages", () => {
+    const pdf = { type: "pdf", data: "", pages: 2, text: 0, field: "f" } as const
+    const of = (more: object) => boundOf("", { messages: [{ role: "user", content: [{ ...pdf, ...more }] }] })
+    const bare = of({})
+    assert.isAtLeast(bare, 2 * TOKENS_PER_IMAGE)
+    assert.isBelow(bare, 2 * TOKENS_PER_IMAGE + 100)
+    assert.strictEqual(of({ text: 2 * TEXT_WITHIN_PAGE }), bare)
+    assert.strictEqual(of({ text: 2 * TEXT_WITHIN_PAGE + 7 }), bare + 7)
+    assert.strictEqual(of({ pages: 3 }), bare + TOKENS_PER_IMAGE)
+    assert.isAbove(of({ name: "a report.pdf", context: "what is said of it" }), bare + 4)
   })
 
   it("is the sum of its parts, however a text is cut into them", () => {

