@@ -5,6 +5,13 @@ type Json = Record<string, unknown>
 /** An OpenAPI document, as far as it is changed here. */
 interface Document extends Record<string, unknown> {
   readonly components: { readonly schemas: Record<string, Json> }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+type Content = Readonly<Record<string, { readonly schema: Json }>>
+
+interface Operation extends Json {
+  readonly responses: Readonly<Record<string, Json & { readonly content?: Content }>>
 }
 
 /**
@@ -80,9 +87,43 @@ const opened = (value: unknown): unknown => {
   )
 }
 
-/** The document with the requests open that are, and with the members they take beside those of their schemas. */
+const EVENTS = "text/event-stream"
+
+/** The event of a stream by the answer that the stream replaces. */
+const events: Readonly<Record<string, string>> = {
+  ChatCompletion: "ChatCompletionChunk",
+  Response: "ResponsesStreamEvent",
+  MessagesAnswer: "MessagesStreamEvent"
+}
+
+/** A stream is described by what the `data` of one of its events holds. */
+const withEvents = (content: Content): Content => {
+  const answer = String(content["application/json"]?.schema["$ref"]).split("/").at(-1) ?? ""
+  const event = events[answer]
+  if (content[EVENTS] === undefined || event === undefined) return content
+  const schema = { $ref: `#/components/schemas/${event}`, description: "The JSON in the `data` of each event." }
+  return { ...content, [EVENTS]: { schema } }
+}
+
+const mapValues = <A, B>(all: Readonly<Record<string, A>>, change: (one: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(all).map(([name, one]) => [name, change(one)]))
+
+const withStreams = (paths: Document["paths"]): Document["paths"] =>
+  mapValues(paths, (methods) =>
+    mapValues(methods, (operation) => ({
+      ...operation,
+      responses: mapValues(operation.responses, (response) =>
+        response.content === undefined ? response : { ...response, content: withEvents(response.content) }
+      )
+    }))
+  )
+
+/**
+ * The document with the requests open that are, with the members they take beside those of their schemas, and with the events of
+ * streams.
+ */
 export const published = (document: Record<string, unknown>): Record<string, unknown> => {
-  const { components } = document as Document
+  const { components, paths } = document as Document
   const schemas = { ...components.schemas }
   for (const name of OPEN) {
     const schema = opened(schemas[name]) as Json
@@ -90,5 +131,5 @@ export const published = (document: Record<string, unknown>): Record<string, unk
     schemas[name] =
       more === undefined ? schema : { ...schema, properties: { ...(schema["properties"] as Json), ...more } }
   }
-  return { ...document, components: { ...components, schemas } }
+  return { ...document, paths: withStreams(paths), components: { ...components, schemas } }
 }

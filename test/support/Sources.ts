@@ -5,7 +5,7 @@ import { dirname, join, normalize } from "node:path"
 /** The project's directory, without a slash at its end. */
 export const root = dirname(dirname(import.meta.dirname))
 
-const generated = new Set(["node_modules", ".git", ".data", "coverage"])
+const generated = new Set(["node_modules", ".git", ".data", "coverage", "dist"])
 
 /** Paths of all files below a directory of the project, relative to the project, in order; without what is generated. */
 export const filesBelow = (directory: string): ReadonlyArray<string> =>

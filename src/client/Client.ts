@@ -1,0 +1,176 @@
+/** Every operation of the service as a typed call. */
+import { eventsOf } from "./Events.ts"
+import { operations } from "./Operations.ts"
+import { type Connection, send } from "./Send.ts"
+import type { Operations } from "./Contract.ts"
+
+export interface ClientOptions {
+  /** An inference key, or a management key for the operations of `management`. */
+  readonly apiKey?: string
+  /** The address of the service, with or without `/api/v1`. */
+  readonly baseUrl: string
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch
+  /** How often a request is sent again at most; 2 unless set. */
+  readonly maxRetries?: number
+  /** Milliseconds until the head of an answer; 10 minutes unless set. */
+  readonly timeoutMs?: number
+}
+
+/** The id of an operation, such as `chat.completions`. */
+export type OperationId = keyof Operations
+
+type Part<Id extends OperationId, Name extends string> = Name extends keyof Operations[Id]
+  ? Operations[Id][Name]
+  : never
+
+type AllOptional<T> = Record<string, never> extends T ? true : false
+
+/** A part of the input: needed where one of its members is. */
+type Given<Id extends OperationId, Name extends "path" | "query" | "body"> = [Part<Id, Name>] extends [never]
+  ? { readonly [K in Name]?: undefined }
+  : AllOptional<Part<Id, Name>> extends true
+    ? { readonly [K in Name]?: Part<Id, Name> }
+    : { readonly [K in Name]: Part<Id, Name> }
+
+export interface CallOptions {
+  /** One charge for all requests with the same key. The client makes a key for each paid call unless one is given. */
+  readonly idempotencyKey?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+/** What an operation takes: parameters of its path and query, and its body. */
+export type Input<Id extends OperationId> = Given<Id, "path"> & Given<Id, "query"> & Given<Id, "body"> & CallOptions
+
+/** What an operation answers. */
+export type Answer<Id extends OperationId> = Operations[Id]["answer"]
+
+/** Operations that can stream, and their events. */
+export type StreamingId = { [Id in OperationId]: "event" extends keyof Operations[Id] ? Id : never }[OperationId]
+export type StreamEvent<Id extends StreamingId> = Part<Id, "event">
+
+/** Operations that answer a list, and the items of it. */
+export type ListId = {
+  [Id in OperationId]: Answer<Id> extends { readonly data: ReadonlyArray<unknown> } ? Id : never
+}[OperationId]
+export type Item<Id extends ListId> = Answer<Id> extends { readonly data: ReadonlyArray<infer One> } ? One : never
+
+/** An input that may be left out where nothing of it is needed. */
+type Args<Id extends OperationId> = AllOptional<Input<Id>> extends true ? [input?: Input<Id>] : [input: Input<Id>]
+
+/** All operations of the service by their ids. */
+export interface Client {
+  /** Does an operation and returns its answer: parsed JSON, or a `Blob`. */
+  readonly call: <Id extends OperationId>(id: Id, ...args: Args<Id>) => Promise<Answer<Id>>
+  /** Streams an answer as events. Leaving the loop, or aborting the signal, ends the request; what was delivered is charged. */
+  readonly stream: <Id extends StreamingId>(id: Id, input: Input<Id>) => AsyncIterable<StreamEvent<Id>>
+  /** Reads a list to its end, page by page. */
+  readonly list: <Id extends ListId>(id: Id, ...args: Args<Id>) => AsyncIterable<Item<Id>>
+}
+
+/** An input as the code below sees it, whatever the operation. */
+interface AnyInput extends CallOptions {
+  readonly path?: Readonly<Record<string, string | number>> | undefined
+  readonly query?: Readonly<Record<string, unknown>> | undefined
+  readonly body?: unknown
+}
+
+const queryOf = (query: AnyInput["query"] = {}): string => {
+  const words = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    for (const one of Array.isArray(value) ? value : [value]) words.append(name, String(one))
+  }
+  return words.size === 0 ? "" : `?${words}`
+}
+
+/** A model id has slashes, which its path keeps. */
+const escaped = (value: string | number): string => encodeURIComponent(value).replaceAll("%2F", "/")
+
+const request = async (connection: Connection, id: OperationId, input: AnyInput, more: object = {}) => {
+  const [method = "", template = "", keyed] = operations[id].split(" ")
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => escaped(input.path?.[name] ?? ""))
+  const isForm = input.body instanceof FormData
+  const body = isForm
+    ? (input.body as FormData)
+    : input.body === undefined && Object.keys(more).length === 0
+      ? undefined
+      : JSON.stringify({ ...(input.body as object), ...more })
+  const key = input.idempotencyKey ?? (keyed === undefined ? undefined : crypto.randomUUID())
+  return send(connection, {
+    method,
+    path: path + queryOf(input.query),
+    headers: {
+      ...(connection.apiKey === undefined ? {} : { authorization: `Bearer ${connection.apiKey}` }),
+      ...(body === undefined || isForm ? {} : { "content-type": "application/json" }),
+      ...(key === undefined ? {} : { "idempotency-key": key }),
+      ...input.headers
+    },
+    body,
+    repeatable: method === "GET" || key !== undefined,
+    signal: input.signal
+  })
+}
+
+const answerOf = async (response: Response): Promise<unknown> => {
+  const type = response.headers.get("content-type") ?? ""
+  return type.startsWith("application/json") ? response.json() : response.blob()
+}
+
+async function* streamOf(connection: Connection, id: OperationId, input: AnyInput): AsyncGenerator<unknown> {
+  const response = await request(connection, id, input, { stream: true })
+  if (response.body === null) throw new TypeError("the answer has no body")
+  yield* eventsOf<unknown>(response.body)
+}
+
+interface Page {
+  readonly data: ReadonlyArray<unknown>
+  readonly next_cursor?: string | null
+  readonly has_more?: boolean
+  readonly last_id?: string | null
+}
+
+/** The query of the page behind this one; undefined at the end of the list. */
+const nextOf = (id: OperationId, page: Page): Readonly<Record<string, string>> | undefined => {
+  if (typeof page.next_cursor === "string") return { cursor: page.next_cursor }
+  if (page.has_more !== true || typeof page.last_id !== "string") return undefined
+  return id === "models.list" ? { after_id: page.last_id } : { after: page.last_id }
+}
+
+async function* itemsOf(connection: Connection, id: OperationId, input: AnyInput): AsyncGenerator<unknown> {
+  let query: Readonly<Record<string, unknown>> | undefined = input.query ?? {}
+  while (query !== undefined) {
+    const page = (await answerOf(await request(connection, id, { ...input, query }))) as Page
+    yield* page.data
+    const next = nextOf(id, page)
+    query = next && { ...input.query, ...next }
+  }
+}
+
+/**
+ * Makes a client. Each call sends its request again on failures that pass, at most `maxRetries` times, waits as long as
+ * `Retry-After` asks for, and uses one idempotency key for all its attempts, so that it is charged once.
+ *
+ * ```ts
+ * const client = createClient({ baseUrl: "http://127.0.0.1:8787", apiKey: process.env.TOLLGATE_API_KEY })
+ * const messages = [{ role: "user", content: "Hello!" }] as const
+ * for await (const chunk of client.stream("chat.completions", { body: { model: "gpt-4o-mini", messages } })) {
+ *   process.stdout.write(chunk.choices[0]?.delta.content ?? "")
+ * }
+ * ```
+ */
+export const createClient = (options: ClientOptions): Client => {
+  const connection: Connection = {
+    origin: options.baseUrl.replace(/\/+$/, "").replace(/\/api(\/v1)?$/, ""),
+    apiKey: options.apiKey,
+    fetch: options.fetch ?? ((...args) => fetch(...args)),
+    maxRetries: options.maxRetries ?? 2,
+    timeoutMs: options.timeoutMs ?? 600_000
+  }
+  return {
+    call: async (id, ...[input = {}]) => (await answerOf(await request(connection, id, input as AnyInput))) as never,
+    stream: (id, input) => streamOf(connection, id, input as AnyInput) as AsyncIterable<never>,
+    list: (id, ...[input = {}]) => itemsOf(connection, id, input as AnyInput) as AsyncIterable<never>
+  }
+}

@@ -1,0 +1,67 @@
+/** What a call of the client can throw. */
+import type { ErrorObject, FieldDetail } from "./Contract.ts"
+
+/** The envelope of an error answer. The legacy surfaces and `/messages` spell it in their own way. */
+interface Envelope {
+  readonly error?: Partial<ErrorObject> | string
+  readonly message?: string
+  readonly code?: string
+  readonly param?: string | null
+  readonly details?: ReadonlyArray<FieldDetail>
+  readonly request_id?: string
+}
+
+/** An answer with an error status. */
+export class TollgateError extends Error {
+  override readonly name = "TollgateError"
+  /** The HTTP status. */
+  readonly status: number
+  /** What went wrong, for programs, such as `insufficient_credits`. */
+  readonly code: string
+  /** The kind of the error, such as `invalid_request_error`. */
+  readonly type: string
+  /** The first wrong field of the request. */
+  readonly param: string | undefined
+  /** Every wrong field of the request. */
+  readonly details: ReadonlyArray<FieldDetail>
+  /** The id of the request, by which the operator finds it. */
+  readonly requestId: string | undefined
+  /** Whether the same request may succeed later. */
+  readonly shouldRetry: boolean
+  /** The parsed body. */
+  readonly body: unknown
+
+  constructor(status: number, headers: Headers, body: unknown, shouldRetry: boolean) {
+    const envelope: Envelope = typeof body === "object" && body !== null ? body : {}
+    const error: Partial<ErrorObject> =
+      typeof envelope.error === "object" ? envelope.error : (envelope as Partial<ErrorObject>)
+    super(error.message ?? (typeof envelope.error === "string" ? envelope.error : `status ${status}`))
+    this.status = status
+    this.code = error.code ?? envelope.code ?? "unknown"
+    this.type = error.type ?? "unknown"
+    this.param = error.param ?? undefined
+    this.details = envelope.details ?? []
+    this.requestId = headers.get("x-request-id") ?? envelope.request_id
+    this.shouldRetry = shouldRetry
+    this.body = body
+  }
+}
+
+/** No answer came: the connection failed, or the time ran out. `cause` has the reason. */
+export class TollgateConnectionError extends Error {
+  override readonly name = "TollgateConnectionError"
+  constructor(message: string, cause: unknown) {
+    super(message, { cause })
+  }
+}
+
+/** A stream that ended before its last event, or whose provider failed in the midst of it. */
+export class TollgateStreamError extends Error {
+  override readonly name = "TollgateStreamError"
+  /** The error that the stream's last event names; undefined where the connection ended. */
+  readonly error: Partial<ErrorObject> | undefined
+  constructor(message: string, error?: Partial<ErrorObject>) {
+    super(message)
+    this.error = error
+  }
+}
