@@ -1981,6 +1981,7 @@ export type ReceiptTokenPrice = {
   readonly input: number
   readonly cached_input: number
   readonly cache_write: number
+  readonly cache_write_1h?: number
   readonly output: number
   readonly per_request: number
   readonly promotion?: {
@@ -2000,6 +2001,7 @@ export type ReceiptTokens = {
   readonly input_tokens: number
   readonly cached_tokens: number
   readonly cache_creation_tokens: number
+  readonly cache_creation_1h_tokens?: number
   readonly output_tokens: number
   readonly reasoning_tokens: number
 }
