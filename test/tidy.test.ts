@@ -61,7 +61,10 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
     ...["cache", "sessions", "webhooks", "billing"],
     ...["providers", "inference", "dialects", "documentation"]
   ],
-  mcp: ["schemas", "domain", "platform", "account", "catalogue", "ledger", "usage", "dialects", "http"]
+  mcp: [
+    ...["schemas", "domain", "platform", "account", "catalogue", "presets", "ledger", "usage"],
+    ...["providers", "inference", "dialects", "http"]
+  ]
 }
 
 /** What is in no room, and may use all: it joins the rooms, starts the service and is the command line. */

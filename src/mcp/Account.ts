@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { RequestList, RequestListQuery, RequestReceipt } from "../../schemas/account/Requests.ts"
 import { UsageQuery, UsageReport } from "../../schemas/account/Usage.ts"
+import { Api } from "../../schemas/Api.ts"
 import { RequestId } from "../../schemas/Ids.ts"
 import { BalanceReport } from "../../schemas/management/Account.ts"
 import { Budgets } from "../account/Budgets.ts"
@@ -48,7 +49,7 @@ const getBalance = Effect.gen(function* () {
     output: BalanceOutput,
     kind: "read",
     openWorld: false,
-    limit: "default",
+    like: Api.groups.usage.endpoints.getKey,
     run: ({ body, principal }) =>
       Effect.gen(function* () {
         yield* Effect.fromResult(decodeNone(body))
@@ -78,7 +79,7 @@ const getUsage = Effect.gen(function* () {
     output: UsageReport,
     kind: "read",
     openWorld: false,
-    limit: "default",
+    like: Api.groups.usage.endpoints.getUsage,
     run: ({ body, principal: { accountId } }) =>
       Effect.gen(function* () {
         const { period = "30d" } = yield* Effect.fromResult(decodeUsage(body))
@@ -111,7 +112,7 @@ const listRequests = Effect.gen(function* () {
     output: RequestList,
     kind: "read",
     openWorld: false,
-    limit: "default",
+    like: Api.groups.requests.endpoints.listRequests,
     run: ({ body, principal: { accountId } }) =>
       Effect.gen(function* () {
         const { cursor, limit = DEFAULT_LIMIT, model, status } = yield* Effect.fromResult(decodeListed(body))
@@ -138,7 +139,7 @@ const getReceipt = Effect.gen(function* () {
     output: RequestReceipt,
     kind: "read",
     openWorld: false,
-    limit: "default",
+    like: Api.groups.requests.endpoints.getRequest,
     run: ({ body, principal: { accountId } }) =>
       Effect.gen(function* () {
         const { request_id: id } = yield* Effect.fromResult(decodeGet(body))

@@ -1,5 +1,6 @@
 /** The tools that read the catalogue and estimate costs. */
 import { Effect, Schema } from "effect"
+import { Api } from "../../schemas/Api.ts"
 import { integer, textOf } from "../../schemas/Bounds.ts"
 import { ModelDetail, ModelQuery, Modality } from "../../schemas/catalogue/Models.ts"
 import { ModelString } from "../../schemas/Ids.ts"
@@ -87,7 +88,7 @@ const listModels = Effect.gen(function* () {
     output: ListOutput,
     kind: "read",
     openWorld: false,
-    limit: "default",
+    like: Api.groups.models.endpoints.list,
     run: ({ body }) =>
       Effect.map(Effect.fromResult(decodeList(body)), ({ limit = DEFAULT_LIMIT, ...query }) => {
         const current = catalogue.current()
@@ -115,7 +116,7 @@ const getModel = Effect.gen(function* () {
     output: ModelDetail,
     kind: "read",
     openWorld: false,
-    limit: "default",
+    like: Api.groups.models.endpoints.get,
     run: ({ body }) =>
       Effect.flatMap(Effect.fromResult(decodeGet(body)), ({ id }) => {
         const current = catalogue.current()
@@ -128,14 +129,13 @@ const getModel = Effect.gen(function* () {
 })
 
 const { characters, documents, duration, n } = WorkEstimateRequest.fields
-const { input_tokens, max_tokens, messages, model } = EstimateRequest.fields
+const { input_tokens, max_tokens, model } = EstimateRequest.fields
 
 const EstimateInput = Schema.Struct({
   model: model.annotateKey({ description: "The model's id, or a fallback chain of ids joined by commas." }),
   input: Schema.optionalKey(Schema.Union([textOf(1, 1_000_000), Schema.Array(textOf(1, 1_000_000))])).annotateKey({
     description: "The prompt of a chat, the text to speak, or the texts to embed."
   }),
-  messages: messages.annotateKey({ description: "The messages of a chat, in place of `input`." }),
   input_tokens: input_tokens.annotateKey({ description: "About how many tokens the prompt has, in place of a text." }),
   max_tokens: max_tokens.annotateKey({ description: "The most tokens that the answer of a chat may have." }),
   documents: documents.annotateKey({ description: "The documents to rerank." }),
@@ -156,7 +156,7 @@ const estimateCost = Effect.map(
       output: CostEstimate,
       kind: "read",
       openWorld: false,
-      limit: "default",
+      like: Api.groups.chat.endpoints.estimate,
       run: ({ body, exchange, principal }) =>
         Effect.map(estimateOf(principal, exchange, body), (structured) => ({ structured }))
     }) satisfies ToolOf

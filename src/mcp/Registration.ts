@@ -1,15 +1,15 @@
 /** Gives tools to the MCP server: what it lists of each, and what happens when one is called. */
 import { Cause, Context, Effect, Schema } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
-import { decoder, objectOf } from "../dialects/Decode.ts"
+import { decoder, MAX_PROBLEMS, objectOf } from "../dialects/Decode.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
-import { makeCounter } from "../http/Access.ts"
+import { factsOf, makeCounter } from "../http/Access.ts"
 import { logged, spoiled } from "../http/Failures.ts"
 import { type McpCall, mcpCall } from "../http/Mcp.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import { inputSchemaOf, outputSchemaOf } from "./JsonSchemas.ts"
 import { failedResultOf, resultOf } from "./Results.ts"
-import { type Call, moneyFields, type Report, type ToolOf } from "./Tool.ts"
+import { type Call, type Content, moneyFields, type Report, type ToolOf } from "./Tool.ts"
 
 const decodeMoney = decoder(Schema.Struct(moneyFields), { strict: false })
 
@@ -62,6 +62,18 @@ const makeReport = Effect.gen(function* () {
   })
 })
 
+/** Fails for arguments that the tool does not have. */
+const known = (tool: ToolOf) => {
+  const names = new Set(Object.keys((inputSchemaOf(withMoney(tool))["properties"] ?? {}) as object))
+  return (body: Readonly<Record<string, unknown>>): Effect.Effect<void, Failure> => {
+    const others = Object.keys(body).filter((name) => !names.has(name))
+    const [first, ...more] = others.slice(0, MAX_PROBLEMS).map((field) => ({ field, message: "no such argument" }))
+    return first === undefined
+      ? Effect.void
+      : Effect.fail(failure({ _tag: "ValidationError", problems: [first, ...more] }))
+  }
+}
+
 /** The call of a tool, of what its client sent. */
 const callOf = (
   { kind, name }: ToolOf,
@@ -91,7 +103,7 @@ export const registerTools = (tools: ReadonlyArray<ToolOf>) =>
     const reporting = yield* makeReport
     const idOf = requestIds()
 
-    const answer = (tool: ToolOf, payload: unknown) =>
+    const answer = (tool: ToolOf, checked: ReturnType<typeof known>, payload: unknown) =>
       Effect.gen(function* () {
         const given = yield* mcpCall
         const report = yield* reporting
@@ -99,15 +111,18 @@ export const registerTools = (tools: ReadonlyArray<ToolOf>) =>
         const { exchange, principal } = given
         if (exchange.line !== undefined) exchange.line.route = `mcp ${tool.name}`
         const ran = Effect.andThen(
-          count(exchange, principal, tool.limit),
-          Effect.flatMap(callOf(tool, given, requestId, report, payload), (call) => tool.run(call))
+          count(exchange, principal, factsOf(tool.like).limit),
+          Effect.flatMap(callOf(tool, given, requestId, report, payload), (call) =>
+            Effect.andThen(checked(call.body), tool.run(call))
+          )
         )
-        const fail = (failed: Failure) => {
+        const fail = (failed: Failure, content: ReadonlyArray<Content> = []) => {
           spoiled(failed, exchange)
-          return Effect.as(logged(failed, exchange), failedResultOf(failed, requestId))
+          return Effect.as(logged(failed, exchange), failedResultOf(failed, requestId, content))
         }
         return yield* Effect.matchCauseEffect(ran, {
-          onSuccess: (answered) => Effect.succeed(resultOf(answered)),
+          onSuccess: (answered) =>
+            "failed" in answered ? fail(answered.failed, answered.content) : Effect.succeed(resultOf(answered)),
           onFailure: (cause) => {
             const failed = cause.reasons.find(Cause.isFailReason)?.error
             if (failed !== undefined) return fail(failed)
@@ -120,12 +135,14 @@ export const registerTools = (tools: ReadonlyArray<ToolOf>) =>
 
     yield* Effect.forEach(
       tools,
-      (tool) =>
-        server.addTool({
+      (tool) => {
+        const checked = known(tool)
+        return server.addTool({
           tool: toolOf(tool),
           annotations: Context.empty(),
-          handle: (payload) => answer(tool, payload)
-        }),
+          handle: (payload) => answer(tool, checked, payload)
+        })
+      },
       { discard: true }
     )
   })

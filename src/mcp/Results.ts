@@ -1,8 +1,9 @@
 /** The results of tool calls: what a tool answered, or why it failed. */
 import { McpSchema } from "effect/ai"
 import type { Failure } from "../domain/Failure.ts"
+import { formatUsd } from "../domain/Money.ts"
 import { bodyOf, headersOf } from "../http/Failures.ts"
-import type { ToolAnswer } from "./Tool.ts"
+import type { Answered, Content } from "./Tool.ts"
 
 /** The argument that a failure is about, by the name that tools give it. */
 const argumentNames: Readonly<Record<string, string>> = {
@@ -11,7 +12,7 @@ const argumentNames: Readonly<Record<string, string>> = {
 }
 
 /** The result of a call that succeeded. Cost and request stand in `_meta` too, where a client reads them without knowing the tool. */
-export const resultOf = ({ content, paid, structured }: ToolAnswer): McpSchema.CallToolResult => {
+export const resultOf = ({ content, paid, structured }: Answered): McpSchema.CallToolResult => {
   const meta =
     paid === undefined
       ? undefined
@@ -28,27 +29,35 @@ export const resultOf = ({ content, paid, structured }: ToolAnswer): McpSchema.C
 }
 
 /** The result of a call that failed: the API's error, and whether the same call may succeed later. */
-export const failedResultOf = (failed: Failure, requestId: string): McpSchema.CallToolResult => {
+export const failedResultOf = (
+  failed: Failure,
+  requestId: string,
+  content: ReadonlyArray<Content> = []
+): McpSchema.CallToolResult => {
   const { error, ...more } = bodyOf(failed)
   const headers = headersOf(failed)
   const retry = headers["x-should-retry"] === "true"
   const seconds = headers["retry-after"]
   const param = error.param === null ? null : (argumentNames[error.param] ?? error.param)
-  const structured = {
-    error: { ...error, param },
-    ...more,
-    request_id: requestId,
-    retry,
-    ...(seconds === undefined ? {} : { retry_after_seconds: Number(seconds) })
-  }
   const advice = retry
     ? ` You may repeat the call${seconds === undefined ? "" : ` in ${seconds} s`}.`
     : " Do not repeat the call unchanged."
-  const text = `${error.code}: ${error.message.replace(/\.?$/, ".")}${advice}`
+  const { reason } = failed
+  const message =
+    reason._tag === "NoModelInBudget"
+      ? `This call may cost ${formatUsd(reason.least)} at the least, which is more than \`max_cost_usd\``
+      : error.message
+  const text = `${error.code}: ${message.replace(/\.?$/, ".")}${advice}`
   return new McpSchema.CallToolResult({
     isError: true,
-    content: [{ type: "text", text }],
-    structuredContent: structured,
-    _meta: { request_id: requestId }
+    content: [{ type: "text", text }, ...content],
+    // Clients check structured content against the schema of results, failed or not.
+    _meta: {
+      request_id: requestId,
+      retry,
+      ...(seconds === undefined ? {} : { retry_after_seconds: Number(seconds) }),
+      error: { ...error, message, param },
+      ...more
+    }
   })
 }

@@ -5,10 +5,16 @@ import { McpHandlers } from "../http/Mcp.ts"
 import { MCP_PATH } from "../http/KnownPaths.ts"
 import { accountTools } from "./Account.ts"
 import { catalogueTools } from "./Catalogue.ts"
+import { chatTool } from "./Chat.ts"
+import { mediaTools } from "./Media.ts"
+import { retrievalTools } from "./Retrieval.ts"
 import { registerTools } from "./Registration.ts"
 import type { ToolOf } from "./Tool.ts"
 
-const tools = Effect.map(Effect.all([catalogueTools, accountTools]), (rooms): ReadonlyArray<ToolOf> => rooms.flat())
+const tools = Effect.map(
+  Effect.all([catalogueTools, Effect.map(chatTool, (chat) => [chat]), mediaTools, retrievalTools, accountTools]),
+  (rooms): ReadonlyArray<ToolOf> => rooms.flat()
+)
 
 /** The revisions with sessions, the newest first: the one that a client is offered whose own is unknown. */
 const withSessions = [

@@ -1,8 +1,8 @@
 /** What a tool of the MCP server is: its description for a model, and the service behind it. */
 import { type Effect, Schema } from "effect"
 import type { McpSchema } from "effect/ai"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { between, textOf } from "../../schemas/Bounds.ts"
-import type { OperationFacts } from "../../schemas/Operation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import type { McpCall } from "../http/Mcp.ts"
 
@@ -36,12 +36,20 @@ export interface Paid {
 }
 
 /** What a tool answers. */
-export interface ToolAnswer {
+export interface Answered {
   readonly structured: object
   /** The JSON of `structured` unless told. */
   readonly content?: ReadonlyArray<Content>
   readonly paid?: Paid
 }
+
+/** Why a tool failed, and what there is of its answer all the same. */
+export interface BrokenOff {
+  readonly failed: Failure
+  readonly content: ReadonlyArray<Content>
+}
+
+export type ToolAnswer = Answered | BrokenOff
 
 /** What its calls do, beside their answers. */
 export type Kind =
@@ -60,7 +68,8 @@ export interface ToolOf {
   readonly kind: Kind
   /** Whether it asks others than this service: providers, or the web. */
   readonly openWorld: boolean
-  readonly limit: OperationFacts["limit"]
+  /** The operation of the API that does the same, against whose limit a call counts. */
+  readonly like: HttpApiEndpoint.Top
   readonly run: (call: Call) => Effect.Effect<ToolAnswer, Failure>
 }
 

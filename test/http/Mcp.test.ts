@@ -105,9 +105,9 @@ describe("/mcp", () => {
       const call = { jsonrpc: "2.0", id: 4, method: "tools/call", params: { name: "get_balance", arguments: {} } }
       const { result } = yield* json(yield* send(origin, inferenceKey, call, headers))
       assert.isTrue(result.isError)
-      assert.strictEqual(result.structuredContent.error.code, "rate_limit_exceeded")
-      assert.isTrue(result.structuredContent.retry)
-      assert.isAbove(result.structuredContent.retry_after_seconds, 0)
+      assert.strictEqual(result._meta.error.code, "rate_limit_exceeded")
+      assert.isTrue(result._meta.retry)
+      assert.isAbove(result._meta.retry_after_seconds, 0)
     }).pipe(Effect.scoped)
   )
 

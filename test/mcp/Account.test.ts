@@ -62,7 +62,7 @@ describe("the tools that read an account", () => {
         client.callTool({ name: "get_receipt", arguments: { request_id: id } })
       )
       assert.isTrue(asked.isError)
-      assert.strictEqual(asked.structuredContent.error.code, "not_found")
+      assert.strictEqual(asked._meta.error.code, "not_found")
       assert.isUndefined((yield* call("get_receipt", { request_id: id })).isError)
     }).pipe(Effect.scoped)
   )

@@ -17,19 +17,18 @@ describe("failedResultOf", () => {
   it("says whether and when to repeat the call", () => {
     const result = failedResultOf(failure({ _tag: "RateLimitExceeded", limit: 2, retryAfterSeconds: 9 }), "req_1")
     assert.isTrue(result.isError)
-    assert.deepInclude(result.structuredContent as object, { retry: true, retry_after_seconds: 9, request_id: "req_1" })
+    // Clients check structured content against the schema of results, failed or not.
+    assert.isUndefined(result.structuredContent)
+    assert.deepInclude(result._meta as object, { retry: true, retry_after_seconds: 9, request_id: "req_1" })
     assert.match(textOf(result) ?? "", /^rate_limit_exceeded: .*You may repeat the call in 9 s\.$/)
   })
 
   it("names the arguments of tools, not the members and headers of the API", () => {
     const budget = failedResultOf(failure({ _tag: "NoModelInBudget", budgetCents: 1, least: 20_000_000n }), "req_1")
-    const { error } = budget.structuredContent as { readonly error: { readonly param: string } }
+    const { error } = budget._meta as unknown as { readonly error: { readonly param: string } }
     assert.strictEqual(error.param, "max_cost_usd")
     assert.match(textOf(budget) ?? "", /Do not repeat the call unchanged\.$/)
     const key = failedResultOf(failure({ _tag: "IdempotencyKeyReused" }), "req_1")
-    assert.strictEqual(
-      (key.structuredContent as typeof budget.structuredContent & { error: { param: string } }).error.param,
-      "idempotency_key"
-    )
+    assert.strictEqual((key._meta as unknown as { readonly error: typeof error }).error.param, "idempotency_key")
   })
 })

@@ -1,0 +1,72 @@
+/** How the call of a paid tool becomes a paid request of the service, and how it tells how far it is. */
+import { Clock, Duration, Effect, Result } from "effect"
+import { basePolicy } from "../dialects/Routing.ts"
+import type { Failure } from "../domain/Failure.ts"
+import { nanoFromUsd } from "../domain/Money.ts"
+import { circumstancesOf, type Received } from "../http/ChatOperation.ts"
+import type { PaidRequest } from "../inference/Request.ts"
+import type { Circumstances } from "../inference/Surface.ts"
+import { Config } from "../platform/Config.ts"
+import type { Call, Paid } from "./Tool.ts"
+
+/**
+ * All that the request of a call is made of beside its arguments. An idempotency key counts within one tool, and for the same
+ * arguments.
+ */
+export const makeCircumstances = Effect.map(
+  Config,
+  ({ sandbox }) =>
+    (call: Call): Result.Result<Circumstances, Failure> => {
+      const { body, exchange, idempotencyKey, maxCostUsd, operation, principal, requestId } = call
+      const headers = { ...call.headers, "idempotency-key": idempotencyKey }
+      const received = {
+        request: { headers: headers as unknown as Received["request"]["headers"], method: "POST" },
+        body: maxCostUsd === undefined ? body : { ...body, max_cost_usd: maxCostUsd },
+        path: `/mcp/${operation}`,
+        ...{ exchange, principal, operation, sandbox }
+      } as const
+      return Result.map(circumstancesOf(received), (circumstances) => ({ ...circumstances, requestId }))
+    }
+)
+
+/** The paid request of a call for a model. */
+export const makePaidRequest = Effect.map(
+  makeCircumstances,
+  (circumstances) =>
+    (call: Call, model: string): Effect.Effect<PaidRequest, Failure> =>
+      Effect.map(Effect.fromResult(circumstances(call)), (made) => ({
+        ...made,
+        model,
+        policy: basePolicy(call.principal),
+        maxCost: call.maxCostUsd === undefined ? undefined : nanoFromUsd(call.maxCostUsd)
+      }))
+)
+
+/** What a paid answer cost. `body` is that of the API. */
+export const paidOf = (
+  { cost_usd, request_id }: { readonly cost_usd: number; readonly request_id: string },
+  replayed: boolean
+): Paid => ({ costUsd: cost_usd, requestId: request_id, replayed })
+
+/** How often a client is told how far its call is. Proxies give up on a silent connection after 15 to 60 seconds. */
+const REPORT_INTERVAL = Duration.seconds(1)
+
+/** Tells the client, while the call goes on, what `said` says of it by then. */
+export const reporting = <A, E, R>(
+  { report }: Pick<Call, "report">,
+  said: (seconds: number) => { readonly progress: number; readonly message: string },
+  run: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  if (report === undefined) return run
+  const telling = Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
+    let last = -1
+    const tell = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const { message, progress } = said(Math.round((now - startedAt) / 1_000))
+      if (progress <= last) return Effect.void
+      last = progress
+      return report(progress, message)
+    })
+    return Effect.forever(Effect.andThen(tell, Effect.sleep(REPORT_INTERVAL)))
+  })
+  return Effect.raceFirst(run, telling)
+}

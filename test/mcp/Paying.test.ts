@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { paidOf, reporting } from "../../src/mcp/Paying.ts"
+
+describe("reporting", () => {
+  it.effect("tells once a second how far a call is, and only of what is more than before", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      let progress = 0
+      const report = (at: number, message: string) => Effect.sync(() => void told.push(`${at} ${message}`))
+      const said = (seconds: number) => ({ progress, message: `after ${seconds} s` })
+      const running = yield* Effect.forkChild(
+        reporting({ report }, said, Effect.as(Effect.sleep("3500 millis"), "done")),
+        { startImmediately: true }
+      )
+      yield* TestClock.adjust("1 second")
+      progress = 5
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual(yield* Fiber.join(running), "done")
+      assert.deepStrictEqual(told, ["0 after 0 s", "5 after 2 s"])
+    })
+  )
+
+  it.effect("tells nothing to a client that does not ask", () =>
+    Effect.gen(function* () {
+      const said = () => assert.fail("not asked")
+      assert.strictEqual(yield* reporting({ report: undefined }, said, Effect.succeed(1)), 1)
+    })
+  )
+})
+
+describe("paidOf", () => {
+  it("takes cost and request from an answer of the API", () => {
+    const paid = paidOf({ cost_usd: 0.5, request_id: "req_1" }, true)
+    assert.deepStrictEqual(paid, { costUsd: 0.5, requestId: "req_1", replayed: true })
+  })
+})
