@@ -103,7 +103,10 @@ const imageTool = Effect.gen(function* () {
         const answer = yield* reporting(call, waiting, make({ ...paid, form, image: source, work }))
         const content = yield* Effect.forEach(answer.value, contentOf)
         const { data, ...list } = encodeImages(answer)
-        const images = data.map(({ b64_json: _, ...one }) => one)
+        const images = data.map(({ revised_prompt, url }) => ({
+          ...(url === undefined ? {} : { url }),
+          ...(revised_prompt === undefined ? {} : { revised_prompt })
+        }))
         return { structured: { images, ...list }, content: content.flat(), paid: paidOf(list, answer.replayed) }
       })
   } satisfies ToolOf
