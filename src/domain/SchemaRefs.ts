@@ -138,3 +138,23 @@ export const inlineRefs = (schema: Json): Json => {
     if (inliner.isWhole || turns === 0) return inlined
   }
 }
+
+/** Whether a schema contains itself. */
+export const isRecursive = (root: Json): boolean => {
+  const open = new Set<Json>()
+  const closed = new Set<Json>()
+  const visit = (schema: Json): boolean => {
+    if (open.has(schema)) return true
+    if (closed.has(schema)) return false
+    open.add(schema)
+    const target = referred(root, schema["$ref"])
+    let found = target !== undefined && visit(target)
+    mapSchemas(schema, (inner) => {
+      found ||= visit(inner)
+    })
+    open.delete(schema)
+    closed.add(schema)
+    return found
+  }
+  return visit(root)
+}

@@ -2,6 +2,7 @@
 import { Clock, Effect } from "effect"
 import type { Conversation, Message } from "../domain/Conversation.ts"
 import type { Capability } from "../domain/Model.ts"
+import { isRecursive } from "../domain/SchemaRefs.ts"
 import { eventsOf, isEmpty, type Output, type OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
@@ -28,7 +29,7 @@ const valuesOf = (value: unknown): ReadonlyArray<unknown> =>
 const WITH_SCHEMAS = ["properties", "$defs", "definitions", "anyOf", "oneOf", "allOf", "prefixItems"]
 
 /** Whether an object in a schema may have members that the model names freely. */
-export const hasMap = (value: unknown): boolean => {
+const hasMap = (value: unknown): boolean => {
   const schema = objectOf(value)
   if (schema === undefined) return false
   const { additionalProperties: others, items, patternProperties, properties, type } = schema
@@ -38,9 +39,14 @@ export const hasMap = (value: unknown): boolean => {
   return [items, ...WITH_SCHEMAS.flatMap((name) => valuesOf(schema[name]))].some(hasMap)
 }
 
-/** Claude's hosts close every object of a schema, so an object whose members the model should name would have none. */
+/**
+ * Whether Claude's hosts can keep an answer to a schema. They close every object, so an object whose members the model should name
+ * would have none, and they reject a schema that contains itself.
+ */
+export const fitsClaude = (schema: JsonSchema): boolean => !hasMap(schema) && !isRecursive(schema)
+
 const canKeepTo = ({ model }: Candidate, schema: JsonSchema | undefined): boolean =>
-  model.vendor !== "anthropic" || !hasMap(schema)
+  model.vendor !== "anthropic" || schema === undefined || fitsClaude(schema)
 
 /** Gemini's second generation rejects a JSON response format together with functions. */
 const takesForm = ({ offer }: Candidate, { tools }: Pick<Conversation, "tools">): boolean =>

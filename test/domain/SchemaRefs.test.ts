@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { inlineRefs } from "../../src/domain/SchemaRefs.ts"
+import { inlineRefs, isRecursive } from "../../src/domain/SchemaRefs.ts"
 
 const text = { type: "string" }
 const depthOf = (value: unknown): number =>
@@ -68,5 +68,26 @@ describe("a schema without references", () => {
     let deep: object = text
     for (let level = 0; level < 120; level++) deep = { type: "array", items: deep }
     assert.isBelow(depthOf(inlineRefs(deep as Readonly<Record<string, unknown>>)), 70)
+  })
+})
+
+describe("a recursive schema", () => {
+  it("is one that contains itself, in however many steps", () => {
+    const through = (reference: string) => ({ type: "object", properties: { a: { items: { $ref: reference } } } })
+    assert.isTrue(isRecursive(through("#")))
+    assert.isTrue(isRecursive({ $ref: "#/$defs/A", $defs: { A: through("#/$defs/B"), B: through("#/$defs/A") } }))
+    const twice = {
+      type: "object",
+      properties: { a: { $ref: "#/$defs/T" }, b: { $ref: "#/$defs/T" } },
+      $defs: { T: text }
+    }
+    for (const schema of [twice, { ...through("#/$defs/None"), default: { $ref: "#" } }, text]) {
+      assert.isFalse(isRecursive(schema))
+    }
+    const levels = Array.from({ length: 60 }, (_, at) => {
+      const next = { $ref: `#/$defs/D${at + 1}` }
+      return [`D${at}`, { anyOf: [next, next, next] }] as const
+    })
+    assert.isFalse(isRecursive({ $ref: "#/$defs/D0", $defs: Object.fromEntries(levels) }))
   })
 })

@@ -63,7 +63,9 @@ describe("a candidate", () => {
       [{ type: "object", properties: { scores: map } }, true],
       [{ type: "array", items: map }, true],
       [{ anyOf: [named, map] }, true],
-      [{ ...named, $defs: { Scores: map } }, true]
+      [{ ...named, $defs: { Scores: map } }, true],
+      [{ ...named, properties: { next: { $ref: "#" } } }, true],
+      [{ ...named, properties: { next: { $ref: "#/$defs/Named" } }, $defs: { Named: named } }, false]
     ]
     for (const [one, checked] of cases) {
       const conversation = alone({ ...byName, schema: one as Readonly<Record<string, unknown>> })

@@ -14,7 +14,7 @@ import type { Candidate } from "../../domain/Plan.ts"
 import { type OwnReasoning, piecesOf } from "../../domain/Reasoning.ts"
 import { objectOf, parsedExact } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
-import { hasMap, isStructured } from "../Structured.ts"
+import { fitsClaude, isStructured } from "../Structured.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { objectSchema } from "../ToolSchema.ts"
 import { type Block, markOf, type Prompt, withBreakpoints } from "./CacheBreakpoints.ts"
@@ -232,7 +232,7 @@ const encodeTools = ({ messages, tools }: Conversation, candidate: Candidate): R
     if (typed !== undefined) return { body: typed, breakpoint: markOf(tool) }
     const schema = objectSchema(parameters ?? {})
     // Strict mode closes objects, so an object whose members the model should name would have none.
-    const held = strict === true && isStructured(candidate) && !hasMap(schema)
+    const held = strict === true && isStructured(candidate) && fitsClaude(schema)
     return {
       body: { name, description, input_schema: held ? outputSchemaOf(schema) : schema, ...(held ? { strict } : {}) },
       breakpoint: markOf(tool)
