@@ -24,8 +24,16 @@ const HEAD_WITHIN = 1_024
 /** So many definitions of objects a file of 100 pages does not have. */
 const MAX_DEFINITIONS = 100_000
 
-/** Bytes of streams that are inflated for one file, and read; a page has about 20,000, a drawing some millions. They take 0.2 s. */
+/** Bytes of streams that are inflated for the files of one request, and read; a page has about 20,000, a drawing some millions. They take 0.2 s. */
 const MAX_DECODED = 16 * 1_048_576
+
+/** What is left to be inflated for the files of one request. */
+export interface PdfRoom {
+  left: number
+}
+
+/** The room of a request. */
+export const pdfRoom = (): PdfRoom => ({ left: MAX_DECODED })
 
 /** Nodes of the tree of pages that are looked at, and how deep it and forms within forms may be. */
 const MAX_NODES = 10_000
@@ -81,14 +89,15 @@ class PdfFile {
   readonly #contents = new Map<Definition, PdfContent | undefined>()
   readonly #forms = new Map<PdfValue | undefined, Map<number, number>>()
   #count = 0
-  #decoded = 0
+  readonly #room: PdfRoom
   #parsed = 0
   #nodes = 0
   #encrypted = false
   #overrun = false
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, room: PdfRoom) {
     this.#bytes = bytes
+    this.#room = room
     this.#text = bytes.toString("latin1")
   }
 
@@ -130,7 +139,7 @@ class PdfFile {
   #define(number: number, text: string, at: number): Definition {
     const parsed = this.#overrun ? undefined : parsePdf(text, at)
     this.#parsed += (parsed?.end ?? text.length) - at
-    if (this.#parsed > 2 * this.#bytes.length + MAX_DECODED) this.#overrun = true
+    if (this.#parsed > 2 * (this.#bytes.length + MAX_DECODED - this.#room.left)) this.#overrun = true
     const begin =
       parsed === undefined ? null : /^[\0\t\n\f\r ]*stream(\r\n|\n|\r)/.exec(text.slice(parsed.end, parsed.end + 64))
     const one: Definition = {
@@ -163,7 +172,7 @@ class PdfFile {
     for (const { 0: word, index } of this.#text.matchAll(/trailer/g)) {
       const trailer = parsePdf(this.#text, index + word.length)
       this.#parsed += (trailer?.end ?? this.#text.length) - index
-      if (this.#parsed > 4 * this.#bytes.length + MAX_DECODED) this.#overrun = true
+      if (this.#parsed > 2 * (2 * this.#bytes.length + MAX_DECODED - this.#room.left)) this.#overrun = true
       if (this.#overrun) return false
       if (isDict(trailer?.value) && trailer.value.has("Encrypt")) return true
     }
@@ -184,10 +193,10 @@ class PdfFile {
     const end = Math.max(typeof said === "number" ? begin + said : 0, ended === -1 ? Infinity : ended)
     const deflated = first === "FlateDecode" || first === "Fl"
     const data = this.#bytes.subarray(begin, deflated ? undefined : end)
-    if (!deflated) this.#decoded += data.length
-    if (this.#decoded > MAX_DECODED) return undefined
-    const plain = decodeStream(data, filter, parameters, MAX_DECODED - this.#decoded)
-    this.#decoded += plain?.length ?? 0
+    if (!deflated) this.#room.left -= data.length
+    if (this.#room.left < 0) return undefined
+    const plain = decodeStream(data, filter, parameters, this.#room.left)
+    this.#room.left -= plain?.length ?? 0
     return plain
   }
 
@@ -375,5 +384,6 @@ class PdfFile {
   }
 }
 
-/** The size of a PDF file, or why it has none. Time and memory are bounded for any input, by the file's length and constants. */
-export const sizeOfPdf = (bytes: Buffer): PdfSize | PdfProblem => new PdfFile(bytes).size()
+/** The size of a PDF file, or why it has none. Time and memory are bounded for any input, by the file's length and what room is left. */
+export const sizeOfPdf = (bytes: Buffer, room: PdfRoom = pdfRoom()): PdfSize | PdfProblem =>
+  new PdfFile(bytes, room).size()

@@ -3,6 +3,7 @@ import { Result } from "effect"
 import type { CacheControl, ChatCompletionRequest } from "../../../schemas/inference/ChatCompletions.ts"
 import type { AssistantMessage, Cacheable, Message, Part, ReasoningPart, TextPart } from "../../domain/Conversation.ts"
 import type { Failure } from "../../domain/Failure.ts"
+import { type PdfRoom, pdfRoom } from "../../domain/PdfPages.ts"
 import { detailOf } from "../Images.ts"
 import { isPdf, pdfOfUrl } from "../Pdfs.ts"
 import type { SaidReasoning } from "../SaidReasoning.ts"
@@ -23,11 +24,12 @@ export const messagesOf = (
   said: SaidReasoning
 ): Result.Result<ReadonlyArray<Message>, Failure> => {
   const read: Array<Message> = []
+  const room = pdfRoom()
   for (const [index, message] of messages.entries()) {
     const one =
       message.role === "assistant"
         ? Result.succeed(assistantOf(message, `messages[${index}].reasoning_details`, said))
-        : messageOf(message, `messages.${index}`)
+        : messageOf(message, `messages.${index}`, room)
     if (Result.isFailure(one)) return Result.fail(one.failure)
     read.push(one.success)
   }
@@ -64,19 +66,23 @@ const assistantOf = (message: AssistantWire, at: string, said: SaidReasoning): A
   }
 }
 
-const messageOf = (message: Exclude<WireMessage, AssistantWire>, at: string): Result.Result<Message, Failure> => {
+const messageOf = (
+  message: Exclude<WireMessage, AssistantWire>,
+  at: string,
+  room: PdfRoom
+): Result.Result<Message, Failure> => {
   switch (message.role) {
     case "system":
     case "developer":
       return Result.succeed({ role: "system", content: textParts(message.content), ...namedOf(message.name) })
     case "user":
-      return Result.map(richParts(message.content, at), (content) => ({
+      return Result.map(richParts(message.content, at, room), (content) => ({
         role: "user",
         content,
         ...namedOf(message.name)
       }))
     case "tool":
-      return Result.map(richParts(message.content, at), (content) => ({
+      return Result.map(richParts(message.content, at, room), (content) => ({
         role: "tool",
         toolCallId: message.tool_call_id,
         content
@@ -101,18 +107,22 @@ const saidParts = ({ content, refusal }: AssistantWire): Array<TextPart> => {
   return [...parts.filter((part) => part.text !== ""), { type: "text", text: refusal }]
 }
 
-const richParts = (content: ContentOf<"user">, at: string): Result.Result<ReadonlyArray<Part>, Failure> => {
+const richParts = (
+  content: ContentOf<"user">,
+  at: string,
+  room: PdfRoom
+): Result.Result<ReadonlyArray<Part>, Failure> => {
   if (typeof content === "string") return Result.succeed([{ type: "text", text: content }])
   const parts: Array<Part> = []
   for (const [index, part] of content.entries()) {
-    const one = richPart(part, `${at}.content.${index}`)
+    const one = richPart(part, `${at}.content.${index}`, room)
     if (Result.isFailure(one)) return Result.fail(one.failure)
     parts.push(one.success)
   }
   return Result.succeed(parts)
 }
 
-const richPart = (part: WirePart, at: string): Result.Result<Part, Failure> => {
+const richPart = (part: WirePart, at: string, room: PdfRoom): Result.Result<Part, Failure> => {
   const breakpoint = breakpointOf(part.cache_control)
   switch (part.type) {
     case "text":
@@ -130,7 +140,7 @@ const richPart = (part: WirePart, at: string): Result.Result<Part, Failure> => {
     case "file": {
       const { file_data, filename } = part.file
       if (isPdf(file_data)) {
-        const pdf = pdfOfUrl(file_data, { field: `${at}.file.file_data`, name: filename })
+        const pdf = pdfOfUrl(file_data, { field: `${at}.file.file_data`, name: filename, room })
         return Result.map(pdf, (one) => ({ ...one, ...breakpoint }))
       }
       const text = textOfFile(file_data, filename ?? undefined, `${at}.file.file_data`)

@@ -17,6 +17,7 @@ import type {
   ToolChoice
 } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { pdfRoom } from "../../domain/PdfPages.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { decoder, objectOf, withModel } from "../Decode.ts"
@@ -30,7 +31,7 @@ import { ignoredRouting } from "../Routing.ts"
 import { SaidReasoning } from "../SaidReasoning.ts"
 import type { Decoded } from "../Wish.ts"
 import { firstUnsupported, foreignThinking, unsupportedValue } from "./Foreign.ts"
-import { type Blocks, cacheableOf, textPart, textParts, userMessages } from "./PromptBlocks.ts"
+import { type Blocks, cacheableOf, type FilesRead, textPart, textParts, userMessages } from "./PromptBlocks.ts"
 import { functionOf } from "./TypedTools.ts"
 
 type Wire = MessagesCountRequest
@@ -90,17 +91,13 @@ const assistantMessage = (
   return { role: "assistant", content: texts, toolCalls, ...(reasoning.length === 0 ? {} : { reasoning }) }
 }
 
-const messagesOf = (
-  { messages, system }: Wire,
-  said: SaidReasoning,
-  failures: Array<Failure>
-): ReadonlyArray<Message> => {
+const messagesOf = ({ messages, system }: Wire, said: SaidReasoning, files: FilesRead): ReadonlyArray<Message> => {
   const before = textParts(system ?? "")
   const all: Array<Message> = before.length === 0 ? [] : [{ role: "system", content: before }]
   messages.forEach((message, index) => {
     switch (message.role) {
       case "user":
-        all.push(...userMessages(message.content, `messages.${index}`, failures))
+        all.push(...userMessages(message.content, `messages.${index}`, files))
         return
       case "assistant":
         all.push(assistantMessage(message.content, `messages.${index}`, said))
@@ -222,9 +219,9 @@ const parametersOf = (wire: Wire, { format, parallelToolCalls, reasoning, sampli
   return Object.keys(set).filter((name) => set[name])
 }
 
-const saidOf = (wire: Wire, reasoning: SaidReasoning, failures: Array<Failure>): Said => {
+const saidOf = (wire: Wire, reasoning: SaidReasoning, files: FilesRead): Said => {
   const conversation: Conversation = {
-    messages: messagesOf(wire, reasoning, failures),
+    messages: messagesOf(wire, reasoning, files),
     tools: toolsOf(wire.tools),
     toolChoice: toolChoiceOf(wire.tool_choice),
     parallelToolCalls: parallelOf(wire.tool_choice),
@@ -283,12 +280,12 @@ const decodeBody = (
     const unusable = unsupportedValue(wire) ?? checkFormat(wire)
     if (unusable !== undefined) return yield* Result.fail(unusable)
     const reasoning = new SaidReasoning(open)
-    const failures: Array<Failure> = []
-    const said = saidOf(wire, reasoning, failures)
+    const files: FilesRead = { room: pdfRoom(), failures: [] }
+    const said = saidOf(wire, reasoning, files)
     const { messages, tools } = said.conversation
     const [foreign] = reasoning.foreign
     const thought = foreign === undefined ? undefined : foreignThinking(foreign)
-    const failed = thought ?? failures[0] ?? checkNames(tools) ?? checkImages(messages) ?? checkPages(messages)
+    const failed = thought ?? files.failures[0] ?? checkNames(tools) ?? checkImages(messages) ?? checkPages(messages)
     if (failed !== undefined) return yield* Result.fail(failed)
     const wish = yield* wishOf(object, said, config, base)
     const unmatched = checkChoice(wish.conversation)

@@ -3,6 +3,7 @@ import { Result } from "effect"
 import type { MessagesCountRequest } from "../../../schemas/inference/Messages.ts"
 import type { Cacheable, ImagePart, Message, Part, TextPart } from "../../domain/Conversation.ts"
 import type { Failure } from "../../domain/Failure.ts"
+import type { PdfRoom } from "../../domain/PdfPages.ts"
 import { PDF_TYPE, pdfOfBase64 } from "../Pdfs.ts"
 import { type DocumentBlock, documentText, unbroken } from "./Foreign.ts"
 
@@ -20,6 +21,12 @@ type TextBlock = Extract<PromptBlock, { readonly type: "text" }>
 
 const breakpoint: Cacheable = { cacheBreakpoint: true }
 const none: Cacheable = {}
+
+/** What has been read of the files of a request. */
+export interface FilesRead {
+  readonly room: PdfRoom
+  readonly failures: Array<Failure>
+}
 
 /** What `cache_control` says of a block. */
 export const cacheableOf = ({ cache_control }: Pick<TextBlock, "cache_control">): Cacheable => {
@@ -50,29 +57,32 @@ const imagePart = (block: ImageBlock, at: string): ImagePart => {
 }
 
 /** A document of text, or a PDF file; one that cannot be read is put to the failures, and leaves no text. */
-const documentPart = (block: DocumentBlock, at: string, failures: Array<Failure>): Part => {
+const documentPart = (block: DocumentBlock, at: string, files: FilesRead): Part => {
   const { context, source, title } = block
   if (source.type !== "base64" || source.media_type !== PDF_TYPE) {
     return { type: "text", text: documentText(block), ...cacheableOf(block) }
   }
-  const pdf = pdfOfBase64(unbroken(source.data), { field: `${at}.source.data`, name: title, context })
+  const about = { field: `${at}.source.data`, name: title, context, room: files.room }
+  // After a failure no more are read: the request is refused.
+  const pdf = files.failures.length === 0 ? pdfOfBase64(unbroken(source.data), about) : undefined
+  if (pdf === undefined) return { type: "text", text: "" }
   if (Result.isSuccess(pdf)) return { ...pdf.success, ...cacheableOf(block) }
-  failures.push(pdf.failure)
+  files.failures.push(pdf.failure)
   return { type: "text", text: "" }
 }
 
-const promptPart = (block: PromptBlock, at: string, failures: Array<Failure>): Part => {
+const promptPart = (block: PromptBlock, at: string, files: FilesRead): Part => {
   switch (block.type) {
     case "text":
       return textPart(block)
     case "image":
       return imagePart(block, at)
     case "document":
-      return documentPart(block, at, failures)
+      return documentPart(block, at, files)
   }
 }
 
-const resultOf = (block: ResultBlock, at: string, failures: Array<Failure>): Message => {
+const resultOf = (block: ResultBlock, at: string, files: FilesRead): Message => {
   const { content, is_error, tool_use_id } = block
   return {
     role: "tool",
@@ -80,28 +90,28 @@ const resultOf = (block: ResultBlock, at: string, failures: Array<Failure>): Mes
     content:
       content == null || typeof content === "string"
         ? textParts(content ?? "")
-        : content.map((one, index) => promptPart(one, `${at}.content.${index}`, failures)),
+        : content.map((one, index) => promptPart(one, `${at}.content.${index}`, files)),
     ...(is_error === true ? { isError: true } : {}),
     ...cacheableOf(block)
   }
 }
 
 /**
- * The messages of a user's turn, with the failures of its files put to `failures`. Results answer the calls before them, so they come
+ * The messages of a user's turn, with the failures of its files put to `files`. Results answer the calls before them, so they come
  * first, wherever they stand in their turn.
  */
 export const userMessages = (
   content: string | ReadonlyArray<UserBlock>,
   at: string,
-  failures: Array<Failure>
+  files: FilesRead
 ): ReadonlyArray<Message> => {
   if (typeof content === "string") return [{ role: "user", content: textParts(content) }]
   const results: Array<Message> = []
   const parts: Array<Part> = []
   content.forEach((block, index) => {
     const field = `${at}.content.${index}`
-    if (block.type === "tool_result") results.push(resultOf(block, field, failures))
-    else parts.push(promptPart(block, field, failures))
+    if (block.type === "tool_result") results.push(resultOf(block, field, files))
+    else parts.push(promptPart(block, field, files))
   })
   return parts.length === 0 ? results : [...results, { role: "user", content: parts }]
 }

@@ -18,6 +18,7 @@ import {
 } from "../../../schemas/inference/ResponsesTools.ts"
 import type { Message, Part, ReasoningPart, TextPart, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { type PdfRoom, pdfRoom } from "../../domain/PdfPages.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
 import { unsupported } from "../chat/Foreign.ts"
 import { detailOf } from "../Images.ts"
@@ -51,7 +52,7 @@ const roles = ["user", "system", "developer", "assistant"]
 
 const text = (value: string): TextPart => ({ type: "text", text: value })
 
-const partOf = (part: ResponsesInputPart, at: string): Result.Result<Part, Failure> => {
+const partOf = (part: ResponsesInputPart, at: string, room: PdfRoom): Result.Result<Part, Failure> => {
   switch (part.type) {
     case "input_text":
       return Result.succeed(text(part.text))
@@ -59,7 +60,7 @@ const partOf = (part: ResponsesInputPart, at: string): Result.Result<Part, Failu
       const { file_data: data, filename: name } = part
       const field = `${at}.file_data`
       return isPdf(data)
-        ? pdfOfUrl(data, { field, name })
+        ? pdfOfUrl(data, { field, name, room })
         : Result.map(textOfFile(data, name ?? undefined, field), text)
     }
     case "input_image": {
@@ -72,12 +73,13 @@ const partOf = (part: ResponsesInputPart, at: string): Result.Result<Part, Failu
 /** The parts of a prompt. `at` is the path of their list. */
 const partsOf = (
   content: string | ReadonlyArray<ResponsesInputPart>,
-  at: string
+  at: string,
+  room: PdfRoom
 ): Result.Result<ReadonlyArray<Part>, Failure> => {
   if (typeof content === "string") return Result.succeed([text(content)])
   const parts: Array<Part> = []
   for (const [index, one] of content.entries()) {
-    const part = partOf(one, `${at}.${index}`)
+    const part = partOf(one, `${at}.${index}`, room)
     if (Result.isFailure(part)) return Result.fail(part.failure)
     parts.push(part.success)
   }
@@ -121,6 +123,7 @@ class Turns {
   readonly messages: Array<Message> = []
   readonly toolbox: Toolbox
   readonly said: SaidReasoning
+  readonly room = pdfRoom()
   /** The assistant's message that still grows. It is the last one. */
   #open: Turn | undefined
   /** Reasoning that belongs to the next item. */
@@ -202,7 +205,7 @@ const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void
     return Result.fail(invalid(`${at}.role`, `must be one of ${roles.join(", ")}`))
   }
   return Result.flatMap(within(at, decodeMessage(item)), (message) =>
-    Result.flatMap(partsOf(message.content, `${at}.content`), (content) => {
+    Result.flatMap(partsOf(message.content, `${at}.content`, turns.room), (content) => {
       const pdf = message.role === "user" ? undefined : content.find((part) => part.type === "pdf")
       if (pdf !== undefined) {
         return Result.fail(unsupported(pdf.field, `PDF files in messages of role ${message.role} are not offered`))
@@ -230,7 +233,9 @@ const addCustomCall = (turns: Turns, item: unknown, at: string): Result.Result<v
 const addOutput = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> => {
   const decode = objectOf(item)?.["type"] === "function_call_output" ? decodeOutput : decodeCustomOutput
   return Result.flatMap(within<CallOutput>(at, decode(item)), ({ call_id: toolCallId, output }) =>
-    Result.map(partsOf(output, `${at}.output`), (content) => turns.answer({ role: "tool", toolCallId, content }))
+    Result.map(partsOf(output, `${at}.output`, turns.room), (content) =>
+      turns.answer({ role: "tool", toolCallId, content })
+    )
   )
 }
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Failure } from "../../../src/domain/Failure.ts"
-import { cacheableOf, textParts, userMessages } from "../../../src/dialects/messages/PromptBlocks.ts"
+import { pdfRoom } from "../../../src/domain/PdfPages.ts"
+import { cacheableOf, type FilesRead, textParts, userMessages } from "../../../src/dialects/messages/PromptBlocks.ts"
 import { pdfWith } from "../../support/Pdf.ts"
 
 const document = (data: string) =>
@@ -15,10 +15,10 @@ const document = (data: string) =>
 describe("blocks of a user's turn", () => {
   it("with PDF files are parts, in results of tools too", () => {
     const file = pdfWith(["One"]).toString("base64")
-    const failures: Array<Failure> = []
+    const files: FilesRead = { room: pdfRoom(), failures: [] }
     const broken = file.replaceAll(/.{76}/g, "$&\r\n")
     const result = { type: "tool_result", tool_use_id: "c", content: [document(broken)] } as const
-    const read = userMessages([document(file), result], "messages.0", failures)
+    const read = userMessages([document(file), result], "messages.0", files)
     const part = (field: string) => ({
       ...{ type: "pdf", data: file, name: "A report", context: "Of last year", pages: 1, text: 5 },
       field,
@@ -28,15 +28,15 @@ describe("blocks of a user's turn", () => {
       { role: "tool", toolCallId: "c", content: [part("messages.0.content.1.content.0.source.data")] },
       { role: "user", content: [part("messages.0.content.0.source.data")] }
     ] as never)
-    assert.deepStrictEqual(failures, [])
+    assert.deepStrictEqual(files.failures, [])
   })
 
-  it("put what is wrong with a file to the failures", () => {
-    const failures: Array<Failure> = []
-    userMessages([document("aGk="), document("JVBERi0")], "messages.3", failures)
+  it("put what is wrong with the first wrong file to the failures", () => {
+    const files: FilesRead = { room: pdfRoom(), failures: [] }
+    userMessages([document("aGk="), document("JVBERi0")], "messages.3", files)
     assert.deepStrictEqual(
-      failures.map(({ reason }) => (reason._tag === "ValidationError" ? reason.problems[0].field : reason._tag)),
-      ["messages.3.content.0.source.data", "messages.3.content.1.source.data"]
+      files.failures.map(({ reason }) => (reason._tag === "ValidationError" ? reason.problems[0].field : reason._tag)),
+      ["messages.3.content.0.source.data"]
     )
   })
 
