@@ -129,13 +129,17 @@ const linksAt = (base: string) => ({
   llms: `${base}/llms.txt`
 })
 
+/** The pages of the documentation. */
+export const documentationPages = Effect.suspend(() =>
+  readPages(new URL("../../docs/", import.meta.url).pathname)
+).pipe(Effect.provide(NodeServices.layer))
+
 /** Serves the documentation for `GET` and `HEAD`. A path without a page is `not_found`. */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const publicUrl = yield* PublicUrl
     const refuse = yield* makeRefuse
-    const directory = new URL("../../docs/", import.meta.url).pathname
-    const pages = yield* readPages(directory)
+    const pages = yield* documentationPages
     const assets = yield* assetsOf
     for (const [path, asset] of [
       ...assetsByPath(pages, publicUrl.base),

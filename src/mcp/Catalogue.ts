@@ -55,7 +55,7 @@ const ListOutput = Schema.Struct({
 })
 
 /** The short form of a model: prices per million tokens where tokens are counted, as people compare them. */
-const shortOf = (model: typeof ModelDetail.Type): (typeof ListOutput.Type)["models"][number] => {
+export const shortOf = (model: typeof ModelDetail.Type): (typeof ListOutput.Type)["models"][number] => {
   const { meteredCompletionPerToken: output, meteredPromptPerToken: input, perUnitUsd, unit } = model.pricing
   const perMillion = (rate: number) => Math.round(rate * 1e12) / 1e6
   return {

@@ -7,7 +7,9 @@ import { accountTools } from "./Account.ts"
 import { catalogueTools } from "./Catalogue.ts"
 import { chatTool } from "./Chat.ts"
 import { mediaTools } from "./Media.ts"
+import { registerResources } from "./Resources.ts"
 import { retrievalTools } from "./Retrieval.ts"
+import { registerPrompts } from "./Prompts.ts"
 import { registerTools } from "./Registration.ts"
 import type { ToolOf } from "./Tool.ts"
 
@@ -44,7 +46,7 @@ export const layer = Layer.unwrap(
         allowSessionTermination: true,
         // The lists of a running service never change.
         allowSubscriptions: false,
-        registrations: Layer.effectDiscard(registerTools(all))
+        registrations: Layer.effectDiscard(Effect.all([registerTools(all), registerResources, registerPrompts]))
       }),
       {
         isPaid: (name) => paid.get(name),
