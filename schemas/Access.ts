@@ -38,28 +38,28 @@ export interface Principal {
   readonly accountId: string
   readonly projectId: string | null
   /**
-   * What a request of this key is routed by unless it says otherwise: the key's own, over its project's. Its `data_policy` is the
-   * strictest of both, and no request can have a laxer one.
+   * The routing of this key's requests unless they set their own: the key's, which overrides its project's. Its `data_policy` is the
+   * strictest of both, and no request can loosen it.
    */
   readonly routing?: RoutingPolicy
   readonly kind: "inference" | "management"
   readonly scopes: ReadonlyArray<string>
-  /** Multiplies the rate limits. */
+  /** The factor for rate limits. */
   readonly limitScale: number
-  /** Those that every hold counts towards: the key's and its project's. */
+  /** The budgets that every hold counts towards: the key's and its project's. */
   readonly budgets: ReadonlyArray<{
     readonly id: string
     readonly scope: "key" | "project"
     readonly period: "daily" | "weekly" | "monthly" | "lifetime"
   }>
-  /** Of which of the key's changes of budgets this is; a hold says it, so that the ledger refuses one that came before another. */
+  /** The version of the key's budgets. A hold names it, so that the ledger rejects a hold that was made before a change. */
   readonly budgetsEpoch: number
 }
 
-/** Who is calling; every operation with a credential has one. */
+/** The caller. Every operation with a credential has one. */
 export class Caller extends Context.Service<Caller, Principal>()("tollgate/Caller") {}
 
-/** Requires an inference key (`svc_sk_…`) as a bearer, and counts the request against that key's rate limit. */
+/** Requires an inference key (`svc_sk_…`) as a bearer token, and counts the request against that key's rate limit. */
 export class InferenceAccess extends HttpApiMiddleware.Service<InferenceAccess, { provides: Caller }>()(
   "tollgate/InferenceAccess",
   {
@@ -68,7 +68,7 @@ export class InferenceAccess extends HttpApiMiddleware.Service<InferenceAccess, 
   }
 ) {}
 
-/** The same as `InferenceAccess` on legacy routes, whose errors have a form of their own. */
+/** The same as `InferenceAccess` on legacy routes, which have their own error format. */
 export class LegacyAccess extends HttpApiMiddleware.Service<LegacyAccess, { provides: Caller }>()(
   "tollgate/LegacyAccess",
   {
@@ -78,8 +78,8 @@ export class LegacyAccess extends HttpApiMiddleware.Service<LegacyAccess, { prov
 ) {}
 
 /**
- * The same as `InferenceAccess` on the messages endpoints, which take the key as `x-api-key` too and have a form of errors of
- * their own. Where both headers come, the bearer counts.
+ * The same as `InferenceAccess` on the messages endpoints, which also accept the key as `x-api-key` and have their own error format. If
+ * both headers are present, the bearer token counts.
  */
 export class MessagesAccess extends HttpApiMiddleware.Service<MessagesAccess, { provides: Caller }>()(
   "tollgate/MessagesAccess",
@@ -90,8 +90,8 @@ export class MessagesAccess extends HttpApiMiddleware.Service<MessagesAccess, { 
 ) {}
 
 /**
- * Requires a management key (`svc_mk_…`) as a bearer, with the scope that the operation's facts name, and counts the request
- * against the account's limit of reads or writes. Its answers are not to be kept by any cache.
+ * Requires a management key (`svc_mk_…`) as a bearer token with the scope of the operation, and counts the request against the
+ * account's read or write limit. Caches must not store the responses.
  */
 export class ManagementAccess extends HttpApiMiddleware.Service<ManagementAccess, { provides: Caller }>()(
   "tollgate/ManagementAccess",
@@ -101,22 +101,22 @@ export class ManagementAccess extends HttpApiMiddleware.Service<ManagementAccess
   }
 ) {}
 
-/** Somebody who signed in to an account of theirs. */
+/** An owner who is signed in to an account. */
 export interface Signed {
   readonly sessionId: string
   readonly accountId: string
   readonly email: string
-  /** Multiplies the rate limits. */
+  /** The factor for rate limits. */
   readonly limitScale: number
 }
 
-/** Who is signed in; every operation of the console but signing in has one. */
+/** The signed-in owner. Every console operation except signing in has one. */
 export class Owner extends Context.Service<Owner, Signed>()("tollgate/Owner") {}
 
 /**
- * Requires the cookie of a session, which has the one name by http and the other by https, once, and of whatever is no GET also the session's `X-CSRF-Token`, and that it comes from a page of
- * this service where the browser says where it comes from. Counts the request against the account's limit of reads or writes. Its
- * answers are not to be kept by any cache, and can be read by no other site.
+ * Requires a session cookie, whose name depends on http or https and which must occur once. For methods other than GET it also requires
+ * the session's `X-CSRF-Token`. If the browser reports where the request comes from, that must be a page of this service. Counts the
+ * request against the account's read or write limit. Caches must not store the responses, and no other site can read them.
  */
 export class OwnerAccess extends HttpApiMiddleware.Service<OwnerAccess, { provides: Owner }>()("tollgate/OwnerAccess", {
   error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
@@ -127,19 +127,19 @@ export class OwnerAccess extends HttpApiMiddleware.Service<OwnerAccess, { provid
 }) {}
 
 /**
- * Signs in, and so needs nothing; but it has to come from a page of this service where the browser says where it comes from. Counts
- * the request against the client's address.
+ * Access for signing in, which needs no credential. If the browser reports where the request comes from, that must be a page of this
+ * service. Counts the request against the client's address.
  */
 export class SignInAccess extends HttpApiMiddleware.Service<SignInAccess>()("tollgate/SignInAccess", {
   error: [PermissionError, RateLimitError, UnavailableError]
 }) {}
 
-/** Needs no key; counts the request against the key it comes with, where that is valid, else against the client's address. */
+/** Needs no key. Counts the request against its key if it has a valid one, or else against the client's address. */
 export class OpenAccess extends HttpApiMiddleware.Service<OpenAccess>()("tollgate/OpenAccess", {
   error: RateLimitError
 }) {}
 
-/** Answers what every operation can: malformed requests and faults of the service, in the one error envelope. */
+/** The errors of every operation, for malformed requests and faults of the service, in the one error envelope. */
 export class Envelope extends HttpApiMiddleware.Service<Envelope>()("tollgate/Envelope", {
   error: [BadRequestError, TooLargeError, MediaTypeError, InternalError]
 }) {}

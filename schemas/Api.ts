@@ -35,7 +35,7 @@ import { LegacyVideosGroup, VideosGroup } from "./inference/Videos.ts"
 import { PaymentsGroup } from "./payments/PaymentsGroup.ts"
 import { published } from "./Published.ts"
 
-/** Everything the service answers at its public address, in reading order. */
+/** Everything that the service serves at its public address, in reading order. */
 export class Api extends HttpApi.make("tollgate")
   .add(
     ChatGroup,

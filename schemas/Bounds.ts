@@ -1,38 +1,38 @@
 import { Schema } from "effect"
 
-/** Checks that a string or an array has from `minimum` to `maximum` items; `unit` names them in the message. */
+/** Checks that a string or an array has from `minimum` to `maximum` items. `unit` names them in the message. */
 export const sized = (minimum: number, maximum: number, unit: "characters" | "items") =>
   [
     Schema.isMinLength(minimum, { message: `${minimum} to ${maximum} ${unit}` }),
     Schema.isMaxLength(maximum, { message: `${minimum} to ${maximum} ${unit}` })
   ] as const
 
-/** An integer within bounds, with a message that says them. */
+/** An integer within bounds, with a message that names the bounds. */
 export const integer = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `an integer from ${minimum} to ${maximum}` }))
 
-/** A number within bounds, with a message that says them. */
+/** A number within bounds, with a message that names the bounds. */
 export const between = (minimum: number, maximum: number) =>
   Schema.Finite.check(Schema.isBetween({ minimum, maximum }, { message: `a number from ${minimum} to ${maximum}` }))
 
-/** A count of things. */
+/** A whole number of 0 or more. */
 export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0, { message: "an integer of at least 0" }))
 
-/** An amount of US dollars that is never negative. */
+/** An amount in US dollars, never negative. */
 export const Usd = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, { message: "a number of at least 0" }))
 
-/** The characters of a text as people and JSON Schema count them: Unicode code points. */
+/** The number of characters of a text as JSON Schema counts them: Unicode code points. */
 export const charactersOf = (text: string): number => {
   let characters = 0
   for (const _ of text) characters += 1
   return characters
 }
 
-/** A text of so many characters, counted as Unicode code points. */
+/** A text with a number of characters within bounds, counted as Unicode code points. */
 export const textOf = (minimum: number, maximum: number) =>
   Schema.String.check(
     Schema.makeFilter<string>(
-      // A code point takes one or two units, so that most texts need not be counted.
+      // A code point takes one or two UTF-16 units, so most texts need not be counted.
       (text) => text.length >= minimum && text.length <= 2 * maximum && within(charactersOf(text), minimum, maximum),
       {
         message: `${minimum} to ${maximum} characters`,
@@ -45,15 +45,15 @@ export const textOf = (minimum: number, maximum: number) =>
 const unstorable = /(?<!\\)(\\\\)*\\u(0000|d[89a-f])/
 
 /**
- * Whether a text of PostgreSQL can hold every text in a JSON value: none has a null character, which it refuses, or half a surrogate
- * pair, which has no UTF-8, so that different ones would become the same.
+ * Whether PostgreSQL can store every text in a JSON value. PostgreSQL rejects a null character. Half a surrogate pair has no UTF-8
+ * form, so different ones would become the same.
  */
 export const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? "")
 
-/** What is said of a text that cannot be stored. */
+/** The message for a text that cannot be stored. */
 export const STORABLE = "no null characters and no halves of surrogate pairs"
 
-/** Checks that a text can be stored as it is. For whatever of a request is kept as a text. */
+/** Checks that a text can be stored unchanged. For everything in a request that is stored as text. */
 export const storable = Schema.makeFilter<string>((text) => !text.includes("\0") && text.isWellFormed(), {
   message: STORABLE
 })
@@ -73,5 +73,5 @@ export const ToolName = Schema.String.check(
 /** The most tools that one list of a request may have. OpenAI takes 128 in all: a request for its models alone is refused beyond that. */
 export const TOOLS_MAX = 512
 
-/** The most messages or items that an operator can allow in one request. */
+/** The highest limit for messages or items that an operator can set. */
 export const MESSAGES_MAX = 10_000

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { ErrorBody, ErrorObject } from "./Errors.ts"
 import { RequestId } from "./Ids.ts"
 
-/** What went wrong, `type` in Anthropic's words; the other members are as everywhere. */
+/** An error with Anthropic's `type`. The other members are the standard ones. */
 export const MessagesErrorObject = Schema.Struct({
   ...ErrorObject.fields,
   type: Schema.Literals([
@@ -17,7 +17,10 @@ export const MessagesErrorObject = Schema.Struct({
     "timeout_error",
     "overloaded_error"
   ]),
-  /** Where `thread` was asked for, which is not offered: Anthropic's clients then send the whole conversation by themselves. */
+  /**
+   * Present when the request asked for `thread`, which is not supported: Anthropic's clients then send the whole conversation
+   * themselves.
+   */
   details: Schema.optionalKey(
     Schema.Struct({
       error_code: Schema.Literal("thread_unsupported_request"),
@@ -32,18 +35,18 @@ const { details, limit_source, upstream_rate_limited } = ErrorBody.fields
 const fields = {
   type: Schema.Literal("error"),
   error: MessagesErrorObject,
-  /** This request's, or on `idempotency_result_unavailable` that of the receipt. */
+  /** The id of this request, or on `idempotency_result_unavailable` that of the request with the receipt. */
   request_id: RequestId,
   details,
   limit_source,
   upstream_rate_limited
 }
 
-/** The body of every error answer of the messages endpoints. */
+/** The body of every error response of the messages endpoints. */
 export const MessagesErrorBody = Schema.Struct(fields).annotate({ identifier: "MessagesErrorBody" })
 export type MessagesErrorBody = typeof MessagesErrorBody.Type
 
-/** 400 — the request is wrong; `param` names the first wrong field. */
+/** 400 — the request is invalid; `param` names the first invalid field. */
 export class MessagesBadRequestError extends Schema.Error<MessagesBadRequestError>("MessagesBadRequestError")(fields, {
   httpApiStatus: 400
 }) {}
@@ -51,19 +54,19 @@ export class MessagesBadRequestError extends Schema.Error<MessagesBadRequestErro
 export class MessagesAuthenticationError extends Schema.Error<MessagesAuthenticationError>(
   "MessagesAuthenticationError"
 )(fields, { httpApiStatus: 401 }) {}
-/** 402 — the account, or a budget, cannot cover what the request may cost. */
+/** 402 — the account, or a budget, cannot cover the request's maximum cost. */
 export class MessagesInsufficientCreditsError extends Schema.Error<MessagesInsufficientCreditsError>(
   "MessagesInsufficientCreditsError"
 )(fields, { httpApiStatus: 402 }) {}
-/** 403 — the key is good, and not for this. */
+/** 403 — the key is valid but lacks permission for this operation. */
 export class MessagesPermissionError extends Schema.Error<MessagesPermissionError>("MessagesPermissionError")(fields, {
   httpApiStatus: 403
 }) {}
-/** 404 — there is no such thing, or it is somebody else's. */
+/** 404 — the resource does not exist or belongs to another account. */
 export class MessagesNotFoundError extends Schema.Error<MessagesNotFoundError>("MessagesNotFoundError")(fields, {
   httpApiStatus: 404
 }) {}
-/** 409 — a request under the same idempotency key still runs, or its answer was not kept. */
+/** 409 — a request with the same idempotency key is still running, or its answer was not stored. */
 export class MessagesConflictError extends Schema.Error<MessagesConflictError>("MessagesConflictError")(fields, {
   httpApiStatus: 409
 }) {}
@@ -71,7 +74,7 @@ export class MessagesConflictError extends Schema.Error<MessagesConflictError>("
 export class MessagesTooLargeError extends Schema.Error<MessagesTooLargeError>("MessagesTooLargeError")(fields, {
   httpApiStatus: 413
 }) {}
-/** 415 — the body is not declared as JSON. */
+/** 415 — the content type of the body is not JSON. */
 export class MessagesMediaTypeError extends Schema.Error<MessagesMediaTypeError>("MessagesMediaTypeError")(fields, {
   httpApiStatus: 415
 }) {}
@@ -82,7 +85,7 @@ export class MessagesIdempotencyError extends Schema.Error<MessagesIdempotencyEr
     httpApiStatus: 422
   }
 ) {}
-/** 429 — too many requests; `Retry-After` says when to come back. */
+/** 429 — too many requests; `Retry-After` contains the wait in seconds. */
 export class MessagesRateLimitError extends Schema.Error<MessagesRateLimitError>("MessagesRateLimitError")(fields, {
   httpApiStatus: 429
 }) {}
@@ -90,18 +93,18 @@ export class MessagesRateLimitError extends Schema.Error<MessagesRateLimitError>
 export class MessagesInternalError extends Schema.Error<MessagesInternalError>("MessagesInternalError")(fields, {
   httpApiStatus: 500
 }) {}
-/** 502 — every provider tried failed, or answered nothing; not charged. */
+/** 502 — every provider that was tried failed or returned nothing; not charged. */
 export class MessagesUpstreamError extends Schema.Error<MessagesUpstreamError>("MessagesUpstreamError")(fields, {
   httpApiStatus: 502
 }) {}
-/** 503 — nothing can serve this now, or the database is unreachable; not charged. */
+/** 503 — no provider can serve the request now, or the database is unreachable; not charged. */
 export class MessagesUnavailableError extends Schema.Error<MessagesUnavailableError>("MessagesUnavailableError")(
   fields,
   {
     httpApiStatus: 503
   }
 ) {}
-/** 504 — every provider tried was too slow; not charged. */
+/** 504 — every provider that was tried was too slow; not charged. */
 export class MessagesTimeoutError extends Schema.Error<MessagesTimeoutError>("MessagesTimeoutError")(fields, {
   httpApiStatus: 504
 }) {}

@@ -1,9 +1,9 @@
 import { Context } from "effect"
 import { OpenApi } from "effect/http-api"
 
-/** What an operation promises beside its shapes. Its method, path, credential and idempotency header stand in the endpoint. */
+/** The properties of an operation besides its schemas. The endpoint contains its method, path, credential and idempotency header. */
 export interface OperationFacts {
-  /** The rate limit a request of it counts against. */
+  /** The rate limit against which its requests count. */
   readonly limit:
     | "default"
     | "chat"
@@ -15,17 +15,17 @@ export interface OperationFacts {
     | "management_writes"
     | "console_reads"
     | "console_writes"
-  /** What a success is charged by. */
+  /** The unit by which a successful request is charged. */
   readonly charge: "free" | "tokens" | "characters" | "requests" | "images" | "seconds"
   /** The scope that a management key needs for it. */
   readonly scope?: string
-  /** A POST that computes an answer and changes nothing, so that it may be repeated without a key. */
+  /** Whether a POST computes an answer and changes nothing, so that it may be repeated without an idempotency key. */
   readonly safe?: boolean
-  /** A GET that moves what it tells of, or asks others for it. */
+  /** Whether a GET advances the job that it reports, or calls a provider for it. */
   readonly moves?: boolean
 }
 
-/** The facts of an endpoint. Every endpoint that the contract shows carries them. */
+/** The facts of an endpoint. Every published endpoint has them. */
 export class Operation extends Context.Service<Operation, OperationFacts>()("tollgate/Operation") {}
 
 /** The annotations of an endpoint: its name in the contract, a line on what it does, and its facts. */

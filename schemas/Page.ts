@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Entries on a page: 1 to 100, 50 unless told. */
+/** The number of entries on a page: 1 to 100; default 50. */
 export const Limit = Schema.Int.check(
   Schema.isBetween({ minimum: 1, maximum: 100 }, { message: "an integer from 1 to 100" })
 )

@@ -1,8 +1,10 @@
-/** What the published contract says beyond what follows from the schemas. */
+/** Adds to the published contract what does not follow from the schemas. */
+
+import descriptions from "./published/descriptions.json" with { type: "json" }
 
 type Json = Record<string, unknown>
 
-/** An OpenAPI document, as far as it is changed here. */
+/** The parts of an OpenAPI document that change here. */
 interface Document extends Record<string, unknown> {
   readonly components: { readonly schemas: Record<string, Json> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -15,8 +17,8 @@ interface Operation extends Json {
 }
 
 /**
- * What callers send, which may have members that are not known here: those are ignored. What stands in them under a name of its own
- * and is not listed is closed.
+ * Schemas of requests that accept unknown fields, which the gateway ignores. A named schema inside them that is not listed rejects
+ * unknown fields.
  */
 const OPEN = [
   "ChatCompletionRequest",
@@ -46,7 +48,7 @@ const OPEN = [
 
 const only = (...values: ReadonlyArray<unknown>): Json => ({ enum: [...values, null] })
 
-/** Members of OpenAI's and OpenRouter's requests that are taken with these values alone. */
+/** Fields of OpenAI's and OpenRouter's requests that accept only these values. */
 export const TAKEN = {
   chat: {
     n: only(1),
@@ -66,7 +68,7 @@ export const TAKEN = {
   }
 } as const
 
-/** OpenRouter's words for `routing`. */
+/** OpenRouter's form of `routing`. */
 const provider: Json = { anyOf: [{ type: "object" }, { type: "null" }] }
 
 const beside: Readonly<Record<string, Json>> = {
@@ -76,7 +78,7 @@ const beside: Readonly<Record<string, Json>> = {
   ResponsesTokensRequest: { ...TAKEN.responses, provider }
 }
 
-/** A schema whose objects may have further members. */
+/** A schema whose objects accept additional members. */
 const opened = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(opened)
@@ -119,8 +121,33 @@ const withStreams = (paths: Document["paths"]): Document["paths"] =>
   )
 
 /**
- * The document with the requests open that are, with the members they take beside those of their schemas, and with the events of
- * streams.
+ * The schemas with a description of each and of its members. `sentences` has them by the schema's name, or by that name, a dot and the
+ * member's name.
+ */
+export const described = (
+  schemas: Record<string, Json>,
+  sentences: Readonly<Record<string, string>>
+): Record<string, Json> => {
+  const withSentence = (value: unknown, key: string): Json => {
+    const description = sentences[key]
+    return { ...(value as Json), ...(description === undefined ? {} : { description }) }
+  }
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const whole = withSentence(schema, name)
+      if (schema["properties"] === undefined) return [name, whole]
+      const members = Object.entries(schema["properties"] as Json)
+      const properties = Object.fromEntries(
+        members.map(([member, value]) => [member, withSentence(value, `${name}.${member}`)])
+      )
+      return [name, { ...whole, properties }]
+    })
+  )
+}
+
+/**
+ * The document with descriptions, with the requests open that accept unknown fields, with their additional fields, and with the events
+ * of streams.
  */
 export const published = (document: Record<string, unknown>): Record<string, unknown> => {
   const { components, paths } = document as Document
@@ -131,5 +158,9 @@ export const published = (document: Record<string, unknown>): Record<string, unk
     schemas[name] =
       more === undefined ? schema : { ...schema, properties: { ...(schema["properties"] as Json), ...more } }
   }
-  return { ...document, paths: withStreams(paths), components: { ...components, schemas } }
+  return {
+    ...document,
+    paths: withStreams(paths),
+    components: { ...components, schemas: described(schemas, descriptions) }
+  }
 }

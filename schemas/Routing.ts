@@ -15,26 +15,26 @@ export const PriceLimit = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, {
 
 const Milliseconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_600_000 }, { message: "1 to 3600000" }))
 
-/** How the caller wants a request routed. Nothing but these fields is allowed. */
+/** Routing options of a request. Unknown fields are rejected. */
 export const RoutingPolicy = Schema.Struct({
   strategy: Schema.optionalKey(Strategy),
   providers: Schema.optionalKey(
     Schema.Struct({
-      /** Only these providers, in no order. */
+      /** Use only these providers, in any order. */
       only: Schema.optionalKey(ProviderNames),
-      /** These first, in this order. */
+      /** Prefer these providers, in this order. */
       order: Schema.optionalKey(ProviderNames),
-      /** Never these. */
+      /** Never use these providers. */
       ignore: Schema.optionalKey(ProviderNames)
     })
   ),
-  /** Whether another provider or model may be tried when the first fails. True unless told. */
+  /** Whether another provider or model may be tried when the first fails. Default: true. */
   allow_fallbacks: Schema.optionalKey(Schema.Boolean),
-  /** Providers that do not meet it are left out, never silently used. */
+  /** Providers that do not meet the policy are left out, never silently used. */
   data_policy: Schema.optionalKey(DataPolicy),
-  /** `auto`: prompt-cache breakpoints are set for the caller where a provider needs them. */
+  /** `auto`: the gateway sets prompt cache breakpoints for providers that need them. */
   caching: Schema.optionalKey(Schema.Literal("auto")),
-  /** Leave out providers that do not take every parameter of the request. */
+  /** Leave out providers that do not support every parameter of the request. */
   require_parameters: Schema.optionalKey(Schema.Boolean),
   /** Upper limits in USD: per million prompt or completion tokens, per request, per image. */
   max_price: Schema.optionalKey(
@@ -45,7 +45,7 @@ export const RoutingPolicy = Schema.Struct({
       image: Schema.optionalKey(PriceLimit)
     })
   ),
-  /** Clocks of one attempt in milliseconds; they can shorten the service's, not lengthen them. */
+  /** Time limits of one attempt in milliseconds. They can shorten the service's limits, not extend them. */
   timeouts: Schema.optionalKey(
     Schema.Struct({
       connect_ms: Schema.optionalKey(Milliseconds),
@@ -56,25 +56,25 @@ export const RoutingPolicy = Schema.Struct({
 }).annotate({ identifier: "RoutingPolicy" })
 export type RoutingPolicy = typeof RoutingPolicy.Type
 
-/** The routing that a key or a project is kept with, for requests that do not say otherwise. */
+/** The routing options stored with a key or a project, for requests that set none. */
 export const KeptRoutingPolicy = RoutingPolicy.check(
   Schema.makeFilter<RoutingPolicy>(isStorable, { message: STORABLE })
 ).annotate({ identifier: "KeptRoutingPolicy" })
 
-/** A model's id, or a pattern in which `*` stands for any characters; with or without its vendor before a slash. */
+/** A model id, or a pattern in which `*` stands for any characters, with or without the vendor before a slash. */
 const ModelPattern = Schema.String.check(...sized(1, 160, "characters"))
 
 const ModelPatterns = Schema.Array(ModelPattern).check(Schema.isMaxLength(1_024, { message: "at most 1024 items" }))
 
-/** How `svc/auto` may choose. Nothing but these fields is allowed, and with any other model they have no effect. */
+/** Options for `svc/auto`. Unknown fields are rejected. For other models the options have no effect. */
 export const RouterOptions = Schema.Struct({
-  /** Only these models, as ids or patterns such as `anthropic/*`. */
+  /** Use only these models, given as ids or patterns such as `anthropic/*`. */
   allowed_models: Schema.optionalKey(ModelPatterns),
-  /** Never these, even where they are allowed. */
+  /** Never use these models, even if they are allowed. */
   excluded_models: Schema.optionalKey(ModelPatterns),
-  /** A fifth of the models that can serve the request, by price: `low` has the cheapest. Unless told, the lower three. */
+  /** A fifth of the suitable models by price; `low` contains the cheapest. Default: the three lowest fifths. */
   cost_tier: Schema.optionalKey(Schema.Literals(["low", "medium", "high", "xhigh", "max"])),
-  /** Whether requests with the same `session_id` go to the model that was chosen for the first of them. */
+  /** Whether requests with the same `session_id` use the model that was chosen for the first of them. */
   pin_model: Schema.optionalKey(Schema.Boolean)
 }).annotate({ identifier: "RouterOptions" })
 export type RouterOptions = typeof RouterOptions.Type
@@ -86,7 +86,7 @@ export const ProviderAttempt = Schema.Struct({
   attempt_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 }).annotate({ identifier: "ProviderAttempt" })
 
-/** How `svc/auto` chose. */
+/** How `svc/auto` chose the model. */
 export const RouterDecisionSummary = Schema.Struct({
   id: Schema.Literal("svc/auto"),
   task: Schema.String,
@@ -113,7 +113,7 @@ export const RoutingSummary = Schema.Struct({
 }).annotate({ identifier: "RoutingSummary" })
 export type RoutingSummary = typeof RoutingSummary.Type
 
-/** Said beside a generated answer while the balance is below $5.00. */
+/** The threshold, present beside a generated answer while the balance is below $5.00. */
 export const BalanceWarning = Schema.Struct({
   warning: Schema.Literal("low_balance"),
   threshold: Schema.String

@@ -2,12 +2,15 @@ import { Schema } from "effect"
 import { Count, Usd } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 
-/** Requests that a key may make in a window of so many seconds. */
+/** The number of requests that a key may make in a window of this many seconds. */
 export const KeyRateLimit = Schema.Struct({ requests: Count, window_seconds: Count }).annotate({
   identifier: "KeyRateLimit"
 })
 
-/** In USD cents, which may have fractions, in the period that runs by UTC. What running requests hold is neither spent nor remaining. */
+/**
+ * A budget in USD cents, which may have fractions, in the current UTC period. Money held by running requests counts neither as spent
+ * nor as remaining.
+ */
 export const KeyBudget = Schema.Struct({
   period: Schema.Literals(["daily", "weekly", "monthly", "lifetime"]),
   budget_cents: Schema.Finite,
@@ -16,15 +19,15 @@ export const KeyBudget = Schema.Struct({
 }).annotate({ identifier: "KeyBudget" })
 
 /**
- * The calling key; never its secret. Times are Unix seconds. Rate limits are those of each class of operations, with all scales in
- * them. `spend_usd` is what the key was charged since the UTC day, week (from Monday) and month began, and ever.
+ * The calling key, without its secret. Times are Unix seconds. Each class of operations has a rate limit, which includes all factors.
+ * `spend_usd` is the key's spending since the start of the UTC day, week (Monday) and month, and in total.
  */
 export const KeyReport = Schema.Struct({
   object: Schema.Literal("key"),
   id: ResourceId,
   kind: Schema.Literals(["inference", "management"]),
   name: Schema.String,
-  /** How the secret begins and ends. */
+  /** The start of the secret, as `last4` is its end. */
   prefix: Schema.String,
   last4: Schema.String,
   project_id: Schema.NullOr(Schema.String),
@@ -32,11 +35,11 @@ export const KeyReport = Schema.Struct({
   /** When its newest paid request was made. */
   last_used_at: Schema.NullOr(Schema.Int),
   expires_at: Schema.NullOr(Schema.Int),
-  /** The key's own. */
+  /** The key's own budget. */
   budget: Schema.NullOr(KeyBudget),
-  /** That of its project, which all of the project's keys share. */
+  /** The project's budget, which all of its keys share. */
   project_budget: Schema.NullOr(KeyBudget),
-  /** What the account multiplies rate limits by. */
+  /** The account's factor for rate limits. */
   limit_scale: Schema.Finite,
   rate_limits: Schema.Struct({
     default: KeyRateLimit,

@@ -6,7 +6,7 @@ import { RoutingSummary } from "../Routing.ts"
 
 const Ms = Schema.NullOr(Schema.Finite)
 
-/** Tokens in disjoint buckets: no token stands in two of the first three, `reasoning_tokens` is a part of `output_tokens`. */
+/** Tokens in disjoint buckets: no token is in two of the first three. `reasoning_tokens` is a part of `output_tokens`. */
 export const ReceiptTokens = Schema.Struct({
   input_tokens: Count,
   cached_tokens: Count,
@@ -19,16 +19,16 @@ export const ReceiptTokens = Schema.Struct({
 
 const Unit = Schema.Literals(["request", "image", "second", "character"])
 
-/** What work that is not measured in tokens used: characters spoken, searches made … */
+/** The usage of work that is not measured in tokens, such as spoken characters or searches. */
 export const ReceiptUnits = Schema.Struct({ units: Count, unit: Unit }).annotate({ identifier: "ReceiptUnits" })
 
-/** Tokens, or units of another kind, as the model is priced. */
+/** Tokens, or units of another kind, depending on the model's price. */
 export const ReceiptUsage = Schema.Union([ReceiptTokens, ReceiptUnits]).annotate({ identifier: "ReceiptUsage" })
 
-/** What had lowered the rates. */
+/** The promotion that lowered the rates. */
 const promotion = Schema.optionalKey(Schema.Struct({ label: Schema.String, discount_percent: Schema.Finite }))
 
-/** Rates in USD per token, as they stood when the request was admitted. */
+/** Rates in USD per token when the request was admitted. */
 export const ReceiptTokenPrice = Schema.Struct({
   unit: Schema.Literal("token"),
   input: Usd,
@@ -41,7 +41,7 @@ export const ReceiptTokenPrice = Schema.Struct({
   promotion
 }).annotate({ identifier: "ReceiptTokenPrice" })
 
-/** The price in USD of one unit, as it stood when the request was admitted. */
+/** The price in USD per unit when the request was admitted. */
 export const ReceiptUnitPrice = Schema.Struct({
   unit: Unit,
   per_unit: Usd,
@@ -54,9 +54,9 @@ export const ReceiptPrice = Schema.Union([ReceiptTokenPrice, ReceiptUnitPrice]).
 export const RequestStatus = Schema.Literals(["open", "succeeded", "failed", "cancelled"])
 
 /**
- * The receipt of one paid request. `cost_usd` is what was charged in the end: settled less refunded. `absorbed_usd` is what the
- * provider charged beyond the hold and the house bears. A unit sold up front is settled at once and its receipt is open until its
- * work has ended; what was not delivered of it is refunded then.
+ * The receipt of one paid request. `cost_usd` is the final charge: settled minus refunded. `absorbed_usd` is what the provider charged
+ * beyond the hold, which the house bears. Work charged up front is settled at once, and its receipt stays open until the work has
+ * ended; undelivered parts are refunded then.
  */
 export const RequestReceipt = Schema.Struct({
   id: RequestId,
@@ -77,7 +77,7 @@ export const RequestReceipt = Schema.Struct({
   settled_usd: Usd,
   absorbed_usd: Usd,
   refunded_usd: Usd,
-  /** `simulated` where the simulated money of a sandbox pays for it, which no real provider is asked for. */
+  /** `simulated`: the sandbox's simulated money pays for the request, which never goes to a real provider. */
   paid_with: Schema.Literals(["real", "simulated"]),
   price: Schema.NullOr(ReceiptPrice),
   routing: Schema.NullOr(RoutingSummary),
@@ -102,20 +102,20 @@ export const RequestReceipt = Schema.Struct({
 export type RequestReceipt = typeof RequestReceipt.Type
 
 /**
- * Newest first; `next_cursor` is null on the last page. With a filter, a page looks through a bounded number of requests: it may hold
- * fewer receipts than `limit`, or none, and still have a `next_cursor`.
+ * One page of receipts, newest first. `next_cursor` is null on the last page. With a filter, a page searches a limited number of
+ * requests: it may contain fewer receipts than `limit`, or none, and still have a `next_cursor`.
  */
 export const RequestList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(RequestReceipt),
   next_cursor: Schema.NullOr(RequestId),
-  /** When the oldest request that this page looked at arrived, in Unix seconds; null when it looked at all there are. */
+  /** When the oldest request that this page searched arrived, in Unix seconds; null when the page searched all of them. */
   searched_to: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "RequestList" })
 
 export const RequestListQuery = {
   limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(RequestId),
   model: Schema.optionalKey(ModelString),
   status: Schema.optionalKey(RequestStatus)

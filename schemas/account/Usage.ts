@@ -1,16 +1,16 @@
 import { Schema } from "effect"
 import { Count, Usd } from "../Bounds.ts"
 
-/** How far back: the last 24 hours, 7 days or 30 days, of which the one that runs is the last. */
+/** The last 24 hours, 7 days or 30 days, including the current hour or day. */
 export const UsagePeriod = Schema.Literals(["1d", "7d", "30d"])
 
-/** Without `period` it is 30 days; any other value is refused with `invalid_period`. */
+/** `period` defaults to 30 days. Any other value is rejected with `invalid_period`. */
 export const UsageQuery = { period: Schema.optionalKey(UsagePeriod) }
 
 /**
- * Tokens are zero for work that is not priced by them. `prompt_tokens` has those read from and written to a prompt cache in it,
- * `completion_tokens` those of hidden reasoning. Requests count when they have ended, however they did, and in the bucket in which
- * they were made; `cost_usd` is what was charged less what was given back since.
+ * Usage figures. Tokens are zero for work that is not priced by them. `prompt_tokens` includes prompt cache reads and writes,
+ * `completion_tokens` includes hidden reasoning. A request counts once it has ended, in any way, in the bucket in which it was made.
+ * `cost_usd` is the charge minus later refunds.
  */
 export const usageFigures = {
   requests: Count,
@@ -22,21 +22,21 @@ export const usageFigures = {
   cost_usd: Usd
 }
 
-/** What was used of one model at one provider in one bucket of time; times are Unix seconds. */
+/** The usage of one model at one provider in one time bucket. Times are Unix seconds. */
 export const UsageBucket = Schema.Struct({
   object: Schema.Literal("bucket"),
   start_time: Schema.Int,
   end_time: Schema.Int,
-  /** The model that served, or the one asked for where none did. */
+  /** The model that served, or the requested model if none did. */
   model: Schema.String,
-  /** Null where no provider served. */
+  /** Null when no provider served. */
   provider: Schema.NullOr(Schema.String),
   ...usageFigures
 }).annotate({ identifier: "UsageBucket" })
 
 /**
- * What the account used in a period, complete to the moment. Buckets are UTC hours for `1d` and UTC days for `7d` and `30d`, sorted
- * by start, model and provider; where nothing was used there is none. `end_time` is when the bucket that runs will end.
+ * The account's usage in a period, up to the moment. Buckets are UTC hours for `1d` and UTC days for `7d` and `30d`, sorted by start,
+ * model and provider. Buckets without usage are omitted. `end_time` is the end of the current bucket.
  */
 export const UsageReport = Schema.Struct({
   object: Schema.Literal("usage"),

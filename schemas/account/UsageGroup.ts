@@ -4,7 +4,7 @@ import { operation } from "../Operation.ts"
 import { KeyReport } from "./Key.ts"
 import { UsageQuery, UsageReport } from "./Usage.ts"
 
-/** What the account used, and what the calling key may use. */
+/** The account's usage, and the limits of the calling key. */
 export class UsageGroup extends HttpApiGroup.make("usage")
   .add(
     HttpApiEndpoint.get("getUsage", "/usage", { query: UsageQuery, success: UsageReport }).annotateMerge(

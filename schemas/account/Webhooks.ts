@@ -3,7 +3,7 @@ import { Count, sized } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 
-/** What an endpoint can be told of. */
+/** The types of events. */
 export const WebhookEventType = Schema.Literals(["video.completed", "video.failed", "budget.threshold"])
 
 const wanted = {
@@ -11,18 +11,18 @@ const wanted = {
   events: Schema.Array(WebhookEventType).check(...sized(1, 16, "items"))
 }
 
-/** An address to be told of events, over https and at a public address. */
+/** A public https URL that receives events. */
 export const NewWebhook = Schema.Struct(wanted).annotate({ identifier: "NewWebhook" })
 
 const WebhookStatus = Schema.Literals(["enabled", "disabled"])
 
-/** What is to be otherwise with an endpoint, one member at least. Once enabled, it is sent what is pending for it. */
+/** The changes to an endpoint, at least one. An endpoint that is enabled again receives its pending events. */
 export const WebhookChange = Schema.Struct({
   status: Schema.optionalKey(WebhookStatus),
   url: Schema.optionalKey(wanted.url),
   events: Schema.optionalKey(wanted.events)
 })
-  .check(Schema.isMinProperties(1, { message: "at least one of status, url and events" }))
+  .check(Schema.isMinProperties(1, { message: "must contain at least one of status, url and events" }))
   .annotate({ identifier: "WebhookChange" })
 
 const endpoint = {
@@ -30,37 +30,40 @@ const endpoint = {
   object: Schema.Literal("webhook_endpoint"),
   url: Schema.String,
   events: Schema.Array(WebhookEventType),
-  /** `disabled` once it answered 410 or failed again and again for five days, or on demand: nothing is sent to it. */
+  /** `disabled`: the endpoint answered 410, failed for five days, or was disabled by the account. It receives nothing. */
   status: WebhookStatus,
   /** Unix seconds. */
   created_at: Schema.Int
 }
 
-/** An address that is told of events. */
+/** A URL that receives events. */
 export const WebhookEndpoint = Schema.Struct(endpoint).annotate({ identifier: "WebhookEndpoint" })
 export type WebhookEndpoint = typeof WebhookEndpoint.Type
 
-/** The same with its signing secret, which is shown this once: `whsec_` and the base64 of 32 bytes. */
+/** An endpoint with its signing secret, which is shown only once: `whsec_` and 32 bytes in base64. */
 export const WebhookEndpointWithSecret = Schema.Struct({ ...endpoint, secret: Schema.String }).annotate({
   identifier: "WebhookEndpointWithSecret"
 })
 export type WebhookEndpointWithSecret = typeof WebhookEndpointWithSecret.Type
 
-/** What is told of an endpoint that is no more. */
+/** The confirmation that an endpoint was deleted. */
 export const WebhookDeleted = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("webhook_endpoint"),
   deleted: Schema.Literal(true)
 }).annotate({ identifier: "WebhookDeleted" })
 
-/** Newest first; `next_cursor` is null on the last page. */
+/** One page of endpoints, newest first. `next_cursor` is null on the last page. */
 export const WebhookList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(WebhookEndpoint),
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "WebhookList" })
 
-/** One attempt to deliver. Without an answer `status_code` is null and `error` says why; `response` is the answer's beginning. */
+/**
+ * One delivery attempt. Without a response, `status_code` is null and `error` contains the reason. `response` is the start of the
+ * response body.
+ */
 export const WebhookAttempt = Schema.Struct({
   /** Unix seconds. */
   started_at: Schema.Int,
@@ -70,17 +73,20 @@ export const WebhookAttempt = Schema.Struct({
   response: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "WebhookAttempt" })
 
-/** An event on its way to one endpoint, with its last attempts. `event_id` is the `webhook-id` of every one of them. */
+/** The delivery of an event to one endpoint, with its last attempts. `event_id` is the `webhook-id` of every attempt. */
 export const WebhookDelivery = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("webhook_delivery"),
   event_id: Schema.String,
   event_type: Schema.String,
-  /** `failed` once no further attempt is made by itself. One that arrived is `delivered`, whatever came of it when it was sent again. */
+  /**
+   * `failed`: no further automatic attempt follows. A delivery that has arrived stays `delivered`, whatever the result of sending it
+   * again.
+   */
   status: Schema.Literals(["pending", "delivered", "failed"]),
   attempt_count: Count,
   attempts: Schema.Array(WebhookAttempt),
-  /** Unix seconds; null once it has ended, and during an attempt. */
+  /** Unix seconds; null once the delivery has ended, and during an attempt. */
   next_attempt_at: Schema.NullOr(Schema.Int),
   /** Unix seconds. */
   created_at: Schema.Int,
@@ -88,14 +94,14 @@ export const WebhookDelivery = Schema.Struct({
 }).annotate({ identifier: "WebhookDelivery" })
 export type WebhookDelivery = typeof WebhookDelivery.Type
 
-/** Newest first; `next_cursor` is null on the last page. */
+/** One page of deliveries, newest first. `next_cursor` is null on the last page. */
 export const WebhookDeliveryList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(WebhookDelivery),
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "WebhookDeliveryList" })
 
-/** What came of a test: whether the endpoint answered it with success, with what status, how soon, or why not. */
+/** The result of a test event: whether the endpoint answered with success, with which status and how fast, or why not. */
 export const WebhookTest = Schema.Struct({
   data: Schema.Struct({
     delivered: Schema.Boolean,
@@ -106,9 +112,9 @@ export const WebhookTest = Schema.Struct({
 }).annotate({ identifier: "WebhookTest" })
 export type WebhookTest = typeof WebhookTest.Type
 
-/** A page of a list: where it begins, and how much is on it. */
+/** The page of a list: its cursor and its size. */
 export const WebhookPage = {
   limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(ResourceId)
 }

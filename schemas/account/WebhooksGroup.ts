@@ -21,7 +21,7 @@ const params = { webhook_id: ResourceId }
 
 const free = { limit: "default", charge: "free" } as const
 
-/** Addresses that are told of events, in signed messages as Standard Webhooks has them. */
+/** URLs that receive events, in messages signed according to Standard Webhooks. */
 export class WebhooksGroup extends HttpApiGroup.make("webhooks")
   .add(
     HttpApiEndpoint.post("createWebhook", "/webhooks", {
@@ -29,7 +29,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       payload: NewWebhook,
       success: WebhookEndpointWithSecret,
       error: [ConflictError, IdempotencyError]
-    }).annotateMerge(operation("webhooks.create", "Register a webhook; its secret is shown this once", free)),
+    }).annotateMerge(operation("webhooks.create", "Register a webhook; the response shows its secret once", free)),
     HttpApiEndpoint.get("listWebhooks", "/webhooks", { query: WebhookPage, success: WebhookList }).annotateMerge(
       operation("webhooks.list", "List webhooks, newest first", free)
     ),
@@ -43,13 +43,13 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       payload: WebhookChange,
       success: WebhookEndpoint,
       error: NotFoundError
-    }).annotateMerge(operation("webhooks.update", "Change a webhook, or enable one that was disabled", free)),
+    }).annotateMerge(operation("webhooks.update", "Change a webhook, or enable it again", free)),
     HttpApiEndpoint.get("listDeliveries", "/webhooks/:webhook_id/deliveries", {
       params,
       query: WebhookPage,
       success: WebhookDeliveryList,
       error: NotFoundError
-    }).annotateMerge(operation("webhooks.deliveries", "List what a webhook was told, newest first", free)),
+    }).annotateMerge(operation("webhooks.deliveries", "List the deliveries of a webhook, newest first", free)),
     HttpApiEndpoint.post("redeliver", "/webhooks/:webhook_id/deliveries/:delivery_id/redeliver", {
       params: { ...params, delivery_id: ResourceId },
       headers: idempotency,
@@ -62,7 +62,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       success: WebhookEndpointWithSecret,
       error: [NotFoundError, ConflictError, IdempotencyError]
     }).annotateMerge(
-      operation("webhooks.rotate_secret", "Replace the secret of a webhook; both sign for 24 hours", free)
+      operation("webhooks.rotate_secret", "Replace the secret of a webhook; both secrets sign for 24 hours", free)
     ),
     HttpApiEndpoint.post("testWebhook", "/webhooks/:webhook_id/test", {
       params,

@@ -6,7 +6,7 @@ import { operation } from "../Operation.ts"
 
 const ModelId = Schema.String.check(...sized(1, 160, "characters"))
 
-/** What a model takes and makes; which operations it can be called by follows from it. */
+/** The kind of input and output of a model, which determines its operations. */
 export const Modality = Schema.Literals([
   "text",
   "image",
@@ -18,10 +18,10 @@ export const Modality = Schema.Literals([
   "search"
 ])
 
-/** A price cut for a time, from `startsAt` until just before `endsAt`. A request keeps the price it was admitted at. */
+/** A temporary price cut, from `startsAt` until just before `endsAt`. A request keeps the price at which it was admitted. */
 export const Promotion = Schema.Struct({
   label: Schema.String,
-  /** Above 0, below 100. Rates cut by it round up to the next 1e-12 USD. */
+  /** Above 0 and below 100. Discounted rates are rounded up to a multiple of 1e-12 USD. */
   discountPercent: Schema.Finite,
   /** ISO 8601. */
   startsAt: Schema.String,
@@ -30,31 +30,31 @@ export const Promotion = Schema.Struct({
 }).annotate({ identifier: "Promotion" })
 
 /**
- * What the model costs at its preferred provider that can be called now, in USD. A member is null where its unit does not
- * apply. Where long prompts cost more, the rates are those of the shortest.
+ * The model's price at its preferred available provider, in USD. A member is null when its unit does not apply. If long prompts cost
+ * more, these are the rates of the shortest.
  */
 export const ModelPricing = Schema.Struct({
-  /** What is counted. */
+  /** The unit of the price. */
   unit: Schema.Literals(["token", "request", "image", "second", "character"]),
   /**
-   * For comparison: a text request of 1,000 prompt and 500 output tokens, an embedding of 1,000 tokens, a rerank of 10,000
-   * tokens, one image, 5 seconds of video, 1,000 characters of speech, one search.
+   * For comparison: the cost of a text request with 1,000 prompt and 500 output tokens, an embedding of 1,000 tokens, a rerank of
+   * 10,000 tokens, one image, 5 seconds of video, 1,000 characters of speech, or one search.
    */
   typicalRequestUsd: Schema.NullOr(Usd),
   meteredPromptPerToken: Schema.NullOr(Usd),
   meteredCachedPromptPerToken: Schema.NullOr(Usd),
   meteredCacheWritePromptPerToken: Schema.NullOr(Usd),
   meteredCompletionPerToken: Schema.NullOr(Usd),
-  /** Charged once for every request, whatever it uses. */
+  /** Charged once per request, whatever it uses. */
   perRequestUsd: Schema.NullOr(Usd),
   perUnitUsd: Schema.NullOr(Usd),
-  /** `perUnitUsd` without the promotion; where tokens are counted, `meteredPromptPerToken` without, or null when there is none. */
+  /** `perUnitUsd` without the promotion; for token prices, `meteredPromptPerToken` without it. Null when there is no promotion. */
   listPerUnitUsd: Schema.NullOr(Usd),
-  /** What lowers all prices shown here at present. */
+  /** The promotion that lowers all prices shown here. */
   promotion: Schema.NullOr(Promotion)
 }).annotate({ identifier: "ModelPricing" })
 
-/** How a provider served the model in the last 30 minutes, as all nodes saw it; null where nothing is known. */
+/** A provider's performance for the model in the last 30 minutes, across all nodes. Unknown values are null. */
 export const ProviderPerformance = Schema.Struct({
   samples: Count,
   /** 0 to 1. */
@@ -64,19 +64,19 @@ export const ProviderPerformance = Schema.Struct({
   p95Ms: Schema.NullOr(Usd),
   /** From the request to the first content of a stream. */
   medianTtftMs: Schema.NullOr(Usd),
-  /** Fewer than 20 samples: not to be relied on. */
+  /** True for fewer than 20 samples, which are not reliable. */
   thin: Schema.Boolean
 }).annotate({ identifier: "ProviderPerformance" })
 
-/** One provider that offers the model, as this service knows it. */
+/** A provider that offers the model. */
 export const ModelProvider = Schema.Struct({
   provider: Schema.String,
   providerDisplayName: Schema.String,
   upstreamModelId: Schema.String,
-  /** `primary` is the first that can be called, and the one whose price is shown. Whom a request goes to first, its routing decides. */
+  /** `primary`: the first available provider, whose price is shown. The routing of a request decides which provider it uses first. */
   role: Schema.Literals(["primary", "fallback"]),
   available: Schema.Boolean,
-  /** Capabilities of the model that this provider does not offer. */
+  /** Capabilities of the model that this provider does not support. */
   unsupportedCapabilities: Schema.Array(Schema.String),
   trainsOnData: Schema.Boolean,
   zeroRetentionAvailable: Schema.Boolean,
@@ -85,29 +85,29 @@ export const ModelProvider = Schema.Struct({
   performance: ProviderPerformance
 }).annotate({ identifier: "ModelProvider" })
 
-/** Where the entry departs from what is published of the model. */
+/** How the entry differs from the published data of the model. */
 export const ModelOverlay = Schema.Struct({
-  /** Whether the price was set here, because no list has it or the operator has another. */
+  /** Whether the price was set by this service, because no price list has it or the operator changed it. */
   isOverlay: Schema.Boolean,
-  /** `provider` for a model that is called, `router` for an id that chooses one. */
+  /** `provider` for a model that is called, `router` for an id that chooses a model. */
   dispatch: Schema.Literals(["provider", "router"]),
-  /** What was set here. */
+  /** What was set by this service. */
   overrideStatus: Schema.Literals(["none", "price", "status", "price_and_status"])
 }).annotate({ identifier: "ModelOverlay" })
 
-/** Something that happened to a model. */
+/** A change of a model. */
 export const ModelEvent = Schema.Struct({
-  /** `released`, `price_changed`, `promotion_started`, `promotion_ended`, a status, or another word of the operator's. */
+  /** `released`, `price_changed`, `promotion_started`, `promotion_ended`, a status, or a word that the operator chose. */
   event: Schema.String,
   /** `YYYY-MM-DD`, in UTC. */
   date: Schema.String,
-  /** Where it was at one provider alone. */
+  /** Present when it happened at one provider only. */
   provider: Schema.optionalKey(Schema.String),
   detail: Schema.optionalKey(Schema.String),
-  /** Of a price per token, as in `pricing`: what it was from then on, without promotions. */
+  /** For token prices, as in `pricing`: the price from then on, without promotions. */
   meteredPromptPerToken: Schema.optionalKey(Usd),
   meteredCompletionPerToken: Schema.optionalKey(Usd),
-  /** Of any other price. */
+  /** For any other price. */
   perUnitUsd: Schema.optionalKey(Usd)
 }).annotate({ identifier: "ModelEvent" })
 
@@ -116,7 +116,7 @@ export const ModelDetail = Schema.Struct({
   object: Schema.Literal("model"),
   id: ModelId,
   name: Schema.String,
-  /** Release, in Unix seconds. */
+  /** The release date, in Unix seconds. */
   created: Schema.Int,
   owned_by: Schema.String,
   modality: Modality,
@@ -131,60 +131,60 @@ export const ModelDetail = Schema.Struct({
   supportedParameters: Schema.Array(Schema.String),
   brand: Schema.String,
   description: Schema.String,
-  /** Tokens; 0 for models that count none. */
+  /** In tokens; 0 for models that do not count tokens. */
   contextWindow: Count,
   maxOutputTokens: Count,
-  /** True for an id that stands for a choice among others. */
+  /** Whether the id stands for a choice among other models. */
   virtual: Schema.Boolean,
   pricingNote: Schema.String,
   overlay: ModelOverlay,
-  /** What has happened to the model, oldest first. Prices that differ by the hour of the day are no events. */
+  /** The model's changes, oldest first. Prices that vary by the hour of the day are not recorded. */
   history: Schema.Array(ModelEvent)
 }).annotate({ identifier: "ModelDetail" })
 export type ModelDetail = typeof ModelDetail.Type
 
-/** Every model that passes the filters, on one page unless `limit` says less. */
+/** All models that pass the filters, on one page unless `limit` is smaller. */
 export const ModelList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(ModelDetail),
-  /** Whether more of the list follow, with `before_id` whether more stand before. */
+  /** Whether more models follow; with `before_id`, whether more come before. */
   has_more: Schema.Boolean,
-  /** The ids of the first and the last model of the page; null where there is none. */
+  /** The ids of the first and the last model on the page; null when it is empty. */
   first_id: Schema.NullOr(ModelId),
   last_id: Schema.NullOr(ModelId)
 }).annotate({ identifier: "ModelList" })
 export type ModelList = typeof ModelList.Type
 
-/** Filters; a model must pass all that are given. */
+/** Filters. A model must pass all of them. */
 export const modelQuery = {
   modality: Schema.optional(Modality),
-  /** A provider's id; models that it can be asked for here. */
+  /** A provider id: only models that this provider serves here. */
   provider: Schema.optional(Schema.String.check(...sized(1, 128, "characters"))),
-  /** Only models with a provider that keeps nothing and can be asked for them here: the same one that `provider` names. */
+  /** Only models with an available provider that retains no data. With `provider`, it must be that provider. */
   zdr: Schema.optional(Schema.Boolean),
-  /** A comma-separated list; models that take them all. */
+  /** A comma-separated list: only models that support all of these parameters. */
   supported_parameters: Schema.optional(Schema.String.check(...sized(0, 1_000, "characters"))),
-  /** The most a prompt token may cost, in USD per million; leaves out models that charge by another unit. */
+  /** The maximum price of a prompt token, in USD per million. Models with another unit are left out. */
   max_price: Schema.optional(Usd),
-  /** Words to find in id, name, brand or description. */
+  /** Words to find in the id, name, brand or description. */
   q: Schema.optional(Schema.String.check(...sized(0, 256, "characters"))),
   /**
-   * `price` and `-price` by the typical request, unpriced models last; `created` oldest first; `context` largest window first;
-   * else the catalogue's own order.
+   * `price` and `-price` sort by the typical request, with unpriced models last; `created` by age, oldest first; `context` by context
+   * window, largest first. Default: the catalogue's order.
    */
   sort: Schema.optional(Schema.Literals(["price", "-price", "created", "-created", "name", "context"])),
-  /** So many models on a page, as Anthropic's clients ask for them; all unless told. */
+  /** The maximum number of models on a page, as Anthropic's clients send it. Default: all. */
   limit: Schema.optional(integer(1, 1_000)),
-  /** Those behind this model of the list: the `last_id` of the page before. */
+  /** Models after this one: the `last_id` of the previous page. */
   after_id: Schema.optional(ModelId),
-  /** Those right before this model of the list: the `first_id` of the page behind. Goes before `after_id`. */
+  /** Models right before this one: the `first_id` of the next page. Overrides `after_id`. */
   before_id: Schema.optional(ModelId)
 }
-/** The filters of a list of models, decoded. */
+/** The decoded filters of a model list. */
 export const ModelQuery = Schema.Struct(modelQuery)
 export type ModelQuery = typeof ModelQuery.Type
 
-/** The catalogue. Free, and open to everyone. */
+/** The catalogue. It is free and needs no key. */
 export class ModelsGroup extends HttpApiGroup.make("models").add(
   HttpApiEndpoint.get("list", "/models", { query: modelQuery, success: ModelList }).annotateMerge(
     operation("models.list", "List models", { limit: "default", charge: "free" })
@@ -194,7 +194,7 @@ export class ModelsGroup extends HttpApiGroup.make("models").add(
     success: ModelDetail,
     error: NotFoundError
   }).annotateMerge(operation("models.get", "Retrieve a model", { limit: "default", charge: "free" })),
-  /** The same for an id with a slash that the caller did not escape. */
+  /** The same for an id whose slash the client did not escape. */
   HttpApiEndpoint.get("getNamespaced", "/models/:namespace/:name", {
     params: { namespace: ModelId, name: ModelId },
     success: ModelDetail,

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { integer, sized, storable, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 
-/** What a management key may be allowed to do. This is the one place that says which scope includes another. */
+/** A permission of a management key. The description is the one place that lists which scope includes another. */
 export const ManagementScope = Schema.Literals([
   "keys:read",
   "keys:write",
@@ -19,10 +19,10 @@ export const ManagementScope = Schema.Literals([
     "`keys:write` includes `keys:read`, `projects:write` includes `projects:read`, and `webhooks:write` includes `webhooks:read`. No other scope includes another."
 })
 
-/** The end of the year 9999, beyond which times have no usual form. */
+/** The end of the year 9999. Later times have no standard format. */
 const END_OF_TIME = 253_402_300_799
 
-/** A management key to be made. */
+/** A management key to create. */
 export const NewManagementKey = Schema.Struct({
   name: textOf(1, 100).check(storable),
   scopes: Schema.Array(ManagementScope).check(...sized(1, 32, "items")),
@@ -30,16 +30,16 @@ export const NewManagementKey = Schema.Struct({
   expires_at: Schema.optionalKey(Schema.NullOr(integer(0, END_OF_TIME)))
 }).annotate({ identifier: "NewManagementKey" })
 
-/** A management key; never its secret. Times are Unix seconds. */
+/** A management key, without its secret. Times are Unix seconds. */
 export const ManagementKey = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("management_key"),
   name: Schema.String,
-  /** How the secret begins and ends. */
+  /** The start of the secret, as `last4` is its end. */
   prefix: Schema.String,
   last4: Schema.String,
   scopes: Schema.Array(Schema.String),
-  /** A key that has expired is `revoked` as well: neither works again. */
+  /** An expired key is also `revoked`. Neither becomes active again. */
   status: Schema.Literals(["active", "revoked"]),
   created_at: Schema.Int,
   expires_at: Schema.NullOr(Schema.Int),
@@ -47,20 +47,20 @@ export const ManagementKey = Schema.Struct({
 }).annotate({ identifier: "ManagementKey" })
 export type ManagementKey = typeof ManagementKey.Type
 
-/** A management key with its secret, which is shown this once. */
+/** A management key with its secret, which is shown only once. */
 export const ManagementKeyWithSecret = Schema.Struct({ key: Schema.String, data: ManagementKey }).annotate({
   identifier: "ManagementKeyWithSecret"
 })
 export type ManagementKeyWithSecret = typeof ManagementKeyWithSecret.Type
 
-/** Newest first; `next_cursor` is null on the last page. */
+/** One page of management keys, newest first. `next_cursor` is null on the last page. */
 export const ManagementKeyList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(ManagementKey),
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "ManagementKeyList" })
 
-/** What is told of a management key that works no more from now on. */
+/** The confirmation that a management key was revoked. */
 export const ManagementKeyRevoked = Schema.Struct({
   data: Schema.Struct({ id: ResourceId, object: Schema.Literal("management_key"), status: Schema.Literal("revoked") })
 }).annotate({ identifier: "ManagementKeyRevoked" })

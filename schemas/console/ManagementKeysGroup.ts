@@ -10,7 +10,7 @@ import { ManagementKeyList, ManagementKeyRevoked, ManagementKeyWithSecret, NewMa
 const reads = { limit: "console_reads", charge: "free" } as const
 const writes = { limit: "console_writes", charge: "free" } as const
 
-/** The management keys of an account, which nobody but its owner makes. */
+/** The management keys of an account. Only its owner can create them. */
 export class ConsoleManagementKeysGroup extends HttpApiGroup.make("consoleManagementKeys")
   .add(
     HttpApiEndpoint.get("listManagementKeys", "/console/management-keys", {
@@ -23,12 +23,12 @@ export class ConsoleManagementKeysGroup extends HttpApiGroup.make("consoleManage
       success: ManagementKeyWithSecret,
       error: [ConflictError, IdempotencyError]
     }).annotateMerge(
-      operation("console.management_keys.create", "Make a management key; its secret is shown this once", writes)
+      operation("console.management_keys.create", "Create a management key; the response shows its secret once", writes)
     ),
     HttpApiEndpoint.delete("revokeManagementKey", "/console/management-keys/:key_id", {
       params: { key_id: ResourceId },
       success: ManagementKeyRevoked,
       error: NotFoundError
-    }).annotateMerge(operation("console.management_keys.revoke", "Revoke a management key, at once", writes))
+    }).annotateMerge(operation("console.management_keys.revoke", "Revoke a management key immediately", writes))
   )
   .middleware(OwnerAccess) {}

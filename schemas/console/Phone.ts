@@ -4,24 +4,24 @@ import { SentCode } from "./SignIn.ts"
 
 const Phone = Schema.String.check(
   Schema.isPattern(/^\+[1-9]\d{6,14}$/, {
-    message: "a number as in E.164: a plus, the country and the number, digits alone"
+    message: "must be an E.164 phone number: a plus sign, the country code and the number, digits only"
   })
 )
 
-/** The telephone that a code is to be sent to. */
+/** The phone number that should receive a code. */
 export const PhoneRequest = Schema.Struct({ phone: Phone }).annotate({ identifier: "PhoneRequest" })
 
-/** The code that was sent to a telephone. */
+/** The code that was sent to a phone number. */
 export const PhoneCode = Schema.Struct({ phone: Phone, code: SentCode }).annotate({ identifier: "PhoneCode" })
 
 const record = {
   object: Schema.Literal("phone"),
   verified: Schema.Boolean,
   last2: Schema.String,
-  /** What the account was given for it: $0.50, once, for a number that nobody was given it for. */
+  /** The starter credit for the number: $0.50, once per account and once per number. */
   starter_credit_usd: Usd
 }
 
-/** The telephone of an account, of which the service knows the last two digits. */
+/** The phone number of an account. The service stores its last two digits. */
 export const PhoneResult = Schema.Struct({ data: Schema.Struct(record) }).annotate({ identifier: "PhoneResult" })
 export type PhoneResult = typeof PhoneResult.Type

@@ -3,11 +3,11 @@ import { Usd } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 
 /**
- * An address as HTML's `type=email` has it, of ASCII alone: no two of them look the same, and letter case is the only folding. Dots
- * stand between others alone (RFC 5321, 4.1.2, Dot-string), because mail servers take no others.
+ * An email address as HTML's `type=email` accepts it, limited to ASCII: no two addresses look the same, and only letter case is folded.
+ * Dots stand only between other characters (RFC 5321, 4.1.2, Dot-string), because mail servers accept no others.
  */
 const Email = Schema.String.check(
-  Schema.isMaxLength(254, { message: "at most 254 characters" }),
+  Schema.isMaxLength(254, { message: "must have at most 254 characters" }),
   Schema.isPattern(
     /^(?!\.)(?![^@]*\.[.@])[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
     { message: "an email address" }
@@ -17,47 +17,49 @@ const Email = Schema.String.check(
 /** Six digits, as they were sent. */
 export const SentCode = Schema.String.check(Schema.isPattern(/^\d{6}$/, { message: "six digits" }))
 
-/** Known to who asked for a code alone. */
+/** An id that only the client that asked for a code knows. */
 const SignInId = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9_-]{22}$/, { message: "the sign_in_id of a request" })
+  Schema.isPattern(/^[A-Za-z0-9_-]{22}$/, {
+    message: "must be the sign_in_id from the response to the request for a code"
+  })
 )
 
-/** Whom a code is to be sent to. */
+/** The email address that should receive a code. */
 export const SignInRequest = Schema.Struct({ email: Email }).annotate({ identifier: "SignInRequest" })
 
-/** Said of every address, whether there is an account of it or not. */
+/** The response for every address, whether or not it has an account. */
 export const SignInSent = Schema.Struct({
   object: Schema.Literal("sign_in"),
   status: Schema.Literal("code_sent"),
-  /** Has to come with the code, which is good for nobody else. */
+  /** Must be sent with the code. The code is useless without it. */
   sign_in_id: SignInId,
-  /** Seconds for which the code is valid. */
+  /** How long the code is valid, in seconds. */
   expires_in: Schema.Int
 }).annotate({ identifier: "SignInSent" })
 export type SignInSent = typeof SignInSent.Type
 
-/** The code that was sent to an address, and the id that was answered when it was asked for. */
+/** The code that was sent to an address, and the `sign_in_id` from the response to the request for it. */
 export const SignInCode = Schema.Struct({ email: Email, sign_in_id: SignInId, code: SentCode }).annotate({
   identifier: "SignInCode"
 })
 
-/** Who is signed in. */
+/** The signed-in owner. */
 export const ConsoleSession = Schema.Struct({
   object: Schema.Literal("session"),
   account: Schema.Struct({ id: ResourceId, object: Schema.Literal("account"), email: Schema.String }),
-  /** Has to come as `X-CSRF-Token` with whatever is no GET. */
+  /** Must be sent as `X-CSRF-Token` with every method other than GET. */
   csrf_token: Schema.String,
   phone_verified: Schema.Boolean,
-  /** The last two digits of the telephone; null before it is verified. */
+  /** The last two digits of the phone number; null before it is verified. */
   phone_last2: Schema.NullOr(Schema.String),
-  /** What the account was given for its telephone. */
+  /** The starter credit that the account received for its phone number. */
   starter_credit_usd: Usd
 }).annotate({ identifier: "ConsoleSession" })
 export type ConsoleSession = typeof ConsoleSession.Type
 
-/** What is told of sessions that are no more. */
+/** The confirmation that sessions have ended. */
 export const SessionsEnded = Schema.Struct({
   object: Schema.Literal("session"),
-  /** How many there were. */
+  /** How many sessions ended. */
   ended: Schema.Int
 }).annotate({ identifier: "SessionsEnded" })

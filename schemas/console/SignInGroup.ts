@@ -7,27 +7,27 @@ const open = { limit: "default", charge: "free" } as const
 const reads = { limit: "console_reads", charge: "free" } as const
 const writes = { limit: "console_writes", charge: "free" } as const
 
-/** The way into the console: a code that is sent by mail. */
+/** Signing in to the console with a code sent by email. */
 export class ConsoleSignInGroup extends HttpApiGroup.make("consoleSignIn")
   .add(
     HttpApiEndpoint.post("requestCode", "/console/sign-in", {
       payload: SignInRequest,
       success: SignInSent
-    }).annotateMerge(operation("console.sign_in.create", "Be sent a code to sign in, or up, with", open)),
+    }).annotateMerge(operation("console.sign_in.create", "Send a code for signing in or up", open)),
     HttpApiEndpoint.post("verifyCode", "/console/sign-in/verify", {
       payload: SignInCode,
       success: ConsoleSession
     }).annotateMerge(
       operation(
         "console.sign_in.verify",
-        "Sign in with a code, by the cookie that is set; or up, with a new account",
+        "Sign in with a code, which sets a cookie; a new address gets a new account",
         open
       )
     )
   )
   .middleware(SignInAccess) {}
 
-/** Who is signed in to the console. */
+/** The sessions of the console. */
 export class ConsoleSessionGroup extends HttpApiGroup.make("consoleSession")
   .add(
     HttpApiEndpoint.get("getSession", "/console/session", { success: ConsoleSession }).annotateMerge(

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 
-/** What is to be paid in: $5.00 to $10,000.00, in whole cents. */
+/** The amount to pay: $5.00 to $10,000.00, in whole cents. */
 export const NewTopUp = Schema.Struct({
   amount_usd: Schema.Finite.check(
     Schema.isBetween({ minimum: 5, maximum: 10_000 }, { message: "a number from 5 to 10000" }),
@@ -11,15 +11,15 @@ export const NewTopUp = Schema.Struct({
 }).annotate({ identifier: "NewTopUp" })
 
 /**
- * A payment into the account. `open` until it is paid at `checkout_url`, which can be done for a day, and while the money is on its
- * way. What is `paid` has been credited.
+ * A payment into the account. It is `open` until it is paid at `checkout_url`, which is possible for a day, and while the money is on
+ * its way. A `paid` top-up has been credited.
  */
 export const TopUp = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("top_up"),
   status: Schema.Literals(["open", "paid", "expired", "failed"]),
   amount_usd: Schema.Finite,
-  /** Null once it has ended, and where the processor of payments has not been reached yet. */
+  /** Null once the top-up has ended, and while the payment processor has not been reached. */
   checkout_url: Schema.NullOr(Schema.String),
   /** Unix seconds. */
   created_at: Schema.Int,
@@ -30,16 +30,16 @@ export type TopUp = typeof TopUp.Type
 /** One top-up. */
 export const TopUpReport = Schema.Struct({ data: TopUp }).annotate({ identifier: "TopUpReport" })
 
-/** Newest first; `next_cursor` is null on the last page. */
+/** One page of top-ups, newest first. `next_cursor` is null on the last page. */
 export const TopUpList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(TopUp),
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "TopUpList" })
 
-/** A page of a list: where it begins, and how much is on it. */
+/** The page of a list: its cursor and its size. */
 export const TopUpPage = {
   limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(ResourceId)
 }

@@ -11,7 +11,7 @@ const params = { top_up_id: ResourceId }
 const reads = { limit: "console_reads", charge: "free" } as const
 const writes = { limit: "console_writes", charge: "free" } as const
 
-/** Money that owners pay in. */
+/** Payments of owners. */
 export class ConsoleTopUpsGroup extends HttpApiGroup.make("consoleTopUps")
   .add(
     HttpApiEndpoint.post("createTopUp", "/console/top-ups", {
@@ -19,9 +19,9 @@ export class ConsoleTopUpsGroup extends HttpApiGroup.make("consoleTopUps")
       payload: NewTopUp,
       success: TopUpReport,
       error: [ConflictError, IdempotencyError]
-    }).annotateMerge(operation("console.top_ups.create", "Open a checkout to pay money in at", writes)),
+    }).annotateMerge(operation("console.top_ups.create", "Create a top-up with a checkout URL", writes)),
     HttpApiEndpoint.get("listTopUps", "/console/top-ups", { query: TopUpPage, success: TopUpList }).annotateMerge(
-      operation("console.top_ups.list", "List what was paid in, newest first", reads)
+      operation("console.top_ups.list", "List top-ups, newest first", reads)
     ),
     HttpApiEndpoint.get("getTopUp", "/console/top-ups/:top_up_id", {
       params,
@@ -33,6 +33,6 @@ export class ConsoleTopUpsGroup extends HttpApiGroup.make("consoleTopUps")
       headers: idempotency,
       success: TopUpReport,
       error: [NotFoundError, ConflictError, IdempotencyError]
-    }).annotateMerge(operation("console.top_ups.simulate", "Pay a top-up of the sandbox", writes))
+    }).annotateMerge(operation("console.top_ups.simulate", "Pay a sandbox top-up with simulated money", writes))
   )
   .middleware(OwnerAccess) {}

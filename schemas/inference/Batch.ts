@@ -8,31 +8,31 @@ import { BalanceWarning } from "../Routing.ts"
 import { BatchItem } from "./BatchItem.ts"
 import { idempotency, paidErrors } from "./ChatGroup.ts"
 
-/** The operations that a batch can be made of, by their paths. */
+/** The operations that a batch can consist of, by path. */
 export const batchUrls = ["/chat/completions", "/messages", "/responses", "/embeddings"] as const
 
-/** The most requests of one batch. */
+/** The maximum number of requests in a batch. */
 export const MAX_BATCH = 100
 
 const body = Schema.Record(Schema.String, Schema.Unknown)
 
-/** One request of a batch; `body` is that of the operation, without streaming, and may be called `params`. */
+/** One request of a batch. `body` is the body of the operation, without streaming; `params` is an alias. */
 export const BatchEntry = Schema.Struct({
-  /** The caller's name for it, of its own in this batch. */
+  /** The client's name for the request, unique within the batch. */
   custom_id: Schema.optionalKey(textOf(1, 64).check(storable)),
-  /** `/chat/completions` unless told. */
+  /** Default: `/chat/completions`. */
   url: Schema.optionalKey(Schema.Literals(batchUrls)),
   body: Schema.optionalKey(body),
   params: Schema.optionalKey(body)
 }).annotate({ identifier: "BatchEntry" })
 export type BatchEntry = typeof BatchEntry.Type
 
-/** Up to 100 requests that are checked together before any of them is begun. Nothing but these fields is allowed. */
+/** Up to 100 requests, which are all validated before any of them starts. Unknown fields are rejected. */
 export const BatchRequest = Schema.Struct({
   requests: Schema.Array(BatchEntry).check(...sized(1, MAX_BATCH, "items"))
 }).annotate({ identifier: "BatchRequest" })
 
-/** All requests of a batch, answered, in their order. `cost_usd` is that of all of them; each has a receipt of its own. */
+/** The answers to all requests of a batch, in order. `cost_usd` is their total cost. Each request has a receipt of its own. */
 export const BatchList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(BatchItem),
@@ -42,7 +42,7 @@ export const BatchList = Schema.Struct({
 }).annotate({ identifier: "BatchList" })
 export type BatchList = typeof BatchList.Type
 
-/** Many requests in one. */
+/** Many requests in one call. */
 export class BatchGroup extends HttpApiGroup.make("batch")
   .add(
     HttpApiEndpoint.post("batch", "/batch", {

@@ -3,11 +3,11 @@ import { Count } from "../Bounds.ts"
 import { RequestId } from "../Ids.ts"
 
 /**
- * A request of a batch that was served: its answer as its operation gives it alone. `error` stands in place of `response` only where
- * the request was served and charged by an earlier try under the same idempotency key, and its answer was not kept.
+ * A served request of a batch, with the answer that its operation returns. `error` replaces `response` only when an earlier attempt
+ * with the same idempotency key served and charged the request, and its answer was not stored.
  */
 export const BatchItem = Schema.Struct({
-  /** Its place in `requests`. */
+  /** Its index in `requests`. */
   index: Count,
   custom_id: Schema.NullOr(Schema.String),
   response: Schema.NullOr(

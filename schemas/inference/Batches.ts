@@ -8,7 +8,7 @@ import { operation } from "../Operation.ts"
 import { Limit } from "../Page.ts"
 import { idempotency } from "./ChatGroup.ts"
 
-/** The operations that a batch in the background can be made of; `/v1` before them makes no difference. */
+/** The operations that a background batch can consist of. A leading `/v1` makes no difference. */
 export const batchEndpoints = [
   "/v1/chat/completions",
   "/chat/completions",
@@ -22,17 +22,17 @@ export const batchEndpoints = [
 
 const text = (maximum: number) => textOf(0, maximum).check(storable)
 
-/** Up to 16 pairs of the caller's own. */
+/** Up to 16 pairs of the client's own. */
 const Metadata = Schema.Record(text(64), text(512)).check(Schema.isMaxProperties(16, { message: "at most 16 pairs" }))
 
-/** A batch whose requests are the lines of a file. Nothing but these fields is allowed. */
+/** A batch whose requests are the lines of a file. Unknown fields are rejected. */
 export const NewBatch = Schema.Struct({
-  /** A file with the purpose `batch`. */
+  /** The id of a file with the purpose `batch`. */
   input_file_id: Schema.String,
   endpoint: Schema.Literals(batchEndpoints),
   completion_window: Schema.Literal("24h"),
   metadata: Schema.optionalKey(Schema.NullOr(Metadata)),
-  /** How long its output and errors are kept from when they are made; 30 days unless told. */
+  /** How long the output and error files are kept after they are written. Default: 30 days. */
   output_expires_after: Schema.optionalKey(
     Schema.NullOr(
       Schema.Struct({
@@ -43,7 +43,7 @@ export const NewBatch = Schema.Struct({
   )
 }).annotate({ identifier: "NewBatch" })
 
-/** What is wrong with the input of a batch; lines count from 1. */
+/** A fault in the input of a batch. Lines count from 1. */
 export const BatchFault = Schema.Struct({
   code: Schema.String,
   message: Schema.String,
@@ -54,8 +54,8 @@ export const BatchFault = Schema.Struct({
 const Time = Schema.NullOr(Schema.Int)
 
 /**
- * A batch in the background, as OpenAI shows one. Each line is an ordinary request with a receipt of its own; those that fail are
- * lines of the error file. `request_counts` grow as lines end. Times are Unix seconds.
+ * A background batch in OpenAI's format. Each line is an ordinary request with a receipt of its own. Failed requests are lines of the
+ * error file. `request_counts` grow as lines end. Times are Unix seconds.
  */
 export const BatchObject = Schema.Struct({
   id: Schema.String,
@@ -90,7 +90,7 @@ export const BatchObject = Schema.Struct({
 }).annotate({ identifier: "BatchObject" })
 export type BatchObject = typeof BatchObject.Type
 
-/** A page of batches, newest first; `last_id` is the `after` of the next one. */
+/** One page of batches, newest first. `last_id` is the `after` of the next page. */
 export const BatchPage = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(BatchObject),
@@ -99,7 +99,7 @@ export const BatchPage = Schema.Struct({
   has_more: Schema.Boolean
 }).annotate({ identifier: "BatchPage" })
 
-/** Which batches are listed. */
+/** The batches to list. */
 export const BatchQuery = {
   limit: Schema.optionalKey(Limit),
   after: Schema.optionalKey(ResourceId)
@@ -129,6 +129,6 @@ export class BatchesGroup extends HttpApiGroup.make("batches")
       params,
       success: BatchObject,
       error: NotFoundError
-    }).annotateMerge(operation("batches.cancel", "Begin no more requests of a batch", free))
+    }).annotateMerge(operation("batches.cancel", "Cancel a batch; running requests finish", free))
   )
   .middleware(InferenceAccess) {}

@@ -10,8 +10,8 @@ const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 // --- request
 
 /**
- * Ends a part of the prompt that is worth keeping in the provider's prompt cache, as on OpenRouter; for models whose provider
- * chooses for itself it says nothing. The last four of a request count.
+ * Marks the end of a part of the prompt to keep in the provider's prompt cache, as on OpenRouter. It has no effect for providers that
+ * cache automatically. Only the last four of a request count.
  */
 export const CacheControl = Schema.Struct({
   type: Schema.Literal("ephemeral"),
@@ -19,17 +19,19 @@ export const CacheControl = Schema.Struct({
 }).annotate({ identifier: "ChatCacheControl" })
 const cacheable = { cache_control: orNull(CacheControl) }
 
+/** Text of a message. */
 export const TextPart = Schema.Struct({
   type: Schema.Literal("text"),
   text: Schema.String,
   ...cacheable
 }).annotate({ identifier: "ChatTextPart" })
+/** An image of a message. */
 export const ImagePart = Schema.Struct({
   type: Schema.Literal("image_url"),
   image_url: Schema.Struct({
     /** An https URL or a data URL. */
     url: Schema.String.check(Schema.isMinLength(1, { message: "a URL" })),
-    /** `original` asks for what `high` does: the image as it is has no bound. */
+    /** `original` means `high`, because the full-size image has no cost limit. */
     detail: orNull(Schema.Literals(["auto", "low", "high", "original"]))
   }),
   ...cacheable
@@ -52,7 +54,7 @@ export const FilePart = Schema.Struct({
   ...cacheable
 }).annotate({ identifier: "ChatFilePart" })
 
-/** What the assistant said in place of an answer, as it is sent back in a conversation. */
+/** A refusal of the assistant in an earlier answer. */
 export const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String }).annotate({
   identifier: "ChatRefusalPart"
 })
@@ -61,12 +63,13 @@ export const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refu
 const contentOf = <S extends Schema.Top>(part: S) =>
   Schema.Union([Schema.String, Schema.NonEmptyArray(part).check(atMost(512))])
 
-/** Text, whole or in parts. */
+/** Text as a string or in parts. */
 export const TextContent = contentOf(TextPart)
-/** Text, whole or in parts, images and files. */
+/** Text as a string, or text, images and files as parts. */
 export const RichContent = contentOf(Schema.Union([TextPart, ImagePart, FilePart]))
 const AssistantContent = contentOf(Schema.Union([TextPart, RefusalPart]))
 
+/** A tool call of the assistant. */
 export const ToolCall = Schema.Struct({
   id: Schema.String,
   type: Schema.Literal("function"),
@@ -74,13 +77,13 @@ export const ToolCall = Schema.Struct({
 }).annotate({ identifier: "ChatToolCall" })
 
 /**
- * A piece of an answer's reasoning, in OpenRouter's shape: `reasoning.text` has a `signature`, `reasoning.encrypted` has `data`
- * alone. Send the pieces back with their message, as they came, and the model goes on from its reasoning. Only this service can read
- * a signature, and only for the account it was made for.
+ * A piece of an answer's reasoning in OpenRouter's format: `reasoning.text` has a `signature`, and `reasoning.encrypted` has only
+ * `data`. Send the pieces back unchanged with their message, and the model continues from its reasoning. Only this service can read a
+ * signature, and only for the account for which it was made.
  */
 export const ReasoningDetail = Schema.Struct({
   type: Schema.Literals(["reasoning.text", "reasoning.encrypted"]),
-  /** In a stream the text comes before, as `reasoning`. */
+  /** In a stream, the text comes earlier, as `reasoning`. */
   text: Schema.optionalKey(Schema.String),
   signature: Schema.optionalKey(Schema.String),
   data: Schema.optionalKey(Schema.String),
@@ -89,15 +92,16 @@ export const ReasoningDetail = Schema.Struct({
 }).annotate({ identifier: "ChatReasoningDetail" })
 export type ReasoningDetail = typeof ReasoningDetail.Type
 
-/** Reasoning of an assistant's message, as it is sent back. */
+/** Reasoning of an assistant message in the request. */
 export const saidReasoning = {
   reasoning: orNull(Schema.String),
-  /** The same under the name that DeepSeek gave it. */
+  /** The same text under DeepSeek's name. */
   reasoning_content: orNull(Schema.String),
-  /** As they came with the message. They go before the two texts; pieces that this service did not sign are ignored. */
+  /** The details of the earlier answer, unchanged. They override the two texts. Details that this service did not sign are ignored. */
   reasoning_details: orNull(Schema.Array(JsonObject).check(atMost(512)))
 }
 
+/** A message of the conversation. */
 export const ChatMessage = Schema.Union([
   Schema.Struct({ role: Schema.Literal("system"), content: TextContent, name: orNull(Schema.String) }),
   Schema.Struct({ role: Schema.Literal("developer"), content: TextContent, name: orNull(Schema.String) }),
@@ -113,12 +117,13 @@ export const ChatMessage = Schema.Union([
   Schema.Struct({ role: Schema.Literal("tool"), content: RichContent, tool_call_id: Schema.String })
 ]).annotate({ identifier: "ChatMessage" })
 
+/** A function that the model may call. */
 export const ChatTool = Schema.Struct({
   type: Schema.Literal("function"),
   function: Schema.Struct({
     name: ToolName,
     description: orNull(Schema.String),
-    /** JSON Schema of the arguments. */
+    /** The JSON Schema of the arguments. */
     parameters: orNull(JsonObject),
     strict: orNull(Schema.Boolean)
   }),
@@ -130,12 +135,13 @@ const NamedTool = Schema.Struct({
   function: Schema.Struct({ name: Schema.String })
 })
 
+/** Whether the model calls tools, and which. */
 export const ToolChoice = Schema.Union([
   Schema.Literals(["auto", "none", "required"]),
   NamedTool,
   Schema.Struct({
     type: Schema.Literal("allowed_tools"),
-    /** The model is offered only these of the tools. */
+    /** The model may call only these tools. */
     allowed_tools: Schema.Struct({
       mode: Schema.Literals(["auto", "required"]),
       tools: Schema.Array(NamedTool).check(...sized(1, TOOLS_MAX, "items"))
@@ -143,6 +149,7 @@ export const ToolChoice = Schema.Union([
   })
 ]).annotate({ identifier: "ChatToolChoice" })
 
+/** The format of the answer: text, any JSON object, or JSON that conforms to a schema. */
 export const ResponseFormat = Schema.Union([
   Schema.Struct({ type: Schema.Literal("text") }),
   Schema.Struct({ type: Schema.Literal("json_object") }),
@@ -157,7 +164,7 @@ export const ResponseFormat = Schema.Union([
   })
 ]).annotate({ identifier: "ChatResponseFormat" })
 
-/** How much a reasoning model thinks. Nothing but these fields is allowed. */
+/** How much a reasoning model thinks. Unknown fields are rejected. */
 export const ChatReasoning = Schema.Struct({
   effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
   max_tokens: orNull(integer(0, Number.MAX_SAFE_INTEGER)),
@@ -165,13 +172,13 @@ export const ChatReasoning = Schema.Struct({
 }).annotate({ identifier: "ChatReasoning" })
 
 /**
- * OpenAI's chat completion request with OpenRouter's additions. A null counts as absent, as it does there. Members this service
- * does not know are ignored and named in the header `X-Svc-Ignored-Parameters`; members of those APIs that would change the
- * answer and are not offered are refused as `unsupported_parameter`.
+ * OpenAI's chat completion request with OpenRouter's additions. A null counts as absent, as it does there. The gateway ignores unknown
+ * fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects fields of those APIs that would change the answer
+ * and are not supported, with `unsupported_parameter`.
  */
 export const ChatCompletionRequest = Schema.Struct({
   /**
-   * A model id, a fallback chain of up to 15 ids joined by commas, or `@` and the slug of a preset. Required unless `models` is
+   * A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is
    * given.
    */
   model: orNull(ModelString),
@@ -181,7 +188,7 @@ export const ChatCompletionRequest = Schema.Struct({
   messages: Schema.Array(ChatMessage).check(...sized(1, MESSAGES_MAX, "items")),
   stream: orNull(Schema.Boolean),
   stream_options: orNull(Schema.Struct({ include_usage: orNull(Schema.Boolean) })),
-  /** Without one the service chooses a ceiling, and holds what the account has towards it. */
+  /** Without a limit, the service chooses a ceiling and holds money for it as far as the balance allows. */
   max_tokens: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
   max_completion_tokens: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
   temperature: orNull(between(0, 2)),
@@ -198,31 +205,31 @@ export const ChatCompletionRequest = Schema.Struct({
   parallel_tool_calls: orNull(Schema.Boolean),
   response_format: orNull(ResponseFormat),
   reasoning: orNull(ChatReasoning),
-  /** The same as `reasoning.effort`, which wins; `max` means `xhigh`. */
+  /** The same as `reasoning.effort`, which takes precedence. `max` means `xhigh`. */
   reasoning_effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh", "max"])),
   logprobs: orNull(Schema.Boolean),
   top_logprobs: orNull(integer(0, 20)),
-  /** How much is said in an answer. */
+  /** How detailed the answer is. */
   verbosity: orNull(Schema.Literals(["low", "medium", "high"])),
   user: orNull(textOf(0, 256)),
-  /** Stands in for `user`, where that is absent. */
+  /** Used when `user` is absent. */
   safety_identifier: orNull(textOf(0, 64)),
-  /** A hint for OpenAI's prompt cache: requests with the same one have much in common. */
+  /** A hint for OpenAI's prompt cache: requests with the same key have much in common. */
   prompt_cache_key: orNull(textOf(0, 64)),
   metadata: orNull(Schema.Record(Schema.String, Schema.String)),
-  /** Requests with the same one are of one session; see `router.pin_model`. */
+  /** Requests with the same id belong to one session; see `router.pin_model`. */
   session_id: orNull(textOf(1, 256)),
   routing: orNull(RoutingPolicy),
-  /** How `svc/auto` may choose. */
+  /** Options for `svc/auto`. */
   router: orNull(RouterOptions),
-  /** The most this request may cost, in US cents; models that could cost more are left out. */
+  /** The maximum cost of this request, in US cents. Models that could cost more are left out. */
   budget_cents: orNull(between(0, 1_000_000_000))
 }).annotate({ identifier: "ChatCompletionRequest" })
 export type ChatCompletionRequest = typeof ChatCompletionRequest.Type
 
 // --- response
 
-/** Tokens of a chat call; `prompt_tokens` includes cached ones, `completion_tokens` includes reasoning. */
+/** Token counts of a chat. `prompt_tokens` includes cached ones, `completion_tokens` includes reasoning. */
 export const ChatUsage = Schema.Struct({
   prompt_tokens: Count,
   completion_tokens: Count,
@@ -237,13 +244,14 @@ const Logprobs = Schema.NullOr(
 
 export const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
 
-/** What a model shows of its reasoning; the first two are the same text, since clients read one or the other. */
+/** The reasoning that a model shows. The first two members contain the same text, because clients read one or the other. */
 const shownReasoning = {
   reasoning: Schema.optionalKey(Schema.String),
   reasoning_content: Schema.optionalKey(Schema.String),
   reasoning_details: Schema.optionalKey(Schema.Array(ReasoningDetail))
 }
 
+/** One choice of an answer. There is always exactly one. */
 export const ChatChoice = Schema.Struct({
   index: Count,
   message: Schema.Struct({
@@ -257,7 +265,7 @@ export const ChatChoice = Schema.Struct({
   logprobs: Schema.optionalKey(Logprobs)
 }).annotate({ identifier: "ChatChoice" })
 
-/** A whole answer. `cost_usd` is what was charged; the receipt of `request_id` says the same. */
+/** A complete answer. `cost_usd` is the charge, as on the receipt of `request_id`. */
 export const ChatCompletion = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("chat.completion"),
@@ -275,8 +283,8 @@ export const ChatCompletion = Schema.Struct({
 export type ChatCompletion = typeof ChatCompletion.Type
 
 /**
- * One piece of a streamed answer. The last before `[DONE]` carries usage and cost; when `include_usage` was asked it has no
- * choices, else one with an empty delta. An error after the stream began comes as `error` with `finish_reason: "error"`.
+ * One chunk of a streamed answer. The last one before `[DONE]` contains usage and cost: with `include_usage` it has no choices,
+ * otherwise one with an empty delta. An error after the start of the stream is a chunk with `error` and `finish_reason: "error"`.
  */
 export const ChatCompletionChunk = Schema.Struct({
   id: Schema.String,

@@ -14,17 +14,17 @@ import { ChatCompletion, ChatCompletionRequest } from "./ChatCompletions.ts"
 import { CostEstimate, EstimateRequest, WorkEstimateRequest } from "./Estimate.ts"
 import { PresetChatRequest } from "./PresetChat.ts"
 
-/** A frame of a stream; `data` is a `ChatCompletionChunk` as JSON, or `[DONE]`. */
+/** A stream event. `data` is a `ChatCompletionChunk` as JSON, or `[DONE]`. */
 const StreamFrame = Schema.Struct({
   id: Schema.optional(Schema.String),
   event: Schema.String,
   data: Schema.String
 })
 
-/** Makes a repeat of the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
+/** Makes repeating the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
 export const idempotency = { "idempotency-key": Schema.optional(Schema.String) }
 
-/** What only a paid operation of this kind can fail with. */
+/** The errors that only a paid operation of this kind can return. */
 export const paidErrors = [
   InsufficientCreditsError,
   NotFoundError,
@@ -34,7 +34,7 @@ export const paidErrors = [
   TimeoutError
 ] as const
 
-/** Chat with any text model, and what it would cost. */
+/** Chat with any text model, and cost estimates. */
 export class ChatGroup extends HttpApiGroup.make("chat")
   .add(
     HttpApiEndpoint.post("chatCompletions", "/chat/completions", {
@@ -44,14 +44,14 @@ export class ChatGroup extends HttpApiGroup.make("chat")
       error: paidErrors
     }).annotateMerge(operation("chat.completions", "Create a chat completion", { limit: "default", charge: "tokens" })),
     HttpApiEndpoint.post("presetChatCompletions", "/presets/:slug/chat/completions", {
-      // Any text: what is no slug names no preset, which is a 404 like any other that there is not.
+      // Any text is allowed: an invalid slug is simply an unknown preset, which is a 404.
       params: { slug: Schema.String },
       headers: idempotency,
       payload: PresetChatRequest,
       success: [ChatCompletion, HttpApiSchema.StreamSse({ events: StreamFrame })],
       error: paidErrors
     }).annotateMerge(
-      operation("presets.chat.completions", "Create a chat completion by a preset", {
+      operation("presets.chat.completions", "Create a chat completion with a preset", {
         limit: "default",
         charge: "tokens"
       })
@@ -61,7 +61,7 @@ export class ChatGroup extends HttpApiGroup.make("chat")
       success: CostEstimate,
       error: NotFoundError
     }).annotateMerge(
-      operation("estimate", "Estimate the cost of a call", { limit: "default", charge: "free", safe: true })
+      operation("estimate", "Estimate the cost of a request", { limit: "default", charge: "free", safe: true })
     )
   )
   .middleware(InferenceAccess) {}

@@ -7,17 +7,17 @@ import { operation } from "../Operation.ts"
 import { BalanceWarning } from "../Routing.ts"
 import { idempotency, paidErrors } from "./ChatGroup.ts"
 
-/** The most inputs of one request, as at OpenAI. */
+/** The maximum number of inputs in one request, as at OpenAI. */
 export const MAX_INPUTS = 2_048
 
 const Text = Schema.String.check(Schema.isMinLength(1, { message: "a non-empty string" }))
-const Tokens = Schema.Array(Count).check(Schema.isMinLength(1, { message: "a non-empty array of tokens" }))
+const Tokens = Schema.Array(Count).check(Schema.isMinLength(1, { message: "must be a non-empty array of tokens" }))
 
 /**
- * An embeddings request. Nothing but these fields is allowed; a null counts as absent. `input` is a text, up to 2,048 texts, the
- * tokens of one text, or the tokens of up to 2,048 texts; models that take texts alone refuse tokens. Inputs longer than the
- * model's window are refused unless `truncation` has them cut, which models without that parameter do not do. `input_type` is for
- * models that embed queries and documents differently; it makes no difference to others.
+ * An embeddings request. Unknown fields are rejected; a null counts as absent. `input` is a text, up to 2,048 texts, the tokens of one
+ * text, or the tokens of up to 2,048 texts. Models that accept only texts reject tokens. An input longer than the model's context
+ * window is rejected, unless `truncation` is true and the model supports it. `input_type` is for models that embed queries and
+ * documents differently, and has no effect on others.
  */
 export const EmbeddingsRequest = Schema.Struct({
   model: ModelString,
@@ -27,27 +27,27 @@ export const EmbeddingsRequest = Schema.Struct({
     Tokens,
     Schema.Array(Tokens).check(...sized(1, MAX_INPUTS, "items"))
   ]),
-  /** Those of the model unless told. */
+  /** Default: the model's own number of dimensions. */
   dimensions: Schema.optionalKey(
-    Schema.NullOr(Schema.Int.check(Schema.isGreaterThan(0, { message: "an integer above 0" })))
+    Schema.NullOr(Schema.Int.check(Schema.isGreaterThan(0, { message: "must be an integer above 0" })))
   ),
-  /** `float` unless told; `base64` is that of little-endian 32-bit floats. */
+  /** Default: `float`. `base64` is the base64 of little-endian 32-bit floats. */
   encoding_format: Schema.optionalKey(Schema.NullOr(Schema.Literals(["float", "base64"]))),
   input_type: Schema.optionalKey(Schema.NullOr(Schema.Literals(["query", "document"]))),
-  /** False unless told. */
+  /** Default: false. */
   truncation: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
   user: Schema.optionalKey(Schema.NullOr(textOf(0, 256)))
 }).annotate({ identifier: "EmbeddingsRequest" })
 export type EmbeddingsRequest = typeof EmbeddingsRequest.Type
 
-/** One vector, of the input at this index: numbers, or a string when base64 was asked for. */
+/** The vector of the input with this index: numbers, or a string for base64. */
 export const Embedding = Schema.Struct({
   object: Schema.Literal("embedding"),
   index: Count,
   embedding: Schema.Union([Schema.Array(Schema.Finite), Schema.String])
 }).annotate({ identifier: "Embedding" })
 
-/** The vectors of all inputs, in their order. */
+/** The vectors of all inputs, in order. */
 export const EmbeddingsList = Schema.Struct({
   object: Schema.Literal("list"),
   model: ModelString,

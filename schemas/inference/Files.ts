@@ -6,15 +6,15 @@ import { InsufficientCreditsError, NotFoundError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
 import { Limit } from "../Page.ts"
 
-/** `file_` and 44 hexadecimal characters, time-ordered. */
+/** `file_` and 44 hexadecimal characters that sort by time. */
 const FileId = Schema.String.check(
   Schema.isPattern(/^file_[0-9a-f]{44}$/, { message: "file_ and 44 hexadecimal characters" })
 )
 
-/** What a file is for: the input of a batch, or what became of one. */
+/** The purpose of a file: the input of a batch, or its output. */
 export const FilePurpose = Schema.Literals(["batch", "batch_output"])
 
-/** A file of the account, as OpenAI shows one. Times are Unix seconds. */
+/** A file of the account in OpenAI's format. Times are Unix seconds. */
 export const FileObject = Schema.Struct({
   id: FileId,
   object: Schema.Literal("file"),
@@ -27,7 +27,7 @@ export const FileObject = Schema.Struct({
 }).annotate({ identifier: "FileObject" })
 export type FileObject = typeof FileObject.Type
 
-/** A page of files, newest first unless told; `last_id` is the `after` of the next one. */
+/** One page of files, newest first by default. `last_id` is the `after` of the next page. */
 export const FileList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(FileObject),
@@ -36,7 +36,7 @@ export const FileList = Schema.Struct({
   has_more: Schema.Boolean
 }).annotate({ identifier: "FileList" })
 
-/** A file that is gone. */
+/** The confirmation that a file was deleted. */
 export const FileDeleted = Schema.Struct({
   id: FileId,
   object: Schema.Literal("file"),
@@ -44,9 +44,9 @@ export const FileDeleted = Schema.Struct({
 }).annotate({ identifier: "FileDeleted" })
 
 /**
- * The form a file is sent in, of at most 32 MiB: `purpose` is `batch`, and `file` has a request on each line, at most 50,000. It is
- * kept for 30 days, or as long as `expires_after[seconds]` says, from an hour to 30 days. An account has at most 1,000 of them at a
- * time, and 512 MiB in all.
+ * The upload form, of at most 32 MiB. `purpose` is `batch`, and `file` contains one request per line, at most 50,000. The file is kept
+ * for 30 days, or as long as `expires_after[seconds]` says, from an hour to 30 days. An account can have at most 1,000 input files, of
+ * 512 MiB in total.
  */
 export const NewFile = Schema.Struct({
   purpose: Schema.Literal("batch"),
@@ -55,7 +55,7 @@ export const NewFile = Schema.Struct({
   "expires_after[seconds]": Schema.optionalKey(Schema.NumberFromString)
 }).annotate({ identifier: "NewFile" })
 
-/** Which files are listed. */
+/** The files to list. */
 export const FilePage = {
   limit: Schema.optionalKey(Limit),
   after: Schema.optionalKey(FileId),
@@ -63,11 +63,11 @@ export const FilePage = {
   order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
 }
 
-// Any text: what is no id is no file, which is a 404 like any other that there is not.
+// Any text is allowed: an invalid id is simply an unknown file, which is a 404.
 const params = { file_id: Schema.String }
 const free = { limit: "default", charge: "free" } as const
 
-/** Files of batches: what goes in and what comes out. */
+/** Input and output files of batches. */
 export class FilesGroup extends HttpApiGroup.make("files")
   .add(
     HttpApiEndpoint.post("createFile", "/files", {
@@ -76,13 +76,13 @@ export class FilesGroup extends HttpApiGroup.make("files")
       error: InsufficientCreditsError
     }).annotateMerge(operation("files.create", "Upload the input of a batch", free)),
     HttpApiEndpoint.get("listFiles", "/files", { query: FilePage, success: FileList }).annotateMerge(
-      operation("files.list", "List files of batches, newest first unless told", free)
+      operation("files.list", "List batch files, newest first by default", free)
     ),
     HttpApiEndpoint.get("getFile", "/files/:file_id", {
       params,
       success: FileObject,
       error: NotFoundError
-    }).annotateMerge(operation("files.get", "Retrieve what is known of a file", free)),
+    }).annotateMerge(operation("files.get", "Retrieve a file's metadata", free)),
     HttpApiEndpoint.get("fileContent", "/files/:file_id/content", {
       params,
       success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "application/jsonl" })),

@@ -3,7 +3,7 @@ import { sized } from "../Bounds.ts"
 import { ModelString } from "../Ids.ts"
 import { ChatCompletion, ChatCompletionRequest, RichContent, saidReasoning, TextContent } from "./ChatCompletions.ts"
 
-/** A message of the legacy chat: a role and what was said. */
+/** A message of the legacy chat: a role and a text. */
 export const LegacyChatMessage = Schema.Union([
   Schema.Struct({ role: Schema.Literal("system"), content: TextContent }),
   Schema.Struct({ role: Schema.Literal("developer"), content: TextContent }),
@@ -26,11 +26,11 @@ const {
 } = ChatCompletionRequest.fields
 
 /**
- * The legacy chat request. Nothing but these fields is allowed; each means what it means to a chat completion, and a null counts
- * as absent. It is never streamed and takes no tools.
+ * The legacy chat request. Unknown fields are rejected. Each field means the same as in a chat completion, and a null counts as absent.
+ * It supports neither streaming nor tools.
  */
 export const LegacyChatRequest = Schema.Struct({
-  /** A model id, a fallback chain of up to 15 ids joined by commas, or a preset as `@slug`. */
+  /** A model id, a fallback chain of up to 15 ids separated by commas, or a preset as `@slug`. */
   model: ModelString,
   messages: Schema.Array(LegacyChatMessage).check(...sized(1, 100, "items")),
   budget_cents,
@@ -42,15 +42,15 @@ export const LegacyChatRequest = Schema.Struct({
   seed,
   stop,
   user,
-  /** A session that the answered request is added to: its `session_id` or its id. */
+  /** The session to which the answered request is added: its `session_id` or its id. */
   session_id,
   routing
 }).annotate({ identifier: "LegacyChatRequest" })
 export type LegacyChatRequest = typeof LegacyChatRequest.Type
 
 /**
- * A whole answer. One with `cached: true` was given before to the same question of the same account and project: it is free, has
- * no tokens in its usage and no provider attempts in its routing, a request id of its own and no receipt.
+ * A complete answer. `cached: true` means that the same account and project asked the same before. Such an answer is free: its usage
+ * has no tokens, its routing no provider attempts, and it has a request id of its own but no receipt.
  */
 export const LegacyChatCompletion = Schema.Struct({
   ...ChatCompletion.fields,

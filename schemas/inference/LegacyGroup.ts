@@ -16,14 +16,14 @@ import { LegacyChatCompletion, LegacyChatRequest } from "./LegacyChat.ts"
 
 const headers = {
   ...idempotency,
-  /** `false` neither reads nor writes the cache, nor does `Cache-Control: no-store`. `true` unless told. */
+  /** `false` neither reads nor writes the cache, and neither does `Cache-Control: no-store`. Default: `true`. */
   "x-svc-cache": Schema.optional(Schema.String),
-  /** Seconds an answer made by this request is kept, 1 to 3600. 300 unless told. */
+  /** How long an answer to this request is cached, in seconds, 1 to 3,600. Default: 300. */
   "x-svc-cache-ttl": Schema.optional(Schema.String),
   "cache-control": Schema.optional(Schema.String)
 }
 
-/** What only a paid operation of this kind can fail with. */
+/** The errors that only a paid operation of this kind can return. */
 const paidErrors = [
   LegacyInsufficientCreditsError,
   LegacyNotFoundError,
@@ -33,7 +33,7 @@ const paidErrors = [
   LegacyTimeoutError
 ] as const
 
-/** Routes that are kept working and have newer equivalents. */
+/** Older routes that stay available and have newer equivalents. */
 export class LegacyGroup extends HttpApiGroup.make("legacy")
   .add(
     HttpApiEndpoint.post("chat", "/chat", {
@@ -44,7 +44,7 @@ export class LegacyGroup extends HttpApiGroup.make("legacy")
       }),
       error: paidErrors
     }).annotateMerge(
-      operation("chat", "Create a chat completion, or get the cached one", { limit: "chat", charge: "tokens" })
+      operation("chat", "Create a chat completion, or return the cached one", { limit: "chat", charge: "tokens" })
     ),
     HttpApiEndpoint.post("images", "/images", {
       headers: idempotency,

@@ -23,19 +23,19 @@ const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 // --- request
 
 /**
- * Up to and with what carries this, the prompt is worth keeping in the provider's cache, for five minutes or an hour. Writing
- * it for an hour costs more where the provider's price list says so.
+ * Caches the prompt up to and including this block at the provider, for five minutes or an hour. Writing it for an hour costs more if
+ * the provider's price list says so.
  */
 export const MessagesCacheControl = Schema.Struct({
   type: Schema.Literal("ephemeral"),
   ttl: orNull(Schema.Literals(["5m", "1h"])),
-  /** How widely Anthropic shares what is kept. Passed on where `anthropic-beta` asks for it. */
+  /** How widely Anthropic shares the cached prompt. Passed on when `anthropic-beta` asks for it. */
   scope: orNull(textOf(1, 64))
 }).annotate({ identifier: "MessagesCacheControl" })
 
 const cacheable = { cache_control: orNull(MessagesCacheControl) }
 
-/** Text. Citations of an earlier answer are not passed on, so that there may be none. */
+/** Text. Citations of an earlier answer cannot be passed on, so they must be omitted. */
 export const MessagesTextBlock = Schema.Struct({
   type: Schema.Literal("text"),
   text: Schema.String,
@@ -77,7 +77,7 @@ export const MessagesDocumentBlock = Schema.Struct({
   ...cacheable
 }).annotate({ identifier: "MessagesDocumentBlock" })
 
-/** A call of a tool that the assistant made. */
+/** A tool call of the assistant. */
 export const MessagesToolUseBlock = Schema.Struct({
   type: Schema.Literal("tool_use"),
   id: textOf(1, 256),
@@ -89,7 +89,7 @@ export const MessagesToolUseBlock = Schema.Struct({
 
 const prompting = [MessagesTextBlock, MessagesImageBlock, MessagesDocumentBlock] as const
 
-/** What a tool answered to a call. */
+/** The result of a tool call. */
 export const MessagesToolResultBlock = Schema.Struct({
   type: Schema.Literal("tool_result"),
   tool_use_id: textOf(1, 256),
@@ -99,9 +99,9 @@ export const MessagesToolResultBlock = Schema.Struct({
 }).annotate({ identifier: "MessagesToolResultBlock" })
 
 /**
- * Thinking of an earlier answer, with its signature. Send it back as it came, and a model of the same provider goes on from it. A
- * signature that this service did not make for the same account is refused; without one the thinking is a text, which most
- * providers do not take.
+ * Thinking of an earlier answer, with its signature. Send it back unchanged, and a model of the same provider continues from it. A
+ * signature that this service did not make for the same account is rejected. Thinking without a signature is plain text, which most
+ * providers do not accept.
  */
 export const MessagesThinkingBlock = Schema.Struct({
   type: Schema.Literal("thinking"),
@@ -109,7 +109,7 @@ export const MessagesThinkingBlock = Schema.Struct({
   signature: orNull(Schema.String)
 }).annotate({ identifier: "MessagesThinkingBlock" })
 
-/** The same without a text. */
+/** Thinking of an earlier answer without its text. */
 export const MessagesRedactedBlock = Schema.Struct({
   type: Schema.Literal("redacted_thinking"),
   data: Schema.String
@@ -117,7 +117,7 @@ export const MessagesRedactedBlock = Schema.Struct({
 
 const blocks = <S extends Schema.Top>(block: S) => Schema.Array(block).check(...sized(1, 512, "items"))
 
-/** One turn. A system message may stand among them, as before them in `system`. */
+/** One turn. System messages may also appear among the turns. */
 export const MessagesMessage = Schema.Union([
   Schema.Struct({
     role: Schema.Literal("user"),
@@ -138,15 +138,15 @@ export const MessagesMessage = Schema.Union([
   })
 ]).annotate({ identifier: "MessagesMessage" })
 
-/** A tool of the caller's own. */
+/** A tool that the client defines. */
 export const MessagesCustomTool = Schema.Struct({
   type: orNull(Schema.Literal("custom")),
   name: ToolName,
   description: orNull(Schema.String),
-  /** JSON Schema of the input, an object. */
+  /** The JSON Schema of the input, an object. */
   input_schema: JsonObject,
   strict: orNull(Schema.Boolean),
-  /** Has no effect: input is streamed as it comes. */
+  /** Has no effect: input is always streamed as it arrives. */
   eager_input_streaming: orNull(Schema.Boolean),
   /** Has no effect: all tools are loaded. */
   defer_loading: orNull(Schema.Boolean),
@@ -154,8 +154,8 @@ export const MessagesCustomTool = Schema.Struct({
 }).annotate({ identifier: "MessagesCustomTool" })
 
 /**
- * A tool that Anthropic's API knows by its type and the caller runs. Anthropic is given it as it is; other providers are offered
- * a function with the tool's published input.
+ * A tool that Anthropic's API defines by its type and the client runs. Anthropic receives it unchanged. Other providers receive a
+ * function with the tool's published input.
  */
 export const MessagesTypedTool = Schema.Struct({
   type: Schema.String.check(
@@ -164,9 +164,9 @@ export const MessagesTypedTool = Schema.Struct({
     })
   ),
   name: ToolName,
-  /** Of a text editor: the most characters that `view` shows. */
+  /** For a text editor: the maximum number of characters that `view` shows. */
   max_characters: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
-  /** Of a computer: its screen. */
+  /** For a computer: the size of its screen. */
   display_width_px: orNull(integer(1, 100_000)),
   display_height_px: orNull(integer(1, 100_000)),
   display_number: orNull(integer(0, 100_000)),
@@ -177,14 +177,14 @@ export const MessagesTypedTool = Schema.Struct({
 }).annotate({ identifier: "MessagesTypedTool" })
 export type MessagesTypedTool = typeof MessagesTypedTool.Type
 
-/** A tool that the caller runs. */
+/** A tool that the client runs. */
 export const MessagesTool = Schema.Union([MessagesCustomTool, MessagesTypedTool]).annotate({
   identifier: "MessagesTool"
 })
 
 const single = { disable_parallel_tool_use: orNull(Schema.Boolean) }
 
-/** Whether a tool may, must or must not be used; `any` is one of them all. */
+/** Whether the model may, must or must not call tools. `any` means that it must call one of them. */
 export const MessagesToolChoice = Schema.Union([
   Schema.Struct({ type: Schema.Literal("auto"), ...single }),
   Schema.Struct({ type: Schema.Literal("any"), ...single }),
@@ -192,10 +192,10 @@ export const MessagesToolChoice = Schema.Union([
   Schema.Struct({ type: Schema.Literal("none") })
 ]).annotate({ identifier: "MessagesToolChoice" })
 
-/** `omitted`: the answer comes with the signatures of its thinking, and without its text. */
+/** `omitted`: the answer contains the signatures of its thinking without its text. */
 const display = { display: orNull(Schema.Literals(["summarized", "omitted"])) }
 
-/** Whether the model thinks before it answers, and with how many tokens at most. */
+/** Whether the model thinks before it answers, and its maximum number of thinking tokens. */
 export const MessagesThinking = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("enabled"),
@@ -210,21 +210,21 @@ const ofTokens = Schema.Struct({ type: Schema.Literal("input_tokens"), value: in
 const ofToolUses = Schema.Struct({ type: Schema.Literal("tool_uses"), value: integer(0, Number.MAX_SAFE_INTEGER) })
 const editType = (kind: string) => Schema.String.check(Schema.isPattern(new RegExp(`^${kind}_\\d{8}$`)))
 
-/** Takes old results of tools out of the prompt, once it is long enough. */
+/** Removes old tool results from the prompt once it is long enough. */
 export const MessagesClearToolUses = Schema.Struct({
   type: editType("clear_tool_uses"),
-  /** From which size on; 100,000 tokens unless it says otherwise. */
+  /** The size from which on results are removed. Default: 100,000 tokens. */
   trigger: orNull(Schema.Union([ofTokens, ofToolUses])),
-  /** How many of the latest stay; three unless it says otherwise. */
+  /** How many of the latest results stay. Default: three. */
   keep: orNull(ofToolUses),
-  /** The fewest tokens that are worth it. */
+  /** The minimum number of tokens to remove. */
   clear_at_least: orNull(ofTokens),
   exclude_tools: orNull(Schema.Array(Schema.String).check(atMost(512))),
-  /** Whether the input of the calls goes too, of all tools or of those named. */
+  /** Whether the input of the calls is removed as well, for all tools or for the named ones. */
   clear_tool_inputs: orNull(Schema.Union([Schema.Boolean, Schema.Array(Schema.String).check(atMost(512))]))
 }).annotate({ identifier: "MessagesClearToolUses" })
 
-/** Takes the thinking of earlier turns out of the prompt. */
+/** Removes the thinking of earlier turns from the prompt. */
 export const MessagesClearThinking = Schema.Struct({
   type: editType("clear_thinking"),
   keep: orNull(
@@ -236,7 +236,7 @@ export const MessagesClearThinking = Schema.Struct({
   )
 }).annotate({ identifier: "MessagesClearThinking" })
 
-/** Lets the provider sum up a long conversation. No provider is asked to: `applied_edits` has none. */
+/** Asks the provider to summarize a long conversation. The gateway does not pass this on, so `applied_edits` never contains it. */
 export const MessagesCompact = Schema.Struct({
   type: editType("compact"),
   trigger: orNull(ofTokens),
@@ -244,26 +244,26 @@ export const MessagesCompact = Schema.Struct({
   instructions: orNull(Schema.String)
 }).annotate({ identifier: "MessagesCompact" })
 
-/** What is taken out of the prompt before the model reads it. */
+/** What to remove from the prompt before the model reads it. */
 export const MessagesContextManagement = Schema.Struct({
   edits: orNull(
     Schema.Array(Schema.Union([MessagesClearToolUses, MessagesClearThinking, MessagesCompact])).check(atMost(16))
   )
 }).annotate({ identifier: "MessagesContextManagement" })
 
-/** An answer that keeps to a JSON schema. */
+/** A JSON Schema that the answer conforms to. */
 export const MessagesOutputFormat = Schema.Struct({
   type: Schema.Literal("json_schema"),
   schema: JsonObject
 }).annotate({ identifier: "MessagesOutputFormat" })
 
 /**
- * Anthropic's messages request, for any model, with members of our own. A null counts as absent. What is not known here, or is
- * known and not offered, is refused as `unsupported_parameter`; nothing is ignored.
+ * Anthropic's Messages request, for any model, with additional fields of this service. A null counts as absent. Unknown and unsupported
+ * fields are rejected with `unsupported_parameter`; none is ignored.
  */
 export const MessagesRequest = Schema.Struct({
   /**
-   * A model id, a fallback chain of up to 15 ids joined by commas, or `@` and the slug of a preset. Required unless `models` is
+   * A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is
    * given.
    */
   model: orNull(ModelString),
@@ -283,35 +283,35 @@ export const MessagesRequest = Schema.Struct({
   thinking: orNull(MessagesThinking),
   output_config: orNull(
     Schema.Struct({
-      /** How much a reasoning model thinks; `max` counts as `xhigh`. */
+      /** How much a reasoning model thinks. `max` means `xhigh`. */
       effort: orNull(Schema.Literals(["low", "medium", "high", "xhigh", "max"])),
       format: orNull(MessagesOutputFormat)
     })
   ),
-  /** The same as `output_config.format`, which wins. */
+  /** The same as `output_config.format`, which takes precedence. */
   output_format: orNull(MessagesOutputFormat),
   metadata: orNull(Schema.Struct({ user_id: orNull(textOf(0, 256)) })),
   /** Every request is served at the standard tier. */
   service_tier: orNull(Schema.Literals(["auto", "standard_only"])),
-  /** Breakpoints of the prompt cache are set for the caller, as `routing.caching: "auto"` does. */
+  /** Sets prompt cache breakpoints automatically, as `routing.caching: "auto"` does. */
   cache_control: orNull(MessagesCacheControl),
-  /** Anthropic carries the edits out itself; for other providers the gateway clears what is to be cleared. */
+  /** Anthropic performs the edits itself. For other providers, the gateway removes the content. */
   context_management: orNull(MessagesContextManagement),
-  /** The same as `metadata.user_id`, before which it goes. */
+  /** The same as `metadata.user_id`, which it overrides. */
   user: orNull(textOf(0, 256)),
-  /** Requests with the same one are of one session; see `router.pin_model`. */
+  /** Requests with the same id belong to one session; see `router.pin_model`. */
   session_id: orNull(textOf(1, 256)),
   routing: orNull(RoutingPolicy),
-  /** OpenRouter's words for `routing`. */
+  /** OpenRouter's form of `routing`. */
   provider: orNull(JsonObject),
-  /** How `svc/auto` may choose. */
+  /** Options for `svc/auto`. */
   router: orNull(RouterOptions),
-  /** The most this request may cost, in US cents; models that could cost more are left out. */
+  /** The maximum cost of this request, in US cents. Models that could cost more are left out. */
   budget_cents: orNull(between(0, 1_000_000_000))
 }).annotate({ identifier: "MessagesRequest" })
 export type MessagesRequest = typeof MessagesRequest.Type
 
-/** A messages request whose prompt is to be counted, as it would be sent; `max_tokens` may be left out. */
+/** A messages request whose prompt is counted. `max_tokens` may be omitted. */
 export const MessagesCountRequest = Schema.Struct({
   ...MessagesRequest.fields,
   max_tokens: orNull(MessagesRequest.fields.max_tokens)
@@ -320,12 +320,12 @@ export type MessagesCountRequest = typeof MessagesCountRequest.Type
 
 // --- response
 
-/** Tokens in disjoint buckets: `input_tokens` has neither those read from the prompt cache nor those written to it. */
+/** Tokens in disjoint buckets: `input_tokens` excludes prompt cache reads and writes. */
 export const MessagesUsage = Schema.Struct({
   input_tokens: Count,
   cache_creation_input_tokens: Count,
   cache_read_input_tokens: Count,
-  /** The tokens of `cache_creation_input_tokens` by how long they are kept. */
+  /** The tokens of `cache_creation_input_tokens` by lifetime. */
   cache_creation: Schema.Struct({ ephemeral_5m_input_tokens: Count, ephemeral_1h_input_tokens: Count }),
   output_tokens: Count,
   /** The part of `output_tokens` that was thinking. */
@@ -334,8 +334,8 @@ export const MessagesUsage = Schema.Struct({
 export type MessagesUsage = typeof MessagesUsage.Type
 
 /**
- * A block of an answer. Thinking has a signature of this service. It comes back with the conversation, so that the model can go on
- * from it. Thinking that its provider does not show is `redacted_thinking`.
+ * A content block of an answer. Thinking has a signature of this service, which the client sends back with the conversation so that the
+ * model can continue from it. Thinking that its provider does not show is `redacted_thinking`.
  */
 export const MessagesBlock = Schema.Union([
   Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
@@ -356,7 +356,7 @@ export const MessagesStopReason = Schema.Literals([
 export type MessagesStopReason = typeof MessagesStopReason.Type
 
 const extras = {
-  /** What was taken out of the prompt; only where the request has `context_management`. */
+  /** What was removed from the prompt; only when the request contains `context_management`. */
   context_management: Schema.optionalKey(Schema.Struct({ applied_edits: Schema.Array(JsonObject) })),
   cost_usd: Usd,
   request_id: RequestId,
@@ -373,7 +373,7 @@ const head = {
   model: ModelString
 }
 
-/** A whole answer. `cost_usd` is what was charged; the receipt of `request_id` says the same. */
+/** A complete answer. `cost_usd` is the charge, as on the receipt of `request_id`. */
 export const MessagesAnswer = Schema.Struct({
   ...head,
   content: Schema.Array(MessagesBlock),
@@ -387,8 +387,8 @@ export type MessagesAnswer = typeof MessagesAnswer.Type
 const index = { index: Count }
 
 /**
- * One event of a streamed answer; its `type` is the name of the event too. The input of `message_start` is an estimate; the
- * counts of `message_delta` are those that were charged, beside what they cost. After `error` nothing comes.
+ * One event of a streamed answer. Its `type` is also the event's name. The input tokens in `message_start` are an estimate.
+ * `message_delta` contains the charged counts and their cost. Nothing follows an `error`.
  */
 export const MessagesStreamEvent = Schema.Union([
   Schema.Struct({
@@ -425,5 +425,5 @@ export const MessagesStreamEvent = Schema.Union([
 ]).annotate({ identifier: "MessagesStreamEvent" })
 export type MessagesStreamEvent = typeof MessagesStreamEvent.Type
 
-/** The tokens of a prompt, counted by one tokenizer for all models; what a provider counts may differ a little. */
+/** The tokens of a prompt, counted by one tokenizer for all models. A provider's own count may differ slightly. */
 export const MessagesTokenCount = Schema.Struct({ input_tokens: Count }).annotate({ identifier: "MessagesTokenCount" })

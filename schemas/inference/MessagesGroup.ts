@@ -12,7 +12,7 @@ import {
 import { operation } from "../Operation.ts"
 import { MessagesAnswer, MessagesCountRequest, MessagesRequest, MessagesTokenCount } from "./Messages.ts"
 
-/** A frame of a stream; `data` is a `MessagesStreamEvent` as JSON, and `event` its type. */
+/** A stream event. `data` is a `MessagesStreamEvent` as JSON, and `event` is its type. */
 const StreamFrame = Schema.Struct({
   id: Schema.optional(Schema.String),
   event: Schema.String,
@@ -20,18 +20,18 @@ const StreamFrame = Schema.Struct({
 })
 
 const versions = {
-  /** Without effect: clients of Anthropic's send it. */
+  /** Sent by Anthropic's clients; no effect. */
   "anthropic-version": Schema.optional(Schema.String),
-  /** Passed on to Anthropic, and without effect elsewhere. */
+  /** Passed on to Anthropic; no effect elsewhere. */
   "anthropic-beta": Schema.optional(Schema.String)
 }
 
-/** Anthropic's messages, with any text model behind them. */
+/** Anthropic's Messages API with any text model. */
 export class MessagesGroup extends HttpApiGroup.make("messages")
   .add(
     HttpApiEndpoint.post("messages", "/messages", {
       headers: {
-        /** Makes a repeat of the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
+        /** Makes repeating the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
         "idempotency-key": Schema.optional(Schema.String),
         ...versions
       },

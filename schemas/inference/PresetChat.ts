@@ -3,8 +3,8 @@ import { presetMaxTokens } from "../management/Presets.ts"
 import { ChatCompletionRequest } from "./ChatCompletions.ts"
 
 /**
- * A chat request to a preset. What it says goes before what the preset says: `model` or `models` take the place of the preset's
- * models, and of `routing` each member that of the preset's.
+ * A chat request with a preset. Its own fields override the preset's: `model` or `models` replace the preset's models, and each member
+ * of `routing` replaces that of the preset's.
  */
 export const PresetChatRequest = Schema.Struct({
   ...ChatCompletionRequest.fields,

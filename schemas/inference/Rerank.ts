@@ -7,31 +7,31 @@ import { operation } from "../Operation.ts"
 import { BalanceWarning } from "../Routing.ts"
 import { idempotency, paidErrors } from "./ChatGroup.ts"
 
-/** The most documents of one request. */
+/** The maximum number of documents in one request. */
 export const MAX_DOCUMENTS = 1_000
 
 const Text = Schema.String.check(Schema.isMinLength(1, { message: "a non-empty string" }))
 
 /**
- * A rerank request. Nothing but these fields is allowed; a null counts as absent. A query with a document that is longer than the
- * model's window is refused unless `truncation` has it cut.
+ * A rerank request. Unknown fields are rejected; a null counts as absent. If the query with a document is longer than the model's
+ * context window, the request is rejected unless `truncation` is true.
  */
 export const RerankRequest = Schema.Struct({
   model: ModelString,
   query: Text,
   documents: Schema.Array(Text).check(...sized(1, MAX_DOCUMENTS, "items")),
-  /** All unless told. */
+  /** Default: all. */
   top_n: Schema.optionalKey(
-    Schema.NullOr(Schema.Int.check(Schema.isGreaterThan(0, { message: "an integer above 0" })))
+    Schema.NullOr(Schema.Int.check(Schema.isGreaterThan(0, { message: "must be an integer above 0" })))
   ),
-  /** False unless told. */
+  /** Default: false. */
   return_documents: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
-  /** False unless told. */
+  /** Default: false. */
   truncation: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 }).annotate({ identifier: "RerankRequest" })
 export type RerankRequest = typeof RerankRequest.Type
 
-/** The documents that answer the query, best first; `index` is a document's place in the request. */
+/** The documents, most relevant first. `index` is a document's position in the request. */
 export const RerankResult = Schema.Struct({
   model: ModelString,
   provider: Schema.String,
@@ -49,7 +49,7 @@ export const RerankResult = Schema.Struct({
 }).annotate({ identifier: "RerankResult" })
 export type RerankResult = typeof RerankResult.Type
 
-/** Documents in the order of what they have to do with a query. */
+/** Documents sorted by their relevance to a query. */
 export class RerankGroup extends HttpApiGroup.make("rerank")
   .add(
     HttpApiEndpoint.post("rerank", "/rerank", {

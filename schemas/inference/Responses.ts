@@ -20,7 +20,7 @@ const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at m
 const short = (maximum: number) => textOf(0, maximum)
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 
-/** The most pairs that `metadata` may have. */
+/** The maximum number of pairs in `metadata`. */
 const METADATA_MAX = 16
 
 // --- request
@@ -30,11 +30,11 @@ export const ResponsesInputText = Schema.Struct({ type: Schema.Literal("input_te
   identifier: "ResponsesInputText"
 })
 
-/** An image of a prompt: an https URL or a data URL. Ids of files are not offered. */
+/** An image of a prompt: an https URL or a data URL. File ids are not supported. */
 export const ResponsesInputImage = Schema.Struct({
   type: Schema.Literal("input_image"),
   image_url: Schema.String,
-  /** `original` asks for what `high` does: the image as it is has no bound. */
+  /** `original` means `high`, because the full-size image has no cost limit. */
   detail: orNull(Schema.Literals(["auto", "low", "high", "original"]))
 }).annotate({ identifier: "ResponsesInputImage" })
 
@@ -48,11 +48,11 @@ export const ResponsesInputFile = Schema.Struct({
   filename: orNull(short(256))
 }).annotate({ identifier: "ResponsesInputFile" })
 
-/** What a prompt is made of. */
+/** A part of a prompt. */
 export const ResponsesInputPart = Schema.Union([ResponsesInputText, ResponsesInputImage, ResponsesInputFile])
 export type ResponsesInputPart = typeof ResponsesInputPart.Type
 
-/** What the assistant said, as it is sent back in a conversation. */
+/** A text of the assistant in an earlier answer. */
 export const ResponsesSaidPart = Schema.Union([
   Schema.Struct({ type: Schema.Literal("output_text"), text: Schema.String }),
   Schema.Struct({ type: Schema.Literal("input_text"), text: Schema.String }),
@@ -61,14 +61,14 @@ export const ResponsesSaidPart = Schema.Union([
 
 const Parts = Schema.NonEmptyArray(ResponsesInputPart).check(atMost(512))
 
-/** A message of the prompt. Images are the user's alone. */
+/** A message of the prompt. Only user messages may contain images. */
 export const ResponsesInputMessage = Schema.Struct({
   type: Schema.optionalKey(Schema.Literal("message")),
   role: Schema.Literals(["user", "system", "developer"]),
   content: Schema.Union([Schema.String, Parts])
 }).annotate({ identifier: "ResponsesInputMessage" })
 
-/** A message of the assistant, as it was answered or as one writes it. */
+/** A message of the assistant, from an earlier answer or written by the client. */
 export const ResponsesSaidMessage = Schema.Struct({
   type: Schema.optionalKey(Schema.Literal("message")),
   role: Schema.Literal("assistant"),
@@ -76,8 +76,8 @@ export const ResponsesSaidMessage = Schema.Struct({
 }).annotate({ identifier: "ResponsesSaidMessage" })
 
 /**
- * Reasoning of an earlier answer. Send it back with its `encrypted_content`, and a model of the same provider goes on from it.
- * Content that this service did not encrypt for the same account is ignored, and the item with it.
+ * Reasoning of an earlier answer. Send it back with its `encrypted_content`, and a model of the same provider continues from it. An
+ * item with content that this service did not encrypt for the same account is ignored.
  */
 export const ResponsesSaidReasoning = Schema.Struct({
   type: Schema.Literal("reasoning"),
@@ -88,13 +88,13 @@ export const ResponsesSaidReasoning = Schema.Struct({
 
 const output = { call_id: Schema.String, output: Schema.Union([Schema.String, Parts]) }
 
-/** What the tool answered to a call. */
+/** The result of a tool call. */
 export const ResponsesCallOutput = Schema.Struct({
   type: Schema.Literal("function_call_output"),
   ...output
 }).annotate({ identifier: "ResponsesCallOutput" })
 
-/** What a custom tool answered to a call. */
+/** The result of a custom tool call. */
 export const ResponsesCustomOutput = Schema.Struct({
   type: Schema.Literal("custom_tool_call_output"),
   ...output
@@ -117,7 +117,7 @@ export const ResponsesInputItem = Schema.Union([
   ResponsesSearchOutput
 ])
 
-/** The form of the answer's text. */
+/** The format of the answer's text. */
 export const ResponsesTextFormat = Schema.Union([
   Schema.Struct({ type: Schema.Literal("text") }),
   Schema.Struct({ type: Schema.Literal("json_object") }),
@@ -130,53 +130,53 @@ export const ResponsesTextFormat = Schema.Union([
   })
 ]).annotate({ identifier: "ResponsesTextFormat" })
 
-/** How much a reasoning model thinks. Nothing but these fields is allowed. */
+/** How much a reasoning model thinks. Unknown fields are rejected. */
 export const ResponsesReasoning = Schema.Struct({
   /** `max` means `xhigh`. */
   effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh", "max"])),
-  /** What a provider shows of its reasoning is in the answer whatever is said here. */
+  /** No effect: the answer always contains the reasoning that a provider shows. */
   summary: orNull(Schema.Literals(["auto", "concise", "detailed"])),
   max_tokens: orNull(integer(0, Number.MAX_SAFE_INTEGER)),
   enabled: orNull(Schema.Boolean),
-  /** Which earlier reasoning OpenAI's servers would read again. Without effect. */
+  /** No effect: which earlier reasoning OpenAI's servers would read again. */
   context: orNull(Schema.Literals(["auto", "current_turn", "all_turns"]))
 }).annotate({ identifier: "ResponsesReasoning" })
 
 const MetadataKey = short(64)
 
-/** Up to 16 pairs that come back with the answer. */
+/** Up to 16 pairs that the answer repeats. */
 export const ResponsesMetadata = Schema.Record(Schema.String, short(512)).check(
-  Schema.isMaxProperties(METADATA_MAX, { message: `at most ${METADATA_MAX} pairs` }),
-  Schema.isPropertyNames(MetadataKey, { message: "keys of at most 64 characters" })
+  Schema.isMaxProperties(METADATA_MAX, { message: `must have at most ${METADATA_MAX} pairs` }),
+  Schema.isPropertyNames(MetadataKey, { message: "must have keys of at most 64 characters" })
 )
 
 /**
- * OpenAI's request for a response, as far as it keeps nothing between requests: the conversation is sent each time. A null counts
- * as absent. Members this service does not know are ignored and named in the header `X-Svc-Ignored-Parameters`; members of that
- * API that would change the answer and are not offered (`store: true`, `previous_response_id`, `background: true`,
- * `conversation`, `prompt`, ids of files) are refused as `unsupported_parameter`. Tools that only OpenAI's servers run are left out
- * and named there.
+ * OpenAI's Responses request, as far as it stores nothing between requests: the client sends the whole conversation each time. A null
+ * counts as absent. The gateway ignores unknown fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects
+ * fields of that API that would change the answer and are not supported (`store: true`, `previous_response_id`, `background: true`,
+ * `conversation`, `prompt`, file ids) with `unsupported_parameter`. Tools that only OpenAI's servers run are left out and listed in
+ * that header.
  */
 export const ResponsesRequest = Schema.Struct({
   /**
-   * A model id, a fallback chain of up to 15 ids joined by commas, or `@` and the slug of a preset. Required unless `models` is
+   * A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is
    * given.
    */
   model: orNull(ModelString),
   /** The fallback chain as a list. */
   models: orNull(Schema.Array(ModelString).check(...sized(1, 15, "items"))),
-  /** What the user says, or the items of a conversation: at most 1,000, or `MAX_MESSAGES` where the operator allows more. */
+  /** The user's text, or the items of a conversation: at most 1,000, or `MAX_MESSAGES` if the operator set it higher. */
   input: Schema.Union([Schema.String, Schema.Array(ResponsesInputItem).check(...sized(1, MESSAGES_MAX, "items"))]),
-  /** Said to the model as a system message before all others. */
+  /** A system message before all others. */
   instructions: orNull(Schema.String),
-  /** Without one the service chooses a ceiling, and holds what the account has towards it. */
+  /** Without a limit, the service chooses a ceiling and holds money for it as far as the balance allows. */
   max_output_tokens: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
   temperature: orNull(between(0, 2)),
   top_p: orNull(between(0, 1)),
   top_k: orNull(integer(0, 1_000_000)),
   frequency_penalty: orNull(between(-2, 2)),
   presence_penalty: orNull(between(-2, 2)),
-  /** Alternatives to each token; only with the log-probabilities of a stream, see `include`. */
+  /** The number of alternatives to each token; only with the log-probabilities of a stream, see `include`. */
   top_logprobs: orNull(integer(0, 20)),
   tools: orNull(Schema.Array(ResponsesTool).check(atMost(TOOLS_MAX))),
   tool_choice: orNull(ResponsesToolChoice),
@@ -189,33 +189,33 @@ export const ResponsesRequest = Schema.Struct({
   ),
   reasoning: orNull(ResponsesReasoning),
   stream: orNull(Schema.Boolean),
-  /** `message.output_text.logprobs` has an effect on streams; a whole answer has no place for log-probabilities. */
+  /** `message.output_text.logprobs` affects only streams, because a complete answer cannot contain log-probabilities. */
   include: orNull(Schema.Array(short(64)).check(atMost(32))),
   /** A prompt is never truncated: `auto` has no effect. */
   truncation: orNull(Schema.Literals(["auto", "disabled"])),
-  /** It bounds calls of hosted tools, which there are not: without effect. */
+  /** No effect: it limits calls of hosted tools, which do not exist here. */
   max_tool_calls: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
-  /** Without effect. */
+  /** No effect. */
   stream_options: orNull(Schema.Struct({ include_obfuscation: orNull(Schema.Boolean) })),
   metadata: orNull(ResponsesMetadata),
   user: orNull(short(256)),
-  /** Stands in for `user`, where that is absent. */
+  /** Used when `user` is absent. */
   safety_identifier: orNull(short(64)),
-  /** A hint for OpenAI's prompt cache: requests with the same one have much in common. */
+  /** A hint for OpenAI's prompt cache: requests with the same key have much in common. */
   prompt_cache_key: orNull(short(64)),
-  /** Requests with the same one are of one session; see `router.pin_model`. */
+  /** Requests with the same id belong to one session; see `router.pin_model`. */
   session_id: orNull(textOf(1, 256)),
   routing: orNull(RoutingPolicy),
-  /** How `svc/auto` may choose. */
+  /** Options for `svc/auto`. */
   router: orNull(RouterOptions),
-  /** The most this request may cost, in US cents; models that could cost more are left out. */
+  /** The maximum cost of this request, in US cents. Models that could cost more are left out. */
   budget_cents: orNull(between(0, 1_000_000_000))
 }).annotate({ identifier: "ResponsesRequest" })
 export type ResponsesRequest = typeof ResponsesRequest.Type
 
 const { input } = ResponsesRequest.fields
 
-/** The request whose prompt is to be counted, as it would be sent. Model and input may be missing. */
+/** A Responses request whose prompt is counted. The model and the input may be absent. */
 export const ResponsesTokensRequest = Schema.Struct({ ...ResponsesRequest.fields, input: orNull(input) }).annotate({
   identifier: "ResponsesTokensRequest"
 })
@@ -226,17 +226,17 @@ const ItemStatus = Schema.Literals(["completed", "incomplete"])
 
 const textPart = <S extends Schema.Top>(type: S) => Schema.Struct({ type, text: Schema.String })
 
-/** What the model thought, where the provider shows it. */
+/** The model's reasoning, if the provider shows it. */
 export const ResponsesReasoningItem = Schema.Struct({
   id: Schema.String,
   type: Schema.Literal("reasoning"),
   status: ItemStatus,
   summary: Schema.Array(textPart(Schema.Literal("summary_text"))),
-  /** There only where the request's `include` asks for `reasoning.encrypted_content`; sent back, it has its effect. */
+  /** Present only when `include` contains `reasoning.encrypted_content`. Send it back so that the model continues from it. */
   encrypted_content: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "ResponsesReasoningItem" })
 
-/** What the model said; a refusal is text like any other. */
+/** The model's text. A refusal is text like any other. */
 export const ResponsesMessageItem = Schema.Struct({
   id: Schema.String,
   type: Schema.Literal("message"),
@@ -261,7 +261,7 @@ export const ResponsesOutputItem = Schema.Union([
 ])
 export type ResponsesOutputItem = typeof ResponsesOutputItem.Type
 
-/** Tokens of a call; `input_tokens` includes cached ones, `output_tokens` includes reasoning. */
+/** Token counts. `input_tokens` includes cached ones, `output_tokens` includes reasoning. */
 export const ResponsesUsage = Schema.Struct({
   input_tokens: Count,
   input_tokens_details: Schema.Struct({ cached_tokens: Count, cache_creation_tokens: Count }),
@@ -270,7 +270,7 @@ export const ResponsesUsage = Schema.Struct({
   total_tokens: Count
 }).annotate({ identifier: "ResponsesUsage" })
 
-/** What an answer says from its beginning on. */
+/** The members that an answer has from its start. */
 const said = {
   id: Schema.String,
   object: Schema.Literal("response"),
@@ -287,8 +287,8 @@ const said = {
 }
 
 /**
- * A whole answer. It has these members, all of them, and no others, so that a low balance is told in the header
- * `X-Balance-Warning`. `cost_usd` is what was charged; the receipt of `request_id` says the same.
+ * A complete answer. It has exactly these members, so a low balance is reported in the `X-Balance-Warning` header. `cost_usd` is the
+ * charge, as on the receipt of `request_id`.
  */
 export const ResponseObject = Schema.Struct({
   ...said,
@@ -306,8 +306,8 @@ export const ResponseObject = Schema.Struct({
 export type ResponseObject = typeof ResponseObject.Type
 
 /**
- * The same at the beginning of a stream: what is only known at its end is null, as OpenAI's usage is, and the status is one that
- * no whole answer has.
+ * The answer at the start of a stream. What is known only at its end is null, as OpenAI's usage is, and the status is one that no
+ * complete answer has.
  */
 export const ResponseBegun = Schema.Struct({
   ...said,
@@ -322,7 +322,7 @@ export const ResponseBegun = Schema.Struct({
 }).annotate({ identifier: "ResponseBegun" })
 export type ResponseBegun = typeof ResponseBegun.Type
 
-/** Tokens of a prompt, by the vocabulary that is counted with where a provider reports no usage. */
+/** The tokens of a prompt, by the tokenizer that the service uses when a provider reports no usage. */
 export const ResponsesTokens = Schema.Struct({
   object: Schema.Literal("response.input_tokens"),
   input_tokens: Count

@@ -14,7 +14,7 @@ const ofSummary = { ...ofItem, summary_index: Count }
 
 const Status = Schema.Literals(["in_progress", "completed", "incomplete"])
 
-/** A piece of a message. While an answer is streamed a refusal is told apart; in the whole answer it is text. */
+/** A part of a message. In a stream, a refusal has a part type of its own; in the complete answer it is text. */
 export const ResponsesStreamPart = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("output_text"),
@@ -25,7 +25,7 @@ export const ResponsesStreamPart = Schema.Union([
 ]).annotate({ identifier: "ResponsesStreamPart" })
 export type ResponsesStreamPart = typeof ResponsesStreamPart.Type
 
-/** An item while it comes: `in_progress` and empty when it is added. */
+/** An item while it is streamed: `in_progress` and empty when it is added. */
 export const ResponsesStreamItem = Schema.Union([
   Schema.Struct({ ...ResponsesReasoningItem.fields, status: Status }),
   Schema.Struct({ ...ResponsesMessageItem.fields, status: Status, content: Schema.Array(ResponsesStreamPart) }),
@@ -40,9 +40,9 @@ const SummaryPart = Schema.Struct({ type: Schema.Literal("summary_text"), text: 
 const Logprobs = Schema.Array(Schema.Unknown)
 
 /**
- * One event of a streamed response, numbered from 0. `response.completed` or `response.incomplete` is the last and has the whole
- * answer. A stream that fails ends with `response.failed` and `error` instead, because some clients read only one of the two.
- * There is no `[DONE]`.
+ * One event of a streamed response, numbered from 0. The last one is `response.completed` or `response.incomplete`, which contains the
+ * complete answer. A failing stream ends with `response.failed` and then `error`, because some clients read only one of the two. There
+ * is no `[DONE]`.
  */
 export const ResponsesStreamEvent = Schema.Union([
   event("response.created", { response: ResponseBegun }),

@@ -6,18 +6,18 @@ import { operation } from "../Operation.ts"
 import { idempotency, paidErrors } from "./ChatGroup.ts"
 import { ResponseObject, ResponsesRequest, ResponsesTokens, ResponsesTokensRequest } from "./Responses.ts"
 
-/** A frame of a stream; `data` is a `ResponsesStreamEvent` as JSON, and `event` its type. */
+/** A stream event. `data` is a `ResponsesStreamEvent` as JSON, and `event` is its type. */
 const StreamFrame = Schema.Struct({
   id: Schema.optional(Schema.String),
   event: Schema.String,
   data: Schema.String
 })
 
-/** A whole answer is closed, so that a header has what others say as `balance_warning`. */
+/** A complete answer cannot have additional members, so a header takes the place of `balance_warning`. */
 const warned = (operation: Record<string, unknown>): Record<string, unknown> => {
   const responses = operation["responses"] as Readonly<Record<string, object>>
   const header = {
-    description: "The threshold that the balance has fallen below; only while it has.",
+    description: "The threshold that the balance is below; absent while it is not.",
     schema: { type: "string" }
   }
   return {
@@ -26,7 +26,7 @@ const warned = (operation: Record<string, unknown>): Record<string, unknown> => 
   }
 }
 
-/** Chat with any text model in the words of OpenAI's responses, of which none is kept. */
+/** Chat with any text model in the format of OpenAI's Responses API. Nothing is stored. */
 export class ResponsesGroup extends HttpApiGroup.make("responses")
   .add(
     HttpApiEndpoint.post("responses", "/responses", {

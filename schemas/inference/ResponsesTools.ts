@@ -1,4 +1,4 @@
-/** Tools of OpenAI's responses, the choice among them, and the items that call them and answer their calls. */
+/** Tools of OpenAI's Responses API, the choice among them, and the items for calls and results. */
 import { Schema } from "effect"
 import { sized, ToolName, TOOLS_MAX } from "../Bounds.ts"
 
@@ -11,15 +11,15 @@ export const ResponsesFunctionTool = Schema.Struct({
   type: Schema.Literal("function"),
   name: ToolName,
   description: orNull(Schema.String),
-  /** JSON Schema of the arguments. */
+  /** The JSON Schema of the arguments. */
   parameters: orNull(JsonObject),
   strict: orNull(Schema.Boolean),
   defer_loading: orNull(Schema.Boolean)
 }).annotate({ identifier: "ResponsesFunctionTool" })
 
 /**
- * A tool whose input is one text. The model is offered a function with one string `input`, and its call comes back as a
- * `custom_tool_call`. A grammar is part of what the model is told; the gateway does not enforce it.
+ * A tool whose input is one text. The model sees a function with one string `input`, and its call is returned as a `custom_tool_call`.
+ * A grammar is part of the function's description; the gateway does not enforce it.
  */
 export const ResponsesCustomTool = Schema.Struct({
   type: Schema.Literal("custom"),
@@ -38,7 +38,7 @@ export const ResponsesCustomTool = Schema.Struct({
   defer_loading: orNull(Schema.Boolean)
 }).annotate({ identifier: "ResponsesCustomTool" })
 
-/** Tools under a common name. The model is offered each as `namespace__name`; its call names the two apart. */
+/** Tools under a common name. The model sees each as `namespace__name`; its call contains the two separately. */
 export const ResponsesNamespaceTool = Schema.Struct({
   type: Schema.Literal("namespace"),
   name: ToolName,
@@ -46,16 +46,16 @@ export const ResponsesNamespaceTool = Schema.Struct({
   tools: Schema.Array(Schema.Union([ResponsesFunctionTool, ResponsesCustomTool])).check(atMost(TOOLS_MAX))
 }).annotate({ identifier: "ResponsesNamespaceTool" })
 
-/** A search for tools. With `execution: "client"` the caller runs it, and the model is offered a function. */
+/** A search for tools. With `execution: "client"` the client runs it, and the model sees a function. */
 export const ResponsesToolSearchTool = Schema.Struct({
   type: Schema.Literal("tool_search"),
-  /** Without `client` the search is left out of the request, because all tools are loaded. */
+  /** Without `client`, the search is left out of the request, because all tools are loaded. */
   execution: orNull(Schema.Literals(["client", "server"])),
   description: orNull(Schema.String),
   parameters: orNull(JsonObject)
 }).annotate({ identifier: "ResponsesToolSearchTool" })
 
-/** Types of tools that only OpenAI's own servers run. A version may follow the name. */
+/** Types of tools that only OpenAI's servers run. A version may follow the name. */
 export const HOSTED_TOOLS = [
   "web_search",
   "web_search_preview",
@@ -68,7 +68,7 @@ export const HOSTED_TOOLS = [
   "mcp"
 ] as const
 
-/** A tool that only OpenAI's own servers run. It is left out and named in `X-Svc-Ignored-Parameters` as `tools[3]`. */
+/** A tool that only OpenAI's servers run. It is left out and listed in `X-Svc-Ignored-Parameters` as `tools[3]`. */
 export const ResponsesHostedTool = Schema.Struct({
   type: Schema.Union([
     Schema.Literals(HOSTED_TOOLS),
@@ -76,7 +76,7 @@ export const ResponsesHostedTool = Schema.Struct({
   ])
 }).annotate({ identifier: "ResponsesHostedTool" })
 
-/** A tool that the model may ask to be called. */
+/** A tool that the model may call. */
 export const ResponsesTool = Schema.Union([
   ResponsesFunctionTool,
   ResponsesCustomTool,
@@ -86,14 +86,14 @@ export const ResponsesTool = Schema.Union([
 ]).annotate({ identifier: "ResponsesTool" })
 export type ResponsesTool = typeof ResponsesTool.Type
 
-/** `namespace` is that of a tool which stands in one. */
+/** `namespace` is the namespace of the tool, if it is in one. */
 const named = { name: Schema.String, namespace: orNull(Schema.String) }
 const FunctionReference = Schema.Struct({ type: Schema.Literal("function"), ...named })
 const CustomReference = Schema.Struct({ type: Schema.Literal("custom"), ...named })
 const SearchReference = Schema.Struct({ type: Schema.Literal("tool_search") })
 const NamespaceReference = Schema.Struct({ type: Schema.Literal("namespace"), name: Schema.String })
 
-/** A tool of the request. One that only OpenAI's own servers run is left out. */
+/** A tool of the request. One that only OpenAI's servers run is left out. */
 export const ResponsesToolReference = Schema.Union([
   FunctionReference,
   CustomReference,
@@ -112,7 +112,7 @@ export const ResponsesToolChoice = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("allowed_tools"),
     mode: Schema.Literals(["auto", "required"]),
-    /** The other tools of the request are not shown to the model. */
+    /** The model sees only these tools. */
     tools: Schema.Array(ResponsesToolReference).check(...sized(1, TOOLS_MAX, "items"))
   })
 ]).annotate({ identifier: "ResponsesToolChoice" })
@@ -120,13 +120,13 @@ export type ResponsesToolChoice = typeof ResponsesToolChoice.Type
 
 // --- items of the input
 
-/** Tools that are offered beside those of `tools`. */
+/** Tools in addition to those of `tools`. */
 export const ResponsesAdditionalTools = Schema.Struct({
   type: Schema.Literal("additional_tools"),
   tools: Schema.Array(ResponsesTool).check(atMost(TOOLS_MAX))
 }).annotate({ identifier: "ResponsesAdditionalTools" })
 
-/** A call of a tool, as it was answered. */
+/** A tool call of an earlier answer. */
 export const ResponsesSaidCall = Schema.Struct({
   type: Schema.Literal("function_call"),
   call_id: Schema.String,
@@ -136,7 +136,7 @@ export const ResponsesSaidCall = Schema.Struct({
   arguments: Schema.String
 }).annotate({ identifier: "ResponsesSaidCall" })
 
-/** A call of a custom tool, as it was answered. */
+/** A custom tool call of an earlier answer. */
 export const ResponsesSaidCustomCall = Schema.Struct({
   type: Schema.Literal("custom_tool_call"),
   call_id: Schema.String,
@@ -145,14 +145,14 @@ export const ResponsesSaidCustomCall = Schema.Struct({
   input: Schema.String
 }).annotate({ identifier: "ResponsesSaidCustomCall" })
 
-/** A search for tools, as it was answered. */
+/** A search for tools of an earlier answer. */
 export const ResponsesSaidSearch = Schema.Struct({
   type: Schema.Literal("tool_search_call"),
   call_id: orNull(Schema.String),
   arguments: Schema.Unknown
 }).annotate({ identifier: "ResponsesSaidSearch" })
 
-/** The tools that a search found; they are offered from then on. */
+/** The tools that a search found. The model may call them from then on. */
 export const ResponsesSearchOutput = Schema.Struct({
   type: Schema.Literal("tool_search_output"),
   call_id: orNull(Schema.String),
@@ -167,18 +167,18 @@ const called = {
   call_id: Schema.String
 }
 
-/** A tool that the model asks to be called; `call_id` is to come back with its output. */
+/** A tool call of the model. Send its result back with the same `call_id`. */
 export const ResponsesCallItem = Schema.Struct({
   ...called,
   type: Schema.Literal("function_call"),
   name: Schema.String,
-  /** Only of a tool that the request declares in a namespace. */
+  /** Only for a tool that the request declares in a namespace. */
   namespace: Schema.optionalKey(Schema.String),
   arguments: Schema.String
 }).annotate({ identifier: "ResponsesCallItem" })
 export type ResponsesCallItem = typeof ResponsesCallItem.Type
 
-/** A call of a custom tool; only where the request declares one. */
+/** A call of a custom tool; only when the request declares one. */
 export const ResponsesCustomCallItem = Schema.Struct({
   ...called,
   type: Schema.Literal("custom_tool_call"),
@@ -188,7 +188,7 @@ export const ResponsesCustomCallItem = Schema.Struct({
 }).annotate({ identifier: "ResponsesCustomCallItem" })
 export type ResponsesCustomCallItem = typeof ResponsesCustomCallItem.Type
 
-/** A search for tools that the caller is to run; only where the request declares the search. */
+/** A search for tools that the client should run; only when the request declares the search. */
 export const ResponsesSearchItem = Schema.Struct({
   ...called,
   type: Schema.Literal("tool_search_call"),

@@ -4,7 +4,7 @@ import { operation } from "../Operation.ts"
 import { idempotency, paidErrors } from "./ChatGroup.ts"
 import { SearchRequest, SearchResponse } from "./Search.ts"
 
-/** Search of the web. */
+/** Web search. */
 export class SearchGroup extends HttpApiGroup.make("search")
   .add(
     HttpApiEndpoint.post("search", "/search", {

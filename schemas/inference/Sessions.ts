@@ -3,16 +3,16 @@ import { Count, isStorable, STORABLE, storable, textOf, Usd } from "../Bounds.ts
 import { ModelString, ResourceId } from "../Ids.ts"
 import { ChatCompletion } from "./ChatCompletions.ts"
 
-/** The most bytes that `metadata` may have as JSON: 16 KiB. */
+/** The maximum size of `metadata` as JSON, in bytes: 16 KiB. */
 export const MAX_METADATA_BYTES = 16_384
 
-/** What the caller wants to remember of a session; the service does not look at it. */
+/** Arbitrary data of the client, which the service does not read. */
 const Metadata = Schema.Record(Schema.String, Schema.Json)
 
-/** The caller's own name of a session. */
+/** The client's name of a session. */
 const SessionName = textOf(1, 256).check(storable)
 
-/** Opens a session. With a `session_id` that the account has used before, the request gives back that session as it is. */
+/** Opens a session. If the account has already used this `session_id`, the response is that session, unchanged. */
 export const SessionRequest = Schema.Struct({
   session_id: Schema.optionalKey(Schema.NullOr(SessionName)),
   metadata: Schema.optionalKey(
@@ -21,14 +21,14 @@ export const SessionRequest = Schema.Struct({
         Schema.makeFilter(
           (metadata) => new TextEncoder().encode(JSON.stringify(metadata)).length <= MAX_METADATA_BYTES,
           {
-            message: `at most ${MAX_METADATA_BYTES} bytes as JSON`
+            message: `must have at most ${MAX_METADATA_BYTES} bytes as JSON`
           }
         ),
         Schema.makeFilter<object>(isStorable, { message: STORABLE })
       )
     )
   ),
-  /** The model that the session is meant for; every request names its own. */
+  /** The intended model of the session. Every request names its own. */
   model: Schema.optionalKey(Schema.NullOr(ModelString))
 }).annotate({ identifier: "SessionRequest" })
 
@@ -37,7 +37,7 @@ export const Session = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("session"),
   created_at: Schema.Int,
-  /** When it was last added to. */
+  /** When a message was last added. */
   updated_at: Schema.Int,
   session_id: Schema.NullOr(Schema.String),
   model: Schema.NullOr(Schema.String),
@@ -47,8 +47,8 @@ export const Session = Schema.Struct({
 export type Session = typeof Session.Type
 
 /**
- * A message of a session as it was written, but for data URLs, of which it has the type and size: `data:image/png (48213 bytes)`. An
- * answer has its model, its usage and what it cost.
+ * A message of a session, as it was sent, except that data URLs are replaced by their type and size: `data:image/png (48213 bytes)`. An
+ * answer also contains its model, its usage and its cost.
  */
 export const SessionMessage = Schema.Struct({
   role: Schema.String,
@@ -61,7 +61,7 @@ export const SessionMessage = Schema.Struct({
 }).annotate({ identifier: "SessionMessage" })
 export type SessionMessage = typeof SessionMessage.Type
 
-/** A session with all of its messages, in their order. Times are Unix seconds. */
+/** A session with all its messages, in order. Times are Unix seconds. */
 export const SessionExport = Schema.Struct({
   object: Schema.Literal("session.export"),
   session: Session,

@@ -8,7 +8,7 @@ import { Session, SessionExport, SessionRequest } from "./Sessions.ts"
 
 const free = { limit: "default", charge: "free" } as const
 
-/** Sessions of the legacy chat, kept working; history on the client's side is what newer endpoints have. */
+/** Sessions of the legacy chat, which stay available. With newer endpoints, the client keeps the history. */
 export class SessionsGroup extends HttpApiGroup.make("sessions")
   .add(
     HttpApiEndpoint.post("createSession", "/sessions", {
@@ -16,13 +16,13 @@ export class SessionsGroup extends HttpApiGroup.make("sessions")
       payload: SessionRequest,
       success: Session,
       error: [LegacyConflictError, LegacyIdempotencyError]
-    }).annotateMerge(operation("sessions.create", "Open a session, or get the one of this `session_id`", free)),
+    }).annotateMerge(operation("sessions.create", "Open a session, or return the one with this `session_id`", free)),
     HttpApiEndpoint.get("exportSession", "/sessions/:id/export", {
       /** The session's own `id`. */
       params: { id: textOf(1, 160) },
       success: SessionExport,
       error: LegacyNotFoundError
-    }).annotateMerge(operation("sessions.export", "Get a session with its messages", free))
+    }).annotateMerge(operation("sessions.export", "Retrieve a session with its messages", free))
   )
   .middleware(LegacyAccess)
   .middleware(LegacyEnvelope) {}

@@ -16,7 +16,7 @@ import { operation } from "../Operation.ts"
 import { BalanceWarning } from "../Routing.ts"
 import { idempotency, paidErrors } from "./ChatGroup.ts"
 
-/** The most reference images of one request. */
+/** The maximum number of reference images in one request. */
 export const MAX_REFERENCE_IMAGES = 4
 
 const Address = Schema.String.check(...sized(1, 8_192, "characters"), storable)
@@ -24,8 +24,8 @@ const Address = Schema.String.check(...sized(1, 8_192, "characters"), storable)
 const AspectRatio = Schema.Literals(["16:9", "9:16"])
 
 /**
- * A video to be made. Nothing but these fields is allowed; a null counts as absent. Which durations, ratios and references a model
- * takes stands in the catalogue. Addresses are https and public; what is there is fetched by the service when the job begins.
+ * A request for a video. Unknown fields are rejected; a null counts as absent. The catalogue lists the durations, aspect ratios and
+ * references that each model supports. URLs must be public https URLs; the service downloads them when the job starts.
  */
 export const VideoRequest = Schema.Struct({
   model: ModelString,
@@ -33,15 +33,15 @@ export const VideoRequest = Schema.Struct({
   /** Whole seconds. */
   duration: integer(4, 15),
   aspect_ratio: AspectRatio,
-  /** The picture it begins with. */
+  /** The first frame. */
   image_url: Schema.optionalKey(Schema.NullOr(Address)),
-  /** Whether it has sound. False unless told. */
+  /** Whether it has sound. Default: false. */
   generate_audio: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
-  /** Pictures of what is to be seen in it. */
+  /** Images of what the video should show. */
   reference_images: Schema.optionalKey(
     Schema.NullOr(Schema.Array(Address).check(...sized(0, MAX_REFERENCE_IMAGES, "items")))
   ),
-  /** A clip that it is to be like. */
+  /** A video that it should resemble. */
   reference_video: Schema.optionalKey(Schema.NullOr(Address))
 }).annotate({ identifier: "VideoRequest" })
 export type VideoRequest = typeof VideoRequest.Type
@@ -60,34 +60,34 @@ const jobFields = {
   prompt: Schema.String,
   duration: Schema.Int,
   aspect_ratio: AspectRatio,
-  /** Whole percent, as far as the provider says; 100 once it is completed. */
+  /** A whole percentage, if the provider reports it; 100 once the video is completed. */
   progress: Schema.optionalKey(integer(0, 100)),
-  /** Where the clip is, once it is completed; anybody who has the address may read it. */
+  /** The URL of the video, once it is completed. Any client that has the URL may read it. */
   video_url: Schema.optionalKey(Schema.String),
   /** Why it failed. */
   error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String })),
-  /** What was charged up front, less what was given back. */
+  /** The charge minus the refund. */
   cost_usd: Usd,
-  /** Whether all of it was given back, as of every job that failed. */
+  /** Whether everything was refunded, which is so for every failed job. */
   refunded: Schema.Boolean,
-  /** Who makes it, once somebody does. */
+  /** The provider that makes it, once one has accepted it. */
   provider: Schema.NullOr(Schema.String),
-  /** Of the request that it was submitted by, which is that of its receipt. */
+  /** The id of the request that created it, and of its receipt. */
   request_id: RequestId,
   balance_warning: Schema.optionalKey(BalanceWarning)
 }
 
-/** A video and how far it is. It ends as `completed` or `failed`, and stays so. */
+/** A video job and its progress. It ends as `completed` or `failed`, which is final. */
 export const VideoJob = Schema.Struct(jobFields).annotate({ identifier: "VideoJob" })
 export type VideoJob = typeof VideoJob.Type
 
-/** The same on the legacy routes, where its id has another name too. */
+/** The video job on the legacy routes, where its id has a second name. */
 export const LegacyVideoJob = Schema.Struct({ ...jobFields, job_id: ResourceId }).annotate({
   identifier: "LegacyVideoJob"
 })
 export type LegacyVideoJob = typeof LegacyVideoJob.Type
 
-/** Any text: what is no id names no video, which is a 404 like any other that there is not. */
+/** Any text is allowed: an invalid id is simply an unknown video, which is a 404. */
 const params = { id: Schema.String }
 
 /** Videos, which are made in the background. */
@@ -111,7 +111,7 @@ export class VideosGroup extends HttpApiGroup.make("videos")
       success: HttpApiSchema.Empty(302),
       error: [NotFoundError, UpstreamError]
     }).annotateMerge(
-      operation("videos.content", "Go to the clip of a completed video", {
+      operation("videos.content", "Redirect to the file of a completed video", {
         limit: "default",
         charge: "free",
         moves: true
@@ -120,7 +120,7 @@ export class VideosGroup extends HttpApiGroup.make("videos")
   )
   .middleware(InferenceAccess) {}
 
-/** The routes of videos that are kept working. */
+/** Older video routes that stay available. */
 export class LegacyVideosGroup extends HttpApiGroup.make("legacyVideos")
   .add(
     HttpApiEndpoint.post("video", "/video", {

@@ -3,21 +3,21 @@ import { integer, sized, storable, textOf } from "../Bounds.ts"
 import { RequestId, ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 
-/** The end of the year 9999, beyond which times have no usual form. */
+/** The end of the year 9999. Later times have no standard format. */
 const END_OF_TIME = 253_402_300_799
 
 const Seconds = Schema.optionalKey(integer(0, END_OF_TIME))
 
-/** Given once or several times. */
+/** May be given several times. */
 const Words = Schema.optionalKey(Schema.Array(textOf(1, 128).check(storable)).check(...sized(1, 32, "items")))
 
 /**
- * What the log is narrowed to: times are Unix seconds, and of several values of one kind any will do. Types, actors and resources
- * may make 32 combinations.
+ * Filters of the log. Times are Unix seconds. Several values of one filter mean any of them. Types, actors and resources may form at
+ * most 32 combinations.
  */
 export const AuditQuery = {
   limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(ResourceId),
   "effective_at[gt]": Seconds,
   "effective_at[gte]": Seconds,
@@ -28,20 +28,20 @@ export const AuditQuery = {
   "resource_ids[]": Words
 }
 
-/** What was done to the account, by whom, and how it ended. It is never changed, and never has a secret in it. */
+/** An action on the account, its actor and its outcome. It never changes and never contains a secret. */
 export const AuditLog = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("audit_log"),
-  /** The deed in the past tense, such as `key.revoked`. */
+  /** The action in the past tense, such as `key.revoked`. */
   type: Schema.String,
   /** Unix seconds. */
   effective_at: Schema.Int,
-  /** The holder of a key, the owner, an operator, or the service itself. */
+  /** A key, the owner, an operator, or the service itself. */
   actor: Schema.Struct({ type: Schema.Literals(["key", "owner", "operator", "service"]), id: Schema.String }),
   resource: Schema.Struct({ type: Schema.String, id: Schema.String }),
-  /** The `X-Request-ID` of the request that asked for it; null where none did. */
+  /** The `X-Request-ID` of the request that caused it; null when none did. */
   request_id: Schema.NullOr(RequestId),
-  /** `pending` while nobody has said how it ended. */
+  /** `pending`: the outcome is not known yet. */
   status: Schema.Literals(["completed", "pending"]),
   /** Null while it is pending. */
   outcome: Schema.NullOr(Schema.Literals(["succeeded", "failed"])),
@@ -51,7 +51,7 @@ export const AuditLog = Schema.Struct({
 }).annotate({ identifier: "AuditLog" })
 export type AuditLog = typeof AuditLog.Type
 
-/** Newest first; `next_cursor` is null on the last page. */
+/** One page of the audit log, newest first. `next_cursor` is null on the last page. */
 export const AuditLogList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(AuditLog),

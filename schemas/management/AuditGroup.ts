@@ -9,7 +9,7 @@ const reads = { limit: "management_reads", charge: "free", scope: "audit:read" }
 export class ManagementAuditGroup extends HttpApiGroup.make("managementAudit")
   .add(
     HttpApiEndpoint.get("listAudit", "/management/audit", { query: AuditQuery, success: AuditLogList }).annotateMerge(
-      operation("management.audit.list", "List what was done to the account, newest first", reads)
+      operation("management.audit.list", "List actions on the account, newest first", reads)
     )
   )
   .middleware(ManagementAccess) {}

@@ -5,7 +5,7 @@ import { Limit } from "../Page.ts"
 import { KeptRoutingPolicy, RoutingPolicy } from "../Routing.ts"
 import { BudgetCents, BudgetPeriod } from "./Budgets.ts"
 
-/** The end of the year 9999, beyond which times have no usual form. */
+/** The end of the year 9999. Later times have no standard format. */
 const END_OF_TIME = 253_402_300_799
 
 const wanted = {
@@ -16,54 +16,54 @@ const wanted = {
   routing: KeptRoutingPolicy
 }
 
-/** An inference key to be made. */
+/** An inference key to create. */
 export const NewManagedKey = Schema.Struct({
   name: wanted.name,
   project_id: Schema.optionalKey(Schema.NullOr(wanted.project_id)),
-  /** What may be spent with it in each period; unlimited unless told. */
+  /** The spending limit per period. Default: unlimited. */
   budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
-  /** The UTC day, week from Monday, month, or all of its life, which it is unless told. Null without a budget only. */
+  /** The UTC day, the week from Monday, the month, or the key's lifetime, which is the default. Null only without a budget. */
   budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
   expires_at: Schema.optionalKey(Schema.NullOr(wanted.expires_at)),
-  /** For requests that do not say otherwise. Needs the scope `routing:write`. */
+  /** For requests that set no routing. Requires the scope `routing:write`. */
   routing: Schema.optionalKey(Schema.NullOr(wanted.routing))
 }).annotate({ identifier: "NewManagedKey" })
 
-/** What is to be otherwise with a key, one member at least. A null takes away. */
+/** The changes to a key, at least one. A null removes a value. */
 export const ManagedKeyChange = Schema.Struct({
   name: Schema.optionalKey(wanted.name),
-  /** Needs the scope `routing:write`, for its routing and data policy hold for the key. */
+  /** Requires the scope `routing:write`, because the project's routing and data policy apply to the key. */
   project_id: Schema.optionalKey(Schema.NullOr(wanted.project_id)),
   budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
-  /** Null beside `budget_cents: null` only. */
+  /** Null only with `budget_cents: null`. */
   budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
   expires_at: Schema.optionalKey(Schema.NullOr(wanted.expires_at)),
-  /** Needs the scope `routing:write`. */
+  /** Requires the scope `routing:write`. */
   routing: Schema.optionalKey(Schema.NullOr(wanted.routing))
 })
-  .check(Schema.isMinProperties(1, { message: "at least one member" }))
+  .check(Schema.isMinProperties(1, { message: "must contain at least one field" }))
   .annotate({ identifier: "ManagedKeyChange" })
 
-/** How a key is rotated. */
+/** Options for rotating a key. */
 export const KeyRotation = Schema.Struct({
-  /** How long the key goes on beside the one in its place: at most a day, and not at all unless told. */
+  /** How long the old key works beside the new one, in seconds, at most a day. Default: 0. */
   grace_seconds: Schema.optionalKey(integer(0, 86_400))
 }).annotate({ identifier: "KeyRotation" })
 
-/** An inference key; never its secret. Times are Unix seconds. */
+/** An inference key, without its secret. Times are Unix seconds. */
 export const ManagedKey = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("key"),
   name: Schema.String,
-  /** How the secret begins and ends. */
+  /** The start of the secret, as `last4` is its end. */
   prefix: Schema.String,
   last4: Schema.String,
   project_id: Schema.NullOr(ResourceId),
-  /** A key that has expired is `revoked` as well: neither works again. */
+  /** An expired key is also `revoked`. Neither becomes active again. */
   status: Schema.Literals(["active", "revoked"]),
   budget_cents: Schema.NullOr(Schema.Int),
   budget_period: Schema.NullOr(BudgetPeriod),
-  /** In USD cents, which may have fractions: in the budget's period that runs; without a budget, ever. */
+  /** The spending in USD cents, which may have fractions: in the budget's current period or, without a budget, in total. */
   spent_cents: Schema.Finite,
   routing: Schema.NullOr(RoutingPolicy),
   created_at: Schema.Int,
@@ -77,27 +77,27 @@ export type ManagedKey = typeof ManagedKey.Type
 /** One key. */
 export const ManagedKeyResult = Schema.Struct({ data: ManagedKey }).annotate({ identifier: "ManagedKeyResult" })
 
-/** A key with its secret, which is shown this once. */
+/** A key with its secret, which is shown only once. */
 export const ManagedKeyWithSecret = Schema.Struct({ key: Schema.String, data: ManagedKey }).annotate({
   identifier: "ManagedKeyWithSecret"
 })
 export type ManagedKeyWithSecret = typeof ManagedKeyWithSecret.Type
 
-/** Newest first; `next_cursor` is null on the last page. */
+/** One page of keys, newest first. `next_cursor` is null on the last page. */
 export const ManagedKeyList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(ManagedKey),
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "ManagedKeyList" })
 
-/** A page of keys. */
+/** The page of a list of keys. */
 export const KeyPage = {
   limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(ResourceId)
 }
 
-/** What is told of a key that works no more from now on. */
+/** The confirmation that a key was revoked. */
 export const KeyRevoked = Schema.Struct({
   data: Schema.Struct({ id: ResourceId, object: Schema.Literal("key"), status: Schema.Literal("revoked") })
 }).annotate({ identifier: "KeyRevoked" })

@@ -31,7 +31,7 @@ export class ManagementKeysGroup extends HttpApiGroup.make("managementKeys")
       payload: NewManagedKey,
       success: ManagedKeyWithSecret,
       error: [ConflictError, IdempotencyError]
-    }).annotateMerge(operation("management.keys.create", "Make a key; its secret is shown this once", writes)),
+    }).annotateMerge(operation("management.keys.create", "Create a key; the response shows its secret once", writes)),
     HttpApiEndpoint.get("getKey", "/management/keys/:key_id", {
       params,
       success: ManagedKeyResult,
@@ -52,7 +52,7 @@ export class ManagementKeysGroup extends HttpApiGroup.make("managementKeys")
     }).annotateMerge(
       operation(
         "management.keys.rotate",
-        "Replace a key by one with another secret; it stops at once or after a grace",
+        "Replace a key with a new secret; the old key stops at once or after a grace period",
         writes
       )
     ),
@@ -60,6 +60,6 @@ export class ManagementKeysGroup extends HttpApiGroup.make("managementKeys")
       params,
       success: KeyRevoked,
       error: NotFoundError
-    }).annotateMerge(operation("management.keys.revoke", "Revoke a key, at once", writes))
+    }).annotateMerge(operation("management.keys.revoke", "Revoke a key immediately", writes))
   )
   .middleware(ManagementAccess) {}

@@ -4,24 +4,24 @@ import { ResourceId } from "../Ids.ts"
 import { ChatCompletionRequest } from "../inference/ChatCompletions.ts"
 import { Limit } from "../Page.ts"
 
-/** What a preset is called in paths and, behind an `@`, in `model`: 1 to 63 lowercase letters, digits and dashes. */
+/** The name of a preset in paths and, after an `@`, in `model`: 1 to 63 lowercase letters, digits and dashes. */
 export const PresetSlug = Schema.String.check(
   Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,62}$/, {
-    message: "1 to 63 lowercase letters, digits and dashes, the first no dash"
+    message: "must be 1 to 63 lowercase letters, digits and dashes, not starting with a dash"
   })
 ).annotate({ identifier: "PresetSlug" })
 
-/** The most output tokens of a request to a preset, and of a preset. */
+/** The maximum output tokens of a request with a preset, and of a preset. */
 export const PRESET_MAX_TOKENS = 131_072
 
 const maxTokens = Schema.optionalKey(Schema.NullOr(integer(1, PRESET_MAX_TOKENS)))
 
-/** The bound on output tokens under both its names. */
+/** The limit on output tokens under both of its names. */
 export const presetMaxTokens = { max_tokens: maxTokens, max_completion_tokens: maxTokens }
 
 const MAX_CHAIN = 15
 
-/** It chooses among all models, so that there is nothing to try before or after it. */
+/** It chooses among all models, so no model can come before or after it. */
 const AUTO = "svc/auto"
 
 const chainProblem = ({ model, models }: { readonly model?: unknown; readonly models?: unknown }) => {
@@ -36,9 +36,8 @@ const chainProblem = ({ model, models }: { readonly model?: unknown; readonly mo
 }
 
 /**
- * What a preset supplies of a chat request: its models, its parameters, its routing, and instructions that go before the caller's
- * messages. What says who asks, with what words and in which form to be answered is the request's own. Nothing but these fields
- * is allowed.
+ * The part of a chat request that a preset supplies: its models, parameters, routing, and instructions before the caller's messages.
+ * The messages, the end user and the format of the stream belong to the request. Unknown fields are rejected.
  */
 export const PresetConfig = Schema.Struct({
   ...Struct.omit(ChatCompletionRequest.fields, [
@@ -52,7 +51,7 @@ export const PresetConfig = Schema.Struct({
     "session_id"
   ]),
   ...presetMaxTokens,
-  /** Said to the model as a system message before all others. */
+  /** A system message before all others. */
   instructions: Schema.optionalKey(Schema.NullOr(textOf(1, 32_768)))
 })
   .check(Schema.makeFilter(chainProblem))
@@ -62,7 +61,7 @@ export type PresetConfig = typeof PresetConfig.Type
 const name = textOf(1, 128)
 const description = Schema.NullOr(textOf(1, 1_024))
 
-/** A preset to be made. */
+/** A preset to create. */
 export const NewPreset = Schema.Struct({
   slug: PresetSlug,
   name,
@@ -71,13 +70,13 @@ export const NewPreset = Schema.Struct({
 }).annotate({ identifier: "NewPreset" })
 export type NewPreset = typeof NewPreset.Type
 
-/** What is to change of a preset, one member at least. Another `config` becomes its next version, which is active from then on. */
+/** The changes to a preset, at least one. A new `config` becomes the next version, which is then active. */
 export const PresetChange = Schema.Struct({
   name: Schema.optionalKey(name),
   description: Schema.optionalKey(description),
   config: Schema.optionalKey(PresetConfig)
 })
-  .check(Schema.isMinProperties(1, { message: "at least one member" }))
+  .check(Schema.isMinProperties(1, { message: "must contain at least one field" }))
   .annotate({ identifier: "PresetChange" })
 export type PresetChange = typeof PresetChange.Type
 
@@ -105,17 +104,17 @@ export type Preset = typeof Preset.Type
 /** One preset. */
 export const PresetResult = Schema.Struct({ data: Preset }).annotate({ identifier: "PresetResult" })
 
-/** Newest first; `next_cursor` is null on the last page. */
+/** One page of presets, newest first. `next_cursor` is null on the last page. */
 export const PresetList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(PresetSummary),
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "PresetList" })
 
-/** A page of presets. */
+/** The page of a list of presets. */
 export const PresetPage = {
   limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(ResourceId)
 }
 
@@ -129,24 +128,24 @@ export const PresetVersion = Schema.Struct({
 }).annotate({ identifier: "PresetVersion" })
 export type PresetVersion = typeof PresetVersion.Type
 
-/** Newest first; `next_cursor` is null on the last page. */
+/** One page of versions, newest first. `next_cursor` is null on the last page. */
 export const PresetVersionList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(PresetVersion),
   next_cursor: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "PresetVersionList" })
 
-/** The number of a version; a preset has at most 1,000. */
+/** The number of a version. A preset can have at most 1,000. */
 export const PresetVersionNumber = integer(1, 1_000)
 
-/** A page of versions. */
+/** The page of a list of versions. */
 export const PresetVersionPage = {
   limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(PresetVersionNumber)
 }
 
-/** What is told of a preset that is no more. */
+/** The confirmation that a preset was deleted. */
 export const PresetDeleted = Schema.Struct({
   data: Schema.Struct({ slug: PresetSlug, object: Schema.Literal("preset"), deleted: Schema.Literal(true) })
 }).annotate({ identifier: "PresetDeleted" })

@@ -21,7 +21,7 @@ const params = { slug: PresetSlug }
 const reads = { limit: "management_reads", charge: "free", scope: "presets:read" } as const
 const writes = { limit: "management_writes", charge: "free", scope: "routing:write" } as const
 
-/** Presets of the account: configurations of chat requests under names, in versions that never change. */
+/** Presets of the account: named configurations of chat requests, in versions that never change. */
 export class ManagementPresetsGroup extends HttpApiGroup.make("managementPresets")
   .add(
     HttpApiEndpoint.get("listPresets", "/management/presets", { query: PresetPage, success: PresetList }).annotateMerge(
@@ -32,7 +32,7 @@ export class ManagementPresetsGroup extends HttpApiGroup.make("managementPresets
       payload: NewPreset,
       success: PresetResult,
       error: [ConflictError, IdempotencyError]
-    }).annotateMerge(operation("management.presets.create", "Make a preset, in its first version", writes)),
+    }).annotateMerge(operation("management.presets.create", "Create a preset with its first version", writes)),
     HttpApiEndpoint.get("getPreset", "/management/presets/:slug", {
       params,
       success: PresetResult,
@@ -44,7 +44,7 @@ export class ManagementPresetsGroup extends HttpApiGroup.make("managementPresets
       success: PresetResult,
       error: [NotFoundError, ConflictError]
     }).annotateMerge(
-      operation("management.presets.update", "Change a preset; another config is its next version, and active", writes)
+      operation("management.presets.update", "Change a preset; a new config becomes its active version", writes)
     ),
     HttpApiEndpoint.delete("deletePreset", "/management/presets/:slug", {
       params,
@@ -62,6 +62,6 @@ export class ManagementPresetsGroup extends HttpApiGroup.make("managementPresets
       headers: idempotency,
       success: PresetResult,
       error: [NotFoundError, ConflictError, IdempotencyError]
-    }).annotateMerge(operation("management.presets.activate", "Make a version of a preset the active one", writes))
+    }).annotateMerge(operation("management.presets.activate", "Activate a version of a preset", writes))
   )
   .middleware(ManagementAccess) {}

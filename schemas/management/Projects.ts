@@ -8,49 +8,49 @@ import { PresetSlug } from "./Presets.ts"
 
 const ProjectName = textOf(1, 100).check(storable)
 
-/** A project to be made. */
+/** A project to create. */
 export const NewProject = Schema.Struct({
   name: ProjectName,
-  /** Unique in the account; made from the name unless told. */
+  /** Unique in the account. Default: derived from the name. */
   slug: Schema.optionalKey(PresetSlug),
-  /** What its keys together may spend in each period; unlimited unless told. */
+  /** The spending limit per period for all its keys together. Default: unlimited. */
   budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
-  /** All of its life unless told. Null without a budget only. */
+  /** Default: its lifetime. Null only without a budget. */
   budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
-  /** For requests of its keys that do not say otherwise. Needs the scope `routing:write`. */
+  /** For requests of its keys that set no routing. Requires the scope `routing:write`. */
   routing: Schema.optionalKey(Schema.NullOr(KeptRoutingPolicy)),
-  /** The laxest that requests of its keys may have. Needs the scope `routing:write`. */
+  /** The loosest data policy that requests of its keys may have. Requires the scope `routing:write`. */
   data_policy: Schema.optionalKey(DataPolicy)
 }).annotate({ identifier: "NewProject" })
 export type NewProject = typeof NewProject.Type
 
-/** What is to be otherwise with a project, one member at least. A null takes away. */
+/** The changes to a project, at least one. A null removes a value. */
 export const ProjectChange = Schema.Struct({
   name: Schema.optionalKey(ProjectName),
   slug: Schema.optionalKey(PresetSlug),
   budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
-  /** Null without a budget only. */
+  /** Null only without a budget. */
   budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
-  /** Needs the scope `routing:write`. */
+  /** Requires the scope `routing:write`. */
   routing: Schema.optionalKey(Schema.NullOr(KeptRoutingPolicy)),
-  /** Needs the scope `routing:write`. */
+  /** Requires the scope `routing:write`. */
   data_policy: Schema.optionalKey(DataPolicy)
 })
-  .check(Schema.isMinProperties(1, { message: "at least one member" }))
+  .check(Schema.isMinProperties(1, { message: "must contain at least one field" }))
   .annotate({ identifier: "ProjectChange" })
 export type ProjectChange = typeof ProjectChange.Type
 
-/** A project, to which keys can belong. Times are Unix seconds. */
+/** A project, which keys can belong to. Times are Unix seconds. */
 export const Project = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("project"),
   name: Schema.String,
   slug: PresetSlug,
-  /** Once archived it stays so: it takes no keys and no changes. */
+  /** An archived project is final: it accepts no keys and no changes. */
   status: Schema.Literals(["active", "archived"]),
   budget_cents: Schema.NullOr(Schema.Int),
   budget_period: Schema.NullOr(BudgetPeriod),
-  /** In USD cents, which may have fractions, in the budget's period that runs; null without a budget. */
+  /** The spending in USD cents, which may have fractions, in the budget's current period; null without a budget. */
   spent_cents: Schema.NullOr(Schema.Finite),
   routing: Schema.NullOr(RoutingPolicy),
   data_policy: DataPolicy,
@@ -63,16 +63,16 @@ export type Project = typeof Project.Type
 /** One project. */
 export const ProjectResult = Schema.Struct({ data: Project }).annotate({ identifier: "ProjectResult" })
 
-/** Newest first; `next_cursor` is null on the last page. */
+/** One page of projects, newest first. `next_cursor` is null on the last page. */
 export const ProjectList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(Project),
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "ProjectList" })
 
-/** A page of projects. */
+/** The page of a list of projects. */
 export const ProjectPage = {
   limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(ResourceId)
 }

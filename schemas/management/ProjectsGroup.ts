@@ -11,7 +11,7 @@ const params = { project_id: ResourceId }
 const reads = { limit: "management_reads", charge: "free", scope: "projects:read" } as const
 const writes = { limit: "management_writes", charge: "free", scope: "projects:write" } as const
 
-/** Projects of the account: keys under one budget, one routing and one data policy. */
+/** Projects of the account: groups of keys with one budget, one routing and one data policy. */
 export class ManagementProjectsGroup extends HttpApiGroup.make("managementProjects")
   .add(
     HttpApiEndpoint.get("listProjects", "/management/projects", {
@@ -41,7 +41,7 @@ export class ManagementProjectsGroup extends HttpApiGroup.make("managementProjec
       success: ProjectResult,
       error: [NotFoundError, ConflictError, IdempotencyError]
     }).annotateMerge(
-      operation("management.projects.archive", "Archive a project for good, and revoke its keys at once", writes)
+      operation("management.projects.archive", "Archive a project for good, and revoke its keys immediately", writes)
     )
   )
   .middleware(ManagementAccess) {}

@@ -3,53 +3,53 @@ import { integer, sized } from "../Bounds.ts"
 import { UsagePeriod, usageFigures } from "../account/Usage.ts"
 import { Limit } from "../Page.ts"
 
-/** The end of the year 9999, beyond which times have no usual form. */
+/** The end of the year 9999. Later times have no standard format. */
 const END_OF_TIME = 253_402_300_799
 
-/** What usage can be told apart by. */
+/** The dimensions by which usage can be grouped. */
 export const UsageDimension = Schema.Literals(["project", "key", "model", "provider"])
 
 const BucketWidth = Schema.Literals(["1h", "1d"])
 
 /**
- * A period up to now, 30 days unless told, or times as Unix seconds: from the bucket of `start_time` on, before `end_time`, which
- * is now unless told. At most 744 buckets of an hour, or 366 of a day.
+ * The time range: a period up to now (default: 30 days), or Unix times, from the bucket of `start_time` up to but not including
+ * `end_time`, which defaults to now. At most 744 hourly or 366 daily buckets.
  */
 export const UsageBreakdownQuery = {
   period: Schema.optionalKey(UsagePeriod),
   start_time: Schema.optionalKey(integer(0, END_OF_TIME)),
   end_time: Schema.optionalKey(integer(0, END_OF_TIME)),
-  /** A UTC day unless told, and an hour for the period `1d`. */
+  /** Default: a UTC day, or an hour for the period `1d`. */
   bucket_width: Schema.optionalKey(BucketWidth),
-  /** Given once or several times; model and provider unless told. */
+  /** May be given several times. Default: model and provider. */
   group_by: Schema.optionalKey(Schema.Array(UsageDimension).check(...sized(1, 4, "items"))),
   limit: Schema.optionalKey(Limit),
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(Schema.String.check(...sized(1, 2_048, "characters")))
 }
 
-/** What was used in one bucket of time of what is told apart; only what was asked to be is named. Times are Unix seconds. */
+/** The usage in one time bucket of one group. It contains only the requested dimensions. Times are Unix seconds. */
 export const UsageBreakdownBucket = Schema.Struct({
   object: Schema.Literal("bucket"),
   start_time: Schema.Int,
   end_time: Schema.Int,
-  /** Null for keys in no project. */
+  /** Null for keys without a project. */
   project_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
   key_id: Schema.optionalKey(Schema.String),
-  /** The model that served, or the one asked for where none did. */
+  /** The model that served, or the requested model if none did. */
   model: Schema.optionalKey(Schema.String),
-  /** Null where no provider served. */
+  /** Null when no provider served. */
   provider: Schema.optionalKey(Schema.NullOr(Schema.String)),
   ...usageFigures
 }).annotate({ identifier: "UsageBreakdownBucket" })
 
 /**
- * What the account used, complete to the moment: buckets from the oldest on, where nothing was used there is none. `totals` are
- * those of all pages; `next_cursor` is null on the last one.
+ * The account's usage, up to the moment: buckets from the oldest on, without empty ones. `totals` cover all pages. `next_cursor` is
+ * null on the last page.
  */
 export const UsageBreakdownReport = Schema.Struct({
   object: Schema.Literal("usage"),
-  /** Null where times were given. */
+  /** Null when the query had times. */
   period: Schema.NullOr(UsagePeriod),
   start_time: Schema.Int,
   end_time: Schema.Int,

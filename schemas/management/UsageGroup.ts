@@ -5,7 +5,7 @@ import { UsageBreakdownQuery, UsageBreakdownReport } from "./Usage.ts"
 
 const reads = { limit: "management_reads", charge: "free", scope: "usage:read" } as const
 
-/** What the account used. */
+/** The account's usage. */
 export class ManagementUsageGroup extends HttpApiGroup.make("managementUsage")
   .add(
     HttpApiEndpoint.get("getUsage", "/management/usage", {

@@ -5,7 +5,7 @@ import { ResourceId } from "../Ids.ts"
 /** One endpoint. */
 export const WebhookResult = Schema.Struct({ data: WebhookEndpoint }).annotate({ identifier: "WebhookResult" })
 
-/** An endpoint with its signing secret, which is shown this once. */
+/** An endpoint with its signing secret, which is shown only once. */
 export const WebhookResultWithSecret = Schema.Struct({ data: WebhookEndpointWithSecret }).annotate({
   identifier: "WebhookResultWithSecret"
 })
@@ -15,7 +15,7 @@ export const WebhookDeliveryResult = Schema.Struct({ data: WebhookDelivery }).an
   identifier: "WebhookDeliveryResult"
 })
 
-/** What is told of an endpoint that is no more. */
+/** The confirmation that an endpoint was deleted. */
 export const WebhookRemoved = Schema.Struct({
   data: Schema.Struct({ id: ResourceId, object: Schema.Literal("webhook_endpoint"), deleted: Schema.Literal(true) })
 }).annotate({ identifier: "WebhookRemoved" })

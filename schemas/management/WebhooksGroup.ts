@@ -19,7 +19,7 @@ const params = { webhook_id: ResourceId }
 const reads = { limit: "management_reads", charge: "free", scope: "webhooks:read" } as const
 const writes = { limit: "management_writes", charge: "free", scope: "webhooks:write" } as const
 
-/** The webhooks of the account, which are those of its inference keys as well. */
+/** The webhooks of the account, shared by its inference keys and its management keys. */
 export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhooks")
   .add(
     HttpApiEndpoint.get("listWebhooks", "/management/webhooks", {
@@ -32,7 +32,7 @@ export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhoo
       success: WebhookResultWithSecret,
       error: [ConflictError, IdempotencyError]
     }).annotateMerge(
-      operation("management.webhooks.create", "Register a webhook; its secret is shown this once", writes)
+      operation("management.webhooks.create", "Register a webhook; the response shows its secret once", writes)
     ),
     HttpApiEndpoint.get("getWebhook", "/management/webhooks/:webhook_id", {
       params,
@@ -44,9 +44,7 @@ export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhoo
       payload: WebhookChange,
       success: WebhookResult,
       error: NotFoundError
-    }).annotateMerge(
-      operation("management.webhooks.update", "Change a webhook, or enable one that was disabled", writes)
-    ),
+    }).annotateMerge(operation("management.webhooks.update", "Change a webhook, or enable it again", writes)),
     HttpApiEndpoint.post("testWebhook", "/management/webhooks/:webhook_id/test", {
       params,
       success: WebhookTest,
@@ -58,14 +56,20 @@ export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhoo
       success: WebhookResultWithSecret,
       error: [NotFoundError, ConflictError, IdempotencyError]
     }).annotateMerge(
-      operation("management.webhooks.rotate_secret", "Replace the secret of a webhook; both sign for 24 hours", writes)
+      operation(
+        "management.webhooks.rotate_secret",
+        "Replace the secret of a webhook; both secrets sign for 24 hours",
+        writes
+      )
     ),
     HttpApiEndpoint.get("listDeliveries", "/management/webhooks/:webhook_id/deliveries", {
       params,
       query: WebhookPage,
       success: WebhookDeliveryList,
       error: NotFoundError
-    }).annotateMerge(operation("management.webhooks.deliveries", "List what a webhook was told, newest first", reads)),
+    }).annotateMerge(
+      operation("management.webhooks.deliveries", "List the deliveries of a webhook, newest first", reads)
+    ),
     HttpApiEndpoint.post("redeliver", "/management/webhooks/:webhook_id/deliveries/:delivery_id/redeliver", {
       params: { ...params, delivery_id: ResourceId },
       headers: idempotency,

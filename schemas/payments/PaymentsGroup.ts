@@ -5,23 +5,23 @@ import { TopUpReport } from "../console/TopUps.ts"
 import { ConflictError, NotFoundError, RateLimitError, UnavailableError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
 
-/** An event was taken, and need not be delivered again. */
+/** The event was received and need not be delivered again. */
 export const EventReceived = Schema.Struct({ received: Schema.Literal(true) }).annotate({ identifier: "EventReceived" })
 
 const free = { limit: "default", charge: "free" } as const
 
-/** For processors of payments, which have no key: Stripe signs what it delivers (docs.stripe.com/webhooks). */
+/** For payment processors, which have no key: Stripe signs its events (docs.stripe.com/webhooks). */
 export class PaymentsGroup extends HttpApiGroup.make("payments").add(
   HttpApiEndpoint.post("receiveStripe", "/payments/stripe", {
     headers: { "stripe-signature": Schema.optional(Schema.String) },
     success: EventReceived,
     error: [RateLimitError, UnavailableError]
-  }).annotateMerge(operation("payments.stripe", "Take an event of Stripe's, at most 256 KiB, signed", free)),
+  }).annotateMerge(operation("payments.stripe", "Receive a signed event from Stripe, at most 256 KiB", free)),
   HttpApiEndpoint.get("paySimulated", "/payments/simulated/:session_id", {
     params: { session_id: Schema.String.check(Schema.isPattern(/^cs_simulated_[0-9a-f]{32}$/)) },
     success: TopUpReport,
     error: [NotFoundError, ConflictError, UnavailableError]
   })
     .middleware(OpenAccess)
-    .annotateMerge(operation("payments.simulated", "Pay a checkout of the sandbox", free))
+    .annotateMerge(operation("payments.simulated", "Pay a sandbox checkout", free))
 ) {}

@@ -7,15 +7,20 @@ import { decodeResponses } from "../../src/dialects/responses/ResponsesDecode.ts
 import type { Decoded } from "../../src/dialects/Wish.ts"
 import type { Failure } from "../../src/domain/Failure.ts"
 import { limits } from "../../src/ratelimit/Limits.ts"
+import { descriptionsText } from "../support/Descriptions.ts"
 import { openApiText, operations, operationsText } from "../support/Published.ts"
 
 const file = (name: string) => new URL(`../../schemas/published/${name}`, import.meta.url).pathname
 
-// `npm run published` writes both files anew; what changed is then seen in review.
+// `npm run published` writes the files anew; what changed is then seen in review.
 describe("the published contract", () => {
   it("has every file", () => {
-    for (const name of ["openapi.json", "operations.txt"]) assert.isTrue(existsSync(file(name)), name)
+    for (const name of ["descriptions.json", "openapi.json", "operations.txt"])
+      assert.isTrue(existsSync(file(name)), name)
   })
+
+  it("takes its descriptions from the doc comments of the schemas", () =>
+    expect(descriptionsText()).toMatchFileSnapshot(file("descriptions.json")))
 
   it("says in openapi.json what the schemas say", () => expect(openApiText()).toMatchFileSnapshot(file("openapi.json")))
 
@@ -69,6 +74,14 @@ describe("the published contract", () => {
       assert.property(components.schemas, name)
     }
     assert.property(paths["/api/v1/responses"].post.responses["200"].headers, "X-Balance-Warning")
+  })
+
+  it("describes every schema", () => {
+    const schemas = Object.entries<{ readonly description?: string }>(components.schemas)
+    assert.deepStrictEqual(
+      schemas.filter(([, { description }]) => description === undefined).map(([name]) => name),
+      []
+    )
   })
 
   it("names each operation once, in words and dots", () => {
