@@ -7,8 +7,8 @@ import { get, json, startService } from "../support/Service.ts"
 const few = { RATE_LIMIT_SCALE: "0.05" }
 const unknown = `svc_sk_${"A".repeat(43)}`
 
-describe("a key that is remembered", () => {
-  it.live("reads nothing any more once it is revoked or has lost its scope, and is counted once", () =>
+describe("a cached key", () => {
+  it.live("reads nothing once it is revoked or has lost its scope, and is counted once", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey, managementKey } = yield* service.account(1)
@@ -37,7 +37,7 @@ describe("a key that is remembered", () => {
   )
 })
 
-it.live("tells of its account's window where a key is read ahead, also when it was never good here before", () =>
+it.live("reports the account's rate limit window when a key is read ahead, also for a new key", () =>
   Effect.gen(function* () {
     const service = yield* startService()
     const { managementKey } = yield* service.account(1)
@@ -48,7 +48,7 @@ it.live("tells of its account's window where a key is read ahead, also when it w
 )
 
 describe("limits", () => {
-  it.live("count a good key by itself, and what has none by its address", () =>
+  it.live("count by key for valid keys, and by address otherwise", () =>
     Effect.gen(function* () {
       const service = yield* startService(few)
       const { inferenceKey } = yield* service.account(1)
@@ -95,7 +95,7 @@ describe("limits", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("serve public reads while keys cannot be looked up, and count those against the address", () =>
+  it.live("serve public reads while keys cannot be checked, counted against the address", () =>
     Effect.gen(function* () {
       const service = yield* startService(few)
       const { inferenceKey } = yield* service.account(1)
@@ -106,7 +106,7 @@ describe("limits", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("neither count a preflight nor tell it to wait", () =>
+  it.live("do not apply to preflights", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.01" })
       const preflight = Effect.promise(() =>
@@ -128,7 +128,7 @@ describe("limits", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are looked at before the database is asked for a key that has not been good", () =>
+  it.live("are checked before the database is queried for an unknown key", () =>
     Effect.gen(function* () {
       const service = yield* startService(few)
       const { inferenceKey } = yield* service.account(1)
@@ -146,7 +146,7 @@ describe("limits", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("do not count against an address what could not be looked up", () =>
+  it.live("do not count keys that could not be checked against the address", () =>
     Effect.gen(function* () {
       const service = yield* startService(few)
       const { inferenceKey, managementKey } = yield* service.account(1)
@@ -166,7 +166,7 @@ describe("limits", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of an account are not used up by a key that has not the scope", () =>
+  it.live("of an account are not used up by a key without the scope", () =>
     Effect.gen(function* () {
       const service = yield* startService(few)
       const { account, managementKey } = yield* service.account(1)
@@ -188,7 +188,7 @@ describe("limits", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuse in the envelope, and say when to come back", () =>
+  it.live("return 429 in the error envelope with Retry-After", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.01" })
       yield* get(`${service.api}/models`, "")
@@ -204,7 +204,7 @@ describe("limits", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("do not count the address behind a trusted proxy as the proxy's", () =>
+  it.live("distinguish clients behind a trusted proxy", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.01", TRUSTED_PROXIES: "127.0.0.1" })
       const from = (address: string) =>

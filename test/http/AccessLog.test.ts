@@ -47,7 +47,7 @@ const watched = (env: Record<string, string> = {}) =>
   })
 
 describe("the access log", () => {
-  it.live("has one line for each request, with what its receipt says", () =>
+  it.live("writes one line for each request, with the facts of its receipt", () =>
     Effect.gen(function* () {
       const { ask, inferenceKey, lineOf, lines, receipt, service } = yield* watched()
       const paid = [
@@ -86,7 +86,7 @@ describe("the access log", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says in words why a request failed, and quotes nothing of it", () =>
+  it.live("describes why a request failed without quoting it", () =>
     Effect.gen(function* () {
       const { ask, lineOf, lines, service } = yield* watched()
       const failed = yield* ask("/chat/completions", chat, { "x-svc-sandbox": "fault=error" })
@@ -108,7 +108,7 @@ describe("the access log", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells the charge of a stream whose client left", () =>
+  it.live("contains the charge of a stream whose client disconnected", () =>
     Effect.gen(function* () {
       const { inferenceKey, lineOf, receipt, service } = yield* watched()
       const steering = { "x-svc-sandbox": "chunk_ms=50" }
@@ -123,7 +123,7 @@ describe("the access log", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not written from the level warn on", () =>
+  it.live("is not written at the log levels warn and above", () =>
     Effect.gen(function* () {
       const { lines, logger } = collector()
       const service = yield* startService({ LOG_LEVEL: "warn" }, [logger])
@@ -137,7 +137,7 @@ describe("the access log", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("is one line of words for a reader", () => {
+  it("has a one-line form for readers", () => {
     const none = { route: undefined, status: undefined, model: undefined, provider: undefined } as const
     const nothing = {
       tokens_in: undefined,

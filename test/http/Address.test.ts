@@ -42,7 +42,7 @@ describe("the address of a client", () => {
     })
   }
 
-  it("is one for a whole /64", () => {
+  it("is the same for a whole /64", () => {
     const of = (peer: string) => clientAddress(peer, undefined, nobody)
     assert.strictEqual(of("2001:db8:1:2::1"), "2001:db8:1:2::/64")
     assert.strictEqual(of("2001:db8:1:2:ffff:ffff:ffff:ffff"), of("2001:db8:1:2::1"))
@@ -55,7 +55,7 @@ describe("the address of a client", () => {
 })
 
 describe("whether a client came by https", () => {
-  it("is believed of trusted proxies alone", () => {
+  it("is taken only from trusted proxies", () => {
     const said: ReadonlyArray<readonly [string | undefined, string | undefined, boolean]> = [
       ["10.0.0.1", "https", true],
       ["::ffff:10.0.0.1", "HTTPS", true],

@@ -16,7 +16,7 @@ const asking = Effect.gen(function* () {
 })
 
 describe("POST /batch", () => {
-  it.live("says in headers what of its bodies has no effect", () =>
+  it.live("lists ignored fields of its bodies in a header", () =>
     Effect.gen(function* () {
       const { send } = yield* asking
       const response = yield* send([{ body: { ...body, colour: 1 } }, { body: { ...body, colour: 2, shape: 3 } }])
@@ -25,7 +25,7 @@ describe("POST /batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused while one under the same key runs, and to who misuses a header", () =>
+  it.live("returns 409 while a batch with the same idempotency key runs, and 400 for invalid headers", () =>
     Effect.gen(function* () {
       const { inferenceKey, send, service } = yield* asking
       const key = { "idempotency-key": "one" }
@@ -50,7 +50,7 @@ describe("POST /batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells what was served and not kept instead of serving it again", () =>
+  it.live("reports requests that were served but not stored, instead of serving them again", () =>
     Effect.gen(function* () {
       const { account, send, service } = yield* asking
       const key = { "idempotency-key": "secret" }
@@ -67,7 +67,7 @@ describe("POST /batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused before anything is begun where its embeddings may be too many for one answer", () =>
+  it.live("is rejected before it starts when its embeddings may be too large for one response", () =>
     Effect.gen(function* () {
       const { account, send, service } = yield* asking
       const input = Array.from({ length: 2_048 }, () => "tea")
@@ -82,7 +82,7 @@ describe("POST /batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is of presets too, and of one that is not there", () =>
+  it.live("accepts presets, and returns 404 for an unknown one", () =>
     Effect.gen(function* () {
       const { account, send, service } = yield* asking
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })

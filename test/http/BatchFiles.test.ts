@@ -53,7 +53,7 @@ describe("/files", () => {
     assert.deepInclude(fileObjectOf(output), { purpose: "batch_output", filename: "out", expires_at: 5 })
   })
 
-  it.live("gives the bytes as they were sent, under a name that can stand anywhere", () =>
+  it.live("returns the uploaded bytes under a safe file name", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -69,7 +69,7 @@ describe("/files", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("reads no more of a file than its reader takes", () =>
+  it.live("reads a file only as fast as the client", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -87,7 +87,7 @@ describe("/files", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of which the bytes are lost are not there", () =>
+  it.live("returns 404 for a file whose bytes are lost", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -101,7 +101,7 @@ describe("/files", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are taken of accounts with money, and of each so many as it may keep", () =>
+  it.live("accepts uploads from accounts with money, up to their quota", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [poor, one] = [yield* service.account(0), yield* service.account(1)]

@@ -39,7 +39,7 @@ const row: BatchRow = {
 }
 
 describe("/batches", () => {
-  it("shows a batch with its times in seconds, and nothing of who runs it", () => {
+  it("shows a batch with times in seconds and without its worker", () => {
     const shown = batchObjectOf(row)
     assert.deepInclude(shown, { created_at: 1, expires_at: 2, in_progress_at: 3, completed_at: null, errors: null })
     assert.deepStrictEqual(shown.request_counts, { total: 3, completed: 1, failed: 1 })
@@ -48,7 +48,7 @@ describe("/batches", () => {
     assert.deepStrictEqual(batchObjectOf({ ...row, errors: [fault] }).errors, { object: "list", data: [fault] })
   })
 
-  it.live("refuses what is no page", () =>
+  it.live("rejects invalid page parameters", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -76,7 +76,7 @@ describe("/batches", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("begins none for an account without money", () =>
+  it.live("returns 402 to an account without money", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(0)
@@ -92,7 +92,7 @@ describe("/batches", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says again what was begun under a key, though the account has spent all since", () =>
+  it.live("replays a batch under its idempotency key even after the account has spent its money", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)

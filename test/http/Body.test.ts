@@ -18,7 +18,7 @@ const refused = (body: string | Uint8Array<ArrayBuffer>, contentType?: string): 
 const nested = (levels: number, opening = "[", closing = "]") => `${opening.repeat(levels)}1${closing.repeat(levels)}`
 
 describe("a body", () => {
-  it.effect("is any JSON value in UTF-8, with or without its mark", () =>
+  it.effect("may be any JSON value in UTF-8, with or without a byte order mark", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* read('{"a":"é😀"}'), { a: "é😀" })
       assert.deepStrictEqual(yield* read(' \n[1,null,"x"]\t'), [1, null, "x"])
@@ -89,7 +89,7 @@ describe("a body", () => {
     )
   }
 
-  it.effect("may be as deep as 256 levels, and as wide as it likes", () =>
+  it.effect("may have 256 levels and any width", () =>
     Effect.gen(function* () {
       assert.strictEqual(JSON.stringify(yield* read(nested(256))), nested(256))
       const wide = `[${"[],".repeat(10_000)}{}]`
@@ -99,7 +99,7 @@ describe("a body", () => {
     })
   )
 
-  it.effect("is not quoted in the message", () =>
+  it.effect("is not quoted in the error message", () =>
     Effect.gen(function* () {
       for (const body of ['{"password":"swordfish"', '{"password": swordfish}', "swordfish and more of the like"]) {
         const reason = yield* refused(body)
@@ -108,7 +108,7 @@ describe("a body", () => {
     })
   )
 
-  it.effect("is refused by its declared length before it is read", () =>
+  it.effect("is rejected by its declared length before it is read", () =>
     Effect.gen(function* () {
       let reads = 0
       const body = new ReadableStream({
@@ -126,7 +126,7 @@ describe("a body", () => {
     })
   )
 
-  it("is not to blame for errors that are not its own", () => {
+  it("is not blamed for other errors", () => {
     assert.isUndefined(bodyFailure(new Error("x")))
     assert.isUndefined(bodyFailure(undefined))
   })
@@ -162,11 +162,11 @@ const slowly = () => {
   }
 }
 
-describe("bodies under way", () => {
+describe("bodies that are being received", () => {
   const within = (budget: BodyBudget) => Effect.provideService(NodeBodyBudget, budget)
   const piece = `"${"x".repeat(998)}`
 
-  it.effect("share the memory of a node: what is beyond it is refused, and room is made when one has come", () =>
+  it.effect("share a node's memory budget: excess bodies are rejected, and completed ones free it", () =>
     Effect.gen(function* () {
       const budget = new BodyBudget(1_500)
       const first = slowly()
@@ -185,7 +185,7 @@ describe("bodies under way", () => {
     })
   )
 
-  it.effect("are put together from pieces of any size", () =>
+  it.effect("are assembled from chunks of any size", () =>
     Effect.gen(function* () {
       const value = `é${"x".repeat(40_000)}`
       const bytes = Buffer.from(JSON.stringify(value))
@@ -202,7 +202,7 @@ describe("bodies under way", () => {
     })
   )
 
-  it.effect("give back what they took when their client goes, and when nobody waits for them", () =>
+  it.effect("free their memory budget when the client or the reader leaves", () =>
     Effect.gen(function* () {
       for (const how of ["fail", "interrupt"] as const) {
         const budget = new BodyBudget(1_500)

@@ -3,7 +3,7 @@ import { MAX_BODY_BYTES } from "../../src/http/Body.ts"
 import { BODY_BUDGET_BYTES, BodyBudget } from "../../src/http/BodyBudget.ts"
 
 describe("the budget of bodies", () => {
-  it("gives what there is, all of it, and no more", () => {
+  it("grants the whole budget and no more", () => {
     const budget = new BodyBudget(10)
     assert.deepStrictEqual(
       [budget.take(4), budget.take(7), budget.take(6), budget.take(1), budget.take(0)],
@@ -15,5 +15,5 @@ describe("the budget of bodies", () => {
     assert.deepStrictEqual([budget.take(7), budget.take(6), budget.used], [false, true, 10])
   })
 
-  it("has room for several of the largest bodies", () => assert.isAtLeast(BODY_BUDGET_BYTES, 4 * MAX_BODY_BYTES))
+  it("fits several of the largest bodies", () => assert.isAtLeast(BODY_BUDGET_BYTES, 4 * MAX_BODY_BYTES))
 })

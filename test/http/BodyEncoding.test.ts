@@ -25,7 +25,7 @@ const packs: ReadonlyArray<readonly [string, (text: string) => Uint8Array<ArrayB
 ]
 
 describe("a compressed body", () => {
-  it.effect("is read as what it holds", () =>
+  it.effect("is decompressed", () =>
     Effect.gen(function* () {
       for (const [encoding, pack] of packs) {
         const value = { text: "é😀".repeat(50_000) }
@@ -35,7 +35,7 @@ describe("a compressed body", () => {
     })
   )
 
-  it.effect("is refused where its encoding is unknown or it is not well-formed", () =>
+  it.effect("is rejected when its encoding is unknown or its data invalid", () =>
     Effect.gen(function* () {
       for (const encoding of ["gzip, br", "x", "compress"]) {
         assert.strictEqual((yield* refused("{}", encoding))._tag, "UnsupportedMediaType", encoding)
@@ -48,7 +48,7 @@ describe("a compressed body", () => {
     })
   )
 
-  it.effect("is refused where it unpacks to more than a body may have, and gives back what it took of the budget", () =>
+  it.effect("is rejected when it decompresses beyond the size limit, and frees its memory budget", () =>
     Effect.gen(function* () {
       const bomb = `"${"a".repeat(MAX_BODY_BYTES)}"`
       const budget = new BodyBudget(2 * MAX_BODY_BYTES)
@@ -67,7 +67,7 @@ describe("a compressed body", () => {
     })
   )
 
-  it.live("is served by the API, and a bomb gets 413", () =>
+  it.live("is accepted by the API, and a decompression bomb gets 413", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)

@@ -11,20 +11,20 @@ const param = (headers: Record<string, string>) => {
   return refused.failure.reason.problems[0].field
 }
 
-describe("what a request wants of the cache", () => {
-  it("is to use it, for five minutes", () => {
+describe("the cache options of a request", () => {
+  it("default to using the cache for five minutes", () => {
     for (const headers of [{}, { "X-Svc-Cache": "true" }, { "Cache-Control": "no-cache, max-age=0" }]) {
       assert.deepStrictEqual(wish(headers), { use: true, lifeSeconds: 300 })
     }
   })
 
-  it("is not to use it when either header says so", () => {
+  it("bypass the cache when either header says so", () => {
     const told = [{ "X-Svc-Cache": "false" }, { "X-Svc-Cache": " FALSE " }, { "Cache-Control": "private, No-Store" }]
     for (const headers of told) assert.isFalse(wish(headers).use)
     assert.isFalse(wish({ "X-Svc-Cache": "true", "Cache-Control": "no-store" }).use)
   })
 
-  it("is a life of a second to an hour", () => {
+  it("accept a lifetime of a second to an hour", () => {
     for (const [text, seconds] of [
       ["1", 1],
       [" 60 ", 60],
@@ -37,7 +37,7 @@ describe("what a request wants of the cache", () => {
     }
   })
 
-  it("tells one request from another only where it is not what is done anyway", () => {
+  it("change the fingerprint only when they differ from the defaults", () => {
     assert.isUndefined(wishedOf(wish({ "X-Svc-Cache": "true", "X-Svc-Cache-TTL": "300" })))
     assert.deepStrictEqual(wishedOf(wish({ "X-Svc-Cache-TTL": "9" })), { lifeSeconds: 9 })
     const without = { use: false }
@@ -45,7 +45,7 @@ describe("what a request wants of the cache", () => {
     assert.deepStrictEqual(wishedOf(wish({ "X-Svc-Cache": "false" })), without)
   })
 
-  it("is not guessed", () => {
+  it("are rejected when invalid", () => {
     for (const text of ["", "1", "yes", "true, false"])
       assert.strictEqual(param({ "X-Svc-Cache": text }), "X-Svc-Cache")
   })

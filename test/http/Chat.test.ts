@@ -26,7 +26,7 @@ const asking = Effect.gen(function* () {
 const MODELS = "claude-opus-4-1, gpt-4o-mini"
 
 describe("POST /chat/completions", () => {
-  it.live("streams so that nobody in between keeps or changes it", () =>
+  it.live("streams with headers that stop proxies from buffering or changing it", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking
       const response = yield* ask({ ...chat, stream: true })
@@ -40,7 +40,7 @@ describe("POST /chat/completions", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("puts the caller's trace on the receipt", () =>
+  it.live("records the caller's trace on the receipt", () =>
     Effect.gen(function* () {
       const { ask, key, service } = yield* asking
       const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -52,7 +52,7 @@ describe("POST /chat/completions", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers a model by its chain, and says what served", () =>
+  it.live("serves a fallback chain, and names the model that served", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking
       const steering = { "x-svc-sandbox": "fault=error,provider=openai" }
@@ -69,7 +69,7 @@ describe("POST /chat/completions", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused for a while when the node is receiving as much as it can", () =>
+  it.live("returns 503 while the node's memory for bodies is used up", () =>
     Effect.gen(function* () {
       const { account, ask, service } = yield* asking
       const budget = yield* NodeBodyBudget
@@ -87,7 +87,7 @@ describe("POST /chat/completions", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("logs a failure within a stream, once, and nothing of a stream that went well", () =>
+  it.live("logs a failure within a stream once, and nothing for a successful stream", () =>
     Effect.gen(function* () {
       const logged: Array<string> = []
       const logger = Logger.make(({ cause, logLevel, message }) => {
@@ -133,7 +133,7 @@ describe("POST /estimate", () => {
     tools: { ...chat, tools: [{ type: "function", function: { name: "look", parameters: schema } }], max_tokens: 9 }
   }
   for (const [name, body] of Object.entries(laws)) {
-    it.live(`says what must be there for a request to be admitted, with ${name}`, () =>
+    it.live(`returns the amount needed to admit a request, with ${name}`, () =>
       Effect.gen(function* () {
         const service = yield* startService()
         const { account, inferenceKey } = yield* service.account(0)
@@ -168,7 +168,7 @@ describe("POST /estimate", () => {
     "a video": [film, "/videos", { ...film, prompt: "a kite", aspect_ratio: "16:9" }]
   }
   for (const [name, [asked, path, body]] of Object.entries(works)) {
-    it.live(`says what must be there for ${name}`, () =>
+    it.live(`returns the amount needed for ${name}`, () =>
       Effect.gen(function* () {
         const service = yield* startService()
         const { account, inferenceKey } = yield* service.account(0)
@@ -188,7 +188,7 @@ describe("POST /estimate", () => {
     )
   }
 
-  it.live("asks a model only for what its price goes by", () =>
+  it.live("accepts only the fields that determine the price", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(0)
@@ -216,7 +216,7 @@ describe("POST /estimate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says of a number of tokens what it says of a text with as many", () =>
+  it.live("estimates a number of tokens like a text of that size", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -242,7 +242,7 @@ describe("POST /estimate", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes by what a request says of its form, its parameters and its budget", () =>
+  it.live("considers the request's format, parameters and budget", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)

@@ -17,7 +17,7 @@ const asking = Effect.gen(function* () {
 })
 
 describe("an operation of chat", () => {
-  it.live("lists the members it ignores, whatever they are called", () =>
+  it.live("lists ignored fields of any name", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking
       assert.isNull((yield* ask(chat)).headers.get(IGNORED))
@@ -37,7 +37,7 @@ describe("an operation of chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names the first of a list of models, which may be too long to be named", () =>
+  it.live("names the first model of a list", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking
       const others = ["gpt-4o", "gpt-5-mini", "gpt-5", "claude-sonnet-4-5", "claude-sonnet-4-6", "gemini-2.5-flash"]
@@ -51,13 +51,13 @@ describe("an operation of chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("says nothing where there is nothing to say", () => {
+  it("omits empty headers", () => {
     assert.deepStrictEqual(ignoredHeader([]), {})
     assert.deepStrictEqual(replayHeader(false), {})
     assert.deepStrictEqual(replayHeader(true), { "idempotency-replayed": "true" })
   })
 
-  it("reads the steering in a sandbox alone", () => {
+  it("reads the steering header only in a sandbox", () => {
     assert.deepStrictEqual(steeringOf("fault=slow", true), Result.succeed("fault=slow"))
     assert.isTrue(Result.isFailure(steeringOf("fault=loud", true)))
     assert.deepStrictEqual(steeringOf("fault=loud", false), Result.succeed(undefined))

@@ -56,8 +56,8 @@ const cases: Readonly<Record<string, { readonly body: string; readonly headers?:
     }
   }
 
-describe("a request that goes direct", () => {
-  it.live("is answered as it is the platform's way", () =>
+describe("a directly served request", () => {
+  it.live("gets the same response as on the platform's path", () =>
     Effect.gen(function* () {
       const { key, service } = yield* remembering()
       const line = yield* Line.open(service.origin)
@@ -89,7 +89,7 @@ describe("a request that goes direct", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts against its key's limit, and is refused beyond it", () =>
+  it.live("counts against its key's rate limit, with 429 beyond it", () =>
     Effect.gen(function* () {
       const { key, service } = yield* remembering({ RATE_LIMIT_SCALE: "0.1" })
       const first = yield* post(service.origin + PATH, key, chat)
@@ -126,7 +126,7 @@ describe("a request that goes direct", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is over when its client leaves", () =>
+  it.live("is interrupted when its client disconnects", () =>
     Effect.gen(function* () {
       const { account, key, service } = yield* remembering()
       yield* Effect.scoped(
@@ -142,7 +142,7 @@ describe("a request that goes direct", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is over when its client leaves before its body has come", () =>
+  it.live("is interrupted when its client disconnects before its body has arrived", () =>
     Effect.gen(function* () {
       const { key, service } = yield* remembering()
       const half = Effect.map(Line.open(service.origin), (line) => line.write(`${headOf(key, PATH, 100)}{`))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { startService } from "../support/Service.ts"
 
 describe("the documentation", () => {
-  it.live("is served as pages, as Markdown and for programs, and loads nothing from elsewhere", () =>
+  it.live("is served as HTML, Markdown and llms.txt, and loads nothing from other sites", () =>
     Effect.gen(function* () {
       const { origin } = yield* startService()
       const get = (path: string, init: RequestInit = {}) => Effect.promise(() => fetch(`${origin}${path}`, init))
@@ -39,7 +39,7 @@ describe("the documentation", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is where `/` leads, and the API's root lists its links", () =>
+  it.live("is linked from `/` and from the API's root", () =>
     Effect.gen(function* () {
       const { origin } = yield* startService()
       const home = yield* Effect.promise(() => fetch(`${origin}/`, { redirect: "manual" }))

@@ -56,7 +56,7 @@ const served = Effect.gen(function* () {
 
 describe("the edge", () => {
   for (const path of ["/dies", "/api/v1/dies"]) {
-    it.live(`answers a defect at ${path} with 500 and tells it to the log alone`, () =>
+    it.live(`answers a defect at ${path} with 500, and describes it only in the log`, () =>
       Effect.gen(function* () {
         const { logged, send } = yield* served
         const got = yield* send({ path })
@@ -69,7 +69,7 @@ describe("the edge", () => {
     )
   }
 
-  it.live("answers a failure that nobody caught as what it is, and logs what is for operators", () =>
+  it.live("answers an uncaught failure by its kind, and logs the part for operators", () =>
     Effect.gen(function* () {
       const { logged, send } = yield* served
       const got = yield* send({ path: "/fails" })
@@ -81,7 +81,7 @@ describe("the edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers a body too large for a handler that reads it unguarded", () =>
+  it.live("answers 413 for a large body in an unguarded handler", () =>
     Effect.gen(function* () {
       const { logged, send } = yield* served
       const got = yield* send({ method: "POST", path: "/echo", body: "x".repeat(2_000) })
@@ -91,7 +91,7 @@ describe("the edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives every response an id of its own and the limits, and CORS within the API alone", () =>
+  it.live("adds an id and rate limits to every response, and CORS within the API only", () =>
     Effect.gen(function* () {
       const { send } = yield* served
       const ids = new Set<string | undefined>()
@@ -113,7 +113,7 @@ describe("the edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps what accounts are and have from caches and other sites, however its path is written", () =>
+  it.live("keeps account data from caches and other sites, for every spelling of the path", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes, { env: { RATE_LIMIT_SCALE: "100" } })
       const send = yield* client(origin)
@@ -143,7 +143,7 @@ describe("the edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("reads a path as the router does", () => {
+  it("normalises paths as the router does", () => {
     for (const url of ["http://[/api/v1/console/a", "https://[/api//v1/%63onsole/a;b", "/api/v1/console/a#b?c"]) {
       assert.strictEqual(routedPath(url), "/api/v1/console/a", url)
     }
@@ -151,7 +151,7 @@ describe("the edge", () => {
     assert.strictEqual(routedPath("/api/v1/%2563onsole/%2F"), "/api/v1/%63onsole/%2F")
   })
 
-  it.live("lets no client repeat on its own what may have changed an account, whatever went wrong", () =>
+  it.live("forbids automatic retries of account changes after any failure", () =>
     Effect.gen(function* () {
       const { send } = yield* served
       for (const [method, path, retry] of [
@@ -175,7 +175,7 @@ describe("the edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not claim to be a sandbox when it is none", () =>
+  it.live("has no sandbox header outside a sandbox", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes, { env: { SANDBOX: "off" } })
       const send = yield* client(origin)
@@ -202,7 +202,7 @@ describe("the edge", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts what is not there against the client's address, and refuses when it is too much", () =>
+  it.live("counts unknown paths against the client's address, up to the limit", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes, { env: { RATE_LIMIT_SCALE: "0.05" } })
       const send = yield* client(origin)

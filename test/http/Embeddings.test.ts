@@ -13,7 +13,7 @@ const model = "text-embedding-3-small"
 const long = "word ".repeat(9_000)
 
 describe("POST /embeddings", () => {
-  it.live("refuses what cannot be done, and charges nothing for it", () =>
+  it.live("rejects unsupported requests without a charge", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -40,7 +40,7 @@ describe("POST /embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("cuts what is too long where it is told to", () =>
+  it.live("truncates a long input when the request asks for it", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -50,7 +50,7 @@ describe("POST /embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused where the balance does not cover it", () =>
+  it.live("returns 402 when the balance does not cover the hold", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(0.000_01)
@@ -62,7 +62,7 @@ describe("POST /embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing when it fails, falls back, and is counted where nothing is reported", () =>
+  it.live("charges nothing for a failure, falls back, and counts tokens that no provider reports", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -76,7 +76,7 @@ describe("POST /embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says a long answer whole, and does not keep it for a repeat", () =>
+  it.live("returns a long answer completely and does not store it for a replay", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -131,7 +131,7 @@ describe("POST /embeddings", () => {
   })
   const halfway = Effect.suspend(() => halfwayWith({}))
 
-  it.live("begins a long answer before its last vector has come, and ends it when it is paid for", () =>
+  it.live("starts a long response before its last vector arrives, and ends it after the settle", () =>
     Effect.gen(function* () {
       const { host, response, service, settled } = yield* halfway
       assert.strictEqual(response.status, 200)
@@ -146,7 +146,7 @@ describe("POST /embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("cuts a long answer off where its host breaks off or errs, and charges what was given on", () =>
+  it.live("cuts a long response off when its host fails, and charges the part that was sent", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector()
       for (const breakOff of [
@@ -185,7 +185,7 @@ describe("POST /embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges who leaves when a long answer has begun, as it comes to its end all the same", () =>
+  it.live("charges a client that disconnects from a long response, because the request still completes", () =>
     Effect.gen(function* () {
       const { account, gone, host, inferenceKey, service, settled } = yield* halfway
       gone.abort()
@@ -202,7 +202,7 @@ describe("POST /embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps the room of a long answer until its reader has it, or has gone", () =>
+  it.live("keeps the memory of a long answer reserved until its reader has it or disconnects", () =>
     Effect.gen(function* () {
       const room = yield* AnswerRoom
       const many = Array.from({ length: 1_500 }, (_, index) => `text ${index}`)

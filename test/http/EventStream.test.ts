@@ -50,7 +50,7 @@ const ask = (origin: string, signal?: AbortSignal) =>
   Effect.promise(() => fetch(`${origin}/api/v1/stream`, { method: "POST", ...(signal && { signal }) }))
 
 describe("an event stream", () => {
-  it.live("goes out as it comes, with the headers of the edge, and tells of its error", () =>
+  it.live("is sent as it arrives, with the edge's headers, and reports its error", () =>
     Effect.gen(function* () {
       const { ended, failures, origin, pipe } = yield* scene
       pipe.push(piece("a"))
@@ -78,7 +78,7 @@ describe("an event stream", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is interrupted when the client hangs up", () =>
+  it.live("is interrupted when the client disconnects", () =>
     Effect.gen(function* () {
       const { ended, origin, pipe } = yield* scene
       const controller = new AbortController()
@@ -118,7 +118,7 @@ describe("an event stream", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is a plain error where it breaks before its head, and breaks off after", () =>
+  it.live("is an error response when it fails before its headers, and breaks off after them", () =>
     Effect.gen(function* () {
       const early = yield* scene
       early.pipe.push(piece("bug"))

@@ -32,7 +32,7 @@ const started = (env: Record<string, string> = {}) =>
   })
 
 describe("rangeOf", () => {
-  it("is what a Range header asks of a file, where it is one range", () => {
+  it("returns the range that a Range header with one range asks for", () => {
     const all: ReadonlyArray<readonly [string | undefined, ReturnType<typeof rangeOf>]> = [
       [undefined, "all"],
       ["bytes=0-", { start: 0, end: 10 }],
@@ -57,7 +57,7 @@ describe("rangeOf", () => {
 })
 
 describe("dispositionOf", () => {
-  it("names a file so that no header breaks, whatever its owner called it", () => {
+  it("produces a valid header for every file name", () => {
     const file: StoredFile = {
       ...{ id: "file_1", accountId: "a", purpose: "image", bytes: 1, contentType: "image/png", name: undefined },
       ...{ createdAt: new Date(0), expiresAt: undefined }
@@ -72,8 +72,8 @@ describe("dispositionOf", () => {
   })
 })
 
-describe("a file's address", () => {
-  it.live("gives it to whoever has it, to keep for good, and to no page as more than a picture", () =>
+describe("GET of a file's URL", () => {
+  it.live("returns the file to any client, cacheable for good, and prevents its use as a page", () =>
     Effect.gen(function* () {
       const { ask, file, service } = yield* started()
       assert.strictEqual(
@@ -101,7 +101,7 @@ describe("a file's address", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives a part of it, and says where there is none", () =>
+  it.live("returns a range, and 416 for a range outside the file", () =>
     Effect.gen(function* () {
       const { ask, file } = yield* started()
       const part = yield* ask({ range: "bytes=2-4" })
@@ -125,7 +125,7 @@ describe("a file's address", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says to whoever has it that it is the same", () =>
+  it.live("returns 304 to a client with the current file", () =>
     Effect.gen(function* () {
       const { ask, file } = yield* started()
       for (const said of [`"${file.id}"`, `W/"${file.id}"`, `"another", "${file.id}"`, "*"]) {
@@ -136,7 +136,7 @@ describe("a file's address", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is none of what expired, was removed, never was, or is of a batch", () =>
+  it.live("returns 404 for expired, removed, unknown and batch files", () =>
     Effect.gen(function* () {
       const { ask, service, store } = yield* started()
       const passed = new Date(Date.now() - 1_000)
@@ -164,7 +164,7 @@ describe("a file's address", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is read only, from any page", () =>
+  it.live("is read-only and allows any origin", () =>
     Effect.gen(function* () {
       const { ask } = yield* started()
       for (const method of ["POST", "PUT", "DELETE"]) {
@@ -180,7 +180,7 @@ describe("a file's address", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives a clip of megabytes whole, to many at once", () =>
+  it.live("returns a large video completely to many clients at once", () =>
     Effect.gen(function* () {
       const { ask, store } = yield* started()
       const text = "tollgate".repeat(1_000_000)
@@ -196,7 +196,7 @@ describe("a file's address", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts who asks for it by the address, apart from what else is asked for", () =>
+  it.live("counts requests by client address, separately from other requests", () =>
     Effect.gen(function* () {
       const { ask, send } = yield* started({ RATE_LIMIT_SCALE: "0.02" })
       for (let count = 1; count <= 12; count++) {
@@ -213,7 +213,7 @@ describe("a file's address", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers 503 while the database is away", () =>
+  it.live("returns 503 while the database is down", () =>
     Effect.gen(function* () {
       const { ask, service } = yield* started()
       yield* takeAway(service.databaseUrl)
@@ -225,7 +225,7 @@ describe("a file's address", () => {
 })
 
 describe("a file in a bucket", () => {
-  it.live("is given as one of the data directory is, and 503 while the bucket is away", () =>
+  it.live("is served like a file in the data directory, with 503 while the bucket is down", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const { ask, file, service } = yield* started({
@@ -253,7 +253,7 @@ describe("a file in a bucket", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is fetched only as fast as it is taken, and let go of when its reader leaves", () =>
+  it.live("is downloaded only as fast as the client reads, and stops when the client disconnects", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const { service, store } = yield* started({

@@ -24,8 +24,8 @@ const outcome = (balance: Parameters<typeof funded>[0]["balance"]) =>
     Effect.provideService(Caller, principal)
   )
 
-describe("what is free in itself", () => {
-  it.effect("is for accounts with money, be it held or not", () =>
+describe("a free operation with later costs", () => {
+  it.effect("is allowed for accounts with money, held or not", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* outcome(() => Effect.succeed({ posted: 1n, held: 1n })), "funded")
       const refused = {

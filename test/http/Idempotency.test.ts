@@ -10,11 +10,11 @@ const claim = (header: string | undefined, body: unknown = {}, method = "POST", 
 const fingerprint = (body: unknown, method?: string, path?: string) => claim("k", body, method, path)?.fingerprint
 
 describe("an idempotency key", () => {
-  it("is not asked for", () => {
+  it("is optional", () => {
     assert.isUndefined(claim(undefined))
   })
 
-  it("is taken bare or quoted, as one and the same", () => {
+  it("means the same bare and quoted", () => {
     for (const header of ["order-7", '"order-7"', ' "order-7" ', " order-7 "]) {
       assert.strictEqual(claim(header)?.idempotencyKey, "order-7", header)
       assert.strictEqual(claim(header)?.claim, claim("order-7")?.claim, header)
@@ -43,7 +43,7 @@ describe("an idempotency key", () => {
     }
   })
 
-  it("counts within one method and path", () => {
+  it("applies to one method and path", () => {
     const claims = [
       claim("k"),
       claim("k", {}, "PUT"),
@@ -56,7 +56,7 @@ describe("an idempotency key", () => {
 })
 
 describe("the fingerprint of a request", () => {
-  it("does not mind the order of members or the spelling of the JSON", () => {
+  it("ignores the order of members and the spelling of the JSON", () => {
     const one = JSON.parse('{"b":[{"y":1,"x":2}],"a":"\\u00e9"}')
     const other = JSON.parse('{ "a": "é", "b": [ { "x": 2.0, "y": 1e0 } ] }')
     assert.strictEqual(fingerprint(one), fingerprint(other))
@@ -74,18 +74,18 @@ describe("the fingerprint of a request", () => {
     ["a text that looks like JSON", { a: '1,"b":2' }, { a: 1, b: 2 }]
   ]
   for (const [name, one, other] of different) {
-    it(`minds ${name}`, () => {
+    it(`changes with ${name}`, () => {
       assert.notStrictEqual(fingerprint(one), fingerprint(other))
     })
   }
 
-  it("minds what else is wished, where anything is", () => {
+  it("includes other options if there are any", () => {
     const wished = (wish?: object) => Result.getOrThrow(claimOf("k", "POST", PATH, { a: 1 }, wish))?.fingerprint
     assert.strictEqual(wished(), fingerprint({ a: 1 }))
     assert.strictEqual(new Set([wished(), wished({ use: false }), wished({ lifeSeconds: 9 })]).size, 3)
   })
 
-  it("minds the path", () => {
+  it("includes the path", () => {
     assert.notStrictEqual(fingerprint({}, "POST", "/api/v1/presets/a"), fingerprint({}, "POST", "/api/v1/presets/b"))
   })
 })

@@ -7,7 +7,7 @@ import { json, post, startService, unread } from "../support/Service.ts"
 const kite = { model: "flux-schnell", prompt: "a kite", size: "64x64" }
 
 describe.each(["/images/generations", "/images"])("POST %s", (path) => {
-  it.live("is for keys of accounts, by POST, as JSON", () =>
+  it.live("accepts inference keys, POST and JSON only", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey, managementKey } = yield* service.account(1)
@@ -25,7 +25,7 @@ describe.each(["/images/generations", "/images"])("POST %s", (path) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps keys of idempotency apart from those of the other", () =>
+  it.live("keeps its idempotency keys separate from the other path's", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -41,7 +41,7 @@ describe.each(["/images/generations", "/images"])("POST %s", (path) => {
   )
 })
 
-it.live("keep the room of images in the answer until its reader has it, and of stored ones until they are stored", () =>
+it.live("images keep their memory reserved until the client has read them or they are stored", () =>
   Effect.gen(function* () {
     const room = yield* AnswerRoom
     const png = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d", "hex"), Buffer.alloc(6 * 1_048_576)])

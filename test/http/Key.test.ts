@@ -10,7 +10,7 @@ const report = Schema.decodeUnknownSync(KeyReport, { onExcessProperty: "error" }
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] }
 
 describe("GET /key", () => {
-  it.live("tells the holder of a key what it may and what it did", () =>
+  it.live("shows the limits and the spending of the calling key", () =>
     Effect.gen(function* () {
       const { account, api, balance, databaseUrl } = yield* startService({ RATE_LIMIT_SCALE: "10" })
       const opened = yield* account(10)
@@ -51,7 +51,7 @@ describe("GET /key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("tells the project's budget beside the key's own, where there is one", () => {
+  it("shows the project's budget beside the key's own", () => {
     const at = new Date(0)
     const facts = {
       id: "0123456789abcdef01234567",

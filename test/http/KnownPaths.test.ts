@@ -5,8 +5,8 @@ import { client, Line, parse } from "./wire.ts"
 
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] }
 
-describe("what no operation answers", () => {
-  it.live("says where the API is, and where the operation is that was meant", () =>
+describe("a request without an operation", () => {
+  it.live("gets a hint to the API and to the probable operation", () =>
     Effect.gen(function* () {
       const { origin } = yield* startService()
       for (const [path, hint] of [
@@ -26,7 +26,7 @@ describe("what no operation answers", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is a model that there is not, however many slashes its id has", () =>
+  it.live("gets 404 for an unknown model, however many slashes its id has", () =>
     Effect.gen(function* () {
       const { api } = yield* startService()
       for (const id of ["no-such-model", "a/b", "a/b/c", "a/b/c/d"]) {
@@ -36,7 +36,7 @@ describe("what no operation answers", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is any other method on a known path, with those that are allowed", () =>
+  it.live("gets 405 with the allowed methods on a known path", () =>
     Effect.gen(function* () {
       const { origin } = yield* startService()
       const ask = yield* client(origin)
@@ -55,7 +55,7 @@ describe("what no operation answers", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is a request of HTTP/1.1 without a Host, which gets the error envelope", () =>
+  it.live("gets the error envelope for HTTP/1.1 without a Host header", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
@@ -77,7 +77,7 @@ describe("what no operation answers", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is an unknown model, with the nearest id and where all are listed", () =>
+  it.live("gets the nearest id and the list of models for an unknown model", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)

@@ -15,8 +15,8 @@ const ofRooms = (keys: ReadonlyArray<string>) => keys.filter((key) => /^tollgate
 
 const key = <K extends string>(name: K) => Context.Service<string>(name)
 
-describe("what a request is given", () => {
-  it.live("has no service of a room, and what is the edge's", () =>
+describe("the context of a request", () => {
+  it.live("contains the edge's services and none of a room", () =>
     Effect.gen(function* () {
       const given = HttpRouter.add(
         "GET",
@@ -34,7 +34,7 @@ describe("what a request is given", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("has of its handlers' context the middleware that its operations declare", () =>
+  it.effect("contains the middleware that its operations declare", () =>
     Effect.gen(function* () {
       const seen = key("tollgate/Seen")
       const handlers = Layer.effect(

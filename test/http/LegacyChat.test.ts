@@ -14,7 +14,7 @@ const asking = Effect.gen(function* () {
 })
 
 describe("POST /chat", () => {
-  it.live("puts its name and the caller's trace on the receipt", () =>
+  it.live("records its operation and the caller's trace on the receipt", () =>
     Effect.gen(function* () {
       const { ask, key, service } = yield* asking
       const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -24,7 +24,7 @@ describe("POST /chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says to browsers where an answer came from, and what had no effect", () =>
+  it.live("exposes the cache status and ignored fields to browsers", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking
       const { headers } = yield* ask({ ...chat, routing: { max_price: { image: 1 } } })
@@ -34,7 +34,7 @@ describe("POST /chat", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives no hit to a key that cannot be checked", () =>
+  it.live("serves no cache hit when the API key cannot be checked", () =>
     Effect.gen(function* () {
       const { ask, service } = yield* asking
       assert.strictEqual((yield* ask(chat)).status, 200)

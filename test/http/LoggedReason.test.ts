@@ -27,7 +27,7 @@ describe("loggedReason", () => {
     }
   })
 
-  it("names the fields that the contract may have", () => {
+  it("names plausible field names only", () => {
     const problems = [
       { field: "messages[0].role", message: "x" },
       { field: "n", message: "x" }
@@ -35,7 +35,7 @@ describe("loggedReason", () => {
     assert.strictEqual(told({ _tag: "ValidationError", problems }), "invalid messages[0].role, n")
   })
 
-  it("says how each provider failed, without its words", () => {
+  it("describes each provider's failure without its message", () => {
     const log = [
       { provider: "openai", model: "m", fault: { _tag: "ServerError", status: 503, detail: "TOP SECRET" } },
       { provider: "azure", model: "m", fault: { _tag: "TimedOut", clock: "first_token" } },
@@ -47,7 +47,7 @@ describe("loggedReason", () => {
     )
   })
 
-  it("keeps the sentence of the other reasons", () => {
+  it("keeps the message of the other reasons", () => {
     assert.strictEqual(told({ _tag: "InvalidApiKey" }), messageOf({ _tag: "InvalidApiKey" }))
   })
 })

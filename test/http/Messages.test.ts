@@ -32,7 +32,7 @@ const textOf = ({ content }: { readonly content: ReadonlyArray<{ readonly text?:
   content.map(({ text = "" }) => text).join("")
 
 describe("POST /messages", () => {
-  it.live("answers as Anthropic does, and charges what it says", () =>
+  it.live("answers in Anthropic's format, and charges the reported cost", () =>
     Effect.gen(function* () {
       const { account, ask, key, service } = yield* asking()
       const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -55,7 +55,7 @@ describe("POST /messages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts cached tokens apart from the others, whole and streamed", () =>
+  it.live("counts cached tokens separately, complete and streamed", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking()
       const steering = steered("cached_tokens=2,output_tokens=40,reasoning_tokens=10")
@@ -97,7 +97,7 @@ describe("POST /messages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("streams what it answers whole", () =>
+  it.live("streams the same content as a complete answer", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking()
       for (const body of [{}, { tools }, { max_tokens: 5 }]) {
@@ -115,7 +115,7 @@ describe("POST /messages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("signs all thinking, and leaves out the text of what is not wanted", () =>
+  it.live("signs all thinking, and omits its text on request", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking()
       const blocksOf = (display: string) =>
@@ -135,7 +135,7 @@ describe("POST /messages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says which members had no effect, and takes Anthropic's headers without one", () =>
+  it.live("lists fields without effect, and accepts Anthropic's headers", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking()
       const headers = { "anthropic-version": "2023-06-01", "anthropic-beta": "none-such" }
@@ -144,7 +144,7 @@ describe("POST /messages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes a preset, and says so in headers", () =>
+  it.live("applies a preset, and names it in headers", () =>
     Effect.gen(function* () {
       const { account, ask, service } = yield* asking()
       yield* service.preset(account.id, "brief", { model: "gpt-4o-mini", instructions: "Be brief" })

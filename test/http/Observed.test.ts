@@ -57,7 +57,7 @@ const start = (ratio = 1) =>
 const ask = (url: string, init?: RequestInit) => Effect.promise(() => fetch(url, init).then((answer) => answer.text()))
 
 describe("an observed server", () => {
-  it.live("has a span for each request, from its headers to the end of its answer", () =>
+  it.live("records a span for each request, from its headers to the end of its response", () =>
     Effect.gen(function* () {
       const { allLeft, left, origin, spans } = yield* start()
       assert.strictEqual(yield* ask(`${origin}/a?key=secret`), "true")
@@ -76,7 +76,7 @@ describe("an observed server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends the span of a client that leaves, which is no error", () =>
+  it.live("ends the span of a client that disconnects without an error", () =>
     Effect.gen(function* () {
       const { allLeft, left, origin, spans } = yield* start()
       yield* Effect.promise(
@@ -99,7 +99,7 @@ describe("an observed server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not say of a client that it left, where the answer was cut off behind a failure", () =>
+  it.live("does not report a disconnect when the gateway cut the response after a failure", () =>
     Effect.gen(function* () {
       const { allLeft, origin, spans } = yield* start()
       const exit = yield* Effect.exit(Effect.tryPromise(() => fetch(`${origin}/cut`).then((answer) => answer.text())))
@@ -111,7 +111,7 @@ describe("an observed server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sees those off that waited behind another when their connection went", () =>
+  it.live("ends the spans of pipelined requests when their connection closes", () =>
     Effect.gen(function* () {
       const { allLeft, left, origin, spans } = yield* start()
       const socket = connect(Number(new URL(origin).port), "127.0.0.1")

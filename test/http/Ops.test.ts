@@ -27,7 +27,7 @@ const untilStatus = (url: string, status: number): ReturnType<typeof ask> =>
   )
 
 describe("the address for operators", () => {
-  it.live("counts paid requests by what they were for, and tokens only of those that are charged by them", () =>
+  it.live("counts paid requests by operation, and tokens only for token prices", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -55,7 +55,7 @@ describe("the address for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that the process is up, that it is ready, and what it has counted; the public one does not", () =>
+  it.live("serves health, readiness and metrics, and the public address does not", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -88,7 +88,7 @@ describe("the address for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not ready while the database is away, and again when it is back; the process is up all the time", () =>
+  it.live("reports not ready while the database is down, and stays healthy", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       yield* untilStatus(`${service.ops}/readyz`, 200)
@@ -101,7 +101,7 @@ describe("the address for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says within its prober's patience that a database says nothing, and when it does again", () =>
+  it.live("reports a hanging database within a prober's timeout, and its recovery", () =>
     Effect.gen(function* () {
       const wire = yield* makeWire(yield* freshDatabase())
       const client = Layer.effect(SqlClient.SqlClient, newClient(wire.url))
@@ -123,34 +123,36 @@ describe("the address for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks the database at most once a second and writes once in ten, however often it is asked itself", () =>
-    Effect.gen(function* () {
-      const stores = yield* Layer.build(database)
-      const sql = yield* Effect.provide(SqlClient.SqlClient, stores)
-      const asked = { all: 0, writes: 0 }
-      const counting = new Proxy(sql, {
-        apply: (target, self, words) => {
-          asked.all++
-          if (String(words[0]).includes("write_durably")) asked.writes++
-          return Reflect.apply(target as never, self, words)
-        }
-      })
-      const ops = Ops.layer.pipe(
-        Layer.provide(Layer.succeed(SqlClient.SqlClient, counting)),
-        Layer.provide(Config.layerFrom({ OPS_PORT: "0", SHUTDOWN_DELAY: "0" }))
-      )
-      const { port } = yield* Effect.provide(Ops, yield* Layer.build(ops))
-      const startedAt = performance.now()
-      const probes = Array.from({ length: 50 }, () => ask(`http://127.0.0.1:${port}/readyz`))
-      const answers = yield* Effect.all(probes, { concurrency: 10 })
-      assert.isTrue(answers.every(({ text }) => text === "the service is starting\n"))
-      assert.isAtMost(asked.all - asked.writes, 1 + Math.floor((performance.now() - startedAt) / 1_000))
-      assert.isAtLeast(asked.all - asked.writes, 1)
-      assert.strictEqual(asked.writes, 1)
-    }).pipe(Effect.scoped)
+  it.live(
+    "reads from the database at most once a second and writes every ten seconds, however often it is probed",
+    () =>
+      Effect.gen(function* () {
+        const stores = yield* Layer.build(database)
+        const sql = yield* Effect.provide(SqlClient.SqlClient, stores)
+        const asked = { all: 0, writes: 0 }
+        const counting = new Proxy(sql, {
+          apply: (target, self, words) => {
+            asked.all++
+            if (String(words[0]).includes("write_durably")) asked.writes++
+            return Reflect.apply(target as never, self, words)
+          }
+        })
+        const ops = Ops.layer.pipe(
+          Layer.provide(Layer.succeed(SqlClient.SqlClient, counting)),
+          Layer.provide(Config.layerFrom({ OPS_PORT: "0", SHUTDOWN_DELAY: "0" }))
+        )
+        const { port } = yield* Effect.provide(Ops, yield* Layer.build(ops))
+        const startedAt = performance.now()
+        const probes = Array.from({ length: 50 }, () => ask(`http://127.0.0.1:${port}/readyz`))
+        const answers = yield* Effect.all(probes, { concurrency: 10 })
+        assert.isTrue(answers.every(({ text }) => text === "the service is starting\n"))
+        assert.isAtMost(asked.all - asked.writes, 1 + Math.floor((performance.now() - startedAt) / 1_000))
+        assert.isAtLeast(asked.all - asked.writes, 1)
+        assert.strictEqual(asked.writes, 1)
+      }).pipe(Effect.scoped)
   )
 
-  it.live("says that it stops before what it stands for does, and is there to the end", () =>
+  it.live("reports shutdown before the service stops, and answers until the end", () =>
     Effect.gen(function* () {
       const stores = yield* Layer.build(database)
       const seen: Array<string> = []
@@ -186,7 +188,7 @@ describe("the address for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that is taken is said by its variable", () =>
+  it.live("names the variable of a port in use", () =>
     Effect.gen(function* () {
       const taken = yield* Effect.acquireRelease(
         Effect.promise(async () => {
@@ -209,7 +211,7 @@ describe("the address for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that is not this machine's is said by its variable", () =>
+  it.live("names the variable of another machine's address", () =>
     Effect.gen(function* () {
       const layers = Ops.layer.pipe(
         Layer.provide(Config.layerFrom({ OPS_HOST: "192.0.2.1", OPS_PORT: "0" })),

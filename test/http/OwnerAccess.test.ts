@@ -32,7 +32,7 @@ const foreign = [
 ] as const
 
 describe("access to the console", () => {
-  it.live("is refused to pages of other sites, signing in included", () =>
+  it.live("is denied to pages of other sites, signing in included", () =>
     Effect.gen(function* () {
       const { ann, mail } = yield* stage()
       yield* ann.signIn(mail, "ann@example.com")
@@ -53,7 +53,7 @@ describe("access to the console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("needs the session's own token for whatever is no GET", () =>
+  it.live("requires the session's CSRF token for methods other than GET", () =>
     Effect.gen(function* () {
       const { ann, mail, service } = yield* stage()
       const bob = page(service.origin)
@@ -73,7 +73,7 @@ describe("access to the console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is had from the public address as well as from the one that was asked", () =>
+  it.live("is allowed from the public URL and from the requested host", () =>
     Effect.gen(function* () {
       const { ann, mail, service } = yield* stage({ PUBLIC_URL: "https://gate.example.com/api-of-ours" })
       yield* ann.signIn(mail, "ann@example.com")
@@ -86,7 +86,7 @@ describe("access to the console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told to no other site before it is tried", () =>
+  it.live("answers no CORS preflight of other sites", () =>
     Effect.gen(function* () {
       const { service } = yield* stage()
       const asks = { origin: "https://evil.example", "access-control-request-method": "DELETE" }
@@ -101,7 +101,7 @@ describe("access to the console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts guessed cookies by the client's address, and lets in those who were before", () =>
+  it.live("counts guessed cookies by client address, and still admits known sessions", () =>
     Effect.gen(function* () {
       const { ann, mail, service } = yield* stage({ RATE_LIMIT_SCALE: "0.2" })
       yield* ann.signIn(mail, "ann@example.com")
@@ -119,7 +119,7 @@ describe("access to the console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is left to its owner by management keys that ask for as much as they can", () =>
+  it.live("is denied to management keys with all scopes", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.05" })
       const { account, managementKey } = yield* service.account(1)
@@ -137,7 +137,7 @@ describe("access to the console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is counted by the account, and leaves what a management key may do to keys", () =>
+  it.live("counts against the account's rate limit, and excludes management key operations", () =>
     Effect.gen(function* () {
       const { ann, mail, service } = yield* stage()
       yield* ann.signIn(mail, "ann@example.com")

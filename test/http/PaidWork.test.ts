@@ -4,7 +4,7 @@ import { get, json, post, startService } from "../support/Service.ts"
 
 const body = { model: "text-embedding-3-small", input: "a cat" }
 
-it.live("makes a paid request of a body and its headers", () =>
+it.live("builds a paid request from a body and its headers", () =>
   Effect.gen(function* () {
     const service = yield* startService()
     const { account, inferenceKey, managementKey } = yield* service.account(10)

@@ -38,7 +38,7 @@ const paying = (env: Record<string, string> = {}) =>
   })
 
 describe("POST /payments/stripe", () => {
-  it.live("takes Stripe's events without a key, and credits what they say was paid, once", () =>
+  it.live("accepts Stripe's events without a key, and credits each payment once", () =>
     Effect.gen(function* () {
       const { posted, service, sessionId, stripe } = yield* paying()
       const { payload, signature } = stripeEvent(COMPLETED, stripe.pay(sessionId))
@@ -59,7 +59,7 @@ describe("POST /payments/stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes nothing that is not signed, and no more than 256 KiB", () =>
+  it.live("rejects unsigned events, and events over 256 KiB", () =>
     Effect.gen(function* () {
       const { posted, service, sessionId, stripe } = yield* paying()
       const session = stripe.pay(sessionId)
@@ -93,7 +93,7 @@ describe("POST /payments/stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts what is not signed against its sender, and Stripe's events against nobody", () =>
+  it.live("counts unsigned events against the sender's rate limit, and signed events not at all", () =>
     Effect.gen(function* () {
       const { service, sessionId, stripe } = yield* paying({ RATE_LIMIT_SCALE: "1" })
       const { payload, signature } = stripeEvent(COMPLETED, stripe.pay(sessionId))
@@ -106,7 +106,7 @@ describe("POST /payments/stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers 503 while the database is away, so that it is told again", () =>
+  it.live("returns 503 while the database is down, so that Stripe delivers the event again", () =>
     Effect.gen(function* () {
       const { posted, service, sessionId, stripe } = yield* paying()
       const { payload, signature } = stripeEvent(COMPLETED, stripe.pay(sessionId))
@@ -119,7 +119,7 @@ describe("POST /payments/stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is closed where Stripe is not set up", () =>
+  it.live("rejects events when Stripe is not configured", () =>
     Effect.gen(function* () {
       const { payload, signature } = stripeEvent(COMPLETED, stripeSession())
       const sandbox = yield* startService()

@@ -27,7 +27,7 @@ describe("the preset of a request", () => {
   const taking = (presets: Presets["Service"], exchange: Exchange, model: unknown, slug?: string) =>
     takePreset(presets, exchange, { accountId: "account", body: { model }, slug })
 
-  it.effect("is told of with its response", () =>
+  it.effect("is named in the response's headers", () =>
     Effect.gen(function* () {
       const ways = [
         ["@p", undefined],
@@ -43,7 +43,7 @@ describe("the preset of a request", () => {
     })
   )
 
-  it.effect("is not told of when there is none", () =>
+  it.effect("adds no headers when the request uses none", () =>
     Effect.gen(function* () {
       const reason = { _tag: "NotFound", what: "preset", id: "p" } as const
       const unknown = { resolve: () => Effect.fail(failure(reason)) } as unknown as Presets["Service"]
@@ -58,7 +58,7 @@ describe("the preset of a request", () => {
     })
   )
 
-  it.live("is shown to scripts of other origins, on failures too", () =>
+  it.live("is readable by scripts of other origins, also on failures", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(0)

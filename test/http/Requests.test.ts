@@ -22,7 +22,7 @@ const customer = Effect.gen(function* () {
 })
 
 describe("receipts", () => {
-  it.live("say of an answer what it said itself, and at which price", () =>
+  it.live("show the same facts as the answer, and its price", () =>
     Effect.gen(function* () {
       const { ask, one } = yield* customer
       const headers = { "idempotency-key": "k", "x-svc-sandbox": "output_tokens=50,cached_tokens=2" }
@@ -58,7 +58,7 @@ describe("receipts", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("say of a failure why, and that it was free", () =>
+  it.live("show the reason of a failure and no cost", () =>
     Effect.gen(function* () {
       const { ask, one } = yield* customer
       const response = yield* ask({ stream: true }, { "x-svc-sandbox": "fault=error" })
@@ -70,7 +70,7 @@ describe("receipts", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("say of a request whose process died that what it was charged for had been counted", () =>
+  it.live("show a counted basis for a request whose process died", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey: key } = yield* service.account(10)
@@ -121,8 +121,8 @@ describe("receipts", () => {
   )
 })
 
-describe("receipts of an account with more than one page looks through", () => {
-  it.live("are found by each filter, on pages that say how far they looked", () =>
+describe("receipts of an account with more requests than one page searches", () => {
+  it.live("are found by each filter, on pages that report how far they searched", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey: key } = yield* service.account(10)
@@ -197,7 +197,7 @@ describe("receiptOf", () => {
     assert.strictEqual(said.cost_usd, 0.016)
   })
 
-  it("says why a request was refused for money", () => {
+  it("shows why a request was refused for lack of money", () => {
     const amounts = { needed: "30000000", available: "20000000", posted: "1000000000" }
     const error = { _tag: "InsufficientCredits", limitSource: "balance", ...amounts }
     const row = rowOf({ unit: "request", perUnit: 1 }, { usage: { units: 0, unit: "request" }, basis: "none", error })
@@ -206,7 +206,7 @@ describe("receiptOf", () => {
     assert.match(said?.message ?? "", /\$0\.03/)
   })
 
-  it("shows tokens at the rates of the tier that they reached, of rows of any age", () => {
+  it("shows tokens at the rates of their price tier, for rows of every version", () => {
     const perToken = {
       perRequest: 0,
       tiers: [

@@ -5,7 +5,7 @@ import { get, json, post, startService } from "../support/Service.ts"
 const asked = { model: "rerank-2.5", query: "cats", documents: ["dogs bark", "cats purr and cats sleep", "cats run"] }
 
 describe("POST /rerank", () => {
-  it.live("has the best first, paid to the last token, and the same under its key", () =>
+  it.live("returns the best first, charges exact tokens, and replays under its idempotency key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -28,7 +28,7 @@ describe("POST /rerank", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses what cannot be done, and charges nothing for it or for what fails", () =>
+  it.live("rejects unsupported requests, and charges nothing for them or for failures", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)

@@ -16,7 +16,7 @@ const asking = Effect.gen(function* () {
 const steered = (steering: string) => ({ "x-svc-sandbox": steering })
 
 describe("POST /responses", () => {
-  it.live("puts its name, its cost and the caller's trace on the receipt", () =>
+  it.live("records its operation, cost and trace on the receipt", () =>
     Effect.gen(function* () {
       const { ask, key, service } = yield* asking
       const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -52,7 +52,7 @@ describe("POST /responses", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says in headers what its closed object cannot, also to browsers", () =>
+  it.live("reports in headers what its closed object cannot contain, also to browsers", () =>
     Effect.gen(function* () {
       const { service } = yield* asking
       const { inferenceKey } = yield* service.account(4)
@@ -67,7 +67,7 @@ describe("POST /responses", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers a repeat under an idempotency key the same, and charges once", () =>
+  it.live("replays the same answer under an idempotency key, and charges once", () =>
     Effect.gen(function* () {
       const { account, ask, service } = yield* asking
       const steering = "reasoning_tokens=7,output_tokens=40"
@@ -81,7 +81,7 @@ describe("POST /responses", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("streams a repeat under an idempotency key to the same whole answer", () =>
+  it.live("streams a replay that ends in the same complete answer", () =>
     Effect.gen(function* () {
       const { account, ask, service } = yield* asking
       const steering = "reasoning_tokens=7,output_tokens=40"
@@ -97,7 +97,7 @@ describe("POST /responses", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes what it does not say from the preset it names", () =>
+  it.live("takes absent fields from its preset", () =>
     Effect.gen(function* () {
       const { account, ask, count, service } = yield* asking
       yield* service.preset(account.id, "brief", { model: "gpt-4o-mini", max_tokens: 5, instructions: "Be brief." })
@@ -117,7 +117,7 @@ describe("POST /responses", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails before its first event like any other operation, and after it by an event", () =>
+  it.live("fails with a status before its first event, and with an event after it", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking
       const stream = { ...hello, stream: true, routing: { allow_fallbacks: false } }
@@ -131,7 +131,7 @@ describe("POST /responses", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses what the model cannot do", () =>
+  it.live("rejects what the model does not support", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking
       const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" }
@@ -147,7 +147,7 @@ describe("POST /responses", () => {
 })
 
 describe("POST /responses/input_tokens", () => {
-  it.live("counts what would be sent, for nothing, and says what it did not look at", () =>
+  it.live("counts the prompt for free, and lists ignored fields", () =>
     Effect.gen(function* () {
       const { account, count, service } = yield* asking
       const before = yield* service.balance(account.id)
@@ -161,7 +161,7 @@ describe("POST /responses/input_tokens", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("needs neither a model nor an input, and knows the models that there are", () =>
+  it.live("needs neither a model nor an input, and rejects unknown models", () =>
     Effect.gen(function* () {
       const { count } = yield* asking
       assert.strictEqual((yield* Effect.flatMap(count({ input: "hello" }), json)).input_tokens, 8)

@@ -6,7 +6,7 @@ const tea = { query: "tea" }
 const actor = { type: "operator", id: "test" } as const
 
 describe("POST /search", () => {
-  it.live("has a limit of its own", () =>
+  it.live("has a separate rate limit", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.05" })
       const { inferenceKey } = yield* service.account(1)
@@ -18,7 +18,7 @@ describe("POST /search", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails by one name, however it came about", () =>
+  it.live("returns the same error code for every kind of provider failure", () =>
     Effect.gen(function* () {
       const service = yield* startService({ UPSTREAM_TOTAL_TIMEOUT: "300 millis" })
       const { inferenceKey } = yield* service.account(1)
@@ -33,7 +33,7 @@ describe("POST /search", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves the choice of an engine to the routing of its key, where it is the service's", () =>
+  it.live("chooses the search engine by the key's routing when the request names none", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account } = yield* service.account(1)
@@ -62,7 +62,7 @@ describe("POST /search", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that there is no search engine where there is none", () =>
+  it.live("reports that no search engine is configured", () =>
     Effect.gen(function* () {
       const service = yield* startService({ SANDBOX: "off" })
       const { inferenceKey } = yield* service.account(1)

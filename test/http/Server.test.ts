@@ -85,7 +85,7 @@ describe("a client too slow or not speaking HTTP", () => {
     )
   }
 
-  it.live("never gets an answer put into the middle of another", () =>
+  it.live("never gets an error in the middle of another response", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
@@ -114,7 +114,7 @@ describe("a connection", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is kept after an error whose body was not read", () =>
+  it.live("stays open after an error with an unread body", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes)
       const line = yield* Line.open(origin)
@@ -124,7 +124,7 @@ describe("a connection", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is served whatever it expects or would rather be", () =>
+  it.live("is served whatever its Expect and Upgrade headers say", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes)
       const send = yield* client(origin)
@@ -139,7 +139,7 @@ describe("a connection", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on in HTTP whatever other protocol is asked for, and ends like any other", () =>
+  it.live("continues with HTTP when an upgrade is requested", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes, { patience: { keepAliveMs: 50 } })
       for (const protocol of ["websocket", "h2c", "other"]) {
@@ -152,7 +152,7 @@ describe("a connection", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gets for a HEAD what a GET would, without its body", () =>
+  it.live("answers HEAD like GET, without the body", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes)
       const send = yield* client(origin)
@@ -176,7 +176,7 @@ const refuses = (origin: string) =>
   })
 
 describe("a service that cannot listen", () => {
-  it.live("says by which variable", () =>
+  it.live("names the variable", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes)
       const { port } = new URL(origin)
@@ -192,7 +192,7 @@ describe("a service that cannot listen", () => {
 })
 
 describe("a service told to stop", () => {
-  it.live("does not wait for connections that ask nothing", () =>
+  it.live("does not wait for idle connections", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const { origin } = yield* serve(routes, { env: { SHUTDOWN_GRACE: "10 minutes" } }).pipe(Scope.provide(scope))
@@ -206,7 +206,7 @@ describe("a service told to stop", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers what comes behind a request under way, and waits for no more than that", () =>
+  it.live("answers one request that follows a running one, and waits for no more", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const env = { DATABASE_URL: yield* freshDatabase("behind"), SHUTDOWN_GRACE: "10 minutes" }

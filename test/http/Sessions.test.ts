@@ -31,8 +31,8 @@ const row = {
   updated_at: new Date(1_700_000_001_000)
 }
 
-describe("what is said of a session", () => {
-  it("is its row in the words of the contract", () =>
+describe("a session in the API", () => {
+  it("has the contract's form", () =>
     assert.deepStrictEqual(decodeSession(sessionOf(row)), {
       id: row.id,
       object: "session",
@@ -44,7 +44,7 @@ describe("what is said of a session", () => {
       message_count: 2
     }))
 
-  it("has of a message what it has", () => {
+  it("contains the present fields of a message", () => {
     const said = { role: "user", content: '"a"', created_at: row.created_at, model: null, usage: null, cost: null }
     assert.deepStrictEqual(messageOf(said), { role: "user", content: "a", created_at: 1_700_000_000 })
     const answer = { ...said, role: "assistant", model: "m", usage: "{}", cost: 5_000_000n }
@@ -53,7 +53,7 @@ describe("what is said of a session", () => {
 })
 
 describe("POST /sessions", () => {
-  it.live("opens one, and gives back that of a name as it is", () =>
+  it.live("opens a session, and returns the existing one for a known name", () =>
     Effect.gen(function* () {
       const { open } = yield* caller
       const plain = decodeSession(yield* Effect.flatMap(open({}), json))
@@ -70,7 +70,7 @@ describe("POST /sessions", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("opens one under an idempotency key, and gives it to whoever asks again", () =>
+  it.live("opens one session per idempotency key", () =>
     Effect.gen(function* () {
       const { open } = yield* caller
       const once = (body: object) => open(body, { "idempotency-key": "the-same" })
@@ -89,7 +89,7 @@ describe("POST /sessions", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names what is wrong, in the legacy form", () =>
+  it.live("names invalid fields in the legacy error format", () =>
     Effect.gen(function* () {
       const { open } = yield* caller
       const wrongs = [
@@ -114,7 +114,7 @@ describe("POST /sessions", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says so when the database is away, as the export does", () =>
+  it.live("returns 503 while the database is down, as the export does", () =>
     Effect.gen(function* () {
       const { exported, open, service } = yield* caller
       const { id } = yield* Effect.flatMap(open({}), json)
@@ -127,7 +127,7 @@ describe("POST /sessions", () => {
 })
 
 describe("GET /sessions/{id}/export", () => {
-  it.live("gives a long session whole and in order", () =>
+  it.live("returns a long session completely and in order", () =>
     Effect.gen(function* () {
       const { exported, key, open, service } = yield* caller
       const { id } = yield* Effect.flatMap(open({ session_id: "s" }), json)
@@ -156,7 +156,7 @@ describe("GET /sessions/{id}/export", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows no session of others, nor what is no id", () =>
+  it.live("returns 404 for other accounts' sessions and for invalid ids", () =>
     Effect.gen(function* () {
       const { exported, open, service } = yield* caller
       const other = yield* service.account(1)

@@ -37,7 +37,7 @@ const bytesOf = (socket: Effect.Success<ReturnType<typeof asking>>) =>
   })
 
 describe("a client that reads nothing", () => {
-  it.live("loses its connection, while one that reads and one that waits for a silent answer keep theirs", () =>
+  it.live("is disconnected, while a client that reads and one that waits for a silent response are not", () =>
     Effect.gen(function* () {
       const ended = yield* Deferred.make<void>()
       const endless = Stream.forever(Stream.succeed(piece))

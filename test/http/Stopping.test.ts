@@ -143,7 +143,7 @@ describe("a service told to stop", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers all requests that a client sent at once, and closes with the last of them", () =>
+  it.live("answers all pipelined requests, and closes with the last", () =>
     Effect.gen(function* () {
       const { key, service, stop } = yield* stoppable({
         DATABASE_URL: yield* freshDatabase("stopping"),
@@ -168,7 +168,7 @@ describe("a service told to stop", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers the request that follows a stream which began before the stop and outlasted the delay", () =>
+  it.live("answers the request that follows a stream which began before shutdown and outlasted the delay", () =>
     Effect.gen(function* () {
       const { key, service, stop } = yield* stoppable({
         DATABASE_URL: yield* freshDatabase("stopping"),

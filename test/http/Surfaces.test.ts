@@ -46,7 +46,7 @@ describe("an operation in a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names the member that is too long as it does alone", () =>
+  it.live("names the field that is too long as it does alone", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)

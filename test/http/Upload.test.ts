@@ -24,7 +24,7 @@ const tagOf = (request: Request, budget?: BodyBudget) =>
   Effect.map(Effect.flip(read(request, budget)), ({ reason }) => reason._tag)
 
 describe("an upload", () => {
-  it.effect("is a file with what stands beside it, whatever it says it is", () =>
+  it.effect("returns the file and the form fields, whatever their content types", () =>
     Effect.gen(function* () {
       const budget = new BodyBudget(1_000)
       const { fields, file } = yield* read(
@@ -41,7 +41,7 @@ describe("an upload", () => {
     })
   )
 
-  it.effect("is refused where it is none", () =>
+  it.effect("is rejected when it is not a valid form", () =>
     Effect.gen(function* () {
       const json = new Request("http://localhost/files", { method: "POST", body: "{}" })
       assert.strictEqual(yield* tagOf(json), "UnsupportedMediaType")
@@ -73,7 +73,7 @@ describe("an upload", () => {
     })
   )
 
-  it.effect("has to fit what the node has for bodies, and gives it back", () =>
+  it.effect("uses the node's memory budget for bodies, and frees it", () =>
     Effect.gen(function* () {
       const budget = new BodyBudget(100)
       const large = yield* form([["file", new Blob(["a".repeat(1_000)])]])

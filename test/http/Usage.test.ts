@@ -16,7 +16,7 @@ const figures = [
 ] as const
 
 describe("GET /usage", () => {
-  it.live("comes to what the answers said, at once", () =>
+  it.live("adds up to the charges of the answers, immediately", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { api } = service
@@ -59,7 +59,7 @@ describe("GET /usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is of 30 days unless told, and of no other period", () =>
+  it.live("covers 30 days by default, and rejects other periods", () =>
     Effect.gen(function* () {
       const { account, api } = yield* startService()
       const { inferenceKey } = yield* account(0)

@@ -34,8 +34,8 @@ const scene = Effect.gen(function* () {
   return { arriving, settled, failures, ends, response, text, written: written[0] ?? assert.fail("nothing is written") }
 })
 
-describe("a list of vectors on its way", () => {
-  it.live("is written as it comes, and ended when the request is settled", () =>
+describe("a list of vectors that is still arriving", () => {
+  it.live("is written as it arrives, and ends when the request is settled", () =>
     Effect.gen(function* () {
       const { arriving, ends, response, settled, text, written } = yield* scene
       assert.strictEqual(response.headers["content-type"], "application/json")
@@ -50,7 +50,7 @@ describe("a list of vectors on its way", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("waits for a client who is slow, and gives it all", () =>
+  it.live("waits for a slow client and delivers everything", () =>
     Effect.gen(function* () {
       const { arriving, settled, text } = yield* scene
       const pieces = Array.from({ length: 200 }, () => Buffer.alloc(65_536, ",1"))
@@ -61,7 +61,7 @@ describe("a list of vectors on its way", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is cut off where the request fails, which is told of", () =>
+  it.live("is cut off when the request fails, which is reported", () =>
     Effect.gen(function* () {
       const { arriving, failures, settled, text } = yield* scene
       const broken = failure({ _tag: "UpstreamError", detail: "broke off" })
@@ -72,7 +72,7 @@ describe("a list of vectors on its way", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is cut off where a client keeps it waiting for too long", () =>
+  it.effect("is cut off when a client is too slow", () =>
     Effect.gen(function* () {
       const { arriving, ends, settled, response, text, written } = yield* scene
       const pieces = 800
@@ -91,7 +91,7 @@ describe("a list of vectors on its way", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is cut off where its writer is stopped", () =>
+  it.live("is cut off when its writer is interrupted", () =>
     Effect.gen(function* () {
       const { text, written } = yield* scene
       yield* Fiber.interrupt(written)

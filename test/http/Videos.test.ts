@@ -20,7 +20,7 @@ const processing = (service: Service, key: string, id: string) =>
   })
 
 describe("the routes of videos", () => {
-  it.live("name each member that is wrong, and say where nobody can make a video", () =>
+  it.live("name each invalid field, and report when no provider can make the video", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey: key } = yield* service.account(20)
@@ -48,7 +48,7 @@ describe("the routes of videos", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("show a job to its owner alone, and mirror errors on the legacy routes", () =>
+  it.live("show a job only to its account, and use the legacy error format on legacy routes", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey: key } = yield* service.account(20)
@@ -83,7 +83,7 @@ describe("the routes of videos", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answer a repeat with the same job, and say so", () =>
+  it.live("answer a repeated request with the same job and the replay header", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey: key } = yield* service.account(20)
@@ -99,7 +99,7 @@ describe("the routes of videos", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are limited where videos are sold, and not where their state is asked for", () =>
+  it.live("limit submissions more strictly than status requests", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "1" })
       const { inferenceKey: key } = yield* service.account(20)
@@ -133,7 +133,7 @@ describe("the routes of videos", () => {
     60_000
   )
 
-  it.live("warn of a low balance with the job they sell", () =>
+  it.live("include the low balance warning in the submitted job", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey: key } = yield* service.account(2)

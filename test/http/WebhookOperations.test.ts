@@ -28,7 +28,7 @@ describe("webhooks", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("have a line of the audit log for each change, whichever key it is by", () =>
+  it.live("write an audit log line for each change, with either kind of key", () =>
     Effect.gen(function* () {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey, managementKey } = yield* service.account(1)
@@ -63,8 +63,8 @@ describe("webhooks", () => {
   )
 })
 
-describe("what is shown", () => {
-  it("is in seconds, and leaves out what is not for callers", () => {
+describe("a webhook in the API", () => {
+  it("shows times in seconds, and omits internal fields", () => {
     const row = {
       id: newResourceId(),
       url: "u",

@@ -53,7 +53,7 @@ const customer = (env: Record<string, string> = {}) =>
 const events = ["video.completed", "video.failed"] as const
 
 describe("webhooks", () => {
-  it.live("are registered, told, listed and deleted", () =>
+  it.live("are registered, delivered to, listed and deleted", () =>
     Effect.gen(function* () {
       const mine = yield* customer()
       const hook = yield* receiver()
@@ -82,7 +82,7 @@ describe("webhooks", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are tested, and get another secret, beside which the first is good for a day", () =>
+  it.live("are tested, and rotate their secret with an overlap of a day", () =>
     Effect.gen(function* () {
       const mine = yield* customer()
       const hook = yield* receiver()
@@ -101,7 +101,7 @@ describe("webhooks", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are changed, and enabled again, member by member", () =>
+  it.live("are changed and enabled again, field by field", () =>
     Effect.gen(function* () {
       const mine = yield* customer()
       const hook = yield* receiver(status(410))
@@ -165,7 +165,7 @@ describe("webhooks", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are refused by the member that is wrong", () =>
+  it.live("are rejected with the invalid field", () =>
     Effect.gen(function* () {
       const mine = yield* customer({ OUTBOUND_ALLOW_LOOPBACK: "0" })
       const url = "https://1.1.1.1/"

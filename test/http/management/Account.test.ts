@@ -6,7 +6,7 @@ import { get, json, startService } from "../../support/Service.ts"
 const decode = Schema.decodeUnknownSync(BalanceReport, { onExcessProperty: "error" })
 
 describe("the balance of an account", () => {
-  it.live("says what it has, what of that is held, and whether that is little", () =>
+  it.live("shows the balance, the held part, and whether the balance is low", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [rich, poor] = [yield* service.account(5), yield* service.account(4.99)]

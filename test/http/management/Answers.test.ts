@@ -11,7 +11,7 @@ import { json, post, startService } from "../../support/Service.ts"
 const call = (operation: string) => callsOf().get(operation)!
 
 describe("writes of the management API", () => {
-  it.live("are done once under an idempotency key, and answered again with the same", () =>
+  it.live("run once per idempotency key, and replay the same response", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { managementKey } = yield* service.account()
@@ -27,7 +27,7 @@ describe("writes of the management API", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("show a secret once: a repeat is told that its answer was not kept", () =>
+  it.live("show a secret once: a repeat gets an error that the answer was not stored", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { managementKey } = yield* service.account()
@@ -77,7 +77,7 @@ describe("writes of the management API", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("that take nothing but their path refuse what else is said, and do nothing", () =>
+  it.live("without a body reject one, and change nothing", () =>
     Effect.gen(function* () {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, managementKey } = yield* service.account()
@@ -119,7 +119,7 @@ describe("writes of the management API", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that take away what their path names refuse what else is said, and take nothing away", () =>
+  it.live("that delete reject a body, and delete nothing", () =>
     Effect.gen(function* () {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey, managementKey } = yield* service.account()
@@ -157,7 +157,7 @@ describe("writes of the management API", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that may have no body are done where none comes in chunks, as proxies send it", () =>
+  it.live("with an optional body accept an empty chunked one, as proxies send it", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { managementKey } = yield* service.account()
@@ -179,7 +179,7 @@ describe("writes of the management API", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuse what is said in a query, of which none takes any, and do nothing", () =>
+  it.live("reject query parameters, and change nothing", () =>
     Effect.gen(function* () {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey, managementKey } = yield* service.account()

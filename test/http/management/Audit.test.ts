@@ -33,7 +33,7 @@ const full = <A>(service: Service, table: string, body: Effect.Effect<A>) =>
 const nothing = "0".repeat(24)
 
 describe("GET /management/audit", () => {
-  it.live("has what was done with a key, by whom, in which request and how it ended", () =>
+  it.live("shows the action, actor, request and outcome of each change of a key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { ask, log } = yield* customer(service)
@@ -65,7 +65,7 @@ describe("GET /management/audit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is narrowed to times, types, actors and resources, each given once or several times", () =>
+  it.live("filters by time, type, actor and resource, each given once or several times", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { ask, log, account } = yield* customer(service)
@@ -104,7 +104,7 @@ describe("GET /management/audit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses what it does not know, and more combinations than it can merge", () =>
+  it.live("rejects unknown parameters and too many filter combinations", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { ask } = yield* customer(service)
@@ -125,7 +125,7 @@ describe("GET /management/audit", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is for keys with its scope, and of their account alone", () =>
+  it.live("requires the audit scope and shows only the key's own account", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [mine, other] = [yield* customer(service), yield* customer(service)]
@@ -148,8 +148,8 @@ describe("GET /management/audit", () => {
   )
 })
 
-describe("a change whose line of the audit log", () => {
-  it.live("cannot be completed is made, says so, and shows as pending under the id of its request", () =>
+describe("a change whose audit log line", () => {
+  it.live("cannot be completed is made, and its line stays pending", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { ask, log } = yield* customer(service)
@@ -182,7 +182,7 @@ describe("a change whose line of the audit log", () => {
 })
 
 describe("a line", () => {
-  it("is shown with its second, and with what is not there as null", () => {
+  it("shows its time in seconds and null for absent values", () => {
     const row = {
       ...{
         id: nothing,

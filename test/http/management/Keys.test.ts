@@ -25,7 +25,7 @@ const managementKeyWith = (service: Service, accountId: string, scopes: Readonly
 const absent = "0".repeat(24)
 
 describe("keys of an account", () => {
-  it.live("are made, shown once, used, changed, rotated and revoked", () =>
+  it.live("are created, shown once, used, changed, rotated and revoked", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { ask, inferenceKey } = yield* customer(service)
@@ -84,7 +84,7 @@ describe("keys of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("go on for a grace beside the ones in their place, and do not count then", () =>
+  it.live("work during the grace period beside their replacements, and do not count towards the key limit", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { ask } = yield* customer(service)
@@ -143,7 +143,7 @@ describe("keys of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("name what is wrong with them, and change nothing", () =>
+  it.live("are rejected with the names of invalid fields, and change nothing", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { ask } = yield* customer(service)
@@ -189,7 +189,7 @@ describe("keys of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of others, and management keys, are not there", () =>
+  it.live("of other accounts, and management keys, return 404", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, ask, managementKey } = yield* customer(service)
@@ -226,7 +226,7 @@ describe("keys of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("need their scopes, and routing one more", () =>
+  it.live("need the key scopes, and the routing scope for routing", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, ask, inferenceKey } = yield* customer(service)
@@ -260,7 +260,7 @@ describe("keys of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are made once under an idempotency key, however often they are asked for", () =>
+  it.live("are created once per idempotency key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { ask } = yield* customer(service)
@@ -289,7 +289,7 @@ describe("keys of an account", () => {
   )
 })
 
-describe("a key as it is shown", () => {
+describe("a key in the API", () => {
   const row = {
     ...{ id: absent, name: "k", prefix: "svc_sk_abcd", last4: "wxyz", scopes: [], project_id: null, active: false },
     ...{
@@ -304,12 +304,12 @@ describe("a key as it is shown", () => {
   }
   const total = { key_id: absent, cost: 15_000_000n, used_at: new Date(2_000) }
 
-  it("is revoked once it has expired", () => {
+  it("is shown as revoked once it has expired", () => {
     const { created_at, expires_at, revoked_at, status } = keyOf(row, undefined)
     assert.deepStrictEqual([status, created_at, expires_at, revoked_at], ["revoked", 1, 2, null])
   })
 
-  it("has spent what it ever spent, or what its budget says", () => {
+  it("shows its total spending, or that of its budget's current period", () => {
     assert.deepStrictEqual([keyOf(row, total).spent_cents, keyOf(row, total).last_used_at], [1.5, 2])
     const limited = { ...row, budget_limit: 20_000_000n, budget_period: "daily" as const, budget_spent: 5_000_000n }
     const { budget_cents, budget_period, spent_cents } = keyOf(limited, total)

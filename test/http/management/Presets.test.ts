@@ -27,7 +27,7 @@ const opened = Effect.gen(function* () {
 const wanted = { slug: "p", name: "First", config: { model: "gpt-4o-mini", max_tokens: 5 } }
 
 describe("presets of an account", () => {
-  it.live("are made, changed in versions, activated and deleted, as requests see at once", () =>
+  it.live("are created, versioned, activated and deleted, with immediate effect on requests", () =>
     Effect.gen(function* () {
       const { account, ask, service, used } = yield* opened
       const made = yield* ask("POST", "/presets", wanted)
@@ -91,7 +91,7 @@ describe("presets of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are refused with what is wrong, or in the way", () =>
+  it.live("are rejected with the invalid field or the conflict", () =>
     Effect.gen(function* () {
       const { ask } = yield* opened
       yield* ask("POST", "/presets", wanted)
@@ -137,7 +137,7 @@ describe("presets of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of others are as those that there are not, and writing takes the scope of the routing", () =>
+  it.live("of other accounts return 404, and writing needs the routing scope", () =>
     Effect.gen(function* () {
       const { account, ask, service } = yield* opened
       yield* ask("POST", "/presets", wanted)
@@ -165,7 +165,7 @@ describe("presets of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are made once per idempotency key", () =>
+  it.live("are created once per idempotency key", () =>
     Effect.gen(function* () {
       const { ask } = yield* opened
       const once = () => ask("POST", "/presets", wanted, { "idempotency-key": "k" })

@@ -21,7 +21,7 @@ const opened = Effect.gen(function* () {
 })
 
 describe("projects of an account", () => {
-  it.live("are made, read, changed and listed", () =>
+  it.live("are created, read, changed and listed", () =>
     Effect.gen(function* () {
       const { ask } = yield* opened
       const routing = { strategy: "cost", providers: { ignore: ["azure"] } } as const
@@ -61,7 +61,7 @@ describe("projects of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("have slugs of their own, made of their names unless told", () =>
+  it.live("have unique slugs, derived from their names by default", () =>
     Effect.gen(function* () {
       const { ask, service } = yield* opened
       const slugOf = (name: string, more: object = {}) =>
@@ -82,7 +82,7 @@ describe("projects of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are archived for good, with their keys, which work no more at once", () =>
+  it.live("are archived for good, and their keys stop working immediately", () =>
     Effect.gen(function* () {
       const { account, ask, service } = yield* opened
       const { id } = (yield* ask("POST", "/projects", { name: "p" })).body.data
@@ -105,7 +105,7 @@ describe("projects of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("need the scope of the routing where that changes, and nothing is done without", () =>
+  it.live("need the routing scope for routing changes, and change nothing without it", () =>
     Effect.gen(function* () {
       const { account, ask, keyWith, service } = yield* opened
       const { id } = (yield* ask("POST", "/projects", { name: "p" })).body.data
@@ -129,7 +129,7 @@ describe("projects of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of others are as those that there are not", () =>
+  it.live("of other accounts return 404 like unknown ones", () =>
     Effect.gen(function* () {
       const { ask, service } = yield* opened
       const { id } = (yield* ask("POST", "/projects", { name: "p" })).body.data
@@ -150,7 +150,7 @@ describe("projects of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are refused with the names of all that is wrong", () =>
+  it.live("are rejected with the names of all invalid fields", () =>
     Effect.gen(function* () {
       const { ask } = yield* opened
       const { id } = (yield* ask("POST", "/projects", { name: "p" })).body.data
@@ -181,7 +181,7 @@ describe("projects of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are made once per idempotency key", () =>
+  it.live("are created once per idempotency key", () =>
     Effect.gen(function* () {
       const { ask } = yield* opened
       const once = () => ask("POST", "/projects", { name: "p" }, { "idempotency-key": "k" })

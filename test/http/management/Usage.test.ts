@@ -11,7 +11,7 @@ const decode = Schema.decodeUnknownSync(UsageBreakdownReport, { onExcessProperty
 const hello = { messages: [{ role: "user", content: "hello" }], max_tokens: 20 }
 
 describe("GET /management/usage", () => {
-  it.live("comes to what the answers said, told apart by key and model, page by page", () =>
+  it.live("adds up to the charges of the answers, grouped by key and model, page by page", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey, managementKey } = yield* service.account(10)
@@ -51,7 +51,7 @@ describe("GET /management/usage", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses what it does not know", () =>
+  it.live("rejects unknown parameters", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, managementKey } = yield* service.account(1)
@@ -71,7 +71,7 @@ describe("GET /management/usage", () => {
 })
 
 describe("reads of usage", () => {
-  it.live("leave the connections to paid requests, however many are asked for and however long they take", () =>
+  it.live("leave database connections to paid requests, however many reads run and however long they take", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const reading = yield* Effect.all([service.account(1), service.account(1), service.account(1)])
@@ -122,7 +122,7 @@ describe("reads of usage", () => {
 })
 
 describe("a page of usage", () => {
-  it("names what it is told apart by, and nothing else", () => {
+  it("names only the requested dimensions", () => {
     const sums = { requests: 1n, prompt: 2n, cached: 0n, cache_write: 0n, completion: 3n, reasoning: 0n, cost: 4n }
     const row = { summary: false, start: new Date(0), project: "", key: "k", model: "m", provider: "", ...sums }
     const page = { fromMs: 0, untilMs: 3_600_000, width: "1h", bucketMs: 3_600_000, totals: row, rows: [row] } as const

@@ -35,7 +35,7 @@ const everything = (service: Service) =>
   }).pipe(Effect.provide(layerUrl(service.databaseUrl, 1)))
 
 describe("webhooks of an account", () => {
-  it.live("are registered, changed, tested, told and removed, each with its line of the audit log", () =>
+  it.live("are registered, changed, tested, delivered to and removed, each with an audit log line", () =>
     Effect.gen(function* () {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, ask, log } = yield* customer(service)
@@ -98,7 +98,7 @@ describe("webhooks of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are registered once per idempotency key, whose secret is told once", () =>
+  it.live("are registered once per idempotency key, and show their secret once", () =>
     Effect.gen(function* () {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { ask } = yield* customer(service)
@@ -122,7 +122,7 @@ describe("webhooks of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are refused with what is wrong, and other accounts' are not there", () =>
+  it.live("are rejected with the invalid fields, and return 404 for other accounts", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const [mine, other] = [yield* customer(service), yield* customer(service)]
