@@ -110,7 +110,7 @@ const outbound = Layer.unwrap(
   Effect.map(Config, ({ upstream }) => Outbound.layerPatient(Duration.toMillis(upstream.connectTimeout)))
 )
 
-/** Another one, of so many connections, that nobody else takes any of. */
+/** A separate pool with this many connections, which no other code uses. */
 const ownFetch = (options: Pick<PublicFetchOptions, "connections" | "waits">) =>
   Layer.fresh(Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom({ ...outbound, ...options }))))
 
@@ -195,7 +195,7 @@ const realProviders = (custom: ReadonlyArray<Host>) =>
     return real
   })
 
-/** Whom a provider's calls go to, for its spans. */
+/** The server of a provider's calls, for its spans. */
 const serverOf = (url: string): NonNullable<Provider["server"]> => {
   const { hostname, port, protocol } = new URL(url)
   return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) }
@@ -349,7 +349,7 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, Own
   Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer))
 )
 
-/** How owners of accounts show who they are. */
+/** How owners authenticate. */
 const owners = Layer.mergeAll(SignIn.layer, Phones.layer).pipe(
   Layer.provideMerge(Codes.layer),
   Layer.provide(Layer.mergeAll(Mail.layer, PhoneVerification.layer)),

@@ -10,7 +10,7 @@ const main = run(process.argv.slice(2)).pipe(
   Effect.provide(NodeServices.layer)
 )
 
-// A key is shown only once: who ran the command must hear that it was not. Who has read enough has closed the pipe on purpose.
+// A key is shown only once, so the operator must learn that it was not shown. A reader that has read enough closes the pipe on purpose.
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
   if (code === "EPIPE") return
   process.exitCode = 1

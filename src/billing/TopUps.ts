@@ -41,7 +41,7 @@ const MOST_ASK_MS = 6 * 3_600_000
 /** How long a checkout can be paid; Stripe's own limit. */
 const LIFE_MS = 24 * 3_600_000
 
-/** Open top-ups of an account: more than anybody pays at once, and few enough to ask about. */
+/** Open top-ups of an account: more than an owner pays at once, and few enough to query. */
 const MOST_OPEN = 20
 
 /** After how long a checkout that is not known has not been opened: Stripe's client gives up its tries before. */

@@ -1,5 +1,6 @@
 // Written from schemas/published/openapi.json by `npm run published`; a change here is lost.
 
+/** One chunk of a streamed answer. The last one before `[DONE]` contains usage and cost: with `include_usage` it has no choices, otherwise one with an empty delta. An error after the start of the stream is a chunk with `error` and `finish_reason: "error"`. */
 export type ChatCompletionChunk = {
   readonly id: string
   readonly object: "chat.completion.chunk"
@@ -45,6 +46,7 @@ export type ChatCompletionChunk = {
   }
 }
 
+/** One event of a streamed response, numbered from 0. The last one is `response.completed` or `response.incomplete`, which contains the complete answer. A failing stream ends with `response.failed` and then `error`, because some clients read only one of the two. There is no `[DONE]`. */
 export type ResponsesStreamEvent =
   | {
       readonly type: "response.created"
@@ -234,6 +236,7 @@ export type ResponsesStreamEvent =
       readonly param: string | null
     }
 
+/** One event of a streamed answer. Its `type` is also the event's name. The input tokens in `message_start` are an estimate. `message_delta` contains the charged counts and their cost. Nothing follows an `error`. */
 export type MessagesStreamEvent =
   | {
       readonly type: "message_start"
@@ -307,8 +310,10 @@ export type MessagesStreamEvent =
       readonly request_id: RequestId
     }
 
+/** `req_` and a 26-character ULID. Ids sort by time. */
 export type RequestId = string
 
+/** An error with Anthropic's `type`. The other members are the standard ones. */
 export type MessagesErrorObject = {
   readonly message: string
   readonly type:
@@ -324,17 +329,20 @@ export type MessagesErrorObject = {
     | "overloaded_error"
   readonly code: string
   readonly param: string | null
+  /** Present when the request asked for `thread`, which is not supported: Anthropic's clients then send the whole conversation themselves. */
   readonly details?: {
     readonly error_code: "thread_unsupported_request"
     readonly unsupported: ReadonlyArray<string>
   }
 }
 
+/** The threshold, present beside a generated answer while the balance is below $5.00. */
 export type BalanceWarning = {
   readonly warning: "low_balance"
   readonly threshold: string
 }
 
+/** How a request was routed. */
 export type RoutingSummary = {
   readonly strategy: "balanced" | "cost" | "latency" | "quality"
   readonly requested_models: ReadonlyArray<string>
@@ -348,6 +356,7 @@ export type RoutingSummary = {
   readonly router?: RouterDecisionSummary
 }
 
+/** How `svc/auto` chose the model. */
 export type RouterDecisionSummary = {
   readonly id: "svc/auto"
   readonly task: string
@@ -358,28 +367,34 @@ export type RouterDecisionSummary = {
   readonly considered: ReadonlyArray<Readonly<Record<string, unknown>>>
 }
 
+/** One call to one provider. */
 export type ProviderAttempt = {
   readonly provider: string
   readonly outcome: "served" | "failed_over" | "failed"
   readonly attempt_index: number
 }
 
+/** Tokens in disjoint buckets: `input_tokens` excludes prompt cache reads and writes. */
 export type MessagesUsage = {
   readonly input_tokens: number
   readonly cache_creation_input_tokens: number
   readonly cache_read_input_tokens: number
+  /** The tokens of `cache_creation_input_tokens` by lifetime. */
   readonly cache_creation: {
     readonly ephemeral_5m_input_tokens: number
     readonly ephemeral_1h_input_tokens: number
   }
   readonly output_tokens: number
+  /** The part of `output_tokens` that was thinking. */
   readonly output_tokens_details: {
     readonly thinking_tokens: number
   }
 }
 
+/** Why the model stopped. */
 export type MessagesStopReason = "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal"
 
+/** A content block of an answer. Thinking has a signature of this service, which the client sends back with the conversation so that the model can continue from it. Thinking that its provider does not show is `redacted_thinking`. */
 export type MessagesBlock =
   | {
       readonly type: "text"
@@ -401,6 +416,7 @@ export type MessagesBlock =
       readonly input: Readonly<Record<string, unknown>>
     }
 
+/** A complete answer. It has exactly these members, so a low balance is reported in the `X-Balance-Warning` header. `cost_usd` is the charge, as on the receipt of `request_id`. */
 export type Response = {
   readonly id: string
   readonly object: "response"
@@ -428,6 +444,7 @@ export type Response = {
   readonly routing: RoutingSummary
 }
 
+/** Token counts. `input_tokens` includes cached ones, `output_tokens` includes reasoning. */
 export type ResponsesUsage = {
   readonly input_tokens: number
   readonly input_tokens_details: {
@@ -441,6 +458,7 @@ export type ResponsesUsage = {
   readonly total_tokens: number
 }
 
+/** A search for tools that the client should run; only when the request declares the search. */
 export type ResponsesSearchItem = {
   readonly id: string
   readonly status: "completed" | "incomplete"
@@ -450,6 +468,7 @@ export type ResponsesSearchItem = {
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
+/** A call of a custom tool; only when the request declares one. */
 export type ResponsesCustomCallItem = {
   readonly id: string
   readonly status: "completed" | "incomplete"
@@ -460,16 +479,19 @@ export type ResponsesCustomCallItem = {
   readonly input: string
 }
 
+/** A tool call of the model. Send its result back with the same `call_id`. */
 export type ResponsesCallItem = {
   readonly id: string
   readonly status: "completed" | "incomplete"
   readonly call_id: string
   readonly type: "function_call"
   readonly name: string
+  /** Only for a tool that the request declares in a namespace. */
   readonly namespace?: string
   readonly arguments: string
 }
 
+/** The model's text. A refusal is text like any other. */
 export type ResponsesMessageItem = {
   readonly id: string
   readonly type: "message"
@@ -482,6 +504,7 @@ export type ResponsesMessageItem = {
   }>
 }
 
+/** The model's reasoning, if the provider shows it. */
 export type ResponsesReasoningItem = {
   readonly id: string
   readonly type: "reasoning"
@@ -490,9 +513,11 @@ export type ResponsesReasoningItem = {
     readonly type: "summary_text"
     readonly text: string
   }>
+  /** Present only when `include` contains `reasoning.encrypted_content`. Send it back so that the model continues from it. */
   readonly encrypted_content?: string
 }
 
+/** A part of a message. In a stream, a refusal has a part type of its own; in the complete answer it is text. */
 export type ResponsesStreamPart =
   | {
       readonly type: "output_text"
@@ -504,6 +529,7 @@ export type ResponsesStreamPart =
       readonly refusal: string
     }
 
+/** An item while it is streamed: `in_progress` and empty when it is added. */
 export type ResponsesStreamItem =
   | {
       readonly id: string
@@ -549,6 +575,7 @@ export type ResponsesStreamItem =
       readonly arguments: Readonly<Record<string, unknown>>
     }
 
+/** The answer at the start of a stream. What is known only at its end is null, as OpenAI's usage is, and the status is one that no complete answer has. */
 export type ResponseBegun = {
   readonly id: string
   readonly object: "response"
@@ -572,6 +599,7 @@ export type ResponseBegun = {
   readonly routing: null
 }
 
+/** Token counts of a chat. `prompt_tokens` includes cached ones, `completion_tokens` includes reasoning. */
 export type ChatUsage = {
   readonly prompt_tokens: number
   readonly completion_tokens: number
@@ -585,8 +613,10 @@ export type ChatUsage = {
   }
 }
 
+/** A piece of an answer's reasoning in OpenRouter's format: `reasoning.text` has a `signature`, and `reasoning.encrypted` has only `data`. Send the pieces back unchanged with their message, and the model continues from its reasoning. Only this service can read a signature, and only for the account for which it was made. */
 export type ChatReasoningDetail = {
   readonly type: "reasoning.text" | "reasoning.encrypted"
+  /** In a stream, the text comes earlier, as `reasoning`. */
   readonly text?: string
   readonly signature?: string
   readonly data?: string
@@ -594,19 +624,25 @@ export type ChatReasoningDetail = {
   readonly index: number
 }
 
+/** An invalid field of a request. */
 export type FieldDetail = {
   readonly field: string
   readonly message: string
 }
 
+/** The tokens of a prompt, counted by one tokenizer for all models. A provider's own count may differ slightly. */
 export type MessagesTokenCount = {
   readonly input_tokens: number
 }
 
+/** A messages request whose prompt is counted. `max_tokens` may be omitted. */
 export type MessagesCountRequest = {
+  /** A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is given. */
   readonly model?: string | null
+  /** The fallback chain as a list. */
   readonly models?: ReadonlyArray<string> | null
   readonly max_tokens?: number | null
+  /** At most 100, unless the operator allows more with `MAX_MESSAGES`. */
   readonly messages: ReadonlyArray<MessagesMessage>
   readonly system?: string | ReadonlyArray<MessagesTextBlock> | null
   readonly stream?: boolean | null
@@ -621,28 +657,43 @@ export type MessagesCountRequest = {
     readonly effort?: "low" | "medium" | "high" | "xhigh" | "max" | null
     readonly format?: MessagesOutputFormat | null
   } | null
+  /** The same as `output_config.format`, which takes precedence. */
   readonly output_format?: MessagesOutputFormat | null
   readonly metadata?: {
     readonly user_id?: string | null
   } | null
+  /** Every request is served at the standard tier. */
   readonly service_tier?: "auto" | "standard_only" | null
+  /** Sets prompt cache breakpoints automatically, as `routing.caching: "auto"` does. */
   readonly cache_control?: MessagesCacheControl | null
+  /** Anthropic performs the edits itself. For other providers, the gateway removes the content. */
   readonly context_management?: MessagesContextManagement | null
+  /** The same as `metadata.user_id`, which it overrides. */
   readonly user?: string | null
+  /** Requests with the same id belong to one session; see `router.pin_model`. */
   readonly session_id?: string | null
   readonly routing?: RoutingPolicy | null
+  /** OpenRouter's form of `routing`. */
   readonly provider?: Readonly<Record<string, unknown>> | null
+  /** Options for `svc/auto`. */
   readonly router?: RouterOptions | null
+  /** The maximum cost of this request, in US cents. Models that could cost more are left out. */
   readonly budget_cents?: number | null
 }
 
+/** Options for `svc/auto`. Unknown fields are rejected. For other models the options have no effect. */
 export type RouterOptions = {
+  /** Use only these models, given as ids or patterns such as `anthropic/*`. */
   readonly allowed_models?: ReadonlyArray<string>
+  /** Never use these models, even if they are allowed. */
   readonly excluded_models?: ReadonlyArray<string>
+  /** A fifth of the suitable models by price; `low` contains the cheapest. Default: the three lowest fifths. */
   readonly cost_tier?: "low" | "medium" | "high" | "xhigh" | "max"
+  /** Whether requests with the same `session_id` use the model that was chosen for the first of them. */
   readonly pin_model?: boolean
 }
 
+/** Routing options of a request. Unknown fields are rejected. */
 export type RoutingPolicy = {
   readonly strategy?: "balanced" | "cost" | "latency" | "quality"
   readonly providers?: {
@@ -650,16 +701,22 @@ export type RoutingPolicy = {
     readonly order?: ReadonlyArray<string>
     readonly ignore?: ReadonlyArray<string>
   }
+  /** Whether another provider or model may be tried when the first fails. Default: true. */
   readonly allow_fallbacks?: boolean
+  /** Providers that do not meet the policy are left out, never silently used. */
   readonly data_policy?: "default" | "no_training" | "zero_retention"
+  /** `auto`: the gateway sets prompt cache breakpoints for providers that need them. */
   readonly caching?: "auto"
+  /** Leave out providers that do not support every parameter of the request. */
   readonly require_parameters?: boolean
+  /** Upper limits in USD: per million prompt or completion tokens, per request, per image. */
   readonly max_price?: {
     readonly prompt?: number
     readonly completion?: number
     readonly request?: number
     readonly image?: number
   }
+  /** Time limits of one attempt in milliseconds. They can shorten the service's limits, not extend them. */
   readonly timeouts?: {
     readonly connect_ms?: number
     readonly first_token_ms?: number
@@ -667,10 +724,12 @@ export type RoutingPolicy = {
   }
 }
 
+/** What to remove from the prompt before the model reads it. */
 export type MessagesContextManagement = {
   readonly edits?: ReadonlyArray<MessagesClearToolUses | MessagesClearThinking | MessagesCompact> | null
 }
 
+/** Asks the provider to summarize a long conversation. The gateway does not pass this on, so `applied_edits` never contains it. */
 export type MessagesCompact = {
   readonly type: string
   readonly trigger?: {
@@ -681,6 +740,7 @@ export type MessagesCompact = {
   readonly instructions?: string | null
 }
 
+/** Removes the thinking of earlier turns from the prompt. */
 export type MessagesClearThinking = {
   readonly type: string
   readonly keep?:
@@ -695,8 +755,10 @@ export type MessagesClearThinking = {
     | null
 }
 
+/** Removes old tool results from the prompt once it is long enough. */
 export type MessagesClearToolUses = {
   readonly type: string
+  /** The size from which on results are removed. Default: 100,000 tokens. */
   readonly trigger?:
     | {
         readonly type: "input_tokens"
@@ -707,29 +769,36 @@ export type MessagesClearToolUses = {
         readonly value: number
       }
     | null
+  /** How many of the latest results stay. Default: three. */
   readonly keep?: {
     readonly type: "tool_uses"
     readonly value: number
   } | null
+  /** The minimum number of tokens to remove. */
   readonly clear_at_least?: {
     readonly type: "input_tokens"
     readonly value: number
   } | null
   readonly exclude_tools?: ReadonlyArray<string> | null
+  /** Whether the input of the calls is removed as well, for all tools or for the named ones. */
   readonly clear_tool_inputs?: boolean | ReadonlyArray<string> | null
 }
 
+/** Caches the prompt up to and including this block at the provider, for five minutes or an hour. Writing it for an hour costs more if the provider's price list says so. */
 export type MessagesCacheControl = {
   readonly type: "ephemeral"
   readonly ttl?: "5m" | "1h" | null
+  /** How widely Anthropic shares the cached prompt. Passed on when `anthropic-beta` asks for it. */
   readonly scope?: string | null
 }
 
+/** A JSON Schema that the answer conforms to. */
 export type MessagesOutputFormat = {
   readonly type: "json_schema"
   readonly schema: Readonly<Record<string, unknown>>
 }
 
+/** Whether the model thinks before it answers, and its maximum number of thinking tokens. */
 export type MessagesThinking =
   | {
       readonly type: "enabled"
@@ -744,6 +813,7 @@ export type MessagesThinking =
       readonly display?: "summarized" | "omitted" | null
     }
 
+/** Whether the model may, must or must not call tools. `any` means that it must call one of them. */
 export type MessagesToolChoice =
   | {
       readonly type: "auto"
@@ -762,12 +832,16 @@ export type MessagesToolChoice =
       readonly type: "none"
     }
 
+/** A tool that the client runs. */
 export type MessagesTool = MessagesCustomTool | MessagesTypedTool
 
+/** A tool that Anthropic's API defines by its type and the client runs. Anthropic receives it unchanged. Other providers receive a function with the tool's published input. */
 export type MessagesTypedTool = {
   readonly type: string
   readonly name: string
+  /** For a text editor: the maximum number of characters that `view` shows. */
   readonly max_characters?: number | null
+  /** For a computer: the size of its screen. */
   readonly display_width_px?: number | null
   readonly display_height_px?: number | null
   readonly display_number?: number | null
@@ -777,17 +851,22 @@ export type MessagesTypedTool = {
   readonly cache_control?: MessagesCacheControl | null
 }
 
+/** A tool that the client defines. */
 export type MessagesCustomTool = {
   readonly type?: "custom" | null
   readonly name: string
   readonly description?: string | null
+  /** The JSON Schema of the input, an object. */
   readonly input_schema: Readonly<Record<string, unknown>>
   readonly strict?: boolean | null
+  /** Has no effect: input is always streamed as it arrives. */
   readonly eager_input_streaming?: boolean | null
+  /** Has no effect: all tools are loaded. */
   readonly defer_loading?: boolean | null
   readonly cache_control?: MessagesCacheControl | null
 }
 
+/** Text. Citations of an earlier answer cannot be passed on, so they must be omitted. */
 export type MessagesTextBlock = {
   readonly type: "text"
   readonly text: string
@@ -795,6 +874,7 @@ export type MessagesTextBlock = {
   readonly cache_control?: MessagesCacheControl | null
 }
 
+/** One turn. System messages may also appear among the turns. */
 export type MessagesMessage =
   | {
       readonly role: "user"
@@ -813,17 +893,20 @@ export type MessagesMessage =
       readonly content: string | ReadonlyArray<MessagesTextBlock>
     }
 
+/** Thinking of an earlier answer without its text. */
 export type MessagesRedactedBlock = {
   readonly type: "redacted_thinking"
   readonly data: string
 }
 
+/** Thinking of an earlier answer, with its signature. Send it back unchanged, and a model of the same provider continues from it. A signature that this service did not make for the same account is rejected. Thinking without a signature is plain text, which most providers do not accept. */
 export type MessagesThinkingBlock = {
   readonly type: "thinking"
   readonly thinking: string
   readonly signature?: string | null
 }
 
+/** A tool call of the assistant. */
 export type MessagesToolUseBlock = {
   readonly type: "tool_use"
   readonly id: string
@@ -835,6 +918,7 @@ export type MessagesToolUseBlock = {
   readonly cache_control?: MessagesCacheControl | null
 }
 
+/** The result of a tool call. */
 export type MessagesToolResultBlock = {
   readonly type: "tool_result"
   readonly tool_use_id: string
@@ -843,6 +927,7 @@ export type MessagesToolResultBlock = {
   readonly cache_control?: MessagesCacheControl | null
 }
 
+/** A document of text: as it is, base64-encoded UTF-8 of type `text/plain`, or in blocks. Or a PDF file of type `application/pdf` and up to 20 MiB, for models with vision of Anthropic, Google and OpenAI. The PDF files of a request may have 100 pages. */
 export type MessagesDocumentBlock = {
   readonly type: "document"
   readonly source:
@@ -868,6 +953,7 @@ export type MessagesDocumentBlock = {
   readonly cache_control?: MessagesCacheControl | null
 }
 
+/** An image, inline or at an https URL. */
 export type MessagesImageBlock = {
   readonly type: "image"
   readonly source:
@@ -883,6 +969,7 @@ export type MessagesImageBlock = {
   readonly cache_control?: MessagesCacheControl | null
 }
 
+/** A complete answer. `cost_usd` is the charge, as on the receipt of `request_id`. */
 export type MessagesAnswer = {
   readonly id: string
   readonly type: "message"
@@ -892,6 +979,7 @@ export type MessagesAnswer = {
   readonly stop_reason: MessagesStopReason
   readonly stop_sequence: string | null
   readonly usage: MessagesUsage
+  /** What was removed from the prompt; only when the request contains `context_management`. */
   readonly context_management?: {
     readonly applied_edits: ReadonlyArray<Readonly<Record<string, unknown>>>
   }
@@ -903,10 +991,14 @@ export type MessagesAnswer = {
   readonly balance_warning?: BalanceWarning
 }
 
+/** Anthropic's Messages request, for any model, with additional fields of this service. A null counts as absent. Unknown and unsupported fields are rejected with `unsupported_parameter`; none is ignored. */
 export type MessagesRequest = {
+  /** A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is given. */
   readonly model?: string | null
+  /** The fallback chain as a list. */
   readonly models?: ReadonlyArray<string> | null
   readonly max_tokens: number
+  /** At most 100, unless the operator allows more with `MAX_MESSAGES`. */
   readonly messages: ReadonlyArray<MessagesMessage>
   readonly system?: string | ReadonlyArray<MessagesTextBlock> | null
   readonly stream?: boolean | null
@@ -921,22 +1013,33 @@ export type MessagesRequest = {
     readonly effort?: "low" | "medium" | "high" | "xhigh" | "max" | null
     readonly format?: MessagesOutputFormat | null
   } | null
+  /** The same as `output_config.format`, which takes precedence. */
   readonly output_format?: MessagesOutputFormat | null
   readonly metadata?: {
     readonly user_id?: string | null
   } | null
+  /** Every request is served at the standard tier. */
   readonly service_tier?: "auto" | "standard_only" | null
+  /** Sets prompt cache breakpoints automatically, as `routing.caching: "auto"` does. */
   readonly cache_control?: MessagesCacheControl | null
+  /** Anthropic performs the edits itself. For other providers, the gateway removes the content. */
   readonly context_management?: MessagesContextManagement | null
+  /** The same as `metadata.user_id`, which it overrides. */
   readonly user?: string | null
+  /** Requests with the same id belong to one session; see `router.pin_model`. */
   readonly session_id?: string | null
   readonly routing?: RoutingPolicy | null
+  /** OpenRouter's form of `routing`. */
   readonly provider?: Readonly<Record<string, unknown>> | null
+  /** Options for `svc/auto`. */
   readonly router?: RouterOptions | null
+  /** The maximum cost of this request, in US cents. Models that could cost more are left out. */
   readonly budget_cents?: number | null
 }
 
+/** A served request of a batch, with the answer that its operation returns. `error` replaces `response` only when an earlier attempt with the same idempotency key served and charged the request, and its answer was not stored. */
 export type BatchItem = {
+  /** Its index in `requests`. */
   readonly index: number
   readonly custom_id: string | null
   readonly response: {
@@ -950,6 +1053,7 @@ export type BatchItem = {
   } | null
 }
 
+/** An error: a sentence for people, `type` and `code` for programs, and `param` for the field concerned. */
 export type ErrorObject = {
   readonly message: string
   readonly type: string
@@ -957,6 +1061,7 @@ export type ErrorObject = {
   readonly param: string | null
 }
 
+/** A session with all its messages, in order. Times are Unix seconds. */
 export type SessionExport = {
   readonly object: "session.export"
   readonly session: Session
@@ -964,19 +1069,23 @@ export type SessionExport = {
   readonly exported_at: number
 }
 
+/** A message of a session, as it was sent, except that data URLs are replaced by their type and size: `data:image/png (48213 bytes)`. An answer also contains its model, its usage and its cost. */
 export type SessionMessage = {
   readonly role: string
   readonly content: unknown
+  /** Unix seconds. */
   readonly created_at: number
   readonly model?: string
   readonly usage?: ChatUsage
   readonly cost_usd?: number
 }
 
+/** A recorded conversation of the legacy chat. Times are Unix seconds. */
 export type Session = {
   readonly id: ResourceId
   readonly object: "session"
   readonly created_at: number
+  /** When a message was last added. */
   readonly updated_at: number
   readonly session_id: string | null
   readonly model: string | null
@@ -984,14 +1093,18 @@ export type Session = {
   readonly message_count: number
 }
 
+/** 24 lowercase hexadecimal characters that sort by time. */
 export type ResourceId = string
 
+/** Opens a session. If the account has already used this `session_id`, the response is that session, unchanged. */
 export type SessionRequest = {
   readonly session_id?: string | null
   readonly metadata?: Readonly<Record<string, unknown>> | null
+  /** The intended model of the session. Every request names its own. */
   readonly model?: string | null
 }
 
+/** The video job on the legacy routes, where its id has a second name. */
 export type LegacyVideoJob = {
   readonly id: ResourceId
   readonly object: "video"
@@ -1016,18 +1129,26 @@ export type LegacyVideoJob = {
   readonly job_id: ResourceId
 }
 
+/** A request for a video. Unknown fields are rejected; a null counts as absent. The catalogue lists the durations, aspect ratios and references that each model supports. URLs must be public https URLs; the service downloads them when the job starts. */
 export type VideoRequest = {
   readonly model: string
   readonly prompt: string
+  /** Whole seconds. */
   readonly duration: number
   readonly aspect_ratio: "16:9" | "9:16"
+  /** The first frame. */
   readonly image_url?: string | null
+  /** Whether it has sound. Default: false. */
   readonly generate_audio?: boolean | null
+  /** Images of what the video should show. */
   readonly reference_images?: ReadonlyArray<string> | null
+  /** A video that it should resemble. */
   readonly reference_video?: string | null
 }
 
+/** The images: at least one, and at most as many as requested. */
 export type ImageList = {
+  /** Unix seconds. */
   readonly created: number
   readonly data: ReadonlyArray<Image>
   readonly model: string
@@ -1037,19 +1158,26 @@ export type ImageList = {
   readonly balance_warning?: BalanceWarning
 }
 
+/** One image: its URL, or its bytes in base64. */
 export type Image = {
   readonly url?: string
   readonly b64_json?: string
+  /** The prompt as the model rewrote it, if it reports that. */
   readonly revised_prompt?: string
 }
 
+/** A request to make images or to edit one. Unknown fields are rejected; a null counts as absent. A parameter that the model does not support is rejected by name. */
 export type ImageRequest = {
   readonly model: string
   readonly prompt: string
+  /** Default: 1. Each delivered image is charged. */
   readonly n?: number | null
+  /** The image to edit: the https URL of a PNG, JPEG, GIF or WebP image of at most 20 MiB, or a base64 data URL. For models that edit images. */
   readonly image?: string | null
+  /** `auto`, or no size, leaves it to the model. */
   readonly size?: string | null
   readonly quality?: "auto" | "low" | "medium" | "high" | "standard" | "hd" | null
+  /** Default: `url`, a URL at which the image stays for 30 days. */
   readonly response_format?: "url" | "b64_json" | null
   readonly output_format?: "png" | "jpeg" | "webp" | null
   readonly background?: "transparent" | "opaque" | "auto" | null
@@ -1057,6 +1185,7 @@ export type ImageRequest = {
   readonly user?: string | null
 }
 
+/** A complete answer. `cached: true` means that the same account and project asked the same before. Such an answer is free: its usage has no tokens, its routing no provider attempts, and it has a request id of its own but no receipt. */
 export type LegacyChatCompletion = {
   readonly id: string
   readonly object: "chat.completion"
@@ -1073,6 +1202,7 @@ export type LegacyChatCompletion = {
   readonly cached: boolean
 }
 
+/** One choice of an answer. There is always exactly one. */
 export type ChatChoice = {
   readonly index: number
   readonly message: {
@@ -1091,6 +1221,7 @@ export type ChatChoice = {
   } | null
 }
 
+/** A tool call of the assistant. */
 export type ChatToolCall = {
   readonly id: string
   readonly type: "function"
@@ -1100,7 +1231,9 @@ export type ChatToolCall = {
   }
 }
 
+/** The legacy chat request. Unknown fields are rejected. Each field means the same as in a chat completion, and a null counts as absent. It supports neither streaming nor tools. */
 export type LegacyChatRequest = {
+  /** A model id, a fallback chain of up to 15 ids separated by commas, or a preset as `@slug`. */
   readonly model: string
   readonly messages: ReadonlyArray<LegacyChatMessage>
   readonly budget_cents?: number | null
@@ -1116,6 +1249,7 @@ export type LegacyChatRequest = {
   readonly routing?: RoutingPolicy | null
 }
 
+/** A message of the legacy chat: a role and a text. */
 export type LegacyChatMessage =
   | {
       readonly role: "system"
@@ -1139,17 +1273,20 @@ export type LegacyChatMessage =
       readonly reasoning_details?: ReadonlyArray<Readonly<Record<string, unknown>>> | null
     }
 
+/** Text of a message. */
 export type ChatTextPart = {
   readonly type: "text"
   readonly text: string
   readonly cache_control?: ChatCacheControl | null
 }
 
+/** Marks the end of a part of the prompt to keep in the provider's prompt cache, as on OpenRouter. It has no effect for providers that cache automatically. Only the last four of a request count. */
 export type ChatCacheControl = {
   readonly type: "ephemeral"
   readonly ttl?: "5m" | "1h" | null
 }
 
+/** A file: a PDF file, for models with vision of Anthropic, Google and OpenAI, or one of nothing but text, which any model reads behind a line with its name. */
 export type ChatFilePart = {
   readonly type: "file"
   readonly file: {
@@ -1159,6 +1296,7 @@ export type ChatFilePart = {
   readonly cache_control?: ChatCacheControl | null
 }
 
+/** An image of a message. */
 export type ChatImagePart = {
   readonly type: "image_url"
   readonly image_url: {
@@ -1168,34 +1306,42 @@ export type ChatImagePart = {
   readonly cache_control?: ChatCacheControl | null
 }
 
+/** One top-up. */
 export type TopUpReport = {
   readonly data: TopUp
 }
 
+/** A payment into the account. It is `open` until it is paid at `checkout_url`, which is possible for a day, and while the money is on its way. A `paid` top-up has been credited. */
 export type TopUp = {
   readonly id: ResourceId
   readonly object: "top_up"
   readonly status: "open" | "paid" | "expired" | "failed"
   readonly amount_usd: number
+  /** Null once the top-up has ended, and while the payment processor has not been reached. */
   readonly checkout_url: string | null
+  /** Unix seconds. */
   readonly created_at: number
   readonly paid_at: number | null
 }
 
+/** The event was received and need not be delivered again. */
 export type EventReceived = {
   readonly received: true
 }
 
+/** One page of top-ups, newest first. `next_cursor` is null on the last page. */
 export type TopUpList = {
   readonly object: "list"
   readonly data: ReadonlyArray<TopUp>
   readonly next_cursor: ResourceId | null
 }
 
+/** The amount to pay: $5.00 to $10,000.00, in whole cents. */
 export type NewTopUp = {
   readonly amount_usd: number
 }
 
+/** The confirmation that a management key was revoked. */
 export type ManagementKeyRevoked = {
   readonly data: {
     readonly id: ResourceId
@@ -1204,24 +1350,29 @@ export type ManagementKeyRevoked = {
   }
 }
 
+/** A management key with its secret, which is shown only once. */
 export type ManagementKeyWithSecret = {
   readonly key: string
   readonly data: ManagementKey
 }
 
+/** A management key, without its secret. Times are Unix seconds. */
 export type ManagementKey = {
   readonly id: ResourceId
   readonly object: "management_key"
   readonly name: string
+  /** The start of the secret, as `last4` is its end. */
   readonly prefix: string
   readonly last4: string
   readonly scopes: ReadonlyArray<string>
+  /** An expired key is also `revoked`. Neither becomes active again. */
   readonly status: "active" | "revoked"
   readonly created_at: number
   readonly expires_at: number | null
   readonly revoked_at: number | null
 }
 
+/** A management key to create. */
 export type NewManagementKey = {
   readonly name: string
   readonly scopes: ReadonlyArray<
@@ -1236,15 +1387,18 @@ export type NewManagementKey = {
     | "usage:read"
     | "audit:read"
   >
+  /** Unix seconds, in the future. */
   readonly expires_at?: number | null
 }
 
+/** One page of management keys, newest first. `next_cursor` is null on the last page. */
 export type ManagementKeyList = {
   readonly object: "list"
   readonly data: ReadonlyArray<ManagementKey>
   readonly next_cursor: ResourceId | null
 }
 
+/** The phone number of an account. The service stores its last two digits. */
 export type PhoneResult = {
   readonly data: {
     readonly object: "phone"
@@ -1254,20 +1408,25 @@ export type PhoneResult = {
   }
 }
 
+/** The code that was sent to a phone number. */
 export type PhoneCode = {
   readonly phone: string
   readonly code: string
 }
 
+/** The phone number that should receive a code. */
 export type PhoneRequest = {
   readonly phone: string
 }
 
+/** The confirmation that sessions have ended. */
 export type SessionsEnded = {
   readonly object: "session"
+  /** How many sessions ended. */
   readonly ended: number
 }
 
+/** The signed-in owner. */
 export type ConsoleSession = {
   readonly object: "session"
   readonly account: {
@@ -1275,29 +1434,38 @@ export type ConsoleSession = {
     readonly object: "account"
     readonly email: string
   }
+  /** Must be sent as `X-CSRF-Token` with every method other than GET. */
   readonly csrf_token: string
   readonly phone_verified: boolean
+  /** The last two digits of the phone number; null before it is verified. */
   readonly phone_last2: string | null
+  /** The starter credit that the account received for its phone number. */
   readonly starter_credit_usd: number
 }
 
+/** The code that was sent to an address, and the `sign_in_id` from the response to the request for it. */
 export type SignInCode = {
   readonly email: string
   readonly sign_in_id: string
   readonly code: string
 }
 
+/** The response for every address, whether or not it has an account. */
 export type SignInSent = {
   readonly object: "sign_in"
   readonly status: "code_sent"
+  /** Must be sent with the code. The code is useless without it. */
   readonly sign_in_id: string
+  /** How long the code is valid, in seconds. */
   readonly expires_in: number
 }
 
+/** The email address that should receive a code. */
 export type SignInRequest = {
   readonly email: string
 }
 
+/** The account's money. `available_usd` is the part that running requests do not hold. */
 export type BalanceReport = {
   readonly data: {
     readonly balance_usd: number
@@ -1310,8 +1478,10 @@ export type BalanceReport = {
   }
 }
 
+/** The account's usage, up to the moment: buckets from the oldest on, without empty ones. `totals` cover all pages. `next_cursor` is null on the last page. */
 export type UsageBreakdownReport = {
   readonly object: "usage"
+  /** Null when the query had times. */
   readonly period: "1d" | "7d" | "30d" | null
   readonly start_time: number
   readonly end_time: number
@@ -1331,13 +1501,17 @@ export type UsageBreakdownReport = {
   readonly balance_usd: number
 }
 
+/** The usage in one time bucket of one group. It contains only the requested dimensions. Times are Unix seconds. */
 export type UsageBreakdownBucket = {
   readonly object: "bucket"
   readonly start_time: number
   readonly end_time: number
+  /** Null for keys without a project. */
   readonly project_id?: string | null
   readonly key_id?: string
+  /** The model that served, or the requested model if none did. */
   readonly model?: string
+  /** Null when no provider served. */
   readonly provider?: string | null
   readonly requests: number
   readonly prompt_tokens: number
@@ -1348,17 +1522,22 @@ export type UsageBreakdownBucket = {
   readonly cost_usd: number
 }
 
+/** One page of the audit log, newest first. `next_cursor` is null on the last page. */
 export type AuditLogList = {
   readonly object: "list"
   readonly data: ReadonlyArray<AuditLog>
   readonly next_cursor: ResourceId | null
 }
 
+/** An action on the account, its actor and its outcome. It never changes and never contains a secret. */
 export type AuditLog = {
   readonly id: ResourceId
   readonly object: "audit_log"
+  /** The action in the past tense, such as `key.revoked`. */
   readonly type: string
+  /** Unix seconds. */
   readonly effective_at: number
+  /** A key, the owner, an operator, or the service itself. */
   readonly actor: {
     readonly type: "key" | "owner" | "operator" | "service"
     readonly id: string
@@ -1367,13 +1546,18 @@ export type AuditLog = {
     readonly type: string
     readonly id: string
   }
+  /** The `X-Request-ID` of the request that caused it; null when none did. */
   readonly request_id: RequestId | null
+  /** `pending`: the outcome is not known yet. */
   readonly status: "completed" | "pending"
+  /** Null while it is pending. */
   readonly outcome: "succeeded" | "failed" | null
+  /** The code of the error it failed with. */
   readonly code: string | null
   readonly changes: Readonly<Record<string, unknown>>
 }
 
+/** The confirmation that an endpoint was deleted. */
 export type WebhookRemoved = {
   readonly data: {
     readonly id: ResourceId
@@ -1382,24 +1566,31 @@ export type WebhookRemoved = {
   }
 }
 
+/** One delivery. */
 export type WebhookDeliveryResult = {
   readonly data: WebhookDelivery
 }
 
+/** The delivery of an event to one endpoint, with its last attempts. `event_id` is the `webhook-id` of every attempt. */
 export type WebhookDelivery = {
   readonly id: ResourceId
   readonly object: "webhook_delivery"
   readonly event_id: string
   readonly event_type: string
+  /** `failed`: no further automatic attempt follows. A delivery that has arrived stays `delivered`, whatever the result of sending it again. */
   readonly status: "pending" | "delivered" | "failed"
   readonly attempt_count: number
   readonly attempts: ReadonlyArray<WebhookAttempt>
+  /** Unix seconds; null once the delivery has ended, and during an attempt. */
   readonly next_attempt_at: number | null
+  /** Unix seconds. */
   readonly created_at: number
   readonly ended_at: number | null
 }
 
+/** One delivery attempt. Without a response, `status_code` is null and `error` contains the reason. `response` is the start of the response body. */
 export type WebhookAttempt = {
+  /** Unix seconds. */
   readonly started_at: number
   readonly duration_ms: number
   readonly status_code: number | null
@@ -1407,16 +1598,19 @@ export type WebhookAttempt = {
   readonly response: string | null
 }
 
+/** One page of deliveries, newest first. `next_cursor` is null on the last page. */
 export type WebhookDeliveryList = {
   readonly object: "list"
   readonly data: ReadonlyArray<WebhookDelivery>
   readonly next_cursor: ResourceId | null
 }
 
+/** An endpoint with its signing secret, which is shown only once. */
 export type WebhookResultWithSecret = {
   readonly data: WebhookEndpointWithSecret
 }
 
+/** An endpoint with its signing secret, which is shown only once: `whsec_` and 32 bytes in base64. */
 export type WebhookEndpointWithSecret = {
   readonly id: ResourceId
   readonly object: "webhook_endpoint"
@@ -1427,6 +1621,7 @@ export type WebhookEndpointWithSecret = {
   readonly secret: string
 }
 
+/** The result of a test event: whether the endpoint answered with success, with which status and how fast, or why not. */
 export type WebhookTest = {
   readonly data: {
     readonly delivered: boolean
@@ -1436,40 +1631,49 @@ export type WebhookTest = {
   }
 }
 
+/** One endpoint. */
 export type WebhookResult = {
   readonly data: WebhookEndpoint
 }
 
+/** A URL that receives events. */
 export type WebhookEndpoint = {
   readonly id: ResourceId
   readonly object: "webhook_endpoint"
   readonly url: string
   readonly events: ReadonlyArray<"video.completed" | "video.failed" | "budget.threshold">
+  /** `disabled`: the endpoint answered 410, failed for five days, or was disabled by the account. It receives nothing. */
   readonly status: "enabled" | "disabled"
+  /** Unix seconds. */
   readonly created_at: number
 }
 
+/** The changes to an endpoint, at least one. An endpoint that is enabled again receives its pending events. */
 export type WebhookChange = {
   readonly status?: "enabled" | "disabled"
   readonly url?: string
   readonly events?: ReadonlyArray<"video.completed" | "video.failed" | "budget.threshold">
 }
 
+/** A public https URL that receives events. */
 export type NewWebhook = {
   readonly url: string
   readonly events: ReadonlyArray<"video.completed" | "video.failed" | "budget.threshold">
 }
 
+/** One page of endpoints, newest first. `next_cursor` is null on the last page. */
 export type WebhookList = {
   readonly object: "list"
   readonly data: ReadonlyArray<WebhookEndpoint>
   readonly next_cursor: ResourceId | null
 }
 
+/** One preset. */
 export type PresetResult = {
   readonly data: Preset
 }
 
+/** A preset with the configuration of its active version. */
 export type Preset = {
   readonly id: ResourceId
   readonly object: "preset"
@@ -1482,6 +1686,7 @@ export type Preset = {
   readonly config: PresetConfig
 }
 
+/** The part of a chat request that a preset supplies: its models, parameters, routing, and instructions before the caller's messages. The messages, the end user and the format of the stream belong to the request. Unknown fields are rejected. */
 export type PresetConfig = {
   readonly model?: string | null
   readonly models?: ReadonlyArray<string> | null
@@ -1508,15 +1713,18 @@ export type PresetConfig = {
   readonly routing?: RoutingPolicy | null
   readonly router?: RouterOptions | null
   readonly budget_cents?: number | null
+  /** A system message before all others. */
   readonly instructions?: string | null
 }
 
+/** How much a reasoning model thinks. Unknown fields are rejected. */
 export type ChatReasoning = {
   readonly effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | null
   readonly max_tokens?: number | null
   readonly enabled?: boolean | null
 }
 
+/** The format of the answer: text, any JSON object, or JSON that conforms to a schema. */
 export type ChatResponseFormat =
   | {
       readonly type: "text"
@@ -1534,6 +1742,7 @@ export type ChatResponseFormat =
       }
     }
 
+/** Whether the model calls tools, and which. */
 export type ChatToolChoice =
   | "auto"
   | "none"
@@ -1557,6 +1766,7 @@ export type ChatToolChoice =
       }
     }
 
+/** A function that the model may call. */
 export type ChatTool = {
   readonly type: "function"
   readonly function: {
@@ -1568,21 +1778,26 @@ export type ChatTool = {
   readonly cache_control?: ChatCacheControl | null
 }
 
+/** The name of a preset in paths and, after an `@`, in `model`: 1 to 63 lowercase letters, digits and dashes. */
 export type PresetSlug = string
 
+/** One page of versions, newest first. `next_cursor` is null on the last page. */
 export type PresetVersionList = {
   readonly object: "list"
   readonly data: ReadonlyArray<PresetVersion>
   readonly next_cursor: number | null
 }
 
+/** One version of a preset, which never changes. */
 export type PresetVersion = {
   readonly object: "preset.version"
   readonly version: number
   readonly config: PresetConfig
+  /** Unix seconds. */
   readonly created_at: number
 }
 
+/** The confirmation that a preset was deleted. */
 export type PresetDeleted = {
   readonly data: {
     readonly slug: PresetSlug
@@ -1591,12 +1806,14 @@ export type PresetDeleted = {
   }
 }
 
+/** The changes to a preset, at least one. A new `config` becomes the next version, which is then active. */
 export type PresetChange = {
   readonly name?: string
   readonly description?: string | null
   readonly config?: PresetConfig
 }
 
+/** A preset to create. */
 export type NewPreset = {
   readonly slug: PresetSlug
   readonly name: string
@@ -1604,35 +1821,43 @@ export type NewPreset = {
   readonly config: PresetConfig
 }
 
+/** One page of presets, newest first. `next_cursor` is null on the last page. */
 export type PresetList = {
   readonly object: "list"
   readonly data: ReadonlyArray<PresetSummary>
   readonly next_cursor: ResourceId | null
 }
 
+/** A preset, without the configuration of its active version. */
 export type PresetSummary = {
   readonly id: ResourceId
   readonly object: "preset"
   readonly slug: PresetSlug
   readonly name: string
   readonly description: string | null
+  /** The version that requests use. */
   readonly active_version: number
+  /** Unix seconds. */
   readonly created_at: number
   readonly updated_at: number
 }
 
+/** One project. */
 export type ProjectResult = {
   readonly data: Project
 }
 
+/** A project, which keys can belong to. Times are Unix seconds. */
 export type Project = {
   readonly id: ResourceId
   readonly object: "project"
   readonly name: string
   readonly slug: PresetSlug
+  /** An archived project is final: it accepts no keys and no changes. */
   readonly status: "active" | "archived"
   readonly budget_cents: number | null
   readonly budget_period: "daily" | "weekly" | "monthly" | "lifetime" | null
+  /** The spending in USD cents, which may have fractions, in the budget's current period; null without a budget. */
   readonly spent_cents: number | null
   readonly routing: RoutingPolicy | null
   readonly data_policy: "default" | "no_training" | "zero_retention"
@@ -1641,15 +1866,20 @@ export type Project = {
   readonly archived_at: number | null
 }
 
+/** The changes to a project, at least one. A null removes a value. */
 export type ProjectChange = {
   readonly name?: string
   readonly slug?: PresetSlug
   readonly budget_cents?: number | null
+  /** Null only without a budget. */
   readonly budget_period?: "daily" | "weekly" | "monthly" | "lifetime" | null
+  /** Requires the scope `routing:write`. */
   readonly routing?: KeptRoutingPolicy | null
+  /** Requires the scope `routing:write`. */
   readonly data_policy?: "default" | "no_training" | "zero_retention"
 }
 
+/** The routing options stored with a key or a project, for requests that set none. */
 export type KeptRoutingPolicy = {
   readonly strategy?: "balanced" | "cost" | "latency" | "quality"
   readonly providers?: {
@@ -1674,21 +1904,29 @@ export type KeptRoutingPolicy = {
   }
 }
 
+/** A project to create. */
 export type NewProject = {
   readonly name: string
+  /** Unique in the account. Default: derived from the name. */
   readonly slug?: PresetSlug
+  /** The spending limit per period for all its keys together. Default: unlimited. */
   readonly budget_cents?: number | null
+  /** Default: its lifetime. Null only without a budget. */
   readonly budget_period?: "daily" | "weekly" | "monthly" | "lifetime" | null
+  /** For requests of its keys that set no routing. Requires the scope `routing:write`. */
   readonly routing?: KeptRoutingPolicy | null
+  /** The loosest data policy that requests of its keys may have. Requires the scope `routing:write`. */
   readonly data_policy?: "default" | "no_training" | "zero_retention"
 }
 
+/** One page of projects, newest first. `next_cursor` is null on the last page. */
 export type ProjectList = {
   readonly object: "list"
   readonly data: ReadonlyArray<Project>
   readonly next_cursor: ResourceId | null
 }
 
+/** The confirmation that a key was revoked. */
 export type KeyRevoked = {
   readonly data: {
     readonly id: ResourceId
@@ -1697,106 +1935,145 @@ export type KeyRevoked = {
   }
 }
 
+/** A key with its secret, which is shown only once. */
 export type ManagedKeyWithSecret = {
   readonly key: string
   readonly data: ManagedKey
 }
 
+/** An inference key, without its secret. Times are Unix seconds. */
 export type ManagedKey = {
   readonly id: ResourceId
   readonly object: "key"
   readonly name: string
+  /** The start of the secret, as `last4` is its end. */
   readonly prefix: string
   readonly last4: string
   readonly project_id: ResourceId | null
+  /** An expired key is also `revoked`. Neither becomes active again. */
   readonly status: "active" | "revoked"
   readonly budget_cents: number | null
   readonly budget_period: "daily" | "weekly" | "monthly" | "lifetime" | null
+  /** The spending in USD cents, which may have fractions: in the budget's current period or, without a budget, in total. */
   readonly spent_cents: number
   readonly routing: RoutingPolicy | null
   readonly created_at: number
+  /** When its newest paid request was made. */
   readonly last_used_at: number | null
   readonly expires_at: number | null
   readonly revoked_at: number | null
 }
 
+/** Options for rotating a key. */
 export type KeyRotation = {
+  /** How long the old key works beside the new one, in seconds, at most a day. Default: 0. */
   readonly grace_seconds?: number
 }
 
+/** One key. */
 export type ManagedKeyResult = {
   readonly data: ManagedKey
 }
 
+/** The changes to a key, at least one. A null removes a value. */
 export type ManagedKeyChange = {
   readonly name?: string
+  /** Requires the scope `routing:write`, because the project's routing and data policy apply to the key. */
   readonly project_id?: ResourceId | null
   readonly budget_cents?: number | null
+  /** Null only with `budget_cents: null`. */
   readonly budget_period?: "daily" | "weekly" | "monthly" | "lifetime" | null
   readonly expires_at?: number | null
+  /** Requires the scope `routing:write`. */
   readonly routing?: KeptRoutingPolicy | null
 }
 
+/** An inference key to create. */
 export type NewManagedKey = {
   readonly name: string
   readonly project_id?: ResourceId | null
+  /** The spending limit per period. Default: unlimited. */
   readonly budget_cents?: number | null
+  /** The UTC day, the week from Monday, the month, or the key's lifetime, which is the default. Null only without a budget. */
   readonly budget_period?: "daily" | "weekly" | "monthly" | "lifetime" | null
   readonly expires_at?: number | null
+  /** For requests that set no routing. Requires the scope `routing:write`. */
   readonly routing?: KeptRoutingPolicy | null
 }
 
+/** One page of keys, newest first. `next_cursor` is null on the last page. */
 export type ManagedKeyList = {
   readonly object: "list"
   readonly data: ReadonlyArray<ManagedKey>
   readonly next_cursor: ResourceId | null
 }
 
+/** A model of the catalogue, with its prices and its providers. */
 export type ModelDetail = {
   readonly object: "model"
   readonly id: string
   readonly name: string
+  /** The release date, in Unix seconds. */
   readonly created: number
   readonly owned_by: string
   readonly modality: "text" | "image" | "image_edit" | "video" | "audio" | "embedding" | "rerank" | "search"
   readonly status: "preview" | "ga" | "deprecated" | "retired"
+  /** Whether a request for it can be served now. */
   readonly servable: boolean
   readonly capabilities: ReadonlyArray<string>
   readonly pricing: ModelPricing
+  /** In order of preference. */
   readonly providers: ReadonlyArray<ModelProvider>
+  /** Optional request parameters that change the answer. */
   readonly supportedParameters: ReadonlyArray<string>
   readonly brand: string
   readonly description: string
+  /** In tokens; 0 for models that do not count tokens. */
   readonly contextWindow: number
   readonly maxOutputTokens: number
+  /** Whether the id stands for a choice among other models. */
   readonly virtual: boolean
   readonly pricingNote: string
   readonly overlay: ModelOverlay
+  /** The model's changes, oldest first. Prices that vary by the hour of the day are not recorded. */
   readonly history: ReadonlyArray<ModelEvent>
 }
 
+/** A change of a model. */
 export type ModelEvent = {
+  /** `released`, `price_changed`, `promotion_started`, `promotion_ended`, a status, or a word that the operator chose. */
   readonly event: string
+  /** `YYYY-MM-DD`, in UTC. */
   readonly date: string
+  /** Present when it happened at one provider only. */
   readonly provider?: string
   readonly detail?: string
+  /** For token prices, as in `pricing`: the price from then on, without promotions. */
   readonly meteredPromptPerToken?: number
   readonly meteredCompletionPerToken?: number
+  /** For any other price. */
   readonly perUnitUsd?: number
 }
 
+/** How the entry differs from the published data of the model. */
 export type ModelOverlay = {
+  /** Whether the price was set by this service, because no price list has it or the operator changed it. */
   readonly isOverlay: boolean
+  /** `provider` for a model that is called, `router` for an id that chooses a model. */
   readonly dispatch: "provider" | "router"
+  /** What was set by this service. */
   readonly overrideStatus: "none" | "price" | "status" | "price_and_status"
 }
 
+/** A provider that offers the model. */
 export type ModelProvider = {
   readonly provider: string
   readonly providerDisplayName: string
   readonly upstreamModelId: string
+  /** `primary`: the first available provider, whose price is shown. The routing of a request decides which provider it uses first. */
   readonly role: "primary" | "fallback"
   readonly available: boolean
+  /** Capabilities of the model that this provider does not support. */
   readonly unsupportedCapabilities: ReadonlyArray<string>
   readonly trainsOnData: boolean
   readonly zeroRetentionAvailable: boolean
@@ -1805,62 +2082,87 @@ export type ModelProvider = {
   readonly performance: ProviderPerformance
 }
 
+/** A provider's performance for the model in the last 30 minutes, across all nodes. Unknown values are null. */
 export type ProviderPerformance = {
   readonly samples: number
+  /** 0 to 1. */
   readonly successRate: number | null
+  /** Of successful requests, as are all times. */
   readonly p50Ms: number | null
   readonly p95Ms: number | null
+  /** From the request to the first content of a stream. */
   readonly medianTtftMs: number | null
+  /** True for fewer than 20 samples, which are not reliable. */
   readonly thin: boolean
 }
 
+/** The model's price at its preferred available provider, in USD. A member is null when its unit does not apply. If long prompts cost more, these are the rates of the shortest. */
 export type ModelPricing = {
+  /** The unit of the price. */
   readonly unit: "token" | "request" | "image" | "second" | "character"
+  /** For comparison: the cost of a text request with 1,000 prompt and 500 output tokens, an embedding of 1,000 tokens, a rerank of 10,000 tokens, one image, 5 seconds of video, 1,000 characters of speech, or one search. */
   readonly typicalRequestUsd: number | null
   readonly meteredPromptPerToken: number | null
   readonly meteredCachedPromptPerToken: number | null
   readonly meteredCacheWritePromptPerToken: number | null
   readonly meteredCompletionPerToken: number | null
+  /** Charged once per request, whatever it uses. */
   readonly perRequestUsd: number | null
   readonly perUnitUsd: number | null
+  /** `perUnitUsd` without the promotion; for token prices, `meteredPromptPerToken` without it. Null when there is no promotion. */
   readonly listPerUnitUsd: number | null
+  /** The promotion that lowers all prices shown here. */
   readonly promotion: Promotion | null
 }
 
+/** A temporary price cut, from `startsAt` until just before `endsAt`. A request keeps the price at which it was admitted. */
 export type Promotion = {
   readonly label: string
+  /** Above 0 and below 100. Discounted rates are rounded up to a multiple of 1e-12 USD. */
   readonly discountPercent: number
+  /** ISO 8601. */
   readonly startsAt: string
+  /** ISO 8601. */
   readonly endsAt: string
 }
 
+/** All models that pass the filters, on one page unless `limit` is smaller. */
 export type ModelList = {
   readonly object: "list"
   readonly data: ReadonlyArray<ModelDetail>
+  /** Whether more models follow; with `before_id`, whether more come before. */
   readonly has_more: boolean
+  /** The ids of the first and the last model on the page; null when it is empty. */
   readonly first_id: string | null
   readonly last_id: string | null
 }
 
+/** The confirmation that an endpoint was deleted. */
 export type WebhookDeleted = {
   readonly id: ResourceId
   readonly object: "webhook_endpoint"
   readonly deleted: true
 }
 
+/** The calling key, without its secret. Times are Unix seconds. Each class of operations has a rate limit, which includes all factors. `spend_usd` is the key's spending since the start of the UTC day, week (Monday) and month, and in total. */
 export type KeyReport = {
   readonly object: "key"
   readonly id: ResourceId
   readonly kind: "inference" | "management"
   readonly name: string
+  /** The start of the secret, as `last4` is its end. */
   readonly prefix: string
   readonly last4: string
   readonly project_id: string | null
   readonly created_at: number
+  /** When its newest paid request was made. */
   readonly last_used_at: number | null
   readonly expires_at: number | null
+  /** The key's own budget. */
   readonly budget: KeyBudget | null
+  /** The project's budget, which all of its keys share. */
   readonly project_budget: KeyBudget | null
+  /** The account's factor for rate limits. */
   readonly limit_scale: number
   readonly rate_limits: {
     readonly default: KeyRateLimit
@@ -1878,11 +2180,13 @@ export type KeyReport = {
   readonly balance_usd: number
 }
 
+/** The number of requests that a key may make in a window of this many seconds. */
 export type KeyRateLimit = {
   readonly requests: number
   readonly window_seconds: number
 }
 
+/** A budget in USD cents, which may have fractions, in the current UTC period. Money held by running requests counts neither as spent nor as remaining. */
 export type KeyBudget = {
   readonly period: "daily" | "weekly" | "monthly" | "lifetime"
   readonly budget_cents: number
@@ -1890,6 +2194,7 @@ export type KeyBudget = {
   readonly remaining_cents: number
 }
 
+/** The account's usage in a period, up to the moment. Buckets are UTC hours for `1d` and UTC days for `7d` and `30d`, sorted by start, model and provider. Buckets without usage are omitted. `end_time` is the end of the current bucket. */
 export type UsageReport = {
   readonly object: "usage"
   readonly period: "1d" | "7d" | "30d"
@@ -1908,11 +2213,14 @@ export type UsageReport = {
   readonly balance_usd: number
 }
 
+/** The usage of one model at one provider in one time bucket. Times are Unix seconds. */
 export type UsageBucket = {
   readonly object: "bucket"
   readonly start_time: number
   readonly end_time: number
+  /** The model that served, or the requested model if none did. */
   readonly model: string
+  /** Null when no provider served. */
   readonly provider: string | null
   readonly requests: number
   readonly prompt_tokens: number
@@ -1923,9 +2231,11 @@ export type UsageBucket = {
   readonly cost_usd: number
 }
 
+/** The receipt of one paid request. `cost_usd` is the final charge: settled minus refunded. `absorbed_usd` is what the provider charged beyond the hold, which the house bears. Work charged up front is settled at once, and its receipt stays open until the work has ended; undelivered parts are refunded then. */
 export type RequestReceipt = {
   readonly id: RequestId
   readonly object: "request"
+  /** Unix seconds. */
   readonly created_at: number
   readonly operation: string
   readonly status: "open" | "succeeded" | "failed" | "cancelled"
@@ -1941,6 +2251,7 @@ export type RequestReceipt = {
   readonly settled_usd: number
   readonly absorbed_usd: number
   readonly refunded_usd: number
+  /** `simulated`: the sandbox's simulated money pays for the request, which never goes to a real provider. */
   readonly paid_with: "real" | "simulated"
   readonly price: ReceiptPrice | null
   readonly routing: RoutingSummary | null
@@ -1958,6 +2269,7 @@ export type RequestReceipt = {
     readonly message: string
   } | null
   readonly idempotency_key: string | null
+  /** Only where the id asked for is that of a replay: the request that the replay repeated, whose receipt this is. */
   readonly replayed_from?: RequestId
   readonly cached: boolean
   readonly key_id: string
@@ -1965,8 +2277,10 @@ export type RequestReceipt = {
   readonly trace_id: string | null
 }
 
+/** Rates per token, or the price of one unit of another kind. */
 export type ReceiptPrice = ReceiptTokenPrice | ReceiptUnitPrice
 
+/** The price in USD per unit when the request was admitted. */
 export type ReceiptUnitPrice = {
   readonly unit: "request" | "image" | "second" | "character"
   readonly per_unit: number
@@ -1976,11 +2290,13 @@ export type ReceiptUnitPrice = {
   }
 }
 
+/** Rates in USD per token when the request was admitted. */
 export type ReceiptTokenPrice = {
   readonly unit: "token"
   readonly input: number
   readonly cached_input: number
   readonly cache_write: number
+  /** The rate for `cache_creation_1h_tokens`; there only where the request asked for an hour and the price list has such a rate. */
   readonly cache_write_1h?: number
   readonly output: number
   readonly per_request: number
@@ -1990,35 +2306,43 @@ export type ReceiptTokenPrice = {
   }
 }
 
+/** Tokens, or units of another kind, depending on the model's price. */
 export type ReceiptUsage = ReceiptTokens | ReceiptUnits
 
+/** The usage of work that is not measured in tokens, such as spoken characters or searches. */
 export type ReceiptUnits = {
   readonly units: number
   readonly unit: "request" | "image" | "second" | "character"
 }
 
+/** Tokens in disjoint buckets: no token is in two of the first three. `reasoning_tokens` is a part of `output_tokens`. */
 export type ReceiptTokens = {
   readonly input_tokens: number
   readonly cached_tokens: number
   readonly cache_creation_tokens: number
+  /** The part of `cache_creation_tokens` that the provider keeps for an hour; absent where there is none. */
   readonly cache_creation_1h_tokens?: number
   readonly output_tokens: number
   readonly reasoning_tokens: number
 }
 
+/** One page of receipts, newest first. `next_cursor` is null on the last page. With a filter, a page searches a limited number of requests: it may contain fewer receipts than `limit`, or none, and still have a `next_cursor`. */
 export type RequestList = {
   readonly object: "list"
   readonly data: ReadonlyArray<RequestReceipt>
   readonly next_cursor: RequestId | null
+  /** When the oldest request that this page searched arrived, in Unix seconds; null when the page searched all of them. */
   readonly searched_to: number | null
 }
 
+/** The confirmation that a file was deleted. */
 export type FileDeleted = {
   readonly id: string
   readonly object: "file"
   readonly deleted: true
 }
 
+/** A file of the account in OpenAI's format. Times are Unix seconds. */
 export type FileObject = {
   readonly id: string
   readonly object: "file"
@@ -2030,6 +2354,7 @@ export type FileObject = {
   readonly expires_at: number | null
 }
 
+/** One page of files, newest first by default. `last_id` is the `after` of the next page. */
 export type FileList = {
   readonly object: "list"
   readonly data: ReadonlyArray<FileObject>
@@ -2038,6 +2363,7 @@ export type FileList = {
   readonly has_more: boolean
 }
 
+/** The upload form, of at most 32 MiB. `purpose` is `batch`, and `file` contains one request per line, at most 50,000. The file is kept for 30 days, or as long as `expires_after[seconds]` says, from an hour to 30 days. An account can have at most 1,000 input files, of 512 MiB in total. */
 export type NewFile = {
   readonly purpose: "batch"
   readonly file: Blob
@@ -2045,6 +2371,7 @@ export type NewFile = {
   readonly "expires_after[seconds]"?: string
 }
 
+/** A background batch in OpenAI's format. Each line is an ordinary request with a receipt of its own. Failed requests are lines of the error file. `request_counts` grow as lines end. Times are Unix seconds. */
 export type BatchObject = {
   readonly id: string
   readonly object: "batch"
@@ -2083,6 +2410,7 @@ export type BatchObject = {
   readonly metadata: Readonly<Record<string, string>> | null
 }
 
+/** A fault in the input of a batch. Lines count from 1. */
 export type BatchFault = {
   readonly code: string
   readonly message: string
@@ -2090,6 +2418,7 @@ export type BatchFault = {
   readonly line: number | null
 }
 
+/** One page of batches, newest first. `last_id` is the `after` of the next page. */
 export type BatchPage = {
   readonly object: "list"
   readonly data: ReadonlyArray<BatchObject>
@@ -2098,7 +2427,9 @@ export type BatchPage = {
   readonly has_more: boolean
 }
 
+/** A batch whose requests are the lines of a file. Unknown fields are rejected. */
 export type NewBatch = {
+  /** The id of a file with the purpose `batch`. */
   readonly input_file_id: string
   readonly endpoint:
     | "/v1/chat/completions"
@@ -2111,12 +2442,14 @@ export type NewBatch = {
     | "/messages"
   readonly completion_window: "24h"
   readonly metadata?: Readonly<Record<string, string>> | null
+  /** How long the output and error files are kept after they are written. Default: 30 days. */
   readonly output_expires_after?: {
     readonly anchor: "created_at"
     readonly seconds: number
   } | null
 }
 
+/** The answers to all requests of a batch, in order. `cost_usd` is their total cost. Each request has a receipt of its own. */
 export type BatchList = {
   readonly object: "list"
   readonly data: ReadonlyArray<BatchItem>
@@ -2125,43 +2458,59 @@ export type BatchList = {
   readonly balance_warning?: BalanceWarning
 }
 
+/** Up to 100 requests, which are all validated before any of them starts. Unknown fields are rejected. */
 export type BatchRequest = {
   readonly requests: ReadonlyArray<BatchEntry>
 }
 
+/** One request of a batch. `body` is the body of the operation, without streaming; `params` is an alias. */
 export type BatchEntry = {
+  /** The client's name for the request, unique within the batch. */
   readonly custom_id?: string
+  /** Default: `/chat/completions`. */
   readonly url?: "/chat/completions" | "/messages" | "/responses" | "/embeddings"
   readonly body?: Readonly<Record<string, unknown>>
   readonly params?: Readonly<Record<string, unknown>>
 }
 
+/** A video job and its progress. It ends as `completed` or `failed`, which is final. */
 export type VideoJob = {
   readonly id: ResourceId
   readonly object: "video"
   readonly model: string
   readonly status: "queued" | "processing" | "completed" | "failed"
+  /** Unix time in seconds, as is `completed_at`. */
   readonly created_at: number
+  /** When it was completed or failed. */
   readonly completed_at: number | null
   readonly prompt: string
   readonly duration: number
   readonly aspect_ratio: "16:9" | "9:16"
+  /** A whole percentage, if the provider reports it; 100 once the video is completed. */
   readonly progress?: number
+  /** The URL of the video, once it is completed. Any client that has the URL may read it. */
   readonly video_url?: string
+  /** Why it failed. */
   readonly error: {
     readonly code: string
     readonly message: string
   } | null
+  /** The charge minus the refund. */
   readonly cost_usd: number
+  /** Whether everything was refunded, which is so for every failed job. */
   readonly refunded: boolean
+  /** The provider that makes it, once one has accepted it. */
   readonly provider: string | null
+  /** The id of the request that created it, and of its receipt. */
   readonly request_id: RequestId
   readonly balance_warning?: BalanceWarning
 }
 
+/** The results, query by query. `cost_usd` is charged per query, and only on success. */
 export type SearchResponse = {
   readonly id: string
   readonly results: ReadonlyArray<SearchResult>
+  /** The time of the answer, ISO 8601. */
   readonly server_time: string
   readonly model: string
   readonly provider: string
@@ -2170,41 +2519,58 @@ export type SearchResponse = {
   readonly balance_warning?: BalanceWarning
 }
 
+/** A page, best first. Dates are `YYYY-MM-DD`. */
 export type SearchResult = {
   readonly title: string
   readonly url: string
   readonly snippet: string
   readonly date?: string
   readonly last_updated?: string
+  /** The index of the query that it answers, if there were several. */
   readonly query_index?: number
 }
 
+/** A query for a search engine, or up to five that are answered and charged together. Unknown fields are rejected, and a null counts as absent. Days are whole days in UTC, and a range includes both of its days. A page without a known date is in no range. */
 export type SearchRequest = {
   readonly query: string | ReadonlyArray<string>
+  /** Default: the first search engine that the key's routing admits. */
   readonly model?: string | null
+  /** Per query. Default: 10. */
   readonly max_results?: number | null
+  /** The limit for all snippets together, at four characters per token; the rest is left out. */
   readonly max_tokens?: number | null
+  /** The limit for one snippet, at four characters per token; the rest is cut. */
   readonly max_tokens_per_page?: number | null
+  /** Prefers pages of this country, a two-letter ISO 3166-1 code. */
   readonly country?: string | null
+  /** Only pages of these domains and their subdomains; a domain with `-` in front is excluded. */
   readonly search_domain_filter?: ReadonlyArray<string> | null
+  /** Only pages in these languages, as two-letter ISO 639-1 codes. */
   readonly search_language_filter?: ReadonlyArray<string> | null
+  /** Only pages published within this time. */
   readonly search_recency_filter?: "hour" | "day" | "week" | "month" | "year" | null
   readonly search_after_date_filter?: string | null
   readonly search_before_date_filter?: string | null
   readonly last_updated_after_filter?: string | null
   readonly last_updated_before_filter?: string | null
+  /** Default: `web`. */
   readonly search_mode?: "web" | "academic" | "sec" | null
+  /** How much of each page is returned, if the engine offers a choice. Default: `medium`. */
   readonly search_context_size?: "low" | "medium" | "high" | null
 }
 
+/** A text to speak, of 1 to 4,096 characters (Unicode code points), each of which is charged. Unknown fields are rejected; a null counts as absent. */
 export type SpeechRequest = {
   readonly model: string
   readonly input: string
   readonly voice: "alloy" | "ash" | "coral" | "echo" | "fable" | "onyx" | "nova" | "sage" | "shimmer"
+  /** Default: `mp3`. */
   readonly response_format?: "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm" | null
+  /** Default: 1. */
   readonly speed?: number | null
 }
 
+/** The documents, most relevant first. `index` is a document's position in the request. */
 export type RerankResult = {
   readonly model: string
   readonly provider: string
@@ -2223,15 +2589,20 @@ export type RerankResult = {
   readonly balance_warning?: BalanceWarning
 }
 
+/** A rerank request. Unknown fields are rejected; a null counts as absent. If the query with a document is longer than the model's context window, the request is rejected unless `truncation` is true. */
 export type RerankRequest = {
   readonly model: string
   readonly query: string
   readonly documents: ReadonlyArray<string>
+  /** Default: all. */
   readonly top_n?: number | null
+  /** Default: false. */
   readonly return_documents?: boolean | null
+  /** Default: false. */
   readonly truncation?: boolean | null
 }
 
+/** The vectors of all inputs, in order. */
 export type EmbeddingsList = {
   readonly object: "list"
   readonly model: string
@@ -2245,27 +2616,34 @@ export type EmbeddingsList = {
   readonly balance_warning?: BalanceWarning
 }
 
+/** The vector of the input with this index: numbers, or a string for base64. */
 export type Embedding = {
   readonly object: "embedding"
   readonly index: number
   readonly embedding: ReadonlyArray<number> | string
 }
 
+/** An embeddings request. Unknown fields are rejected; a null counts as absent. `input` is a text, up to 2,048 texts, the tokens of one text, or the tokens of up to 2,048 texts. Models that accept only texts reject tokens. An input longer than the model's context window is rejected, unless `truncation` is true and the model supports it. `input_type` is for models that embed queries and documents differently, and has no effect on others. */
 export type EmbeddingsRequest = {
   readonly model: string
   readonly input: string | ReadonlyArray<string> | ReadonlyArray<number> | ReadonlyArray<ReadonlyArray<number>>
+  /** Default: the model's own number of dimensions. */
   readonly dimensions?: number | null
+  /** Default: `float`. `base64` is the base64 of little-endian 32-bit floats. */
   readonly encoding_format?: "float" | "base64" | null
   readonly input_type?: "query" | "document" | null
+  /** Default: false. */
   readonly truncation?: boolean | null
   readonly user?: string | null
 }
 
+/** The tokens of a prompt, by the tokenizer that the service uses when a provider reports no usage. */
 export type ResponsesTokens = {
   readonly object: "response.input_tokens"
   readonly input_tokens: number
 }
 
+/** A Responses request whose prompt is counted. The model and the input may be absent. */
 export type ResponsesTokensRequest = {
   readonly model?: string | null
   readonly models?: ReadonlyArray<string> | null
@@ -2325,14 +2703,19 @@ export type ResponsesTokensRequest = {
   readonly provider?: Readonly<Record<string, unknown>> | null
 }
 
+/** How much a reasoning model thinks. Unknown fields are rejected. */
 export type ResponsesReasoning = {
+  /** `max` means `xhigh`. */
   readonly effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null
+  /** No effect: the answer always contains the reasoning that a provider shows. */
   readonly summary?: "auto" | "concise" | "detailed" | null
   readonly max_tokens?: number | null
   readonly enabled?: boolean | null
+  /** No effect: which earlier reasoning OpenAI's servers would read again. */
   readonly context?: "auto" | "current_turn" | "all_turns" | null
 }
 
+/** The format of the answer's text. */
 export type ResponsesTextFormat =
   | {
       readonly type: "text"
@@ -2348,6 +2731,7 @@ export type ResponsesTextFormat =
       readonly strict?: boolean | null
     }
 
+/** Whether the model calls tools, and which. */
 export type ResponsesToolChoice =
   | "auto"
   | "none"
@@ -2390,6 +2774,7 @@ export type ResponsesToolChoice =
       >
     }
 
+/** A tool that only OpenAI's servers run. It is left out and listed in `X-Svc-Ignored-Parameters` as `tools[3]`. */
 export type ResponsesHostedTool = {
   readonly type:
     | "web_search"
@@ -2404,6 +2789,7 @@ export type ResponsesHostedTool = {
     | string
 }
 
+/** A tool that the model may call. */
 export type ResponsesTool =
   | ResponsesFunctionTool
   | ResponsesCustomTool
@@ -2411,13 +2797,16 @@ export type ResponsesTool =
   | ResponsesToolSearchTool
   | ResponsesHostedTool
 
+/** A search for tools. With `execution: "client"` the client runs it, and the model sees a function. */
 export type ResponsesToolSearchTool = {
   readonly type: "tool_search"
+  /** Without `client`, the search is left out of the request, because all tools are loaded. */
   readonly execution?: "client" | "server" | null
   readonly description?: string | null
   readonly parameters?: Readonly<Record<string, unknown>> | null
 }
 
+/** Tools under a common name. The model sees each as `namespace__name`; its call contains the two separately. */
 export type ResponsesNamespaceTool = {
   readonly type: "namespace"
   readonly name: string
@@ -2425,6 +2814,7 @@ export type ResponsesNamespaceTool = {
   readonly tools: ReadonlyArray<ResponsesFunctionTool | ResponsesCustomTool>
 }
 
+/** A tool whose input is one text. The model sees a function with one string `input`, and its call is returned as a `custom_tool_call`. A grammar is part of the function's description; the gateway does not enforce it. */
 export type ResponsesCustomTool = {
   readonly type: "custom"
   readonly name: string
@@ -2442,32 +2832,38 @@ export type ResponsesCustomTool = {
   readonly defer_loading?: boolean | null
 }
 
+/** A function that the model may call. All functions are loaded: `defer_loading` has no effect. */
 export type ResponsesFunctionTool = {
   readonly type: "function"
   readonly name: string
   readonly description?: string | null
+  /** The JSON Schema of the arguments. */
   readonly parameters?: Readonly<Record<string, unknown>> | null
   readonly strict?: boolean | null
   readonly defer_loading?: boolean | null
 }
 
+/** The tools that a search found. The model may call them from then on. */
 export type ResponsesSearchOutput = {
   readonly type: "tool_search_output"
   readonly call_id?: string | null
   readonly tools: ReadonlyArray<ResponsesTool>
 }
 
+/** A search for tools of an earlier answer. */
 export type ResponsesSaidSearch = {
   readonly type: "tool_search_call"
   readonly call_id?: string | null
   readonly arguments: unknown
 }
 
+/** Tools in addition to those of `tools`. */
 export type ResponsesAdditionalTools = {
   readonly type: "additional_tools"
   readonly tools: ReadonlyArray<ResponsesTool>
 }
 
+/** The result of a custom tool call. */
 export type ResponsesCustomOutput = {
   readonly type: "custom_tool_call_output"
   readonly call_id: string
@@ -2479,23 +2875,28 @@ export type ResponsesCustomOutput = {
       ]
 }
 
+/** A file as a data URL with base64. Text and JSON are put to the model as text. PDF files are for models with vision of Anthropic, Google and OpenAI, and may have 100 pages in a request. Ids and URLs of files are not offered. */
 export type ResponsesInputFile = {
   readonly type: "input_file"
   readonly file_data: string
   readonly filename?: string | null
 }
 
+/** An image of a prompt: an https URL or a data URL. File ids are not supported. */
 export type ResponsesInputImage = {
   readonly type: "input_image"
   readonly image_url: string
+  /** `original` means `high`, because the full-size image has no cost limit. */
   readonly detail?: "auto" | "low" | "high" | "original" | null
 }
 
+/** Text of a prompt. */
 export type ResponsesInputText = {
   readonly type: "input_text"
   readonly text: string
 }
 
+/** A custom tool call of an earlier answer. */
 export type ResponsesSaidCustomCall = {
   readonly type: "custom_tool_call"
   readonly call_id: string
@@ -2504,6 +2905,7 @@ export type ResponsesSaidCustomCall = {
   readonly input: string
 }
 
+/** The result of a tool call. */
 export type ResponsesCallOutput = {
   readonly type: "function_call_output"
   readonly call_id: string
@@ -2515,14 +2917,17 @@ export type ResponsesCallOutput = {
       ]
 }
 
+/** A tool call of an earlier answer. */
 export type ResponsesSaidCall = {
   readonly type: "function_call"
   readonly call_id: string
   readonly name: string
   readonly namespace?: string | null
+  /** JSON text, as the model wrote it. */
   readonly arguments: string
 }
 
+/** Reasoning of an earlier answer. Send it back with its `encrypted_content`, and a model of the same provider continues from it. An item with content that this service did not encrypt for the same account is ignored. */
 export type ResponsesSaidReasoning = {
   readonly type: "reasoning"
   readonly encrypted_content?: string | null
@@ -2530,6 +2935,7 @@ export type ResponsesSaidReasoning = {
   readonly content?: ReadonlyArray<Readonly<Record<string, unknown>>> | null
 }
 
+/** A message of the assistant, from an earlier answer or written by the client. */
 export type ResponsesSaidMessage = {
   readonly type?: "message"
   readonly role: "assistant"
@@ -2551,6 +2957,7 @@ export type ResponsesSaidMessage = {
       >
 }
 
+/** A message of the prompt. Only user messages may contain images. */
 export type ResponsesInputMessage = {
   readonly type?: "message"
   readonly role: "user" | "system" | "developer"
@@ -2562,9 +2969,13 @@ export type ResponsesInputMessage = {
       ]
 }
 
+/** OpenAI's Responses request, as far as it stores nothing between requests: the client sends the whole conversation each time. A null counts as absent. The gateway ignores unknown fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects fields of that API that would change the answer and are not supported (`store: true`, `previous_response_id`, `background: true`, `conversation`, `prompt`, file ids) with `unsupported_parameter`. Tools that only OpenAI's servers run are left out and listed in that header. */
 export type ResponsesRequest = {
+  /** A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is given. */
   readonly model?: string | null
+  /** The fallback chain as a list. */
   readonly models?: ReadonlyArray<string> | null
+  /** The user's text, or the items of a conversation: at most 1,000, or `MAX_MESSAGES` if the operator set it higher. */
   readonly input:
     | string
     | ReadonlyArray<
@@ -2579,13 +2990,16 @@ export type ResponsesRequest = {
         | ResponsesSaidSearch
         | ResponsesSearchOutput
       >
+  /** A system message before all others. */
   readonly instructions?: string | null
+  /** Without a limit, the service chooses a ceiling and holds money for it as far as the balance allows. */
   readonly max_output_tokens?: number | null
   readonly temperature?: number | null
   readonly top_p?: number | null
   readonly top_k?: number | null
   readonly frequency_penalty?: number | null
   readonly presence_penalty?: number | null
+  /** The number of alternatives to each token; only with the log-probabilities of a stream, see `include`. */
   readonly top_logprobs?: number | null
   readonly tools?: ReadonlyArray<ResponsesTool> | null
   readonly tool_choice?: ResponsesToolChoice | null
@@ -2596,19 +3010,28 @@ export type ResponsesRequest = {
   } | null
   readonly reasoning?: ResponsesReasoning | null
   readonly stream?: boolean | null
+  /** `message.output_text.logprobs` affects only streams, because a complete answer cannot contain log-probabilities. */
   readonly include?: ReadonlyArray<string> | null
+  /** A prompt is never truncated: `auto` has no effect. */
   readonly truncation?: "auto" | "disabled" | null
+  /** No effect: it limits calls of hosted tools, which do not exist here. */
   readonly max_tool_calls?: number | null
+  /** No effect. */
   readonly stream_options?: {
     readonly include_obfuscation?: boolean | null
   } | null
   readonly metadata?: Readonly<Record<string, string>> | null
   readonly user?: string | null
+  /** Used when `user` is absent. */
   readonly safety_identifier?: string | null
+  /** A hint for OpenAI's prompt cache: requests with the same key have much in common. */
   readonly prompt_cache_key?: string | null
+  /** Requests with the same id belong to one session; see `router.pin_model`. */
   readonly session_id?: string | null
   readonly routing?: RoutingPolicy | null
+  /** Options for `svc/auto`. */
   readonly router?: RouterOptions | null
+  /** The maximum cost of this request, in US cents. Models that could cost more are left out. */
   readonly budget_cents?: number | null
   readonly store?: false | null
   readonly background?: false | null
@@ -2620,6 +3043,7 @@ export type ResponsesRequest = {
   readonly provider?: Readonly<Record<string, unknown>> | null
 }
 
+/** A cost estimate. `hold_usd` must be available for the request to be admitted; the same function computes the hold itself. `max_cost_usd` is the maximum cost. The two are equal when `max_tokens` is given, and for all work other than chat. `affordable` tells whether the balance and the budgets of key and project have room for the hold. */
 export type CostEstimate = {
   readonly object: "cost_estimate"
   readonly model: string
@@ -2627,12 +3051,14 @@ export type CostEstimate = {
   readonly estimated_cost_usd: number
   readonly hold_usd: number
   readonly max_cost_usd: number
+  /** The unit of the price. */
   readonly unit: "token" | "request" | "image" | "second" | "character"
   readonly breakdown: ReadonlyArray<EstimateLine | UnitEstimateLine>
   readonly balance_usd: number
   readonly affordable: boolean
 }
 
+/** The estimate for one model at one provider with a price per unit. */
 export type UnitEstimateLine = {
   readonly model: string
   readonly provider: string
@@ -2642,6 +3068,7 @@ export type UnitEstimateLine = {
   readonly max_cost_usd: number
 }
 
+/** The estimate for one model at one provider. */
 export type EstimateLine = {
   readonly model: string
   readonly provider: string
@@ -2654,17 +3081,21 @@ export type EstimateLine = {
   readonly max_cost_usd: number
 }
 
+/** A cost estimate request for work other than chat. It contains the fields that determine the price: for embeddings the texts or the number of their tokens; for reranking `documents` and the query as `input` or `prompt`, or the number of tokens; for speech the text or its `characters`; for images `n`; for videos `duration`; for searches nothing. Other fields are rejected, except the text of the request. */
 export type WorkEstimateRequest = {
   readonly model: string
   readonly input?: string | ReadonlyArray<string>
   readonly prompt?: string
+  /** The hold covers a quarter more, as it does for a text of about this size. */
   readonly input_tokens?: number
   readonly documents?: ReadonlyArray<string>
   readonly characters?: number
+  /** Default: 1. */
   readonly n?: number
   readonly duration?: number
 }
 
+/** A cost estimate request: a chat request, in which a text or a number of tokens may replace the messages. Unlike a chat request, it rejects unknown fields. */
 export type EstimateRequest = {
   readonly model?: string | null
   readonly models?: ReadonlyArray<string> | null
@@ -2703,9 +3134,11 @@ export type EstimateRequest = {
   readonly messages?: ReadonlyArray<ChatMessage>
   readonly input?: string
   readonly prompt?: string
+  /** The hold covers a quarter more, as it does for a text of about this size. */
   readonly input_tokens?: number
 }
 
+/** A message of the conversation. */
 export type ChatMessage =
   | {
       readonly role: "system"
@@ -2745,11 +3178,13 @@ export type ChatMessage =
       readonly tool_call_id: string
     }
 
+/** A refusal of the assistant in an earlier answer. */
 export type ChatRefusalPart = {
   readonly type: "refusal"
   readonly refusal: string
 }
 
+/** A complete answer. `cost_usd` is the charge, as on the receipt of `request_id`. */
 export type ChatCompletion = {
   readonly id: string
   readonly object: "chat.completion"
@@ -2765,14 +3200,19 @@ export type ChatCompletion = {
   readonly balance_warning?: BalanceWarning
 }
 
+/** A chat request with a preset. Its own fields override the preset's: `model` or `models` replace the preset's models, and each member of `routing` replaces that of the preset's. */
 export type PresetChatRequest = {
+  /** A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is given. */
   readonly model?: string | null
+  /** The fallback chain as a list. */
   readonly models?: ReadonlyArray<string> | null
+  /** At most 100, unless the operator allows more with `MAX_MESSAGES`. */
   readonly messages: ReadonlyArray<ChatMessage>
   readonly stream?: boolean | null
   readonly stream_options?: {
     readonly include_usage?: boolean | null
   } | null
+  /** Without a limit, the service chooses a ceiling and holds money for it as far as the balance allows. */
   readonly max_tokens?: number | null
   readonly max_completion_tokens?: number | null
   readonly temperature?: number | null
@@ -2789,17 +3229,24 @@ export type PresetChatRequest = {
   readonly parallel_tool_calls?: boolean | null
   readonly response_format?: ChatResponseFormat | null
   readonly reasoning?: ChatReasoning | null
+  /** The same as `reasoning.effort`, which takes precedence. `max` means `xhigh`. */
   readonly reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null
   readonly logprobs?: boolean | null
   readonly top_logprobs?: number | null
+  /** How detailed the answer is. */
   readonly verbosity?: "low" | "medium" | "high" | null
   readonly user?: string | null
+  /** Used when `user` is absent. */
   readonly safety_identifier?: string | null
+  /** A hint for OpenAI's prompt cache: requests with the same key have much in common. */
   readonly prompt_cache_key?: string | null
   readonly metadata?: Readonly<Record<string, string>> | null
+  /** Requests with the same id belong to one session; see `router.pin_model`. */
   readonly session_id?: string | null
   readonly routing?: RoutingPolicy | null
+  /** Options for `svc/auto`. */
   readonly router?: RouterOptions | null
+  /** The maximum cost of this request, in US cents. Models that could cost more are left out. */
   readonly budget_cents?: number | null
   readonly n?: 1 | null
   readonly store?: false | null
@@ -2809,14 +3256,19 @@ export type PresetChatRequest = {
   readonly provider?: Readonly<Record<string, unknown>> | null
 }
 
+/** OpenAI's chat completion request with OpenRouter's additions. A null counts as absent, as it does there. The gateway ignores unknown fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects fields of those APIs that would change the answer and are not supported, with `unsupported_parameter`. */
 export type ChatCompletionRequest = {
+  /** A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is given. */
   readonly model?: string | null
+  /** The fallback chain as a list. */
   readonly models?: ReadonlyArray<string> | null
+  /** At most 100, unless the operator allows more with `MAX_MESSAGES`. */
   readonly messages: ReadonlyArray<ChatMessage>
   readonly stream?: boolean | null
   readonly stream_options?: {
     readonly include_usage?: boolean | null
   } | null
+  /** Without a limit, the service chooses a ceiling and holds money for it as far as the balance allows. */
   readonly max_tokens?: number | null
   readonly max_completion_tokens?: number | null
   readonly temperature?: number | null
@@ -2833,17 +3285,24 @@ export type ChatCompletionRequest = {
   readonly parallel_tool_calls?: boolean | null
   readonly response_format?: ChatResponseFormat | null
   readonly reasoning?: ChatReasoning | null
+  /** The same as `reasoning.effort`, which takes precedence. `max` means `xhigh`. */
   readonly reasoning_effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | null
   readonly logprobs?: boolean | null
   readonly top_logprobs?: number | null
+  /** How detailed the answer is. */
   readonly verbosity?: "low" | "medium" | "high" | null
   readonly user?: string | null
+  /** Used when `user` is absent. */
   readonly safety_identifier?: string | null
+  /** A hint for OpenAI's prompt cache: requests with the same key have much in common. */
   readonly prompt_cache_key?: string | null
   readonly metadata?: Readonly<Record<string, string>> | null
+  /** Requests with the same id belong to one session; see `router.pin_model`. */
   readonly session_id?: string | null
   readonly routing?: RoutingPolicy | null
+  /** Options for `svc/auto`. */
   readonly router?: RouterOptions | null
+  /** The maximum cost of this request, in US cents. Models that could cost more are left out. */
   readonly budget_cents?: number | null
   readonly n?: 1 | null
   readonly store?: false | null
@@ -2861,7 +3320,7 @@ export interface Operations {
     readonly answer: ChatCompletion
     readonly event: ChatCompletionChunk
   }
-  /** Create a chat completion by a preset */
+  /** Create a chat completion with a preset */
   readonly "presets.chat.completions": {
     readonly path: {
       readonly slug: string
@@ -2870,7 +3329,7 @@ export interface Operations {
     readonly answer: ChatCompletion
     readonly event: ChatCompletionChunk
   }
-  /** Estimate the cost of a call */
+  /** Estimate the cost of a request */
   readonly estimate: {
     readonly body: EstimateRequest | WorkEstimateRequest
     readonly answer: CostEstimate
@@ -2923,7 +3382,7 @@ export interface Operations {
     }
     readonly answer: VideoJob
   }
-  /** Go to the clip of a completed video */
+  /** Redirect to the file of a completed video */
   readonly "videos.content": {
     readonly path: {
       readonly id: string
@@ -2955,7 +3414,7 @@ export interface Operations {
     }
     readonly answer: BatchObject
   }
-  /** Begin no more requests of a batch */
+  /** Cancel a batch; running requests finish */
   readonly "batches.cancel": {
     readonly path: {
       readonly batch_id: string
@@ -2967,7 +3426,7 @@ export interface Operations {
     readonly body: FormData
     readonly answer: FileObject
   }
-  /** List files of batches, newest first unless told */
+  /** List batch files, newest first by default */
   readonly "files.list": {
     readonly query: {
       readonly limit?: number
@@ -2977,7 +3436,7 @@ export interface Operations {
     }
     readonly answer: FileList
   }
-  /** Retrieve what is known of a file */
+  /** Retrieve a file's metadata */
   readonly "files.get": {
     readonly path: {
       readonly file_id: string
@@ -3026,7 +3485,7 @@ export interface Operations {
   readonly key: {
     readonly answer: KeyReport
   }
-  /** Register a webhook; its secret is shown this once */
+  /** Register a webhook; the response shows its secret once */
   readonly "webhooks.create": {
     readonly body: NewWebhook
     readonly answer: WebhookEndpointWithSecret
@@ -3046,7 +3505,7 @@ export interface Operations {
     }
     readonly answer: WebhookEndpoint
   }
-  /** Change a webhook, or enable one that was disabled */
+  /** Change a webhook, or enable it again */
   readonly "webhooks.update": {
     readonly path: {
       readonly webhook_id: ResourceId
@@ -3061,7 +3520,7 @@ export interface Operations {
     }
     readonly answer: WebhookDeleted
   }
-  /** List what a webhook was told, newest first */
+  /** List the deliveries of a webhook, newest first */
   readonly "webhooks.deliveries": {
     readonly path: {
       readonly webhook_id: ResourceId
@@ -3080,7 +3539,7 @@ export interface Operations {
     }
     readonly answer: WebhookDelivery
   }
-  /** Replace the secret of a webhook; both sign for 24 hours */
+  /** Replace the secret of a webhook; both secrets sign for 24 hours */
   readonly "webhooks.rotate_secret": {
     readonly path: {
       readonly webhook_id: ResourceId
@@ -3125,7 +3584,7 @@ export interface Operations {
     }
     readonly answer: ManagedKeyList
   }
-  /** Make a key; its secret is shown this once */
+  /** Create a key; the response shows its secret once */
   readonly "management.keys.create": {
     readonly body: NewManagedKey
     readonly answer: ManagedKeyWithSecret
@@ -3145,14 +3604,14 @@ export interface Operations {
     readonly body: ManagedKeyChange
     readonly answer: ManagedKeyResult
   }
-  /** Revoke a key, at once */
+  /** Revoke a key immediately */
   readonly "management.keys.revoke": {
     readonly path: {
       readonly key_id: ResourceId
     }
     readonly answer: KeyRevoked
   }
-  /** Replace a key by one with another secret; it stops at once or after a grace */
+  /** Replace a key with a new secret; the old key stops at once or after a grace period */
   readonly "management.keys.rotate": {
     readonly path: {
       readonly key_id: ResourceId
@@ -3188,7 +3647,7 @@ export interface Operations {
     readonly body: ProjectChange
     readonly answer: ProjectResult
   }
-  /** Archive a project for good, and revoke its keys at once */
+  /** Archive a project for good, and revoke its keys immediately */
   readonly "management.projects.archive": {
     readonly path: {
       readonly project_id: ResourceId
@@ -3203,7 +3662,7 @@ export interface Operations {
     }
     readonly answer: PresetList
   }
-  /** Make a preset, in its first version */
+  /** Create a preset with its first version */
   readonly "management.presets.create": {
     readonly body: NewPreset
     readonly answer: PresetResult
@@ -3215,7 +3674,7 @@ export interface Operations {
     }
     readonly answer: PresetResult
   }
-  /** Change a preset; another config is its next version, and active */
+  /** Change a preset; a new config becomes its active version */
   readonly "management.presets.update": {
     readonly path: {
       readonly slug: PresetSlug
@@ -3241,7 +3700,7 @@ export interface Operations {
     }
     readonly answer: PresetVersionList
   }
-  /** Make a version of a preset the active one */
+  /** Activate a version of a preset */
   readonly "management.presets.activate": {
     readonly path: {
       readonly slug: PresetSlug
@@ -3257,7 +3716,7 @@ export interface Operations {
     }
     readonly answer: WebhookList
   }
-  /** Register a webhook; its secret is shown this once */
+  /** Register a webhook; the response shows its secret once */
   readonly "management.webhooks.create": {
     readonly body: NewWebhook
     readonly answer: WebhookResultWithSecret
@@ -3269,7 +3728,7 @@ export interface Operations {
     }
     readonly answer: WebhookResult
   }
-  /** Change a webhook, or enable one that was disabled */
+  /** Change a webhook, or enable it again */
   readonly "management.webhooks.update": {
     readonly path: {
       readonly webhook_id: ResourceId
@@ -3291,14 +3750,14 @@ export interface Operations {
     }
     readonly answer: WebhookTest
   }
-  /** Replace the secret of a webhook; both sign for 24 hours */
+  /** Replace the secret of a webhook; both secrets sign for 24 hours */
   readonly "management.webhooks.rotate_secret": {
     readonly path: {
       readonly webhook_id: ResourceId
     }
     readonly answer: WebhookResultWithSecret
   }
-  /** List what a webhook was told, newest first */
+  /** List the deliveries of a webhook, newest first */
   readonly "management.webhooks.deliveries": {
     readonly path: {
       readonly webhook_id: ResourceId
@@ -3317,7 +3776,7 @@ export interface Operations {
     }
     readonly answer: WebhookDeliveryResult
   }
-  /** List what was done to the account, newest first */
+  /** List actions on the account, newest first */
   readonly "management.audit.list": {
     readonly query: {
       readonly limit?: number
@@ -3349,12 +3808,12 @@ export interface Operations {
   readonly "management.balance": {
     readonly answer: BalanceReport
   }
-  /** Be sent a code to sign in, or up, with */
+  /** Send a code for signing in or up */
   readonly "console.sign_in.create": {
     readonly body: SignInRequest
     readonly answer: SignInSent
   }
-  /** Sign in with a code, by the cookie that is set; or up, with a new account */
+  /** Sign in with a code, which sets a cookie; a new address gets a new account */
   readonly "console.sign_in.verify": {
     readonly body: SignInCode
     readonly answer: ConsoleSession
@@ -3371,12 +3830,12 @@ export interface Operations {
   readonly "console.sessions.delete": {
     readonly answer: SessionsEnded
   }
-  /** Be sent a code as a text message */
+  /** Send a code as a text message */
   readonly "console.phone.create": {
     readonly body: PhoneRequest
     readonly answer: PhoneResult
   }
-  /** Verify the telephone, for a starter credit of $0.50 */
+  /** Verify the phone number for a starter credit of $0.50 */
   readonly "console.phone.verify": {
     readonly body: PhoneCode
     readonly answer: PhoneResult
@@ -3389,24 +3848,24 @@ export interface Operations {
     }
     readonly answer: ManagementKeyList
   }
-  /** Make a management key; its secret is shown this once */
+  /** Create a management key; the response shows its secret once */
   readonly "console.management_keys.create": {
     readonly body: NewManagementKey
     readonly answer: ManagementKeyWithSecret
   }
-  /** Revoke a management key, at once */
+  /** Revoke a management key immediately */
   readonly "console.management_keys.revoke": {
     readonly path: {
       readonly key_id: ResourceId
     }
     readonly answer: ManagementKeyRevoked
   }
-  /** Open a checkout to pay money in at */
+  /** Create a top-up with a checkout URL */
   readonly "console.top_ups.create": {
     readonly body: NewTopUp
     readonly answer: TopUpReport
   }
-  /** List what was paid in, newest first */
+  /** List top-ups, newest first */
   readonly "console.top_ups.list": {
     readonly query: {
       readonly limit?: number
@@ -3421,28 +3880,28 @@ export interface Operations {
     }
     readonly answer: TopUpReport
   }
-  /** Pay a top-up of the sandbox */
+  /** Pay a sandbox top-up with simulated money */
   readonly "console.top_ups.simulate": {
     readonly path: {
       readonly top_up_id: ResourceId
     }
     readonly answer: TopUpReport
   }
-  /** Take an event of Stripe's, at most 256 KiB, signed */
+  /** Receive a signed event from Stripe, at most 256 KiB */
   readonly "payments.stripe": {
     readonly headers: {
       readonly "stripe-signature"?: string
     }
     readonly answer: EventReceived
   }
-  /** Pay a checkout of the sandbox */
+  /** Pay a sandbox checkout */
   readonly "payments.simulated": {
     readonly path: {
       readonly session_id: string
     }
     readonly answer: TopUpReport
   }
-  /** Create a chat completion, or get the cached one */
+  /** Create a chat completion, or return the cached one */
   readonly chat: {
     readonly headers: {
       readonly "x-svc-cache"?: string
@@ -3469,12 +3928,12 @@ export interface Operations {
     }
     readonly answer: LegacyVideoJob
   }
-  /** Open a session, or get the one of this `session_id` */
+  /** Open a session, or return the one with this `session_id` */
   readonly "sessions.create": {
     readonly body: SessionRequest
     readonly answer: Session
   }
-  /** Get a session with its messages */
+  /** Retrieve a session with its messages */
   readonly "sessions.export": {
     readonly path: {
       readonly id: string

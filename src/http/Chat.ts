@@ -52,7 +52,7 @@ export const completions = Effect.map(
     })
 )
 
-/** What a request with this body would cost whom it comes from. */
+/** Estimates the cost of a request with this body for its account. */
 export const estimates = Effect.gen(function* () {
   const inference = yield* Inference
   const ledger = yield* Ledger

@@ -174,13 +174,13 @@ const sameSite = (
   return isOwnOrigin(origin, host, publicUrl) ? Effect.void : Effect.fail(otherOrigin)
 }
 
-/** Who sends a message. `read` says that the key was read for this request, and not a short while ago. */
+/** The sender of a message. `read`: the key was read for this request and does not come from the cache. */
 interface Sender {
   readonly principal: Principal
   readonly read: boolean
 }
 
-/** Checks who sends a request, and counts its message. */
+/** Authenticates the sender of a request, and counts its message. */
 const makeAdmission = ({ isPaid }: McpHandlers["Service"]) =>
   Effect.gen(function* () {
     const auth = yield* Auth

@@ -27,7 +27,7 @@ const failed = (reason: Reason): Reason => {
 
 const none: Failure = failure({ _tag: "NoProviderAvailable", detail: "No search engine is available" })
 
-/** Searches, however they come: how their bodies are decoded, and who carries them out. */
+/** Decodes and carries out searches of every origin. */
 export const searches = Effect.gen(function* () {
   const work = yield* Work
   const catalogue = yield* Catalogue

@@ -324,7 +324,7 @@ const providerInstruments = (instruments: Instruments) => {
 
 const autoInstruments = (instruments: Instruments) => {
   const count = (by: string) =>
-    instruments.counter("svc.auto.requests", "Paid requests to svc/auto, by who told their task", "{request}", {
+    instruments.counter("svc.auto.requests", "Paid requests to svc/auto, by the source of their task", "{request}", {
       "svc.classified_by": by
     })
   const requests = { regex: count("regex"), llm: count("llm"), "llm-cached": count("llm-cached") }

@@ -33,7 +33,7 @@ describe("pins of svc/auto", () => {
     }
   })
 
-  it("stay while anybody serves their model", () => {
+  it("stay while a provider serves their model", () => {
     const pins = new Pins()
     pins.pin(session("a", "s"), chose("one"), () => true)
     pins.pin(session("a", "s"), chose("two"), (model) => model === "one")
@@ -42,7 +42,7 @@ describe("pins of svc/auto", () => {
     assert.strictEqual(pins.of(session("a", "s")), "two")
   })
 
-  it("are of what svc/auto chose, in sessions that ask for them", () => {
+  it("contain the choice of svc/auto, for sessions that ask for pins", () => {
     const pins = new Pins()
     pins.pin(session("a", "s"), { ...chose("one"), decision: undefined } as unknown as Plan, () => true)
     pins.pin(session("a", "s", { pinModel: false }), chose("one"), () => true)
@@ -51,8 +51,8 @@ describe("pins of svc/auto", () => {
   })
 })
 
-describe("what the router is told", () => {
-  it("is what the rules say, unless more was asked", () => {
+describe("the router's input", () => {
+  it("comes from the rules, unless a classification exists", () => {
     const conversation = asked("Translate this into French: good evening")
     const told = autoRequest(new Pins(), { conversation }, 12, () => undefined)
     assert.deepStrictEqual(

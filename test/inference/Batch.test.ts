@@ -139,7 +139,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused whole where the sum is more than there is", () =>
+  it.live("is rejected as a whole when the sum exceeds the balance", () =>
     Effect.gen(function* () {
       const { item, money, run, shares } = yield* scene()
       const { reason } = yield* Effect.flip(run([item("a", 600n), item("b", 600n)]))
@@ -149,7 +149,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("begins nothing more once one has failed, lets others end, and names the first", () =>
+  it.live("starts no more requests after a failure, lets running ones end, and names the first failure", () =>
     Effect.gen(function* () {
       const { failing, faults, item, money, run, shares } = yield* scene()
       const items = [
@@ -169,7 +169,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends, and keeps why, where a request is refused for money", () =>
+  it.live("ends and stores the reason when a request is refused for lack of money", () =>
     Effect.gen(function* () {
       const { faults, item, money, rowOf, run } = yield* scene()
       const amounts = { needed: 30n, available: 20n, posted: 2n ** 60n }
@@ -187,7 +187,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on under its key: what was served is not served again, and only the rest is held for", () =>
+  it.live("continues under its idempotency key, and holds only for the rest", () =>
     Effect.gen(function* () {
       const { failing, faults, item, money, run, shares } = yield* scene()
       const first = item("a", 700n, { claimed: true })
@@ -213,7 +213,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not answered in part where some of its requests are forgotten before it is", () =>
+  it.live("is not answered in part when some of its requests have expired", () =>
     Effect.gen(function* () {
       const { age, faults, item, ledger, money, run } = yield* scene()
       const items = [item("a", 10n, { claimed: true }), item("b", 10n, { claimed: true })]
@@ -228,7 +228,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on where nobody knows what became of a request, once its hold has expired", () =>
+  it.live("continues past a request with an unknown outcome once its hold has expired", () =>
     Effect.gen(function* () {
       const { faults, hold, item, ledger, money, run } = yield* scene()
       const items = [item("a", 10n, { claimed: true }), item("b", 10n, { claimed: true })]
@@ -245,7 +245,7 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps its hold while it runs, and gives it back when its caller leaves", () =>
+  it.live("renews its hold while it runs, and releases it when the client disconnects", () =>
     Effect.gen(function* () {
       const { item, money, rowOf, run } = yield* scene("600 millis")
       const begun = yield* Deferred.make<void>()

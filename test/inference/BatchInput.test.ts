@@ -13,7 +13,7 @@ const textsOf = (input: Uint8Array) =>
   Effect.map(linesOf(input), (lines) => lines && Array.from({ length: lines.count }, (_, at) => lines.lineAt(at)))
 
 describe("the input of a batch", () => {
-  it("is of one operation, with /v1 or without", () => {
+  it("is for one operation, with /v1 or without", () => {
     assert.strictEqual(surfaceUrlOf("/v1/chat/completions"), "/chat/completions")
     assert.strictEqual(surfaceUrlOf("/messages"), "/messages")
     for (const none of ["/v1", "/v2/messages", "/v1/v1/messages", "/images", "messages", ""]) {
@@ -21,7 +21,7 @@ describe("the input of a batch", () => {
     }
   })
 
-  it.effect("has lines with numbers, the empty ones of which do not count", () =>
+  it.effect("has numbered lines, of which empty ones do not count", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* textsOf(bytes("a\r\n\n \té\n \r\n")), [
         { text: "a\r", line: 1 },
@@ -33,7 +33,7 @@ describe("the input of a batch", () => {
     })
   )
 
-  it.effect("lets others have their turn while it is gone through, and makes nothing of what is empty", () =>
+  it.effect("yields to other work while it is scanned, and ignores empty lines", () =>
     Effect.gen(function* () {
       const input = Buffer.concat([bytes("{}"), Buffer.alloc(8 * 1_048_576, "\n"), bytes("[]")])
       let turns = 0
@@ -52,14 +52,14 @@ describe("the input of a batch", () => {
     })
   )
 
-  it.effect("is read no further than to one line too many", () =>
+  it.effect("is read up to one line beyond the maximum", () =>
     Effect.gen(function* () {
       const lines = yield* linesOf(bytes("1\n".repeat(MAX_LINES + 9)))
       assert.strictEqual(lines?.count, MAX_LINES + 1)
     })
   )
 
-  it("has a digest of each request, which is another for another", () => {
+  it("has a distinct digest for each request", () => {
     const read = (value: object) => {
       const line = readLine(JSON.stringify(value), "/embeddings")
       assert.isTrue("customId" in line)
@@ -71,7 +71,7 @@ describe("the input of a batch", () => {
     assert.notStrictEqual(read({ ...request, body: { input: "b" } }).fingerprint, one.fingerprint)
   })
 
-  it.effect("is faulty as a whole where it has no requests, or too many", () =>
+  it.effect("is rejected as a whole when it has no requests, or too many", () =>
     Effect.gen(function* () {
       const told: Array<unknown> = []
       for (const input of ["\n \n", new Uint8Array([0xff]), "{}\n".repeat(MAX_LINES + 1)]) {
@@ -86,7 +86,7 @@ describe("the input of a batch", () => {
     })
   )
 
-  it.effect("tells no more than a hundred faults", () =>
+  it.effect("reports at most a hundred faults", () =>
     Effect.gen(function* () {
       const faults = yield* check("{}\n".repeat(500))
       assert.lengthOf(faults, 100)

@@ -69,7 +69,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("batches", () => {
-  it.live("begin with a job, and only with a file of the account's", () =>
+  it.live("start with a job, and only with a file of the account", () =>
     Effect.gen(function* () {
       const { accountId, batches, create, jobs } = yield* scene
       const row = yield* create()
@@ -105,7 +105,7 @@ describe("batches", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("count each line once, and none when their files are being written", () =>
+  it.live("count each line once, and none while their files are being written", () =>
     Effect.gen(function* () {
       const { accountId, batches, create, sql } = yield* scene
       const { id } = yield* create()
@@ -126,7 +126,7 @@ describe("batches", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keep no line with which their files would be too large, but say so", () =>
+  it.live("replace a line that would make their files too large by an error", () =>
     Effect.gen(function* () {
       const { accountId, batches, create, sql } = yield* scene
       const { id } = yield* create()
@@ -156,7 +156,7 @@ describe("batches", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fail with faults that say anything, and end when they cannot be gone on with", () =>
+  it.live("fail with the faults of their input, and end when they cannot continue", () =>
     Effect.gen(function* () {
       const { accountId, batches, create, sql } = yield* scene
       const [first, second] = [yield* create(), yield* create()]
@@ -173,7 +173,7 @@ describe("batches", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are made once under a claim, until a day after their end", () =>
+  it.live("are created once per claim, until a day after their end", () =>
     Effect.gen(function* () {
       const { ask, jobs, sql } = yield* scene
       const claim = { idempotencyKey: "k", claim: "POST /batches k", fingerprint: "f" }
@@ -197,7 +197,7 @@ describe("batches", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are twenty of an account at a time", () =>
+  it.live("are limited to twenty unfinished ones per account", () =>
     Effect.gen(function* () {
       const { create, sql } = yield* scene
       const [first] = yield* Effect.forEach(Array.from({ length: 20 }), () => create())

@@ -130,7 +130,7 @@ const statuses = (ask: Scene["ask"], ...all: ReadonlyArray<Partial<ChatRequest>>
 const project = (projectId: string | null) => ({ principal: { ...request.principal, projectId } })
 
 describe("CachedChat", () => {
-  it.effect("gives an answer again under another request's name, for nothing", () =>
+  it.effect("returns a cached answer with a new request id, for free", () =>
     Effect.gen(function* () {
       const { ask, seen } = yield* scene(
         answerWith({ text: "hi", finish: "stop" }, { balanceWarning: "Your balance is low" })
@@ -149,7 +149,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("forgets it after its life", () =>
+  it.effect("drops an answer after its lifetime", () =>
     Effect.gen(function* () {
       const { ask } = yield* scene()
       yield* ask()
@@ -172,7 +172,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("tells questions apart by all that changes an answer, and by nothing else", () =>
+  it.effect("distinguishes requests by everything that changes an answer, and by nothing else", () =>
     Effect.gen(function* () {
       const { ask } = yield* scene()
       yield* ask()
@@ -194,7 +194,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("says of a hit by whose wish, and how, its own request was routed", () =>
+  it.effect("reports the routing of the request on a hit", () =>
     Effect.gen(function* () {
       const { ask } = yield* scene()
       assert.strictEqual((yield* ask()).answer.routing.source, "default")
@@ -217,7 +217,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("reads and keeps nothing where nothing may be", () =>
+  it.effect("neither reads nor caches where that is forbidden", () =>
     Effect.gen(function* () {
       const { ask, seen } = yield* scene()
       const tools = [{ name: "look", description: undefined, parameters: undefined, strict: undefined }]
@@ -244,7 +244,7 @@ describe("CachedChat", () => {
     "one of another model": answerWith({ text: "h", finish: "stop" }, { resolvedModel: "gpt-4o-mini" })
   }
   for (const [name, answer] of Object.entries(unfit)) {
-    it.effect(`keeps no answer like ${name}`, () =>
+    it.effect(`does not cache ${name}`, () =>
       Effect.gen(function* () {
         const { ask } = yield* scene(answer)
         assert.deepStrictEqual(yield* statuses(ask, {}, {}), ["MISS", "MISS"])
@@ -252,7 +252,7 @@ describe("CachedChat", () => {
     )
   }
 
-  it.effect("keeps one that the caller's own cap cut short", () =>
+  it.effect("caches an answer that the caller's own cap cut short", () =>
     Effect.gen(function* () {
       const { ask } = yield* scene(unfit["one that was cut short"])
       const capped = { conversation: asked("Hello", { maxOutputTokens: 1 }) }
@@ -260,7 +260,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("gives nothing to a key that fails its check, and asks nobody for it", () =>
+  it.effect("returns nothing to a key that fails its check, and calls no provider", () =>
     Effect.gen(function* () {
       const { ask, refused, seen } = yield* scene()
       yield* ask()
@@ -270,7 +270,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("gives nothing to a key that was moved or routed otherwise since it was remembered", () =>
+  it.effect("returns no hit to a key whose project or routing has changed", () =>
     Effect.gen(function* () {
       const { ask } = yield* scene()
       yield* ask()
@@ -281,7 +281,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("keeps no answer waiting for a store that stalls, nor more than so many for it", () =>
+  it.effect("does not delay answers for a slow store, and limits pending writes", () =>
     Effect.gen(function* () {
       const free = yield* Deferred.make<void>()
       let [begun, kept] = [0, 0]
@@ -308,7 +308,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("gives an answer that is still on its way to the cache, unless that takes long", () =>
+  it.effect("returns an answer that is still being written to the cache, unless that takes long", () =>
     Effect.gen(function* () {
       const memory = Context.get(yield* Layer.build(ChatCache.layerMemory()), ChatCache)
       const free = yield* Deferred.make<void>()
@@ -327,7 +327,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("leaves a claimed idempotency key to what stands under it, and keeps no replay", () =>
+  it.effect("prefers the stored answer of an idempotency key, and caches no replay", () =>
     Effect.gen(function* () {
       const claim = { idempotencyKey: "i", claim: "POST /chat i", fingerprint: "f" }
       const { ask, claims, seen } = yield* scene()
@@ -341,7 +341,7 @@ describe("CachedChat", () => {
     })
   )
 
-  it.effect("fails where no plan can be made, cached or not", () =>
+  it.effect("fails when no plan is possible, cached or not", () =>
     Effect.gen(function* () {
       const { ask } = yield* scene()
       const { reason } = yield* Effect.flip(ask({ chain: ["no-such-model"] }))

@@ -13,7 +13,7 @@ import { asked, BALANCE, found, PRICE, rooms } from "./ChargedScene.ts"
 const script = fileURLToPath(new URL("chargedProcess.ts", import.meta.url))
 
 describe("a process that is killed between a charge and its conclusion", () => {
-  it.live("leaves a charge that is given back once, in its time, by whoever lives on", () =>
+  it.live("leaves a charge that another process refunds once, after its lifetime", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
       const sql = yield* newClient(url)

@@ -4,7 +4,7 @@ import { asked } from "../support/Conversations.ts"
 
 // That a model is asked, and what becomes of its answer, is proved in journeys/AutoRouter.test.ts.
 describe("a label", () => {
-  it("is one of the list and nothing else", () => {
+  it("is accepted only when it is exactly one of the list", () => {
     assert.strictEqual(labelOf("math"), "math")
     assert.strictEqual(labelOf(" Question_Answering\n"), "question_answering")
     for (const answer of ["", "maths", "math.", "The label is math", "math code", "vision", "tool_use", "__proto__"]) {
@@ -12,7 +12,7 @@ describe("a label", () => {
     }
   })
 
-  it("is told by the rules at first", () => {
+  it("comes from the rules first", () => {
     const { by, classification } = byRules(asked("What is 17 * 23?"))
     assert.deepStrictEqual([by, classification.task], ["regex", "math"])
   })

@@ -69,20 +69,20 @@ describe("estimate", () => {
   const cheap = candidate(100_000n, 400_000n)
   const dear = candidate(1_000_000n, 4_000_000n)
 
-  it("is one amount when the caller caps the output, over the dearest candidate", () => {
+  it("is one amount by the most expensive candidate when the caller caps the output", () => {
     const { atLeast, ceiling, upTo } = of(plan(cheap, dear), 500)
     assert.strictEqual(atLeast, maximumCost(dear.price, 1_000, 500))
     assert.deepStrictEqual([upTo, ceiling], [atLeast, atLeast])
   })
 
-  it("asks for the floor and grants to the ceiling when not", () => {
+  it("requires the floor and holds up to the ceiling without a cap", () => {
     const { atLeast, ceiling, rolling, upTo } = of(plan(cheap), undefined)
     assert.strictEqual(atLeast, maximumCost(cheap.price, 1_000, OUTPUT_FLOOR))
     assert.strictEqual(upTo, maximumCost(cheap.price, 1_000, DEFAULT_OUTPUT_CEILING))
     assert.deepStrictEqual([ceiling, rolling], [upTo, false])
   })
 
-  it("rolls for a stream, but not where output can be hidden", () => {
+  it("rolls for a stream, but not for models with hidden output", () => {
     const stream = of(plan(cheap), undefined, true)
     assert.strictEqual(stream.upTo, maximumCost(cheap.price, 1_000, ROLLING_STEP))
     assert.isTrue(stream.rolling)
@@ -91,7 +91,7 @@ describe("estimate", () => {
     assert.strictEqual(hidden.upTo, hidden.ceiling)
   })
 
-  it("never asks for more output than a model can give", () => {
+  it("never covers more output than a model can produce", () => {
     const short = candidate(100_000n, 400_000n, { maxOutputTokens: 200 })
     assert.strictEqual(of(plan(short), undefined).atLeast, maximumCost(short.price, 1_000, 200))
     assert.strictEqual(of(plan(short), 5_000).ceiling, maximumCost(short.price, 1_000, 200))
@@ -136,7 +136,7 @@ describe("estimate of images", () => {
     "qwen/qwen3-vl-235b-a22b-instruct": 16_777_216 / 32 ** 2
   }
 
-  it("holds what a hundred images can be billed at, whichever candidate serves", () => {
+  it("covers the bill of a hundred images at every candidate", () => {
     const images = 100
     for (const [id, tokens] of Object.entries(bounds)) {
       const entry = entries.find((one) => one.id === id)
@@ -161,7 +161,7 @@ describe("withinBudget", () => {
   const dear = candidate(100_000_000n, 400_000_000n)
   const size = { prompt: fixedBound(1_000), maxTokens: 100 }
 
-  it("leaves out who could cost more", () => {
+  it("leaves out candidates that could cost more", () => {
     const kept = Result.getOrThrow(withinBudget(plan(dear, cheap), { ...size, budgetCents: 1 }))
     assert.deepStrictEqual(kept.candidates, [cheap])
   })
@@ -174,7 +174,7 @@ describe("withinBudget", () => {
     assert.isUndefined(delayOf(cheap, dear))
     assert.isUndefined(delayOf(dear, cheap, other))
   })
-  it("says what the least would be when nobody is left", () => {
+  it("reports the lowest possible cost when no candidate is left", () => {
     const { reason } = Result.getOrThrow(Result.flip(withinBudget(plan(dear), { ...size, budgetCents: 1 })))
     assert.deepStrictEqual(reason, {
       _tag: "NoModelInBudget",

@@ -139,7 +139,7 @@ describe("a hedged request", () => {
   for (const stream of [false, true]) {
     for (const winner of ["a", "b"] as const) {
       const kind = stream ? "stream" : "whole answer"
-      it.live(`is served by ${winner === "b" ? "the hedge" : "the first"}, a ${kind}, and pays for that alone`, () =>
+      it.live(`is served by ${winner === "b" ? "the hedge" : "the first"}, a ${kind}, and pays only for that`, () =>
         Effect.gen(function* () {
           const hosts = { a: yield* startHost(10), b: yield* startHost(20) }
           const { ask, balance, receipt } = yield* scene({ a: hosts.a.origin, b: hosts.b.origin })

@@ -42,7 +42,7 @@ const scene = (
   })
 
 describe("holding", () => {
-  it.effect("is one try where the key is as it was known", () =>
+  it.effect("takes one attempt when the cached key is current", () =>
     Effect.gen(function* () {
       const { reads, result, tried } = yield* scene([granted])
       assert.deepStrictEqual(result._tag === "Success" && result.success, granted)
@@ -51,7 +51,7 @@ describe("holding", () => {
     })
   )
 
-  it.effect("is another one as the key is now, where it has changed", () =>
+  it.effect("takes another attempt with the current key after a change", () =>
     Effect.gen(function* () {
       const { result, tried } = yield* scene([changed, changed, granted])
       assert.deepStrictEqual(result._tag === "Success" && result.success, granted)
@@ -79,7 +79,7 @@ describe("holding", () => {
       })
   )
 
-  it.effect("is given up where the key changes again and again, or is no more, or nothing can be read", () =>
+  it.effect("fails when the key keeps changing, is gone, or cannot be read", () =>
     Effect.gen(function* () {
       const { result, tried } = yield* scene([])
       assert.strictEqual(result._tag === "Failure" && result.failure.reason._tag, "StoreUnavailable")

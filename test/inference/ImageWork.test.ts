@@ -166,7 +166,7 @@ const scene = (providers: ReadonlyArray<Provider>, stores = Infinity) => {
 const wrongImage = (message: string) => ({ _tag: "ValidationError", problems: [{ field: "image", message }] }) as const
 
 describe("images", () => {
-  it.live("are charged up front at the dearest price, and given back for those that did not come", () =>
+  it.live("are charged up front at the highest price, and refunded for those not made", () =>
     Effect.gen(function* () {
       const gemini = draws("gemini", 2)
       const { make, media, row, spent, stored } = yield* scene([gemini.provider, draws("vertex", 3).provider])
@@ -187,7 +187,7 @@ describe("images", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are no more than were asked for, by whoever makes them", () =>
+  it.live("are never more than requested, from any provider", () =>
     Effect.gen(function* () {
       const down = fails("gemini", { _tag: "ServerError", status: 500, detail: "down" })
       const { make, spent, stored } = yield* scene([down, draws("vertex", 9, { ...image }).provider])
@@ -202,7 +202,7 @@ describe("images", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are not paid for where none came, or nobody makes them", () =>
+  it.live("are free when none was made or no provider serves", () =>
     Effect.gen(function* () {
       const none = yield* scene([draws("gemini", 0).provider])
       const requestId = newRequestId()
@@ -227,7 +227,7 @@ describe("images", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are neither paid for nor left behind where one cannot be stored", () =>
+  it.live("are neither charged nor kept when one cannot be stored", () =>
     Effect.gen(function* () {
       const { reasonOf, row, spent, stored } = yield* scene([draws("gemini", 3).provider], 2)
       const requestId = newRequestId()
@@ -238,7 +238,7 @@ describe("images", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("come again under an idempotency key as they came, unless they are too long to be kept", () =>
+  it.live("are replayed under an idempotency key, unless they are too large to store", () =>
     Effect.gen(function* () {
       const long = { bytes: Buffer.concat([PNG, Buffer.alloc(800_000)]), contentType: "image/png" }
       const [gemini, vertex] = [draws("gemini", 1), draws("vertex", 1, long)]
@@ -260,7 +260,7 @@ describe("images", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("have room before they are asked for, until they are stored", () =>
+  it.live("have memory reserved from before the call until they are stored", () =>
     Effect.gen(function* () {
       const room = yield* AnswerRoom
       const free: Array<number> = []
@@ -277,7 +277,7 @@ describe("images", () => {
 })
 
 describe("images to be edited", () => {
-  it.live("reach the provider as bytes, fetched once, or as they came", () =>
+  it.live("reach the provider as bytes, downloaded once or inline", () =>
     Effect.gen(function* () {
       const paths: Array<string> = []
       const host = yield* upstream(({ url }, response) => {
@@ -327,7 +327,7 @@ describe("images to be edited", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are for models that edit, which need one", () =>
+  it.live("require a model that edits, which requires an image", () =>
     Effect.gen(function* () {
       const openai = draws("openai", 1)
       const { make, reasonOf, spent } = yield* scene([openai.provider])

@@ -149,7 +149,7 @@ const endOf = (item: StreamItem | undefined) =>
   item?._tag === "End" ? { finish: item.answer.output.finish, usage: item.answer.usage } : undefined
 
 describe("Inference", () => {
-  it.live("drains a caller's answer where hanging up does not stop the bill, and settles it", () =>
+  it.live("drains and settles an answer when disconnecting does not stop the bill", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* makeProvider(false)
       const { balance, ended, inference, request, row } = yield* scene(provider)
@@ -165,7 +165,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives a drain up when its time is over, and charges nothing that never came", () =>
+  it.live("ends a drain at its time limit, and charges nothing without output", () =>
     Effect.gen(function* () {
       const { called, hungUp, provider } = yield* makeProvider(false)
       const { balance, ended, inference, request } = yield* scene(provider, Duration.zero)
@@ -178,7 +178,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hangs up at once where that stops the bill", () =>
+  it.live("stops the provider at once when that stops the bill", () =>
     Effect.gen(function* () {
       const { called, hungUp, provider } = yield* makeProvider(true)
       const { ended, inference, request } = yield* scene(provider)
@@ -190,7 +190,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live.each([false, true])("lists whom it had asked when its caller went, streamed: %s", (stream) =>
+  it.live.each([false, true])("lists the attempts before the client disconnected, streamed: %s", (stream) =>
     Effect.gen(function* () {
       const called = yield* Deferred.make<void>()
       let calls = 0
@@ -216,7 +216,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks nobody anew for a caller who is gone, when the answer that is drained fails", () =>
+  it.live("makes no further attempt for a disconnected client when the drained answer fails", () =>
     Effect.gen(function* () {
       const { called, provider } = yield* makeProvider(false)
       const failed = yield* Deferred.make<never, ProviderError>()
@@ -243,7 +243,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("drains a stream whose reader left, and settles by what the provider reported", () =>
+  it.live("drains a stream after a disconnect, and settles the reported usage", () =>
     Effect.gen(function* () {
       const { events, provider } = yield* makeProvider(false)
       const { ended, inference, request } = yield* scene(provider)
@@ -261,7 +261,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finishes and settles what runs when the service stops", () =>
+  it.live("finishes and settles running requests when the service stops", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* makeProvider(true)
       const { close, inference, request } = yield* scene(provider)
@@ -274,7 +274,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("releases the hold when something in it breaks", () =>
+  it.live("releases the hold after a defect", () =>
     Effect.gen(function* () {
       const { provider } = yield* makeProvider(true)
       const broken = {
@@ -295,7 +295,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("covers a piece of any size before it is given out, and takes the provider's own finish", () =>
+  it.live("covers a chunk of any size before it is sent, and uses the provider's finish", () =>
     Effect.gen(function* () {
       const { events, provider } = yield* makeProvider(true)
       const { ended, inference, request } = yield* scene(provider)
@@ -317,7 +317,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges, and keeps for a repeat, only what it gave out before the balance ended", () =>
+  it.live("charges and stores only what it sent before the balance ran out", () =>
     Effect.gen(function* () {
       const { events, provider } = yield* makeProvider(true)
       // In nano-USD a token of the prompt is 150 and one of output 600: what there is covers the floor of 256 and few more.
@@ -359,7 +359,7 @@ describe("Inference", () => {
     ["our own count where nothing was said", undefined, counted]
   ]
   for (const [name, said, charged] of prompts) {
-    it.live(`charges a prompt whose reader hangs up by ${name}`, () =>
+    it.live(`charges the prompt of a disconnected client by ${name}`, () =>
       Effect.gen(function* () {
         const { provider } = yield* makeProvider(true)
         const events: ReadonlyArray<OutputEvent> = [{ _tag: "Text", text: "Once upon a time" }]
@@ -382,7 +382,7 @@ describe("Inference", () => {
     )
   }
 
-  it.live("writes down with a hold that grows what the provider said of the prompt", () =>
+  it.live("records the provider's prompt usage with a rolling hold", () =>
     Effect.gen(function* () {
       const { provider } = yield* makeProvider(true)
       const pieces: ReadonlyArray<ReadonlyArray<OutputEvent>> = [
@@ -403,7 +403,7 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps no provider's words under zero retention, not even for a repeat", () =>
+  it.live("stores no provider message under zero retention, not even for a replay", () =>
     Effect.gen(function* () {
       const { provider } = yield* makeProvider(true)
       const fault = { _tag: "Refused", status: 400, detail: "cannot take SECRET-PROMPT" } as const

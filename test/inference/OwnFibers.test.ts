@@ -3,7 +3,7 @@ import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { makeOwnFibers } from "../../src/inference/OwnFibers.ts"
 
 describe("fibers of the service", () => {
-  it.effect("go on when the fiber that started them has ended", () =>
+  it.effect("continue when the fiber that started them has ended", () =>
     Effect.gen(function* () {
       const fibers = yield* makeOwnFibers
       const gate = yield* Deferred.make<void>()
@@ -15,7 +15,7 @@ describe("fibers of the service", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("answer who waits for them, and are left to themselves by who is interrupted", () =>
+  it.effect("return their result to a waiting fiber, and continue when it is interrupted", () =>
     Effect.gen(function* () {
       const fibers = yield* makeOwnFibers
       const gate = yield* Deferred.make<string>()
@@ -32,7 +32,7 @@ describe("fibers of the service", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are waited for until none is left, those too that started meanwhile", () =>
+  it.effect("are awaited until none is left, including later ones", () =>
     Effect.gen(function* () {
       const fibers = yield* makeOwnFibers
       const [first, second] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]

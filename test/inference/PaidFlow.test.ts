@@ -22,7 +22,7 @@ const failed = (cause: Cause.Cause<PoolError>) => {
 }
 
 describe("the flow of paid requests", () => {
-  it("keeps a refusal, and what providers said for the log, only where content may be kept", () => {
+  it("stores a refusal, and logs providers' messages, only when content may be stored", () => {
     assert.deepStrictEqual(keptRefusal(planned("default"), reason), { _tag: "Refusal", reason })
     assert.isNull(keptRefusal(planned("zero_retention"), reason))
     assert.isNull(keptRefusal(planned("default"), undefined))
@@ -30,7 +30,7 @@ describe("the flow of paid requests", () => {
     assert.isUndefined(failureOfPool(planned("zero_retention"), error).log)
   })
 
-  it("tells a failure from a fault of ours and from a caller who left", () => {
+  it("distinguishes a failure from a defect and from a disconnect", () => {
     assert.deepStrictEqual(failed(Cause.fail(error)), {
       outcome: { _tag: "Nothing", error: reason },
       failures: error.attempts

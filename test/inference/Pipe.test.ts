@@ -32,7 +32,7 @@ const fill = (pipe: Pipe): number => {
 }
 
 describe("Pipe", () => {
-  it.effect("gives what waited together, then each piece in the call that writes it, and ends with the last", () =>
+  it.effect("delivers waiting items together, then each item within its write, and ends with the last", () =>
     Effect.gen(function* () {
       const pipe = new Pipe()
       const reader = makeReader(true)
@@ -51,7 +51,7 @@ describe("Pipe", () => {
     })
   )
 
-  it.effect("keeps what a slow reader has no room for, up to a bound, behind which its writer waits", () =>
+  it.effect("buffers for a slow reader up to a limit, beyond which the writer waits", () =>
     Effect.gen(function* () {
       const pipe = new Pipe()
       const reader = makeReader(false)
@@ -74,7 +74,7 @@ describe("Pipe", () => {
     })
   )
 
-  it.effect("takes a reader who has taken nothing for a minute for gone, and says so if it comes back", () =>
+  it.effect("treats a reader without reads for a minute as disconnected", () =>
     Effect.gen(function* () {
       const pipe = new Pipe()
       const reader = makeReader(false)
@@ -95,7 +95,7 @@ describe("Pipe", () => {
     })
   )
 
-  it.effect("lets a waiting writer go when the reader leaves", () =>
+  it.effect("releases a waiting writer when the reader leaves", () =>
     Effect.gen(function* () {
       const pipe = new Pipe()
       fill(pipe)
@@ -107,7 +107,7 @@ describe("Pipe", () => {
     })
   )
 
-  it.effect("takes a reader that breaks for gone", () =>
+  it.effect("treats a reader with a defect as disconnected", () =>
     Effect.gen(function* () {
       const pipe = new Pipe()
       const broken = new Error("broken")
@@ -151,7 +151,7 @@ describe("Pipe", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.effect("has a stream read once that was silent from its beginning, with a comment as its first piece", () =>
+  it.effect("opens a silent stream once, with a comment as its first item", () =>
     Effect.gen(function* () {
       const open = yield* makeOpenPipes
       const pipe = new Pipe()

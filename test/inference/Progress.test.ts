@@ -6,7 +6,7 @@ const pieces = (text: string, size: number) =>
   Array.from({ length: Math.ceil(text.length / size) }, (_, index) => text.slice(index * size, (index + 1) * size))
 
 describe("Progress", () => {
-  it("never says less before counting than after", () => {
+  it("never has an upper bound below the exact count", () => {
     const progress = new Progress()
     for (const text of pieces("Grüße aus dem Süden, 日本語 and 🎉 ".repeat(50), 3)) {
       progress.push({ _tag: "Text", text })
@@ -16,13 +16,13 @@ describe("Progress", () => {
     assert.isAtMost(progress.count(), before)
     assert.strictEqual(progress.atMost, progress.count())
   })
-  it("counts a long stream like its whole text, within a hundredth", () => {
+  it("counts a long stream like its whole text, within 1 %", () => {
     const text = "The quick brown fox jumps over the lazy dog. ".repeat(2_000)
     const progress = new Progress()
     for (const piece of pieces(text, 7)) progress.push({ _tag: "Text", text: piece })
     assert.approximately(progress.count() / encode(text).length, 1, 0.01)
   })
-  it("counts what a tool call and its reasoning are made of, and nothing else", () => {
+  it("counts the text of tool calls and reasoning, and nothing else", () => {
     const progress = new Progress()
     progress.push({ _tag: "Usage", usage: { input: 9, cached: 0, cacheWrite: 0, output: 9, reasoning: 0 } })
     progress.push({ _tag: "PromptUsage", usage: { input: 9, cached: 0, cacheWrite: 0 } })
@@ -33,7 +33,7 @@ describe("Progress", () => {
     progress.push({ _tag: "Reasoning", text: "hm" })
     assert.isAbove(progress.count(), 3)
   })
-  it("looks ahead at a piece without taking it", () => {
+  it("counts a piece in advance without adding it", () => {
     const progress = new Progress()
     progress.push({ _tag: "Text", text: "first " })
     const before = progress.count()

@@ -74,7 +74,7 @@ const imageHost = Effect.gen(function* () {
 })
 
 describe("PromptImages", () => {
-  it.live("judges what a request says by itself", () =>
+  it.live("validates images by the request's text alone", () =>
     Effect.gen(function* () {
       const { check } = yield* scene({}, { allowLoopback: false })
       assert.isUndefined(check(asked("http://10.0.0.1/ is no image")))
@@ -111,7 +111,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives the bytes of images that are named beside a prompt, each fetched once", () =>
+  it.live("returns the bytes of images beside a prompt, each downloaded once", () =>
     Effect.gen(function* () {
       const host = yield* imageHost
       const { checkOne, read } = yield* scene({ imageBytes: 100 })
@@ -132,7 +132,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets so many addresses be in one request, counting each once", () =>
+  it.live("limits the URLs in one request, counting each once", () =>
     Effect.gen(function* () {
       const { check } = yield* scene({ addresses: 2 })
       const three = [1, 2, 3].map((n) => at(`https://example.com/${n}`, `f${n}`))
@@ -142,7 +142,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives the pool bytes, fetched once for each address, wherever the images stand", () =>
+  it.live("replaces images by their bytes anywhere in the conversation, downloading each URL once", () =>
     Effect.gen(function* () {
       const host = yield* imageHost
       const { chat, chatStream, reached } = yield* scene()
@@ -168,7 +168,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks at most four hosts at a time for one request, and lets them go when one has failed", () =>
+  it.live("downloads at most four images in parallel, and cancels them after a failure", () =>
     Effect.gen(function* () {
       let open = 0
       let most = 0
@@ -191,7 +191,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says of an image that cannot be had which it is and why, and never where its name leads", () =>
+  it.live("names an image that cannot be downloaded and the reason, never the address of its host", () =>
     Effect.gen(function* () {
       const host = yield* upstream((request, response) => {
         if (request.url === "/slow") return
@@ -217,7 +217,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("bounds the images of a request together, those that came with it included", () =>
+  it.live("limits the total size of a request's images, inline ones included", () =>
     Effect.gen(function* () {
       const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
       const { chat, refusal } = yield* scene({ requestBytes: 300 })
@@ -228,7 +228,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts an image as often as it is sent upstream", () =>
+  it.live("counts an image as often as it is sent to the provider", () =>
     Effect.gen(function* () {
       const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
       const { chat, refusal } = yield* scene({ requestBytes: 300 })
@@ -241,7 +241,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets so many images be in one request, wherever they come from, and names the first beyond", () =>
+  it.live("limits the images in one request, and names the first beyond the limit", () =>
     Effect.gen(function* () {
       const { check } = yield* scene()
       const images = Array.from({ length: 101 }, (_, n) => at(n % 2 === 0 ? png : "https://example.com/a", `f${n}`))
@@ -250,7 +250,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("holds so many bytes for all requests at a time, and gives them back at the end of each answer", () =>
+  it.live("limits the bytes held by all requests, and frees them at the end of each answer", () =>
     Effect.gen(function* () {
       const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
       const { chat, chatStream, refusal } = yield* scene({ heldBytes: 250 })
@@ -264,7 +264,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves room for the other accounts, of bytes and of fetches", () =>
+  it.live("leaves bytes and downloads for other accounts", () =>
     Effect.gen(function* () {
       const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
       const two = showing(at(`${host.origin}/1`), at(`${host.origin}/2`))
@@ -293,7 +293,7 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is too busy where no further host may be asked", () =>
+  it.live("fails as overloaded when no further download is possible", () =>
     Effect.gen(function* () {
       const host = yield* imageHost
       const { chat, refusal } = yield* scene({}, { connections: 1 })

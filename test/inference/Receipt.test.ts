@@ -18,7 +18,7 @@ import {
 /** As the database gives a document back. */
 const written = (document: object): unknown => JSON.parse(JSON.stringify(document))
 
-describe("a reason that is kept", () => {
+describe("a stored reason", () => {
   const amounts = { needed: 2n ** 62n, available: -1n, posted: 0n }
   const reasons: ReadonlyArray<Reason> = [
     { _tag: "InsufficientCredits", limitSource: "balance", ...amounts },
@@ -27,14 +27,14 @@ describe("a reason that is kept", () => {
     { _tag: "InternalError" }
   ]
   for (const reason of reasons) {
-    it(`is the same again: ${reason._tag}`, () => {
+    it(`is restored unchanged: ${reason._tag}`, () => {
       const kept = written(keepReason(reason)) as KeptReason
       assert.deepStrictEqual(restoreReason(kept), reason)
     })
   }
 })
 
-describe("facts that are kept", () => {
+describe("stored facts", () => {
   const row: Beside = { model: "svc/auto", resolved_model: "m", provider: "p" }
   const served = { provider: "p", outcome: "served", attempt_index: 0 } as const
   const usual: ClosedFacts = {
@@ -86,7 +86,7 @@ describe("facts that are kept", () => {
     caching: routed({ caching: "auto" })
   }
   for (const [name, facts] of Object.entries(all)) {
-    it(`are the same again: ${name}`, () => {
+    it(`are restored unchanged: ${name}`, () => {
       const again = restoreClosed(written(keepClosed(facts, row)), row)
       assert.deepStrictEqual(written({ firstTokenMs: null, ...again }), written(facts))
       const unplaced = restoreClosed(written(keepClosed(facts, undefined)), row)
@@ -94,7 +94,7 @@ describe("facts that are kept", () => {
     })
   }
 
-  it("have nothing in them that a row says already", () => {
+  it("omit what the row contains already", () => {
     const { basis, endedAtMs, holdMs, overheadMs, rates, totalMs } = usual
     const times = { holdMs, totalMs, overheadMs, endedAtMs }
     assert.deepStrictEqual(written(keepClosed(usual, row)), {
@@ -103,7 +103,7 @@ describe("facts that are kept", () => {
     })
   })
 
-  it("are read as earlier versions kept them", () => {
+  it("are readable in the form of earlier versions", () => {
     const { rates: _rates, routing, ...rest } = usual
     const price: KeptPrice = { model: "m", provider: "p", perRequest: 0, tiers: [[0, 1, 2, 3, 4]] }
     const { source: _source, ...older } = routing
@@ -119,12 +119,12 @@ describe("facts that are kept", () => {
     { streamed: false, preset: undefined, queueMs: 1, traceId: null, prices: [] },
     { streamed: true, preset: "p", queueMs: 0, traceId: "t", prices: [{ model: "m", provider: "p", tiers: [] }] }
   ] satisfies ReadonlyArray<Opened>) {
-    it(`are the same again, of ${opened.streamed ? "a stream" : "a whole answer"} that is opened`, () => {
+    it(`are restored unchanged, of ${opened.streamed ? "a stream" : "a whole answer"} that is opened`, () => {
       assert.deepStrictEqual(restoreOpened(written(keepOpened(opened))), written(opened) as Opened)
     })
   }
 
-  it("are not made up where a row is damaged", () => {
+  it("are not invented for a damaged row", () => {
     for (const damaged of ["damaged", {}, { streamed: true }, []]) assert.throws(() => restoreOpened(damaged))
   })
 })

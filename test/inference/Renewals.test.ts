@@ -23,7 +23,7 @@ const noting = Effect.gen(function* () {
 })
 
 describe("Renewals", () => {
-  it.effect("renew a hold in each third of its life, with its progress, until it is dropped", () =>
+  it.effect("renew a hold once per third of its lifetime, with its progress, until it is dropped", () =>
     Effect.gen(function* () {
       const { noted, renewals } = yield* noting
       const one = renewals.add(admitted("one"))
@@ -38,7 +38,7 @@ describe("Renewals", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("renew the others when the database does not answer for one, and end with their scope", () =>
+  it.effect("renew other holds when the database does not answer for one, and end with their scope", () =>
     Effect.gen(function* () {
       const noted = yield* Effect.scoped(
         Effect.gen(function* () {
@@ -55,7 +55,7 @@ describe("Renewals", () => {
     })
   )
 
-  it.effect("do not ask for a request that ends soon", () =>
+  it.effect("do not renew the hold of a short request", () =>
     Effect.gen(function* () {
       const { noted, renewals } = yield* noting
       for (let n = 0; n < 100; n++) {

@@ -156,7 +156,7 @@ const answered = (inference: Inference["Service"], chat: ChatRequest): Effect.Ef
   ).pipe(Effect.catch(() => Effect.undefined))
 
 describe("a routing summary", () => {
-  it("is published closed, with all that it is made of", () => {
+  it("is published as a closed schema with all its parts", () => {
     assert.includeMembers(
       published.map(([name]) => name),
       ["RoutingSummary", "ProviderAttempt", "RouterDecisionSummary"]

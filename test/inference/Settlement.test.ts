@@ -15,7 +15,7 @@ const delivered = (reported?: TokenUsage) => ({ reported, counted: () => counted
 const whole = (reported?: TokenUsage): Outcome => ({ _tag: "Whole", finish: "stop", delivered: delivered(reported) })
 
 describe("settlementOf", () => {
-  it("goes by what the provider reported, bucket by bucket", () => {
+  it("charges what the provider reported, bucket by bucket", () => {
     const usage = { input: 100, cached: 50, cacheWrite: 20, output: 30, reasoning: 10 }
     assert.deepStrictEqual(settlementOf(whole(usage), price), {
       cost: 100_000n + 5_000n + 25_000n + 120_000n,
@@ -25,19 +25,19 @@ describe("settlementOf", () => {
       final: true
     })
   })
-  it("takes a reported zero for a figure", () => {
+  it("accepts a reported zero", () => {
     assert.deepInclude(settlementOf(whole(noTokens), price), { cost: 0n, basis: "reported" })
   })
   it("counts what was delivered when nothing was reported", () => {
     assert.deepInclude(settlementOf(whole(), price), { cost: 10_000n + 20_000n, basis: "counted", usage: counted })
   })
-  it("charges a part that came before it broke, or before the caller left", () => {
+  it("charges the part before a break, or before the client disconnected", () => {
     const broken = settlementOf({ _tag: "Partial", error: { _tag: "InternalError" }, delivered: delivered() }, price)
     assert.deepInclude(broken, { cost: 30_000n, status: "failed", final: true })
     const left = settlementOf({ _tag: "Partial", error: undefined, delivered: delivered() }, price)
     assert.deepInclude(left, { cost: 30_000n, status: "cancelled", final: true })
   })
-  it("charges nothing when nothing came, and frees the key unless the request itself was refused", () => {
+  it("charges nothing without output, and frees the idempotency key unless the request itself was rejected", () => {
     const failed = settlementOf({ _tag: "Nothing", error: { _tag: "EmptyCompletion" } }, undefined)
     assert.deepInclude(failed, { cost: undefined, basis: "none", status: "failed", final: false })
     const left = settlementOf({ _tag: "Nothing", error: undefined }, undefined)
@@ -81,7 +81,7 @@ describe("workSettlementOf", () => {
     assert.deepInclude(workSettlementOf(done(0), perCharacter), { cost: 0n, basis: "reported" })
   })
 
-  it("charges what was given on of an answer that broke off, by our own count", () => {
+  it("charges the part of a broken answer that was sent, by our own count", () => {
     const error = { _tag: "UpstreamError", detail: "broke off" } as const
     assert.deepStrictEqual(workSettlementOf({ _tag: "Partial", counted: () => 7, error }, price), {
       cost: 7_000n,
@@ -92,7 +92,7 @@ describe("workSettlementOf", () => {
     })
   })
 
-  it("charges nothing when nothing came, in the measure of the price", () => {
+  it("charges nothing without output, in the unit of the price", () => {
     const nothing = (error: Extract<Outcome, { _tag: "Nothing" }>["error"]) => ({ _tag: "Nothing", error }) as const
     assert.deepStrictEqual(workSettlementOf(nothing({ _tag: "EmptyCompletion" }), perCharacter), {
       cost: undefined,

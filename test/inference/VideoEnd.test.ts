@@ -5,7 +5,7 @@ import { BALANCE, FAL_COST, FilmHost, scene, wish } from "./videoScene.ts"
 import { withFacts } from "../support/Facts.ts"
 
 describe("the end of a video", () => {
-  it.live("tells of the clip, and never of the prompt", () =>
+  it.live("writes an event with the video's URL and without the prompt", () =>
     Effect.gen(function* () {
       const { events, finish, jobs, request, videos } = yield* scene()
       const { video } = yield* videos.submit(request({ prompt: "a planted secret" }))
@@ -28,7 +28,7 @@ describe("the end of a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is a failure where the charge was given back before the clip came", () =>
+  it.live("is a failure when the charge was refunded before the video was ready", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const stage = yield* scene({ hosts: [host] })
@@ -52,7 +52,7 @@ describe("the end of a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves nothing of where its pictures were", () =>
+  it.live("removes the URLs of its images", () =>
     Effect.gen(function* () {
       const { accountId, finish, request, sql, videos } = yield* scene()
       const { origin } = yield* upstream((_, response) => response.writeHead(404).end())
@@ -67,7 +67,7 @@ describe("the end of a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names on the receipt why it failed", () =>
+  it.live("shows the failure on the receipt", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       host.states = [Effect.succeed({ _tag: "Failed", detail: "no", refused: true })]

@@ -33,7 +33,7 @@ const media = (more: Partial<VideoWish>, reason?: PublicFetchReason, vendor = "g
 const url = (name: string) => `https://example.com/a.${name}`
 
 describe("the media of a video", () => {
-  it.effect("are fetched within their bounds, and told by their first bytes", () =>
+  it.effect("are downloaded within their limits, and identified by their first bytes", () =>
     Effect.gen(function* () {
       const references = { referenceImages: [url("png"), url("png")], referenceVideo: url("mov") }
       const { asked, result } = yield* media({ imageUrl: url("png"), ...references })
@@ -59,7 +59,7 @@ describe("the media of a video", () => {
     })
   )
 
-  it.effect("are none where there are none", () =>
+  it.effect("are empty for a request without media", () =>
     Effect.gen(function* () {
       const { asked, result } = yield* media({})
       assert.deepStrictEqual(asked, [])
@@ -87,7 +87,7 @@ describe("the media of a video", () => {
     })
   )
 
-  it.effect("are refused by name where they are wrong, and tried again where that may pass", () =>
+  it.effect("are rejected by name when invalid, and retried after temporary failures", () =>
     Effect.gen(function* () {
       const refusal = (more: Partial<VideoWish>, reason?: PublicFetchReason) =>
         Effect.map(media(more, reason), ({ result }) => {

@@ -34,14 +34,14 @@ const planOf = (...candidates: readonly [Candidate<Price>, ...ReadonlyArray<Cand
 const providers = (plan: Plan<Price> | undefined) => plan?.candidates.map(({ offer }) => offer.provider)
 
 describe("the plan of a video", () => {
-  it("has those alone who can do what is wished at a price for a clip", () => {
+  it("contains only candidates that support the request and have a price", () => {
     const plan = planOf(candidate("a", second, ["audio_generation"]), candidate("b", tokens), candidate("c", request))
     assert.deepStrictEqual(providers(filmPlanOf(plan, wish)), ["a", "c"])
     assert.deepStrictEqual(providers(filmPlanOf(plan, { ...wish, audio: true })), ["c"])
     assert.isUndefined(filmPlanOf(planOf(candidate("b", tokens)), wish))
   })
 
-  it("is charged at the dearest of them", () => {
+  it("is charged at the most expensive candidate", () => {
     assert.strictEqual(clipCost(second, 4), 400_000_000n)
     assert.strictEqual(clipCost(request, 4), 900_000_000n)
     const plan = filmPlanOf(planOf(candidate("a", second), candidate("c", request)), wish)!
@@ -49,7 +49,7 @@ describe("the plan of a video", () => {
     assert.strictEqual(chargeOf(plan, 15), 1_500_000_000n)
   })
 
-  it("comes back whole from the JSON it is kept as", () => {
+  it("is restored completely from its JSON", () => {
     const plan = filmPlanOf(planOf(candidate("a", second), candidate("c", request)), wish)!
     const restored = restorePlan(JSON.parse(JSON.stringify(keepPlan(plan))))
     assert.deepStrictEqual(

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { makeVideoSlots } from "../../src/inference/VideoSlots.ts"
 
-describe("places for the work on videos", () => {
-  it.effect("are had at once or not at all, and no account has all of them", () =>
+describe("slots for the work on videos", () => {
+  it.effect("are granted at once or not at all, and no account gets all of them", () =>
     Effect.gen(function* () {
       const slots = makeVideoSlots({ places: 3, perAccount: 2 })
       const end = yield* Deferred.make<void>()

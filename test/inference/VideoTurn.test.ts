@@ -58,7 +58,7 @@ class Storeless extends Mortal {
 const PNG = Buffer.from("89504e470d0a1a0a00000000", "hex")
 
 describe("a turn at a video job", () => {
-  it.live("hands it to the next provider where one takes nothing, at that one's price", () =>
+  it.live("submits the job to the next provider when one accepts nothing, at that provider's price", () =>
     Effect.gen(function* () {
       const [first, second] = [new FilmHost("fal"), new FilmHost("other")]
       first.film = () => fails("fal", serverError)
@@ -79,7 +79,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives back what the provider who made it costs less than the dearest", () =>
+  it.live("refunds the difference to the most expensive provider", () =>
     Effect.gen(function* () {
       const { end, faults, money } = yield* sold({ hosts: [new FilmHost("fal"), new FilmHost("other")] })
       const { closed, receipt, row } = yield* end
@@ -91,7 +91,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tries again for some minutes where nobody takes it, and then pays all back", () =>
+  it.live("retries for some minutes when no provider accepts the job, and then refunds it", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       host.film = () => fails("fal", { _tag: "RateLimited", retryAfterSeconds: undefined })
@@ -111,7 +111,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hands it in again some few times where the answer is lost", () =>
+  it.live("submits again a few times when the response is lost", () =>
     Effect.gen(function* () {
       const faults: ReadonlyArray<ProviderFault> = [
         lostAnswer,
@@ -129,7 +129,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hands it in again where it was interrupted in the midst of it", () =>
+  it.live("submits again after an interruption", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const called = yield* Deferred.make<void>()
@@ -145,7 +145,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused as the provider says, at once, and paid back", () =>
+  it.live("fails at once with the provider's refusal, and refunds", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       host.film = () => fails("fal", { _tag: "Refused", status: 422, detail: "no kites" })
@@ -160,7 +160,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused at once whatever the words of the provider are made of", () =>
+  it.live("fails at once whatever characters the provider's message contains", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       host.film = () => fails("fal", { _tag: "Refused", status: 422, detail: "no\0kites \ud83e" })
@@ -173,7 +173,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never tells a caller what a provider says to its operators", () =>
+  it.live("never shows a provider's internal message to the client", () =>
     Effect.gen(function* () {
       for (const refused of [true, false]) {
         const host = new FilmHost("fal")
@@ -189,7 +189,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is given up when its provider knows nothing of it any more, and not before", () =>
+  it.live("fails when its provider has repeatedly not known the job", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const unknown = fails("fal", { _tag: "Refused", status: 404, detail: "no such job" })
@@ -204,7 +204,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not given up for few such answers, whatever else goes wrong around them", () =>
+  it.live("does not fail after a few such answers, whatever other errors occur", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const [processing, completed] = [host.states[0]!, host.states[1]!]
@@ -226,7 +226,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks again for a clip that cannot be read, and takes an empty one for none", () =>
+  it.live("retries a video that cannot be downloaded, and treats an empty one as a failure", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const clip = host.clip
@@ -243,7 +243,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("waits while its provider has as many as it may have", () =>
+  it.live("waits while its provider is at its limit", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const { end, id, job, request, videos } = yield* sold({ hosts: [host], options: { perProvider: 1 } })
@@ -258,7 +258,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is one at a time: of two workers the second goes away, and one who comes too late is not heard", () =>
+  it.live("excludes a second worker, and ignores a late one", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const called = yield* Deferred.make<void>()
@@ -284,7 +284,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hands pictures over as bytes, and refuses what is none", () =>
+  it.live("submits images as bytes, and rejects other files", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       let [status, body] = [200, PNG]
@@ -310,7 +310,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("waits for no slow picture: an account has its part of those that are fetched, and others theirs", () =>
+  it.live("is not blocked by slow downloads of another account", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       let asked = 0
@@ -343,7 +343,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("waits for no slow provider: an account has its part of what is handed in at a time", () =>
+  it.live("is not blocked by slow submissions of another account", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       host.film = () => Effect.never
@@ -370,7 +370,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks once more at its deadline: a clip that was made by then is taken, and nothing else waited for", () =>
+  it.live("checks once more at its deadline, and accepts a finished video", () =>
     Effect.gen(function* () {
       const [processing, completed] = new FilmHost("fal").states
       const story = (states: FilmHost["states"], clip?: FilmHost["clip"]) =>
@@ -395,7 +395,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("waits for a store that is away until its deadline, and is paid back then", () =>
+  it.live("retries an unavailable store until its deadline, and then refunds", () =>
     Effect.gen(function* () {
       const { events, faults, id, job, later, money, processOf, sql } = yield* sold()
       const videos = yield* processOf(new Storeless())
@@ -417,7 +417,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts for the provider that it goes to in the end, whoever else was asked first", () =>
+  it.live("counts for the provider that finally accepts it", () =>
     Effect.gen(function* () {
       const [first, second] = [new FilmHost("fal"), new FilmHost("other")]
       const { id, job, request, videos } = yield* sold({ hosts: [first, second], options: { perProvider: 1 } })
@@ -431,7 +431,7 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("is kept for longer than what is done in it may take", () => {
+  it("is reserved for longer than its work may take", () => {
     assert.isAbove(TURN_MS.film, 90_000)
     assert.isAbove(TURN_MS.clip, TURN_MS.state)
   })

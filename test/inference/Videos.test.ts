@@ -15,8 +15,8 @@ const fieldsOf = <A>(effect: Effect.Effect<A, Failure>) =>
     reason._tag === "ValidationError" ? reason.problems.map(({ field }) => field) : [reason._tag]
   )
 
-describe("selling a video", () => {
-  it.live("charges what it costs at the dearest provider, and leaves a job that waits", () =>
+describe("submitting a video", () => {
+  it.live("charges the price of the most expensive provider, and creates a waiting job", () =>
     Effect.gen(function* () {
       const stage = yield* scene({ hosts: [new FilmHost("fal"), new FilmHost("other")] })
       const { accountId, faults, jobs, money, queue, request, requests, videos } = stage
@@ -40,7 +40,7 @@ describe("selling a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("warns when little is left, and sells nothing that is not paid for", () =>
+  it.live("warns of a low balance, and creates no job without a charge", () =>
     Effect.gen(function* () {
       const { faults, money, request, rows, videos } = yield* scene({ balance: FAL_COST + 1n })
       const { balanceWarning } = yield* videos.submit(request())
@@ -56,7 +56,7 @@ describe("selling a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names what the model cannot do and addresses that nobody may ask for, before anything is charged", () =>
+  it.live("rejects unsupported parameters and forbidden URLs before the charge", () =>
     Effect.gen(function* () {
       const { money, request, rows, videos } = yield* scene()
       const wished = (more: Partial<typeof wish>) => videos.submit(request({ wish: { ...wish, ...more } }))
@@ -79,7 +79,7 @@ describe("selling a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused where nobody is set up to make it", () =>
+  it.live("fails when no provider is configured for it", () =>
     Effect.gen(function* () {
       const { request, videos } = yield* scene()
       const reason = yield* reasonOf(videos.submit(request({ model: "grok-imagine-video" })))
@@ -87,7 +87,7 @@ describe("selling a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused while an account has as many as it may, with nothing charged, but repeats are answered", () =>
+  it.live("is rejected without a charge at the account's limit, while repeats are answered", () =>
     Effect.gen(function* () {
       const { caller, faults, finish, money, request, rows, videos } = yield* scene({ balance: 200n * FAL_COST })
       const claimed = () => videos.submit(request({ claim: claimOf("f") }))
@@ -110,7 +110,7 @@ describe("selling a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers repeats under one key with one job as it stands, however many come at once", () =>
+  it.live("answers repeats under one idempotency key with one job, however many come at once", () =>
     Effect.gen(function* () {
       const { faults, finish, money, request, rows, videos } = yield* scene()
       const ask = () => videos.submit(request({ claim: claimOf("f") }))
@@ -136,7 +136,7 @@ describe("selling a video", () => {
 })
 
 describe("the status of a video", () => {
-  it.live("is its owner's to know, and nobody else's", () =>
+  it.live("is visible only to its account", () =>
     Effect.gen(function* () {
       const { accountId, caller, request, videos } = yield* scene()
       const { video } = yield* videos.submit(request())
@@ -152,7 +152,7 @@ describe("the status of a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("moves a job that a provider has, but not twice within two seconds, and never one that waits", () =>
+  it.live("advances a submitted job, at most every two seconds, and never a waiting one", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const { accountId, events, later, request, videos } = yield* scene({ hosts: [host] })
@@ -180,7 +180,7 @@ describe("the status of a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails where the provider cannot be asked, and leaves the job as it is", () =>
+  it.live("fails when the provider is unreachable, and leaves the job unchanged", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const [first] = host.states
@@ -196,7 +196,7 @@ describe("the status of a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("may be asked for while a worker is at the job, or two are: it ends once", () =>
+  it.live("may be read while workers process the job, which ends once", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const [, completed] = host.states
@@ -235,8 +235,8 @@ describe("the status of a video", () => {
   )
 })
 
-describe("looking after video jobs", () => {
-  it.live("ends those past their deadline, with all their money back", () =>
+describe("the sweep of video jobs", () => {
+  it.live("ends jobs past their deadline with a full refund", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const stage = yield* scene({ hosts: [host], options: { deadline: Duration.zero } })
@@ -261,7 +261,7 @@ describe("looking after video jobs", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("forgets those that ended long ago, and no repeat makes them anew", () =>
+  it.live("deletes jobs that ended long ago, and no repeat creates them again", () =>
     Effect.gen(function* () {
       const { accountId, finish, processOf, request, rows, sql, videos } = yield* scene()
       const ask = (by: Videos["Service"]) => by.submit(request({ claim: claimOf("f") }))
@@ -282,7 +282,7 @@ describe("looking after video jobs", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("queues those anew whose place in the queue is lost", () =>
+  it.live("queues jobs again that lost their queue entry", () =>
     Effect.gen(function* () {
       const { later, queue, request, sql, videos } = yield* scene()
       const { video } = yield* videos.submit(request())

@@ -184,7 +184,7 @@ const ranking = (more: Partial<Provider> = {}) => provider("voyage", { rerank: (
 const searching = (more: Partial<Provider> = {}) => provider("tavily", { search: () => Effect.succeed(found), ...more })
 
 describe("Work", () => {
-  it.live("charges the tokens that the provider reports, and says so on the receipt", () =>
+  it.live("charges the tokens that the provider reports, and shows them on the receipt", () =>
     Effect.gen(function* () {
       const { hold, money, price, rerank, row, work } = yield* scene([ranking()])
       const request = rerank()
@@ -223,7 +223,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("counts where the provider reports nothing, and takes a reported zero for a figure", () =>
+  it.live("counts when the provider reports nothing, and accepts a reported zero", () =>
     Effect.gen(function* () {
       const answers = [
         { ...ranked, tokens: undefined },
@@ -266,7 +266,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges nothing when nobody serves, and names the failure as it is told to", () =>
+  it.live("charges nothing when no provider serves, and maps the failure", () =>
     Effect.gen(function* () {
       const down = searching({ search: () => fails("tavily", serverError) })
       const { ended, money, search, work } = yield* scene([down])
@@ -286,7 +286,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges nothing for an answer that is none", () =>
+  it.live("charges nothing for an empty answer", () =>
     Effect.gen(function* () {
       const { ended, money, rerank, work } = yield* scene([ranking()])
       const request = rerank({ empty: () => ({ _tag: "EmptyCompletion" }) })
@@ -296,7 +296,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on to whoever else does it, within what is held for the dearest", () =>
+  it.live("falls back to another provider within the hold for the most expensive one", () =>
     Effect.gen(function* () {
       const embedded: Embedded = { data: new Uint8Array([91, 93]), tokens: 10 }
       const embed = () => Effect.succeed(embedded)
@@ -332,7 +332,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses what cannot be planned, before anything is held", () =>
+  it.live("rejects an unplannable request before a hold", () =>
     Effect.gen(function* () {
       const { money, rerank, work } = yield* scene([ranking()])
       const reasonOf = (more: Partial<WorkRequest<Reranked>>) =>
@@ -354,7 +354,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks nobody when the balance does not cover the most that it can cost", () =>
+  it.live("calls no provider when the balance does not cover the maximum cost", () =>
     Effect.gen(function* () {
       const unasked = ranking({ rerank: () => Effect.die(new Error("asked without a hold")) })
       const { hold, rerank, work } = yield* scene([unasked], { balance: 49_999n })
@@ -369,7 +369,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets only one of two through where the balance covers one", () =>
+  it.live("admits only one of two concurrent requests when the balance covers one", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { hold, money, price, rerank, work } = yield* scene([provider], { balance: 50_000n })
@@ -385,7 +385,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hangs up when its caller leaves where that stops the bill, and charges nothing", () =>
+  it.live("stops the provider when the client disconnects and that stops the bill, and charges nothing", () =>
     Effect.gen(function* () {
       const { called, hungUp, provider } = yield* waiting(true)
       const { ended, money, rerank, work } = yield* scene([provider])
@@ -399,7 +399,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("drains and settles it where hanging up does not stop the bill", () =>
+  it.live("drains and settles when stopping does not stop the bill", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(false)
       const { ended, price, rerank, row, work } = yield* scene([provider])
@@ -414,7 +414,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("finishes and settles what runs when the service stops", () =>
+  it.live("finishes and settles running work when the service stops", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { close, rerank, work } = yield* scene([provider])
@@ -427,7 +427,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("puts the expiry of its hold off for as long as it takes", () =>
+  it.live("renews its hold for as long as it runs", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { rerank, row, sql, work } = yield* scene([provider], { holdTtl: Duration.seconds(2) })
@@ -445,7 +445,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("charges nothing that comes after the hold has expired", () =>
+  it.live("charges nothing for an answer after the hold has expired", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { ledger, money, price, rerank, row, sql, work } = yield* scene([provider])
@@ -462,7 +462,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("releases the hold when something in it breaks", () =>
+  it.live("releases the hold after a defect", () =>
     Effect.gen(function* () {
       const broken = ranking({ rerank: () => Effect.die(new Error("a bug")) })
       const first = yield* scene([broken])
@@ -474,7 +474,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers a repeat under its idempotency key from what was kept, once paid", () =>
+  it.live("replays the stored answer under its idempotency key", () =>
     Effect.gen(function* () {
       let asked = 0
       const once = ranking({ rerank: () => Effect.sync(() => (asked++, ranked)) })
@@ -496,7 +496,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that a repeat is too early, or that its answer was not kept", () =>
+  it.live("returns 409 for a repeat of a running request or of one whose answer was not stored", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { rerank, work } = yield* scene([provider])
@@ -530,7 +530,7 @@ describe("Work", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps nothing under zero retention", () =>
+  it.live("stores nothing under zero retention", () =>
     Effect.gen(function* () {
       const finding = provider("perplexity", { search: () => Effect.succeed(found) })
       const { search, work } = yield* scene([finding])
@@ -547,7 +547,7 @@ const perQuery = unitCost({ unit: "request", perUnit: 8_000_000_000n }, 1)
 const charged = { charge: true, used: ({ results }: Found) => results.length } as const
 
 describe("Work that is charged up front", () => {
-  it.live("costs what was delivered of it, and gives back the rest", () =>
+  it.live("costs the delivered part, and refunds the rest", () =>
     Effect.gen(function* () {
       const { money, row, search, work } = yield* scene([searching()])
       const request = search({ ...charged, claim: claimOf("f") })
@@ -571,7 +571,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is paid while it runs, on a receipt that is open, and a repeat is told so", () =>
+  it.live("is charged while it runs, with an open receipt, and a repeat gets 409", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { hold, ledger, listed, money, price, rerank, row, work } = yield* scene([provider])
@@ -600,7 +600,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing when nobody serves, and frees the key", () =>
+  it.live("costs nothing when no provider serves, and frees the idempotency key", () =>
     Effect.gen(function* () {
       const answers = [fails("tavily", serverError)]
       const answering = () => answers.shift() ?? Effect.succeed(found)
@@ -618,7 +618,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing for an answer that is none, or after a fault of ours", () =>
+  it.live("costs nothing for an empty answer, or after a fault of the gateway", () =>
     Effect.gen(function* () {
       const empty = yield* scene([searching()])
       const none = empty.search({ ...charged, empty: () => ({ _tag: "EmptyCompletion" }) })
@@ -635,7 +635,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on when its caller leaves, is paid for, and is there for a repeat", () =>
+  it.live("continues when the client disconnects, is charged, and can be replayed", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { ended, hold, money, price, rerank, work } = yield* scene([provider])
@@ -652,7 +652,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is given back once by the sweep when nothing is heard of it, and what comes later is the house's", () =>
+  it.live("is refunded once by the sweep when it is overdue, and the house bears a later result", () =>
     Effect.gen(function* () {
       const { answer, called, provider } = yield* waiting(true)
       const { hold, ledger, money, price, rerank, row, sql, work } = yield* scene([provider])
@@ -674,7 +674,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has as long as it may take, which nothing puts off", () =>
+  it.live("has a fixed lifetime that nothing extends", () =>
     Effect.gen(function* () {
       const { sql, ...scenery } = yield* scene([searching()], { chargeTtl: Duration.minutes(7) })
       const [held, sold] = [scenery.search(), scenery.search(charged)]
@@ -690,7 +690,7 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("comes out of the hold of another request, where it is a part of that", () =>
+  it.live("is carved out of the hold of the request it is part of", () =>
     Effect.gen(function* () {
       const { ledger, money, search, work } = yield* scene([searching()], { balance: 4n * perQuery })
       const { model, principal } = search()
@@ -724,8 +724,8 @@ describe("Work that is charged up front", () => {
   )
 })
 
-describe("Work with something left to be done with its answer", () => {
-  it.live("is given out and paid for as that leaves it, and not before", () =>
+describe("Work with a delivery step", () => {
+  it.live("is returned and charged only after the delivery", () =>
     Effect.gen(function* () {
       const delivering = yield* Deferred.make<void>()
       const goOn = yield* Deferred.make<void>()
@@ -748,7 +748,7 @@ describe("Work with something left to be done with its answer", () => {
   )
 
   for (const charge of [{}, { charge: true }] as const) {
-    it.live(`costs nothing where that fails, ${"charge" in charge ? "charged up front" : "held"}`, () =>
+    it.live(`costs nothing when the delivery fails, ${"charge" in charge ? "charged up front" : "held"}`, () =>
       Effect.gen(function* () {
         const { ended, money, search, work } = yield* scene([searching()])
         const lost = failure({ _tag: "StoreUnavailable" }, "the disk is full")
@@ -768,7 +768,7 @@ describe("Work with something left to be done with its answer", () => {
     )
   }
 
-  it.live("is given up after its time, and costs nothing", () =>
+  it.live("times out and costs nothing", () =>
     Effect.gen(function* () {
       const { money, search, work } = yield* scene([searching()], { delivery: Duration.millis(50) })
       const stopped = yield* Deferred.make<void>()
@@ -780,7 +780,7 @@ describe("Work with something left to be done with its answer", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes through with it though its caller leaves meanwhile", () =>
+  it.live("completes the delivery although the client disconnects", () =>
     Effect.gen(function* () {
       const delivering = yield* Deferred.make<void>()
       const goOn = yield* Deferred.make<void>()
@@ -827,8 +827,8 @@ describe("Work whose answer is still arriving", () => {
   }
 })
 
-describe("Work that needs something before a provider is asked", () => {
-  it.live("gets it once it is admitted, and lets go of it when the answer is delivered", () =>
+describe("Work that needs a resource before the provider call", () => {
+  it.live("acquires it after admission, and releases it after delivery", () =>
     Effect.gen(function* () {
       const steps: Array<string> = []
       const search = () => Effect.sync(() => (steps.push("asked"), found))
@@ -847,7 +847,7 @@ describe("Work that needs something before a provider is asked", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("costs nothing and asks nobody where that cannot be had, for which no provider is to blame", () =>
+  it.live("costs nothing and calls no provider when it cannot be acquired, without blaming a provider", () =>
     Effect.gen(function* () {
       const notAsked = () => Effect.die(new Error("asked"))
       const { ended, money, search, work } = yield* scene([searching({ search: notAsked })])

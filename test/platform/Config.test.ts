@@ -91,7 +91,7 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
 
 describe("a bad value", () => {
   for (const [variable, texts, allowed] of refused) {
-    it.effect(`of ${variable} is named, with what is allowed`, () =>
+    it.effect(`of ${variable} is reported with the allowed values`, () =>
       Effect.forEach(texts, (text) =>
         Effect.gen(function* () {
           const error = yield* Effect.flip(decode({ [variable]: text }))
@@ -104,7 +104,7 @@ describe("a bad value", () => {
     )
   }
 
-  it.effect("is not repeated, in case it is a secret", () =>
+  it.effect("is not repeated in the message, in case it is a secret", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(decode({ DATABASE_URL: "hunter2://user:s3cret@host" }))
       assert.notInclude(error.message, "s3cret")
@@ -189,7 +189,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("take a database of Redis by its number, and what is escaped in a password", () =>
+  it.effect("accept a Redis database number, and escapes in a password", () =>
     Effect.gen(function* () {
       for (const url of ["redis://host", "redis://host/", "rediss://ann:p%40ss@host:1/12"]) {
         const { redisUrl } = yield* decode({ REDIS_URL: url })
@@ -198,7 +198,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("take a mail server by a name of any letters, or by its address", () =>
+  it.effect("accept a mail server by name or by address", () =>
     Effect.gen(function* () {
       for (const host of ["mail_server:25", "192.0.2.25", "[::1]:25", "böx.example"]) {
         const url = `smtp://ann:p%40ss@${host}`
@@ -208,7 +208,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("read the key that a listed host names", () =>
+  it.effect("read the key variable that a host names", () =>
     Effect.gen(function* () {
       const { providers } = yield* decode({ GROQ_KEY: "gsk" })
       const key = yield* providers.keyFrom("GROQ_KEY")
@@ -226,7 +226,7 @@ describe("settings", () => {
     [{ SANDBOX: "off" }, false],
     [{ OPENAI_BASE_URL: "http://127.0.0.1:1" }, true]
   ]
-  it.effect("simulate providers only where nothing is real", () =>
+  it.effect("simulate providers only when no real provider is configured", () =>
     Effect.forEach(sandbox, ([variables, on]) =>
       Effect.map(decode(variables), (config) => assert.strictEqual(config.sandbox, on, JSON.stringify(variables)))
     )
@@ -239,7 +239,7 @@ describe("settings", () => {
     [JSON.stringify([{ id: "ollama" }]), { GROQ_KEY: "gsk" }, true],
     ["no list", { GROQ_KEY: "gsk" }, true]
   ]
-  it.effect("simulate none beside a host of the providers file whose key is set", () =>
+  it.effect("turn the sandbox off when a host of the providers file has a key", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       for (const [file, variables, on] of hostsFiles) {
@@ -260,7 +260,7 @@ describe("owners", () => {
     TWILIO_VERIFY_SERVICE_SID: `VA${"1".repeat(32)}`
   }
 
-  it.effect("are written to by a server and by Twilio where they are set, of which no secret is shown", () =>
+  it.effect("are reached through the mail server and Twilio that are set, with redacted secrets", () =>
     Effect.gen(function* () {
       const none = yield* decode({})
       assert.deepStrictEqual([none.mail, none.twilio], [undefined, undefined])
@@ -277,7 +277,7 @@ describe("owners", () => {
     })
   )
 
-  it.effect("need all of either or nothing", () =>
+  it.effect("need all settings of either, or none", () =>
     Effect.gen(function* () {
       const unsigned = yield* Effect.flip(decode({ ...letters, MAIL_FROM: "" }))
       assert.strictEqual(unsigned.message, "MAIL_FROM must be set when SMTP_URL is")
@@ -293,7 +293,7 @@ describe("owners", () => {
 describe("files", () => {
   const bucket = { S3_BUCKET: "media", S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "s3cret" }
 
-  it.effect("are kept here for thirty days until a bucket is set", () =>
+  it.effect("are kept locally for thirty days unless a bucket is set", () =>
     Effect.gen(function* () {
       const { files, http } = yield* decode({})
       assert.deepStrictEqual([Duration.toDays(files.retention), files.s3], [30, undefined])
@@ -301,7 +301,7 @@ describe("files", () => {
     })
   )
 
-  it.effect("are kept in Amazon's bucket of the region, or in another store's", () =>
+  it.effect("are kept in Amazon's bucket of the region, or in another store", () =>
     Effect.gen(function* () {
       const { s3: amazon } = (yield* decode({ ...bucket, S3_REGION: "eu-west-1" })).files
       assert(amazon !== undefined)
@@ -318,7 +318,7 @@ describe("files", () => {
     })
   )
 
-  it.effect("need all of a bucket or nothing", () =>
+  it.effect("need all settings of a bucket, or none", () =>
     Effect.gen(function* () {
       for (const name of Object.keys(bucket)) {
         const error = yield* Effect.flip(decode({ ...bucket, [name]: "" }))
@@ -329,7 +329,7 @@ describe("files", () => {
     })
   )
 
-  it.effect("have addresses below PUBLIC_URL, whatever slash it ends in", () =>
+  it.effect("have URLs below PUBLIC_URL, with or without a trailing slash", () =>
     Effect.gen(function* () {
       const at = (url: string) => Effect.map(decode({ PUBLIC_URL: url }), ({ http }) => http.publicUrl)
       assert.strictEqual(yield* at("https://api.example.com"), "https://api.example.com")

@@ -127,7 +127,7 @@ describe("a database", () => {
     60_000
   )
 
-  it.live("without the right to make tables stops the start with its first error", () =>
+  it.live("without the right to create tables stops the start with its first error", () =>
     Effect.gen(function* () {
       const { url } = yield* roleWithDatabase({ owner: false })
       const error = yield* Effect.flip(Layer.build(migrations.pipe(Layer.provide(layerUrl(url)))))

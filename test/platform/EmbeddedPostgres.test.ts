@@ -124,7 +124,7 @@ describe("the embedded server", () => {
     })
   )
 
-  it.live("is taken over by another name of its directory", () =>
+  it.live("is taken over through another path of its directory", () =>
     Effect.gen(function* () {
       const directory = yield* prepared
       const { child } = yield* service(directory)
@@ -141,7 +141,7 @@ describe("the embedded server", () => {
     })
   )
 
-  it.live("is refused to a second service while the first lives", () =>
+  it.live("rejects a second service while the first is alive", () =>
     Effect.gen(function* () {
       const dataDirectory = yield* prepared
       const first = yield* startPostgres({ dataDirectory })
@@ -200,7 +200,7 @@ describe("the embedded server", () => {
     })
   )
 
-  it.live("starts although its lock file names a process that is another program now", () =>
+  it.live("starts although its lock file names a process id that another program reuses", () =>
     Effect.gen(function* () {
       const dataDirectory = yield* prepared
       yield* Effect.scoped(startPostgres({ dataDirectory }))
@@ -220,7 +220,7 @@ describe("the embedded server", () => {
 })
 
 describe("the data directory", () => {
-  it.live("is whole after its making was interrupted", () =>
+  it.live("is complete after its creation was interrupted", () =>
     Effect.gen(function* () {
       const directory = yield* prepared
       const begun = yield* Effect.forkScoped(
@@ -246,7 +246,7 @@ describe("the data directory", () => {
     })
   )
 
-  it.live("below a regular file is refused by name", () =>
+  it.live("below a regular file is rejected by name", () =>
     Effect.gen(function* () {
       const directory = join(yield* temporary, "file", "data")
       chmodSync(dirname(dirname(directory)), 0o755)
@@ -303,7 +303,7 @@ describe.runIf(canDrop)("as users of different rights", () => {
     })
   )
 
-  it.live("a directory that is not writable is refused by name", () =>
+  it.live("a directory that is not writable is rejected by name", () =>
     Effect.gen(function* () {
       const directory = yield* temporary
       chmodSync(directory, 0o755)

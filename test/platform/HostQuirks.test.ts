@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HOST_KINDS, HostQuirks, kindOfAddress } from "../../src/platform/HostQuirks.ts"
 
 describe("HostQuirks", () => {
-  it("takes a switch of reasoning by name, as members, or as none", () => {
+  it("accepts a reasoning switch as a name, as fields, or as false", () => {
     const takes = Schema.is(HostQuirks)
     for (const reasoning_off of ["thinking", "enable_thinking", false, { think: false }]) {
       assert.isTrue(takes({ reasoning_off }), JSON.stringify(reasoning_off))
@@ -15,7 +15,7 @@ describe("HostQuirks", () => {
 })
 
 describe("kindOfAddress", () => {
-  it("knows hosts by their name, and no other by a likeness", () => {
+  it("recognizes hosts by their domain, and no similar names", () => {
     const kindOf = (url: string) => kindOfAddress(new URL(url))
     assert.strictEqual(kindOf("https://api.deepseek.com/v1"), "deepseek")
     assert.strictEqual(kindOf("https://team.openai.azure.com/openai/v1"), "azure")

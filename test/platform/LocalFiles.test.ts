@@ -43,7 +43,7 @@ const read = (store: FileStore, id: string, start: number, end: number) =>
   )
 
 describe("LocalFiles", () => {
-  it.live("keeps, gives in parts and removes files", () =>
+  it.live("stores, returns in ranges and removes files", () =>
     Effect.gen(function* () {
       const { directory, store } = yield* made
       const id = newFileId()
@@ -59,7 +59,7 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives a long file in pieces, and one that was removed meanwhile to its end", () =>
+  it.live("returns a long file in chunks, also to its end after it was removed", () =>
     Effect.gen(function* () {
       const { store } = yield* made
       const id = newFileId()
@@ -75,7 +75,7 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never shows a file that is not whole, and clears away what was left of one", () =>
+  it.live("never shows an incomplete file, and removes leftovers", () =>
     Effect.gen(function* () {
       const { directory, store } = yield* made
       const [id, short] = [newFileId(), newFileId()]
@@ -91,7 +91,7 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("follows no link and takes no name that is not an id", () =>
+  it.live("follows no link and accepts only ids", () =>
     Effect.gen(function* () {
       const { directory, store } = yield* made
       const [id, secret] = [newFileId(), join(directory, "..", "secret")]
@@ -104,7 +104,7 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells the ids it has in their order, from behind one of them, and nothing else that lies there", () =>
+  it.live("lists its ids in order after a given one, and nothing else in the directory", () =>
     Effect.gen(function* () {
       const { directory, store } = yield* made
       const ids = [newFileId(), newFileId(), newFileId()].toSorted()
@@ -115,7 +115,7 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells them in pages, in order, whatever order they lie in", () =>
+  it.live("lists ids in pages, whatever the directory's order", () =>
     Effect.gen(function* () {
       const { directory, store } = yield* made
       const ids = Array.from({ length: 20_100 }, newFileId).toSorted()
@@ -130,7 +130,7 @@ describe("LocalFiles", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says what it cannot do, without the path", () =>
+  it.live("reports a failure without the path", () =>
     Effect.gen(function* () {
       const { directory, store } = yield* made
       rmSync(directory, { recursive: true })

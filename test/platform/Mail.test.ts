@@ -19,7 +19,7 @@ const sent = (env: Record<string, string>, one: Parameters<Mail["Service"]["send
   })
 
 describe("Mail", () => {
-  it.live("goes through a server, to one address, as it was written", () =>
+  it.live("is sent through a server to one address, unchanged", () =>
     Effect.gen(function* () {
       const box = yield* postbox()
       assert.isUndefined((yield* sent(box.settings)).error)
@@ -33,7 +33,7 @@ describe("Mail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows the server who sends it", () =>
+  it.live("authenticates to the server", () =>
     Effect.gen(function* () {
       const given: Array<string> = []
       const box = yield* postbox({
@@ -53,7 +53,7 @@ describe("Mail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells an address that takes none from a server that cannot", () =>
+  it.live("distinguishes a rejected address from a failing server", () =>
     Effect.gen(function* () {
       const box = yield* postbox()
       const to = (address: string) => sent(box.settings, { ...letter, to: address })
@@ -69,7 +69,7 @@ describe("Mail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells an address that takes none from a server that does not send for this service", () =>
+  it.live("distinguishes a rejected address from a server that does not relay for this service", () =>
     Effect.gen(function* () {
       const replies = [
         [530, "5.7.0 Must issue a STARTTLS command first"],
@@ -98,7 +98,7 @@ describe("Mail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is written into the log of a sandbox, and nowhere where nothing is set up", () =>
+  it.live("is written to the log of a sandbox, and fails elsewhere when mail is not configured", () =>
     Effect.gen(function* () {
       const { error, lines } = yield* sent({ SANDBOX: "on" })
       assert.isUndefined(error)

@@ -77,7 +77,7 @@ const held = Effect.map(DataDirectory, ({ path }) => join(path, "files"))
 
 layer(rooms, { excludeTestServices: true })("Media", (it) => {
   describe("a file", () => {
-    it.effect("is read as it was stored, by whoever has its id, and found by its owner alone", () =>
+    it.effect("is readable by its id, and found only by its account", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const [mine, other] = [yield* newAccount, yield* newAccount]
@@ -100,7 +100,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("has a whole copy in the directory and no part left beside it", () =>
+    it.effect("is complete in the directory, without leftover parts", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const accountId = yield* newAccount
@@ -115,7 +115,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("is gone for all once it is removed, with its bytes", () =>
+    it.effect("is gone for every reader once it is removed, with its bytes", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const accountId = yield* newAccount
@@ -135,7 +135,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("is never one outside the directory, whatever is asked for", () =>
+    it.effect("is never outside the directory, whatever the id", () =>
       Effect.gen(function* () {
         const media = yield* Media
         writeFileSync(join(yield* held, "..", "secret"), "secret")
@@ -148,7 +148,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
   })
 
   describe("files", () => {
-    it.effect("are listed newest first, by purpose, in pages, each account's alone", () =>
+    it.effect("are listed newest first, by purpose, in pages, per account", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const [accountId, other] = [yield* newAccount, yield* newAccount]
@@ -175,7 +175,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("stay within the quota of their account and purpose, however many come at once", () =>
+    it.effect("stay within the quota of their account and purpose, however many are stored at once", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const sql = yield* SqlClient.SqlClient
@@ -203,7 +203,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("that could not be stored take no room of their account, and are swept away", () =>
+    it.effect("that could not be stored use no quota, and are swept", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const sql = yield* SqlClient.SqlClient
@@ -230,7 +230,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("wait for another of their account that may take the last room", () =>
+    it.effect("wait for another upload of their account that may use up the quota", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const sql = yield* SqlClient.SqlClient
@@ -258,7 +258,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("of pictures expire by themselves, others when it is said, and are swept away with their bytes", () =>
+    it.effect("of images expire by default, others on request, and are swept with their bytes", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const sql = yield* SqlClient.SqlClient
@@ -285,7 +285,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("half stored or half removed when a process died are swept away, those being stored are not", () =>
+    it.effect("that a dead process stored or removed in part are swept, running uploads are not", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const sql = yield* SqlClient.SqlClient
@@ -313,7 +313,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("of which no row knows are swept away once pictures of their age would be gone", () =>
+    it.effect("without a row are swept after the retention", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const accountId = yield* newAccount
@@ -334,7 +334,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("are stored, read and swept by many at once, and none of those is lost that is there to stay", () =>
+    it.effect("are stored, read and swept concurrently without losing a valid file", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const accountId = yield* newAccount
@@ -359,7 +359,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
       })
     )
 
-    it.effect("whose bytes were lost are not there", () =>
+    it.effect("whose bytes were lost count as missing", () =>
       Effect.gen(function* () {
         const media = yield* Media
         const file = yield* media.store({ ...empty, accountId: yield* newAccount, purpose: "image" })

@@ -29,7 +29,7 @@ const request = {
 const genAi = 'gen_ai_operation_name="chat",gen_ai_provider_name="x_ai",gen_ai_request_model="grok-4"'
 
 describe("metrics", () => {
-  it("count a paid request by the conventions' names, with who served it and which model", () => {
+  it("count a paid request under the conventions' names, by provider and model", () => {
     const metrics = makeMetrics()
     metrics.request(request)
     assert.strictEqual(valueOf(metrics, `gen_ai_server_request_duration_sum{${genAi}}`), 1.5)
@@ -43,7 +43,7 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, "svc_ledger_settled"), 2_000)
   })
 
-  it("count one that nobody served by why, with no tokens", () => {
+  it("count a request that no provider served by its error, without tokens", () => {
     const metrics = makeMetrics()
     metrics.request({ ...request, provider: undefined, errorType: "UpstreamError", firstTokenMs: null, settled: 0n })
     const labels = genAi.replace("x_ai", "none")
@@ -54,7 +54,7 @@ describe("metrics", () => {
     assert.notInclude(textOf(metrics), "gen_ai_client_token_usage")
   })
 
-  it("count one for other work by what that is, with no tokens where none are charged for", () => {
+  it("count other work by operation, without tokens when none are charged", () => {
     const metrics = makeMetrics()
     metrics.request({ ...request, operation: "image_generation", firstTokenMs: null, tokens: undefined })
     const images = genAi.replace("chat", "image_generation")
@@ -63,7 +63,7 @@ describe("metrics", () => {
     assert.notInclude(textOf(metrics), genAi)
   })
 
-  it("have a time per output token only of streams with more than one", () => {
+  it("record a time per output token only for streams with more than one token", () => {
     const metrics = makeMetrics()
     metrics.request({ ...request, tokens: { input: 100, output: 1 } })
     metrics.request({ ...request, firstTokenMs: null })
@@ -86,7 +86,7 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, `gen_ai_client_operation_duration_count{${embeddings}}`), 1)
   })
 
-  it("count what becomes of a provider that fails, from zero on", () => {
+  it("count the events of a failing provider, starting at zero", () => {
     const metrics = makeMetrics()
     metrics.provider.met("xai", "grok-4")
     const provider = 'gen_ai_provider_name="x_ai"'
@@ -107,7 +107,7 @@ describe("metrics", () => {
     )
   })
 
-  it("know what is under way", () => {
+  it("report running requests and open holds", () => {
     const metrics = makeMetrics()
     metrics.http.arrived()
     metrics.http.arrived()
@@ -125,7 +125,7 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, 'svc_ledger_holds{svc_outcome="refused"}'), 1)
   })
 
-  it("count groups of the ledger, and read gauges when they are asked", () => {
+  it("count the ledger's groups, and read gauges at export", () => {
     const metrics = makeMetrics()
     metrics.ledger.committed(5, 2)
     assert.strictEqual(valueOf(metrics, 'svc_ledger_group_size_bucket{le="4"}'), 0)
@@ -137,7 +137,7 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, "test_gauge"), 7)
   })
 
-  it("are numbers before anything is counted", () => {
+  it("are numbers before any event", () => {
     const context = Context.make(Metric.MetricRegistry, makeMetrics().registry)
     const histograms = Metric.snapshotUnsafe(context).filter(({ type }) => type === "Histogram")
     assert.isNotEmpty(histograms)
@@ -147,14 +147,14 @@ describe("metrics", () => {
     }
   })
 
-  it("stand apart from another service's", () => {
+  it("are separate for each service", () => {
     const [one, other] = [makeMetrics(), makeMetrics()]
     one.http.left(200)
     assert.isUndefined(valueOf(other, 'svc_http_requests{http_response_status_class="2xx"}'))
   })
 })
 
-it("providers have the conventions' names where there are some", () => {
+it("providers have the conventions' names where these define one", () => {
   assert.deepStrictEqual(["openai", "bedrock", "gemini", "my-host"].map(providerName), [
     "openai",
     "aws.bedrock",

@@ -52,7 +52,7 @@ describe("migrations", () => {
     })
   )
 
-  it.live("run from where the database stands", () =>
+  it.live("run from the database's current version", () =>
     Effect.gen(function* () {
       const url = yield* Database.emptyDatabase()
       const first = { "0001_one": note("one") }
@@ -64,7 +64,7 @@ describe("migrations", () => {
     })
   )
 
-  it.live("leave nothing when one of them fails", () =>
+  it.live("change nothing when one of them fails", () =>
     Effect.gen(function* () {
       const url = yield* Database.emptyDatabase()
       const error = yield* Effect.flip(on(url, migrate({ "0001_one": note("one"), "0002_two": broken })))
@@ -77,7 +77,7 @@ describe("migrations", () => {
     })
   )
 
-  it.live("refuse a database that a later version has changed", () =>
+  it.live("reject a database of a later version", () =>
     Effect.gen(function* () {
       const url = yield* Database.emptyDatabase()
       const first = { "0001_one": note("one") }
@@ -87,7 +87,7 @@ describe("migrations", () => {
     })
   )
 
-  it.live("say at a start what the table of jobs cannot be made for", () =>
+  it.live("report at startup why the table of jobs cannot be created", () =>
     Effect.gen(function* () {
       const url = yield* Database.emptyDatabase()
       const start = Effect.scoped(Layer.build(migrated))
@@ -101,7 +101,7 @@ describe("migrations", () => {
     })
   )
 
-  it.live("give the schema that is kept beside this test", () =>
+  it.live("produce the schema in the snapshot", () =>
     Effect.gen(function* () {
       const schema = yield* on(yield* Database.freshDatabase(), describeSchema)
       yield* Effect.promise(() => expect(schema).toMatchFileSnapshot("./schema.snapshot.txt"))

@@ -9,7 +9,7 @@ import { post, reasonOf, text, watched } from "./OutboundFixture.ts"
 const single = Outbound.layerWith({ connectionsPerOrigin: 1, keepAliveMs: 30_000 })
 
 layer(single, { excludeTestServices: true })("Outbound with one connection", (it) => {
-  it.effect("calls one after another share it", () =>
+  it.effect("consecutive calls share it", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((_, response) => response.end("pong"))
@@ -18,7 +18,7 @@ layer(single, { excludeTestServices: true })("Outbound with one connection", (it
     })
   )
 
-  it.effect("a call that finds none free waits on its connect clock and costs nobody theirs", () =>
+  it.effect("a call without a free connection waits within its connect limit and disturbs no other call", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const open: Array<ServerResponse> = []
@@ -78,7 +78,7 @@ const mute = Effect.acquireRelease(
 )
 
 layer(Layer.empty, { excludeTestServices: true })("Outbound to who is slow", (it) => {
-  it.effect("waits for a connection for as long as it is told to", () =>
+  it.effect("waits for a connection up to its connect limit", () =>
     Effect.gen(function* () {
       const { port } = (yield* mute).address() as AddressInfo
       const context = yield* Layer.build(Outbound.layerPatient(13_000))
@@ -90,7 +90,7 @@ layer(Layer.empty, { excludeTestServices: true })("Outbound to who is slow", (it
 })
 
 layer(Layer.empty, { excludeTestServices: true })("Outbound's end", (it) => {
-  it.effect("closes what is open", () =>
+  it.effect("closes open connections", () =>
     Effect.gen(function* () {
       const host = yield* watched((_, response) => response.write("word"))
       const scope = yield* Scope.make()

@@ -6,7 +6,7 @@ import { upstream } from "../providers/upstream.ts"
 import { post } from "./OutboundFixture.ts"
 
 describe("targetOf", () => {
-  it("parts a URL", () => {
+  it("splits a URL", () => {
     assert.deepStrictEqual(targetOf("https://api.example.com:8443/v1/x?y=1"), {
       origin: "https://api.example.com:8443",
       path: "/v1/x?y=1"

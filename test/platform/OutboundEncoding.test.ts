@@ -27,8 +27,8 @@ const allOf = Effect.fnUntraced(function* ({ each }: OutboundStream) {
   return Buffer.concat(pieces).toString()
 })
 
-describe("how a body is compressed", () => {
-  it("shows in its first bytes, whatever its head says", () => {
+describe("the compression of a body", () => {
+  it("is detected by its first bytes, whatever its headers say", () => {
     for (const headers of [{}, { "content-encoding": "br" }, { "content-encoding": "identity" }]) {
       assert.strictEqual(codecOf(headers, packs.gzip, true), "gzip")
       assert.strictEqual(codecOf(headers, packs.zstd, false), "zstd")
@@ -38,13 +38,13 @@ describe("how a body is compressed", () => {
     }
   })
 
-  it("is believed of the head where the codec has no mark", () => {
+  it("is taken from the header when the codec has no magic number", () => {
     assert.strictEqual(codecOf({ "content-encoding": "br" }, packs.br, false), "br")
     assert.strictEqual(codecOf({ "content-encoding": "Deflate" }, packs.deflate, false), "deflate")
     assert.strictEqual(codecOf({ "content-encoding": "deflate" }, packs["deflate-raw"], false), "deflate-raw")
   })
 
-  it("is Brotli where a text was due and there is none", () => {
+  it("is Brotli when a text is expected and the body is none", () => {
     assert.strictEqual(codecOf({}, packs.br, true), "br")
     assert.isUndefined(codecOf({}, packs.br, false))
     assert.isUndefined(codecOf({}, Buffer.from("<html>"), true))
@@ -82,7 +82,7 @@ describe("a compressed body", () => {
     )
   }
 
-  it.effect("is not made of one that is plain", () =>
+  it.effect("leaves an uncompressed body unchanged", () =>
     Effect.gen(function* () {
       const pieces = [Buffer.from("a"), Buffer.from("b")]
       assert.strictEqual(yield* allOf(yield* plainStream(streamOf(pieces))), "ab")
@@ -91,7 +91,7 @@ describe("a compressed body", () => {
     })
   )
 
-  it.effect("that becomes far more than it was is left", () =>
+  it.effect("that decompresses beyond the limit fails", () =>
     Effect.gen(function* () {
       const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024))
       const error = yield* Effect.flip(allOf(unpackedStream(streamOf([]), bomb, "gzip")))

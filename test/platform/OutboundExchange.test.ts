@@ -6,7 +6,7 @@ import { nobody, upstream } from "../providers/upstream.ts"
 import { post, reasonOf, text, watched } from "./OutboundFixture.ts"
 
 layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer", (it) => {
-  it.effect("gives status, headers and body whatever the status, and sends what it was given and no trace", () =>
+  it.effect("returns status, headers and body for every status, and sends the given headers without a trace", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((request, response) => {
@@ -34,7 +34,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer"
     })
   )
 
-  it.effect("bounds the body, announced or not", () =>
+  it.effect("limits the body's size, announced or not", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((request, response) => {
@@ -49,7 +49,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer"
     })
   )
 
-  it.effect("names a host that refuses connections", () =>
+  it.effect("reports a host that refuses connections", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const origin = yield* nobody
@@ -60,7 +60,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer"
     })
   )
 
-  it.effect("tells a connection lost before the answer from one lost within it", () =>
+  it.effect("distinguishes a connection lost before the response from one lost within it", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((request, response) => {
@@ -74,7 +74,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer"
     })
   )
 
-  it.effect("keeps its total clock and hangs up when it strikes", () =>
+  it.effect("enforces its total limit and closes the connection", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* watched(() => {})
@@ -84,7 +84,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer"
     })
   )
 
-  it.effect("hangs up when interrupted", () =>
+  it.effect("closes the connection when interrupted", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* watched(() => {})
@@ -95,7 +95,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer"
     })
   )
 
-  it.effect("shows nothing of the request in its errors", () =>
+  it.effect("reveals nothing of the request in its errors", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const origin = yield* nobody

@@ -6,7 +6,7 @@ import { upstream } from "../providers/upstream.ts"
 import { post, reasonOf, rest, text, watched } from "./OutboundFixture.ts"
 
 layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is read as it comes", (it) => {
-  it.effect("gives a body as it comes, and its end as often as asked", () =>
+  it.effect("returns a body as it arrives, and its end on every later read", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       let more: (() => void) | undefined
@@ -25,7 +25,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives what has arrived together, but not all of much", () =>
+  it.effect("joins what has arrived, up to a limit", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const answers: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -50,7 +50,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives each piece as it comes, to whoever wants more, and leaves the rest for the next", () =>
+  it.effect("passes each chunk on as it arrives, and leaves the rest for the next reader", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       let more: ((bytes: string) => void) | undefined
@@ -87,7 +87,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("leaves the bytes of an interrupted read for the next", () =>
+  it.effect("keeps the bytes of an interrupted read for the next one", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       let more: (() => void) | undefined
@@ -103,7 +103,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives what came before a break, then the break", () =>
+  it.effect("returns the bytes before a broken connection, then the error", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* upstream((request, response) => {
@@ -158,7 +158,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("says at the end of its time that a slow reader has held it up", () =>
+  it.effect("reports on a timeout that a slow reader has held it up", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const block = Buffer.alloc(256 * 1024)
@@ -174,7 +174,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("hangs up when its scope closes, and while it waits for the head", () =>
+  it.effect("closes the connection when its scope closes, also while it waits for the headers", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const streaming = yield* watched((_, response) => response.write("word"))
@@ -191,7 +191,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
-  it.effect("makes the sender wait for a slow reader, whose slowness strikes no idle clock", () =>
+  it.effect("makes the sender wait for a slow reader without an idle timeout", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const block = Buffer.alloc(1024 * 1024)

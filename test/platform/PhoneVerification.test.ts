@@ -34,7 +34,7 @@ const reasonOf = <A>(work: Effect.Effect<A, { readonly reason: string }>) =>
   Effect.map(Effect.flip(work), ({ reason }) => reason)
 
 describe("PhoneVerification", () => {
-  it.live("asks Twilio to send a code, and whether it was that one", () =>
+  it.live("sends and checks a code through Twilio", () =>
     Effect.gen(function* () {
       const verify = yield* twilio
       yield* using(verify.settings, (phones) =>
@@ -62,7 +62,7 @@ describe("PhoneVerification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows a number as Twilio spells it", () =>
+  it.live("uses Twilio's spelling of a number", () =>
     Effect.gen(function* () {
       const verify = yield* twilio
       verify.told.spells = () => NUMBER
@@ -82,7 +82,7 @@ describe("PhoneVerification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows a code that has expired, was guessed at too often, or was asked for too often", () =>
+  it.live("recognizes expired codes, too many guesses and too many requests", () =>
     Effect.gen(function* () {
       const verify = yield* twilio
       yield* using(verify.settings, (phones) =>
@@ -101,7 +101,7 @@ describe("PhoneVerification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows a number that Twilio sends no codes to, whatever status it says that with", () =>
+  it.live("recognizes a number that cannot receive codes, whatever the status", () =>
     Effect.gen(function* () {
       const verify = yield* twilio
       yield* using(verify.settings, (phones) =>
@@ -126,7 +126,7 @@ describe("PhoneVerification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that another time it may go well, and nothing of the token or the number", () =>
+  it.live("reports a temporary failure without the token or the number", () =>
     Effect.gen(function* () {
       const verify = yield* twilio
       const answers = [
@@ -157,7 +157,7 @@ describe("PhoneVerification", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("writes the code into the log of a sandbox, which any node can check, and verifies nothing elsewhere", () =>
+  it.live("writes the code to the log in a sandbox, where any node can check it, and verifies nothing elsewhere", () =>
     Effect.gen(function* () {
       const sandbox = { SANDBOX: "on" }
       const sent = yield* Effect.provide(

@@ -23,7 +23,7 @@ const look = (settings: Record<string, string>) =>
   )
 
 describe("portsFree", () => {
-  it.live("frees the ports that it has looked at", () =>
+  it.live("frees the ports that it has checked", () =>
     Effect.gen(function* () {
       const { port } = yield* Effect.scoped(taken)
       assert.strictEqual(yield* look({ PORT: String(port) }), "free")
@@ -43,7 +43,7 @@ describe("portsFree", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses one port for both addresses, and an address of another machine", () =>
+  it.live("rejects the same port for both servers, and an address of another machine", () =>
     Effect.gen(function* () {
       const { port } = yield* Effect.scoped(taken)
       const both = yield* look({ PORT: String(port), OPS_PORT: String(port) })

@@ -36,7 +36,7 @@ const groq = {
 }
 
 describe("PROVIDERS_FILE", () => {
-  it.effect("is read with its keys, and silence on data taken for the worst", () =>
+  it.effect("is read with its keys, and a host without a data policy counts as training on data", () =>
     Effect.gen(function* () {
       const [first, second, ...rest] = yield* hostsOf([ollama, groq], { GROQ_API_KEY: "gsk_1" })
       assert.isDefined(first)
@@ -51,7 +51,7 @@ describe("PROVIDERS_FILE", () => {
     })
   )
 
-  it.effect("has a host without its key as not keyed", () =>
+  it.effect("marks a host without its key as not keyed", () =>
     Effect.gen(function* () {
       const [host] = yield* hostsOf([groq])
       assert.deepInclude(host, { keyed: false, apiKey: undefined })
@@ -152,7 +152,7 @@ describe("PROVIDERS_FILE", () => {
     )
   }
 
-  it.effect("refuses what is no JSON, without repeating it", () =>
+  it.effect("rejects invalid JSON without repeating it", () =>
     Effect.gen(function* () {
       const { path, result } = yield* load("[{api_key: sk-planted")
       assert.deepInclude(result, { _tag: "Failure" })
@@ -177,7 +177,7 @@ describe("PROVIDERS_FILE", () => {
     })
   )
 
-  it.effect("says when it cannot be read", () =>
+  it.effect("reports a file that cannot be read", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         loadProvidersFile({

@@ -75,7 +75,7 @@ const tunnels = (value: number): ReadonlyArray<string> => [
 const hostOf = (notation: string) => new URL(`https://${notation}/`).hostname.replace(/^\[(.*)\]$/, "$1")
 
 describe("PublicAddress", () => {
-  it("knows what is of the public internet", () => {
+  it("accepts addresses of the public internet", () => {
     for (const address of [
       "1.1.1.1",
       "93.184.215.14",
@@ -90,7 +90,7 @@ describe("PublicAddress", () => {
       assert.isTrue(isPublicAddress(address), address)
     }
   })
-  it("knows what is not, whatever it is called", () => {
+  it("rejects all other addresses in every notation", () => {
     const none = ["", "localhost", "1.1.1", "0x7f000001", "2130706433", "1.1.1.1/8", "[::1]", "example.com"]
     const six = [
       "::",
@@ -108,7 +108,7 @@ describe("PublicAddress", () => {
     for (const [network] of special4) assert.isFalse(isPublicAddress(network), network)
     assert.isFalse(isPublicAddress("255.255.255.255"))
   })
-  it("knows what is of this machine alone", () => {
+  it("recognizes loopback addresses", () => {
     for (const address of ["127.0.0.1", "127.255.255.255", "::1", "::ffff:127.0.0.1"]) {
       assert.isTrue(isLoopbackAddress(address), address)
     }
@@ -119,7 +119,7 @@ describe("PublicAddress", () => {
     for (const name of ["localhost.example.com", "mylocalhost", "", "."]) assert.isFalse(isLocalhost(name), name)
   })
   for (const seed of seeds(1)) {
-    it(`admits no address of a special network in any notation, and every other one (LEDGER_SEED=${seed})`, () => {
+    it(`rejects addresses of special networks in every notation, and accepts all others (LEDGER_SEED=${seed})`, () => {
       const random = new Random(seed)
       for (let round = 0; round < 2_000; round++) {
         const value = random.chance(0.7) ? within(random, random.pick(special4)) : random.below(2 ** 32)

@@ -86,7 +86,7 @@ const rawHost = (bytes: string) =>
   )
 
 describe("PublicFetch", () => {
-  it.live("says what a URL alone forbids", () =>
+  it.live("rejects URLs by their text alone", () =>
     Effect.gen(function* () {
       const [strict, open] = [yield* service({ allowLoopback: false }), yield* service()]
       const notHttps = "must be an https URL"
@@ -136,7 +136,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fetches over TLS by name, telling nothing but what it was given", () =>
+  it.live("fetches over TLS by name, sending only the given headers", () =>
     Effect.gen(function* () {
       const host = yield* secureHost((request, response) => {
         response.setHeader("set-cookie", "a=1")
@@ -165,7 +165,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes no host at its word: a certificate must be trusted and have its name", () =>
+  it.live("requires a trusted certificate with the host's name", () =>
     Effect.gen(function* () {
       const host = yield* secureHost((_, response) => response.end("never"))
       const { resolve } = lying(["127.0.0.1"])
@@ -177,7 +177,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("judges the very addresses it connects to, at every call", () =>
+  it.live("checks the very addresses it connects to, at every call", () =>
     Effect.gen(function* () {
       const host = yield* secureHost((_, response) => response.end("here"))
       const url = `https://images.test:${host.port}/`
@@ -215,7 +215,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("speaks openly to this machine alone", () =>
+  it.live("allows plain http only to this machine", () =>
     Effect.gen(function* () {
       const made = yield* service({ resolve: lying(["1.1.1.1"]).resolve })
       assert.deepStrictEqual(yield* reasonOf(made, get("http://localhost:9/")), notPublic)
@@ -231,7 +231,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("follows no redirect and takes success alone for an answer", () =>
+  it.live("follows no redirect and accepts only success statuses", () =>
     Effect.gen(function* () {
       const target = yield* upstream((_, response) => response.end("secret"))
       const host = yield* upstream((request, response) => {
@@ -247,7 +247,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("reads no more than was allowed, said beforehand or not", () =>
+  it.live("limits the body's size, announced or not", () =>
     Effect.gen(function* () {
       const host = yield* upstream((request, response) => {
         const length = Number(new URL(request.url!, "http://x").searchParams.get("length"))
@@ -269,7 +269,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("unpacks nothing", () =>
+  it.live("does not decompress", () =>
     Effect.gen(function* () {
       const packed = gzipSync(Buffer.alloc(100_000))
       const host = yield* upstream((_, response) => {
@@ -281,7 +281,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("gives up on who does not speak HTTP, says too much before the answer, or is not there", () =>
+  it.live("fails for a host that does not speak HTTP, sends too many headers, or is unreachable", () =>
     Effect.gen(function* () {
       const made = yield* service()
       const unreachable = (url: string) => Effect.map(reasonOf(made, get(url)), ({ _tag }) => _tag)
@@ -307,7 +307,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("waits no longer than it may, be it for a name, an answer or its end, and hangs up", () =>
+  it.live("times out while resolving, waiting or reading, and closes the connection", () =>
     Effect.gen(function* () {
       const closed = yield* Deferred.make<void>()
       const host = yield* upstream((request, response) => {
@@ -334,7 +334,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hangs up when interrupted, and has so many calls at a time and no more", () =>
+  it.live("closes the connection when interrupted, and limits parallel calls", () =>
     Effect.gen(function* () {
       const arrived = yield* Deferred.make<void>()
       const closed = yield* Deferred.make<void>()
@@ -354,7 +354,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("waits for its turn where it may, within its time", () =>
+  it.live("waits for a free slot within its time limit", () =>
     Effect.gen(function* () {
       const arrived = yield* Deferred.make<void>()
       const host = yield* upstream((request, response) => {
@@ -373,7 +373,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("judges a name by where it leads now, and does not refuse one that cannot be found", () =>
+  it.live("checks a name's current addresses, and accepts one that cannot be resolved", () =>
     Effect.gen(function* () {
       const judge = (url: string, resolve: Resolve, allowLoopback = false) =>
         Effect.flatMap(service({ allowLoopback, resolve }), (made) => made.judge(url))
@@ -395,7 +395,7 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes any status for an answer where that is asked for, and reads its beginning alone", () =>
+  it.live("with anyStatus accepts any status, and reads only the start of the body", () =>
     Effect.gen(function* () {
       const made = yield* service()
       const host = yield* upstream(

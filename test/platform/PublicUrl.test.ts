@@ -7,7 +7,7 @@ const on = (variables: Record<string, string>) =>
   PublicUrl.pipe(Effect.provide(PublicUrl.layer.pipe(Layer.provide(Config.layerFrom(variables)))))
 
 describe("PublicUrl", () => {
-  it.effect("is what the operator says, whatever port is listened on", () =>
+  it.effect("is PUBLIC_URL, whatever the listening port", () =>
     Effect.gen(function* () {
       const url = yield* on({ PUBLIC_URL: "https://gate.example/", PORT: "80" })
       url.listening(1234)
@@ -15,7 +15,7 @@ describe("PublicUrl", () => {
     })
   )
 
-  it.effect("is else this machine by its port, once that is known where any would do", () =>
+  it.effect("defaults to this machine with its port, once the port is known", () =>
     Effect.gen(function* () {
       const url = yield* on({ PORT: "0" })
       url.listening(1234)

@@ -59,7 +59,7 @@ const middleman = (port: number) =>
   })
 
 describe.skipIf(missing !== undefined)("a link to Redis", () => {
-  it.live("answers what Redis does, and nothing while it is away, which it says once", () => {
+  it.live("returns Redis's answers, nothing while it is down, and logs the outage once", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)("a link to Redis", () => {
     }).pipe(Effect.provide([RedisServer.layer, layer]))
   })
 
-  it.live("asks a Redis that hangs once, and the others not at all", () => {
+  it.live("lets one request try a hanging Redis, and fails the others at once", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer
@@ -138,7 +138,7 @@ describe.skipIf(missing !== undefined)("a link to Redis", () => {
     20_000
   )
 
-  it.live("is made without a Redis, and shows no password", () => {
+  it.live("is created without a Redis, and shows no password", () => {
     const { layer, lines } = recorder()
     return Effect.gen(function* () {
       const server = yield* RedisServer

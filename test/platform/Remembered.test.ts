@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Remembered } from "../../src/platform/Remembered.ts"
 
-describe("what is remembered", () => {
-  it("lives for its time, and anew when it is set again", () => {
+describe("a remembered entry", () => {
+  it("lives for its lifetime, which setting it again restarts", () => {
     const memory = new Remembered<number>({ capacity: 10, lifeMs: 100 })
     memory.set("a", 1, 0)
     assert.strictEqual(memory.get("a", 99), 1)
@@ -14,7 +14,7 @@ describe("what is remembered", () => {
     assert.strictEqual(memory.get("b", 0), undefined)
   })
 
-  it("has room for so many, and forgets first what was not used for longest", () => {
+  it("is evicted when it is the least recently used beyond the capacity", () => {
     const memory = new Remembered<string>({ capacity: 2, lifeMs: 100 })
     memory.set("a", "A", 0)
     memory.set("b", "B", 0)

@@ -4,7 +4,7 @@ import { Random, seeds } from "../ledger/Random.ts"
 
 describe("a roster", () => {
   const [seed = 0] = seeds(1)
-  it(`holds those who joined and did not leave, whatever the order (LEDGER_SEED=${seed})`, () => {
+  it(`holds the members that joined and did not leave, in any order (LEDGER_SEED=${seed})`, () => {
     const random = new Random(seed)
     const roster = new Roster<number>()
     const places = new Map<number, Place<number>>()
@@ -22,7 +22,7 @@ describe("a roster", () => {
     assert.sameMembers([...roster.members], [...places.keys()])
   })
 
-  it("is not changed by one who leaves again", () => {
+  it("is not changed by a member that leaves twice", () => {
     const roster = new Roster<string>()
     const [first, second] = [roster.join("first"), roster.join("second")]
     roster.leave(first)

@@ -92,7 +92,7 @@ describe("the signatures of the tests' own store", () => {
 })
 
 layer(Outbound.layer, { excludeTestServices: true })("S3Files", (it) => {
-  it.effect("keeps, gives in parts and removes files, each below `files/` in the bucket", () =>
+  it.effect("stores, returns in ranges and removes files under `files/` in the bucket", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const store = s3Files(settings(s3.origin), yield* Outbound)
@@ -111,7 +111,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Files", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("keeps an empty file, and one of megabytes as it was", () =>
+  it.effect("stores an empty file and a large one unchanged", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const store = s3Files(settings(s3.origin), yield* Outbound)
@@ -124,7 +124,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Files", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("calls the bucket as a host where that is wished", () =>
+  it.effect("addresses the bucket as a host on request", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const outbound = yield* Outbound
@@ -149,7 +149,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Files", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("tells the ids it has in their order, from behind one of them", () =>
+  it.effect("lists its ids in order, after a given one", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const store = s3Files(settings(s3.origin), yield* Outbound)
@@ -163,7 +163,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Files", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("tries again past what passes, and no more than twice", () =>
+  it.effect("retries temporary failures, at most twice", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const store = s3Files(settings(s3.origin), yield* Outbound)
@@ -182,7 +182,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Files", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("says what a store refuses, without a secret or an id, and does not insist", () =>
+  it.effect("reports a rejection without a secret or an id, and does not retry it", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const outbound = yield* Outbound
@@ -205,7 +205,7 @@ layer(Outbound.layer, { excludeTestServices: true })("S3Files", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is unavailable where nobody answers, and where a file breaks off or is another than was stored", () =>
+  it.effect("is unavailable when the store does not answer, and when a file is truncated or different", () =>
     Effect.gen(function* () {
       const s3 = yield* startS3
       const outbound = yield* Outbound

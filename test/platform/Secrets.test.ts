@@ -33,7 +33,7 @@ const opened = (secrets: Secrets["Service"], sealed: Uint8Array, purpose = "p") 
 }
 
 describe("Secrets", () => {
-  it.live("know a text again by a digest that nobody else can make", () =>
+  it.live("recognize a text by a keyed digest", () =>
     Effect.gen(function* () {
       const path = yield* directory
       const [one, same] = [yield* started(path), yield* started(path)]
@@ -47,7 +47,7 @@ describe("Secrets", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("open what they sealed, for the same purpose and unchanged", () =>
+  it.live("open what they sealed, only for the same purpose and unchanged", () =>
     Effect.gen(function* () {
       const secrets = yield* started(yield* directory)
       const sealed = secrets.seal(secret, "p")
@@ -64,7 +64,7 @@ describe("Secrets", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are the same at every start on one directory, whoever is first", () =>
+  it.live("are the same at every start on one directory, whichever process starts first", () =>
     Effect.gen(function* () {
       const path = yield* directory
       const all = yield* Effect.all(
@@ -80,7 +80,7 @@ describe("Secrets", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are those of SECRETS_KEY where there is one, on every node that has it", () =>
+  it.live("use SECRETS_KEY on every node that has it", () =>
     Effect.gen(function* () {
       const [here, there] = [yield* directory, yield* directory]
       const [first, second] = [yield* started(here, { SECRETS_KEY: KEY }), yield* started(there, { SECRETS_KEY: KEY })]
@@ -92,7 +92,7 @@ describe("Secrets", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stop the start when their key cannot be used", () =>
+  it.live("stop the start when their key is unusable", () =>
     Effect.gen(function* () {
       const path = yield* directory
       const why = (env: Record<string, string>) =>

@@ -27,7 +27,7 @@ describe("the table of settings", () => {
     })
   )
 
-  it.effect("names the first variable with a wrong text", () =>
+  it.effect("names the first variable with an invalid value", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(decode({ PORT: "http", HOLD_TTL: "soon" }))
       assert.strictEqual(error.message, "PORT must be a port, a whole number from 0 (any free one) to 65535")

@@ -36,7 +36,7 @@ const unavailable = <A, E, R>(statement: Effect.Effect<A, E, R>) =>
     return String(error.cause)
   })
 
-it("makes JSON storable, and leaves what looks like an escape", () => {
+it("makes JSON storable, and keeps text that looks like an escape", () => {
   const stored = Sql.storable(JSON.stringify(["a\0\ud83d\\u0000", "\u0001"]))
   assert.deepStrictEqual(JSON.parse(stored), ["a\ufffd\ufffd\\u0000", "\u0001"])
 })
@@ -59,7 +59,7 @@ layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
     })
   )
 
-  it.effect("is unavailable when the server ends the session or the statement takes too long", () =>
+  it.effect("fails as unavailable when the server ends the session or the statement takes too long", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       // Whether the server's last message or the end of the connection is seen first is open.
@@ -83,7 +83,7 @@ layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
     })
   )
 
-  it.effect("dies of a mistake in a statement, telling nothing of its parameters", () =>
+  it.effect("dies of a mistake in a statement without revealing its parameters", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       assert.include(yield* refused(sql`SELECT nothing FROM account`), 'column "nothing" does not exist')
@@ -116,7 +116,7 @@ layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
 })
 
 describe("a database that cannot be used", () => {
-  it.live("is unavailable, and not named with its password", () =>
+  it.live("is unavailable, and its password is not shown", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.make({ url: Redacted.make(`postgres://user:${secret}@127.0.0.1:1/db`) })
       const cause = yield* unavailable(sql`SELECT 1`)
@@ -162,7 +162,7 @@ describe("the service's database", () => {
     (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
   )
 
-  it.live("has as many connections to the embedded one as it may, and a command beside it too", () =>
+  it.live("has its full number of connections to the embedded server, as does a command beside it", () =>
     Effect.gen(function* () {
       const variables = { DATA_DIR: yield* directory, DATABASE_POOL_SIZE: "70" }
       const all = (sql: SqlClient.SqlClient) =>
@@ -182,7 +182,7 @@ describe("the service's database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is the embedded one, which a command beside it shares", () =>
+  it.live("is on the embedded server, which a command beside it shares", () =>
     Effect.gen(function* () {
       const variables = { DATA_DIR: yield* directory, LOG_LEVEL: "none" }
       const service = yield* Layer.build(started(variables, Sql.layer))

@@ -19,13 +19,13 @@ describe("a failure of the database", () => {
     ["P0001", "secret", "the database refused a statement (SQLSTATE P0001)", false],
     [undefined, "secret", "a statement could not be sent to the database", false]
   ] as const) {
-    it(`with SQLSTATE ${code} is told in words, without values`, () => {
+    it(`with SQLSTATE ${code} is described in words, without values`, () => {
       assert.strictEqual(describeSqlError(failed(code, message)), told)
       assert.strictEqual(isPassing(failed(code, message)), passing)
     })
   }
 
-  it("to connect is told with its address", () => {
+  it("to connect is described with its address", () => {
     const error = failed("ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1", "connect")
     assert.strictEqual(describeSqlError(error), "the database cannot be reached (connect ECONNREFUSED 127.0.0.1:1)")
     assert.isTrue(isPassing(error))

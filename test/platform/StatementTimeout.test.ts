@@ -16,8 +16,8 @@ const harmed = Effect.gen(function* () {
 
 const soon = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, StatementTimeout, SOON)
 
-describe("a statement over a connection that says nothing more", () => {
-  it.live("fails as unavailable, and the next one has another connection", () =>
+describe("a statement on an unresponsive connection", () => {
+  it.live("fails as unavailable, and the next one gets another connection", () =>
     Effect.gen(function* () {
       const { sql, wire } = yield* harmed
       yield* sql`SELECT 1`
@@ -60,8 +60,8 @@ describe("a statement over a connection that says nothing more", () => {
   )
 })
 
-describe("a statement that takes its time", () => {
-  it.live("is cancelled, and its transaction undone", () =>
+describe("a slow statement", () => {
+  it.live("is cancelled, and its transaction rolled back", () =>
     Effect.gen(function* () {
       const { sql } = yield* harmed
       yield* sql`CREATE TABLE seen (n integer)`
@@ -76,7 +76,7 @@ describe("a statement that takes its time", () => {
     })
   )
 
-  it.live("has it where it is given more", () =>
+  it.live("may run for longer with a longer timeout", () =>
     Effect.gen(function* () {
       const { sql } = yield* harmed
       const slow = Effect.provideService(sql`SELECT 1 AS n FROM pg_sleep(0.5)`, StatementTimeout, Infinity)

@@ -16,7 +16,7 @@ const fresh = Effect.gen(function* () {
 })
 
 describe("statements on connections of their own", () => {
-  it.live("wait for nobody who has the whole pool", () =>
+  it.live("do not wait when the pool is exhausted", () =>
     Effect.gen(function* () {
       const { own, sql } = yield* fresh
       yield* Effect.forEach(Array(POOLED), () => sql.reserve)
@@ -24,7 +24,7 @@ describe("statements on connections of their own", () => {
     })
   )
 
-  it.live("are no part of a transaction around them", () =>
+  it.live("are not part of a surrounding transaction", () =>
     Effect.gen(function* () {
       const { own, sql } = yield* fresh
       yield* sql`CREATE TABLE seen (n integer)`
@@ -35,7 +35,7 @@ describe("statements on connections of their own", () => {
     })
   )
 
-  it.live("are planned once, and never to read a whole table", () =>
+  it.live("are planned once, without sequential scans", () =>
     Effect.gen(function* () {
       const { own } = yield* fresh
       const settings = ["plan_cache_mode", "enable_seqscan", "statement_timeout", "timezone"]
@@ -50,7 +50,7 @@ describe("statements on connections of their own", () => {
     })
   )
 
-  it.live("have no clock, and another connection when one is lost or given up", () =>
+  it.live("have no timeout, and get a new connection when one is lost", () =>
     Effect.gen(function* () {
       const { own, sql, wire } = yield* fresh
       const [one] = yield* own.unsafe<{ pid: number }>("SELECT pg_backend_pid() AS pid", [])

@@ -17,7 +17,7 @@ const telling = <A, E>(env: Record<string, string>, body: Effect.Effect<A, E>) =
 const one = Effect.map(Tracing, (tracing) => tracing.server(undefined, undefined)?.set({ "svc.amount": 12n }).end())
 
 describe("telemetry", () => {
-  it.live("is exported whole at the end, and not at all without an endpoint", () =>
+  it.live("is exported completely at the end, and not at all without an endpoint", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector()
       const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }
@@ -54,7 +54,7 @@ describe("telemetry", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends no log with the ids of a span of Effect's own, which are none, and those of what is around it", () =>
+  it.live("sends logs with the ids of the surrounding span, never with Effect's placeholder ids", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector()
       const span = Tracer.externalSpan({ traceId: "a".repeat(32), spanId: "b".repeat(16) })
@@ -73,7 +73,7 @@ describe("telemetry", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps no more than a few exports for a collector that does not answer, and ends without it", () =>
+  it.live("buffers only a few exports for an unresponsive collector, and ends without it", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector("hangs")
       yield* telling(
@@ -92,7 +92,7 @@ describe("telemetry", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps nothing for as long as a collector asks it to, and goes on soon", () =>
+  it.live("buffers nothing during a pause that a collector asks for, and resumes soon", () =>
     Effect.gen(function* () {
       const collector = yield* startCollector("pauses")
       yield* telling(
@@ -121,7 +121,7 @@ describe("the console", () => {
       return said.map((line) => JSON.parse(line))
     })
 
-  it.live("has a line of JSON for each entry, with its request and its trace", () =>
+  it.live("prints a JSON line for each entry, with its request and trace", () =>
     Effect.gen(function* () {
       const span = Tracer.externalSpan({ traceId: "a".repeat(32), spanId: "b".repeat(16) })
       const within = Effect.logWarning("late", { after: 5n }).pipe(
@@ -137,7 +137,7 @@ describe("the console", () => {
     })
   )
 
-  it.live("has no ids of a span of Effect's own, which are none, and those of what is around it", () =>
+  it.live("prints the ids of the surrounding span, never Effect's placeholder ids", () =>
     Effect.gen(function* () {
       const span = Tracer.externalSpan({ traceId: "a".repeat(32), spanId: "b".repeat(16) })
       const inside = Effect.logInfo("inside").pipe(
@@ -155,7 +155,7 @@ describe("the console", () => {
     })
   )
 
-  it.live("says nothing below the operator's level", () =>
+  it.live("prints nothing below the operator's level", () =>
     Effect.gen(function* () {
       const both = Effect.andThen(Effect.logInfo("quiet"), Effect.logError("loud"))
       const said = yield* lines({ LOG_LEVEL: "error" }, both)

@@ -6,7 +6,7 @@ describe("telemetry", () => {
   const telemetry = (variables: Record<string, string>) =>
     Effect.map(Config, (settings) => settings.telemetry).pipe(Effect.provide(Config.layerFrom(variables)))
 
-  it.effect("goes nowhere until told where, and not when switched off", () =>
+  it.effect("is not exported without an endpoint, or when switched off", () =>
     Effect.gen(function* () {
       const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }
       assert.isUndefined((yield* telemetry({})).endpoint)
@@ -15,7 +15,7 @@ describe("telemetry", () => {
     })
   )
 
-  it.effect("samples as OpenTelemetry's names for it say", () =>
+  it.effect("supports OpenTelemetry's samplers", () =>
     Effect.gen(function* () {
       const all: ReadonlyArray<readonly [string, number, boolean]> = [
         ["always_on", 1, false],
@@ -34,7 +34,7 @@ describe("telemetry", () => {
     })
   )
 
-  it.effect("takes pairs as OpenTelemetry writes them, and keeps headers to itself", () =>
+  it.effect("accepts OpenTelemetry's pairs, and redacts headers", () =>
     Effect.gen(function* () {
       const { headers, resource, serviceName } = yield* telemetry({
         OTEL_EXPORTER_OTLP_HEADERS: " Authorization = Basic%20aGVsbG8= ,x=1",

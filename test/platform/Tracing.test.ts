@@ -28,12 +28,12 @@ describe("W3C trace context", () => {
     }
   })
 
-  it("of a version to come is read as far as it is known", () => {
+  it("of a future version is read as far as it is known", () => {
     assert.strictEqual(readTraceContext(`01-${TRACE}-${SPAN}-01-more`, undefined)?.traceId, TRACE)
     assert.strictEqual(readTraceContext(`01-${TRACE}-${SPAN}-03`, undefined)?.sampled, true)
   })
 
-  it("that is not well formed is as good as absent", () => {
+  it("that is malformed counts as absent", () => {
     const malformed = [
       "",
       TRACE,
@@ -51,7 +51,7 @@ describe("W3C trace context", () => {
     assert.isUndefined(readTraceContext(undefined, "a=1"))
   })
 
-  it("keeps no state that is too long or could break a header", () => {
+  it("drops a tracestate that is too long or could break a header", () => {
     for (const state of ["a".repeat(513), "a=1\r\nx: y", ""]) {
       assert.isUndefined(readTraceContext(`00-${TRACE}-${SPAN}-01`, state)?.state)
     }
@@ -69,7 +69,7 @@ describe("sampling", () => {
     assert.isFalse(isSampled(sampler, "f".repeat(18) + below, undefined))
   })
 
-  it("takes the part it is told to, none and all included, and more of the same where the ratio is greater", () => {
+  it("records the given ratio, and a superset at a higher ratio", () => {
     const at = (ratio: number) => ids.filter((id) => isSampled({ ratio, followsParent: false }, id, undefined))
     assert.isEmpty(at(0))
     assert.lengthOf(at(1), ids.length)
@@ -92,7 +92,7 @@ describe("sampling", () => {
 })
 
 describe("a span", () => {
-  it("goes on with its caller's trace, or begins one", () => {
+  it("continues its caller's trace, or starts one", () => {
     const { spans, tracing } = recording()
     tracing.server(`00-${TRACE}-${SPAN}-01`, "a=1")!.end()
     tracing.server("nonsense", "a=1")!.end()
@@ -106,7 +106,7 @@ describe("a span", () => {
     assert.notStrictEqual(begun?.context.traceId, TRACE)
   })
 
-  it("is not there when its trace is not recorded", () => {
+  it("is absent when its trace is not recorded", () => {
     const { tracing } = recording({ ratio: 0, followsParent: true })
     assert.isUndefined(tracing.server(undefined, undefined))
     assert.isDefined(tracing.server(`00-${TRACE}-${SPAN}-01`, undefined))
@@ -132,7 +132,7 @@ describe("a span", () => {
     assert.isTrue(BigInt(second!.endTime) >= BigInt(second!.startTime))
   })
 
-  it("ends once, as it was at its end", () => {
+  it("ends once, with its final attributes", () => {
     const { spans, tracing } = recording()
     const span = tracing.server(undefined, undefined)!
     span.fail("Broken").end()
@@ -142,7 +142,7 @@ describe("a span", () => {
     assert.strictEqual(spans[0]?.attributes.get("error.type"), "Broken")
   })
 
-  it("names the trace of a receipt before its caller's does", () => {
+  it("takes precedence over the caller's trace on a receipt", () => {
     const { tracing } = recording()
     const span = tracing.server(undefined, undefined)
     const from = readTraceContext(`00-${TRACE}-${SPAN}-00`, undefined)

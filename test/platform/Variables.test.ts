@@ -28,7 +28,7 @@ const where =
 const parts = { allowed: "a number", parse: wholeNumber(2, 10), meaning: "" }
 
 describe("a variable", () => {
-  it.effect("is absent when it is empty, and read without the spaces around it", () =>
+  it.effect("counts as absent when it is empty, and is trimmed", () =>
     Effect.gen(function* () {
       for (const text of [undefined, "", "  "]) {
         assert.isUndefined(yield* where(text)(setting(parts)))
@@ -39,7 +39,7 @@ describe("a variable", () => {
     })
   )
 
-  it.effect("with a wrong text is named in the error, with what it must be and without its text", () =>
+  it.effect("with an invalid value is named in the error, with the allowed values and without its text", () =>
     Effect.gen(function* () {
       const wrong = yield* Effect.flip(where("s3cret")(setting(parts)))
       assert.strictEqual(wrong.message, "NAME must be a number")
@@ -60,7 +60,7 @@ describe("a variable", () => {
     })
   )
 
-  it.effect("is what it says", () =>
+  it.effect("has the value of its text", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* where("0")(port(1, "")), 0)
       assert.strictEqual(yield* where("::1")(host("h", "")), "::1")
@@ -75,7 +75,7 @@ describe("a variable", () => {
     })
   )
 
-  it.effect("of a length of time is of whole milliseconds, and no longer than a timer can wait", () =>
+  it.effect("of a duration is in whole milliseconds, and no longer than a timer can wait", () =>
     Effect.gen(function* () {
       const millisOf = (text: string) => Effect.map(where(text)(duration("1 second", "")), Duration.toMillis)
       assert.strictEqual(yield* millisOf("1.0005 seconds"), 1_001)

@@ -27,7 +27,7 @@ import { ignoredWithin } from "../Members.ts"
 /** Members that items have where they come from an answer, and that a client sends back with them. They ask for nothing. */
 const given = { id: Schema.Unknown, status: Schema.Unknown }
 
-/** The same of a search for tools, and of one's tools: the answer says who runs it. */
+/** The same for a search for tools and for its tools, where the answer also contains `execution`. */
 const run = { ...given, execution: Schema.Unknown }
 
 const inputParts = [ResponsesInputText, ResponsesInputImage, ResponsesInputFile] as const
@@ -57,7 +57,7 @@ const Item = Schema.Union([
   Schema.Struct({ ...ResponsesCallOutput.fields, ...given, output: prompt }),
   Schema.Struct({ ...ResponsesSaidCustomCall.fields, ...given }),
   Schema.Struct({ ...ResponsesCustomOutput.fields, ...given, output: prompt }),
-  // They have the role of who declares the tools, which is told no model.
+  // They contain the role that declares the tools, which no model receives.
   Schema.Struct({ ...ResponsesAdditionalTools.fields, ...given, role: Schema.Unknown, tools }),
   Schema.Struct({ ...ResponsesSaidSearch.fields, ...run }),
   Schema.Struct({ ...ResponsesSearchOutput.fields, ...run, tools })

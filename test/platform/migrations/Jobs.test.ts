@@ -19,7 +19,7 @@ describe("the migration of jobs", () => {
     }).pipe(Effect.provide(database))
   )
 
-  it.live("lets jobs have more turns than an integer counts", () =>
+  it.live("allows more attempts than a 32-bit integer counts", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`SELECT setval('job_sequence_seq', 2147483646)`

@@ -63,7 +63,7 @@ const ways: ReadonlyArray<Way> = [
 
 layer(Database.layer, { excludeTestServices: true })("a request", (it) => {
   for (const { commit, how } of ways) {
-    it.effect(`is late by the moment in its id, whatever its digits, where it is held ${how}`, () =>
+    it.effect(`is late by the time in its id when it is held ${how}`, () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const [owner, other] = [yield* customer(sql, 0n), yield* customer(sql, 0n)]

@@ -5,7 +5,7 @@ import { balance, close, customer, hold, request, run, wrongs } from "../../ledg
 import * as Database from "../../support/Database.ts"
 
 layer(Database.layer, { excludeTestServices: true })("the rules of the ledger's tables", (it) => {
-  it.effect("refuse what no request, no movement and no balance can be, and change nothing", () =>
+  it.effect("reject impossible requests, transfers and balances, and keep existing rows", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 1_000n)

@@ -9,7 +9,7 @@ const insert = (sql: SqlClient.SqlClient, id: string, sessionId: string | null) 
   sql`INSERT INTO session (id, account_id, session_id, metadata) VALUES (${id}, ${account}, ${sessionId}::text, '{}')`
 
 describe("the migration of sessions", () => {
-  it.live("lets a name stand once in an account, and no name often", () =>
+  it.live("allows each name once per account, and any number of sessions without a name", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const why = (effect: Effect.Effect<unknown, SqlError.SqlError>) =>

@@ -47,7 +47,7 @@ const closedAlone = (sql: SqlClient.SqlClient, op: CloseOperation) =>
   )
 
 layer(Database.layer, { excludeTestServices: true })("a single operation", (it) => {
-  it.effect("is not judged while it is plain, and is carried out and answered as if it were", () =>
+  it.effect("has the same effect and answer as in a group when it is plain", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const written = (ids: ReadonlyArray<string>) =>
@@ -92,7 +92,7 @@ layer(Database.layer, { excludeTestServices: true })("a single operation", (it) 
     })
   )
 
-  it.effect("does nothing where it is to be judged", () =>
+  it.effect("changes nothing when it is not plain", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -133,7 +133,7 @@ layer(Database.layer, { excludeTestServices: true })("a single operation", (it) 
     })
   )
 
-  it.effect("that waited for its account while its request was extended settles what it is then", () =>
+  it.effect("that waited for its account while its request was extended settles the extended hold", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -157,7 +157,7 @@ layer(Database.layer, { excludeTestServices: true })("a single operation", (it) 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("that waited for its account while its request ended is gone, whatever else is held", () =>
+  it.effect("that waited for its account while its request ended changes nothing", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       for (const others of [0n, 10n]) {
@@ -181,7 +181,7 @@ layer(Database.layer, { excludeTestServices: true })("a single operation", (it) 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("that waited for its account ends what has expired meanwhile", () =>
+  it.effect("that waited for its account ends holds that expired meanwhile", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 10n)
