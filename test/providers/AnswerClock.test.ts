@@ -8,8 +8,8 @@ import { double, outcomes, poolCall, pooled } from "./pools.ts"
 const kind = { provider: "a", model: "m", size: "10", leastMs: 30_000 }
 const [a, b] = [candidate("a"), candidate("b")]
 
-describe("the clock of an attempt at a whole answer", () => {
-  it.effect("is the least one, until such answers are known to take more", () =>
+describe("the time limit of an attempt at a complete answer", () => {
+  it.effect("is the minimum until such answers are known to take longer", () =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const times = new AnswerTimes()
@@ -31,7 +31,7 @@ describe("the clock of an attempt at a whole answer", () => {
     })
   )
 
-  it.effect("doubles while no such answer has come, so that slow ones become known", () =>
+  it.effect("doubles while no such answer has arrived, so that slow kinds can complete", () =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const times = new AnswerTimes()
@@ -47,7 +47,7 @@ describe("the clock of an attempt at a whole answer", () => {
   )
 })
 
-describe("a host that hangs at a whole answer", () => {
+describe("a host that hangs on a complete answer", () => {
   const asked = Effect.fnUntraced(function* (
     policy: Parameters<typeof poolCall>[1],
     ...steering: ReadonlyArray<string>
@@ -57,7 +57,7 @@ describe("a host that hangs at a whole answer", () => {
     return yield* Effect.forkChild(Effect.result(pool.chat(poolCall([a, b], policy))), { startImmediately: true })
   })
 
-  it.effect("is left for the next candidate after 30 seconds; the last one has all the time there is", () =>
+  it.effect("is abandoned for the next candidate after 30 seconds; the last candidate has the full time", () =>
     Effect.gen(function* () {
       const fiber = yield* asked({}, "fault=stall", "latency_ms=29000")
       yield* TestClock.adjust(29_999)
@@ -71,7 +71,7 @@ describe("a host that hangs at a whole answer", () => {
     })
   )
 
-  it.effect("is left after the caller's time for the first token, and no answer is that begins within it", () =>
+  it.effect("is abandoned after the caller's first-token limit, unless the answer starts within it", () =>
     Effect.gen(function* () {
       const timeouts = { firstTokenMs: 1_500 }
       const hung = yield* asked({ timeouts }, "fault=stall", "latency_ms=1000,chunk_ms=400")
@@ -92,7 +92,7 @@ describe("a host that hangs at a whole answer", () => {
     })
   )
 
-  it.effect("is left when it falls silent within an answer, of which nothing has been given out", () =>
+  it.effect("is abandoned when it falls silent before any output was sent", () =>
     Effect.gen(function* () {
       const fiber = yield* asked({ timeouts: { firstTokenMs: 1_500 } }, "fault=stall,after=2", "text=hi")
       yield* TestClock.adjust(20_000)

@@ -21,8 +21,8 @@ const taking = (room: Room, asked: ReturnType<typeof ask>) =>
     return { fiber, leave, waits: () => fiber.pollUnsafe() === undefined }
   })
 
-describe("the room for long answers", () => {
-  it.effect("is taken in order, at most so much for one answer, and given back", () =>
+describe("the memory for long answers", () => {
+  it.effect("is reserved in order, up to a limit per answer, and released", () =>
     Effect.gen(function* () {
       const room = new Room({ mebibytes: 100, shareMebibytes: 100 })
       const first = yield* taking(room, ask("a", 10_000))
@@ -37,7 +37,7 @@ describe("the room for long answers", () => {
     })
   )
 
-  it.effect("lets who has the share of an account wait for none but its own", () =>
+  it.effect("makes an account at its share wait only for its own reservations", () =>
     Effect.gen(function* () {
       const room = new Room({ mebibytes: 100, shareMebibytes: 25 })
       const own = yield* taking(room, ask("a", 20))
@@ -49,7 +49,7 @@ describe("the room for long answers", () => {
     })
   )
 
-  it.effect("is waited for only so long, and then this node has too much to do", () =>
+  it.effect("fails as overloaded after the wait limit", () =>
     Effect.gen(function* () {
       const room = new Room({ mebibytes: 10, shareMebibytes: 10 })
       const first = yield* taking(room, ask("a", 10))
@@ -64,7 +64,7 @@ describe("the room for long answers", () => {
     })
   )
 
-  it.effect("is not lost with who is interrupted, and lets those behind go on", () =>
+  it.effect("is released after an interruption, and granted to the next", () =>
     Effect.gen(function* () {
       const room = new Room({ mebibytes: 10, shareMebibytes: 10 })
       const first = yield* taking(room, ask("a", 5))
@@ -79,7 +79,7 @@ describe("the room for long answers", () => {
     })
   )
 
-  it.effect("is kept until the last who holds it lets go, who can do so once", () =>
+  it.effect("is kept until the last holder releases it, each once", () =>
     Effect.gen(function* () {
       const room = new Room({ mebibytes: 10, shareMebibytes: 10 })
       const { fiber, leave } = yield* taking(room, ask("a", 10))
@@ -94,7 +94,7 @@ describe("the room for long answers", () => {
     })
   )
 
-  it("is not needed by short ones, and is a quarter of what a long one can be", () => {
+  it("is not needed for short answers, and is a quarter of a long one's maximum", () => {
     assert.deepStrictEqual([MEBIBYTE, 4 * MEBIBYTE, 4 * MEBIBYTE + 1].map(isShort), [true, true, false])
     assert.deepStrictEqual([8 * MEBIBYTE, 1_000 * MEBIBYTE].map(roomBytes), [2 * MEBIBYTE, 64 * MEBIBYTE])
   })

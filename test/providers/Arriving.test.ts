@@ -8,7 +8,7 @@ const piece = (text: string) => [Buffer.from(text)]
 const textOf = (pieces: ReadonlyArray<Uint8Array> | undefined) =>
   pieces === undefined ? undefined : Buffer.concat(pieces).toString()
 
-it.effect("gives what has come together, wakes a reader who waits, and tells of its end", () =>
+it.effect("joins what has arrived, wakes a waiting reader, and reports its end", () =>
   Effect.gen(function* () {
     const arriving = new Arriving(piece("a"), 10)
     arriving.push(piece("b"))
@@ -25,7 +25,7 @@ it.effect("gives what has come together, wakes a reader who waits, and tells of 
   })
 )
 
-it.effect("gives what came before it broke, and says why it did", () =>
+it.effect("delivers what arrived before a break, and reports the reason", () =>
   Effect.gen(function* () {
     const arriving = new Arriving(piece("a"), 10)
     const fault = new ProviderError({ provider: "p", fault: { _tag: "Broken", detail: "ECONNRESET" } })
@@ -36,7 +36,7 @@ it.effect("gives what came before it broke, and says why it did", () =>
   })
 )
 
-it.effect("makes its writer wait while a reader has too much to take", () =>
+it.effect("makes its writer wait while too much is unread", () =>
   Effect.gen(function* () {
     const arriving = new Arriving([Buffer.alloc(200_000), Buffer.alloc(200_000), Buffer.alloc(200_000)], 300_000)
     const writer = yield* Effect.forkChild(arriving.taken, { startImmediately: true })
@@ -48,7 +48,7 @@ it.effect("makes its writer wait while a reader has too much to take", () =>
   })
 )
 
-it.effect("keeps nothing for a reader who has left, and comes to its end all the same", () =>
+it.effect("buffers nothing for a disconnected reader, and still ends", () =>
   Effect.gen(function* () {
     const arriving = new Arriving([Buffer.alloc(11)], 10)
     const writer = yield* Effect.forkChild(arriving.taken, { startImmediately: true })

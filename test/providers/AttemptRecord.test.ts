@@ -37,7 +37,7 @@ const begin = (trace?: Trace) => {
 const attributesOf = (spans: ReadonlyArray<SpanRecord>) => Object.fromEntries(spans[0]?.attributes ?? [])
 
 describe("an attempt", () => {
-  it("is a client span below its request's, by the GenAI conventions, with none of the caller's words", () => {
+  it("is a client span by the GenAI conventions, without the caller's text", () => {
     const { counted, parent, record, spans } = begin()
     record.served({ ...emptyOutput, text: "PLANTED", finish: "length", usage })
     const [span, ...more] = spans
@@ -77,7 +77,7 @@ describe("an attempt", () => {
     })
   })
 
-  it("of a stream learns its end as it comes", () => {
+  it("of a stream records its end", () => {
     const { record, spans } = begin()
     record.firstContent()
     record.note([{ _tag: "Text", text: "PLANTED" }])
@@ -93,7 +93,7 @@ describe("an attempt", () => {
     assert.strictEqual(attributes["gen_ai.usage.input_tokens"], 15)
   })
 
-  it("ends once, as it was first told", () => {
+  it("ends once, with its first outcome", () => {
     const ends = [
       [
         (one: AttemptRecord) => one.failed({ _tag: "ServerError", status: 500, detail: "PLANTED" }, "failed_over"),
@@ -119,7 +119,7 @@ describe("an attempt", () => {
     }
   })
 
-  it("hands on its own place in the trace, or the caller's where nothing is recorded, or nothing", () => {
+  it("propagates its span, or the caller's context when unrecorded, or nothing", () => {
     const recorded = begin()
     recorded.record.served()
     const { spanId, traceId } = recorded.spans[0]!.context

@@ -29,7 +29,7 @@ describe("a breaker", () => {
     assert.isUndefined(breaker.admit(rules.firstOpenMs - 1))
   })
 
-  it("hears of what may be about single requests in the share of failures only", () => {
+  it("counts failures of single requests only in the failure ratio", () => {
     const breaker = new Breaker()
     const fail = () => breaker.failed(permitted(breaker.admit(0)), 0, 0, { inShareOnly: true })
     for (let failure = 1; failure < rules.minimumSamples; failure++) fail()
@@ -53,7 +53,7 @@ describe("a breaker", () => {
     assert.strictEqual(alternating(1_000, (2 * rules.windowMs) / (rules.minimumSamples - 2)), "closed")
   })
 
-  it("lets one probe through at a time, whose success closes it and whose failure opens it for twice as long", () => {
+  it("admits one probe at a time: success closes it, failure doubles the open time", () => {
     const breaker = opened()
     const first = permitted(breaker.admit(rules.firstOpenMs))
     assert.strictEqual(breaker.state, "half_open")
@@ -65,7 +65,7 @@ describe("a breaker", () => {
     assert.strictEqual(breaker.state, "closed")
   })
 
-  it("frees the place of a probe that was given up, or of which nothing is heard", () => {
+  it("frees the place of an abandoned or silent probe", () => {
     const breaker = opened()
     breaker.left(permitted(breaker.admit(rules.firstOpenMs)))
     assert.isDefined(breaker.admit(rules.firstOpenMs))
@@ -73,7 +73,7 @@ describe("a breaker", () => {
     assert.isDefined(breaker.admit(rules.firstOpenMs + rules.probePatienceMs))
   })
 
-  it("opens longer each time, up to the longest, less what chance takes off, and starts anew when it was closed for long", () => {
+  it("opens longer each time up to a maximum, with jitter, and resets after a long closed time", () => {
     const times = (chance: number) => {
       const breaker = opened()
       let now: number = rules.firstOpenMs
@@ -109,7 +109,7 @@ describe("a breaker", () => {
     assert.strictEqual(breaker.state, "closed")
   })
 
-  it("opens at once for a pause that is asked for, and lets nobody through before, not even early", () => {
+  it("opens at once for a requested pause, and admits no attempt before its end", () => {
     const breaker = new Breaker()
     breaker.failed(permitted(breaker.admit(0)), 0, 0, { pauseMs: 3_500 })
     assert.strictEqual(breaker.availableAt(), 3_500)
@@ -120,7 +120,7 @@ describe("a breaker", () => {
     assert.isDefined(believed.admit(rules.longestPauseMs))
   })
 
-  it("keeps a pause that an attempt from before its opening brings", () => {
+  it("applies a pause reported by an attempt from before its opening", () => {
     const breaker = new Breaker()
     const early = permitted(breaker.admit(0))
     for (let failure = 0; failure < rules.consecutive; failure++) breaker.failed(permitted(breaker.admit(0)), 0, 0)
@@ -129,7 +129,7 @@ describe("a breaker", () => {
     assert.isDefined(breaker.admit(30_010))
   })
 
-  it("opens at once for the longest time when more of the same is of no use, and is probed early all the same", () => {
+  it("opens at once for the longest time after a final failure, and allows early probes", () => {
     const breaker = new Breaker()
     breaker.failed(permitted(breaker.admit(0)), 0, 0, { atOnce: true })
     assert.isUndefined(breaker.admit(rules.longestOpenMs - 1))
@@ -139,7 +139,7 @@ describe("a breaker", () => {
     assert.isDefined(breaker.admitEarly(2 * rules.earlyProbeMs))
   })
 
-  it("opens when another node has, for as long and not for less, and tells only what it finds out itself", () => {
+  it("opens at least as long as another node's, and shares only its own openings", () => {
     const told: Array<unknown> = []
     const breaker = new Breaker(undefined, (opening) => told.push(opening))
     const early = permitted(breaker.admit(0))
@@ -168,7 +168,7 @@ describe("a breaker", () => {
     assert.isUndefined(breaker.admitEarly(29_999))
   })
 
-  it("does not hear of what began before it opened", () => {
+  it("ignores outcomes of attempts from before its opening", () => {
     const breaker = new Breaker()
     const early = permitted(breaker.admit(0))
     for (let failure = 0; failure < rules.consecutive; failure++) breaker.failed(permitted(breaker.admit(0)), 0, 0)
@@ -264,7 +264,7 @@ class Model {
 
 describe("a random history of a breaker", () => {
   const seed = Number(process.env["BREAKER_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
-  it(`is that of the model (BREAKER_SEED=${seed})`, () => {
+  it(`matches the model (BREAKER_SEED=${seed})`, () => {
     const random = new Random(seed)
     const met = new Set<string>()
     for (let history = 0; history < 200; history++) {

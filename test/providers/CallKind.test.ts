@@ -100,14 +100,14 @@ const resting = (seconds: number) => ({
 const unable = { _tag: "NoProviderAvailable", detail: "No provider of the requested model does this kind of work" }
 
 describe("work other than chat", () => {
-  it("is called with nothing but what every call has", () => {
+  it("is called with the common fields only", () => {
     const call = workCall([a], {}, { steering: "fault=error" })
     const expected = { requestId: call.requestId, candidate: a, clocks, steering: "fault=error" }
     assert.deepStrictEqual<unknown>(otherWork.callTo(a, call, clocks), expected)
     assert.strictEqual(otherWork.operationOf(call), "speech")
   })
 
-  it.effect("is done by the first candidate that serves, at its own price, and all are observed", () =>
+  it.effect("is served by the first working candidate at its own price, and all attempts are observed", () =>
     Effect.gen(function* () {
       const [first, second] = [speaker("a", [server]), speaker("b")]
       const all = yield* pooled(first.provider, second.provider)
@@ -132,7 +132,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("is done by nobody else when fallbacks are not allowed", () =>
+  it.effect("uses only the first candidate when fallbacks are not allowed", () =>
     Effect.gen(function* () {
       const all = yield* pooled(speaker("a", [server]).provider, speaker("b").provider)
       const told = yield* tried(all, workCall([a, b], { allowFallbacks: false }))
@@ -143,7 +143,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("passes over whoever does no such work, without an attempt", () =>
+  it.effect("skips providers that do not support it, without an attempt", () =>
     Effect.gen(function* () {
       const able = speaker("c")
       const all = yield* pooled(mute("a"), { ...mute("b"), steerable: false }, able.provider)
@@ -160,7 +160,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("is available nowhere where nobody does it, or nobody who may", () =>
+  it.effect("is unavailable when no allowed provider supports it", () =>
     Effect.gen(function* () {
       const all = yield* pooled(mute("a"), mute("b"), speaker("c").provider)
       assert.deepStrictEqual<unknown>(yield* tried(all, workCall([a, b])), { attempts: [], reason: unable })
@@ -170,7 +170,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("tells of the failure, not of those who do no such work after it", () =>
+  it.effect("reports the failure, not the unsupporting providers after it", () =>
     Effect.gen(function* () {
       const all = yield* pooled(speaker("a", [server]).provider, mute("b"))
       const told = yield* tried(all, workCall([a, b]))
@@ -181,7 +181,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("rests from a model that fails, and from it alone", () =>
+  it.effect("opens the breaker of a failing model only", () =>
     Effect.gen(function* () {
       const bad = speaker("a", times(rules.consecutive, server))
       const all = yield* pooled(bad.provider, speaker("b").provider, mute("c"))
@@ -199,7 +199,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("as a caller of the sandbox has asked it to fail is judged by nobody", () =>
+  it.effect("does not count failures that a sandbox client asked for", () =>
     Effect.gen(function* () {
       const count = rules.consecutive + 1
       const all = yield* pooled(speaker("a", times(count, server)).provider)
@@ -211,7 +211,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("waits for a host that says when to come back", () =>
+  it.effect("waits for a host that names a pause", () =>
     Effect.gen(function* () {
       const busy = speaker("a", [{ _tag: "RateLimited", retryAfterSeconds: 2 }])
       const all = yield* pooled(busy.provider)
@@ -226,7 +226,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("is tried once more at once when no connection could be made, and after that within the budget", () =>
+  it.effect("is retried once at once after a failed connection, and then within the retry budget", () =>
     Effect.gen(function* () {
       const once = yield* pooled(speaker("a", [unreachable]).provider)
       assert.deepStrictEqual((yield* tried(once, workCall([a]))).attempts, ["a failed_over", "a served"])
@@ -245,7 +245,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("has one total clock for all attempts, the shorter of the service's and the caller's", () =>
+  it.effect("has one total limit for all attempts, the shorter of the service's and the caller's", () =>
     Effect.gen(function* () {
       const [slow, second] = [speaker("a", [server, server], 700), speaker("b")]
       const all = yield* pooled(slow.provider, second.provider)
@@ -258,7 +258,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("is never done twice beside each other, whatever its plan says", () =>
+  it.effect("is never hedged, whatever its plan says", () =>
     Effect.gen(function* () {
       const [slow, other] = [speaker("a", [], 5_000), speaker("b")]
       const all = yield* pooled(slow.provider, other.provider)
@@ -269,7 +269,7 @@ describe("work other than chat", () => {
     })
   )
 
-  it.effect("ends with its caller, which is no sample", () =>
+  it.effect("ends with its caller, without a sample", () =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       const slow = speaker("a", [], 5_000)
@@ -297,7 +297,7 @@ describe("the spans of work other than chat", () => {
     return spans
   }, Effect.scoped)
 
-  it.effect("are one for each attempt, below the request's, and told to whom they may be", () =>
+  it.effect("exist once per attempt, below the request's, and reach only allowed providers", () =>
     Effect.gen(function* () {
       const [first, second] = [speaker("a", [server]), speaker("b")]
       const spans = yield* traced(workCall([c, a, b]), mute("c"), first.provider, second.provider)
@@ -324,7 +324,7 @@ describe("the spans of work other than chat", () => {
     })
   )
 
-  it.effect("bear the name of their operation", () =>
+  it.effect("have the name of their operation", () =>
     Effect.gen(function* () {
       const named = yield* Effect.forEach(["embeddings", "rerank", "search"] as const, (operation) =>
         Effect.map(traced(workCall([a], {}, { operation }), speaker("a").provider), (spans) => {
@@ -336,7 +336,7 @@ describe("the spans of work other than chat", () => {
     })
   )
 
-  it.effect("is judged by the end of an answer that was still arriving", () =>
+  it.effect("records the outcome at the end of an answer that was still arriving", () =>
     Effect.gen(function* () {
       const { provider } = speaker("a")
       const all = yield* pooled(provider)

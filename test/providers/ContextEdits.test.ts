@@ -38,7 +38,7 @@ const noting = (editsContext: boolean) => {
 }
 
 describe("a provider without edits of its own", () => {
-  it.effect("is asked with the edited prompt, and its answers say what was done", () =>
+  it.effect("receives the edited prompt, and its answers report the edits", () =>
     Effect.gen(function* () {
       const { calls, provider } = noting(false)
       const whole = yield* provider.chat(call({ contextEdits: edits }))
@@ -58,7 +58,7 @@ describe("a provider without edits of its own", () => {
     })
   )
 
-  it.effect("is left alone where nothing is to be edited, and so is one that edits by itself", () =>
+  it.effect("is unchanged without edits, as is one that edits by itself", () =>
     Effect.gen(function* () {
       for (const [editsContext, contextEdits] of [
         [false, undefined],

@@ -56,7 +56,7 @@ const resting = (seconds: number) => ({
 })
 
 describe("a candidate that was planned for a double", () => {
-  it.effect("is not asked of a real host, as when the plan is older than that host's key", () =>
+  it.effect("never reaches a real host, even if the host got a key after the plan", () =>
     Effect.gen(function* () {
       const { steerable: _, ...host } = makeSandbox("a")
       const real = counted(host)
@@ -71,7 +71,7 @@ describe("a candidate that was planned for a double", () => {
 })
 
 describe("a candidate that fails", () => {
-  it.effect("is passed over once its breaker is open, without an attempt, and probed again", () =>
+  it.effect("is skipped without an attempt while its breaker is open, and probed again", () =>
     Effect.gen(function* () {
       const bad = counted(failing("a", ...times(rules.consecutive, server)))
       const all = yield* pooled(bad.provider, makeSandbox("b"))
@@ -88,7 +88,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("is passed over for this model alone", () =>
+  it.effect("is skipped only for this model", () =>
     Effect.gen(function* () {
       const all = yield* pooled(failing("a", ...times(rules.consecutive, server)), makeSandbox("b"))
       for (let request = 0; request < rules.consecutive; request++) yield* tried(all, poolCall([a, b]))
@@ -97,7 +97,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("and has nobody beside it is probed once a second; the others are told when", () =>
+  it.effect("without alternatives is probed once a second; other requests get the wait", () =>
     Effect.gen(function* () {
       const bad = counted(failing("a", ...times(rules.consecutive + 2, server)))
       const all = yield* pooled(bad.provider)
@@ -123,7 +123,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("as a caller of the sandbox has asked it to is judged by nobody", () =>
+  it.effect("because a sandbox client asked for it does not count", () =>
     Effect.gen(function* () {
       const all = yield* pooled(makeSandbox("a"))
       for (let request = 0; request < 50; request++) {
@@ -134,7 +134,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("as a caller has asked a double to is judged all the same where it is none", () =>
+  it.effect("with a steering header counts when it is not a double", () =>
     Effect.gen(function* () {
       const all = yield* pooled({ ...failing("a", ...times(rules.consecutive, server)), steerable: false })
       const call = poolCall([a], {}, { steering: "provider=b,fault=error" })
@@ -143,7 +143,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("twice with an empty answer is the last that a request asks", () =>
+  it.effect("twice with an empty answer ends the request", () =>
     Effect.gen(function* () {
       const served = counted(makeSandbox("d"))
       const [c, d] = [candidate("c"), candidate("d")]
@@ -162,7 +162,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("with empty answers is not passed over, and they are no samples", () =>
+  it.effect("with empty answers is not skipped, without samples", () =>
     Effect.gen(function* () {
       const all = yield* pooled(double("a", "fault=empty"))
       for (let request = 0; request < 50; request++) {
@@ -172,7 +172,7 @@ describe("a candidate that fails", () => {
     })
   )
 
-  it.effect("because a caller was impatient, or asked for nonsense, is not passed over", () =>
+  it.effect("because of the caller's limits or invalid requests is not skipped", () =>
     Effect.gen(function* () {
       const late: ProviderFault = { _tag: "TimedOut", clock: "total" }
       const refused: ProviderFault = { _tag: "Refused", status: 400, detail: "X" }
@@ -187,8 +187,8 @@ describe("a candidate that fails", () => {
   )
 })
 
-describe("a host that says when to come back", () => {
-  it.effect("is not called before; another serves, or the caller is told", () =>
+describe("a host that names a pause", () => {
+  it.effect("is not called before its end; another serves, or the client gets the wait", () =>
     Effect.gen(function* () {
       const busy = counted(failing("a", limited(30)))
       const all = yield* pooled(busy.provider, makeSandbox("b"))
@@ -206,7 +206,7 @@ describe("a host that says when to come back", () => {
     })
   )
 
-  it.effect("is waited for when nobody else serves and that is soon", () =>
+  it.effect("is waited for when no other provider serves and the pause is short", () =>
     Effect.gen(function* () {
       const outage: ProviderFault = { _tag: "ServerError", status: 503, detail: "X", retryAfterSeconds: 2 }
       for (const fault of [limited(2), outage]) {
@@ -221,7 +221,7 @@ describe("a host that says when to come back", () => {
     })
   )
 
-  it.effect("is not waited for beyond the total clock", () =>
+  it.effect("is not waited for beyond the total limit", () =>
     Effect.gen(function* () {
       const all = yield* pooled(failing("a", limited(2)))
       const { attempts } = yield* tried(all, poolCall([a], { timeouts: { totalMs: 1_999 } }))
@@ -231,7 +231,7 @@ describe("a host that says when to come back", () => {
 })
 
 describe("a host that cannot be reached", () => {
-  it.effect("is asked again at once, then after a backoff, and then no more", () =>
+  it.effect("is retried at once, then after a backoff, and then not again", () =>
     Effect.gen(function* () {
       const gone = counted(failing("a", ...times(9, unreachable)))
       const all = yield* pooled(gone.provider)

@@ -6,8 +6,8 @@ import { ProviderError, type ProviderFault } from "../../src/providers/Provider.
 const failed = (fault: ProviderFault) => Result.fail(new ProviderError({ provider: "up", fault }))
 const image = { bytes: new Uint8Array([1]), contentType: "image/png" }
 
-describe("the parts of a drawing", () => {
-  it("have one of the ratios that are known, or nearly so", () => {
+describe("image helpers", () => {
+  it("match one of the supported aspect ratios within the tolerance", () => {
     const ratios = ["1:1", "16:9", "2:3"]
     const sizes = [
       [1024, 1024],
@@ -21,7 +21,7 @@ describe("the parts of a drawing", () => {
     )
   })
 
-  it.effect("are what came of some, or why none did, which is first of all that they are lost", () =>
+  it.effect("return the successful images, or the failure, a loss first", () =>
     Effect.gen(function* () {
       const down = failed({ _tag: "ServerError", status: 500, detail: "X" })
       const lost = failed({ _tag: "Lost", detail: "X" })

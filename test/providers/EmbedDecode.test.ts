@@ -42,7 +42,7 @@ const element = (index: number, embedding: unknown, more: object = {}) => ({
 const usage = { prompt_tokens: 5, total_tokens: 5 }
 
 describe("a list of embeddings", () => {
-  it("is given on byte by byte where it is in order, however it is written", () => {
+  it("is passed on byte for byte when it is in order, however it is formatted", () => {
     const text = `[ {"index":0,\n"embedding" : [ 1.50, -2e-3\t],"object":"embedding"} ,{"object":"embedding","embedding":[0,1],"index":1}]`
     for (const body of [
       `{"object":"list","data":${text},"model":"m","usage":{"prompt_tokens":5,"total_tokens":5}}`,
@@ -54,7 +54,7 @@ describe("a list of embeddings", () => {
     assert.deepInclude(listOf(`{"data":${base64}}`, "base64"), { text: base64, tokens: undefined })
   })
 
-  it("is written anew where it is not: out of order, with other members, in the other format", () => {
+  it("is rewritten otherwise: out of order, with other members, in the other format", () => {
     const list = [element(0, [1, 0.5]), element(1, [0, 1])]
     const bodies = [
       { data: [list[1], list[0]], usage },
@@ -68,7 +68,7 @@ describe("a list of embeddings", () => {
     assert.deepStrictEqual(listOf({ data: list }, "base64").list, inBase64)
   })
 
-  it("is refused where it is not that of the inputs, or no list of vectors", () => {
+  it("is rejected when it does not match the inputs, or is not a list of vectors", () => {
     const bad = [
       "not JSON",
       "[]",
@@ -86,7 +86,7 @@ describe("a list of embeddings", () => {
     assert.strictEqual(faultOf({ data: [element(0, ""), element(1, "AAAA")] }, "base64")._tag, "Malformed")
   })
 
-  it("is an error where one comes in its place", () => {
+  it("is a fault when an error takes its place", () => {
     assert.deepStrictEqual(faultOf({ error: { message: "slow down", code: 429 } }), {
       _tag: "RateLimited",
       retryAfterSeconds: undefined
@@ -95,7 +95,7 @@ describe("a list of embeddings", () => {
 
   const seed = Number(process.env["EMBED_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
 
-  it(`says the same on the short way as on the long one (EMBED_SEED=${seed})`, () => {
+  it(`decodes the same on the fast path as on the slow one (EMBED_SEED=${seed})`, () => {
     const random = new Random(seed)
     for (let round = 0; round < 300; round++) {
       const vectors = Array.from({ length: 2 }, () =>
@@ -119,7 +119,7 @@ describe("base64", () => {
 })
 
 describe("mostEmbedBytes", () => {
-  it("is room for what was asked for, as widely as it may be written, and not more than there are vectors that wide", () => {
+  it("covers the requested vectors in their longest form", () => {
     const most = mostEmbedBytes(
       work(
         "float",

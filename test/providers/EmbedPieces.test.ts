@@ -29,7 +29,7 @@ const answer = (list: string, behind = `,"model":"m","usage":{"prompt_tokens":5,
 
 describe("a list that arrives in pieces", () => {
   for (const seed of seeds(20)) {
-    it(`is given on whole however it is cut (seed ${seed})`, () => {
+    it(`is passed on completely however it is split (seed ${seed})`, () => {
       const random = new Random(seed)
       const blank = () => [" ", "\n", "", "", ""][random.below(5)]!
       const list = `[${blank()}${vectors(3, 1 + random.below(40)).join(`${blank()},${blank()}`)}${blank()}]`
@@ -42,7 +42,7 @@ describe("a list that arrives in pieces", () => {
     })
   }
 
-  it("begins before it ends, and never gives what has not come whole", () => {
+  it("starts before its end, and never passes on an incomplete vector", () => {
     const pieces = new EmbedPieces(asked(3))
     const [first = "", second = ""] = vectors(3)
     const push = (text: string) => Buffer.concat(pieces.push(Buffer.from(text))).toString()
@@ -52,7 +52,7 @@ describe("a list that arrives in pieces", () => {
     assert.isUndefined(pieces.end())
   })
 
-  it("takes wide vectors in large pieces", () => {
+  it("accepts wide vectors in large chunks", () => {
     const wide = vectors(3, 20_000)
     const { end, given } = read(answer(`[${wide.join()}]`), () => 230_000)
     assert.deepStrictEqual([given.length, end], [wide.join().length + 1, { tokens: 5 }])
@@ -64,7 +64,7 @@ describe("a list that arrives in pieces", () => {
     assert.deepStrictEqual([`${given}]`, end], [list, { tokens: undefined }])
   })
 
-  it("is seen to be wrong: out of order, too many, too few, with other members, without a list, or with no end", () => {
+  it("is recognized as invalid: out of order, too many, too few, with other members, without a list, or with no end", () => {
     const [first = "", second = "", third = ""] = vectors(3)
     const wrong = [
       answer(`[${second},${first},${third}]`),
@@ -87,7 +87,7 @@ describe("a list that arrives in pieces", () => {
     }
   })
 
-  it("is given up when it goes on without a vector", () => {
+  it("is rejected when it continues without a vector", () => {
     const endless = `{"data":[{"object":"embedding","index":0,"embedding":[${"1,".repeat(200_000)}`
     assert.isTrue(read(endless, () => 65_536).wrong)
     assert.isTrue(read(`{"x":"${"a".repeat(100_000)}`, () => 4_096).wrong)

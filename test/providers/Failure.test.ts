@@ -68,13 +68,13 @@ describe("faultOfOutbound", () => {
 })
 
 describe("presentable", () => {
-  it("takes the credential out of what a host said", () => {
+  it("removes the credential from a host's message", () => {
     const fault: ProviderFault = { _tag: "Refused", status: 400, detail: "bad key sk-1, sk-1!" }
     assert.deepStrictEqual(presentable(fault, "sk-1"), { ...fault, detail: "bad key [secret], [secret]!" })
     assert.strictEqual(presentable(fault, ""), fault)
   })
 
-  it("cuts a long detail, and leaves no part of a credential at the cut", () => {
+  it("cuts a long detail without leaving part of a credential", () => {
     const fault: ProviderFault = { _tag: "ServerError", status: 500, detail: "x".repeat(497) + "sk-12345" }
     assert.deepStrictEqual(presentable(fault, ""), { ...fault, detail: "x".repeat(497) + "sk-" })
     assert.deepStrictEqual(presentable(fault, "sk-12345"), { ...fault, detail: "x".repeat(497) + "[se" })

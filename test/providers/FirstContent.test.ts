@@ -35,8 +35,8 @@ const attemptAt = (provider: Provider, stream: boolean) => {
   return { context: { provider, call, record, observe, blames, ended }, ends, samples }
 }
 
-describe("an attempt at a whole answer", () => {
-  it.effect("has ended well with content, and is not told to have ended without", () =>
+describe("an attempt at a complete answer", () => {
+  it.effect("succeeds with content, and reports no empty answer", () =>
     Effect.gen(function* () {
       const good = attemptAt(double("a", "text=hi"), false)
       assert.strictEqual((yield* whole.attempt(good.context))?.text, "hi")
@@ -59,7 +59,7 @@ describe("an attempt at a whole answer", () => {
 })
 
 describe("an attempt at a stream", () => {
-  it.effect("ends once, well or with the fault that broke it", () =>
+  it.effect("ends once, successfully or with its fault", () =>
     Effect.gen(function* () {
       const good = attemptAt(scripted("a", [[text], [stop]]).provider, true)
       const bad = attemptAt(scripted("a", [[text]], broken).provider, true)
@@ -75,7 +75,7 @@ describe("an attempt at a stream", () => {
     })
   )
 
-  it.effect("gives nothing as long as only its prompt is counted", () =>
+  it.effect("produces no content from prompt usage alone", () =>
     Effect.gen(function* () {
       const prompt: OutputEvent = { _tag: "PromptUsage", usage: { input: 1, cached: 2, cacheWrite: 3 } }
       const good = attemptAt(scripted("a", [[prompt], [text], [stop]]).provider, true)
@@ -94,7 +94,7 @@ describe("an attempt at a stream", () => {
     })
   )
 
-  it.effect("gives nothing as long as there is nothing but log-probabilities", () =>
+  it.effect("produces no content from log-probabilities alone", () =>
     Effect.gen(function* () {
       const weighed: OutputEvent = { _tag: "Logprobs", content: [{ token: "<|eot_id|>" }] }
       const good = attemptAt(scripted("a", [[weighed], [text], [stop]]).provider, true)
@@ -111,7 +111,7 @@ describe("an attempt at a stream", () => {
     })
   )
 
-  it.effect("is a sample only where what it ended with says something of the provider", () =>
+  it.effect("is a sample only when its outcome says something about the provider", () =>
     Effect.gen(function* () {
       const ended = (batches: ReadonlyArray<ReadonlyArray<OutputEvent>>, fault?: ProviderFault) => {
         const attempt = attemptAt(scripted("a", batches, fault).provider, true)
@@ -128,7 +128,7 @@ describe("an attempt at a stream", () => {
     })
   )
 
-  it.effect("is closed at once when it is abandoned, and nobody knows how long it would have taken", () =>
+  it.effect("is closed at once when it is abandoned, without a duration", () =>
     Effect.gen(function* () {
       const script = scripted("a", [[text], [stop]])
       const { context, samples } = attemptAt(script.provider, true)

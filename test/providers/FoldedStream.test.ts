@@ -6,8 +6,8 @@ import { scripted } from "./pools.ts"
 
 const text = (words: string) => [{ _tag: "Text", text: words }] as const
 
-describe("a whole answer asked for as a stream", () => {
-  it.effect("is all that the stream gives, which is closed then", () =>
+describe("a complete answer requested as a stream", () => {
+  it.effect("collects the whole stream and closes it", () =>
     Effect.gen(function* () {
       const { closed, provider } = scripted("a", [text("a"), text("b"), [{ _tag: "Finish", reason: "stop" }]])
       const output = yield* folding(provider).chat(chatCall({ folds: true }))
@@ -17,7 +17,7 @@ describe("a whole answer asked for as a stream", () => {
     })
   )
 
-  it.effect("is none where the stream breaks off or has no end", () =>
+  it.effect("fails when the stream breaks off or has no end", () =>
     Effect.gen(function* () {
       const broken = { _tag: "Broken", detail: "X" } as const
       const cut = scripted("a", [text("a")], broken)

@@ -38,7 +38,7 @@ describe("what a fault says of a provider's health", () => {
       assert.deepStrictEqual(weigh(fault, service, service), how))
   }
 
-  it("is nothing when the caller had less patience than the service", () => {
+  it("is nothing when the caller's limit was shorter than the service's", () => {
     const late = (clock: "connect" | "first_token" | "idle" | "total"): ProviderFault => ({ _tag: "TimedOut", clock })
     const given = { connectMs: 9_999, firstTokenMs: 119_999, idleMs: 60_000, totalMs: 599_999 }
     for (const clock of ["connect", "first_token", "total"] as const) {
@@ -52,7 +52,7 @@ describe("what a fault says of a provider's health", () => {
 })
 
 describe("hosts", () => {
-  it("have a breaker for each model, and count what becomes of them", () => {
+  it("have a breaker for each model, and count its transitions", () => {
     const metrics = makeMetrics()
     const hosts = makeHosts([makeSandbox("a"), makeSandbox("b")], metrics)
     const [one, other] = [hosts.get("a")!.breakerOf("model-1"), hosts.get("a")!.breakerOf("model-2")]

@@ -25,7 +25,7 @@ const faultOf = (say: (response: ServerResponse) => void, totalMs?: number) =>
 const box = (brand: string) => Buffer.from(`\0\0\0\x18ftyp${brand}more`, "latin1")
 
 layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: true })("reading a clip", (it) => {
-  it.effect("gives its bytes, and what they are", () =>
+  it.effect("returns its bytes and its type", () =>
     Effect.gen(function* () {
       for (const [bytes, contentType] of [
         [box("isom"), "video/mp4"],
@@ -39,7 +39,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     })
   )
 
-  it.effect("tells the host nothing of ours", () =>
+  it.effect("sends the host no credentials", () =>
     Effect.gen(function* () {
       const { origin } = yield* upstream((request, response) => {
         const { accept, authorization } = request.headers
@@ -50,7 +50,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is tried again where it may pass, some times, in the time there is", () =>
+  it.effect("is retried after temporary failures, within the time limit", () =>
     Effect.gen(function* () {
       const trouble: ReadonlyArray<(response: ServerResponse) => void> = [
         (response) => response.destroy(),
@@ -72,7 +72,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     })
   )
 
-  it.effect("is lost where there is none, since it was made all the same", () =>
+  it.effect("counts as lost when it is missing, because it was made", () =>
     Effect.gen(function* () {
       for (const body of ["", "<html>", '{"error":"gone"}']) {
         const fault = yield* faultOf((response) => response.writeHead(200).end(body))
@@ -95,7 +95,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     })
   )
 
-  it.effect("gives images too, and takes nothing else for one", () =>
+  it.effect("returns images, and rejects other files", () =>
     Effect.gen(function* () {
       const png = Buffer.from("89504e470d0a1a0a0000000d", "hex")
       const { origin } = yield* upstream(({ headers, url }, response) => {
@@ -109,7 +109,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     }).pipe(Effect.scoped)
   )
 
-  it.effect("goes nowhere that is not public", () =>
+  it.effect("calls no private address", () =>
     Effect.gen(function* () {
       for (const url of ["https://10.0.0.1/clip", "http://example.com/clip", "file:///etc/passwd", "clip", ""]) {
         assert.strictEqual((yield* Effect.flip(read(url))).fault._tag, "Lost", url)
@@ -120,7 +120,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
     })
   )
 
-  it.effect("is told as a data URL", () =>
+  it.effect("converts to a data URL", () =>
     Effect.sync(() => {
       const bytes = new Uint8Array([0, 1, 2, 255, 9]).subarray(1, 4)
       assert.strictEqual(dataUrlOf({ bytes, contentType: "image/png" }), "data:image/png;base64,AQL/")

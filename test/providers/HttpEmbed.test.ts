@@ -16,7 +16,7 @@ const adapters = {
 
 layer(Outbound.layer, { excludeTestServices: true })("vectors at hosts", (it) => {
   for (const [name, adapter] of Object.entries(adapters)) {
-    it.effect(`are asked of ${name} and given on as they came`, () =>
+    it.effect(`are requested from ${name} and passed on unchanged`, () =>
       Effect.gen(function* () {
         const data = `[{"object":"embedding","index":0,"embedding":[1.0, 2]},{"object":"embedding","index":1,"embedding":[3,4]}]`
         const { asked, base } = yield* answering(200, `{"data":${data},"usage":{"total_tokens":4}}`)
@@ -28,7 +28,7 @@ layer(Outbound.layer, { excludeTestServices: true })("vectors at hosts", (it) =>
       }).pipe(Effect.scoped)
     )
 
-    it.effect(`are not got from ${name} when it refuses, rests, fails, breaks off or is not there`, () =>
+    it.effect(`fail at ${name} when it rejects, is limited, fails, breaks off or is unreachable`, () =>
       Effect.gen(function* () {
         const rows = [
           [400, { detail: "bad: sk-planted" }, { _tag: "Refused", status: 400, detail: "bad: [secret]" }],
@@ -54,7 +54,7 @@ layer(Outbound.layer, { excludeTestServices: true })("vectors at hosts", (it) =>
       }).pipe(Effect.scoped)
     )
 
-    it.effect(`are read from ${name} when it compresses them unasked, and when it refuses so`, () =>
+    it.effect(`are read from ${name} when it compresses responses or errors`, () =>
       Effect.gen(function* () {
         const vectors = [0, 1].map((index) => ({ object: "embedding", index, embedding: [1, 2] }))
         const body = JSON.stringify({ data: vectors, usage: { total_tokens: 4 } })
@@ -80,7 +80,7 @@ layer(Outbound.layer, { excludeTestServices: true })("vectors at hosts", (it) =>
       }).pipe(Effect.scoped)
     )
 
-    it.effect(`are not taken from ${name} when they are longer than they can be`, () =>
+    it.effect(`are rejected from ${name} when they are too long`, () =>
       Effect.gen(function* () {
         const { base } = yield* answering(200, " ".repeat(2_000_000))
         const fault = yield* faultOf(embed(yield* adapter(base), { dimensions: 8 }))

@@ -23,7 +23,7 @@ const posted = (handler: RequestListener, more: Parameters<typeof workCall>[0] =
   })
 
 layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
-  it.effect("gives the body of a success", () =>
+  it.effect("returns the body of a successful response", () =>
     Effect.gen(function* () {
       const answer = yield* posted((request, response) => {
         const { accept, "content-type": type, "x-key": key } = request.headers
@@ -34,7 +34,7 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fails with what the host says, without the credential", () =>
+  it.effect("fails with the host's message, without the credential", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(posted((_, response) => response.writeHead(400).end("not with planted")))
       assert.deepStrictEqual(error.fault, { _tag: "Refused", status: 400, detail: "not with [secret]" })
@@ -43,7 +43,7 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("asks without a body, and gives the whole answer whatever its status", () =>
+  it.effect("sends GET requests, and returns the response of any status", () =>
     Effect.gen(function* () {
       const { origin } = yield* upstream((request, response) => {
         const { accept, "content-type": type, "x-key": key } = request.headers
@@ -65,7 +65,7 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("waits no longer than it is given", () =>
+  it.effect("times out", () =>
     Effect.gen(function* () {
       const call = { clocks: { ...clocks, totalMs: 50 } }
       const error = yield* Effect.flip(posted(() => {}, call))
@@ -73,7 +73,7 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("takes no host that may have heard what it makes and bills for one that was not reached", () =>
+  it.effect("does not report a host as unreachable when it may have received a billed request", () =>
     Effect.gen(function* () {
       const hangsUp: RequestListener = (_, response) => response.destroy()
       assert.strictEqual((yield* Effect.flip(posted(hangsUp))).fault._tag, "Unreachable")
@@ -82,7 +82,7 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("reads an answer as it comes, and leaves a host that is silent before or within it", () =>
+  it.effect("reads a response as it arrives, and times out on silence before or within it", () =>
     Effect.gen(function* () {
       const silent: ReadonlyArray<RequestListener> = [
         () => {},

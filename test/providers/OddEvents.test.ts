@@ -33,7 +33,7 @@ const openAi = (...calls: ReadonlyArray<ReadonlyArray<object>>) =>
 const named = (name: string, more: object = {}) => ({ ...more, function: { name, arguments: "" } })
 const said = (text: string, more: object = {}) => ({ ...more, function: { arguments: text } })
 
-describe("calls that are told apart by their places alone", () => {
+describe("calls that are distinguished only by position", () => {
   const rows: ReadonlyArray<readonly [name: string, deltas: ReadonlyArray<ReadonlyArray<object>>]> = [
     [
       "without ids and indexes",
@@ -134,7 +134,7 @@ describe("calls that are told apart by their places alone", () => {
   })
 })
 
-describe("what is said only at the end of an item, or of the response", () => {
+describe("content that arrives only at the end of an item or of the response", () => {
   const item = { type: "function_call", call_id: "a", name: "f", arguments: "" }
   const added = { type: "response.output_item.added", output_index: 0, item }
   const full = { ...item, arguments: '{"a":1}' }
@@ -181,7 +181,7 @@ describe("what is said only at the end of an item, or of the response", () => {
   }
 })
 
-describe("a usage of zero behind a count", () => {
+describe("a usage of zero after a count", () => {
   it("replaces neither the prompt nor the output", () => {
     const count = { input: 5, cached: 2, cacheWrite: 1, output: 7, reasoning: 3 }
     const none = { input: 0, cached: 0, cacheWrite: 0, output: 0, reasoning: 0 }

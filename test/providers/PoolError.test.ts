@@ -11,8 +11,8 @@ import {
 
 const at = (provider: string) => ({ provider, model: "model-1" })
 
-describe("what is told of attempts", () => {
-  it("numbers them; the last failed when nobody served, and all others were failed over from", () => {
+describe("the error of failed attempts", () => {
+  it("numbers attempts: the last one failed, the others were failed over", () => {
     const said = (attempts: ReturnType<typeof attemptsOf>) =>
       attempts.map(({ index, outcome, provider }) => `${index} ${provider} ${outcome}`)
     assert.deepStrictEqual(said(attemptsOf([at("a"), at("b")])), ["0 a failed_over", "1 b failed"])
@@ -23,7 +23,7 @@ describe("what is told of attempts", () => {
     assert.deepStrictEqual(said(attemptsOf([])), [])
   })
 
-  it("says in whole seconds when those that rest may be asked again, never less than one", () => {
+  it("names the wait for open breakers in whole seconds, at least one", () => {
     const seconds = [-5, 0, 1, 1_000, 1_001, 60_000].map((ms) => {
       const reason = restingReason(ms)
       return reason._tag === "NoProviderAvailable" ? reason.retryAfterSeconds : undefined
@@ -31,7 +31,7 @@ describe("what is told of attempts", () => {
     assert.deepStrictEqual(seconds, [1, 1, 1, 1, 2, 60])
   })
 
-  it("is the rate limit of those that were asked, with the shortest pause, where all of them are limited", () => {
+  it("is a rate limit with the shortest pause when all hosts are limited", () => {
     const limited = (provider: string, retryAfterSeconds: number | undefined) =>
       ({ ...at(provider), fault: { _tag: "RateLimited", retryAfterSeconds } }) as const
     const pause = (...failures: Parameters<typeof reasonOf>[0]) => {
@@ -44,7 +44,7 @@ describe("what is told of attempts", () => {
     assert.strictEqual(pause(limited("a", 30), down), "UpstreamError")
   })
 
-  it("is that the answer is nothing after two empty ones, whatever else failed", () => {
+  it("is an empty answer after two empty ones", () => {
     const empty = { ...at("a"), fault: undefined }
     const broken = { ...at("b"), fault: { _tag: "Broken", detail: "X" } } as const
     const reason = (...failures: Parameters<typeof reasonOf>[0]) => reasonOf(failures)._tag
@@ -54,7 +54,7 @@ describe("what is told of attempts", () => {
     assert.deepStrictEqual([isAnsweredEmpty([empty, broken]), isAnsweredEmpty([broken, empty, empty])], [false, true])
   })
 
-  it("is that an answer was lost, after which nobody else is to be asked", () => {
+  it("is a lost answer, after which no provider is tried", () => {
     const down = { ...at("a"), fault: { _tag: "Refused", status: 400, detail: "X" } } as const
     const lost = { ...at("b"), fault: { _tag: "Lost", detail: "X" } } as const
     const detail = "a: refused the request; b: lost answer"
@@ -62,7 +62,7 @@ describe("what is told of attempts", () => {
     assert.deepStrictEqual([undefined, down.fault, lost.fault].map(isAnsweredLost), [false, false, true])
   })
 
-  it("is what the caller asked for, where that made an answer too long to be given", () => {
+  it("names the caller's field that made an answer too long", () => {
     const down = { ...at("a"), fault: { _tag: "Broken", detail: "X" } } as const
     const lost = { ...at("b"), fault: { _tag: "Lost", detail: "X", ours: true, param: "logprobs" } } as const
     const message = "made the answer too long to be given whole: ask for a stream, or for less"
@@ -70,7 +70,7 @@ describe("what is told of attempts", () => {
     assert.deepStrictEqual([reasonOf([down, lost]), reasonOf([lost, down])], [reason, reason])
   })
 
-  it("is where an answer did not meet the schema; after that nobody is asked who would have to be checked", () => {
+  it("names the schema violation, after which only native candidates are tried", () => {
     const off = { ...at("a"), fault: { _tag: "OffSchema", detail: "#/a: type" } } as const
     const broken = { ...at("b"), fault: { _tag: "Broken", detail: "X" } } as const
     assert.deepStrictEqual(reasonOf([off, broken]), {
@@ -90,7 +90,7 @@ describe("what is told of attempts", () => {
     assert.deepStrictEqual(limited, { _tag: "RateLimitExceeded", ...limit })
   })
 
-  it("takes the pause of a host that is limited or out of order, and passes it on", () => {
+  it("passes on the pause of a limited or failing host", () => {
     const busy = { _tag: "ServerError", status: 503, detail: "X", retryAfterSeconds: 4 } as const
     assert.strictEqual(pauseOf(busy), 4)
     assert.strictEqual(pauseOf({ _tag: "RateLimited", retryAfterSeconds: 3 }), 3)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PromptTold } from "../../src/providers/PromptTold.ts"
 
-describe("what is told of a prompt", () => {
-  it("is said once, and again where any part of it has changed", () => {
+describe("prompt usage", () => {
+  it("is emitted once, and again after a change", () => {
     const prompt = new PromptTold()
     const told = (input: number, cached: number, cacheWrite: number, output: number) =>
       prompt.by({ input, cached, cacheWrite, output, reasoning: 0 })

@@ -66,7 +66,7 @@ const poolError = <A>(effect: Effect.Effect<A, PoolError | ProviderError>) =>
 
 for (const [way, ask] of ways) {
   describe(`an answer ${way}`, () => {
-    it.effect("comes from the first candidate that serves", () =>
+    it.effect("comes from the first working candidate", () =>
       Effect.gen(function* () {
         const { pool, samples } = yield* pooled(
           double("a", "fault=error"),
@@ -86,7 +86,7 @@ for (const [way, ask] of ways) {
       })
     )
 
-    it.effect("falls over from every fault before the content", () =>
+    it.effect("falls back after every fault before the content", () =>
       Effect.gen(function* () {
         for (const fault of ["rate_limit", "error", "malformed", "empty", "break,after=0"]) {
           const { pool } = yield* pooled(double("a", `fault=${fault}`), makeSandbox("b"))
@@ -95,7 +95,7 @@ for (const [way, ask] of ways) {
       })
     )
 
-    it.effect("comes from nobody else when fallbacks are not allowed", () =>
+    it.effect("comes only from the first candidate when fallbacks are not allowed", () =>
       Effect.gen(function* () {
         const { pool } = yield* pooled(double("a", "fault=error"), makeSandbox("b"))
         const error = yield* poolError(ask(pool, poolCall([a, b], { allowFallbacks: false })))
@@ -112,7 +112,7 @@ for (const [way, ask] of ways) {
       })
     )
 
-    it.effect("passes over a provider that is not there", () =>
+    it.effect("skips an unknown provider", () =>
       Effect.gen(function* () {
         const { pool, samples } = yield* pooled(makeSandbox("b"))
         assert.deepStrictEqual(outcomes((yield* ask(pool, poolCall([a, b]))).attempts), ["a failed_over", "b served"])
@@ -126,7 +126,7 @@ for (const [way, ask] of ways) {
 
     const unreachable: ProviderFault = { _tag: "Unreachable", detail: "X" }
 
-    it.effect("asks nobody again for what was made and is lost", () =>
+    it.effect("tries no provider again for a lost result", () =>
       Effect.gen(function* () {
         const lost = failing("a", { _tag: "Lost", detail: "X" })
         const { pool } = yield* pooled(lost, makeSandbox("b"))
@@ -136,7 +136,7 @@ for (const [way, ask] of ways) {
       })
     )
 
-    it.effect("asks the last candidate once more when it could not be reached", () =>
+    it.effect("retries the last candidate once when it was unreachable", () =>
       Effect.gen(function* () {
         const { pool } = yield* pooled(failing("a", unreachable, unreachable), failing("b", unreachable))
         const served = yield* ask(pool, poolCall([a, b]))
@@ -145,7 +145,7 @@ for (const [way, ask] of ways) {
       })
     )
 
-    it.effect("gives each attempt its cap and the shorter of the clocks, and tells of it", () =>
+    it.effect("gives each attempt its cap and the shorter limits, and reports it", () =>
       Effect.gen(function* () {
         const seen: Array<ChatCall> = []
         const told: Array<unknown> = []
@@ -212,7 +212,7 @@ for (const [way, ask] of ways) {
       ["our account at fault", [unauthorized], { _tag: "UpstreamError", detail: "a: unavailable" }]
     ]
     for (const [name, faults, reason] of reasons) {
-      it.effect(`has its reason when nobody serves: ${name}`, () =>
+      it.effect(`has its reason when no provider serves: ${name}`, () =>
         Effect.gen(function* () {
           const ids = [a, b, c].slice(0, faults.length)
           const providers = faults.map((fault, index) => {
@@ -236,7 +236,7 @@ for (const [way, ask] of ways) {
       )
     }
 
-    it.effect("is interrupted with its caller, and that is no sample", () =>
+    it.effect("is interrupted with its caller, without a sample", () =>
       Effect.gen(function* () {
         const begun = yield* Deferred.make<void>()
         const { pool, samples } = yield* pooled(double("a", "latency_ms=1000"))
@@ -257,7 +257,7 @@ describe("a stream", () => {
   const usage: OutputEvent = { _tag: "Usage", usage: { input: 1, cached: 0, cacheWrite: 0, output: 1, reasoning: 0 } }
   const broken: ProviderFault = { _tag: "Broken", detail: "X" }
 
-  it.effect("gives what was pulled first, unchanged, then the rest", () =>
+  it.effect("delivers the first events unchanged, then the rest", () =>
     Effect.gen(function* () {
       const { provider, closed } = scripted("a", [[usage], [text("one"), text("two")], [text("three")], [stop]])
       const { pool } = yield* pooled(provider)
@@ -293,7 +293,7 @@ describe("a stream", () => {
     })
   )
 
-  it.effect("never falls over after its first content", () =>
+  it.effect("never falls back after its first content", () =>
     Effect.gen(function* () {
       const { pool, samples } = yield* pooled(double("a", "fault=break,after=2"), makeSandbox("b"))
       const { source, attempts } = yield* pool.chatStream(poolCall([a, b]))
@@ -344,7 +344,7 @@ describe("a stream", () => {
     })
   )
 
-  it.effect("given up by its reader counts as good, but not for how long it took", () =>
+  it.effect("that its reader abandons counts as a success without a duration", () =>
     Effect.gen(function* () {
       const { pool, samples } = yield* pooled(makeSandbox("a"))
       yield* Effect.scoped(Effect.flatMap(pool.chatStream(poolCall([a])), ({ source }) => source.next))
@@ -396,7 +396,7 @@ describe("a hedge", () => {
   }
 
   for (const [way, ask] of ways) {
-    it.effect(`wins over a slow first attempt, which is let go of: ${way}`, () =>
+    it.effect(`wins over a slow first attempt, which is abandoned: ${way}`, () =>
       Effect.gen(function* () {
         const [slow, quick] = [watched("a", "latency_ms=5000"), watched("b", "latency_ms=100,text=quick")]
         const { metrics, pool, samples } = yield* pooled(slow.provider, quick.provider, makeSandbox("c"))
@@ -423,7 +423,7 @@ describe("a hedge", () => {
       })
     )
 
-    it.effect(`loses to a first attempt that comes round: ${way}`, () =>
+    it.effect(`loses to a first attempt that recovers: ${way}`, () =>
       Effect.gen(function* () {
         const [first, late] = [watched("a", "latency_ms=300,text=first"), watched("b", "latency_ms=5000")]
         const { metrics, pool, samples } = yield* pooled(first.provider, late.provider, makeSandbox("c"))
@@ -439,7 +439,7 @@ describe("a hedge", () => {
       })
     )
 
-    it.effect(`is not begun beside an attempt that is quick, or has failed: ${way}`, () =>
+    it.effect(`is not started beside a fast or failed attempt: ${way}`, () =>
       Effect.gen(function* () {
         const other = watched("b", "text=other")
         const { pool } = yield* pooled(double("a", "latency_ms=199"), other.provider, makeSandbox("c"))
@@ -451,7 +451,7 @@ describe("a hedge", () => {
       })
     )
 
-    it.effect(`makes no failure out of a success, whichever fails: ${way}`, () =>
+    it.effect(`turns no success into a failure, whichever attempt fails: ${way}`, () =>
       Effect.gen(function* () {
         const bad = "fault=error,latency_ms=100"
         const one = yield* pooled(double("a", "latency_ms=1000"), double("b", bad), makeSandbox("c"))
@@ -484,7 +484,7 @@ describe("a hedge", () => {
       })
     )
 
-    it.effect(`keeps to the budget of whom it asks: ${way}`, () =>
+    it.effect(`uses the retry budget of its host: ${way}`, () =>
       Effect.gen(function* () {
         const other = watched("b", "text=other")
         const { pool } = yield* pooled(double("a", "latency_ms=300"), other.provider)
@@ -495,7 +495,7 @@ describe("a hedge", () => {
     )
   }
 
-  it.effect("is not begun after a time that was measured of somebody who is passed over", () =>
+  it.effect("is not started after a delay measured for a skipped candidate", () =>
     Effect.gen(function* () {
       const other = watched("c", "text=other")
       const limited: ProviderFault = { _tag: "RateLimited", retryAfterSeconds: 60 }
@@ -507,7 +507,7 @@ describe("a hedge", () => {
     })
   )
 
-  it.effect("is followed by nobody once the answer beside it was lost", () =>
+  it.effect("is followed by no attempt once the other answer was lost", () =>
     Effect.gen(function* () {
       const first = failing("a", { _tag: "Lost", detail: "X", ours: true, param: "logprobs" })
       const slow: Provider = { ...first, chat: (call) => Effect.delay(first.chat(call), 250) }
@@ -518,7 +518,7 @@ describe("a hedge", () => {
     })
   )
 
-  it.effect("says that hanging up stops the bill only where it does so at both", () =>
+  it.effect("reports that stopping ends the bill only if it does so at both providers", () =>
     Effect.gen(function* () {
       const first = { ...double("a", "latency_ms=400"), stopsBillingOnAbort: false }
       const { pool } = yield* pooled(first, double("b", "latency_ms=400"))

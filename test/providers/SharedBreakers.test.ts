@@ -72,7 +72,7 @@ const meet = Effect.fnUntraced(function* (
 })
 
 describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
-  it.live("are taken over by the pool of another node, which keeps a pause as the first does", () =>
+  it.live("are applied by another node, which respects a pause like the first", () =>
     Effect.gen(function* () {
       const { url } = yield* RedisServer
       const limited = failing("a", { _tag: "RateLimited", retryAfterSeconds: 600 })
@@ -92,7 +92,7 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
     }).pipe(Effect.scoped, Effect.provide(RedisServer.layer))
   )
 
-  it.live("are opened elsewhere for what is left and a little more, told by nobody but who opened them", () =>
+  it.live("are opened elsewhere for the remaining time plus jitter, and sent only by the node that opened them", () =>
     Effect.gen(function* () {
       const { url } = yield* RedisServer
       const redis = yield* inspector(url)
@@ -118,7 +118,7 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
     }).pipe(Effect.scoped, Effect.provide(RedisServer.layer))
   )
 
-  it.live("stay closed where a probe has served since", () =>
+  it.live("stay closed when a probe has succeeded since", () =>
     Effect.gen(function* () {
       const { url } = yield* RedisServer
       const [one, other] = [yield* nodeOn(url), yield* nodeOn(url)]
@@ -134,7 +134,7 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
     }).pipe(Effect.scoped, Effect.provide(RedisServer.layer))
   )
 
-  it.live("are few in Redis, end there by themselves, and are of providers that a node has", () =>
+  it.live("are limited in Redis, expire there, and apply only to known providers", () =>
     Effect.gen(function* () {
       const { url } = yield* RedisServer
       const redis = yield* inspector(url)
@@ -154,7 +154,7 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
     }).pipe(Effect.scoped, Effect.provide(RedisServer.layer))
   )
 
-  it.live("are each node's own while Redis is away, which is said once, and told when it is back", () => {
+  it.live("are local while Redis is down, which is logged once, and shared when it is back", () => {
     const lines: Array<string> = []
     const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))])
     return Effect.gen(function* () {
@@ -178,7 +178,7 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
     }).pipe(Effect.scoped, Effect.provide([RedisServer.layer, logger]))
   })
 
-  it.live("are no longer asked for when the pool has gone", () =>
+  it.live("stop with the pool", () =>
     Effect.gen(function* () {
       const { url } = yield* RedisServer
       const scope = yield* Scope.make()

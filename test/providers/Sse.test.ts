@@ -65,7 +65,7 @@ describe("SseParser", () => {
     }
   })
 
-  it("offers what may be skimmed only where an event begins, and parses the rest", () => {
+  it("skims only at the start of an event, and parses the rest", () => {
     const skimmed = "data: skim\n\n"
     const stream = `${skimmed}${skimmed}event: skim\n${skimmed}data: x\n${skimmed}: a comment\n\n${skimmed}data: y\n\n`
     const events: Array<string> = []
@@ -83,7 +83,7 @@ describe("SseParser", () => {
     assert.deepStrictEqual([taken, events], [4, ["skim|skim", "|x\nskim", "|y", "|skim"]])
   })
 
-  it("refuses an event longer than allowed, on one line or on many", () => {
+  it("rejects an event longer than allowed, on one line or on many", () => {
     assert.deepStrictEqual(parse([bytesOf("data: 12345678"), bytesOf("9012345")], 20).fits, [true, false])
     assert.deepStrictEqual(parse([bytesOf("data: 1234567890\n"), bytesOf("data: 1234567890\n")], 20).fits, [
       true,

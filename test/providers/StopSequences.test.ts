@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { saidStops } from "../../src/providers/StopSequences.ts"
 
 describe("stop sequences", () => {
-  it("are those that say something, be it a blank", () => {
+  it("keep non-empty ones, also whitespace", () => {
     assert.deepStrictEqual(saidStops({ stop: ["END", "", "\n"] }), ["END", "\n"])
     for (const sampling of [{}, { stop: [] }, { stop: ["", ""] }]) assert.isUndefined(saidStops(sampling))
   })

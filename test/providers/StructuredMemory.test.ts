@@ -4,7 +4,7 @@ import { MOST_OFF_A_MINUTE, MOST_STRIKES, StructuredMemory } from "../../src/pro
 const schema = { type: "object" }
 
 describe("StructuredMemory", () => {
-  it("knows a schema by what it says, and keeps accounts apart", () => {
+  it("identifies a schema by its content, per account", () => {
     const memory = new StructuredMemory()
     const [one, other] = [memory.keyOf("one", schema), memory.keyOf("other", { ...schema })]
     memory.fit(one, 0)
@@ -16,7 +16,7 @@ describe("StructuredMemory", () => {
     assert.isUndefined(memory.objection(one, 600_000))
   })
 
-  it("lets an answer that meets its schema make up for one that does not", () => {
+  it("offsets an invalid answer by a valid one", () => {
     const memory = new StructuredMemory()
     const key = memory.keyOf("one", schema)
     const at = (times: number) => times * 60_000
@@ -33,7 +33,7 @@ describe("StructuredMemory", () => {
     assert.isUndefined(memory.objection(key, at(80)))
   })
 
-  it("says when an account may ask again, counting each minute anew", () => {
+  it("reports when an account may retry, counting per minute", () => {
     const memory = new StructuredMemory()
     const of = (title: number) => memory.keyOf("one", { ...schema, title })
     for (let title = 0; title < MOST_OFF_A_MINUTE; title++) memory.failed(of(title), title * 1_000)

@@ -94,18 +94,18 @@ describe("a verdict", () => {
       }))
   }
 
-  it("is for what meets the schema, as it was written", () => {
+  it("returns a valid answer as it was written", () => {
     const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] }
     const json = '{"a": 1.50, "b": [12345678901234567890]}'
     assert.deepStrictEqual(verdictOf({ schema, text: `Here: ${json}` }), { _tag: "Meets", json })
   })
 
-  it("fails what is not one JSON value", () => {
+  it("rejects text that is not one JSON value", () => {
     const detail = "it is not one JSON value"
     assert.deepStrictEqual(verdictOf({ schema: {}, text: "SECRET" }), { _tag: "Fails", detail })
   })
 
-  it("says no more of an answer than a place of some length", () => {
+  it("reveals only a path of limited length", () => {
     const schema = { additionalProperties: { type: "string" } }
     const text = JSON.stringify({ a: "x", ["n".repeat(5_000)]: { deep: "SECRET" } })
     const verdict = verdictOf({ schema, text })
@@ -117,7 +117,7 @@ describe("a verdict", () => {
     assert.isTrue(cut._tag === "Fails" && cut.detail.length < 200 && cut.detail.endsWith("…: type"))
   })
 
-  it("fails an answer nested beyond all measure", () => {
+  it("rejects extremely deep nesting", () => {
     const schema = { items: { $ref: "#" } }
     const text = `${"[".repeat(50_000)}${"]".repeat(50_000)}`
     assert.strictEqual(verdictOf({ schema, text })._tag, "Fails")
@@ -138,14 +138,14 @@ describe("a verdict", () => {
       assert.deepStrictEqual(verdictOf({ schema: { ...schema }, text: undefined }), { _tag: "Uncheckable", detail }))
   }
 
-  it("checks patterns that escape more than they have to, and lets be what cannot be compiled", () => {
+  it("checks patterns with needless escapes, and ignores patterns that do not compile", () => {
     const of = (pattern: string, text: string) => verdictOf({ schema: { pattern }, text: JSON.stringify(text) })._tag
     assert.strictEqual(of(String.raw`^[a-z\_]+\@$`, "a_b@"), "Meets")
     assert.strictEqual(of(String.raw`^[a-z\_]+\@$`, "A"), "Fails")
     assert.strictEqual(of(String.raw`^a\-b$`, "c"), "Meets")
   })
 
-  it("leaves the schema as it is", () => {
+  it("does not modify the schema", () => {
     const schema = { $ref: "#/$defs/a", $defs: { a: { type: "string" } } }
     verdictOf({ schema, text: '"a"' })
     assert.deepStrictEqual(Object.getOwnPropertyNames(schema), ["$ref", "$defs"])

@@ -26,7 +26,7 @@ const conversation = asked("hello", {
 })
 
 describe("fittingName", () => {
-  it("leaves what the host takes, and makes of everything else one name that it takes", () => {
+  it("keeps accepted names, and maps every other name to an accepted one", () => {
     for (const bounds of [OPENAI_NAMES, ANTHROPIC_NAMES, GEMINI_NAMES]) {
       assert.strictEqual(fittingName("look_up-2", bounds), "look_up-2")
       for (const name of ["x".repeat(129), "a b", "ä", "x".repeat(500)]) {
@@ -40,7 +40,7 @@ describe("fittingName", () => {
     assert.match(fittingName("2nd", GEMINI_NAMES), /^_2nd_[0-9a-f]{8}$/)
   })
 
-  it("keeps apart names that begin alike", () => {
+  it("distinguishes names with the same start", () => {
     assert.notStrictEqual(fittingName(`${long}a`, OPENAI_NAMES), fittingName(`${long}b`, OPENAI_NAMES))
     assert.notStrictEqual(fittingName("a.b", OPENAI_NAMES), fittingName("a/b", OPENAI_NAMES))
   })
@@ -102,7 +102,7 @@ describe("withToolNames", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("changes nothing where the host takes every name", () => {
+  it("changes nothing when the host accepts every name", () => {
     assert.isUndefined(renamed(conversation, ANTHROPIC_NAMES))
   })
 })

@@ -17,21 +17,21 @@ const small = { id: "text-embedding-3-small", vendor: "openai", modality: "embed
 const TEXT = "Straße, Ωμέγα and 😀 – whatever else people write."
 
 describe("tokens of embeddings", () => {
-  it("are counted text by text, and are those that are given", () => {
+  it("are counted text by text, or given as token ids", () => {
     assert.strictEqual(countEmbed({ inputs: [TEXT, "cat"] }), countTokens(TEXT) + countTokens("cat"))
     assert.strictEqual(countEmbed({ inputs: [[1, 2, 3], [4]] }), 4)
     const many = Array.from({ length: 200 }, () => TEXT)
     assert.approximately(countEmbed({ inputs: many }), 200 * countTokens(TEXT), 220)
   })
 
-  it("are never more than the bound", () => {
+  it("never exceed the bound", () => {
     for (const inputs of [[TEXT], ["a"], Array.from({ length: 200 }, () => TEXT)]) {
       assert.isAtLeast(embedBound({ inputs }).at(small), countEmbed({ inputs }))
     }
     assert.isAtLeast(embedBound({ inputs: [[1, 2, 3], [4]] }).at(small), 4)
   })
 
-  it("of the longest input decide what fits a window", () => {
+  it("of the longest input decide what fits a context window", () => {
     const longest = longestInput({ inputs: ["a", "word ".repeat(100), "cat"] })
     assert.approximately(longest.tokens(), 100, 2)
     assert.deepStrictEqual([fits(longest, 500), fits(longest, 110), fits(longest, 90)], [true, true, false])
@@ -39,7 +39,7 @@ describe("tokens of embeddings", () => {
     assert.deepStrictEqual([fits(tokens, 3), fits(tokens, 2), tokens.tokens()], [true, false, 3])
   })
 
-  it("do not keep out a text that fills the window as its model counts", () => {
+  it("admit a text that fills the window by its model's count", () => {
     for (const file of ["README.md", "src/http/Failures.ts", "schemas/published/openapi.json"]) {
       const tokens = encode(readFileSync(file, "utf8").repeat(2))
       for (const window of [1_000, 8_191, 32_000]) {
@@ -53,7 +53,7 @@ describe("tokens of embeddings", () => {
 describe("tokens of reranking", () => {
   const work = { query: "which cat?", documents: [TEXT, "cat"] }
 
-  it("are those of the query for each document, and those of the documents", () => {
+  it("count the query once per document, plus the documents", () => {
     const counted = 2 * countTokens("which cat?") + countTokens(TEXT) + countTokens("cat")
     assert.strictEqual(countRerank(work), counted)
     assert.isAtLeast(rerankBound(work).most, counted)

@@ -68,7 +68,7 @@ export const faultOf = <A, R>(effect: Effect.Effect<A, ProviderError, R>) =>
 const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
   const { delta, end, head, opening = [], stop } = wire
 
-  it.effect("no usage and no last word after a stop is an end", () =>
+  it.effect("a stop without usage and end marker is an end", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a") + stop))
       assert.deepStrictEqual(yield* streamed(provider, chatCall()), [
@@ -79,7 +79,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("neither a stop nor a last word is a break, after the content", () =>
+  it.effect("a stream without stop and end marker is broken, after its content", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a")))
       const source = yield* provider.chatStream(chatCall())
@@ -88,7 +88,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a connection lost after the stop loses the usage alone", () =>
+  it.effect("a connection lost after the stop loses only the usage", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => {
         sse(response).write(head + delta("a") + stop, () => response.destroy())
@@ -98,7 +98,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("an error in the stream comes after the content before it", () =>
+  it.effect("an error in the stream follows the content before it", () =>
     Effect.gen(function* () {
       const [frame, fault] = wire.error
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a") + frame))
@@ -109,7 +109,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a host that answers a stream whole is read whole", () =>
+  it.effect("a complete answer to a streaming request is read", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => {
         response
@@ -157,7 +157,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
 const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
   const { delta, head } = wire
 
-  it.effect("silence strikes the clock that runs, and hangs up", () =>
+  it.effect("silence times out on the running limit, and closes the connection", () =>
     Effect.gen(function* () {
       const begin = (response: ServerResponse) => sse(response).write(head + delta("a"))
       const cases = [
@@ -183,7 +183,7 @@ const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a caller who turns away hangs up", () =>
+  it.effect("an interrupted caller closes the connection", () =>
     Effect.gen(function* () {
       const { provider, hungUp } = yield* speaking(wire, (response) => sse(response).write(head + delta("a")))
       const scope = yield* Scope.make()
@@ -200,7 +200,7 @@ const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a host that is not there", () =>
+  it.effect("an unreachable host", () =>
     Effect.gen(function* () {
       const provider = yield* wire.adapter(yield* nobody)
       for (const answer of both(provider, chatCall())) {
@@ -209,7 +209,7 @@ const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a host that repeats the credential does not get it further", () =>
+  it.effect("a credential that a host repeats is removed", () =>
     Effect.gen(function* () {
       let credential: unknown
       const host = yield* upstream((request, response) => {

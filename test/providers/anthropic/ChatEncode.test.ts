@@ -37,7 +37,7 @@ const assistant = (...words: ReadonlyArray<string>): Message => ({
 })
 
 describe("encodeChat", () => {
-  it("sends the least for a plain question", () => {
+  it("sends a minimal request for a plain question", () => {
     assert.deepStrictEqual(wire({}), {
       model: "claude-sonnet-4-5",
       max_tokens: 5_000,
@@ -46,7 +46,7 @@ describe("encodeChat", () => {
     assert.isTrue(wire({}, "claude-sonnet-4-5", true).stream)
   })
 
-  it("keeps apart the ids of calls that differ in what is not taken", () => {
+  it("distinguishes call ids that differ in rejected characters", () => {
     const calls = ["a.b", "a:b", "a_b", ""].map((id) => ({ id, name: "f", arguments: "" }))
     const { messages } = said([
       user("hi"),
@@ -125,7 +125,7 @@ describe("encodeChat", () => {
     )
   })
 
-  it("says which tools failed, and how", () => {
+  it("marks failed tool results", () => {
     const url = "data:image/png;base64,AA=="
     const failed = { role: "tool", toolCallId: "a", isError: true } as const
     const { messages } = said([
@@ -186,12 +186,12 @@ describe("encodeChat", () => {
     ])
   })
 
-  it("ends a beginning of the answer without blanks", () => {
+  it("trims whitespace at the end of an assistant's text", () => {
     const { messages } = said([user("a"), assistant("so ", "it is \n"), system("late")])
     assert.deepStrictEqual(messages[1], { role: "assistant", content: [text("so"), text("it is")] })
   })
 
-  it("lets the user have the last word where the system had it, and goes on with what the assistant begins", () => {
+  it("ends with a user turn after a system message, and continues an assistant's text", () => {
     const talk = [user("a"), assistant("b")]
     assert.deepStrictEqual(said([...talk, system("now rhyme")]), {
       system: [text("now rhyme")],
@@ -310,7 +310,7 @@ describe("encodeChat", () => {
   const members = (body: object) =>
     Object.keys(body).filter((name) => !["model", "max_tokens", "messages", "thinking", "output_config"].includes(name))
 
-  it("sends of the sampling what the host takes, within its scale", () => {
+  it("sends the sampling parameters that the host accepts, within its scale", () => {
     const body = wire({ sampling })
     assert.deepInclude(body, { temperature: 1, top_k: 3, stop_sequences: ["END"] })
     assert.deepStrictEqual(members(body), ["temperature", "top_k", "stop_sequences"])
@@ -319,7 +319,7 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(members(wire({ sampling: { stop: [" "] } })), [])
   })
 
-  it("leaves out the sampling of models that choose for themselves, or while they think", () => {
+  it("omits sampling for models that reject it, and while they think", () => {
     const fixed = wire({ sampling }, "claude-opus-4-8", false, { ...model, supportedParameters: ["stop"] })
     assert.deepStrictEqual(members(fixed), ["stop_sequences"])
     const reasoning: Reasoning = { effort: "high", maxTokens: undefined, enabled: undefined }
@@ -339,7 +339,7 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(wire({ reasoning }).thinking, { type: "enabled", budget_tokens: 2_500 })
   })
 
-  it("forwards the end user's name where it is no address or number", () => {
+  it("forwards the end user's id unless it is an email address or phone number", () => {
     assert.deepStrictEqual(wire({ user: "user_1-a" }).metadata, { user_id: "user_1-a" })
     for (const named of ["ann@example.com", "+49 171 1234567", "01711234567", "x".repeat(257), ""]) {
       assert.notProperty(wire({ user: named }), "metadata")

@@ -93,7 +93,7 @@ describe("ChatStreamFold", () => {
     })
   }
 
-  it("makes of a stream what the same answer makes whole", () => {
+  it("folds to the same output as a complete answer", () => {
     const whole = {
       content: [
         { type: "thinking", thinking: "hm→", signature: "c2ln" },
@@ -149,7 +149,7 @@ describe("ChatStreamFold", () => {
     ])
   })
 
-  it("closes a call whose block nobody closed, and reads over what belongs to no block", () => {
+  it("closes a call with an unclosed block, and ignores deltas without a block", () => {
     const words = json(9, "{}") + open(0, { type: "tool_use", id: "a", name: "f" }) + stop("tool_use") + json(0, "{}")
     assert.deepStrictEqual(told(words + END), [
       { _tag: "ToolStart", index: 0, id: "a", name: "f" },
@@ -227,7 +227,7 @@ describe("ChatStreamFold", () => {
     ["not when what was written is no count", { input_tokens: 10, cache_creation_input_tokens: "20" }, undefined]
   ]
   for (const [name, said, usage] of prompts) {
-    it(`tells at once of the prompt, ${name}`, () => {
+    it(`emits prompt usage at once, ${name}`, () => {
       const state = new ChatStreamFold("req_1")
       const expectedEvents = usage === undefined ? [] : [{ _tag: "PromptUsage", usage }]
       assert.deepStrictEqual(state.push(bytesOf(start(said))), expectedEvents as ReadonlyArray<OutputEvent>)
@@ -251,7 +251,7 @@ describe("ChatStreamFold", () => {
     assert.deepStrictEqual(told(END + text(0, "late")), [])
   })
 
-  it("stops at what is no event, after what came before", () => {
+  it("stops at an invalid event, after the events before it", () => {
     for (const [words, fault] of [
       ["data: nonsense\n\n", { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }],
       ["data: []\n\n", { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }],
@@ -270,7 +270,7 @@ describe("ChatStreamFold", () => {
     }
   })
 
-  it("refuses an event without end", () => {
+  it("rejects an endless event", () => {
     const state = new ChatStreamFold("req_1")
     const block = bytesOf("x".repeat(1024 * 1024))
     for (let n = 0; n < 5; n++) state.push(block)

@@ -46,7 +46,7 @@ const called: ReadonlyArray<Message> = [
 ]
 
 describe("thinkingOf", () => {
-  it("says nothing to a model that does not reason, or not at this provider", () => {
+  it("sends nothing for a model that does not reason, or not at this provider", () => {
     assert.deepStrictEqual(of("claude-sonnet-4-6", { effort: "high" }, {}, 10_000, {}), nothing)
     const here = candidate("anthropic", { upstreamId: "claude-sonnet-4-6", model: able })
     const elsewhere = { ...here, offer: { ...here.offer, unsupported: ["reasoning"] as const } }
@@ -84,7 +84,7 @@ describe("thinkingOf", () => {
         assert.deepStrictEqual<unknown>(of("claude-sonnet-4-5", reasoning, {}, cap), expected))
     }
 
-    it("not where the assistant's turn goes on whose thinking nobody kept", () => {
+    it("not when an assistant's turn continues without its thinking", () => {
       assert.deepStrictEqual(of("claude-sonnet-4-5", { effort: "high" }, { messages: called }), nothing)
       const begun: ReadonlyArray<Message> = [
         ...called.slice(0, 1),
@@ -160,14 +160,14 @@ describe("thinkingOf", () => {
     for (const reasoning of [undefined, {}, ...off]) assert.deepStrictEqual(of("claude-opus-4-8", reasoning), nothing)
   })
 
-  it("switches thinking off where it is on by itself", () => {
+  it("turns off thinking that is on by default", () => {
     assert.deepStrictEqual(of("claude-opus-5", undefined), { ...nothing, on: true })
     for (const reasoning of off) {
       assert.deepStrictEqual(of("claude-sonnet-5", reasoning), { ...nothing, config: { type: "disabled" } })
     }
   })
 
-  it("asks for little where thinking cannot be switched off", () => {
+  it("requests little thinking where it cannot be turned off", () => {
     assert.deepStrictEqual(of("claude-opus-5-5", undefined), { ...nothing, on: true, freeChoice: true })
     for (const reasoning of off) {
       const least = { config: undefined, effort: "low", on: true } as const
@@ -177,7 +177,7 @@ describe("thinkingOf", () => {
     }
   })
 
-  it("does not think where a tool must be called, or leaves the choice where it cannot but think", () => {
+  it("does not think with a forced tool, or frees the choice for models that always think", () => {
     for (const toolChoice of [{ type: "required" }, { type: "tool", name: "f" }] as const) {
       const forced = { tools, toolChoice }
       assert.deepStrictEqual(of("claude-sonnet-4-5", { effort: "high" }, forced), nothing)

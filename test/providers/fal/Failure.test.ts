@@ -6,8 +6,8 @@ const bytes = (body: unknown) => Buffer.from(typeof body === "string" ? body : J
 const model = { detail: [{ loc: ["body"], msg: "too small", type: "image_too_small" }, { msg: "no type" }, "words"] }
 const queue = { detail: "Request timed out", error_type: "request_timeout" }
 
-describe("what fal says went wrong", () => {
-  it("is the first sentence in it, and every kind", () => {
+describe("fal's errors", () => {
+  it("have the first message, and every type", () => {
     assert.deepStrictEqual([detailOf(bytes(model)), typesOf(bytes(model))], ["too small", ["image_too_small"]])
     assert.deepStrictEqual([detailOf(bytes(queue)), typesOf(bytes(queue))], ["Request timed out", ["request_timeout"]])
     for (const nothing of ["<html>", "", "[]", "null", { detail: [] }, { detail: [{}] }, { detail: { msg: "x" } }]) {
@@ -17,7 +17,7 @@ describe("what fal says went wrong", () => {
     assert.strictEqual(detailOf(bytes({ message: "no such app" })), "no such app")
   })
 
-  it("is a fault by its status", () => {
+  it("become faults by status", () => {
     const fault = (status: number, body: unknown, headers = {}) =>
       faultOfStatus({ status, headers, body: bytes(body) }, 0)
     assert.deepStrictEqual(fault(422, model), { _tag: "Refused", status: 422, detail: "too small" })

@@ -56,7 +56,7 @@ const json = (response: ServerResponse, status: number, body: object) =>
 const clients = Layer.mergeAll(Outbound.layer, PublicFetch.layerFrom({ allowLoopback: true }))
 
 layer(clients, { excludeTestServices: true })("fal's images", (it) => {
-  it.effect("are asked of the model's path with the key, and read from where it says without it", () =>
+  it.effect("are requested at the model's path with the key, and downloaded without it", () =>
     Effect.gen(function* () {
       const data = `data:image/jpeg;base64,${jpeg.toString("base64")}`
       const { calls, draw, reads } = yield* model((response, _, origin) =>
@@ -76,7 +76,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("take a call for every four, and are what came of them", () =>
+  it.effect("take one call per four images, and contain the successful ones", () =>
     Effect.gen(function* () {
       const { calls, draw } = yield* model((response, { body: { num_images } }, origin) =>
         num_images === 2
@@ -89,7 +89,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("leave out what is unfit, and what is not where it should be", () =>
+  it.effect("omit unsafe images, and missing files", () =>
     Effect.gen(function* () {
       const { draw, reads } = yield* model((response, _, origin) =>
         json(response, 200, {
@@ -108,7 +108,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are lost where they were made and none can be had, whatever became of the rest", () =>
+  it.effect("are lost when they were made and none can be downloaded", () =>
     Effect.gen(function* () {
       const { calls, draw } = yield* model((response, { body: { num_images } }, origin) =>
         num_images === 4
@@ -120,14 +120,14 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are not taken for unmade where the connection is lost after they were asked for", () =>
+  it.effect("are not retried when the connection breaks after the request", () =>
     Effect.gen(function* () {
       const { draw } = yield* model((response) => response.destroy())
       assert.strictEqual((yield* Effect.flip(draw())).fault._tag, "Broken")
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are made and read in the time of the one call", () =>
+  it.effect("are made and downloaded within the limit of one call", () =>
     Effect.gen(function* () {
       const { draw } = yield* model((response, _, origin) =>
         setTimeout(() => json(response, 200, { images: [{ url: `${origin}/late` }] }), 300)
@@ -137,7 +137,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are refused with the name of the member, as callers know it", () =>
+  it.effect("are rejected with the caller's field name", () =>
     Effect.gen(function* () {
       const refusal = (loc: ReadonlyArray<string>, status = 422) =>
         Effect.gen(function* () {
@@ -155,7 +155,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are refused before anybody is asked, where the model cannot do it", () =>
+  it.effect("are rejected before a call when the model does not support them", () =>
     Effect.gen(function* () {
       const { calls, draw } = yield* model((response) => json(response, 200, {}))
       assert.deepInclude((yield* Effect.flip(draw({ style: "vivid" }))).fault, { _tag: "Refused", param: "style" })

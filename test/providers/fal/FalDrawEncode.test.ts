@@ -15,8 +15,8 @@ const param = (model: string, work: Partial<DrawWork>) => {
 const source = { bytes: Buffer.from("abc"), contentType: "image/png" }
 const wide = { width: 1536, height: 1024 }
 
-describe("what fal's models of images are told", () => {
-  it("is a size in pixels, or as a ratio where a model knows no other", () => {
+describe("the input of fal's image models", () => {
+  it("has a size in pixels, or an aspect ratio for models that require one", () => {
     const plain = { prompt: "a red kite", num_images: 3 }
     assert.deepStrictEqual(input("fal-ai/flux/dev", {}, 3), plain)
     assert.deepStrictEqual(input("fal-ai/flux-pro/v1.1", { size: wide, format: "png" }), {
@@ -36,7 +36,7 @@ describe("what fal's models of images are told", () => {
     assert.deepInclude(near, { aspect_ratio: "16:9", output_format: "webp" })
   })
 
-  it("is nothing that a model cannot do", () => {
+  it("is rejected when a model does not support it", () => {
     assert.strictEqual(param("fal-ai/imagen4/preview", { size: wide }), "size")
     assert.strictEqual(param("fal-ai/flux/dev", { format: "webp" }), "output_format")
     assert.strictEqual(param("fal-ai/flux/dev", { quality: "high" }), "quality")

@@ -46,7 +46,7 @@ describe("fal's queue", () => {
 })
 
 layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
-  it.effect("are handed to the model's queue with the key", () =>
+  it.effect("are submitted to the model's queue with the key", () =>
     Effect.gen(function* () {
       const { heard, provider } = yield* filmHost(wire, (_, response) =>
         json(response, 200, {
@@ -63,7 +63,7 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are asked for where the queue says", () =>
+  it.effect("are polled at the queue's URL", () =>
     Effect.gen(function* () {
       const { provider } = yield* filmHost(wire, ({ headers }, response) =>
         json(response, 200, { request_id: "1", response_url: `http://${headers.host}/elsewhere/1` })
@@ -72,7 +72,7 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are asked for where the queue says their result is, in either of its forms", () =>
+  it.effect("are read at the result URL, in either of its forms", () =>
     Effect.gen(function* () {
       const url = "https://v3.fal.media/files/kite.mp4"
       for (const place of [wire.ticket, `${wire.ticket}/response`]) {
@@ -89,7 +89,7 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are not asked for where a model cannot make them", () =>
+  it.effect("are rejected when a model does not support them", () =>
     Effect.gen(function* () {
       const { heard, provider } = yield* filmHost(wire, (_, response) => json(response, 200, {}))
       const image = { bytes: new Uint8Array([1]), contentType: "image/png" }
@@ -99,7 +99,7 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are as far as the queue says", () =>
+  it.effect("have the queue's progress", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* stateAt({ status: "IN_QUEUE", queue_position: 3 }), { _tag: "Queued" })
       assert.deepStrictEqual(yield* stateAt({ status: "IN_PROGRESS", logs: null }), {
@@ -115,7 +115,7 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fail for good when the result is a failure of the job, and the caller is told where it is to blame", () =>
+  it.effect("fail finally when the result is a job failure, with the reason when the caller caused it", () =>
     Effect.gen(function* () {
       for (const [result, detail, refused] of [
         [[422, model("content_policy_violation")], "content_policy_violation: because", true],
@@ -136,7 +136,7 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fail for good also when the errors repeat all that the model was told, pictures included", () =>
+  it.effect("fail finally also when the errors repeat the whole input", () =>
     Effect.gen(function* () {
       const input = {
         prompt: 'a "type":"internal_server_error"',
@@ -154,7 +154,7 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are still there when the result could not be had", () =>
+  it.effect("remain when the result cannot be read", () =>
     Effect.gen(function* () {
       for (const [result, tag] of [
         [[502, "<html>"], "ServerError"],

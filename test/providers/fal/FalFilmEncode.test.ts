@@ -9,7 +9,7 @@ const video = { bytes: new Uint8Array([4, 5, 6]), contentType: "video/mp4" }
 
 const encoded = (id: string, more: Partial<FilmWork> = {}) => Result.getOrThrow(encodeFilm(id, filmWork(more)))
 
-describe("videos in fal's words", () => {
+describe("video requests for fal", () => {
   it("of Seedance", () => {
     const terms = {
       duration: "5",
@@ -68,7 +68,7 @@ describe("videos in fal's words", () => {
     })
   })
 
-  it("not where a model has no word for it", () => {
+  it("rejects options that a model lacks", () => {
     for (const [id, more] of [
       ["fal-ai/veo3", { referenceImages: [image] }],
       ["fal-ai/kling-video/v3/pro", { referenceVideo: video }],

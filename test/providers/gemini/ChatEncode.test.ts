@@ -22,14 +22,14 @@ const called = (id: string, name: string, args: string) => ({ id, name, argument
 const contents = (messages: ReadonlyArray<Message>, model?: string) => wire({ messages }, model).contents
 
 describe("encodeChat", () => {
-  it("sends the least for a plain question", () => {
+  it("sends a minimal request for a plain question", () => {
     assert.deepStrictEqual(wire({}), {
       contents: [{ role: "user", parts: [{ text: "hello" }] }],
       generationConfig: { maxOutputTokens: 1_000 }
     })
   })
 
-  it("gathers what the system says, and what one side says in a row", () => {
+  it("joins system messages, and consecutive messages of one side", () => {
     const body = wire({
       messages: [
         { role: "system", content: [text("be brief"), text("")] },
@@ -51,13 +51,13 @@ describe("encodeChat", () => {
     ])
   })
 
-  it("asks what the system says when nobody else speaks", () => {
+  it("sends instructions as the question when there are no other messages", () => {
     const body = wire({ messages: [{ role: "system", content: [text("say hello")] }] })
     assert.deepStrictEqual(body.contents, [{ role: "user", parts: [{ text: "say hello" }] }])
     assert.notProperty(body, "systemInstruction")
   })
 
-  it("lets the user begin, and say something", () => {
+  it("starts with a non-empty user turn", () => {
     const dot = { role: "user", parts: [{ text: "." }] }
     const greeting: Message = { role: "assistant", content: [text("Hello!")], toolCalls: [] }
     assert.deepStrictEqual(contents([greeting, { role: "user", content: [text("hi")] }]), [
@@ -68,7 +68,7 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(contents([{ role: "user", content: [text("")] }]), [dot])
   })
 
-  it("lets the user have the last word where the system had it, and goes on with what the assistant begins", () => {
+  it("ends with a user turn after a system message, and continues an assistant's text", () => {
     const talk: ReadonlyArray<Message> = [
       { role: "user", content: [text("a")] },
       { role: "assistant", content: [text("b")], toolCalls: [] }
@@ -181,7 +181,7 @@ describe("encodeChat", () => {
     )
   })
 
-  it("says of calls that they come without a signature to models that want one", () => {
+  it("marks calls without a signature for models that require one", () => {
     const signatures = (model: string) =>
       contents(history, model)[1].parts.map((part: { readonly thoughtSignature?: string }) => part.thoughtSignature)
     const none = "skip_thought_signature_validator"
@@ -229,7 +229,7 @@ describe("encodeChat", () => {
     })
   })
 
-  it("sends of the sampling what the host takes", () => {
+  it("sends the sampling parameters that the host accepts", () => {
     const sampling = {
       temperature: 0,
       topP: 0.5,
@@ -257,7 +257,7 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(generationConfig, { maxOutputTokens: 1_000 })
   })
 
-  it("says which tools failed, and how", () => {
+  it("marks failed tool results", () => {
     const failed = (words: string): Message => ({
       role: "tool",
       toolCallId: "a",
@@ -302,7 +302,7 @@ describe("reasoning", () => {
 
   const shown = { includeThoughts: true }
 
-  it("is left to the model where nobody asks, and to nobody where the model cannot", () => {
+  it("is left to the model by default, and omitted for models that cannot reason", () => {
     assert.isUndefined(thinking("gemini-3.8-flash", undefined))
     const unable = candidate("gemini", { upstreamId: "gemini-3.8-flash" })
     const reasoning = { effort: "high", maxTokens: undefined, enabled: undefined } as const

@@ -70,7 +70,7 @@ describe("ChatStreamFold", () => {
     })
   }
 
-  it("tells of the prompt once it is counted, and again where the count changes", () => {
+  it("emits prompt usage once it is counted, and again after a change", () => {
     const counted = (usage: object) => chunk([{ text: "a" }], {}, usage)
     const { events } = read(
       counted({ candidatesTokenCount: 1 }),
@@ -86,7 +86,7 @@ describe("ChatStreamFold", () => {
     assert.deepStrictEqual(events.slice(0, -1), [text, told(29, 0), text, text, told(20, 9), text])
   })
 
-  it("folds to what the same answer says whole", () => {
+  it("folds to the same output as a complete answer", () => {
     const output = new OutputFold()
     for (const event of expected) output.push(event)
     const parts = chunks.flatMap(({ candidates }) => candidates.flatMap(({ content }) => content.parts))
@@ -146,7 +146,7 @@ describe("ChatStreamFold", () => {
     }
   })
 
-  it("takes what is blocked before its first word for a refusal, and what is blocked later for a stop", () => {
+  it("treats a block before the first word as a refusal, and a later one as a stop", () => {
     const blocked = { promptFeedback: { blockReason: "SAFETY" }, usageMetadata: usageMetadata(0, 0) }
     for (const given of [blocked, finish("SAFETY")]) {
       assert.strictEqual(read(given).state.fault?._tag, "Refused")
@@ -156,7 +156,7 @@ describe("ChatStreamFold", () => {
     }
   })
 
-  it("refuses an event without end", () => {
+  it("rejects an endless event", () => {
     const state = new ChatStreamFold("req_1")
     const block = bytesOf("x".repeat(1024 * 1024))
     for (let n = 0; n < 5; n++) state.push(block)

@@ -44,7 +44,7 @@ const json = (response: ServerResponse, body: object, status = 200) =>
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
 
 layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => {
-  it.effect("take a call each, and are what came of them", () =>
+  it.effect("take one call each, and contain the successful ones", () =>
     Effect.gen(function* () {
       const { draw, seen } = yield* model((response, call) =>
         call === 1 ? json(response, { error: { code: 500 } }, 500) : json(response, answer(png.toString("base64")))
@@ -68,7 +68,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are made in the time of the one call, after which no more are asked for", () =>
+  it.effect("are made within the limit of one call", () =>
     Effect.gen(function* () {
       const { draw, seen } = yield* model(() => {})
       assert.deepStrictEqual((yield* Effect.flip(draw({ n: 10 }, 300))).fault, { _tag: "TimedOut", clock: "total" })
@@ -76,14 +76,14 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are not taken for unmade where the connection is lost after they were asked for", () =>
+  it.effect("are not retried when the connection breaks after the request", () =>
     Effect.gen(function* () {
       const { draw } = yield* model((response) => response.destroy())
       assert.strictEqual((yield* Effect.flip(draw())).fault._tag, "Broken")
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are none where the model finds them unfit", () =>
+  it.effect("are none when they fail the content check", () =>
     Effect.gen(function* () {
       for (const body of [
         { promptFeedback: { blockReason: "PROHIBITED_CONTENT" } },
@@ -96,7 +96,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fail as the host does, or where its answer is none", () =>
+  it.effect("fail with the host's error, or with an invalid answer", () =>
     Effect.gen(function* () {
       const faultOf = (body: object, status?: number) =>
         Effect.gen(function* () {
@@ -110,7 +110,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are refused before anybody is asked, where the model cannot do it", () =>
+  it.effect("are rejected before a call when the model does not support them", () =>
     Effect.gen(function* () {
       const { draw, seen } = yield* model((response) => json(response, answer(png.toString("base64"))))
       const lacks: ReadonlyArray<readonly [string, Partial<DrawWork>]> = [

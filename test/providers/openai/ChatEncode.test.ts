@@ -15,7 +15,7 @@ const text = (words: string) => ({ type: "text", text: words }) as const
 const image = (url: string, detail: "auto" | "low" | "high" = "auto") => ({ type: "image", url, detail }) as const
 
 describe("encodeChat", () => {
-  it("sends the least for a plain question", () => {
+  it("sends a minimal request for a plain question", () => {
     assert.deepStrictEqual(wire({}), {
       model: "up-1",
       messages: [{ role: "user", content: "hello" }],
@@ -137,7 +137,7 @@ describe("encodeChat", () => {
 
   const tool = { name: "f", description: "does", parameters: { type: "object" }, strict: true }
 
-  it("says who speaks to OpenAI alone", () => {
+  it("sends message names only to OpenAI", () => {
     const messages = [
       { role: "system", name: "guide", content: [text("a")] },
       { role: "user", name: "Ann", content: [text("b")] },
@@ -150,7 +150,7 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(names(compatible), [undefined, undefined, undefined, undefined])
   })
 
-  it("names an end user in the 64 characters that OpenAI takes", () => {
+  it("limits the end user's id to OpenAI's 64 characters", () => {
     assert.strictEqual(wire({ user: "u".repeat(64) }).user, "u".repeat(64))
     for (const options of [openai, compatible]) {
       assert.match(wire({ user: "u".repeat(65) }, options).user, /^[0-9a-f]{64}$/)
@@ -185,12 +185,12 @@ describe("encodeChat", () => {
     assert.strictEqual(wire({ format }).response_format.json_schema.description, "d")
   })
 
-  it("gives the key of a prompt's cache to OpenAI alone", () => {
+  it("sends the prompt cache key only to OpenAI", () => {
     assert.strictEqual(wire({ cacheKey: "k" }).prompt_cache_key, "k")
     assert.notProperty(wire({ cacheKey: "k" }, compatible), "prompt_cache_key")
   })
 
-  it("sends of the sampling what the host takes", () => {
+  it("sends the sampling parameters that the host accepts", () => {
     const sampling = {
       temperature: 0,
       topP: 0.5,
@@ -233,7 +233,7 @@ describe("encodeChat", () => {
     })
   })
 
-  it("sends how much is to be said only to models of OpenAI's that take it", () => {
+  it("sends verbosity only to OpenAI models that accept it", () => {
     const sampling = { verbosity: "low" } as const
     const talkative = { candidate: candidate("up", { model: { supportedParameters: ["verbosity"] } }) }
     assert.strictEqual(wire({ sampling }, openai, talkative).verbosity, "low")
@@ -251,7 +251,7 @@ describe("encodeChat", () => {
     assert.notProperty(wire({ reasoning }, openai), "reasoning_effort")
   })
 
-  it("tells Mistral's models to reason or not to: they know nothing between", () => {
+  it("maps efforts to on or off for Mistral's models", () => {
     const mistral = { candidate: candidate("up", { model: { vendor: "mistral", capabilities: ["reasoning"] } }) }
     const effort = (reasoning: Partial<NonNullable<Conversation["reasoning"]>>) =>
       wire(
@@ -292,7 +292,7 @@ describe("encodeChat", () => {
     assert.strictEqual(effort("gpt-5.6-luna", { tools, reasoning }, compatible), "high")
   })
 
-  it("leaves a failed tool's own words, and says so of one without", () => {
+  it("keeps a failed tool's own text, and adds one if there is none", () => {
     const failed = { role: "tool", toolCallId: "a", isError: true } as const
     const said = (content: ReadonlyArray<Part>) => wire({ messages: [{ ...failed, content }] }).messages[0].content
     assert.strictEqual(said([{ type: "text", text: "no such city" }]), "no such city")

@@ -175,7 +175,7 @@ describe("ChatStreamFold", () => {
       [["call_req1_0", "f", "{}"]]
     ]
   ]
-  it("says no arguments where a host says none, unless the call is cut off", () => {
+  it("emits empty arguments when a host sends none, unless the call is truncated", () => {
     const calls =
       call({ index: 0, id: "a", function: { name: "f", arguments: "" } }) +
       call({ index: 1, id: "b", function: { name: "g", arguments: '{"x":1}' } })
@@ -215,7 +215,7 @@ describe("ChatStreamFold", () => {
     ])
   })
 
-  it("tells of the prompt where its count comes before the finish, and again where that changes", () => {
+  it("emits prompt usage that arrives before the finish, and again after a change", () => {
     const counted = (usage: object) => data({ choices: [{ delta: { content: "a" } }], usage })
     const text =
       counted({ prompt_tokens: 9, completion_tokens: 0 }) +
@@ -252,7 +252,7 @@ describe("ChatStreamFold", () => {
     assert.deepStrictEqual(told(DONE + chunk({ content: "late" })), [])
   })
 
-  it("stops at what is no chunk, or breaks off, after what came before", () => {
+  it("stops at an invalid chunk or a break, after the events before it", () => {
     for (const [text, tag] of [
       ["data: nonsense\n\n", "Malformed"],
       ["data: []\n\n", "Malformed"],
@@ -265,7 +265,7 @@ describe("ChatStreamFold", () => {
     }
   })
 
-  it("refuses an event without end", () => {
+  it("rejects an endless event", () => {
     const state = new ChatStreamFold("req_1")
     const block = bytesOf("x".repeat(1024 * 1024))
     for (let n = 0; n < 5; n++) state.push(block)

@@ -24,7 +24,7 @@ const drawn = (handler: RequestListener, work: Partial<DrawWork> = {}) =>
 const faultOf = (handler: RequestListener, work?: Partial<DrawWork>) =>
   Effect.map(Effect.flip(drawn(handler, work)), ({ fault }) => fault)
 
-describe("what OpenAI is asked", () => {
+describe("OpenAI's image requests", () => {
   const asked = (work: Partial<DrawWork>, flavour: "openai" | "compatible" = "openai") =>
     encodeDraw("m", drawWork(work), { flavour })
 
@@ -93,7 +93,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are edited from the images that are sent along", () =>
+  it.effect("are edited from the uploaded images", () =>
     Effect.gen(function* () {
       let seen: FormData | undefined
       yield* drawn(
@@ -115,7 +115,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are none where none came, and fail as the host does", () =>
+  it.effect("are none when none was made, and fail with the host's error", () =>
     Effect.gen(function* () {
       const empty = yield* drawn((_, response) => response.end('{"created":1,"data":[]}'))
       assert.deepStrictEqual(empty.images, [])

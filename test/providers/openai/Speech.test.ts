@@ -27,7 +27,7 @@ const answered = (handler: RequestListener) => Effect.flatMap(upstream(handler),
 const faultOf = (handler: RequestListener) => Effect.map(Effect.flip(answered(handler)), ({ fault }) => fault)
 
 layer(Outbound.layer, { excludeTestServices: true })("OpenAI's speech", (it) => {
-  it.effect("is asked for in the host's words, and its audio given as it came", () =>
+  it.effect("is requested in the host's format, and its audio returned unchanged", () =>
     Effect.gen(function* () {
       let seen: unknown
       const audio = Buffer.from("{not really an object, but bytes that begin like one")
@@ -52,7 +52,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's speech", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fails as the host does, without the credential in what it says", () =>
+  it.effect("fails with the host's error, without the credential", () =>
     Effect.gen(function* () {
       const json = (status: number, body: object, headers = {}) =>
         faultOf((_, response) =>
@@ -86,7 +86,7 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's speech", (it) => 
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is not taken when it is longer than any", () =>
+  it.effect("is rejected when it is too long", () =>
     Effect.gen(function* () {
       const fault = yield* faultOf((_, response) => {
         response.writeHead(200, { "content-length": String(64 * 1024 * 1024 + 1) }).write("RIFF")

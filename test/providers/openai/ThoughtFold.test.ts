@@ -21,7 +21,7 @@ const told = (
 }
 
 describe("ThoughtFold", () => {
-  it("ends reasoning with the member it stood in, when a text begins or nothing comes", () => {
+  it("ends reasoning with its field, when a text begins or the stream ends", () => {
     for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
       assert.deepStrictEqual(told([{ [field]: "h" }, { [field]: "m" }, { content: "a" }, { [field]: "more" }]), [
         ...[thought("h"), thought("m"), end({ field }), text("a"), thought("more"), end({ field })]
@@ -57,7 +57,7 @@ describe("ThoughtFold", () => {
     assert.deepStrictEqual(told([{ content: "<think>a</think>" }], { tags: "none" }), [text("<think>a</think>")])
   })
 
-  it("lets go of what it held back when something else than a text begins", () => {
+  it("releases held-back text when something other than a text begins", () => {
     const fold = new ThoughtFold({ tags: "closed" })
     const out: Array<OutputEvent> = []
     fold.text("<thi", out)

@@ -44,7 +44,7 @@ const sent = (
 const tool_calls = [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }]
 
 describe("reasoning on its way back to a compatible host", () => {
-  it("stands in the member in which the host gave it, beside the calls it led to", () => {
+  it("goes into the field where the host returned it, beside the calls it led to", () => {
     for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
       const own = [part("h", { field }), part("m", { field })]
       assert.deepStrictEqual(sent(own), { content: "so", [field]: "hm", tool_calls })
@@ -69,19 +69,19 @@ describe("reasoning on its way back to a compatible host", () => {
     ])
   })
 
-  it("is what stood beside a call", () => {
+  it("includes data beside a call", () => {
     const extra = { google: { thought_signature: "s" } }
     assert.deepStrictEqual(sent([part("", { call: "a", extra })]).tool_calls, [
       { ...tool_calls[0], extra_content: extra }
     ])
   })
 
-  it("is nothing to a host that did not make it", () => {
+  it("is omitted for other hosts", () => {
     const others = [part("hm", { field: "reasoning_content" }, "another"), { text: "plain" }]
     assert.deepStrictEqual(sent(others), { content: "so", tool_calls })
   })
 
-  it("is never missing for models that demand it after calls", () => {
+  it("is never missing for models that require it after calls", () => {
     const others = [part("hm", { field: "reasoning_content" }, "another")]
     for (const vendor of ["deepseek", "moonshotai", "xiaomi"]) {
       const model = { vendor }

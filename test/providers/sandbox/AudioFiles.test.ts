@@ -49,7 +49,7 @@ describe("audio files", () => {
     })
   )
 
-  it.live("give the samples again, to the last one where nothing may be lost", () =>
+  it.live("decode to the same samples, exactly for lossless formats", () =>
     Effect.gen(function* () {
       for (const format of ["pcm", "wav"] as const) {
         const bytes = new Uint8Array(yield* fileOf(format)).slice(format === "wav" ? 44 : 0)
@@ -58,7 +58,7 @@ describe("audio files", () => {
     })
   )
 
-  it.live("are opened by others", () =>
+  it.live("are opened by other decoders", () =>
     Effect.gen(function* () {
       if (decoderMissing !== undefined) return console.warn(`not decoded: ${decoderMissing}`)
       for (const format of formats) {
@@ -72,7 +72,7 @@ describe("audio files", () => {
     })
   )
 
-  it.live("are given up when nobody waits for them", () =>
+  it.live("stop encoding when interrupted", () =>
     Effect.gen(function* () {
       for (const format of formats) {
         const controller = new AbortController()

@@ -13,7 +13,7 @@ const faultOf = (work: Partial<DrawWork>, steering?: string) =>
   Effect.map(Effect.flip(drawn(work, steering)), ({ fault }) => fault)
 
 describe("the sandbox's images", () => {
-  it.live("are PNGs of the size that is asked for, each its own, the same for the same request", () =>
+  it.live("are distinct PNGs of the requested size, the same for the same request", () =>
     Effect.gen(function* () {
       const { images } = yield* drawn({ n: 2 })
       assert.deepStrictEqual(
@@ -27,7 +27,7 @@ describe("the sandbox's images", () => {
     })
   )
 
-  it.live("open in a decoder, 1024 pixels square unless told", () =>
+  it.live("open in a decoder, 1024 pixels square by default", () =>
     Effect.gen(function* () {
       const plain = yield* drawn({ size: undefined })
       if (decoderMissing !== undefined) return console.warn(`not decoded: ${decoderMissing}`)
@@ -40,7 +40,7 @@ describe("the sandbox's images", () => {
     })
   )
 
-  it.live("show the image to be edited", () =>
+  it.live("show the image to edit", () =>
     Effect.gen(function* () {
       const bytes = yield* Effect.promise(() => drawPng({ width: 96, height: 96, lines: [], seed: 200 }))
       const { images } = yield* drawn({ images: [{ bytes, contentType: "image/png" }] })
@@ -56,7 +56,7 @@ describe("the sandbox's images", () => {
     })
   )
 
-  it.live("can be none, or fewer than asked for, or fail as steering says", () =>
+  it.live("can be none, fewer than requested, or fail, as steered", () =>
     Effect.gen(function* () {
       assert.lengthOf((yield* drawn({}, "fault=empty")).images, 0)
       assert.lengthOf((yield* drawn({ n: 3 }, "images=1")).images, 1)
@@ -66,13 +66,13 @@ describe("the sandbox's images", () => {
     })
   )
 
-  it.live("that cannot be drawn say nothing of a provider", () =>
+  it.live("that cannot be drawn do not blame a provider", () =>
     Effect.gen(function* () {
       assert.deepInclude(yield* faultOf({ size: { width: 0, height: 0 } }), { _tag: "Lost", ours: true })
     })
   )
 
-  it.live("are refused in other formats, and from sources that cannot be opened here", () =>
+  it.live("are rejected in other formats, and for sources that cannot be opened", () =>
     Effect.gen(function* () {
       const param = (work: Partial<DrawWork>) =>
         Effect.map(faultOf(work), (fault) => (fault._tag === "Refused" ? [fault.status, fault.param] : fault))
@@ -88,7 +88,7 @@ describe("the sandbox's images", () => {
 })
 
 describe("pngsOf", () => {
-  it.live("ends its thread when it is no longer wanted, and gives its place to the next", () =>
+  it.live("ends its thread when interrupted, and frees its slot", () =>
     Effect.gen(function* () {
       const large = Array.from({ length: 50 }, (_, seed) => ({ width: 3000, height: 2000, lines: [], seed }))
       const waiting = yield* Effect.forEach([1, 2], () => Effect.forkChild(pngsOf(large)))

@@ -28,7 +28,7 @@ const tagsOf = Effect.fnUntraced(function* (ticket: string, ...steps: ReadonlyAr
 const sceneOf = (ticket: string) => jobOf(ticket)!.scene
 
 describe("the sandbox's videos", () => {
-  it.effect("wait, are made and are there, by the ticket and the time alone", () =>
+  it.effect("wait, progress and complete, by the ticket and the time only", () =>
     Effect.gen(function* () {
       const ticket = yield* taken()
       assert.deepStrictEqual(yield* tagsOf(ticket, 0, 100, 299, 1), ["Queued", "Processing", "Processing", "Completed"])
@@ -43,7 +43,7 @@ describe("the sandbox's videos", () => {
     })
   )
 
-  it.effect("fail as they are told", () =>
+  it.effect("fail as steered", () =>
     Effect.gen(function* () {
       const faultOf = (steering: string) => Effect.map(Effect.flip(taken(steering)), ({ fault }) => fault)
       assert.deepStrictEqual(yield* faultOf("fault=rate_limit"), { _tag: "RateLimited", retryAfterSeconds: 1 })
@@ -64,7 +64,7 @@ describe("the sandbox's videos", () => {
     })
   )
 
-  it.effect("fail when they are asked for, too", () =>
+  it.effect("fail at submission, too", () =>
     Effect.gen(function* () {
       const ticket = yield* taken("latency_ms=0")
       const asked = (steering: string) => filmState(workCall({ steering }), ticket)
@@ -81,7 +81,7 @@ describe("the sandbox's videos", () => {
     })
   )
 
-  it.effect("show what they are asked for", () =>
+  it.effect("show the request", () =>
     Effect.gen(function* () {
       const seeded = sceneOf(
         yield* taken(undefined, { seed: 7, duration: 6, audio: false, prompt: "x".repeat(10_000) })
@@ -97,7 +97,7 @@ describe("the sandbox's videos", () => {
     })
   )
 
-  it.live("show the first picture that was given, small, if it can be opened", () =>
+  it.live("show a small version of the first source image, if it can be opened", () =>
     Effect.gen(function* () {
       const bytes = yield* Effect.promise(() => drawPng({ width: 1_280, height: 720, lines: ["a"], seed: 7 }))
       const image = { bytes, contentType: "image/png" }
@@ -115,7 +115,7 @@ describe("the sandbox's videos", () => {
     })
   )
 
-  it.live("are clips of what was asked for", () =>
+  it.live("are clips of the request", () =>
     Effect.gen(function* () {
       const bytes = yield* Effect.promise(() => drawPng({ width: 320, height: 240, lines: ["a"], seed: 240 }))
       const work = { duration: 4, aspectRatio: "9:16", image: { bytes, contentType: "image/png" } } as const

@@ -62,7 +62,7 @@ describe("the sandbox's clips", () => {
     })
   )
 
-  it.live("have sound for as long where it is wanted", () =>
+  it.live("have sound of the same length on request", () =>
     Effect.gen(function* () {
       const { audio, packets, seconds } = yield* read(yield* clip({ audio: true }))
       assert.lengthOf(packets, 48)
@@ -71,7 +71,7 @@ describe("the sandbox's clips", () => {
     })
   )
 
-  it.live("begin with what a player must know", () =>
+  it.live("begin with the player's metadata", () =>
     Effect.gen(function* () {
       const file = Buffer.from(yield* clip({ audio: true }))
       assert.strictEqual(file.toString("latin1", 4, 8), "ftyp")
@@ -87,7 +87,7 @@ describe("the sandbox's clips", () => {
     })
   )
 
-  it.live("move, and show what they are told to", () =>
+  it.live("move, and show their scene", () =>
     Effect.gen(function* () {
       if (decoderMissing !== undefined) return console.log(`not decoded: ${decoderMissing}`)
       const { codecs, frames, height, seconds, width } = yield* decodedVideo(yield* clip())

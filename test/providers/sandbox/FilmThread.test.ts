@@ -15,7 +15,7 @@ const scene = (seed: number): Scene => ({
 })
 
 describe("clips in a thread", () => {
-  it.live("are those that are made here, and made once", () =>
+  it.live("are the same as without a thread, and made once", () =>
     Effect.gen(function* () {
       const both = yield* Effect.all([clipInThread(scene(1)), clipInThread(scene(1))], { concurrency: 2 })
       assert.strictEqual(both[0], both[1])
@@ -24,7 +24,7 @@ describe("clips in a thread", () => {
     })
   )
 
-  it.live("are made anew when others have been since", () =>
+  it.live("are made again after eviction", () =>
     Effect.gen(function* () {
       const first = yield* clipInThread(scene(10))
       for (let seed = 11; seed < 19; seed++) yield* clipInThread(scene(seed))
@@ -32,7 +32,7 @@ describe("clips in a thread", () => {
     })
   )
 
-  it.live("leave the turn to others when nobody waits for them", () =>
+  it.live("free the thread when interrupted", () =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(clipInThread({ ...scene(20), width: 640, height: 360, seconds: 15 }))
       yield* Effect.yieldNow
@@ -41,7 +41,7 @@ describe("clips in a thread", () => {
     })
   )
 
-  it.live("fail where there is nothing to be made", () =>
+  it.live("fail for an invalid scene", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(clipInThread({ ...scene(30), width: 0 }))
       assert.strictEqual(error._tag, "ClipError")

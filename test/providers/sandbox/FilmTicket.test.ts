@@ -21,20 +21,20 @@ const scene: Scene = {
 const job = (fault?: FilmFault, ms = 1_000): FilmJob => ({ takenAt: 5_000, ms, fault, scene })
 
 describe("a ticket of the sandbox's", () => {
-  it("holds the whole job, in letters that an address may have", () => {
+  it("contains the whole job, in URL-safe characters", () => {
     const ticket = ticketOf(job("break"))
     assert.match(ticket, /^[A-Za-z0-9_-]+$/)
     assert.deepEqual(JSON.parse(JSON.stringify(jobOf(ticket))), JSON.parse(JSON.stringify(job("break"))))
   })
 
-  it("is known from what is none", () => {
+  it("is distinguished from other text", () => {
     for (const none of ["", "ticket", "d97415a1-5796", Buffer.from('{"takenAt":1}').toString("base64url"), "bnVsbA"]) {
       assert.isUndefined(jobOf(none), none)
     }
   })
 })
 
-describe("how far a job is", () => {
+describe("the progress of a job", () => {
   it("follows from the time", () => {
     const at = (now: number) => progressAt(job(), now)
     assert.deepStrictEqual(at(4_000), { _tag: "Queued" })
@@ -46,7 +46,7 @@ describe("how far a job is", () => {
     assert.deepStrictEqual(progressAt(job(undefined, 0), 5_000), { _tag: "Ended" })
   })
 
-  it("is halfway for good where it stalls", () => {
+  it("stays halfway when it stalls", () => {
     for (const now of [5_600, 6_000, 1e15]) {
       assert.deepStrictEqual(progressAt(job("stall"), now), { _tag: "Processing", progress: 50 })
     }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { logprobOf } from "../../../src/providers/sandbox/Logprobs.ts"
 
 describe("logprobOf", () => {
-  it("is the same for the same token, whose bytes it names", () => {
+  it("is the same for the same token, with its bytes", () => {
     assert.deepStrictEqual(logprobOf("hé ", 5), logprobOf("hé ", 5))
     assert.deepStrictEqual(logprobOf("hé ", 0).bytes, [0x68, 0xc3, 0xa9, 0x20])
     assert.deepStrictEqual(logprobOf("a", 0).top_logprobs, [])

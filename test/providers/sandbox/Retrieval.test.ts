@@ -24,7 +24,7 @@ const listOf = (answer: { readonly data: Uint8Array }) =>
   }>
 
 describe("embeddings of the double", () => {
-  it.effect("are as wide as the model's, or as asked, and the same in both formats", () =>
+  it.effect("have the model's or the requested dimensions, and are the same in both formats", () =>
     Effect.gen(function* () {
       const widths = { "text-embedding-3-small": 1_536, "text-embedding-3-large": 3_072, "voyage-4": 1_024 }
       for (const [model, width] of Object.entries(widths)) {
@@ -47,7 +47,7 @@ describe("embeddings of the double", () => {
     })
   )
 
-  it.effect("count what was used, or do not, as they are asked", () =>
+  it.effect("report usage, or not, as steered", () =>
     Effect.gen(function* () {
       const counted = countEmbed(embedWork())
       const tokens = (steering?: string) =>
@@ -58,7 +58,7 @@ describe("embeddings of the double", () => {
     })
   )
 
-  it.effect("are refused where the provider would refuse", () =>
+  it.effect("are rejected where the provider would reject", () =>
     Effect.gen(function* () {
       const wide = yield* faultOf(embed(call("text-embedding-3-small"), embedWork({ dimensions: 1_537 })))
       assert.deepInclude(wide, { _tag: "Refused", param: "dimensions" })
@@ -91,7 +91,7 @@ describe("reranking of the double", () => {
 })
 
 describe("steering", () => {
-  it.effect("has both fail as it says, and late", () =>
+  it.effect("makes both fail or respond late", () =>
     Effect.gen(function* () {
       const faults = {
         error: "ServerError",

@@ -48,7 +48,7 @@ const reasoning = (wish: Partial<Reasoning>, more: Partial<ChatCall> = {}) =>
   })
 
 describe("the sandbox's answers", () => {
-  it.effect("are the same whole and streamed, and every time", () =>
+  it.effect("are the same complete and streamed, every time", () =>
     Effect.gen(function* () {
       const schema = weather.parameters
       for (const call of [
@@ -68,7 +68,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("say what was asked, a few words at a time", () =>
+  it.effect("repeat the question, a few words at a time", () =>
     Effect.gen(function* () {
       const all = yield* batches(chatCall())
       assert.isAbove(all.length, 5)
@@ -83,14 +83,14 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("count no more prompt than the bound", () =>
+  it.effect("count no more prompt tokens than the bound", () =>
     Effect.gen(function* () {
       const call = chatCall({ conversation: asked("x".repeat(4_000)), promptBound: 900 })
       assert.strictEqual((yield* double.chat(call)).usage?.input, 900)
     })
   )
 
-  it.effect("call the tool that is chosen, else the first", () =>
+  it.effect("call the chosen tool, or else the first", () =>
     Effect.gen(function* () {
       const tools = [weather, clock]
       const called = (more: Partial<Conversation>) =>
@@ -152,7 +152,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("say how likely their words were where that is asked", () =>
+  it.effect("have log-probabilities on request", () =>
     Effect.gen(function* () {
       const { logprobs, text } = yield* double.chat(talk({ sampling: { logprobs: true, topLogprobs: 2 } }))
       const entries = (logprobs ?? []) as ReadonlyArray<TokenLogprob>
@@ -162,7 +162,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("show a thought where a model that reasons is asked for it, within the cap", () =>
+  it.effect("show reasoning of a reasoning model on request, within the cap", () =>
     Effect.gen(function* () {
       const THOUGHT = "Considering what was asked. "
       const rows: ReadonlyArray<readonly [Partial<Reasoning>, number, number]> = [
@@ -190,7 +190,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("speak of a tool's result", () =>
+  it.effect("mention a tool's result", () =>
     Effect.gen(function* () {
       const call = talk({
         tools: [weather],
@@ -206,7 +206,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("are JSON where that is asked", () =>
+  it.effect("are JSON on request", () =>
     Effect.gen(function* () {
       const schema = weather.parameters
       const bySchema = yield* double.chat(
@@ -230,7 +230,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("are as long as steered, with the parts steered", () =>
+  it.effect("have the steered length and parts", () =>
     Effect.gen(function* () {
       const output = yield* double.chat(steered("output_tokens=500,reasoning_tokens=100,cached_tokens=1"))
       assert.deepStrictEqual([output.text.length, output.finish], [1_600, "stop"])
@@ -241,7 +241,7 @@ describe("the sandbox's answers", () => {
     })
   )
 
-  it.effect("report wrongly, or nothing, when steered so", () =>
+  it.effect("report wrong usage or none when steered so", () =>
     Effect.gen(function* () {
       const honest = (yield* double.chat(chatCall())).usage ?? noTokens
       const wrong = (yield* double.chat(steered("fault=wrong_usage"))).usage
@@ -266,7 +266,7 @@ describe("the sandbox's answers", () => {
     ["tiers and a fee", tiered],
     ["free output", freeOutput]
   ] as const) {
-    it.effect(`spend what is held, and less than one token more, at ${name}`, () =>
+    it.effect(`spend the hold, and less than one token more, at ${name}`, () =>
       Effect.gen(function* () {
         for (const held of [maximumCost(given, 100, 1_000), maximumCost(given, 100, 0) + 1n, 987_654_321n]) {
           const call = steered("usage=held", { candidate: candidate("up", { price: given }), held })
@@ -300,7 +300,7 @@ describe("the sandbox's faults", () => {
     })
   )
 
-  it.effect("an empty answer stops without a word", () =>
+  it.effect("an empty answer ends without content", () =>
     Effect.gen(function* () {
       const output = yield* double.chat(steered("fault=empty"))
       assert.deepStrictEqual([output.text, output.finish, output.usage?.output], ["", "stop", 0])
@@ -339,7 +339,7 @@ describe("the sandbox's faults", () => {
     ["latency_ms=600,fault=error", { ...clocks, firstTokenMs: 500 }, "first_token", 500]
   ] as const
   for (const [steering, given, name, ms] of stalls) {
-    it.effect(`${steering} keeps silent until the ${name} clock strikes`, () =>
+    it.effect(`${steering} stays silent until the ${name} limit`, () =>
       Effect.gen(function* () {
         const fiber = yield* Effect.forkChild(faultOf(batches(steered(steering, { clocks: given }))))
         yield* TestClock.adjust(ms - 1)
@@ -350,7 +350,7 @@ describe("the sandbox's faults", () => {
     )
   }
 
-  it.effect("a whole answer has only the total clock", () =>
+  it.effect("a complete answer has only the total limit", () =>
     Effect.gen(function* () {
       const call = steered("fault=stall,after=0", { clocks: { ...clocks, firstTokenMs: 1, idleMs: 1, totalMs: 5_000 } })
       const fiber = yield* Effect.forkChild(faultOf(double.chat(call)))
@@ -361,7 +361,7 @@ describe("the sandbox's faults", () => {
     })
   )
 
-  it.effect("slowness is two seconds to the first token, or what is steered", () =>
+  it.effect("slowness is two seconds to the first token by default", () =>
     Effect.gen(function* () {
       for (const [steering, ms] of [
         ["fault=slow,text=a", 2_000],
@@ -379,7 +379,7 @@ describe("the sandbox's faults", () => {
     })
   )
 
-  it.effect("are those of the named provider alone; the answer steered is everyone's", () =>
+  it.effect("apply to the named provider only; the steered answer applies to all", () =>
     Effect.gen(function* () {
       const call = steered("fault=error,provider=other,latency_ms=50,usage=held,text=mine")
       const output = yield* double.chat(call)
@@ -388,7 +388,7 @@ describe("the sandbox's faults", () => {
     })
   )
 
-  it.effect("a header that makes no sense is refused", () =>
+  it.effect("an invalid header is rejected", () =>
     Effect.gen(function* () {
       assert.deepInclude(yield* faultOf(double.chat(steered("fault=no"))), { _tag: "Refused", status: 400 })
     })

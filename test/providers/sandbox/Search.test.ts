@@ -31,7 +31,7 @@ describe("the sandbox's search", () => {
     })
   )
 
-  it.effect("gives as many as are wanted, of every query", () =>
+  it.effect("returns as many results as requested per query", () =>
     Effect.gen(function* () {
       assert.lengthOf(yield* find("the", { maxResults: 20 }), 20)
       assert.lengthOf(yield* find("the", { maxResults: 1 }), 1)
@@ -46,7 +46,7 @@ describe("the sandbox's search", () => {
     })
   )
 
-  it.effect("keeps to domains, languages and kinds of pages", () =>
+  it.effect("filters by domain, language and mode", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* hosts("moon", { domains: ["science.example"] }), ["science.example"])
       assert.notInclude(yield* hosts("moon", { withoutDomains: ["science.example"] }), "science.example")
@@ -58,7 +58,7 @@ describe("the sandbox's search", () => {
     })
   )
 
-  it.effect("keeps to days, both of a span in it", () =>
+  it.effect("filters by dates, both inclusive", () =>
     Effect.gen(function* () {
       const on = (publishedAfter: string, publishedBefore: string) =>
         titles("Moon Apollo", { publishedAfter, publishedBefore })
@@ -70,7 +70,7 @@ describe("the sandbox's search", () => {
     })
   )
 
-  it.effect("finds what is recent, whenever it is asked", () =>
+  it.effect("finds recent pages at any time", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse("2031-05-06T12:00:00Z"))
       const recent = (recency: SearchWork["recency"]) => Effect.map(titles("sandbox", { recency }), (all) => all.length)
@@ -82,7 +82,7 @@ describe("the sandbox's search", () => {
     })
   )
 
-  it.effect("prefers the pages of a country, and gives as much of each as is wanted", () =>
+  it.effect("prefers the pages of a country, and sizes snippets as requested", () =>
     Effect.gen(function* () {
       const [first] = yield* titles("capital", { country: "JP" })
       assert.strictEqual(first, "Tokyo, capital of Japan")
@@ -94,7 +94,7 @@ describe("the sandbox's search", () => {
     })
   )
 
-  it.effect("finds nothing, or fails, where it is told so", () =>
+  it.effect("returns nothing, or fails, when steered so", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* find("moon", {}, "fault=empty"), [])
       assert.strictEqual((yield* Effect.flip(find("moon", {}, "fault=error"))).fault._tag, "ServerError")

@@ -9,7 +9,7 @@ const said = (more: Partial<Parameters<typeof speak>[2]> = {}, steering?: string
   Effect.map(speak("up", workCall({ steering }), { ...work, ...more }), ({ audio }) => audio)
 
 describe("the sandbox's speech", () => {
-  it.live("is the text in the voice and at the speed that were asked for", () =>
+  it.live("is the text in the requested voice and speed", () =>
     Effect.gen(function* () {
       const hello = yield* said()
       assert.deepStrictEqual(yield* said(), hello)
@@ -20,7 +20,7 @@ describe("the sandbox's speech", () => {
     })
   )
 
-  it.live("is nothing, or fails, where it is told so", () =>
+  it.live("is empty, or fails, when steered so", () =>
     Effect.gen(function* () {
       assert.lengthOf(yield* said({}, "fault=empty"), 0)
       assert.strictEqual((yield* Effect.flip(said({}, "fault=error"))).fault._tag, "ServerError")

@@ -53,7 +53,7 @@ describe("parseSteering", () => {
     ["text=%zz", /URL-encoded/]
   ]
   for (const [header, message] of bad) {
-    it(`refuses "${header}"`, () => {
+    it(`rejects "${header}"`, () => {
       const found = problems(header)
       assert.deepStrictEqual(
         found.map((problem) => problem.field),

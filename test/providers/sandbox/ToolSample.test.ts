@@ -20,7 +20,7 @@ describe("a call of the sandbox", () => {
     assert.deepStrictEqual(argumentsFor(tool("Looks."), new Set()), { input: "sample input" })
   })
 
-  it("gives a tool that runs code a call of the function that was asked for, with what that requires", () => {
+  it("gives a tool that runs code a call of the named function with its required arguments", () => {
     assert.deepStrictEqual(argumentsFor(tool(declared), new Set(["Use", "run"])), {
       input: 'text(await tools.run({"cmd":"sample cmd","lines":1}))'
     })
@@ -29,7 +29,7 @@ describe("a call of the sandbox", () => {
     })
   })
 
-  it("is of a tool that is named with its namespace or without", () => {
+  it("matches a tool named with or without its namespace", () => {
     assert.isTrue(isNamed(new Set(["functions__exec"]), tool("")))
     assert.isTrue(isNamed(new Set(["exec"]), tool("")))
     assert.isFalse(isNamed(new Set(["functions"]), tool("")))

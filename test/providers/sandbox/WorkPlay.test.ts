@@ -18,7 +18,7 @@ describe("the sandbox at work other than chat", () => {
     })
   )
 
-  it.effect("fails as it is told", () =>
+  it.effect("fails as steered", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* faultOf("fault=rate_limit"), { _tag: "RateLimited", retryAfterSeconds: 1 })
       assert.strictEqual((yield* faultOf("fault=error"))._tag, "ServerError")
@@ -28,7 +28,7 @@ describe("the sandbox at work other than chat", () => {
     })
   )
 
-  it.effect("takes its time, and no more than it is given", () =>
+  it.effect("takes its latency within its time limit", () =>
     Effect.gen(function* () {
       for (const [steering, ms, outcome] of [
         ["latency_ms=500", 500, "an answer"],

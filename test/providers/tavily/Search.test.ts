@@ -8,12 +8,12 @@ const NOW = Date.parse("2026-03-10T15:00:00Z")
 const encoded = (more: Partial<SearchWork>, depth: "basic" | "advanced" = "basic") =>
   encodeSearch("tea", depth, searchWork(more), NOW) as Record<string, unknown>
 
-describe("a search in Tavily's words", () => {
-  it("says no more than was asked", () => {
+describe("a search request for Tavily", () => {
+  it("contains only the given options", () => {
     assert.deepStrictEqual(encoded({}), { query: "tea", topic: "general", search_depth: "basic", max_results: 10 })
   })
 
-  it("names countries as Tavily does", () => {
+  it("uses Tavily's country names", () => {
     const named = (country: string) => encoded({ country })["country"]
     assert.strictEqual(named("US"), "united states")
     assert.strictEqual(named("GB"), "united kingdom")
@@ -22,13 +22,13 @@ describe("a search in Tavily's words", () => {
     assert.strictEqual(named("KR"), "south korea")
   })
 
-  it("takes as many passages as there is context for, where there can be several", () => {
+  it("requests passages by context size, when several are possible", () => {
     const passages = (contextSize: SearchWork["contextSize"]) =>
       encoded({ contextSize }, "advanced")["chunks_per_source"]
     assert.deepStrictEqual([passages("low"), passages("medium"), passages("high")], [1, 2, 3])
   })
 
-  it("begins on the day that is recent enough and not before the caller's own", () => {
+  it("starts on the later of the recency and the caller's date", () => {
     const start = (more: Partial<SearchWork>) => encoded(more)["start_date"]
     assert.strictEqual(start({ recency: "day" }), "2026-03-09")
     assert.strictEqual(start({ recency: "week" }), "2026-03-03")
@@ -40,7 +40,7 @@ describe("a search in Tavily's words", () => {
     assert.strictEqual(encoded({ publishedBefore: "2021-01-01" })["end_date"], "2021-01-01")
   })
 
-  it("is refused by name where Tavily cannot honour it", () => {
+  it("is rejected by field when Tavily cannot honour it", () => {
     const lacks: ReadonlyArray<readonly [Partial<SearchWork>, string | undefined]> = [
       [{}, undefined],
       [{ country: "DE", recency: "day", domains: ["a.example"], publishedAfter: "2020-01-01" }, undefined],

@@ -35,7 +35,7 @@ const faultOf = (...said: Said) =>
   )
 
 layer(Outbound.layer, { excludeTestServices: true })("Tavily", (it) => {
-  it.effect("gives pages in the order of the queries, with what it says of them", () =>
+  it.effect("returns pages in the order of the queries, with their facts", () =>
     Effect.gen(function* () {
       const pages = (query: string): Said => [
         200,
@@ -58,7 +58,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Tavily", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives no more than were wanted", () =>
+  it.effect("returns no more than requested", () =>
     Effect.gen(function* () {
       const { run, seen } = yield* asked({ maxResults: 2 }, () => [200, { results: [page(), page(), page()] }])
       assert.lengthOf((yield* run).results, 2)
@@ -66,7 +66,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Tavily", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is not asked for what it cannot do", () =>
+  it.effect("is not called for unsupported options", () =>
     Effect.gen(function* () {
       const { run, seen } = yield* asked({ mode: "academic" }, () => [200, { results: [] }])
       assert.deepInclude((yield* Effect.flip(run)).fault, { _tag: "Refused", param: "search_mode" })
@@ -83,7 +83,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Tavily", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fails as it says", () =>
+  it.effect("maps its errors", () =>
     Effect.gen(function* () {
       const detail = { detail: { error: "bad for tvly-planted" } }
       assert.deepStrictEqual(yield* faultOf(400, detail), {

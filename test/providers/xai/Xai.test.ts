@@ -33,7 +33,7 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is told efforts only of models that take them, which refuse others", () =>
+  it.effect("receives an effort only for models that accept it", () =>
     Effect.gen(function* () {
       const { heard, origin } = yield* hearing((_, response) => json(response, 200, said("hi")))
       const { chat } = yield* at(origin)
@@ -57,7 +57,7 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is told no sampling that Grok does not take, which it refuses", () =>
+  it.effect("receives no sampling parameter that Grok rejects", () =>
     Effect.gen(function* () {
       const { origin } = yield* hearing(({ body }, response) => {
         const asked = body as Readonly<Record<string, unknown>>
@@ -75,7 +75,7 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("does not blame the caller for our key", () =>
+  it.effect("does not blame the caller for the gateway's key", () =>
     Effect.gen(function* () {
       const { origin } = yield* upstream((_, response) =>
         json(response, 400, { code: "invalid", error: "Incorrect API key provided: sk***" })
@@ -88,7 +88,7 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is not thought to refuse our key when it quotes a caller who says so", () =>
+  it.effect("does not mistake a quoted caller text for a rejected key", () =>
     Effect.gen(function* () {
       const error = "Invalid schema: 'Incorrect API key provided' is no type"
       const { origin } = yield* upstream((_, response) => json(response, 400, { code: "invalid", error }))

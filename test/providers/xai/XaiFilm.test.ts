@@ -25,7 +25,7 @@ const stateAt = (status: number, body: unknown) =>
   })
 
 layer(filming, { excludeTestServices: true })("xAI's videos", (it) => {
-  it.effect("are asked for in its words", () =>
+  it.effect("are requested in its format", () =>
     Effect.gen(function* () {
       const { heard, provider } = yield* filmHost(wire, (_, response) =>
         json(response, 200, { request_id: wire.ticket })
@@ -52,7 +52,7 @@ layer(filming, { excludeTestServices: true })("xAI's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("take no reference video", () =>
+  it.effect("reject a reference video", () =>
     Effect.gen(function* () {
       const { heard, provider } = yield* filmHost(wire, (_, response) => json(response, 200, {}))
       const asked = filmWork({ referenceVideo: { bytes: new Uint8Array([1]), contentType: "video/mp4" } })
@@ -61,7 +61,7 @@ layer(filming, { excludeTestServices: true })("xAI's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("are as far as it says", () =>
+  it.effect("have the reported progress", () =>
     Effect.gen(function* () {
       const pending = (progress?: unknown) => stateAt(202, { status: "pending", progress })
       assert.deepStrictEqual(yield* pending(), { _tag: "Processing", progress: undefined })
@@ -75,7 +75,7 @@ layer(filming, { excludeTestServices: true })("xAI's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("fail for good, and the caller is told where it is to blame", () =>
+  it.effect("fail finally, with the reason when the caller caused it", () =>
     Effect.gen(function* () {
       const error = (code: string) => ({ status: "failed", error: { code, message: "because" } })
       const url = "https://vidgen.x.ai/kite.mp4"
