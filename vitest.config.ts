@@ -11,6 +11,8 @@ export default defineConfig({
     exclude: ["test/bench/**", "node_modules/**", ...(isFull ? [] : storms)],
     globalSetup: ["test/support/globalSetup.ts"],
     pool: "forks",
+    // Loading the program anew for each file would take longer than the tests.
+    isolate: false,
     maxWorkers: 2,
     testTimeout: 240_000,
     hookTimeout: 240_000,
