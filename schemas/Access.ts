@@ -101,7 +101,7 @@ export class ManagementAccess extends HttpApiMiddleware.Service<ManagementAccess
   }
 ) {}
 
-/** An owner who is signed in to an account. */
+/** A signed-in owner of an account. */
 export interface Signed {
   readonly sessionId: string
   readonly accountId: string
@@ -114,7 +114,7 @@ export interface Signed {
 export class Owner extends Context.Service<Owner, Signed>()("tollgate/Owner") {}
 
 /**
- * Requires a session cookie, whose name depends on http or https and which must occur once. For methods other than GET it also requires
+ * Requires a session cookie, exactly one. Its name depends on http or https. For methods other than GET it also requires
  * the session's `X-CSRF-Token`. If the browser reports where the request comes from, that must be a page of this service. Counts the
  * request against the account's read or write limit. Caches must not store the responses, and no other site can read them.
  */

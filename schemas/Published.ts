@@ -78,7 +78,7 @@ const beside: Readonly<Record<string, Json>> = {
   ResponsesTokensRequest: { ...TAKEN.responses, provider }
 }
 
-/** A schema whose objects accept additional members. */
+/** A schema with objects that accept additional members. */
 const opened = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(opened)

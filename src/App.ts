@@ -126,7 +126,7 @@ const FILE_CONNECTIONS = 128
 /** All that a node delivers at a time, and tests beside it. */
 const WEBHOOK_CONNECTIONS = 640
 
-/** Providers whose settings name a key of their own; each needs an adapter to be served for real. */
+/** Providers with a key in the settings; each needs an adapter to be served for real. */
 const ADAPTED = ["openai", "anthropic", "gemini", "voyage", "tavily", "fal", "xai"] as const
 
 const hosts = Effect.gen(function* () {
@@ -140,7 +140,7 @@ const hosts = Effect.gen(function* () {
   })
 }).pipe(Effect.provide(NodeServices.layer))
 
-/** The providers with an adapter whose key is set, with the address to reach them at. */
+/** The providers with an adapter and a key, with the address to reach them at. */
 const keyedProviders = Effect.map(Config, ({ providers }) =>
   ADAPTED.flatMap((id) => {
     const { apiKey, baseUrl } = providers[id]

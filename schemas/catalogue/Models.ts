@@ -73,7 +73,7 @@ export const ModelProvider = Schema.Struct({
   provider: Schema.String,
   providerDisplayName: Schema.String,
   upstreamModelId: Schema.String,
-  /** `primary`: the first available provider, whose price is shown. The routing of a request decides which provider it uses first. */
+  /** `primary`: the first available provider; its price is shown. The routing of a request decides which provider it uses first. */
   role: Schema.Literals(["primary", "fallback"]),
   available: Schema.Boolean,
   /** Capabilities of the model that this provider does not support. */
@@ -194,7 +194,7 @@ export class ModelsGroup extends HttpApiGroup.make("models").add(
     success: ModelDetail,
     error: NotFoundError
   }).annotateMerge(operation("models.get", "Retrieve a model", { limit: "default", charge: "free" })),
-  /** The same for an id whose slash the client did not escape. */
+  /** The same for an id with an unescaped slash. */
   HttpApiEndpoint.get("getNamespaced", "/models/:namespace/:name", {
     params: { namespace: ModelId, name: ModelId },
     success: ModelDetail,

@@ -31,7 +31,7 @@ export class ConsoleSignInGroup extends HttpApiGroup.make("consoleSignIn")
 export class ConsoleSessionGroup extends HttpApiGroup.make("consoleSession")
   .add(
     HttpApiEndpoint.get("getSession", "/console/session", { success: ConsoleSession }).annotateMerge(
-      operation("console.session.get", "Who is signed in", reads)
+      operation("console.session.get", "Retrieve the current session", reads)
     ),
     HttpApiEndpoint.delete("endSession", "/console/session", { success: SessionsEnded }).annotateMerge(
       operation("console.session.delete", "Sign out", writes)

@@ -25,7 +25,7 @@ const text = (maximum: number) => textOf(0, maximum).check(storable)
 /** Up to 16 pairs of the client's own. */
 const Metadata = Schema.Record(text(64), text(512)).check(Schema.isMaxProperties(16, { message: "at most 16 pairs" }))
 
-/** A batch whose requests are the lines of a file. Unknown fields are rejected. */
+/** A batch of requests that are the lines of a file. Unknown fields are rejected. */
 export const NewBatch = Schema.Struct({
   /** The id of a file with the purpose `batch`. */
   input_file_id: Schema.String,

@@ -311,7 +311,7 @@ export const MessagesRequest = Schema.Struct({
 }).annotate({ identifier: "MessagesRequest" })
 export type MessagesRequest = typeof MessagesRequest.Type
 
-/** A messages request whose prompt is counted. `max_tokens` may be omitted. */
+/** A messages request for a token count. `max_tokens` may be omitted. */
 export const MessagesCountRequest = Schema.Struct({
   ...MessagesRequest.fields,
   max_tokens: orNull(MessagesRequest.fields.max_tokens)

@@ -215,7 +215,7 @@ export type ResponsesRequest = typeof ResponsesRequest.Type
 
 const { input } = ResponsesRequest.fields
 
-/** A Responses request whose prompt is counted. The model and the input may be absent. */
+/** A Responses request for a token count. The model and the input may be absent. */
 export const ResponsesTokensRequest = Schema.Struct({ ...ResponsesRequest.fields, input: orNull(input) }).annotate({
   identifier: "ResponsesTokensRequest"
 })

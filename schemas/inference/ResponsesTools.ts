@@ -18,7 +18,7 @@ export const ResponsesFunctionTool = Schema.Struct({
 }).annotate({ identifier: "ResponsesFunctionTool" })
 
 /**
- * A tool whose input is one text. The model sees a function with one string `input`, and its call is returned as a `custom_tool_call`.
+ * A tool with one text as its input. The model sees a function with one string `input`, and its call is returned as a `custom_tool_call`.
  * A grammar is part of the function's description; the gateway does not enforce it.
  */
 export const ResponsesCustomTool = Schema.Struct({

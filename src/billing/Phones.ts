@@ -43,7 +43,7 @@ export class Phones extends Context.Service<
     readonly of: (accountId: string) => Effect.Effect<PhoneState, Unavailable>
     /**
      * Sends a code to a telephone, and answers what writes that down in a transaction of the caller's and tells the last two digits.
-     * Fails with `Conflict` when the account's is verified, with `RateLimitExceeded`, with `ServiceUnavailable` where nobody can
+     * Fails with `Conflict` when the account's is verified, with `RateLimitExceeded`, with `ServiceUnavailable` where the service cannot
      * send it, and with `ValidationError` for what is no mobile number, or gets no code.
      */
     readonly begin: (

@@ -65,7 +65,7 @@ const isToldAgain = (error: unknown): boolean =>
 
 /**
  * Opens the checkout of a top-up, by the first of its idempotency keys under which no failure is kept, so that all come to the same
- * one. A failure may have opened one as well: nobody is told of that, and it ends by itself.
+ * one. A failure may have opened one as well, which no client learns of and which ends by itself.
  */
 const opened = async (stripe: Stripe, wish: CheckoutWish, failures = 0): Promise<Stripe.Checkout.Session> => {
   const idempotencyKey = failures === 0 ? wish.id : `${wish.id}.${failures}`

@@ -635,7 +635,7 @@ export type MessagesTokenCount = {
   readonly input_tokens: number
 }
 
-/** A messages request whose prompt is counted. `max_tokens` may be omitted. */
+/** A messages request for a token count. `max_tokens` may be omitted. */
 export type MessagesCountRequest = {
   /** A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is given. */
   readonly model?: string | null
@@ -2070,7 +2070,7 @@ export type ModelProvider = {
   readonly provider: string
   readonly providerDisplayName: string
   readonly upstreamModelId: string
-  /** `primary`: the first available provider, whose price is shown. The routing of a request decides which provider it uses first. */
+  /** `primary`: the first available provider; its price is shown. The routing of a request decides which provider it uses first. */
   readonly role: "primary" | "fallback"
   readonly available: boolean
   /** Capabilities of the model that this provider does not support. */
@@ -2427,7 +2427,7 @@ export type BatchPage = {
   readonly has_more: boolean
 }
 
-/** A batch whose requests are the lines of a file. Unknown fields are rejected. */
+/** A batch of requests that are the lines of a file. Unknown fields are rejected. */
 export type NewBatch = {
   /** The id of a file with the purpose `batch`. */
   readonly input_file_id: string
@@ -2643,7 +2643,7 @@ export type ResponsesTokens = {
   readonly input_tokens: number
 }
 
-/** A Responses request whose prompt is counted. The model and the input may be absent. */
+/** A Responses request for a token count. The model and the input may be absent. */
 export type ResponsesTokensRequest = {
   readonly model?: string | null
   readonly models?: ReadonlyArray<string> | null
@@ -2814,7 +2814,7 @@ export type ResponsesNamespaceTool = {
   readonly tools: ReadonlyArray<ResponsesFunctionTool | ResponsesCustomTool>
 }
 
-/** A tool whose input is one text. The model sees a function with one string `input`, and its call is returned as a `custom_tool_call`. A grammar is part of the function's description; the gateway does not enforce it. */
+/** A tool with one text as its input. The model sees a function with one string `input`, and its call is returned as a `custom_tool_call`. A grammar is part of the function's description; the gateway does not enforce it. */
 export type ResponsesCustomTool = {
   readonly type: "custom"
   readonly name: string
@@ -3818,7 +3818,7 @@ export interface Operations {
     readonly body: SignInCode
     readonly answer: ConsoleSession
   }
-  /** Who is signed in */
+  /** Retrieve the current session */
   readonly "console.session.get": {
     readonly answer: ConsoleSession
   }

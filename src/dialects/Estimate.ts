@@ -50,7 +50,7 @@ const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string
 
 /**
  * Decodes an estimate request: a chat request in the chat's own format, or the same with a text or a size in place of messages. Absent
- * fields come from the preset it names, whose configuration is `preset`. `base` is the routing of its key, and `open` opens reasoning
+ * fields come from the preset it names, with the configuration `preset`. `base` is the routing of its key, and `open` opens reasoning
  * that the client sends back.
  */
 export const decodeEstimate = (

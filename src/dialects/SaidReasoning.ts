@@ -16,7 +16,7 @@ export class SaidReasoning {
     return this.#foreign
   }
 
-  /** The block of a seal. Undefined for a foreign seal, whose path is recorded. */
+  /** The block of a seal. Undefined for a foreign seal; its path is recorded. */
   read(seal: string, at: string): ReasoningPart | undefined {
     const part = this.#open(seal)
     if (part === undefined) this.#foreign.push(at)

@@ -31,7 +31,7 @@ const PATH = "/batch"
  */
 const MAX_EMBEDDINGS_BYTES = 272 * 1_048_576
 
-/** The first request whose embeddings, together with those before it, may be too large for one response. */
+/** The first request that may make the embeddings so far too large for one response. */
 const tooMany = (
   entries: ReadonlyArray<DecodedEntry>,
   accepted: ReadonlyArray<Pick<AcceptedBody, "mostBytes">>

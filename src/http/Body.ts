@@ -38,7 +38,7 @@ const occurs = (text: string, what: string, more: number): boolean => {
 /** Having more brackets than levels does not prove depth, but having fewer rules it out, and counting is fast. */
 const mayBeDeep = (text: string): boolean => occurs(text, "[", MAX_DEPTH / 2) || occurs(text, "{", MAX_DEPTH / 2)
 
-/** The end of the string whose first character is at `start`. */
+/** The end of the string that starts at `start`. */
 const endOfString = (text: string, start: number): number => {
   for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {
     let first = end

@@ -108,7 +108,7 @@ const modelOf = ({ body, slug }: ChatBody, [first = ""]: ReadonlyArray<string>):
   return slug === undefined || models != null ? first : `@${slug}`
 }
 
-/** The models of a request whose prompt is only counted, or the failure when one of them is unknown. */
+/** The models of a request for a token count, or the failure when one of them is unknown. */
 export const knownModels = (
   catalogue: Snapshot,
   body: unknown,

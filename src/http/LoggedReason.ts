@@ -42,7 +42,7 @@ const faultOf = ({ fault, provider }: FailedAttempt): string => {
 const isAttempts = (log: unknown): log is ReadonlyArray<FailedAttempt> =>
   Array.isArray(log) && log.length > 0 && log.every((one) => typeof one?.provider === "string" && "fault" in one)
 
-/** A replacement for reasons whose own message quotes the caller or a provider; undefined for the others. */
+/** A replacement for reasons with a message that quotes the caller or a provider; undefined for the others. */
 const unquoted = (reason: Reason): string | undefined => {
   switch (reason._tag) {
     case "InvalidJson":

@@ -79,7 +79,7 @@ export interface Patience {
   readonly keepAliveMs: number
   /** For a client to close a connection after a final error response, because a reset could destroy the response. */
   readonly lingerMs: number
-  /** For the next request of a client whose response began before shutdown, once its connection is idle. */
+  /** For the next request of a client with a response that began before shutdown, once its connection is idle. */
   readonly restMs: number
   /**
    * For a client to take any of the bytes written to it. A provider's silence does not count, because nothing waits to be taken then.
@@ -122,7 +122,7 @@ interface ClientSocket extends Socket {
 /** Whether a response would be read as the middle of another one. */
 const isAnswering = ({ _httpMessage: response }: ClientSocket): boolean => response?.headersSent === true
 
-/** Answers connections whose input never became a request, because it was too slow or not HTTP, with the same envelope and headers. */
+/** Answers connections without a valid request, because their input was too slow or not HTTP, with the same envelope and headers. */
 const answerSocket = (server: Server, lingerMs: number) =>
   Effect.gen(function* () {
     const { http, rateLimitScale, sandbox } = yield* Config
@@ -196,7 +196,7 @@ export const layerListening = <R = never>(
       const beginLine = yield* makeAccessLog
       const closed = (response: ServerResponse) => {
         // A server that stops listening closes the connections that are idle at that time. Busy ones are closed after a short idle
-        // time, because a client whose stream began before shutdown does not know of it.
+        // time, because a client with a stream that began before shutdown does not know of it.
         if (!server.listening) setTimeout(closeIdle, restMs, response as Placed)
       }
       observe(server, yield* Metrics, yield* Tracing, closed, beginLine)

@@ -47,7 +47,7 @@ export const endSlow = (
   })
 
 /**
- * Ends connections whose client takes nothing of what is written to it for `stalledMs`, checked every `checkMs`. Otherwise a client
+ * Ends connections with a client that takes nothing of what is written to it for `stalledMs`, checked every `checkMs`. Otherwise a client
  * that never reads would keep its connection, and the memory of its response, for ever. Bytes that it sends do not count as reading.
  */
 export const endStalled = (

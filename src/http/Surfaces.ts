@@ -1,4 +1,4 @@
-/** Operations whose bodies can be served without an HTTP request of their own, for example in a batch. */
+/** Operations that can serve a body without an HTTP request of its own, for example in a batch. */
 import { Effect, Layer, Result } from "effect"
 import { decodeEmbeddings } from "../dialects/embeddings/EmbeddingsDecode.ts"
 import { afterList, beforeList } from "../dialects/embeddings/EmbeddingsEncode.ts"

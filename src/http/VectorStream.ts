@@ -95,7 +95,7 @@ export class VectorStream extends WrittenBody {
   }
 
   /**
-   * Writes headers and body at the pace of the client. A response that cannot be completed is cut off, as is one whose client is too
+   * Writes headers and body at the pace of the client. A response that cannot be completed is cut off, as is one with a client that is too
    * slow.
    */
   writeTo(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>): Effect.Effect<void> {

@@ -28,7 +28,7 @@ export interface BatchItem extends Pick<AcceptedBody, "bounds" | "serve" | "agai
   readonly claim: Claim | undefined
 }
 
-/** A batch, whose requests share one hold and one idempotency key. */
+/** A batch of requests that share one hold and one idempotency key. */
 export interface BatchRequest extends Pick<PaidRequest, "requestId" | "claim" | "arrivedAt"> {
   readonly principal: Principal
   readonly trace: Trace | undefined
@@ -58,7 +58,7 @@ interface Due {
 interface Before {
   readonly batch: Claimed | undefined
   readonly served: ReadonlyArray<ServedItem | undefined>
-  /** The claims of requests whose outcome is unknown. */
+  /** The claims of requests with an unknown outcome. */
   readonly lapsed: ReadonlyArray<string>
 }
 

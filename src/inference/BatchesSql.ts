@@ -242,7 +242,7 @@ export const endedAfter = (
     ) AS counted, generate_series(1, GREATEST(octet_length(line), 1), ${PIECE_BYTES}::int) AS at
     WHERE upto <= ${BigInt(page.bytes)}::bigint OR place = 1 ORDER BY index, at`
 
-/** Ends a batch whose files are written, once, and deletes the lines' results. Returns false when it had already ended. */
+/** Ends a batch after its files are written, once, and deletes the lines' results. Returns false when it had already ended. */
 export const endBatch = (
   sql: Sql,
   ending: {

@@ -17,7 +17,7 @@ import type { ReasoningSeals } from "./ReasoningSeals.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type Outcome, settlementOf } from "./Settlement.ts"
 
-/** A chat request whose hold is committed. */
+/** A chat request with a committed hold. */
 export type AdmittedChat = Admitted<ChatRequest, TokenPrice, Estimate>
 
 /** The services for carrying out a chat, besides the pool. */

@@ -77,7 +77,7 @@ export interface ClassifyServices {
   readonly metrics: Metrics
 }
 
-/** A request whose text may be sent to the classifier. */
+/** A request with text that may be sent to the classifier. */
 export type Classifiable = Pick<ChatRequest, "conversation" | "policy" | "principal" | "requestId">
 
 /**

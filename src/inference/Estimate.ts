@@ -79,7 +79,7 @@ export const budgetOf = (budgetCents: number | undefined): Nano | undefined =>
   budgetCents === undefined ? undefined : BigInt(Math.floor(budgetCents * Number(NANO_PER_CENT)))
 
 /**
- * Leaves out the candidates that could exceed the caller's budget. With `maxTokens`, these are candidates whose whole output does not
+ * Leaves out the candidates that could exceed the caller's budget. With `maxTokens`, these are candidates where the whole output does not
  * fit. Without, the budget limits the output, and these are candidates for which it does not cover the prompt and 256 output tokens.
  */
 export const withinBudget = (

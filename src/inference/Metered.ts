@@ -30,7 +30,7 @@ import {
 import type { PaidRequest } from "./Request.ts"
 import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
 
-/** The receipt's facts of a request whose hold expires. */
+/** The receipt's facts of a request with an expiring hold. */
 export type SoFar = NonNullable<ExtendOperation["soFar"]>
 
 /** The hold of a request. */
@@ -43,7 +43,7 @@ export interface Bounds {
   readonly simulated?: boolean
 }
 
-/** A request whose hold, or charge, is committed. The code that receives one must close it in every case. */
+/** A request with a committed hold or charge. The code that receives one must close it in every case. */
 export interface Admitted<R extends PaidRequest = PaidRequest, P extends Price = Price, E extends Bounds = Bounds> {
   readonly request: R
   readonly plan: Plan<P>
@@ -333,7 +333,7 @@ const warned = ({ request }: Admitted, { served }: Carried): Effect.Effect<void>
     request_id: request.requestId
   })
 
-/** Updates the metrics for a request whose hold is closed. */
+/** Updates the metrics for a request with a closed hold. */
 const counted = (
   metrics: Metrics,
   { plan, request }: Admitted,

@@ -220,7 +220,7 @@ const keepUsage = (usage: Used): object =>
         reasoning: orAbsent(usage.reasoning)
       }
 
-/** The facts of a request whose provider has begun to answer. */
+/** The facts of a request after its provider has begun to answer. */
 export type SoFarFacts = Pick<
   ClosedFacts,
   "usage" | "basis" | "routing" | "rates" | "simulated" | "holdMs" | "firstTokenMs"

@@ -15,7 +15,7 @@ export const noteReplay = (
 ): Effect.Effect<void> => requests.noteReplay({ id: requestId, accountId: principal.accountId, requestId: original })
 
 /**
- * The answer to a request whose idempotency key belongs to another request: that request's answer or final refusal, or the reason why
+ * The answer to a request with the idempotency key of another request: that request's answer or final refusal, or the reason why
  * there is none. Undefined when the other request has freed the key in the meantime.
  */
 export const replay = <A extends PaidAnswer>(

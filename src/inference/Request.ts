@@ -59,7 +59,7 @@ export interface PaidRequest {
   readonly charge?: true
   /** It was started long ago, so its key's current routing may differ from the one with which it was planned. */
   readonly routedAsBegun?: true
-  /** The request whose open hold its own is carved out of. */
+  /** The request with the open hold that its own is carved out of. */
   readonly carvedFrom?: string
   /** An upper limit of its hold, if that is lower than its maximum cost. */
   readonly holdAtMost?: Nano

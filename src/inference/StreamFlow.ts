@@ -40,7 +40,7 @@ export type StreamItem =
   | { readonly _tag: "End"; readonly answer: Answer }
   | { readonly _tag: "Error"; readonly failure: Failure }
 
-/** A stream whose first content has arrived, or whose provider has been silent for so long that the reader needs a sign of life. */
+/** A stream after its first content, or after its provider has been silent for so long that the reader needs a sign of life. */
 export interface AnswerStream {
   readonly requestId: string
   readonly created: number

@@ -36,7 +36,7 @@ export interface AcceptedBody {
   readonly again: (kept: unknown, cost: Nano) => string | undefined
 }
 
-/** The paths of operations whose bodies can be served without an HTTP request of their own. */
+/** The paths of operations that can serve a body without an HTTP request of its own. */
 export type SurfaceUrl = "/chat/completions" | "/messages" | "/responses" | "/embeddings"
 
 /** An operation that can serve a body. */

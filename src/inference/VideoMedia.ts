@@ -23,7 +23,7 @@ export const videoMediaLimits: VideoMediaLimits = { imageBytes: 20 * MIB, videoB
 /** The media for a provider, besides the prompt. */
 export type VideoMedia = Pick<FilmWork, "image" | "referenceImages" | "referenceVideo">
 
-/** The event of a job whose media cannot be downloaded. */
+/** The event of a job with media that cannot be downloaded. */
 export type MediaRefusal = Extract<VideoEvent, { readonly _tag: "Refused" | "NotFetched" | "Full" }>
 
 type Kind = "image" | "video"

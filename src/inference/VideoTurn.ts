@@ -29,7 +29,7 @@ export interface VideoDesk extends VideoBooks {
   readonly mediaOf: (wish: VideoWish, model: Model) => Effect.Effect<VideoMedia, MediaRefusal>
   /** Slots for jobs that this node is submitting, so that work on submitted jobs never waits for them. */
   readonly handing: VideoSlots
-  /** Slots for those of them whose media are being downloaded and held in memory. */
+  /** Slots for those of them with media that are being downloaded and held in memory. */
   readonly fetching: VideoSlots
   /** Slots for videos that are being downloaded and held in memory. */
   readonly reading: VideoSlots
@@ -174,7 +174,7 @@ interface Admitted {
   readonly others: ReadonlyArray<FilmCandidates[0]>
 }
 
-/** The first candidate whose provider has capacity. Its submission is recorded. */
+/** The first candidate at a provider with capacity. Its submission is recorded. */
 const admitted = (desk: VideoDesk, { row }: At, candidates: ReadonlyArray<FilmCandidates[0]>) =>
   Effect.gen(function* () {
     const room = { limit: desk.perProvider, perAccount: Math.ceil(desk.perProvider / 2) }
@@ -334,7 +334,7 @@ const lookAfter = (desk: VideoDesk, at: At, reads: boolean): Effect.Effect<Turne
   })
 
 /**
- * Performs the next step of a job whose turn was taken. `reads` tells whether this turn downloads a finished video, which may take
+ * Performs the next step of a job after its turn was taken. `reads` tells whether this turn downloads a finished video, which may take
  * minutes. A job past its deadline ends here, unless its provider has finished the video by now. If the step cannot be performed or is
  * interrupted, the turn is given back.
  */

@@ -35,7 +35,7 @@ export interface WorkOptions extends PaidFlowOptions {
   readonly delivery: Duration.Duration
 }
 
-/** The rest of an answer whose beginning has arrived. */
+/** The rest of an answer after its beginning has arrived. */
 export interface WorkRest {
   /** Waits for its end. */
   readonly ended: Effect.Effect<unknown, ProviderError>

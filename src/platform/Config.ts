@@ -56,7 +56,7 @@ export interface Settings {
   readonly http: {
     readonly host: string
     readonly port: number
-    /** Peers whose forwarding headers the gateway trusts. Empty: none. */
+    /** Peers with trusted forwarding headers. Empty: none. */
     readonly trustedProxies: BlockList
     /**
      * The base URL at which clients reach the service, without a trailing slash. Absent: `http://localhost` with the listening port.

@@ -89,7 +89,7 @@ const runInitdb = (binaries: Binaries, account: Account, directory: string, pwfi
 /** Creates the cluster next to its final place and renames it once. So a cluster in its final place is complete, password included. */
 const initialise = Effect.fn("initialise")(function* (cluster: Cluster, binaries: Binaries) {
   const { account, dataDirectory, directory } = cluster
-  // The name is always new: an initdb whose parent was killed may still be writing below the previous one.
+  // The name is always new: an initdb without a parent may still be writing below the previous one.
   const partial = `${directory}.new-${randomBytes(6).toString("hex")}`
   const pwfile = `${partial}.password`
   yield* attempt("make its data directory", () => {
@@ -109,7 +109,7 @@ const initialise = Effect.fn("initialise")(function* (cluster: Cluster, binaries
   })
 })
 
-/** Retries when a directory fills up while it is being emptied, because an initdb whose parent was killed may still be writing. */
+/** Retries when a directory fills up while it is being emptied, because an initdb with a killed parent may still be writing. */
 const removeLeftovers = (cluster: Cluster) =>
   attempt("clear its data directory", () => {
     const prefix = `${basename(cluster.directory)}.new-`
@@ -212,7 +212,7 @@ const waitUntil = <E>(condition: Effect.Effect<boolean, E>, patience: "5 seconds
   )
 
 /**
- * Stops a server whose owner was killed. The caller owns the data directory, so a server that still runs on it is an orphan. A lock
+ * Stops a server that outlived its killed owner. The caller owns the data directory, so a server that still runs on it is an orphan. A lock
  * file that names another program is removed, because the system reuses process ids and PostgreSQL would refuse to start.
  */
 const endOrphan = Effect.fn("endOrphan")(function* (cluster: Cluster) {

@@ -1,7 +1,7 @@
 /** Describes how a host of `PROVIDERS_FILE` differs from OpenAI's chat completions, as the operator writes it. */
 import { Schema } from "effect"
 
-/** Hosts whose differences the gateway knows. The `kind` of an entry selects one. */
+/** Hosts with known differences. The `kind` of an entry selects one. */
 export const HOST_KINDS = [
   "deepseek",
   "groq",
@@ -71,7 +71,7 @@ export const HostQuirks = Schema.Struct({
    */
   efforts: Schema.optionalKey(Efforts),
   /**
-   * The field that turns reasoning off and on, or an object whose fields are added to a request without reasoning. `false` means that
+   * The field that turns reasoning off and on, or an object with fields that are added to a request without reasoning. `false` means that
    * reasoning cannot be turned off; the gateway then asks for the least effort.
    */
   reasoning_off: Schema.optionalKey(
@@ -117,7 +117,7 @@ export const HostQuirks = Schema.Struct({
 })
 export type HostQuirks = typeof HostQuirks.Type
 
-/** Domains that identify the kind of a host whose entry names no kind. */
+/** Domains that identify the kind of a host without a kind in its entry. */
 const KIND_OF_DOMAIN: ReadonlyArray<readonly [domain: string, kind: HostKind]> = [
   ["api.deepseek.com", "deepseek"],
   ["api.groq.com", "groq"],

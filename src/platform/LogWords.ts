@@ -21,7 +21,7 @@ const sqlErrorIn = (value: unknown, depth = 0): SqlError.SqlError | undefined =>
   return value instanceof Error ? sqlErrorIn(value.cause, depth + 1) : undefined
 }
 
-/** Returns the value without its database error, whose text says little and may quote the statement's parameters. */
+/** Returns the value without its database error, because that text says little and may quote the statement's parameters. */
 const told = (value: unknown): unknown => {
   const found = sqlErrorIn(value)
   if (found === undefined) return value

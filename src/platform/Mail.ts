@@ -24,7 +24,7 @@ export class MailError extends Data.TaggedError("MailError")<{
   }
 }
 
-/** A server that takes longer counts as down, because the owner who signs in waits for it. */
+/** A server that takes longer counts as down, because the owner waits for the sign-in code. */
 const CONNECT_MS = 5_000
 const SILENCE_MS = 10_000
 

@@ -196,7 +196,7 @@ const rowOf = ({ retentionMs }: Desk, file: NewFile): Effect.Effect<Omit<FileRow
     }
   })
 
-/** Stores the bytes of a file whose row exists, and makes the file visible. */
+/** Stores the bytes of a file with an existing row, and makes the file visible. */
 const put = ({ sql, store }: Desk, { content_type, id }: Pick<FileRow, "content_type" | "id">, bytes: Uint8Array) =>
   Effect.gen(function* () {
     // Clients retry while the store is down, so a failed attempt must not take up quota.
@@ -235,7 +235,7 @@ const whole = ({ store }: Desk, file: StoredFile) =>
     })
   )
 
-/** Removes the bytes of hidden files, then the rows of those whose bytes are gone. One failure does not stop the other removals. */
+/** Removes the bytes of hidden files, then the rows without bytes. One failure does not stop the other removals. */
 const drop = ({ sql, store }: Desk, ids: ReadonlyArray<string>): Effect.Effect<void, MediaError> =>
   Effect.gen(function* () {
     const [gone, kept] = yield* Effect.partition(ids, (id) => Effect.as(store.remove(id), id), { concurrency: 4 })

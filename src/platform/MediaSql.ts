@@ -29,7 +29,7 @@ const columns = (sql: Sql) => sql.literal("id, account_id, purpose, content_type
 /** The condition for a readable file: complete and not expired. */
 const there = (sql: Sql) => sql.literal("state = 'stored' AND (expires_at IS NULL OR expires_at > now())")
 
-/** Inserts the row of a file whose bytes are about to be stored. */
+/** Inserts the row of a file before its bytes are stored. */
 export const insertFile = (sql: Sql, file: Omit<FileRow, "created_at">) =>
   sql`INSERT INTO file (id, account_id, purpose, content_type, name, bytes, expires_at)
     VALUES (${file.id}, ${file.account_id}, ${file.purpose}, ${file.content_type}, ${file.name}, ${file.bytes},
@@ -69,7 +69,7 @@ export const showFile = (sql: Sql, id: string): Found<FileRow | undefined> =>
     (rows) => rows[0]
   )
 
-/** Hides a file whose bytes could not be stored. A sweep removes any leftover bytes. */
+/** Hides a file after its bytes could not be stored. A sweep removes any leftover bytes. */
 export const hideUnstored = (sql: Sql, id: string) =>
   sql`UPDATE file SET state = 'removing', state_at = now() WHERE id = ${id} AND state = 'storing'`
 
@@ -105,7 +105,7 @@ export const hideFile = (sql: Sql, accountId: string, id: string): Found<boolean
   )
 
 /**
- * Hides files that have expired, or whose storing or removal was interrupted, and returns their ids. Skips files that another node is
+ * Hides files that have expired, or were stored or removed only in part, and returns their ids. Skips files that another node is
  * working on.
  */
 export const hideRemovable = (sql: Sql, limit: number): Found<ReadonlyArray<string>> =>
@@ -120,7 +120,7 @@ export const hideRemovable = (sql: Sql, limit: number): Found<ReadonlyArray<stri
     (rows) => rows.map(({ id }) => id)
   )
 
-/** Deletes the rows of files whose bytes are gone. */
+/** Deletes the rows of files without bytes. */
 export const forgetFiles = (sql: Sql, ids: ReadonlyArray<string>): Found<void> =>
   ids.length === 0
     ? Effect.void

@@ -38,7 +38,7 @@ export interface OutboundResponse {
   readonly body: Uint8Array
 }
 
-/** A response whose body is still arriving. It buffers little: a reader that waits makes the sender wait. */
+/** A response with a body that is still arriving. It buffers little: a reader that waits makes the sender wait. */
 export interface OutboundStream {
   readonly status: number
   readonly headers: OutboundHeaders

@@ -188,7 +188,7 @@ export const unpackedStream = (stream: OutboundStream, start: Uint8Array, codec:
   return readBy(stream, read)
 }
 
-/** A stream whose `each` uses the given `read`. */
+/** A stream with an `each` that uses the given `read`. */
 const readBy = (stream: OutboundStream, read: OutboundStream["read"]): OutboundStream => {
   const each: OutboundStream["each"] = (take) =>
     Effect.flatMap(read, (bytes) => {
@@ -200,7 +200,7 @@ const readBy = (stream: OutboundStream, read: OutboundStream["read"]): OutboundS
   return { status, headers, read, each, started, finished }
 }
 
-/** A stream whose beginning has already been read. */
+/** A stream after its beginning has been read. */
 export const resumedStream = (stream: OutboundStream, start: Uint8Array): OutboundStream => {
   let first: Uint8Array | undefined = start
   return readBy(

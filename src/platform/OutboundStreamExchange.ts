@@ -10,7 +10,7 @@ const TOGETHER_BYTES = 4 * 1024
 const LINGER_MS = 1_000
 const LINGER_BYTES = 64 * 1024
 
-/** A call whose response body is read as it arrives. */
+/** A call that streams its response body. */
 export class StreamExchange extends Exchange {
   #open: Resume<OutboundStream> | undefined
   /** Called in a microtask when bytes have arrived. */

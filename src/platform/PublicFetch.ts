@@ -78,7 +78,7 @@ interface Guard extends Pick<PublicFetchOptions, "allowLoopback" | "ca"> {
 }
 
 /**
- * HTTP calls to addresses that callers name: over https to public addresses, on any port. The lookup whose result is connected to
+ * HTTP calls to addresses that callers name: over https to public addresses, on any port. The lookup that provides the connection's address
  * checks every address of the name, anew for each call. So a name cannot lead to another address than the checked one (DNS rebinding).
  * Each call has a connection of its own. There are no redirects, proxies, cookies, credentials, decompression or retries, and no call
  * reveals anything of the environment. Interrupting a call drops its connection at once.
@@ -86,7 +86,7 @@ interface Guard extends Pick<PublicFetchOptions, "allowLoopback" | "ca"> {
 export class PublicFetch extends Context.Service<
   PublicFetch,
   {
-    /** Why the text of a URL is forbidden. Undefined for an allowed URL, and for one whose name is still to be resolved. */
+    /** Why the text of a URL is forbidden. Undefined for an allowed URL, and for one with a name that is still to be resolved. */
     readonly refuses: (url: string) => string | undefined
     /**
      * Why a URL is forbidden, by its text and by the current addresses of its name. A name that cannot be resolved now is not

@@ -14,7 +14,7 @@ const retryMillis = 1000
 /** How long the start waits for the first connection before it continues without Redis. */
 const startMillis = 2000
 /**
- * A connection that has been silent for this long is replaced. This matters most for a connection that was accepted but whose greeting
+ * A connection that has been silent for this long is replaced. This matters most for a connection that was accepted but where the greeting
  * gets no answer: while it is neither ready nor failed, the client makes no other.
  */
 const silenceMillis = 5000

@@ -6,7 +6,7 @@ export interface Place<A> {
 }
 
 /**
- * A set whose members come and go with every request. A built-in `Set` would do, but for V8's garbage collector. When a `Set` grows,
+ * A set of members that come and go with every request. A built-in `Set` would do, but for V8's garbage collector. When a `Set` grows,
  * its old table stays linked to the new one. Once one table is in the old generation, all later tables and everything that was in them
  * stay alive until the next full collection, including requests that ended long ago.
  */

@@ -338,7 +338,7 @@ export const settingsByName: Readonly<Record<Names, Setting<unknown, unknown>>> 
   ...Object.values(settings)
 )
 
-/** Decodes every variable. Fails with the name of the first variable whose value is invalid. */
+/** Decodes every variable. Fails with the name of the first variable with an invalid value. */
 export const readValues: Effect.Effect<Values, StartError> = Effect.suspend(() =>
   Effect.all(Record.map(settingsByName, (one, name) => read(name, one)))
 ) as Effect.Effect<Values, StartError>

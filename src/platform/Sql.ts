@@ -100,7 +100,7 @@ const pool = (
   })
 
 /**
- * A pool for statements whose text never changes (`Statements.ts`), opened at the first one. One runs at a time, with room for a second
+ * A pool for statements with a constant text (`Statements.ts`), opened at the first one. One runs at a time, with room for a second
  * while an unresponsive connection is being given up. Plans for the actual values would not differ, so it always uses the cached
  * generic plan.
  */

@@ -95,7 +95,7 @@ const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlEr
 
 /**
  * A client on these connections that applies the timeout to every statement, including those that begin and end transactions, but not
- * to streams of rows. A statement that times out fails like one whose connection broke: it is unknown whether it was carried out.
+ * to streams of rows. A statement that times out fails like one on a broken connection: it is unknown whether it was carried out.
  */
 export const withStatementTimeout = (pool: PgPool.PgPool, failures: Failures) =>
   SqlClient.make({

@@ -1,6 +1,6 @@
 /**
  * Spans of the request path. They are passed as plain values, so that work in a service's fiber stays in the trace of its request. A
- * request whose trace is not recorded has no span, and tracing costs it nothing.
+ * request with an unrecorded trace has no span, and tracing costs it nothing.
  */
 import { Context, Tracer } from "effect"
 import { newSpanId, newTraceId } from "./Ids.ts"

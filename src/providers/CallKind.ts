@@ -12,7 +12,7 @@ export interface CallKind<P extends Price, Q extends CourseCall<P>, C extends Wo
   readonly stream: boolean
   readonly operationOf: (call: Q) => Operation
   readonly callTo: (candidate: Candidate<P>, call: Q, clocks: Clocks) => C
-  /** The kind of answer whose duration is comparable. Undefined when the caller sees the answer as it arrives. */
+  /** The kind of answer, for comparing durations. Undefined when the caller sees the answer as it arrives. */
   readonly answerOf: (candidate: Candidate<P>, call: Q) => Pick<AnswerKind, "size" | "leastMs"> | undefined
   /** Whether the gateway requests a stream when the caller limits the time to the first token. */
   readonly folds: boolean

@@ -401,7 +401,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /**
-   * After an answer that violated its schema, from any candidate, the course skips candidates whose answers would have to be checked.
+   * After an answer that violated its schema, from any candidate, the course skips candidates with answers that would have to be checked.
    */
   #isLeftOut(candidate: Candidate<P>): boolean {
     return this.#failures.some(({ fault }) => isAnsweredOff(fault)) && this.#isEnforced(candidate)

@@ -104,7 +104,7 @@ const converted = (value: unknown, format: Format): unknown => {
   return typeof value === "string" ? floatsOf(value) : value
 }
 
-/** Rewrites the list of an answer whose elements are in another order or have other members. */
+/** Rewrites the list of an answer with elements in another order or with other members. */
 const rewritten = (body: JsonObject, { format, inputs }: Asked): Result.Result<Uint8Array, ProviderFault> => {
   const vectors = new Map<number, unknown>()
   for (const [place, one] of listOf(body["data"]).entries()) {

@@ -34,7 +34,7 @@ export interface EventSourceOptions {
   ) => Effect.Effect<ReadonlyArray<OutputEvent>, ProviderError>
 }
 
-/** A source whose events are all available. */
+/** A source with all events available. */
 const givenAtOnce = (events: ReadonlyArray<OutputEvent>): ChatSource => {
   let given: ReadonlyArray<OutputEvent> | undefined = events
   return {

@@ -180,7 +180,7 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   return { source, firstTokenMs, abandon: Scope.close(scope, Exit.interrupt()) } satisfies FirstContent
 })
 
-/** The stream from its beginning: first the events that were already read, then the rest, whose end is reported. */
+/** The stream from its beginning: first the events that were already read, then the rest, and reports its end. */
 const resumed = (
   record: AttemptRecord,
   pulled: ReadonlyArray<OutputEvent>,

@@ -62,7 +62,7 @@ export const makeHosts = (
   let resting = 0
   metrics.gauge(
     "svc.provider.breakers.open",
-    "Models of providers whose breaker is open or half-open",
+    "Models of providers with an open or half-open breaker",
     "{breaker}",
     () => resting
   )

@@ -61,7 +61,7 @@ export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean
   failures.filter(({ fault }) => fault === undefined).length >= MOST_EMPTY
 
 /**
- * Whether to skip candidates whose answers would have to be checked: the schema may be the cause, and the house pays for each answer.
+ * Whether to skip candidates with answers that would have to be checked: the schema may be the cause, and the house pays for each answer.
  */
 export const isAnsweredOff = (fault: ProviderFault | undefined): boolean =>
   fault?._tag === "OffSchema" || fault?._tag === "SchemaRefused"

@@ -40,7 +40,7 @@ export interface Served<A, P extends Price = TokenPrice> extends ServedBy<P> {
 }
 
 /**
- * An open stream whose first content has arrived, so that no other provider will be tried. It ends with the scope in which it was
+ * An open stream after its first content, so that no other provider will be tried. It ends with the scope in which it was
  * opened.
  */
 export interface ServedStream extends ServedBy {

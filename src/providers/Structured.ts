@@ -25,7 +25,7 @@ const objectOf = (value: unknown): JsonSchema | undefined =>
 const valuesOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : Object.values(objectOf(value) ?? {})
 
-/** Keywords whose values are schemas by name, or lists of schemas. */
+/** Keywords with values that are schemas by name, or lists of schemas. */
 const WITH_SCHEMAS = ["properties", "$defs", "definitions", "anyOf", "oneOf", "allOf", "prefixItems"]
 
 /** Whether an object in a schema may have members that the model names freely. */

@@ -75,7 +75,7 @@ const withCheckable = (schema: Schema, pattern: string): boolean => {
   return true
 }
 
-/** Keywords whose own error only says that there is a more specific one. */
+/** Keywords with an error that only says that there is a more specific one. */
 const containers = new Set(["$ref", "$recursiveRef", "properties", "items", "prefixItems", "allOf", "if"])
 
 const MAX_PLACE_CHARS = 160

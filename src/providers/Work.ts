@@ -38,7 +38,7 @@ export interface Embedded {
   readonly data: Uint8Array
   /** The provider's count of prompt tokens. Undefined when it does not report one, or has yet to. */
   readonly tokens: number | undefined
-  /** A very long list whose beginning has arrived and is validated. */
+  /** A very long list with a validated beginning. */
   readonly arriving?: ArrivingVectors
 }
 

@@ -33,7 +33,7 @@ export const extrasOf = (answer: Answer) => ({
 export const logprobsOf = (content: ReadonlyArray<unknown> | undefined) =>
   content === undefined ? null : { content, refusal: null }
 
-/** A reasoning block whose seal the client can send back. */
+/** A reasoning block with a seal that the client can send back. */
 export const detailOf = (index: number, seal: string, text: string | undefined): ReasoningDetail =>
   text === undefined
     ? { type: "reasoning.encrypted", data: seal, format: "unknown", index }

@@ -1,4 +1,4 @@
-/** Encodes an embeddings answer as text around the list of vectors, whose original bytes go in between. */
+/** Encodes an embeddings answer as text around the list of vectors; its original bytes go in between. */
 import type { EmbeddingsList } from "../../../schemas/inference/Embeddings.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
 

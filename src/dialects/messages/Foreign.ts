@@ -157,7 +157,7 @@ const ofBlock = (block: Block, at: string): Failure | undefined => {
   }
 }
 
-/** The error for thinking whose signature another service made, or this service made for another account. */
+/** The error for thinking that another service signed, or that this service signed for another account. */
 export const foreignThinking = (field: string): Failure =>
   unsupported(field, "This signature was not made by this service for your account; omit the block")
 

@@ -72,7 +72,7 @@ const unsupportedChoice = (body: Body): Failure | undefined => {
 
 const items: ReadonlySet<string> = new Set(itemTypes)
 
-/** Items whose output may have parts. */
+/** Items with an output that may have parts. */
 const outputs = new Set(["function_call_output", "custom_tool_call_output"])
 
 /** For each part type, the members that refer to content stored elsewhere. */

@@ -22,7 +22,7 @@ const CHARACTERS_PER_TOKEN = 4
 const cut = (text: string, characters: number): string =>
   text.length <= characters ? text : text.slice(0, characters).replace(/[\uD800-\uDBFF]$/, "")
 
-/** The results whose snippets fit the caller's token limit. The first one that does not fit is cut, and the others are omitted. */
+/** The results with snippets that fit the caller's token limit. The first one that does not fit is cut, and the others are omitted. */
 const fitted = (
   { results }: Found,
   { maxTokens, work: { maxTokensPerPage = Infinity } }: Pick<DecodedSearch, "maxTokens" | "work">

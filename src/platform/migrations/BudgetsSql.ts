@@ -47,7 +47,7 @@ END $$`
  * Takes a hold out of another open hold of the same account. The source hold gives what it has beyond its progress, up to the wanted
  * amount and within its own budget periods. Where it has less than the required minimum, the account's balance covers the rest, unless
  * the caller's budgets have changed: money that was not held before obeys the current ones. What cannot be taken this way is an
- * ordinary hold, as is one whose source is no longer open; `ledger_commit` answers those.
+ * ordinary hold, as is one with a source that is no longer open; `ledger_commit` answers those.
  */
 const ledgerCarve = `
 CREATE OR REPLACE FUNCTION ledger_carve(parent text, child jsonb)

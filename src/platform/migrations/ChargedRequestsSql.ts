@@ -55,7 +55,7 @@ $overdue$`
 /**
  * Takes a hold out of another open hold of the same account. The source hold gives what it has beyond its progress, up to the wanted
  * amount and within its own budget periods. Where it has less than the required minimum, the account's balance covers the rest. What
- * cannot be taken this way is an ordinary hold, as is one whose source is no longer open; `ledger_commit` answers those.
+ * cannot be taken this way is an ordinary hold, as is one with a source that is no longer open; `ledger_commit` answers those.
  */
 const ledgerCarve = `
 CREATE FUNCTION ledger_carve(parent text, child jsonb)

@@ -93,7 +93,7 @@ BEGIN
 END $plain$`
 
 /**
- * Replaces the statement with a cheaper one, which is equally cheap on a connection whose plans were made while the table was empty.
+ * Replaces the statement with a cheaper one, which is equally cheap on a connection that planned while the table was empty.
  */
 export const plainGroupsByPlace = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -231,7 +231,7 @@ const encodeTools = ({ messages, tools }: Conversation, candidate: Candidate): R
     const { description, name, parameters, strict, typed } = tool
     if (typed !== undefined) return { body: typed, breakpoint: markOf(tool) }
     const schema = objectSchema(parameters ?? {})
-    // Strict mode closes objects, so an object whose members the model should name would have none.
+    // Strict mode closes objects, so an object with free member names would have none.
     const held = strict === true && isStructured(candidate) && fitsClaude(schema)
     return {
       body: { name, description, input_schema: held ? outputSchemaOf(schema) : schema, ...(held ? { strict } : {}) },

@@ -176,7 +176,7 @@ const MISMADE: ReadonlySet<string> = new Set([
 
 /**
  * Reported usage in disjoint buckets. `promptTokenCount` includes cache reads, and the tokens of tools that the host ran are added to
- * it. `candidatesTokenCount` excludes thoughts, except at hosts whose total shows otherwise. An absent count is zero, as always in
+ * it. `candidatesTokenCount` excludes thoughts, except at hosts with a total that shows otherwise. An absent count is zero, as always in
  * protobuf JSON.
  */
 export const usageOf = (usage: JsonObject | undefined): TokenUsage | undefined => {

@@ -104,7 +104,7 @@ const encodeParts = (content: ReadonlyArray<Part>): ReadonlyArray<object> =>
     return part.text === "" ? [] : [{ text: part.text }]
   })
 
-/** The placeholder that Google documents for calls in a history whose thought signatures are missing. */
+/** The placeholder that Google documents for calls in a history without thought signatures. */
 const NO_SIGNATURE = "skip_thought_signature_validator"
 
 interface Signatures {

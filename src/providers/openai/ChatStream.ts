@@ -73,7 +73,7 @@ export class ChatStreamFold implements ChatFold {
   #out: Array<OutputEvent> = []
   #fault: ProviderFault | undefined
   #tools: Array<ToolSlot> = []
-  /** The position of the first call in a delta whose calls have no index. */
+  /** The position of the first call in a delta with calls that have no index. */
   #listed = 0
   #byWireIndex: Map<number, ToolSlot> = new Map()
   #finish: string | undefined
@@ -295,7 +295,7 @@ const indexOf = (index: unknown): number | undefined =>
   typeof index === "string" && /^\d{1,6}$/.test(index) ? Number(index) : typeof index === "number" ? index : undefined
 
 /**
- * Whether a delta begins another call. Some hosts repeat the name in each delta. Without an id, only a call whose arguments are
+ * Whether a delta begins another call. Some hosts repeat the name in each delta. Without an id, only a call with arguments that are
  * complete does not continue.
  */
 const isOther = (slot: ToolSlot, { id, name, text }: CallDelta, unplaced: boolean): boolean => {

@@ -120,7 +120,7 @@ const KINDS: Readonly<Record<HostKind, (upstreamId: string) => HostTraits>> = {
   azure: () => NO_TRAITS
 }
 
-/** Vendors whose models reason unless their chat template turns it off. */
+/** Vendors of models that reason unless their chat template turns it off. */
 const HYBRID_VENDORS: ReadonlySet<string> = new Set(["deepseek", "z-ai", "qwen", "moonshotai"])
 
 /** Templates use one of the two names and ignore the other. */

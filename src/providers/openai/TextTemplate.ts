@@ -43,7 +43,7 @@ export const textBetween = ({ head, tail }: TextTemplate, data: string): string 
   return PLAIN.test(text) ? copyOf(text) : undefined
 }
 
-/** What surrounds the text in a stream of such data, whose lines end in a line feed. */
+/** What surrounds the text in a stream of such data with lines that end in a line feed. */
 export interface TextFrame {
   readonly opening: string
   readonly closing: string

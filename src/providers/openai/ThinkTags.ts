@@ -5,7 +5,7 @@
  */
 export type ThinkTags = "none" | "closed" | "open"
 
-/** Models whose chat templates open the tag. */
+/** Models with chat templates that open the tag. */
 const OPENED = /(?:^|[^a-z0-9])(?:deepseek-r1|r1-distill|qwq)|-thinking(?:[^a-z0-9]|$)/i
 
 /** The usual setting for a model at a host of open models. */
@@ -38,7 +38,7 @@ export class ThinkSplitter {
   #state: "start" | "thinking" | "thought" | "answer" = "start"
   #held = ""
   readonly #opened: boolean
-  /** The text so far of reasoning whose opening tag is assumed. Without a closing tag, it was the answer. */
+  /** The text so far of reasoning with an assumed opening tag. Without a closing tag, it was the answer. */
   #granted: Array<string> | undefined
 
   constructor(tags: "closed" | "open") {

@@ -71,7 +71,7 @@ export const joinDetail = (details: Array<JsonObject>, piece: JsonObject): void 
 }
 
 /**
- * Vendors whose models reject a history with tool calls that lacks the assistant's reasoning: DeepSeek
+ * Vendors of models that reject a history with tool calls that lacks the assistant's reasoning: DeepSeek
  * (https://api-docs.deepseek.com/guides/thinking_mode), Kimi and MiMo.
  */
 const DEMANDING: ReadonlySet<string> = new Set(["deepseek", "moonshotai", "xiaomi"])
