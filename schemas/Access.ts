@@ -52,6 +52,8 @@ export interface Principal {
     readonly scope: "key" | "project"
     readonly period: "daily" | "weekly" | "monthly" | "lifetime"
   }>
+  /** The tools of the MCP server that the key may call. Absent when it may call all of them. */
+  readonly allowedTools?: ReadonlyArray<string>
   /** The version of the key's budgets. A hold names it, so that the ledger rejects a hold that was made before a change. */
   readonly budgetsEpoch: number
 }

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
-import { integer, storable, textOf } from "../Bounds.ts"
+import { integer, sized, storable, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
+import { ToolName } from "../Mcp.ts"
 import { Limit } from "../Page.ts"
 import { KeptRoutingPolicy, RoutingPolicy } from "../Routing.ts"
 import { BudgetCents, BudgetPeriod } from "./Budgets.ts"
@@ -13,7 +14,8 @@ const wanted = {
   project_id: ResourceId,
   /** Unix seconds, in the future. */
   expires_at: integer(0, END_OF_TIME),
-  routing: KeptRoutingPolicy
+  routing: KeptRoutingPolicy,
+  allowed_tools: Schema.Array(ToolName).check(...sized(0, ToolName.literals.length, "items"))
 }
 
 /** An inference key to create. */
@@ -26,7 +28,9 @@ export const NewManagedKey = Schema.Struct({
   budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
   expires_at: Schema.optionalKey(Schema.NullOr(wanted.expires_at)),
   /** For requests that set no routing. Requires the scope `routing:write`. */
-  routing: Schema.optionalKey(Schema.NullOr(wanted.routing))
+  routing: Schema.optionalKey(Schema.NullOr(wanted.routing)),
+  /** The tools of the MCP server that the key may call. Default: all. */
+  allowed_tools: Schema.optionalKey(Schema.NullOr(wanted.allowed_tools))
 }).annotate({ identifier: "NewManagedKey" })
 
 /** The changes to a key, at least one. A null removes a value. */
@@ -39,7 +43,9 @@ export const ManagedKeyChange = Schema.Struct({
   budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
   expires_at: Schema.optionalKey(Schema.NullOr(wanted.expires_at)),
   /** Requires the scope `routing:write`. */
-  routing: Schema.optionalKey(Schema.NullOr(wanted.routing))
+  routing: Schema.optionalKey(Schema.NullOr(wanted.routing)),
+  /** Null allows all tools. */
+  allowed_tools: Schema.optionalKey(Schema.NullOr(wanted.allowed_tools))
 })
   .check(Schema.isMinProperties(1, { message: "must contain at least one field" }))
   .annotate({ identifier: "ManagedKeyChange" })
@@ -66,6 +72,8 @@ export const ManagedKey = Schema.Struct({
   /** The spending in USD cents, which may have fractions: in the budget's current period or, without a budget, in total. */
   spent_cents: Schema.Finite,
   routing: Schema.NullOr(RoutingPolicy),
+  /** The tools of the MCP server that the key may call; null for all of them. */
+  allowed_tools: Schema.NullOr(Schema.Array(ToolName)),
   created_at: Schema.Int,
   /** When its newest paid request was made. */
   last_used_at: Schema.NullOr(Schema.Int),

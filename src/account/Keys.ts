@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash, randomBytes } from "node:crypto"
+import type { ToolName } from "../../schemas/Mcp.ts"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
@@ -72,6 +73,8 @@ export interface NewKey {
   readonly budget?: KeyBudget | null | undefined
   readonly expiresAt?: Date | null | undefined
   readonly routing?: RoutingPolicy | null | undefined
+  /** The tools of the MCP server that the key may call; null for all. */
+  readonly allowedTools?: ReadonlyArray<ToolName> | null | undefined
 }
 
 /** A change to a key. The gateway leaves `undefined` fields as they are and clears `null` fields. */
@@ -82,6 +85,8 @@ export interface KeyChange {
   readonly budget?: Partial<KeyBudget> | null | undefined
   readonly expiresAt?: Date | null | undefined
   readonly routing?: RoutingPolicy | null | undefined
+  /** The tools of the MCP server that the key may call; null for all. */
+  readonly allowedTools?: ReadonlyArray<ToolName> | null | undefined
 }
 
 /** An inference key, its account, and the actor that changes it. */
@@ -232,7 +237,8 @@ const without = { budget_id: null, budget_limit: null, budget_period: null }
 const create = (desk: Desk, input: NewKey) =>
   Effect.gen(function* () {
     const { accountId, actor, kind, name, scopes } = input
-    const { id = newResourceId(), budget = null, expiresAt = null, projectId = null, routing = null } = input
+    const { allowedTools = null, budget = null, expiresAt = null, id = newResourceId() } = input
+    const { projectId = null, routing = null } = input
     const { key, stored } = newSecret(kind)
     yield* lockAccount(desk.sql, accountId)
     if (kind === "inference" && (yield* workingKeys(desk.sql, accountId)).active >= MAX_ACTIVE_INFERENCE_KEYS) {
@@ -243,7 +249,7 @@ const create = (desk: Desk, input: NewKey) =>
     const budgetId = budget === null ? null : yield* budgetOf(desk, { accountId, id }, without, budget)
     yield* insertKey(desk.sql, {
       ...{ id, accountId, kind, name, ...stored, scopes, projectId, budgetId, expiresAt },
-      routing: textOf(routing)
+      ...{ routing: textOf(routing), allowedTools }
     })
     yield* append(desk, { accountId, actor, id }, "created", {
       ...{ kind, name },
@@ -251,7 +257,8 @@ const create = (desk: Desk, input: NewKey) =>
       ...(projectId === null ? {} : { project_id: projectId }),
       ...(budget === null ? {} : { budget_cents: budget.limitCents, budget_period: budget.period }),
       ...(expiresAt === null ? {} : { expires_at: expiresAt }),
-      ...(routing === null ? {} : { routing })
+      ...(routing === null ? {} : { routing }),
+      ...(allowedTools === null ? {} : { allowed_tools: allowedTools })
     })
     return { id, key }
   }).pipe(desk.sql.withTransaction)
@@ -283,7 +290,7 @@ const rotate = (desk: Desk, { graceSeconds, newId, ...doing }: Parameters<Keys["
     yield* insertKey(desk.sql, {
       ...{ id: newId, accountId, kind: "inference", name: row.name, ...stored, scopes: row.scopes },
       ...{ projectId: row.project_id, budgetId: row.budget_id, expiresAt: row.expires_at },
-      routing: textOf(row.routing)
+      ...{ routing: textOf(row.routing), allowedTools: row.allowed_tools }
     })
     yield* replaceKey(desk.sql, { accountId, id, by: newId, graceSeconds })
     yield* append(desk, doing, "rotated", { replaced_by: newId, grace_seconds: graceSeconds })
@@ -297,7 +304,8 @@ const settingsOf = (row: KeyRecord) => ({
   budget_cents: row.budget_limit === null ? null : centsFromNano(row.budget_limit),
   budget_period: row.budget_period,
   expires_at: row.expires_at,
-  routing: row.routing
+  routing: row.routing,
+  allowed_tools: row.allowed_tools
 })
 
 const update = (desk: Desk, { change, ...doing }: Parameters<Keys["Service"]["update"]>[0]) =>
@@ -305,10 +313,14 @@ const update = (desk: Desk, { change, ...doing }: Parameters<Keys["Service"]["up
     const { accountId, id } = doing
     const row = yield* locked(desk, doing)
     const { expiresAt = row.expires_at, name = row.name, projectId = row.project_id, routing = row.routing } = change
+    const { allowedTools = row.allowed_tools } = change
     if (change.projectId !== undefined) yield* checkProject(desk, accountId, projectId)
     if (change.expiresAt !== undefined) yield* checkExpiry(expiresAt)
     const budgetId = change.budget === undefined ? row.budget_id : yield* budgetOf(desk, doing, row, change.budget)
-    yield* updateKey(desk.sql, accountId, id, { name, projectId, budgetId, expiresAt, routing: textOf(routing) })
+    yield* updateKey(desk.sql, accountId, id, {
+      ...{ name, projectId, budgetId, expiresAt, allowedTools },
+      routing: textOf(routing)
+    })
     const changed = yield* get(desk, { accountId, kind: "inference" }, id)
     yield* append(desk, doing, "updated", differences(settingsOf(row), settingsOf(changed)))
     return changed

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { ToolName } from "../../schemas/Mcp.ts"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
@@ -29,6 +30,8 @@ export interface KeyRow {
   /** The policies of its project; null without a project. */
   readonly project_routing: RoutingPolicy | null
   readonly project_data_policy: DataPolicy | null
+  /** The tools of the MCP server that the key may call; null for all. */
+  readonly allowed_tools: ReadonlyArray<ToolName> | null
 }
 
 const keyWhere = (sql: Sql, named: Statement.Fragment): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
@@ -36,7 +39,8 @@ const keyWhere = (sql: Sql, named: Statement.Fragment): Effect.Effect<KeyRow | u
     sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
         k.budget_id, b.period AS budget_period, p.budget_id AS project_budget_id, shared.period AS project_budget_period,
-        k.budgets_epoch, k.routing, p.routing AS project_routing, p.data_policy AS project_data_policy
+        k.budgets_epoch, k.routing, p.routing AS project_routing, p.data_policy AS project_data_policy,
+        k.allowed_tools
       FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN budget b ON b.id = k.budget_id
         LEFT JOIN project p ON p.id = k.project_id LEFT JOIN budget shared ON shared.id = p.budget_id
       WHERE ${named}`,
@@ -90,13 +94,18 @@ export interface NewKeyRow {
   readonly expiresAt: Date | null
   /** JSON text. */
   readonly routing: string | null
+  readonly allowedTools: ReadonlyArray<ToolName> | null
 }
 
+/** An array that may be null, as a parameter. */
+const textsOf = (texts: ReadonlyArray<string> | null) => (texts === null ? null : [...texts])
+
 export const insertKey = (sql: Sql, key: NewKeyRow) =>
-  sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4, scopes, project_id, budget_id, expires_at, routing)
+  sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4, scopes, project_id, budget_id, expires_at, routing,
+      allowed_tools)
     VALUES (${key.id}, ${key.accountId}, ${key.kind}, ${key.name}, ${key.hash}, ${key.prefix}, ${key.last4},
       ${[...key.scopes]}::text[], ${key.projectId}::text, ${key.budgetId}::text, ${key.expiresAt}::timestamptz,
-      ${key.routing}::json)`
+      ${key.routing}::json, ${textsOf(key.allowedTools)}::text[])`
 
 export interface KeysOf {
   readonly accountId: string
@@ -123,6 +132,7 @@ export interface KeyRecord {
   readonly active: boolean
   readonly replaced_by: string | null
   readonly routing: RoutingPolicy | null
+  readonly allowed_tools: ReadonlyArray<ToolName> | null
   readonly budget_id: string | null
   readonly budget_limit: bigint | null
   readonly budget_period: BudgetPeriodName | null
@@ -137,8 +147,8 @@ export type PeriodStarts = Readonly<Record<BudgetPeriodName, string>>
 
 /** Looks up the budget of each key separately, so that the cost of a page does not grow with the number of budgets. */
 const records = (sql: Sql, starts: PeriodStarts) => sql`
-  SELECT k.id, k.name, k.prefix, k.last4, k.scopes, k.project_id, k.replaced_by, k.routing, k.budget_id, k.created_at,
-    k.expires_at, k.revoked_at, k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true) AS active,
+  SELECT k.id, k.name, k.prefix, k.last4, k.scopes, k.project_id, k.replaced_by, k.routing, k.allowed_tools, k.budget_id,
+    k.created_at, k.expires_at, k.revoked_at, k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true) AS active,
     b.limit_nano AS budget_limit, b.period AS budget_period, b.spent AS budget_spent
   FROM api_key k LEFT JOIN LATERAL (
     SELECT g.limit_nano, g.period, COALESCE((SELECT p.spent FROM budget_period p WHERE p.budget_id = g.id
@@ -210,9 +220,11 @@ export interface KeySettings {
   readonly expiresAt: Date | null
   /** JSON text. */
   readonly routing: string | null
+  readonly allowedTools: ReadonlyArray<ToolName> | null
 }
 
 export const updateKey = (sql: Sql, accountId: string, id: string, to: KeySettings) =>
   sql`UPDATE api_key SET name = ${to.name}, project_id = ${to.projectId}::text, budget_id = ${to.budgetId}::text,
-      expires_at = ${to.expiresAt}::timestamptz, routing = ${to.routing}::json
+      expires_at = ${to.expiresAt}::timestamptz, routing = ${to.routing}::json,
+      allowed_tools = ${textsOf(to.allowedTools)}::text[]
     WHERE id = ${id} AND account_id = ${accountId}`

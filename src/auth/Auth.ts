@@ -29,6 +29,7 @@ const principalOf = (row: KeyRow): Principal => ({
     ...budgetOf("project", row.project_budget_id, row.project_budget_period)
   ],
   budgetsEpoch: row.budgets_epoch,
+  ...(row.allowed_tools === null ? {} : { allowedTools: row.allowed_tools }),
   ...routingOf(row)
 })
 

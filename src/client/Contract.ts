@@ -1957,6 +1957,24 @@ export type ManagedKey = {
   /** The spending in USD cents, which may have fractions: in the budget's current period or, without a budget, in total. */
   readonly spent_cents: number
   readonly routing: RoutingPolicy | null
+  /** The tools of the MCP server that the key may call; null for all of them. */
+  readonly allowed_tools: ReadonlyArray<
+    | "chat"
+    | "list_models"
+    | "get_model"
+    | "estimate_cost"
+    | "generate_image"
+    | "create_video"
+    | "get_video"
+    | "search"
+    | "embed"
+    | "rerank"
+    | "speak"
+    | "get_balance"
+    | "get_usage"
+    | "list_requests"
+    | "get_receipt"
+  > | null
   readonly created_at: number
   /** When its newest paid request was made. */
   readonly last_used_at: number | null
@@ -1986,6 +2004,24 @@ export type ManagedKeyChange = {
   readonly expires_at?: number | null
   /** Requires the scope `routing:write`. */
   readonly routing?: KeptRoutingPolicy | null
+  /** Null allows all tools. */
+  readonly allowed_tools?: ReadonlyArray<
+    | "chat"
+    | "list_models"
+    | "get_model"
+    | "estimate_cost"
+    | "generate_image"
+    | "create_video"
+    | "get_video"
+    | "search"
+    | "embed"
+    | "rerank"
+    | "speak"
+    | "get_balance"
+    | "get_usage"
+    | "list_requests"
+    | "get_receipt"
+  > | null
 }
 
 /** An inference key to create. */
@@ -1999,6 +2035,24 @@ export type NewManagedKey = {
   readonly expires_at?: number | null
   /** For requests that set no routing. Requires the scope `routing:write`. */
   readonly routing?: KeptRoutingPolicy | null
+  /** The tools of the MCP server that the key may call. Default: all. */
+  readonly allowed_tools?: ReadonlyArray<
+    | "chat"
+    | "list_models"
+    | "get_model"
+    | "estimate_cost"
+    | "generate_image"
+    | "create_video"
+    | "get_video"
+    | "search"
+    | "embed"
+    | "rerank"
+    | "speak"
+    | "get_balance"
+    | "get_usage"
+    | "list_requests"
+    | "get_receipt"
+  > | null
 }
 
 /** One page of keys, newest first. `next_cursor` is null on the last page. */

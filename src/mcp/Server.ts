@@ -1,7 +1,7 @@
 /** The MCP server: its tools, served in every revision of the protocol. */
 import { Effect, Layer } from "effect"
 import { McpProtocol, McpServer } from "effect/ai"
-import { McpHandlers } from "../http/Mcp.ts"
+import { mcpCall, McpHandlers } from "../http/Mcp.ts"
 import { MCP_PATH } from "../http/KnownPaths.ts"
 import { accountTools } from "./Account.ts"
 import { catalogueTools } from "./Catalogue.ts"
@@ -26,6 +26,15 @@ const withSessions = [
   McpProtocol.v2024_11_05
 ] as const
 
+/** Hides the tools that a key may not call. */
+const allowedTools = McpServer.visibility(
+  ({ method, target }) =>
+    method === "tools/list" || method === "tools/call"
+      ? Effect.map(mcpCall, ({ principal }) => principal.allowedTools?.includes(target) ?? true)
+      : Effect.succeed(true),
+  { global: true }
+)
+
 const INSTRUCTIONS = [
   "A paid gateway to many AI models. Tools that call a model cost money from the account's prepaid balance, and every result says what it cost.",
   "Choose a model with `list_models`. Before expensive work, call `estimate_cost`, and set `max_cost_usd`.",
@@ -35,7 +44,7 @@ const INSTRUCTIONS = [
 /** What the HTTP room serves at `/mcp`. */
 export const layer = Layer.unwrap(
   Effect.map(tools, (all) => {
-    const paid = new Map(all.map(({ kind, name }) => [name, kind === "paid"]))
+    const paid = new Map<string, boolean>(all.map(({ kind, name }) => [name, kind === "paid"]))
     return McpHandlers.layerOf(
       McpServer.layerHttp({
         name: "tollgate",
@@ -46,7 +55,9 @@ export const layer = Layer.unwrap(
         allowSessionTermination: true,
         // The lists of a running service never change.
         allowSubscriptions: false,
-        registrations: Layer.effectDiscard(Effect.all([registerTools(all), registerResources, registerPrompts]))
+        registrations: Layer.effectDiscard(Effect.all([registerTools(all), registerResources, registerPrompts])).pipe(
+          Layer.provideMerge(allowedTools)
+        )
       }),
       {
         isPaid: (name) => paid.get(name),

@@ -3,6 +3,7 @@ import { type Effect, Schema } from "effect"
 import type { McpSchema } from "effect/ai"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { between, textOf } from "../../schemas/Bounds.ts"
+import type { ToolName } from "../../schemas/Mcp.ts"
 import type { Failure } from "../domain/Failure.ts"
 import type { McpCall } from "../http/Mcp.ts"
 
@@ -60,7 +61,7 @@ export type Kind =
 
 /** A tool. */
 export interface ToolOf {
-  readonly name: string
+  readonly name: ToolName
   readonly title: string
   readonly description: string
   readonly input: Schema.Top

@@ -326,5 +326,9 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0037_play_money": playMoney,
   "0038_durable_writes": durableWrites,
   "0039_expired_receipts": expiredReceipts,
-  "0040_replays": replays
+  "0040_replays": replays,
+  "0041_allowed_tools": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`ALTER TABLE api_key ADD COLUMN allowed_tools text[]`
+  })
 }

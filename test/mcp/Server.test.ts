@@ -114,6 +114,49 @@ describe("the MCP server", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("shows a key its allowed tools alone, and calls no others for it", () =>
+    Effect.gen(function* () {
+      const { account, api, origin } = yield* startService()
+      const { inferenceKey, managementKey } = yield* account()
+      const client = yield* sessionClient(origin, inferenceKey)
+      const names = Effect.map(
+        Effect.promise(() => client.listTools()),
+        ({ tools }) => tools.map(({ name }) => name)
+      )
+      assert.include(yield* names, "chat")
+      const authorization = `Bearer ${managementKey}`
+      const ask = (method: string, path: string, body?: object) =>
+        Effect.promise(async () => {
+          const init = { method, headers: { authorization, "content-type": "application/json" } }
+          const response = await fetch(`${api}/management/keys${path}`, { ...init, body: JSON.stringify(body) ?? null })
+          return { status: response.status, body: await response.json() }
+        })
+      const [{ id }] = (yield* ask("GET", "")).body.data
+      const changed = yield* ask("PATCH", `/${id}`, { allowed_tools: ["get_balance", "list_models"] })
+      assert.deepStrictEqual(changed.body.data.allowed_tools, ["get_balance", "list_models"])
+      assert.sameMembers([...(yield* names)], ["get_balance", "list_models"])
+      const call = (name: string) =>
+        Effect.promise(() =>
+          client.callTool({ name, arguments: { model: "gpt-4o-mini", prompt: "Hello!" } }).then(
+            ({ isError }) => (isError === true ? "failed" : "called"),
+            (error: Error) => error.message
+          )
+        )
+      assert.match(yield* call("chat"), /not found/i)
+      const balance = yield* Effect.promise(() => client.callTool({ name: "get_balance", arguments: {} }))
+      assert.isUndefined(balance.isError)
+      const rotated = yield* ask("POST", `/${id}/rotate`, {})
+      assert.deepStrictEqual(rotated.body.data.allowed_tools, ["get_balance", "list_models"])
+      const wrong = yield* ask("PATCH", `/${rotated.body.data.id}`, { allowed_tools: ["shout"] })
+      assert.deepStrictEqual([wrong.status, wrong.body.error.param], [400, "allowed_tools.0"])
+      const all = yield* ask("PATCH", `/${rotated.body.data.id}`, { allowed_tools: null })
+      assert.isNull(all.body.data.allowed_tools)
+      const made = yield* ask("POST", "", { name: "reader", allowed_tools: [] })
+      const none = yield* sessionClient(origin, made.body.key)
+      assert.lengthOf((yield* Effect.promise(() => none.listTools())).tools, 0)
+    }).pipe(Effect.scoped)
+  )
+
   it.live(
     "passes the applicable scenarios of the conformance suite",
     () =>

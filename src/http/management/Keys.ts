@@ -56,6 +56,7 @@ export const keyOf = (row: KeyRecord, total: KeyTotal | undefined): ManagedKey =
   budget_period: row.budget_period,
   spent_cents: centsFromNano(row.budget_spent ?? total?.cost ?? 0n),
   routing: row.routing,
+  allowed_tools: row.allowed_tools,
   created_at: secondsOf(row.created_at),
   last_used_at: momentOf(total?.used_at ?? null),
   expires_at: momentOf(row.expires_at),
@@ -80,7 +81,8 @@ const newOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }: t
       projectId: wanted.project_id,
       budget: unlimited ? undefined : { limitCents, period: period ?? "lifetime" },
       expiresAt: wanted.expires_at == null ? undefined : timeOf(wanted.expires_at),
-      routing: wanted.routing
+      routing: wanted.routing,
+      allowedTools: wanted.allowed_tools
     }
   })
 
@@ -97,7 +99,8 @@ const changeOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }
       projectId: wanted.project_id,
       budget: limitCents === null ? null : limitCents === undefined && period === undefined ? undefined : budget,
       expiresAt: wanted.expires_at == null ? wanted.expires_at : timeOf(wanted.expires_at),
-      routing: wanted.routing
+      routing: wanted.routing,
+      allowedTools: wanted.allowed_tools
     }
     return change
   })

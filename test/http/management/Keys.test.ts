@@ -41,7 +41,14 @@ describe("keys of an account", () => {
         {
           ...{ id: data.id, object: "key", name: "laptop", prefix: key.slice(0, 11), last4: key.slice(-4) },
           ...{ project_id: null, status: "active", budget_cents: null, budget_period: null, spent_cents: 0 },
-          ...{ routing: { strategy: "cost" }, created_at: 0, last_used_at: null, expires_at: expires, revoked_at: null }
+          ...{
+            routing: { strategy: "cost" },
+            allowed_tools: null,
+            created_at: 0,
+            last_used_at: null,
+            expires_at: expires,
+            revoked_at: null
+          }
         }
       )
       assert.strictEqual((yield* chat(service, key)).status, 200)
@@ -295,6 +302,7 @@ describe("a key in the API", () => {
     ...{
       replaced_by: null,
       routing: null,
+      allowed_tools: null,
       budget_id: null,
       budget_limit: null,
       budget_period: null,
