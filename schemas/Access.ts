@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import {
   AuthenticationError,
   BadRequestError,
@@ -32,8 +32,9 @@ import {
 } from "./MessagesErrors.ts"
 import type { RoutingPolicy } from "./Routing.ts"
 
-/** The holder of a valid key. */
+/** The holder of a valid key, or an owner with a session. */
 export interface Principal {
+  /** The key, or the session of an owner. */
   readonly keyId: string
   readonly accountId: string
   readonly projectId: string | null
@@ -42,7 +43,8 @@ export interface Principal {
    * strictest of both, and no request can loosen it.
    */
   readonly routing?: RoutingPolicy
-  readonly kind: "inference" | "management"
+  /** An owner with a session has every scope and no project. */
+  readonly kind: "inference" | "management" | "session"
   readonly scopes: ReadonlyArray<string>
   /** The factor for rate limits. */
   readonly limitScale: number
@@ -60,6 +62,20 @@ export interface Principal {
 
 /** The caller. Every operation with a credential has one. */
 export class Caller extends Context.Service<Caller, Principal>()("tollgate/Caller") {}
+
+/** The cookie of an owner's session, which has one name over HTTP and another over HTTPS. */
+const sessionCookies = {
+  session: HttpApiSecurity.annotate(
+    HttpApiSecurity.apiKey({ key: "svc_session", in: "cookie" }),
+    OpenApi.Description,
+    "An owner's session over HTTP. Requests other than GET also need the session's `csrf_token` in the header `X-CSRF-Token`."
+  ),
+  secureSession: HttpApiSecurity.annotate(
+    HttpApiSecurity.apiKey({ key: "__Host-svc_session", in: "cookie" }),
+    OpenApi.Description,
+    "An owner's session over HTTPS. Requests other than GET also need the session's `csrf_token` in the header `X-CSRF-Token`."
+  )
+} as const
 
 /** Requires an inference key (`svc_sk_…`) as a bearer token, and counts the request against that key's rate limit. */
 export class InferenceAccess extends HttpApiMiddleware.Service<InferenceAccess, { provides: Caller }>()(
@@ -92,14 +108,28 @@ export class MessagesAccess extends HttpApiMiddleware.Service<MessagesAccess, { 
 ) {}
 
 /**
- * Requires a management key (`svc_mk_…`) as a bearer token with the scope of the operation, and counts the request against the
- * account's read or write limit. Caches must not store the responses.
+ * Requires an inference key (`svc_sk_…`) as a bearer token, or the session of an owner. A request with a bearer token ignores its cookie.
+ * `InferenceAccess` describes how keys are admitted, `OwnerAccess` describes sessions. The requests of sessions count against
+ * `console_reads` and `console_writes`, and caches must not store their responses.
+ */
+export class AccountAccess extends HttpApiMiddleware.Service<AccountAccess, { provides: Caller }>()(
+  "tollgate/AccountAccess",
+  {
+    error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
+    security: { bearer: HttpApiSecurity.bearer, ...sessionCookies }
+  }
+) {}
+
+/**
+ * Requires a management key (`svc_mk_…`) as a bearer token with the scope of the operation, or the session of an owner, which has every
+ * scope. A request with a bearer token ignores its cookie. Counts the requests of keys against the account's read or write limit, and
+ * those of sessions against `console_reads` and `console_writes`. Caches must not store the responses.
  */
 export class ManagementAccess extends HttpApiMiddleware.Service<ManagementAccess, { provides: Caller }>()(
   "tollgate/ManagementAccess",
   {
     error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
-    security: { bearer: HttpApiSecurity.bearer }
+    security: { bearer: HttpApiSecurity.bearer, ...sessionCookies }
   }
 ) {}
 
@@ -122,10 +152,7 @@ export class Owner extends Context.Service<Owner, Signed>()("tollgate/Owner") {}
  */
 export class OwnerAccess extends HttpApiMiddleware.Service<OwnerAccess, { provides: Owner }>()("tollgate/OwnerAccess", {
   error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
-  security: {
-    session: HttpApiSecurity.apiKey({ key: "svc_session", in: "cookie" }),
-    secureSession: HttpApiSecurity.apiKey({ key: "__Host-svc_session", in: "cookie" })
-  }
+  security: sessionCookies
 }) {}
 
 /**

@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { InferenceAccess } from "../Access.ts"
+import { AccountAccess } from "../Access.ts"
 import { NotFoundError } from "../Errors.ts"
 import { RequestId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
@@ -17,4 +17,4 @@ export class RequestsGroup extends HttpApiGroup.make("requests")
       error: NotFoundError
     }).annotateMerge(operation("requests.get", "Retrieve a receipt", { limit: "default", charge: "free" }))
   )
-  .middleware(InferenceAccess) {}
+  .middleware(AccountAccess) {}

@@ -44,8 +44,8 @@ const paramsOf = ({ amount_cents, id, return_url }: CheckoutWish): Stripe.Checko
   ],
   // What is paid must be what was asked for, in dollars.
   adaptive_pricing: { enabled: false },
-  success_url: `${return_url}/console/billing?top_up=${id}`,
-  cancel_url: `${return_url}/console/billing?top_up=${id}&cancelled=1`
+  success_url: `${return_url}/billing?top_up=${id}`,
+  cancel_url: `${return_url}/billing?top_up=${id}&cancelled=1`
 })
 
 /** Nothing where Stripe says that there is no such thing; fails with every other error. */

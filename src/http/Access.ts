@@ -9,7 +9,6 @@ import {
   InferenceAccess,
   LegacyAccess,
   LegacyEnvelope,
-  ManagementAccess,
   MessagesAccess,
   MessagesEnvelope,
   OpenAccess,
@@ -143,8 +142,14 @@ export const makeAuthenticated = Effect.gen(function* () {
     tried(exchange, authorization ?? "", auth.authenticate(authorization, kind))
 })
 
+/** Runs an operation for the caller that a request's credential stands for. */
+export type Access = (
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, Caller>,
+  options: { readonly endpoint: HttpApiEndpoint.Top }
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest>
+
 /** Decides whether the holder of a key may continue. `counted`: the request has already been counted. */
-type Admit = (principal: Principal, counted: boolean) => Effect.Effect<void, Failure>
+export type Admit = (principal: Principal, counted: boolean) => Effect.Effect<void, Failure>
 
 /** A contract operation that requires a key. */
 interface AskedByKey {
@@ -181,7 +186,7 @@ const ahead = Effect.fnUntraced(function* <A, E, R>(known: Principal, { admit, a
  * Admits the holder of a key. With a cached key, the operation's read and the check of the key query the database in parallel. The
  * result is returned only if the key is unchanged.
  */
-const makeAdmitted = Effect.gen(function* () {
+export const makeAdmitted = Effect.gen(function* () {
   const auth = yield* Auth
   const authenticated = yield* makeAuthenticated
   return <E, R>(
@@ -214,69 +219,39 @@ export const makeAdmit = Effect.map(
     }
 )
 
+/** Makes the access of inference keys to operations whose errors have a given form. */
+export const makeByInferenceKey = Effect.gen(function* () {
+  const auth = yield* Auth
+  const admit = yield* makeAdmit
+  const admitted = yield* makeAdmitted
+  return (errors: ErrorForm): Access =>
+    (app, { endpoint }) =>
+      Effect.withFiber((fiber) => {
+        const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const authorization = errors === "messages" ? eitherOf(headers) : headers["authorization"]
+        const exchange = fiber.getRef(Exchange)
+        exchange.errors = errors
+        named(exchange, endpoint)
+        const goOn: Admit = (principal, counted) => (counted ? Effect.void : admit(exchange, principal, endpoint))
+        // The hold of a paid operation checks the key again, so a cached one is sufficient up to there.
+        const known = factsOf(endpoint).charge === "free" ? undefined : auth.remembered(authorization, "inference")
+        return answered(
+          known === undefined
+            ? admitted({ exchange, authorization, kind: "inference", endpoint }, app, goOn)
+            : Effect.flatMap(goOn(known, false), () => Effect.provideService(app, Caller, known)),
+          exchange
+        )
+      })
+})
+
 const inferenceAccess = Layer.effectContext(
-  Effect.gen(function* () {
-    const auth = yield* Auth
-    const admit = yield* makeAdmit
-    const admitted = yield* makeAdmitted
-
-    const bearer =
-      (errors: ErrorForm) =>
-      (
-        app: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, Caller>,
-        { endpoint }: { readonly endpoint: HttpApiEndpoint.Top }
-      ) =>
-        Effect.withFiber((fiber) => {
-          const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const authorization = errors === "messages" ? eitherOf(headers) : headers["authorization"]
-          const exchange = fiber.getRef(Exchange)
-          exchange.errors = errors
-          named(exchange, endpoint)
-          const goOn: Admit = (principal, counted) => (counted ? Effect.void : admit(exchange, principal, endpoint))
-          // The hold of a paid operation checks the key again, so a cached one is sufficient up to there.
-          const known = factsOf(endpoint).charge === "free" ? undefined : auth.remembered(authorization, "inference")
-          return answered(
-            known === undefined
-              ? admitted({ exchange, authorization, kind: "inference", endpoint }, app, goOn)
-              : Effect.flatMap(goOn(known, false), () => Effect.provideService(app, Caller, known)),
-            exchange
-          )
-        })
-
-    return Context.make(InferenceAccess, InferenceAccess.of({ bearer: bearer("standard") })).pipe(
+  Effect.map(makeByInferenceKey, (bearer) =>
+    Context.make(InferenceAccess, InferenceAccess.of({ bearer: bearer("standard") })).pipe(
       Context.add(LegacyAccess, LegacyAccess.of({ bearer: bearer("legacy") })),
       // The first of the two security schemes reads both headers, and its result is final.
       Context.add(MessagesAccess, MessagesAccess.of({ bearer: bearer("messages"), apiKey: bearer("messages") }))
     )
-  })
-)
-
-const managementAccess = Layer.effect(
-  ManagementAccess,
-  Effect.gen(function* () {
-    const { count } = yield* makeCounter
-    const admitted = yield* makeAdmitted
-    return ManagementAccess.of({
-      bearer: (app, { endpoint }) =>
-        Effect.withFiber((fiber) => {
-          const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const exchange = fiber.getRef(Exchange)
-          named(exchange, endpoint)
-          const { limit, scope } = factsOf(endpoint)
-          const admit: Admit = (principal, counted) => {
-            exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
-            if (scope === undefined || allows(principal.scopes, scope)) {
-              return counted ? Effect.void : count(exchange, principal, limit)
-            }
-            // The account's rate limit window is for keys with the scope, so that a leaked key without it cannot use the window up.
-            const refused = Effect.fail(failure({ _tag: "InsufficientScope", scope }))
-            return counted ? refused : Effect.andThen(count(exchange, principal), refused)
-          }
-          const asked = { exchange, authorization: headers["authorization"], kind: "management", endpoint } as const
-          return answered(admitted(asked, app, admit), exchange)
-        })
-    })
-  })
+  )
 )
 
 /**
@@ -359,4 +334,4 @@ const envelopes = Layer.mergeAll(
   HttpApiMiddleware.layerSchemaErrorTransform(MessagesEnvelope, ofSchemaError)
 )
 
-export const layer = Layer.mergeAll(inferenceAccess, managementAccess, openAccess, envelopes)
+export const layer = Layer.mergeAll(inferenceAccess, openAccess, envelopes)

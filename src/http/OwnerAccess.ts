@@ -6,6 +6,7 @@ import { Owner, OwnerAccess, type Signed, SignInAccess } from "../../schemas/Acc
 import { isCsrfTokenOf, OwnerSessions } from "../account/OwnerSessions.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
+import type { PolicyName } from "../ratelimit/Limits.ts"
 import { answered, factsOf, makeCounter, makeTried, named } from "./Access.ts"
 import { sessionCookie } from "./console/Cookie.ts"
 import { Exchange } from "./Exchange.ts"
@@ -42,49 +43,78 @@ const fromHere = (
   return header === undefined ? Effect.void : Effect.fail(crossSite(header))
 }
 
+/** A request with the cookie of a session, or without. */
+interface AskedBySession {
+  readonly exchange: Exchange
+  readonly endpoint: HttpApiEndpoint.Top
+  readonly headers: Headers.Headers
+  /** The limit that the request counts against. */
+  readonly limit: PolicyName
+}
+
+/**
+ * Reads sessions: `has` says whether a request has the cookie of one, and `as` runs an operation for the owner that is signed in with
+ * it.
+ */
+export const makeBySession = Effect.gen(function* () {
+  const { count } = yield* makeCounter
+  const sessions = yield* OwnerSessions
+  const publicUrl = yield* PublicUrl
+  const tried = yield* makeTried
+  const signed = (token: string): Effect.Effect<Signed, Failure> =>
+    sessions.find(token).pipe(
+      Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+      Effect.flatMap((row) =>
+        row === undefined
+          ? Effect.fail(notSignedIn)
+          : Effect.succeed({
+              ...{ sessionId: row.id, accountId: row.account_id },
+              ...{ email: row.email, limitScale: row.limit_scale }
+            })
+      )
+    )
+  const cookieOf = ({ byHttps }: Exchange) => sessionCookie(publicUrl.base(), byHttps())
+  return {
+    has: (exchange: Exchange, headers: Headers.Headers): boolean =>
+      cookieOf(exchange).tokensIn(headers["cookie"]).length > 0,
+    as: <E, R>(
+      { endpoint, exchange, headers, limit }: AskedBySession,
+      app: (owner: Signed) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
+      const cookie = cookieOf(exchange)
+      const tokens = cookie.tokensIn(headers["cookie"])
+      // With two cookies, another site's page has set one of them, and nothing shows which.
+      const token = tokens.length === 1 ? (tokens[0] ?? "") : ""
+      const admitted = Effect.gen(function* () {
+        yield* fromHere(endpoint, headers, publicUrl.base())
+        const owner = yield* tried(exchange, token, signed(token))
+        exchange.span?.set({ "svc.account_id": owner.accountId })
+        yield* count(exchange, { ...owner, keyId: owner.sessionId }, limit)
+        if (endpoint.method !== "GET" && !isCsrfTokenOf(token, headers["x-csrf-token"] ?? "")) {
+          return yield* crossSite("X-CSRF-Token")
+        }
+        return yield* app(owner)
+      })
+      return Effect.map(answered(admitted, exchange), (response) =>
+        // Without a cookie, a page of another site may have sent the request, because browsers withhold the cookie from it.
+        response.status === 401 && tokens.length > 0
+          ? HttpServerResponse.setHeader(response, "set-cookie", cookie.none)
+          : response
+      )
+    }
+  }
+})
+
 const ownerAccess = Layer.effect(
   OwnerAccess,
-  Effect.gen(function* () {
-    const { count } = yield* makeCounter
-    const sessions = yield* OwnerSessions
-    const publicUrl = yield* PublicUrl
-    const tried = yield* makeTried
-    const signed = (token: string): Effect.Effect<Signed, Failure> =>
-      sessions.find(token).pipe(
-        Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
-        Effect.flatMap((row) =>
-          row === undefined
-            ? Effect.fail(notSignedIn)
-            : Effect.succeed({
-                ...{ sessionId: row.id, accountId: row.account_id },
-                ...{ email: row.email, limitScale: row.limit_scale }
-              })
-        )
-      )
+  Effect.map(makeBySession, ({ as }) => {
     const session: Parameters<typeof OwnerAccess.of>[0]["session"] = (app, { endpoint }) =>
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const exchange = yield* Exchange
         named(exchange, endpoint)
-        const cookie = sessionCookie(publicUrl.base(), exchange.byHttps())
-        const tokens = cookie.tokensIn(headers["cookie"])
-        // With two cookies, another site's page has set one of them, and nothing shows which.
-        const token = tokens.length === 1 ? (tokens[0] ?? "") : ""
-        const admitted = Effect.gen(function* () {
-          yield* fromHere(endpoint, headers, publicUrl.base())
-          const owner = yield* tried(exchange, token, signed(token))
-          exchange.span?.set({ "svc.account_id": owner.accountId })
-          yield* count(exchange, { ...owner, keyId: owner.sessionId }, factsOf(endpoint).limit)
-          if (endpoint.method !== "GET" && !isCsrfTokenOf(token, headers["x-csrf-token"] ?? "")) {
-            return yield* crossSite("X-CSRF-Token")
-          }
-          return yield* Effect.provideService(app, Owner, owner)
-        })
-        const response = yield* answered(admitted, exchange)
-        // Without a cookie, a page of another site may have sent the request, because browsers withhold the cookie from it.
-        return response.status === 401 && tokens.length > 0
-          ? HttpServerResponse.setHeader(response, "set-cookie", cookie.none)
-          : response
+        const { limit } = factsOf(endpoint)
+        return yield* as({ endpoint, exchange, headers, limit }, (owner) => Effect.provideService(app, Owner, owner))
       })
     return OwnerAccess.of({ session, secureSession: session })
   })

@@ -37,6 +37,7 @@ import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
 import { layer as files } from "./Files.ts"
 import { layer as images } from "./Images.ts"
+import { layer as keyOrSession } from "./KeyOrSession.ts"
 import { type Direct, leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
 import { layer as managementAccount } from "./management/Account.ts"
@@ -260,7 +261,7 @@ const routes = Layer.mergeAll(
         payments
       )
     ),
-    Layer.provide(Layer.mergeAll(access, ownerAccess))
+    Layer.provide(Layer.mergeAll(access, keyOrSession, ownerAccess))
   ),
   files,
   documentation,

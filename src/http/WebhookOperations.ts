@@ -15,7 +15,7 @@ import { newResourceId } from "../platform/Ids.ts"
 import type { Delivery, EventType, TestResult, Webhooks } from "../webhooks/Webhooks.ts"
 import type { EndpointRow } from "../webhooks/WebhooksSql.ts"
 import { readJson } from "./Body.ts"
-import { answer, answered, asKey, makeMutate, pageOf, withoutBody } from "./management/Answers.ts"
+import { answer, answered, asCaller, makeMutate, pageOf, withoutBody } from "./management/Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -98,7 +98,7 @@ export const makeOperations = (
     // DNS servers may be slow, so the lookup happens outside the transaction.
     const address = yield* webhooks.address(url)
     const id = newResourceId()
-    return yield* mutate(asKey, { ...asked(request, "created", id), body, secret: true }, (asker) =>
+    return yield* mutate(asCaller, { ...asked(request, "created", id), body, secret: true }, (asker) =>
       Effect.map(webhooks.register({ ...asker, id, url: address, events }), (made) => result(withSecret(made)))
     )
   })
@@ -106,7 +106,7 @@ export const makeOperations = (
     const body = yield* readJson(request)
     const { url, ...change } = yield* Effect.fromResult(decodeChange(body))
     const address = url === undefined ? {} : { url: yield* webhooks.address(url) }
-    return yield* mutate(asKey, { ...asked(request, "updated", id), body }, (asker) =>
+    return yield* mutate(asCaller, { ...asked(request, "updated", id), body }, (asker) =>
       Effect.map(webhooks.update({ ...asker, id, ...change, ...address }), (row) => result(endpointOf(row)))
     )
   })
@@ -131,28 +131,28 @@ export const makeOperations = (
     remove: (id: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asKey, asked(request, "removed", id), (asker) =>
+        mutate(asCaller, asked(request, "removed", id), (asker) =>
           Effect.as(webhooks.remove({ ...asker, id }), result({ id, object: "webhook_endpoint", deleted: true }))
         )
       ),
     rotateSecret: (id: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asKey, { ...asked(request, "secret_rotated", id), secret: true }, (asker) =>
+        mutate(asCaller, { ...asked(request, "secret_rotated", id), secret: true }, (asker) =>
           Effect.map(webhooks.rotateSecret({ ...asker, id }), (made) => result(withSecret(made)))
         )
       ),
     redeliver: (id: string, deliveryId: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asKey, asked(request, "redelivered", id), (asker) =>
+        mutate(asCaller, asked(request, "redelivered", id), (asker) =>
           Effect.map(webhooks.redeliver({ ...asker, id, deliveryId }), (row) => result(deliveryOf(row)))
         )
       ),
     test: (id: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asKey, { ...asked(request, "tested", id), outside: true }, ({ accountId }) =>
+        mutate(asCaller, { ...asked(request, "tested", id), outside: true }, ({ accountId }) =>
           Effect.map(webhooks.test(accountId, id), testOf)
         )
       )

@@ -31,8 +31,8 @@ describe("Stripe", () => {
               "line_items[0][price_data][unit_amount]": "2500",
               "line_items[0][price_data][product_data][name]": "Balance top-up",
               "adaptive_pricing[enabled]": "false",
-              success_url: `https://gateway.example/console/billing?top_up=${wish.id}`,
-              cancel_url: `https://gateway.example/console/billing?top_up=${wish.id}&cancelled=1`
+              success_url: `https://gateway.example/billing?top_up=${wish.id}`,
+              cancel_url: `https://gateway.example/billing?top_up=${wish.id}&cancelled=1`
             }
           }
         ]

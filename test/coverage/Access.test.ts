@@ -13,7 +13,7 @@ import { allows, scopes } from "../../src/auth/Scopes.ts"
 import { upstream } from "../providers/upstream.ts"
 import { absentThings, answerOf } from "../support/Answers.ts"
 import { bearer, type Call, callsOf, type Credential, noThings, send, type Things } from "../support/Calls.ts"
-import { operations, type PublishedOperation } from "../support/Published.ts"
+import { type CredentialKind, operations, type PublishedOperation } from "../support/Published.ts"
 import { type Service, startService } from "../support/Service.ts"
 import { textOf } from "../support/Sources.ts"
 import { thingsOf } from "../support/Things.ts"
@@ -30,9 +30,9 @@ const codeOf = (response: Response) =>
 interface Stage {
   readonly service: Service
   /** Good credentials of an account. */
-  readonly good: Readonly<Record<PublishedOperation["credential"], Credential>>
+  readonly good: Readonly<Record<CredentialKind, Credential>>
   /** The same, once they are good no more. */
-  readonly revoked: Readonly<Record<PublishedOperation["credential"], Credential>>
+  readonly revoked: Readonly<Record<CredentialKind, Credential>>
   /** What another account has. */
   readonly theirs: Things
   readonly withScopes: (granted: ReadonlyArray<string>) => Effect.Effect<Credential, unknown>
@@ -76,6 +76,19 @@ const makeStage = Effect.gen(function* () {
   }
 })
 
+/** Every operation by each of the credentials that it accepts. */
+const ways: ReadonlyArray<PublishedOperation> = operations.flatMap((operation) =>
+  operation.credentials.map((credential) => ({ ...operation, credential }))
+)
+
+const nameOf = ({ credential, credentials, id }: PublishedOperation): string =>
+  credential === credentials[0] ? id : `${id} by ${credential}`
+
+const isSession = ({ credential }: PublishedOperation): boolean => credential === "session"
+
+/** Whether a key is accepted as well. */
+const isEither = ({ credentials }: PublishedOperation): boolean => credentials.length > 1
+
 /** What somebody who may not have an operation is to be answered; undefined where the case does not arise. */
 interface Case {
   readonly arises: (operation: PublishedOperation) => boolean
@@ -111,7 +124,7 @@ const cases: Readonly<Record<string, Case>> = {
         stage,
         callOf(operation),
         {},
-        operation.credential === "session" ? "401 not_signed_in -" : "401 missing_api_key -"
+        operation.credentials[0] === "session" ? "401 not_signed_in -" : "401 missing_api_key -"
       )
   },
   "no such key": {
@@ -129,7 +142,7 @@ const cases: Readonly<Record<string, Case>> = {
     }
   },
   "wrong kind": {
-    arises: isKeyed,
+    arises: (operation) => isKeyed(operation) && !(isSession(operation) && isEither(operation)),
     fault: (operation, stage) => {
       const { credential } = operation
       const other = stage.good[credential === "management key" ? "inference key" : "management key"]
@@ -143,6 +156,36 @@ const cases: Readonly<Record<string, Case>> = {
       const code = operation.credential === "session" ? "not_signed_in" : "invalid_api_key"
       return answers(stage, callOf(operation), stage.revoked[operation.credential], `401 ${code} -`)
     }
+  },
+  "another site's": {
+    arises: (operation) => isSession(operation) && operation.method !== "GET",
+    fault: (operation, stage) =>
+      answers(
+        stage,
+        callOf(operation),
+        { ...stage.good.session, origin: "https://evil.example" },
+        "403 cross_site_request Origin"
+      )
+  },
+  "no CSRF token": {
+    arises: (operation) => isSession(operation) && operation.method !== "GET",
+    fault: (operation, stage) =>
+      answers(
+        stage,
+        callOf(operation),
+        { ...stage.good.session, "x-csrf-token": "" },
+        "403 cross_site_request X-CSRF-Token"
+      )
+  },
+  "a wrong key beside the session": {
+    arises: (operation) => isSession(operation) && isEither(operation),
+    fault: (operation, stage) =>
+      answers(
+        stage,
+        callOf(operation),
+        { ...stage.good.session, ...bearer(`svc_mk_${randomBytes(32).toString("base64url")}`) },
+        "401 invalid_api_key -"
+      )
   },
   "missing scope": {
     arises: ({ credential }) => credential === "management key",
@@ -180,13 +223,13 @@ describe("every operation", () => {
       const stage = yield* makeStage
       const gaps: Array<string> = []
       const faults: Array<string> = []
-      for (const operation of operations) {
+      for (const operation of ways) {
         for (const [name, { arises, fault }] of Object.entries(cases)) {
           if (!arises(operation)) continue
           const found = yield* fault(operation, stage)
           if (found === undefined) continue
-          gaps.push(`${operation.id}: ${name}`)
-          faults.push(`${operation.id}: ${name}: ${found}`)
+          gaps.push(`${nameOf(operation)}: ${name}`)
+          faults.push(`${nameOf(operation)}: ${name}: ${found}`)
         }
       }
       assert.deepStrictEqual(gaps, [...listed(textOf("test/coverage/gaps.txt"))], faults.join("\n"))
@@ -204,11 +247,12 @@ describe("every operation", () => {
         none: {}
       }
       const unrefused: Array<string> = []
-      for (const operation of operations) {
-        const { credential, id, limit } = operation
+      for (const operation of ways) {
+        const { credential, limit } = operation
         const [ask, twice] = [callOf(operation), [1, 2]]
         const [, second] = yield* Effect.forEach(twice, () => send(service.api, ask, good[credential]))
-        if ((second?.status === 429) === (limit === "video_status")) unrefused.push(`${id}: ${second?.status}`)
+        if ((second?.status === 429) === (limit === "video_status"))
+          unrefused.push(`${nameOf(operation)}: ${second?.status}`)
       }
       assert.deepStrictEqual(unrefused, [])
     }).pipe(Effect.scoped)
@@ -228,7 +272,7 @@ const unaudited: ReadonlyArray<string> = [
 ]
 
 /** What changes an account without being paid for. */
-const mutations = operations.filter(
+const mutations = ways.filter(
   ({ charge, credential, idempotent, method }) =>
     charge === "free" && method !== "GET" && idempotent !== "safe" && credential !== "none"
 )
@@ -265,9 +309,9 @@ describe("every mutation", () => {
         const actorType = operation.credential === "session" ? "owner" : "key"
         const told = lines.some((line) => line["actor_type"] === actorType && line["outcome"] === "succeeded")
         const seen = `${response.status} ${JSON.stringify(lines)}`
-        if (response.status !== 200) unexpected.push(`${operation.id}: ${seen}`)
-        else if (lines.length === 0) without.push(operation.id)
-        else if (!told) unexpected.push(`${operation.id}: ${seen}`)
+        if (response.status !== 200) unexpected.push(`${nameOf(operation)}: ${seen}`)
+        else if (lines.length === 0) without.push(nameOf(operation))
+        else if (!told) unexpected.push(`${nameOf(operation)}: ${seen}`)
       }
       assert.deepStrictEqual(unexpected, [])
       assert.deepStrictEqual(without, unaudited)

@@ -130,7 +130,7 @@ export const nextPair = (random: Random, known: Known): Pair => {
   const closer = asked(random, theirs)
   return {
     what: operation.id,
-    credential: operation.credential,
+    credential: random.pick(operation.credentials),
     refused: true,
     theirs: closer,
     nobodys: { ...nobodys, path: nobodys.path + closer.path.slice(theirs.path.length) },

@@ -1,9 +1,19 @@
 /** The contract in its published forms, derived from the schemas. */
 import { Context, Option } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
-import { InferenceAccess, LegacyAccess, ManagementAccess, MessagesAccess, OwnerAccess } from "../../schemas/Access.ts"
+import {
+  AccountAccess,
+  InferenceAccess,
+  LegacyAccess,
+  ManagementAccess,
+  MessagesAccess,
+  OwnerAccess
+} from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
+
+/** What a caller shows to be let in. */
+export type CredentialKind = "inference key" | "management key" | "session" | "none"
 
 /** An endpoint of the contract as its published line has it. */
 export interface PublishedOperation extends OperationFacts {
@@ -11,20 +21,24 @@ export interface PublishedOperation extends OperationFacts {
   readonly method: string
   /** As OpenAPI writes it. */
   readonly path: string
-  readonly credential: "inference key" | "management key" | "session" | "none"
+  /** Every credential that it accepts, the usual one first. */
+  readonly credentials: readonly [CredentialKind, ...ReadonlyArray<CredentialKind>]
+  /** The usual one. */
+  readonly credential: CredentialKind
   /** Whether and how a repeat does no more than the first: by itself, under an `Idempotency-Key`, or not. */
   readonly idempotent: "safe" | "by key" | "no"
 }
 
 const document = OpenApi.fromApi(Api)
 
-/** What each credential is let in by. */
-const credentials = new Map<string, PublishedOperation["credential"]>([
-  [InferenceAccess.key, "inference key"],
-  [LegacyAccess.key, "inference key"],
-  [MessagesAccess.key, "inference key"],
-  [ManagementAccess.key, "management key"],
-  [OwnerAccess.key, "session"]
+/** The credentials that each access accepts. */
+const accesses = new Map<string, PublishedOperation["credentials"]>([
+  [InferenceAccess.key, ["inference key"]],
+  [LegacyAccess.key, ["inference key"]],
+  [MessagesAccess.key, ["inference key"]],
+  [AccountAccess.key, ["inference key", "session"]],
+  [ManagementAccess.key, ["management key", "session"]],
+  [OwnerAccess.key, ["session"]]
 ])
 
 const takesIdempotencyKey = (path: string, method: string): boolean =>
@@ -41,13 +55,16 @@ const published = (endpoint: HttpApiEndpoint.Top): PublishedOperation => {
   }
   const path = endpoint.path.replace(/:(\w+)/g, "{$1}")
   const safe = endpoint.method === "GET" || facts.value.safe === true
+  const credentials =
+    [...endpoint.middlewares].map(({ key }) => accesses.get(key)).find((one) => one !== undefined) ??
+    (["none"] as const)
   return {
     ...facts.value,
     id: id.value,
     method: endpoint.method,
     path,
-    credential:
-      [...endpoint.middlewares].map(({ key }) => credentials.get(key)).find((one) => one !== undefined) ?? "none",
+    credentials,
+    credential: credentials[0],
     idempotent: safe ? "safe" : takesIdempotencyKey(path, endpoint.method) ? "by key" : "no"
   }
 }
@@ -63,7 +80,8 @@ export const operationsText = (): string => {
   const rows = [
     ["id", "method", "path", "credential", "scope", "limit", "charge", "idempotent"],
     ...operations.map((one) => [
-      ...[one.id, one.method, one.path, one.credential, one.scope ?? "-", one.limit, one.charge, one.idempotent]
+      ...[one.id, one.method, one.path, one.credentials.join(" or ")],
+      ...[one.scope ?? "-", one.limit, one.charge, one.idempotent]
     ])
   ]
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))

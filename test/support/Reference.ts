@@ -8,7 +8,7 @@ import type { Price } from "../../src/domain/Pricing.ts"
 import { table } from "../../src/http/Failures.ts"
 import { settings } from "../../src/platform/SettingsTable.ts"
 import { meanings } from "./ErrorMeanings.ts"
-import { operations } from "./Published.ts"
+import { operations, type PublishedOperation } from "./Published.ts"
 
 const GENERATED = "`npm run published` writes this page from the code."
 
@@ -58,12 +58,7 @@ export const errorsPage = (): string => {
   )
 }
 
-const credentials = {
-  "inference key": "inference key",
-  "management key": "management key",
-  session: "console session",
-  none: "none"
-} as const
+const credentialsOf = (one: PublishedOperation): string => one.credentials.join(" or ")
 
 /** Every operation, by its credential. */
 export const operationsPage = (): string =>
@@ -71,12 +66,12 @@ export const operationsPage = (): string =>
     "Operations",
     "Every operation of the API. `/api/v1/openapi.json` is the whole contract, with requests and answers.",
     GENERATED,
-    ...(Object.keys(credentials) as ReadonlyArray<keyof typeof credentials>).flatMap((credential) => [
-      `## Credential: ${credentials[credential]}`,
+    ...[...new Set(operations.map(credentialsOf))].flatMap((credential) => [
+      `## Credential: ${credential}`,
       tableOf(
         ["Operation", "Name", "Scope", "Limit", "Charged by", "Idempotent"],
         operations
-          .filter((one) => one.credential === credential)
+          .filter((one) => credentialsOf(one) === credential)
           .map((one) => [
             code(`${one.method} ${one.path}`),
             one.id,

@@ -18,13 +18,13 @@ export interface SessionCookie {
 /**
  * No script can read the cookie, and no page of another site sends it. With https its name has the prefix `__Host-` (RFC 6265bis,
  * 4.1.3.2), which no other host of the domain can set, and which requires the path `/`. With http, where that prefix is ignored, the
- * cookie is limited to the console's path.
+ * cookie is limited to the API's path.
  */
 export const sessionCookie = (base: string, byHttps: boolean): SessionCookie => {
   const { pathname, protocol } = new URL(base)
   const secure = byHttps || protocol === "https:"
   const name = secure ? `__Host-${NAME}` : NAME
-  const place = secure ? "Path=/; Secure" : `Path=${pathname.replace(/\/+$/, "")}${API_PREFIX}/console`
+  const place = secure ? "Path=/; Secure" : `Path=${pathname.replace(/\/+$/, "")}${API_PREFIX}`
   const written = (value: string, seconds: number) =>
     `${name}=${value}; Max-Age=${seconds}; ${place}; HttpOnly; SameSite=Strict`
   return {

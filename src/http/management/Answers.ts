@@ -112,17 +112,15 @@ export interface Asker {
   readonly actor: Actor
 }
 
-/** The holder of a management key. */
-export const asKey: Effect.Effect<Asker, never, Caller> = Effect.map(Caller, ({ accountId, keyId }) => ({
-  accountId,
-  actor: { type: "key", id: keyId }
-}))
+const ownerOf = (accountId: string): Asker => ({ accountId, actor: { type: "owner", id: accountId } })
+
+/** The holder of a key, or the owner behind a session. */
+export const asCaller: Effect.Effect<Asker, never, Caller> = Effect.map(Caller, ({ accountId, keyId, kind }) =>
+  kind === "session" ? ownerOf(accountId) : { accountId, actor: { type: "key", id: keyId } }
+)
 
 /** The signed-in owner. */
-export const asOwner: Effect.Effect<Asker, never, Owner> = Effect.map(Owner, ({ accountId }) => ({
-  accountId,
-  actor: { type: "owner", id: accountId }
-}))
+export const asOwner: Effect.Effect<Asker, never, Owner> = Effect.map(Owner, ({ accountId }) => ownerOf(accountId))
 
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
 

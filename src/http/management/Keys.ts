@@ -25,7 +25,7 @@ import {
   alreadyRevoked,
   answer,
   answered,
-  asKey,
+  asCaller,
   KEY_ROUTING_MEMBERS,
   makeMutate,
   mayRoute,
@@ -151,7 +151,7 @@ export const layer = HttpApiBuilder.group(
       const wanted = yield* newOf(yield* Effect.fromResult(decodeNew(body)))
       const id = newResourceId()
       const asked = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
-      return yield* mutate(asKey, asked, ({ accountId, actor }) =>
+      return yield* mutate(asCaller, asked, ({ accountId, actor }) =>
         Effect.flatMap(keys.create({ id, accountId, kind: "inference", scopes: [], actor, ...wanted }), (key) =>
           made(accountId, key)
         )
@@ -163,7 +163,7 @@ export const layer = HttpApiBuilder.group(
       yield* mayRoute(body, KEY_ROUTING_MEMBERS)
       const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
       const asked = { request, body, type: "key.updated", resource: { type: "key", id } }
-      return yield* mutate(asKey, { ...asked, afterwards: yield* allForgotten }, (asker) =>
+      return yield* mutate(asCaller, { ...asked, afterwards: yield* allForgotten }, (asker) =>
         Effect.flatMap(keys.update({ ...asker, id, change }), (row) => single(asker.accountId, row))
       )
     })
@@ -173,14 +173,14 @@ export const layer = HttpApiBuilder.group(
       const { grace_seconds: graceSeconds = 0 } = yield* Effect.fromResult(decodeRotation(body))
       const newId = newResourceId()
       const asked = { request, body, type: "key.rotated", resource: { type: "key", id }, secret: true } as const
-      return yield* mutate(asKey, { ...asked, afterwards: forgotten(id) }, (asker) =>
+      return yield* mutate(asCaller, { ...asked, afterwards: forgotten(id) }, (asker) =>
         Effect.flatMap(keys.rotate({ ...asker, id, newId, graceSeconds }), (key) => made(asker.accountId, key))
       )
     })
 
     const revoke = (id: string, request: HttpServerRequest.HttpServerRequest) => {
       const asked = { request, type: "key.revoked", resource: { type: "key", id }, afterwards: forgotten(id) }
-      return mutate(asKey, asked, ({ accountId, actor }) =>
+      return mutate(asCaller, asked, ({ accountId, actor }) =>
         Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
           revoked
             ? Effect.succeed({ data: { id, object: "key", status: "revoked" } })

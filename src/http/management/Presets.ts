@@ -21,7 +21,7 @@ import type { ActivePresetRow, PresetRow, VersionRow } from "../../presets/Prese
 import { parseChain } from "../../router/Chain.ts"
 import { modelsOf } from "../../router/Router.ts"
 import { readJson } from "../Body.ts"
-import { answer, answered, type Asker, asKey, makeMutate, pageOf, withoutBody } from "./Answers.ts"
+import { answer, answered, type Asker, asCaller, makeMutate, pageOf, withoutBody } from "./Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -110,7 +110,7 @@ export const layer = HttpApiBuilder.group(
     ) =>
       Effect.flatMap(Caller, ({ accountId }) =>
         mutate(
-          asKey,
+          asCaller,
           { ...asked, resource: { type: "preset", id: slug }, afterwards: presets.forget(accountId, slug) },
           work
         )

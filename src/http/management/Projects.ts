@@ -14,7 +14,7 @@ import { Auth } from "../../auth/Auth.ts"
 import { decoder } from "../../dialects/Decode.ts"
 import { newResourceId } from "../../platform/Ids.ts"
 import { readJson } from "../Body.ts"
-import { answer, answered, asKey, makeMutate, mayRoute, pageOf, withoutBody } from "./Answers.ts"
+import { answer, answered, asCaller, makeMutate, mayRoute, pageOf, withoutBody } from "./Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -59,7 +59,7 @@ export const layer = HttpApiBuilder.group(
             const project = yield* Effect.fromResult(decodeNew(body))
             const id = newResourceId()
             const asked = { request, body, type: "project.created", resource: { type: "project", id } }
-            return yield* mutate(asKey, asked, (asker) =>
+            return yield* mutate(asCaller, asked, (asker) =>
               Effect.map(projects.create({ ...asker, id, project }), resultOf)
             )
           })
@@ -73,7 +73,7 @@ export const layer = HttpApiBuilder.group(
             const change = yield* Effect.fromResult(decodeChange(body))
             const resource = { type: "project", id }
             const asked = { request, body, type: "project.updated", resource, afterwards: forget(id) }
-            return yield* mutate(asKey, asked, (asker) =>
+            return yield* mutate(asCaller, asked, (asker) =>
               Effect.map(projects.update({ ...asker, id, change }), resultOf)
             )
           })
@@ -94,7 +94,7 @@ export const layer = HttpApiBuilder.group(
           withoutBody(
             request,
             mutate(
-              asKey,
+              asCaller,
               { request, type: "project.archived", resource: { type: "project", id }, afterwards: forget(id) },
               (asker) => Effect.map(projects.archive({ ...asker, id }), resultOf)
             )

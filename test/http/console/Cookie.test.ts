@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { sessionCookie } from "../../../src/http/console/Cookie.ts"
 
 describe("the cookie of a session", () => {
-  it("is for the console alone, for no script, and for no request that another site makes", () =>
+  it("is sent to the API alone, is readable by no script, and is sent with no request of another site", () =>
     assert.strictEqual(
       sessionCookie("http://localhost:8787", false).of("t"),
-      "svc_session=t; Max-Age=2592000; Path=/api/v1/console; HttpOnly; SameSite=Strict"
+      "svc_session=t; Max-Age=2592000; Path=/api/v1; HttpOnly; SameSite=Strict"
     ))
 
   it("is by https for that alone, under a name that no other host of the domain can set", () => {
@@ -21,7 +21,7 @@ describe("the cookie of a session", () => {
     )
     assert.strictEqual(
       sessionCookie("http://example.com/a", false).none,
-      "svc_session=; Max-Age=0; Path=/a/api/v1/console; HttpOnly; SameSite=Strict"
+      "svc_session=; Max-Age=0; Path=/a/api/v1; HttpOnly; SameSite=Strict"
     )
   })
 

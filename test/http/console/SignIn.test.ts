@@ -39,10 +39,7 @@ describe("signing in", () => {
         [false, null, 0]
       )
       const [set = ""] = made.headers.getSetCookie()
-      assert.match(
-        set,
-        /^svc_session=[A-Za-z0-9_-]{43}; Max-Age=2592000; Path=\/api\/v1\/console; HttpOnly; SameSite=Strict$/
-      )
+      assert.match(set, /^svc_session=[A-Za-z0-9_-]{43}; Max-Age=2592000; Path=\/api\/v1; HttpOnly; SameSite=Strict$/)
       assert.strictEqual(made.headers.get("cache-control"), "no-store")
       assert.isNull(made.headers.get("access-control-allow-origin"))
       const again = decodeSession((yield* second.signIn(mail, "ann@example.com")).body)

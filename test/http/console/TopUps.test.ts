@@ -148,7 +148,7 @@ describe("/console/top-ups by Stripe", () => {
       assert.strictEqual(stripe.sessions.size, 1)
       assert.strictEqual((yield* ask("POST", `/top-ups/${made.id}/simulate`)).status, 404)
       const [asked] = stripe.asked.slice(-1)
-      assert.match(asked!.body.get("success_url") ?? "", /^http:\/\/localhost:\d+\/console\/billing\?top_up=/)
+      assert.match(asked!.body.get("success_url") ?? "", /^http:\/\/localhost:\d+\/billing\?top_up=/)
     }).pipe(Effect.scoped)
   )
 
