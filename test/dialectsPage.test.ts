@@ -1,4 +1,4 @@
-/** The page on dialects says what is so: its tables are compared with what decodes and encodes. */
+/** The pages on dialects tell the truth: their tables are compared with the decoders and encoders. */
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeChat } from "../src/dialects/chat/ChatDecode.ts"
@@ -18,11 +18,15 @@ import { TEXT_WITHIN_PAGE } from "../src/domain/TokenBound.ts"
 import { table } from "../src/http/Failures.ts"
 import type { Answer } from "../src/inference/Answer.ts"
 import { promptImageLimits } from "../src/inference/PromptImages.ts"
-import { quoted, tableIn } from "./support/Documents.ts"
+import { pagesOfDocs, quoted, tableIn } from "./support/Documents.ts"
 import { operations } from "./support/Published.ts"
 import { textOf } from "./support/Sources.ts"
 
-const page = textOf("docs/dialects.md")
+/** All pages on dialects, one after the other. */
+const page = pagesOfDocs
+  .filter((path) => path.startsWith("docs/dialects"))
+  .map(textOf)
+  .join("\n")
 /** Of two tables with the same headings, that below this title. */
 const below = (title: string) => page.slice(page.indexOf(`\n## ${title}\n`))
 
@@ -79,10 +83,10 @@ const call = { id: "call_1", name: "weather", arguments: "{}" }
 
 /** By what the page calls it. */
 const ends: Readonly<Record<string, Partial<Output>>> = {
-  "was done": { text: "so", finish: "stop" },
-  "met a stop sequence that the provider names": { text: "so", finish: "stop", stopSequence: "END" },
+  finished: { text: "so", finish: "stop" },
+  "wrote a stop sequence that the provider names": { text: "so", finish: "stop", stopSequence: "END" },
   "called tools": { toolCalls: [call], finish: "tool_calls" },
-  "met the cap": { text: "so", finish: "length" },
+  "reached the limit of the output": { text: "so", finish: "length" },
   "was filtered": { text: "so", finish: "content_filter" }
 }
 
@@ -90,7 +94,7 @@ const ends: Readonly<Record<string, Partial<Output>>> = {
 const memberOf = (value: object, path: string): unknown =>
   path.split(".").reduce<unknown>((into, key) => (into as Body | undefined)?.[key], value)
 
-describe("the page on dialects", () => {
+describe("the pages on dialects", () => {
   it("names operations that there are", () => {
     const paths = new Set(operations.map(({ method, path }) => `${method} ${path}`))
     const named = quoted(page).filter((word) => word.startsWith("POST "))
@@ -99,7 +103,7 @@ describe("the page on dialects", () => {
   })
 
   it("shows requests that are refused as it says", () => {
-    const examples = examplesIn("What is refused")
+    const examples = examplesIn("Refused fields")
     assert.isAbove(examples.length, 15)
     for (const { decoded, example, member } of examples) {
       const { reason } = Result.isFailure(decoded) ? decoded.failure : assert.fail(`${example} is taken`)
@@ -110,7 +114,7 @@ describe("the page on dialects", () => {
   })
 
   it("shows members that are ignored as it says", () => {
-    const examples = examplesIn("What is ignored")
+    const examples = examplesIn("Ignored fields")
     assert.isAbove(examples.length, 5)
     for (const { decoded, example, member } of examples) {
       const { ignored } = Result.isSuccess(decoded) ? decoded.success : assert.fail(`${example} is refused`)
@@ -183,12 +187,13 @@ describe("the page on dialects", () => {
     const { addresses, imageBytes, requestBytes, totalMs } = promptImageLimits
     const mib = (bytes: number) => `${bytes / 1_048_576} MiB`
     for (const words of [
-      `in UTF-8 are taken, up to ${mib(FILE_MAX_BYTES)}`,
-      `A file may have ${mib(FILE_MAX_BYTES)}, and the PDF files of a request ${PDF_MAX_PAGES} pages`,
-      `text beyond ${TEXT_WITHIN_PAGE.toLocaleString("en")} bytes a page`,
-      `up to ${mib(imageBytes)} each`,
-      `${addresses} addresses, ${mib(requestBytes)} of images`,
-      `${totalMs / 1_000} seconds for fetching`,
+      `in UTF-8, up to ${mib(FILE_MAX_BYTES)} each`,
+      `| ${PDF_MAX_PAGES} pages in all PDF files of a request |`,
+      `Text beyond ${TEXT_WITHIN_PAGE.toLocaleString("en")} bytes a page`,
+      `| size | ${mib(imageBytes)} each |`,
+      `${addresses} addresses`,
+      `${mib(requestBytes)} of images`,
+      `| time for fetching | ${totalMs / 1_000} seconds |`,
       `${SCHEMA_MAX_BYTES / 1_024} KiB and ${SCHEMA_MAX_LEVELS} levels`
     ]) {
       assert.include(page, words)

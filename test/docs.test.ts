@@ -10,6 +10,7 @@ import { run as command } from "../src/admin/Commands.ts"
 import { catalogueFile } from "../src/catalogue/CatalogueFile.ts"
 import { modelIds } from "../src/catalogue/models.ts"
 import { WINDOW_MINUTES, THIN_BELOW_SAMPLES } from "../src/catalogue/LiveFigures.ts"
+import { render } from "../src/documentation/Markdown.ts"
 import { defaultPolicy, type Strategy } from "../src/domain/Plan.ts"
 import { MAX_CHAIN } from "../src/router/Chain.ts"
 import { restrictionsOf } from "../src/router/Restrictions.ts"
@@ -218,9 +219,20 @@ describe("every document", () => {
     }
   })
 
+  it("links to headings that there are", () => {
+    for (const document of documents) {
+      const links = textOf(document).matchAll(/\]\(([^)#:]*)#([^)]+)\)/g)
+      for (const [link, path = "", anchor = ""] of links) {
+        const target = path === "" ? document : join(dirname(document), path)
+        const ids = render(target, textOf(target)).headings.map(({ id }) => id)
+        assert.include(ids, anchor, `${document}: ${link}`)
+      }
+    }
+  })
+
   it("keeps pages short: at most 1,200 words, generated pages aside", () => {
     for (const path of pagesOfDocs.filter((one) => !one.startsWith("docs/reference/"))) {
-      if (path !== "docs/dialects.md") assert.isAtMost(textOf(path).split(/\s+/).length, 1_200, path)
+      assert.isAtMost(textOf(path).split(/\s+/).length, 1_200, path)
     }
   })
 
