@@ -10,7 +10,7 @@ import { llmsFullText, llmsText, searchEntries } from "../documentation/Texts.ts
 import { type Failure, failure } from "../domain/Failure.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { makeRefuse } from "./Edge.ts"
-import { API_PREFIX, OPENAPI_PATH } from "./KnownPaths.ts"
+import { API_PREFIX, MCP_PATH, OPENAPI_PATH } from "./KnownPaths.ts"
 import { Exchange } from "./Exchange.ts"
 
 /** Pages load nothing from other sites and run no inline scripts. */
@@ -126,6 +126,7 @@ const linksAt = (base: string) => ({
   documentation: `${base}/docs`,
   openapi: `${base}${OPENAPI_PATH}`,
   models: `${base}${API_PREFIX}/models`,
+  mcp: `${base}${MCP_PATH}`,
   llms: `${base}/llms.txt`
 })
 

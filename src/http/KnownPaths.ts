@@ -66,6 +66,7 @@ const MISPLACED = /^(?:\/(?:api|v1))*(?=\/|$)/
 
 /** The operation that a wrong path was probably meant for. */
 const hintFor = (path: string): string | undefined => {
+  if (path.endsWith(MCP_PATH)) return `the MCP server is at ${MCP_PATH}`
   const meant = API_PREFIX + path.replace(MISPLACED, "")
   if (meant !== path && knownAt(meant) !== undefined) return `this operation is at ${meant}`
   return path.startsWith(`${API_PREFIX}/`) ? undefined : `the API is below ${API_PREFIX}`

@@ -10,6 +10,8 @@ describe("a request without an operation", () => {
     Effect.gen(function* () {
       const { origin } = yield* startService()
       for (const [path, hint] of [
+        ["/api/v1/mcp", "the MCP server is at /mcp"],
+        ["/v1/mcp", "the MCP server is at /mcp"],
         ["/v1/chat/completions", "this operation is at /api/v1/chat/completions"],
         ["/chat/completions", "this operation is at /api/v1/chat/completions"],
         ["/api/chat/completions", "this operation is at /api/v1/chat/completions"],

@@ -6,7 +6,9 @@ import { createServer, request as forward } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
+import { ToolName } from "../../schemas/Mcp.ts"
 import { modernClient, openSession, send, sessionClient } from "../support/Mcp.ts"
+import { textOf } from "../support/Sources.ts"
 import { json, startService } from "../support/Service.ts"
 
 const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
@@ -17,6 +19,8 @@ const SCENARIOS = [
   "logging-set-level",
   "ping",
   "tools-list",
+  "resources-list",
+  "prompts-list",
   "server-sse-multiple-streams",
   "dns-rebinding-protection"
 ]
@@ -65,7 +69,7 @@ const conformance = (url: string, scenario: string) =>
       })
   )
 
-const NAMES = ["list_models", "get_model", "estimate_cost", "get_balance", "get_usage", "list_requests", "get_receipt"]
+const NAMES: ReadonlyArray<string> = ToolName.literals
 
 describe("the MCP server", () => {
   it.live("serves the official client of revisions with sessions", () =>
@@ -76,9 +80,9 @@ describe("the MCP server", () => {
       assert.deepInclude(client.getServerVersion(), { name: "tollgate" })
       assert.match(client.getInstructions() ?? "", /max_cost_usd/)
       const { tools } = yield* Effect.promise(() => client.listTools())
-      assert.includeMembers(
+      assert.sameMembers(
         tools.map(({ name }) => name),
-        NAMES
+        [...NAMES]
       )
       const balance = yield* Effect.promise(() => client.callTool({ name: "get_balance", arguments: {} }))
       assert.deepInclude(balance.structuredContent, { balance_usd: 12, available_usd: 12, currency: "USD" })
@@ -91,14 +95,20 @@ describe("the MCP server", () => {
       const { inferenceKey } = yield* account(12)
       const client = yield* modernClient(origin, inferenceKey)
       const { tools } = yield* Effect.promise(() => client.listTools())
-      assert.includeMembers(
+      assert.sameMembers(
         tools.map(({ name }) => name),
-        NAMES
+        [...NAMES]
       )
       const balance = yield* Effect.promise(() => client.callTool({ name: "get_balance", arguments: {} }))
       assert.deepInclude(balance.structuredContent, { balance_usd: 12 })
     }).pipe(Effect.scoped)
   )
+
+  it("is described in the guide, tool by tool", () => {
+    const page = textOf("docs/guide/mcp.md")
+    const described = [...page.matchAll(/^\| `(\w+)` \| .* \| (free|by \w+) \|$/gm)].map(([, name]) => name!)
+    assert.sameMembers(described, [...NAMES])
+  })
 
   it.live("speaks every revision with sessions", () =>
     Effect.gen(function* () {
