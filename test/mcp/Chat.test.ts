@@ -1,7 +1,7 @@
 /** The chat tool, and what every paid tool has in common: holds, idempotency keys, budgets, progress and cancellation. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { callOf, openSession, rpcHeaders, sessionClient } from "../support/Mcp.ts"
+import { callOf, modernClient, openSession, rpcHeaders, sessionClient } from "../support/Mcp.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { eventually } from "../support/WebhookRooms.ts"
 
@@ -204,6 +204,28 @@ describe("chat", () => {
       assert.isBelow(receipt.usage.output_tokens, 10)
       assert.strictEqual(yield* spent(service, account.id), BigInt(Math.round(receipt.cost_usd * 1e9)))
       assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("stops for a client without a session that is cancelled in the middle", () =>
+    Effect.gen(function* () {
+      const { account, inferenceKey, service } = yield* open()
+      const client = yield* modernClient(service.origin, inferenceKey, slowly(200))
+      const cancel = new AbortController()
+      const onprogress = ({ progress }: { readonly progress: number }) => {
+        if (progress > 0) cancel.abort("enough")
+      }
+      const failed = yield* Effect.promise(() =>
+        client.callTool({ name: "chat", arguments: { ...hello } }, { signal: cancel.signal, onprogress }).then(
+          () => undefined,
+          (error: Error) => error.message
+        )
+      )
+      assert.isDefined(failed)
+      const [receipt] = yield* eventually(receipts(service, inferenceKey), ([one]) => one?.status !== "open")
+      assert.deepInclude(receipt, { operation: "mcp.chat", status: "cancelled", streamed: true })
+      assert.isAbove(receipt.usage.output_tokens, 0)
+      assert.strictEqual(yield* spent(service, account.id), BigInt(Math.round(receipt.cost_usd * 1e9)))
     }).pipe(Effect.scoped)
   )
 

@@ -20,11 +20,11 @@ export const sessionClient = (origin: string, key: string, headers: Record<strin
   )
 
 /** The official client of the newest revision, which has no sessions. */
-export const modernClient = (origin: string, key: string) =>
+export const modernClient = (origin: string, key: string, headers: Record<string, string> = {}) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const client = new ModernClient(self, { versionNegotiation: { mode: "auto" } })
-      const requestInit = { headers: { authorization: `Bearer ${key}` } }
+      const requestInit = { headers: { authorization: `Bearer ${key}`, ...headers } }
       await client.connect(new ModernTransport(new URL(`${origin}/mcp`), { requestInit }))
       return client
     }),
