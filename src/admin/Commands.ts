@@ -2,115 +2,21 @@
 import { Effect, Option } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { SqlClient } from "effect/sql"
-import { Accounts } from "../account/Accounts.ts"
 import { Audit, PENDING_AFTER_MS } from "../account/Audit.ts"
 import type { AuditRow, PendingRow } from "../account/AuditSql.ts"
-import { type KeyKind, Keys } from "../account/Keys.ts"
-import { type Scope, scopes } from "../auth/Scopes.ts"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
 import { nanoOfTopUp } from "../billing/TopUps.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { verifyBooks } from "../billing/Books.ts"
 import { VERSION } from "../platform/Version.ts"
-import { confirmed, yes } from "./Confirm.ts"
+import { account } from "./AccountCommands.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
+import { key } from "./KeyCommands.ts"
 import { accountOf, adjust, topUp } from "./MoneyCommands.ts"
 import { exitCode, json, presenter, print, Refused } from "./Output.ts"
+import { request, requests } from "./RequestCommands.ts"
 import { sandbox } from "./SandboxCommands.ts"
-
-const createAccount = Command.make(
-  "create",
-  { email: Flags.email, balance: Flags.balance, yes },
-  Effect.fn("account create")(function* ({ balance, email, yes: saidYes }) {
-    yield* confirmed(`Create an account for ${email} with ${formatUsd(balance)}`, balance, saidYes)
-    const opened = yield* (yield* Customers).open(email, balance, OPERATOR)
-    yield* print({
-      json: {
-        account_id: opened.account.id,
-        email,
-        balance_usd: usdFromNano(balance),
-        inference_key: opened.inferenceKey,
-        management_key: opened.managementKey
-      },
-      text: [
-        `Created account ${opened.account.id} for ${email} with ${formatUsd(balance)}. Its keys appear only here:`,
-        "",
-        `  inference key   ${opened.inferenceKey}`,
-        `  management key  ${opened.managementKey}`
-      ].join("\n")
-    })
-  })
-).pipe(
-  Command.withDescription("Create an account with a balance, an inference key and a management key"),
-  Command.withExamples([{ command: "npm run admin -- account create --email ann@example.com --balance-usd 25" }]),
-  Command.provide(database)
-)
-
-const limitAccount = Command.make(
-  "limits",
-  { email: Flags.email, scale: Flags.scale },
-  Effect.fn("account limits")(function* ({ email, scale }) {
-    const account = yield* accountOf(email)
-    yield* (yield* Accounts).setLimitScale(account, scale, OPERATOR)
-    yield* print({
-      json: { account_id: account.id, email: account.email, limit_scale: scale },
-      text: `The rate limits of ${account.email} are ${scale} times the default, within 30 seconds.`
-    })
-  })
-).pipe(
-  Command.withDescription("Multiply the rate limits of an account"),
-  Command.withExamples([{ command: "npm run admin -- account limits --email ann@example.com --scale 10" }]),
-  Command.provide(database)
-)
-
-/**
- * Returns the scopes of a new key: all of them for a management key unless the operator chooses some, none for an inference key.
- */
-const scopesFor = (kind: KeyKind, chosen: Option.Option<ReadonlyArray<Scope>>) => {
-  if (kind === "management") return Effect.succeed(Option.getOrElse(chosen, () => scopes))
-  if (Option.isNone(chosen)) return Effect.succeed([])
-  return Effect.fail(new Refused({ message: "--scopes requires --kind management" }))
-}
-
-const createKey = Command.make(
-  "create",
-  { email: Flags.email, name: Flags.keyName, kind: Flags.keyKind, scopes: Flags.keyScopes },
-  Effect.fn("key create")(function* ({ email, kind, name, scopes: chosen }) {
-    const granted = yield* scopesFor(kind, chosen)
-    const account = yield* accountOf(email)
-    const made = yield* (yield* Keys).create({ accountId: account.id, kind, name, scopes: granted, actor: OPERATOR })
-    yield* print({
-      json: { id: made.id, key: made.key },
-      text: `Created the ${kind} key ${made.id} for ${account.email}. It appears only here:\n\n  ${made.key}`
-    })
-  })
-).pipe(
-  Command.withDescription("Create another key for an account"),
-  Command.withExamples([
-    { command: "npm run admin -- key create --email ann@example.com --name laptop" },
-    { command: "npm run admin -- key create --email ann@example.com --kind management --scopes keys:read,usage:read" }
-  ]),
-  Command.provide(database)
-)
-
-const revokeKey = Command.make(
-  "revoke",
-  { id: Flags.keyId },
-  Effect.fn("key revoke")(function* ({ id }) {
-    if (!(yield* (yield* Keys).revoke(id, OPERATOR))) {
-      return yield* new Refused({ message: `There is no active key with the id ${id}` })
-    }
-    yield* print({
-      json: { id, revoked: true },
-      text: `Revoked the key ${id}. It stops working at once, on every node.`
-    })
-  })
-).pipe(
-  Command.withDescription("Revoke a key at once"),
-  Command.withExamples([{ command: "npm run admin -- key revoke --id 0123456789abcdef01234567" }]),
-  Command.provide(database)
-)
 
 const endTopUp = Command.make(
   "end",
@@ -246,16 +152,6 @@ const verifyLedger = Command.make(
   Command.provide(database)
 )
 
-const account = Command.make("account").pipe(
-  Command.withDescription("Create accounts and set their limits"),
-  Command.withSubcommands([createAccount, limitAccount])
-)
-
-const key = Command.make("key").pipe(
-  Command.withDescription("Create and revoke keys"),
-  Command.withSubcommands([createKey, revokeKey])
-)
-
 const topUps = Command.make("topups").pipe(
   Command.withDescription("End top-ups that stay open"),
   Command.withSubcommands([endTopUp])
@@ -270,7 +166,7 @@ const admin = Command.make("admin").pipe(
   Command.withDescription(
     "Manual operations for the operator of tollgate. Settings come from the environment, as for npm start."
   ),
-  Command.withSubcommands([account, key, topUp, adjust, topUps, audit, ledger, sandbox]),
+  Command.withSubcommands([account, key, requests, request, topUp, adjust, topUps, audit, ledger, sandbox]),
   Command.withGlobalFlags([json])
 )
 

@@ -1,8 +1,9 @@
-/** The flags of the commands. The command refuses an invalid value before it opens anything. */
+/** The flags and arguments of the commands. The command refuses an invalid value before it opens anything. */
 import { Option } from "effect"
-import { Flag } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
 import { type Scope, scopes } from "../auth/Scopes.ts"
 import { type Nano, NANO_PER_USD, nanoFromUsd } from "../domain/Money.ts"
+import { accountStates } from "./AccountCommandsSql.ts"
 
 /** Balances are 64-bit numbers of nano-USD, which hold about nine times this amount. No operator types as much on purpose. */
 const MAX_AMOUNT = 1_000_000_000n * NANO_PER_USD
@@ -12,7 +13,7 @@ const MAX_EMAIL_LENGTH = 254
 const MAX_NAME_LENGTH = 256
 const MAX_REFERENCE_LENGTH = 200
 const MAX_REASON_LENGTH = 500
-const MAX_EVENTS = 1_000
+const MAX_ROWS = 1_000
 
 const parsed = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
   Flag.String(name).pipe(
@@ -28,9 +29,54 @@ const amount = (name: string, expected: string, least: Nano) =>
     return nano !== undefined && nano >= least && nano <= MAX_AMOUNT ? nano : undefined
   }).pipe(Flag.withMetavar("usd"))
 
-export const email = parsed("email", "an email address", (text) =>
+const emailOf = (text: string): string | undefined =>
   text.length <= MAX_EMAIL_LENGTH && /^[^\s@]+@[^\s@]+$/.test(text) ? text : undefined
-).pipe(Flag.withMetavar("address"), Flag.withDescription("The account's email address"))
+
+const idOf = (text: string): string | undefined => (/^[0-9a-f]{24}$/.test(text) ? text : undefined)
+
+const requestIdOf = (text: string): string | undefined => (/^req_[0-9A-HJKMNP-TV-Z]{26}$/.test(text) ? text : undefined)
+
+const argument = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
+  Argument.String(name).pipe(
+    Argument.filterMap(
+      (text) => Option.fromUndefinedOr(parse(text.trim())),
+      () => expected
+    )
+  )
+
+export const email = parsed("email", "an email address", emailOf).pipe(
+  Flag.withMetavar("address"),
+  Flag.withDescription("The account's email address")
+)
+
+const ACCOUNT = "an account's id or email address"
+
+/** The account as the only argument of a command. */
+export const accountArgument = argument("account", ACCOUNT, (text) => idOf(text) ?? emailOf(text)).pipe(
+  Argument.withDescription("The account's id or email address")
+)
+
+export const accountFlag = parsed("account", ACCOUNT, (text) => idOf(text) ?? emailOf(text)).pipe(
+  Flag.withMetavar("account"),
+  Flag.withDescription("The account's id or email address")
+)
+
+export const keyArgument = argument("key", "a key's id, 24 hexadecimal characters", idOf).pipe(
+  Argument.withDescription("The key's id, not the key itself"),
+  Argument.optional
+)
+
+const REQUEST = "a request's id, such as req_01K0ABCDEFGHJKMNPQRSTVWXYZ"
+
+export const requestArgument = argument("request", REQUEST, requestIdOf).pipe(
+  Argument.withDescription("The request's id")
+)
+
+export const requestsAfter = parsed("after", REQUEST, requestIdOf).pipe(
+  Flag.withMetavar("id"),
+  Flag.withDescription("Show requests older than this one"),
+  Flag.optional
+)
 
 /** In nano-USD; zero is allowed. */
 export const balance = amount("balance-usd", "an amount of USD, zero or more,", 0n).pipe(
@@ -77,11 +123,14 @@ export const scale = parsed("scale", `a number above zero, up to ${MAX_SCALE}`, 
 )
 
 const id = (name: string, expected: string) =>
-  parsed(name, `${expected}, 24 hexadecimal characters`, (text) =>
-    /^[0-9a-f]{24}$/.test(text) ? text : undefined
-  ).pipe(Flag.withMetavar("id"))
+  parsed(name, `${expected}, 24 hexadecimal characters`, idOf).pipe(Flag.withMetavar("id"))
 
-export const keyId = id("id", "a key's id").pipe(Flag.withDescription("The key's id, not the key itself"))
+export const keyId = id("id", "a key's id").pipe(Flag.withDescription("The same as the argument"), Flag.optional)
+
+export const accountsAfter = id("after", "an account's id").pipe(
+  Flag.withDescription("Show accounts older than this one"),
+  Flag.optional
+)
 
 export const topUpId = id("id", "a top-up's id").pipe(Flag.withDescription("The top-up's id"))
 
@@ -113,13 +162,55 @@ export const keyScopes = parsed("scopes", `a comma-separated list of ${scopes.jo
   Flag.optional
 )
 
-export const events = parsed("limit", `a whole number from 1 to ${MAX_EVENTS}`, (text) => {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  return value >= 1 && value <= MAX_EVENTS ? value : undefined
+const most = (what: string, usual: number) =>
+  parsed("limit", `a whole number from 1 to ${MAX_ROWS}`, (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    return value >= 1 && value <= MAX_ROWS ? value : undefined
+  }).pipe(
+    Flag.withMetavar("number"),
+    Flag.withDescription(`How many of the newest ${what} to show`),
+    Flag.withDefault(usual)
+  )
+
+export const events = most("events", 100)
+
+export const accounts = most("accounts", 50)
+
+export const requests = most("requests", 50)
+
+export const search = line("search", MAX_NAME_LENGTH).pipe(
+  Flag.withMetavar("text"),
+  Flag.withDescription("Show accounts whose email address contains this text or whose id starts with it"),
+  Flag.optional
+)
+
+export const accountState = Flag.Literals("state", accountStates).pipe(
+  Flag.withDescription("Show accounts in this state"),
+  Flag.optional
+)
+
+export const requestStatus = Flag.Literals("status", ["open", "succeeded", "failed", "cancelled"]).pipe(
+  Flag.withDescription("Show requests with this status"),
+  Flag.optional
+)
+
+export const model = line("model", MAX_NAME_LENGTH).pipe(
+  Flag.withMetavar("model"),
+  Flag.withDescription("Show requests for this model, requested or served"),
+  Flag.optional
+)
+
+const hours: Readonly<Record<string, number>> = { h: 1, d: 24 }
+
+export const since = parsed("since", "a time such as 2026-01-31, 2026-01-31T12:00:00Z, 36h or 7d", (text) => {
+  const [, count, unit = ""] = /^(\d{1,5})([hd])$/.exec(text) ?? []
+  if (count !== undefined) return new Date(Date.now() - Number(count) * (hours[unit] ?? 0) * 3_600_000)
+  const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : undefined
+  return time === undefined || Number.isNaN(time.getTime()) ? undefined : time
 }).pipe(
-  Flag.withMetavar("number"),
-  Flag.withDescription("How many of the newest events to show"),
-  Flag.withDefault(100)
+  Flag.withMetavar("time"),
+  Flag.withDescription("Show requests since this time (UTC without a zone), or since so many hours or days ago"),
+  Flag.optional
 )
 
 export const pending = Flag.Boolean("pending").pipe(

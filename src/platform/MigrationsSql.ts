@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerExpiry } from "./LedgerCommitSql.ts"
+import { accountStates } from "./migrations/AccountStatesSql.ts"
 import { audit } from "./migrations/AuditSql.ts"
 import { batches } from "./migrations/BatchesSql.ts"
 import { budgets } from "./migrations/BudgetsSql.ts"
@@ -330,5 +331,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0041_allowed_tools": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`ALTER TABLE api_key ADD COLUMN allowed_tools text[]`
-  })
+  }),
+  "0042_account_states": accountStates
 }

@@ -1,0 +1,210 @@
+/** The commands that create, find and show accounts. */
+import { Clock, Effect, Option } from "effect"
+import { Command } from "effect/cli"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../account/Accounts.ts"
+import { Customers, OPERATOR } from "../billing/Customers.ts"
+import { periodStart } from "../domain/Budget.ts"
+import { formatUsd, usdFromNano } from "../domain/Money.ts"
+import { storeErrors } from "../platform/Sql.ts"
+import { usageOf } from "../usage/UsageSql.ts"
+import {
+  type AccountLine,
+  accountNamed,
+  accountsMatching,
+  type BudgetLine,
+  budgetsOf,
+  countsOf
+} from "./AccountCommandsSql.ts"
+import { confirmed, yes } from "./Confirm.ts"
+import { database } from "./Database.ts"
+import * as Flags from "./Flags.ts"
+import { accountOf } from "./MoneyCommands.ts"
+import { print, Refused } from "./Output.ts"
+import { tableOf } from "./Table.ts"
+
+const createAccount = Command.make(
+  "create",
+  { email: Flags.email, balance: Flags.balance, yes },
+  Effect.fn("account create")(function* ({ balance, email, yes: saidYes }) {
+    yield* confirmed(`Create an account for ${email} with ${formatUsd(balance)}`, balance, saidYes)
+    const opened = yield* (yield* Customers).open(email, balance, OPERATOR)
+    yield* print({
+      json: {
+        account_id: opened.account.id,
+        email,
+        balance_usd: usdFromNano(balance),
+        inference_key: opened.inferenceKey,
+        management_key: opened.managementKey
+      },
+      text: [
+        `Created account ${opened.account.id} for ${email} with ${formatUsd(balance)}. Its keys appear only here:`,
+        "",
+        `  inference key   ${opened.inferenceKey}`,
+        `  management key  ${opened.managementKey}`
+      ].join("\n")
+    })
+  })
+).pipe(
+  Command.withDescription("Create an account with a balance, an inference key and a management key"),
+  Command.withExamples([{ command: "npm run admin -- account create --email ann@example.com --balance-usd 25" }]),
+  Command.provide(database)
+)
+
+const limitAccount = Command.make(
+  "limits",
+  { email: Flags.email, scale: Flags.scale },
+  Effect.fn("account limits")(function* ({ email, scale }) {
+    const account = yield* accountOf(email)
+    yield* (yield* Accounts).setLimitScale(account, scale, OPERATOR)
+    yield* print({
+      json: { account_id: account.id, email: account.email, limit_scale: scale },
+      text: `The rate limits of ${account.email} are ${scale} times the default, within 30 seconds.`
+    })
+  })
+).pipe(
+  Command.withDescription("Multiply the rate limits of an account"),
+  Command.withExamples([{ command: "npm run admin -- account limits --email ann@example.com --scale 10" }]),
+  Command.provide(database)
+)
+
+/** Returns the account with this ID or email address. */
+export const namedAccount = (name: string) =>
+  Effect.gen(function* () {
+    const found = yield* storeErrors(accountNamed(yield* SqlClient.SqlClient, name))
+    return found ?? (yield* new Refused({ message: `There is no account with the id or email address ${name}` }))
+  })
+
+const facts = (line: AccountLine) => ({
+  id: line.id,
+  email: line.email,
+  state: line.state,
+  state_reason: line.state_reason,
+  balance_usd: usdFromNano(line.posted),
+  held_usd: usdFromNano(line.held),
+  play_balance_usd: usdFromNano(line.play),
+  play_held_usd: usdFromNano(line.play_held),
+  limit_scale: line.limit_scale,
+  created_at: line.created_at.toISOString()
+})
+
+const listAccounts = Command.make(
+  "list",
+  { search: Flags.search, state: Flags.accountState, limit: Flags.accounts, after: Flags.accountsAfter },
+  Effect.fn("account list")(function* ({ after, limit, search, state }) {
+    const sql = yield* SqlClient.SqlClient
+    const last = Option.getOrNull(after)
+    if (last !== null) yield* namedAccount(last)
+    const found = yield* storeErrors(
+      accountsMatching(sql, {
+        ...{ search: Option.getOrNull(search), state: Option.getOrNull(state) },
+        ...{ after: last, limit: limit + 1 }
+      })
+    )
+    const rows = found.slice(0, limit)
+    const next = found.length > limit ? (rows.at(-1)?.id ?? null) : null
+    const table = tableOf<AccountLine>(
+      [
+        { heading: "ID", cell: ({ id }) => id },
+        { heading: "EMAIL", cell: ({ email }) => email },
+        { heading: "STATE", cell: (row) => row.state },
+        { heading: "BALANCE", cell: ({ posted }) => formatUsd(posted), right: true },
+        { heading: "HELD", cell: ({ held }) => formatUsd(held), right: true },
+        { heading: "PLAY", cell: ({ play }) => formatUsd(play), right: true },
+        { heading: "CREATED", cell: ({ created_at }) => created_at.toISOString() }
+      ],
+      rows,
+      "No account matches."
+    )
+    yield* print({
+      json: { data: rows.map(facts), next },
+      text: next === null ? table : `${table}\nMore accounts match: add --after ${next}`
+    })
+  })
+).pipe(
+  Command.withDescription("List accounts, newest first"),
+  Command.withExamples([
+    { command: "npm run admin -- account list --search example.com --limit 20" },
+    { command: "npm run admin -- account list --state suspended" }
+  ]),
+  Command.provide(database)
+)
+
+const SPENT_DAYS = 30
+const DAY_MS = 86_400_000
+
+const budgetFacts = (line: BudgetLine) => ({
+  scope: line.scope,
+  owner_id: line.owner_id,
+  name: line.name,
+  period: line.period,
+  limit_usd: usdFromNano(line.limit_nano),
+  spent_usd: usdFromNano(line.spent),
+  held_usd: usdFromNano(line.held)
+})
+
+const budgetText = ({ held, limit_nano, name, owner_id, period, scope, spent }: BudgetLine) =>
+  `${scope} ${name} (${owner_id}): ${formatUsd(spent)} spent and ${formatUsd(held)} held of ${formatUsd(limit_nano)}, ${period}`
+
+/** Reads what an operator wants to know about an account first. */
+const overviewOf = (line: AccountLine) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const nowMs = yield* Clock.currentTimeMillis
+    const starts = {
+      daily: periodStart("daily", nowMs),
+      weekly: periodStart("weekly", nowMs),
+      monthly: periodStart("monthly", nowMs),
+      lifetime: periodStart("lifetime", nowMs)
+    }
+    // Today and the 29 days before it, because rollups are sums of whole days.
+    const since = new Date((Math.floor(nowMs / DAY_MS) - SPENT_DAYS + 1) * DAY_MS)
+    const usage = yield* usageOf(sql, line.id, { since, width: "day" })
+    return {
+      counts: yield* countsOf(sql, line.id),
+      budgets: yield* budgetsOf(sql, line.id, starts),
+      spent: usage.reduce((sum, { cost }) => sum + cost, 0n)
+    }
+  }).pipe(storeErrors)
+
+const showAccount = Command.make(
+  "show",
+  { account: Flags.accountArgument },
+  Effect.fn("account show")(function* ({ account: name }) {
+    const line = yield* namedAccount(name)
+    const { budgets, counts, spent } = yield* overviewOf(line)
+    const { active_keys, inactive_keys, open_requests } = counts
+    const rows: ReadonlyArray<readonly [string, string]> = [
+      ["Account", line.id],
+      ["Email", line.email],
+      ["State", line.state_reason === null ? line.state : `${line.state}: ${line.state_reason}`],
+      ["Created", line.created_at.toISOString()],
+      ["Balance", `${formatUsd(line.posted)}, of which ${formatUsd(line.held)} is held`],
+      ["Play balance", `${formatUsd(line.play)}, of which ${formatUsd(line.play_held)} is held`],
+      ["Spent", `${formatUsd(spent)} in ${SPENT_DAYS} days`],
+      ["Open requests", String(open_requests)],
+      ["Keys", `${active_keys} active, ${inactive_keys} revoked or expired`],
+      ["Rate limits", `${line.limit_scale} times the default`],
+      ...budgets.map((budget) => ["Budget", budgetText(budget)] as const)
+    ]
+    yield* print({
+      json: {
+        ...facts(line),
+        spent_30d_usd: usdFromNano(spent),
+        open_requests,
+        keys: { active: active_keys, inactive: inactive_keys },
+        budgets: budgets.map(budgetFacts)
+      },
+      text: rows.map(([name, value]) => `${name.padEnd(15)}${value}`).join("\n")
+    })
+  })
+).pipe(
+  Command.withDescription("Show an account's money, keys, budgets and state"),
+  Command.withExamples([{ command: "npm run admin -- account show ann@example.com" }]),
+  Command.provide(database)
+)
+
+export const account = Command.make("account").pipe(
+  Command.withDescription("Create, find and show accounts, and set their limits"),
+  Command.withSubcommands([createAccount, listAccounts, showAccount, limitAccount])
+)

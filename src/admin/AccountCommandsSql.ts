@@ -1,0 +1,118 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { BudgetPeriodName } from "../domain/Budget.ts"
+import { limitTo } from "../platform/Sql.ts"
+
+type Sql = SqlClient.SqlClient
+type Rows<Row> = Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
+
+export const accountStates = ["active", "suspended", "closed"] as const
+export type AccountState = (typeof accountStates)[number]
+
+/** An account with its money. Amounts are in nano-USD. */
+export interface AccountLine {
+  readonly id: string
+  readonly email: string
+  readonly state: AccountState
+  readonly state_reason: string | null
+  readonly limit_scale: number
+  readonly created_at: Date
+  readonly posted: bigint
+  readonly held: bigint
+  readonly play: bigint
+  readonly play_held: bigint
+}
+
+const lines = (sql: Sql) =>
+  sql.literal(`SELECT a.id, a.email, a.state, a.state_reason, a.limit_scale, a.created_at, b.posted, b.held,
+      COALESCE(p.posted, 0) AS play, COALESCE(p.held, 0) AS play_held
+    FROM account a JOIN balance b ON b.account_id = a.id LEFT JOIN play_balance p ON p.account_id = a.id`)
+
+/** The filters of a page of accounts; null matches everything. */
+export interface AccountSearch {
+  /** Matches a part of the email address without regard to case, or the start of the ID. */
+  readonly search: string | null
+  readonly state: AccountState | null
+  /** The page continues with accounts older than this one. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** Returns accounts, newest first. */
+export const accountsMatching = (sql: Sql, { after, limit, search, state }: AccountSearch): Rows<AccountLine> =>
+  sql<AccountLine>`${lines(sql)}
+    WHERE (${search}::text IS NULL OR strpos(lower(a.email), lower(${search})) > 0 OR starts_with(a.id, lower(${search})))
+      AND (${state}::text IS NULL OR a.state = ${state})
+      AND (${after}::text IS NULL
+        OR (a.created_at, a.id) < (SELECT o.created_at, o.id FROM account o WHERE o.id = ${after}))
+    ORDER BY a.created_at DESC, a.id DESC ${limitTo(sql, limit)}`
+
+/** Returns the account with this ID or email address. */
+export const accountNamed = (sql: Sql, name: string): Effect.Effect<AccountLine | undefined, SqlError.SqlError> =>
+  Effect.map(sql<AccountLine>`${lines(sql)} WHERE a.id = ${name} OR lower(a.email) = lower(${name})`, (rows) => rows[0])
+
+/** Counts of an account's keys by their state, and of its open requests. */
+export interface AccountCounts {
+  readonly active_keys: number
+  readonly inactive_keys: number
+  readonly open_requests: number
+}
+
+export const countsOf = (sql: Sql, accountId: string): Effect.Effect<AccountCounts, SqlError.SqlError> =>
+  Effect.map(
+    sql<AccountCounts>`SELECT
+        (SELECT count(*) FROM api_key k WHERE k.account_id = ${accountId} AND k.revoked_at IS NULL
+          AND COALESCE(k.expires_at > now(), true))::int AS active_keys,
+        (SELECT count(*) FROM api_key k WHERE k.account_id = ${accountId} AND NOT (k.revoked_at IS NULL
+          AND COALESCE(k.expires_at > now(), true)))::int AS inactive_keys,
+        ((SELECT count(*) FROM request WHERE account_id = ${accountId} AND state = 'open')
+          + (SELECT count(*) FROM request WHERE account_id = ${accountId} AND state = 'settled' AND closed IS NULL)
+        )::int AS open_requests`,
+    ([row = { active_keys: 0, inactive_keys: 0, open_requests: 0 }]) => row
+  )
+
+/** A budget of a key or a project in its current period. Amounts are in nano-USD. */
+export interface BudgetLine {
+  readonly scope: "key" | "project"
+  readonly owner_id: string
+  readonly name: string
+  readonly period: BudgetPeriodName
+  readonly limit_nano: bigint
+  readonly spent: bigint
+  readonly held: bigint
+}
+
+/** Returns the budgets that keys and projects of the account have now. */
+export const budgetsOf = (
+  sql: Sql,
+  accountId: string,
+  starts: Readonly<Record<BudgetPeriodName, string>>
+): Rows<BudgetLine> =>
+  sql<BudgetLine>`SELECT b.scope, b.owner_id, COALESCE(k.name, j.name, '') AS name, b.period, b.limit_nano,
+      COALESCE(p.spent, 0) AS spent, COALESCE(p.held, 0) AS held
+    FROM budget b LEFT JOIN api_key k ON k.budget_id = b.id LEFT JOIN project j ON j.budget_id = b.id
+      LEFT JOIN budget_period p ON p.budget_id = b.id AND p.period_start = CASE b.period
+        WHEN 'daily' THEN ${starts.daily}::date WHEN 'weekly' THEN ${starts.weekly}::date
+        WHEN 'monthly' THEN ${starts.monthly}::date ELSE ${starts.lifetime}::date END
+    WHERE b.account_id = ${accountId} AND (k.id IS NOT NULL OR j.id IS NOT NULL) ORDER BY b.scope, b.owner_id`
+
+/** A key of either kind, without its secret. */
+export interface KeyLine {
+  readonly id: string
+  readonly kind: "inference" | "management"
+  readonly name: string
+  readonly prefix: string
+  readonly last4: string
+  readonly scopes: ReadonlyArray<string>
+  readonly project_id: string | null
+  readonly state: "active" | "revoked" | "expired"
+  readonly created_at: Date
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+}
+
+/** Returns the keys of an account, newest first. */
+export const keysOfAccount = (sql: Sql, accountId: string): Rows<KeyLine> =>
+  sql<KeyLine>`SELECT id, kind, name, prefix, last4, scopes, project_id, created_at, expires_at, revoked_at,
+      CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END AS state
+    FROM api_key WHERE account_id = ${accountId} ORDER BY created_at DESC, id DESC`

@@ -1,0 +1,226 @@
+/** The commands that find an account's requests and explain their receipts. */
+import { Effect, Option } from "effect"
+import { Command } from "effect/cli"
+import { SqlClient } from "effect/sql"
+import type { ReceiptPrice, ReceiptTokens, RequestReceipt } from "../../schemas/account/Requests.ts"
+import { formatUsd, nanoFromPico, picoFromUsd, usdFromNano } from "../domain/Money.ts"
+import { receiptOf } from "../http/Requests.ts"
+import { storeErrors } from "../platform/Sql.ts"
+import { requestById, requestReplayedBy, type RequestRow } from "../usage/RequestsSql.ts"
+import { namedAccount } from "./AccountCommands.ts"
+import { database } from "./Database.ts"
+import * as Flags from "./Flags.ts"
+import { print, Refused } from "./Output.ts"
+import {
+  type Movement,
+  movementsFor,
+  ownerOfRequest,
+  type RequestLine,
+  requestsMatching
+} from "./RequestCommandsSql.ts"
+import { tableOf } from "./Table.ts"
+
+const lineOf = ({ cost, created_at, held, ...line }: RequestLine) => ({
+  ...line,
+  created_at: created_at.toISOString(),
+  held_usd: usdFromNano(held),
+  cost_usd: usdFromNano(cost)
+})
+
+export const requests = Command.make(
+  "requests",
+  {
+    account: Flags.accountFlag,
+    status: Flags.requestStatus,
+    model: Flags.model,
+    since: Flags.since,
+    limit: Flags.requests,
+    after: Flags.requestsAfter
+  },
+  Effect.fn("requests")(function* ({ account: name, after, limit, model, since, status }) {
+    const account = yield* namedAccount(name)
+    const found = yield* storeErrors(
+      requestsMatching(yield* SqlClient.SqlClient, account.id, {
+        ...{ status: Option.getOrNull(status), model: Option.getOrNull(model), since: Option.getOrNull(since) },
+        ...{ after: Option.getOrNull(after), limit: limit + 1 }
+      })
+    )
+    const rows = found.slice(0, limit)
+    const next = found.length > limit ? (rows.at(-1)?.id ?? null) : null
+    const table = tableOf<RequestLine>(
+      [
+        { heading: "ID", cell: ({ id }) => id },
+        { heading: "CREATED", cell: ({ created_at }) => created_at.toISOString() },
+        { heading: "STATUS", cell: (row) => row.status },
+        { heading: "OPERATION", cell: ({ operation }) => operation },
+        { heading: "MODEL", cell: (row) => row.resolved_model ?? row.model },
+        { heading: "PROVIDER", cell: ({ provider }) => provider ?? "-" },
+        { heading: "HELD", cell: ({ held }) => formatUsd(held), right: true },
+        { heading: "COST", cell: ({ cost }) => formatUsd(cost), right: true }
+      ],
+      rows,
+      `No request of ${account.email} matches.`
+    )
+    yield* print({
+      json: { account_id: account.id, data: rows.map(lineOf), next },
+      text: next === null ? table : `${table}\nMore requests match: add --after ${next}`
+    })
+  })
+).pipe(
+  Command.withDescription("List an account's requests, newest first"),
+  Command.withExamples([
+    { command: "npm run admin -- requests --account ann@example.com --status failed --since 24h" },
+    { command: "npm run admin -- requests --account ann@example.com --model openai/gpt-5-mini --limit 20" }
+  ]),
+  Command.provide(database)
+)
+
+const counted = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ",")
+
+/** An amount below a nano-USD matters in a rate, but not in a sum. */
+const rate = (usd: number, units: number): string => `$${Number((usd * units).toPrecision(12))}`
+
+interface Part {
+  readonly count: number
+  readonly what: string
+  readonly usd: number
+}
+
+const tokenParts = (
+  price: Extract<typeof ReceiptPrice.Type, { readonly unit: "token" }>,
+  usage: typeof ReceiptTokens.Type
+): ReadonlyArray<Part> => {
+  const long = price.cache_write_1h === undefined ? 0 : (usage.cache_creation_1h_tokens ?? 0)
+  return [
+    { count: usage.input_tokens, what: "input tokens", usd: price.input },
+    { count: usage.cached_tokens, what: "cached input tokens", usd: price.cached_input },
+    { count: usage.cache_creation_tokens - long, what: "tokens written to the cache", usd: price.cache_write },
+    { count: long, what: "tokens written to the cache for an hour", usd: price.cache_write_1h ?? 0 },
+    { count: usage.output_tokens, what: "output tokens", usd: price.output }
+  ].filter(({ count }) => count > 0)
+}
+
+/** Multiplies each count by its rate, line by line. The gateway rounds their sum once, so lines show what they are before that. */
+const pricesOf = ({ price, usage }: RequestReceipt): ReadonlyArray<string> => {
+  if (price === null || usage === null) return []
+  const promotion =
+    price.promotion === undefined ? [] : [`after ${price.promotion.discount_percent} % off: ${price.promotion.label}`]
+  if (price.unit !== "token") {
+    if (!("units" in usage)) return promotion
+    const { unit, units } = usage
+    const pico = picoFromUsd(price.per_unit) * BigInt(units)
+    return [
+      `${counted(units)} ${unit}${units === 1 ? "" : "s"} x ${rate(price.per_unit, 1)} = ${formatUsd(nanoFromPico(pico))}`,
+      ...promotion
+    ]
+  }
+  if ("units" in usage) return promotion
+  const lines = tokenParts(price, usage).map(({ count, usd, what }) => {
+    const pico = picoFromUsd(usd) * BigInt(count)
+    return `${counted(count)} ${what} x ${rate(usd, 1_000_000)} per million = ${formatUsd(nanoFromPico(pico))}`
+  })
+  const perRequest =
+    price.per_request === 0 ? [] : [`1 request x ${rate(price.per_request, 1)} = ${rate(price.per_request, 1)}`]
+  return [...lines, ...perRequest, ...promotion]
+}
+
+const attemptsOf = ({ error, routing }: RequestReceipt): ReadonlyArray<string> => {
+  const attempts = (routing?.provider_attempts ?? []).map(
+    ({ attempt_index, outcome, provider }) => `${attempt_index + 1}. ${provider}: ${outcome.replace("_", " ")}`
+  )
+  const lines = attempts.length === 0 ? ["no provider was called"] : attempts
+  return error === null ? lines : [...lines, `error ${error.code}: ${error.message}`]
+}
+
+/** What happened to the hold: it is open, or the gateway settled or released it. */
+const settleOf = (row: RequestRow, receipt: RequestReceipt): ReadonlyArray<string> => {
+  const cost = row.settled - row.refunded
+  if (row.closed_at === null) {
+    return row.settled > 0n ? [`charged ${formatUsd(row.settled)} up front; the work has not ended`] : ["still open"]
+  }
+  const { basis, closed } = { basis: receipt.usage_basis, closed: row.closed_at.toISOString() }
+  return [
+    row.settled === 0n
+      ? `nothing charged; the hold was released at ${closed}`
+      : `${formatUsd(row.settled)} at ${closed}, usage ${basis}`,
+    ...(row.absorbed > 0n ? [`${formatUsd(row.absorbed)} beyond the hold, which the house bears`] : []),
+    ...(row.refunded > 0n ? [`${formatUsd(row.refunded)} refunded, so the request cost ${formatUsd(cost)}`] : [])
+  ]
+}
+
+const movementText = ({ amount, at, kind, reference }: Movement): string =>
+  `${at.toISOString()} ${kind} ${formatUsd(amount)}${reference === null ? "" : ` (${reference})`}`
+
+const section = (name: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.map((line, index) => `${(index === 0 ? name : "").padEnd(11)}${line}`)
+
+const receiptText = (email: string, row: RequestRow, movements: ReadonlyArray<Movement>): string => {
+  const receipt = receiptOf(row)
+  const { timings } = receipt
+  const took = timings.total_ms === null ? "" : `, ${Math.round(timings.total_ms)} ms`
+  const served =
+    row.provider === null
+      ? ""
+      : ` served by ${row.provider}${row.resolved_model === null ? "" : ` as ${row.resolved_model}`}`
+  return [
+    ...section("Request", [
+      `${row.id} of ${email} (${row.account_id})`,
+      `${row.operation} for ${row.model}${served}: ${row.status}${took}`,
+      `created ${row.created_at.toISOString()}, key ${row.key_id}${row.project_id === null ? "" : `, project ${row.project_id}`}`,
+      ...(row.play === true ? ["paid with play money"] : [])
+    ]),
+    ...section("Hold", [
+      `${formatUsd(row.held)}${timings.hold_ms === null ? "" : `, committed in ${Math.round(timings.hold_ms)} ms`}`
+    ]),
+    ...section("Attempts", attemptsOf(receipt)),
+    ...section("Price", pricesOf(receipt)),
+    ...section("Settled", settleOf(row, receipt)),
+    ...section("Transfers", movements.length === 0 ? ["none"] : movements.map(movementText))
+  ].join("\n")
+}
+
+/** A movement as the JSON of a receipt shows it. */
+const movementOf = ({ amount, at, kind, reference }: Movement) => ({
+  at: at.toISOString(),
+  kind,
+  amount_usd: usdFromNano(amount),
+  reference
+})
+
+/** Returns the row of a request, or of the request that a replay with this ID repeated, with the account's address. */
+export const namedRequest = (id: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const missing = new Refused({ message: `There is no request with the id ${id}` })
+    const owner = yield* ownerOfRequest(sql, id)
+    if (owner === undefined) return yield* missing
+    const { account_id: accountId, email } = owner
+    const row = (yield* requestById(sql, accountId, id)) ?? (yield* requestReplayedBy(sql, accountId, id))
+    return row === undefined ? yield* missing : { row, email }
+  }).pipe(storeErrors)
+
+const showRequest = Command.make(
+  "show",
+  { request: Flags.requestArgument },
+  Effect.fn("request show")(function* ({ request: id }) {
+    const { email, row } = yield* namedRequest(id)
+    const movements = yield* storeErrors(movementsFor(yield* SqlClient.SqlClient, row.account_id, row.id))
+    const replayed = row.id === id ? {} : { replayed_from: row.id }
+    yield* print({
+      json: { ...receiptOf(row), ...replayed, account_id: row.account_id, email, transfers: movements.map(movementOf) },
+      text: [
+        ...(row.id === id ? [] : [`${id} repeated the answer of ${row.id} and cost nothing.`]),
+        receiptText(email, row, movements)
+      ].join("\n")
+    })
+  })
+).pipe(
+  Command.withDescription("Explain a receipt: the hold, the attempts, the price and what was settled"),
+  Command.withExamples([{ command: "npm run admin -- request show req_01K0ABCDEFGHJKMNPQRSTVWXYZ" }]),
+  Command.provide(database)
+)
+
+export const request = Command.make("request").pipe(
+  Command.withDescription("Explain receipts"),
+  Command.withSubcommands([showRequest])
+)
