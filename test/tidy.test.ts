@@ -43,7 +43,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   workers: ["domain", "platform", "account", "ledger", "usage", "jobs", "webhooks", "billing", "inference"],
   dialects: ["schemas", "domain", "router", "providers", "inference"],
   documentation: [],
-  client: [],
+  client: ["schemas"],
   http: [
     ...[
       "schemas",

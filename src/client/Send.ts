@@ -1,5 +1,6 @@
 /** Sends one request, and sends it again where that can succeed. */
 import { TollgateConnectionError, TollgateError } from "./Errors.ts"
+import { type Head, isPassing, waitOf } from "./Retry.ts"
 
 /** How a client reaches the service. */
 export interface Connection {
@@ -24,30 +25,7 @@ export interface Outgoing {
   readonly signal: AbortSignal | undefined
 }
 
-const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 8_000
-
-/** A server that asks for a longer wait than this is not waited for. */
-const LONGEST_ASKED_MS = 60_000
-
-const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504])
-
-const isPassing = (response: Response): boolean => {
-  const said = response.headers.get("x-should-retry")
-  return said === "true" || (said !== "false" && PASSING.has(response.status))
-}
-
-/** Milliseconds to wait; undefined where the server asks for too long a wait. */
-const waitOf = (response: Response | undefined, attempt: number): number | undefined => {
-  const asked = response?.headers.get("retry-after")
-  if (asked !== undefined && asked !== null) {
-    const ms = /^\d+$/.test(asked) ? Number(asked) * 1_000 : Date.parse(asked) - Date.now()
-    if (ms > LONGEST_ASKED_MS) return undefined
-    if (ms >= 0) return ms
-  }
-  // Spread, so that clients that failed together do not come back together.
-  return Math.min(FIRST_WAIT_MS * 2 ** attempt, LONGEST_WAIT_MS) * (0.75 + Math.random() / 4)
-}
+const headOf = ({ headers, status }: Response): Head => ({ status, header: (name) => headers.get(name) })
 
 const sleep = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -106,7 +84,7 @@ export const send = async (connection: Connection, outgoing: Outgoing): Promise<
     try {
       response = await fetchOnce(connection, outgoing)
       if (response.ok) return response
-      const passing = isPassing(response)
+      const passing = isPassing(headOf(response))
       failure = new TollgateError(response.status, response.headers, parsed(await response.text()), passing)
       if (!passing) throw failure
     } catch (error) {
@@ -114,7 +92,7 @@ export const send = async (connection: Connection, outgoing: Outgoing): Promise<
       failure = new TollgateConnectionError(`${outgoing.method} ${outgoing.path}: ${String(error)}`, error)
       if (!outgoing.repeatable) throw failure
     }
-    const wait = waitOf(response, attempt)
+    const wait = waitOf(response && headOf(response), attempt)
     if (attempt >= connection.maxRetries || wait === undefined) throw failure
     await sleep(wait, outgoing.signal)
   }

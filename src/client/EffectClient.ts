@@ -1,0 +1,100 @@
+/** The client for programs on Effect: every operation of the contract, decoded by its schemas, with typed errors and streams. */
+import { Config, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { HttpClient, type HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { Api } from "../../schemas/Api.ts"
+import { operations } from "./Operations.ts"
+import { type Head, isPassing, waitOf } from "./Retry.ts"
+
+/** How the client reaches the service. */
+export interface EffectClientOptions {
+  /** The address of the service, with or without `/api/v1`. */
+  readonly baseUrl: string
+  /** An inference key, or a management key for the groups of the management API. */
+  readonly apiKey: Option.Option<Redacted.Redacted>
+  /** How often a request is sent again at most; 2 unless set. */
+  readonly maxRetries?: number
+}
+
+/** The paths of operations that take an idempotency key. */
+const keyed: ReadonlyArray<RegExp> = Object.values(operations).flatMap((operation) => {
+  const [, template = "", mark] = operation.split(" ")
+  return mark === undefined ? [] : [new RegExp(`${template.replaceAll(/\{\w+\}/g, "[^/?]+")}$`)]
+})
+
+const KEY = "idempotency-key"
+
+const takesKey = ({ headers, method, url }: HttpClientRequest.HttpClientRequest): boolean =>
+  method === "POST" && headers[KEY] === undefined && keyed.some((path) => path.test(url))
+
+/** Adds a key to a paid request that has none. All attempts then have the same. */
+const withKey = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest =>
+  takesKey(request) ? HttpClientRequest.setHeader(request, KEY, crypto.randomUUID()) : request
+
+const headOf = ({ headers, status }: HttpClientResponse.HttpClientResponse): Head => ({
+  status,
+  header: (name) => headers[name]
+})
+
+type Attempt = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
+
+/** Sends a request again while that can help: see `Retry.ts`. A request without a key is repeated only if it is a read. */
+const retrying =
+  (maxRetries: number) =>
+  (attempt: Attempt, { headers, method }: HttpClientRequest.HttpClientRequest): Attempt => {
+    const repeatable = method === "GET" || headers[KEY] !== undefined
+    const from = (count: number): Attempt => {
+      const again = (head: Head | undefined, last: Attempt): Attempt => {
+        const wait = waitOf(head, count)
+        return count >= maxRetries || wait === undefined
+          ? last
+          : Effect.delay(
+              Effect.suspend(() => from(count + 1)),
+              Duration.millis(wait)
+            )
+      }
+      return Effect.matchEffect(attempt, {
+        onFailure: (error) => (repeatable ? again(undefined, Effect.fail(error)) : Effect.fail(error)),
+        onSuccess: (response) => {
+          const head = headOf(response)
+          const done = Effect.succeed(response)
+          return isPassing(head) ? again(head, done) : done
+        }
+      })
+    }
+    return from(0)
+  }
+
+/**
+ * Makes the client: a function for each operation in its group, such as `client.chat.chatCompletions`. A streamed operation returns
+ * its answer or a `Stream` of events, as its request asks. Failures are instances of the error classes in `schemas/Errors.ts`, such as
+ * `InsufficientCreditsError`.
+ */
+export const makeEffectClient = ({ apiKey, baseUrl, maxRetries = 2 }: EffectClientOptions) =>
+  HttpApiClient.make(Api, {
+    baseUrl: baseUrl.replace(/\/+$/, "").replace(/\/api(\/v1)?$/, ""),
+    transformClient: (client) =>
+      client.pipe(
+        HttpClient.mapRequest((request) =>
+          Option.match(apiKey, {
+            onNone: () => withKey(request),
+            onSome: (key) => withKey(HttpClientRequest.bearerToken(request, key))
+          })
+        ),
+        HttpClient.transform(retrying(maxRetries))
+      )
+  })
+
+/** The client as a service. `layer` reads `TOLLGATE_BASE_URL` and `TOLLGATE_API_KEY`, and needs an `HttpClient`. */
+export class Tollgate extends Context.Service<Tollgate, Effect.Success<ReturnType<typeof makeEffectClient>>>()(
+  "tollgate/client/Tollgate"
+) {
+  static readonly layer = Layer.effect(
+    Tollgate,
+    Effect.gen(function* () {
+      const baseUrl = yield* Config.String("TOLLGATE_BASE_URL")
+      const apiKey = yield* Config.option(Config.Redacted("TOLLGATE_API_KEY"))
+      return yield* makeEffectClient({ baseUrl, apiKey })
+    })
+  )
+}

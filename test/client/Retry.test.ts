@@ -1,0 +1,33 @@
+import { assert, describe, it } from "@effect/vitest"
+import { isPassing, waitOf } from "../../src/client/Retry.ts"
+
+const head = (status: number, headers: Readonly<Record<string, string>> = {}) => ({
+  status,
+  header: (name: string) => headers[name]
+})
+
+describe("whether a request is sent again", () => {
+  it("is decided by X-Should-Retry, and without it by the status", () => {
+    for (const status of [408, 409, 425, 429, 500, 502, 503, 504]) assert.isTrue(isPassing(head(status)), `${status}`)
+    for (const status of [400, 401, 402, 403, 404, 422, 501]) assert.isFalse(isPassing(head(status)), `${status}`)
+    assert.isTrue(isPassing(head(400, { "x-should-retry": "true" })))
+    assert.isFalse(isPassing(head(503, { "x-should-retry": "false" })))
+  })
+
+  it("waits as long as Retry-After asks for, up to a minute, and else longer each time, up to eight seconds", () => {
+    assert.strictEqual(waitOf(head(429, { "retry-after": "7" }), 0), 7_000)
+    const soon = waitOf(head(429, { "retry-after": new Date(Date.now() + 20_000).toUTCString() }), 0)
+    assert.isTrue(soon !== undefined && soon > 18_000 && soon <= 20_000)
+    assert.isUndefined(waitOf(head(429, { "retry-after": "61" }), 0))
+    for (const [attempt, most] of [
+      [0, 500],
+      [1, 1_000],
+      [4, 8_000],
+      [20, 8_000]
+    ] as const) {
+      const wait = waitOf(undefined, attempt) ?? 0
+      assert.isAtLeast(wait, most * 0.75)
+      assert.isAtMost(wait, most)
+    }
+  })
+})
