@@ -1,5 +1,5 @@
 /** The client for programs on Effect: every operation of the contract, decoded by its schemas, with typed errors and streams. */
-import { Config, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Config, Context, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
