@@ -1,14 +1,13 @@
-/** The documentation: `/docs`, `/llms.txt`, and the links at `/` and at the API's root. */
+/** The documentation: `/docs`, `/llms.txt`, and the links at the API's root. */
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { createHash } from "node:crypto"
-import { gzip } from "node:zlib"
 import { indexHtml, pageHtml, referenceHtml } from "../documentation/Frame.ts"
 import { type Page, readPages } from "../documentation/Library.ts"
 import { llmsFullText, llmsText, searchEntries } from "../documentation/Texts.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { failure } from "../domain/Failure.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
+import { answering, type Asset } from "./Assets.ts"
 import { makeRefuse } from "./Edge.ts"
 import { API_PREFIX, MCP_PATH, OPENAPI_PATH } from "./KnownPaths.ts"
 import { Exchange } from "./Exchange.ts"
@@ -22,56 +21,11 @@ const POLICY = {
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 } as const
 
-/** A file to serve. `make` is called at the first request for it. */
-interface Asset {
-  readonly contentType: string
-  readonly policy: keyof typeof POLICY
-  readonly make: Effect.Effect<Uint8Array, Failure>
-}
-
-interface Made {
-  readonly bytes: Uint8Array
-  readonly zipped: Uint8Array
-  readonly tag: string
-}
-
-const zip = (bytes: Uint8Array): Effect.Effect<Uint8Array> =>
-  Effect.callback((resume) => gzip(bytes, (error, zipped) => resume(Effect.succeed(error === null ? zipped : bytes))))
-
-const madeOf = ({ make }: Asset): Effect.Effect<Made, Failure> =>
-  Effect.gen(function* () {
-    const bytes = yield* make
-    const tag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`
-    return { bytes, zipped: yield* zip(bytes), tag }
-  })
-
-const text = (contentType: string, make: () => string, policy: keyof typeof POLICY = "pages"): Asset => ({
+const text = (contentType: string, make: () => string, policy: string = POLICY.pages): Asset => ({
   contentType: `${contentType}; charset=utf-8`,
   policy,
   make: Effect.sync(() => Buffer.from(make()))
 })
-
-/** Serves an asset for GET and HEAD. It is created once and cached, and compressed if the client accepts that. */
-const answering = (asset: Asset) =>
-  Effect.map(Effect.cached(madeOf(asset)), (made) =>
-    Effect.gen(function* () {
-      const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const { bytes, tag, zipped } = yield* made
-      const about = {
-        etag: tag,
-        "cache-control": "no-cache",
-        "content-security-policy": POLICY[asset.policy],
-        "x-content-type-options": "nosniff",
-        vary: "accept-encoding"
-      }
-      if (headers["if-none-match"] === tag) return HttpServerResponse.empty({ status: 304, headers: about })
-      const compressed = zipped.length < bytes.length && /\bgzip\b/.test(headers["accept-encoding"] ?? "")
-      return HttpServerResponse.uint8Array(compressed ? zipped : bytes, {
-        contentType: asset.contentType,
-        headers: compressed ? { ...about, "content-encoding": "gzip" } : about
-      })
-    })
-  )
 
 /** Styles, scripts and fonts by their names under `/docs/assets`. */
 const assetsOf = Effect.gen(function* () {
@@ -79,7 +33,7 @@ const assetsOf = Effect.gen(function* () {
   const here = new URL("../documentation/assets/", import.meta.url)
   const bytesOf = (url: URL) =>
     Effect.mapError(files.readFile(url.pathname), (error) => failure({ _tag: "InternalError" }, error))
-  const file = (contentType: string, url: URL): Asset => ({ contentType, policy: "pages", make: bytesOf(url) })
+  const file = (contentType: string, url: URL): Asset => ({ contentType, policy: POLICY.pages, make: bytesOf(url) })
   const own = (name: string, contentType: string) => file(`${contentType}; charset=utf-8`, new URL(name, here))
   const font = (family: string, name: string) =>
     file(
@@ -97,7 +51,7 @@ const assetsOf = Effect.gen(function* () {
     "mono.woff2": font("jetbrains-mono", "jetbrains-mono"),
     "scalar.js": {
       contentType: "text/javascript; charset=utf-8",
-      policy: "pages",
+      policy: POLICY.pages,
       make: Effect.map(
         Effect.promise((): Promise<{ readonly javascript: string }> => import(scalar.href)),
         ({ javascript }) => Buffer.from(javascript)
@@ -110,7 +64,7 @@ const assetsOf = Effect.gen(function* () {
 const assetsByPath = (pages: ReadonlyArray<Page>, base: () => string): ReadonlyMap<string, Asset> =>
   new Map([
     ["/docs", text("text/html", () => indexHtml(pages))],
-    ["/docs/api", text("text/html", () => referenceHtml(pages), "reference")],
+    ["/docs/api", text("text/html", () => referenceHtml(pages), POLICY.reference)],
     ["/docs/search.json", text("application/json", () => JSON.stringify(searchEntries(pages)))],
     ["/llms.txt", text("text/plain", () => llmsText(pages, base()))],
     ["/llms-full.txt", text("text/plain", () => llmsFullText(pages))],
@@ -153,7 +107,6 @@ export const layer = HttpRouter.use((router) =>
       return yield* refuse(yield* Exchange, failure({ _tag: "NotFound", what: "page", id: url }))
     })
     for (const path of ["/docs/:section", "/docs/:section/:page"] as const) yield* router.add("GET", path, absent)
-    yield* router.add("GET", "/", Effect.succeed(HttpServerResponse.redirect("/docs", { status: 302 })))
     yield* router.add(
       "GET",
       API_PREFIX,

@@ -64,11 +64,19 @@ const knownAt = (path: string): KnownPath | undefined => patterns.find(({ patter
 /** Prefixes that clients send when their base URL is not the API's: without it, with half of it, or with one too many. */
 const MISPLACED = /^(?:\/(?:api|v1))*(?=\/|$)/
 
-/** The operation that a wrong path was probably meant for. */
+/** The path of the operation that a wrong path was probably meant for. */
+const meantBy = (path: string): string | undefined => {
+  const meant = API_PREFIX + path.replace(MISPLACED, "")
+  return meant !== path && knownAt(meant) !== undefined ? meant : undefined
+}
+
+/** Whether a path is probably that of an operation, with a wrong prefix. */
+export const isMisplaced = (path: string): boolean => meantBy(path) !== undefined
+
 const hintFor = (path: string): string | undefined => {
   if (path.endsWith(MCP_PATH)) return `the MCP server is at ${MCP_PATH}`
-  const meant = API_PREFIX + path.replace(MISPLACED, "")
-  if (meant !== path && knownAt(meant) !== undefined) return `this operation is at ${meant}`
+  const meant = meantBy(path)
+  if (meant !== undefined) return `this operation is at ${meant}`
   return path.startsWith(`${API_PREFIX}/`) ? undefined : `the API is below ${API_PREFIX}`
 }
 

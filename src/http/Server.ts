@@ -23,6 +23,7 @@ import { layer as batches } from "./Batches.ts"
 import { layer as batchFiles } from "./BatchFiles.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
+import { layer as consolePages } from "./Console.ts"
 import { layer as consoleManagementKeys } from "./console/ManagementKeys.ts"
 import { layer as consolePhone } from "./console/Phone.ts"
 import { layer as consoleSession } from "./console/Session.ts"
@@ -264,6 +265,7 @@ const routes = Layer.mergeAll(
     Layer.provide(Layer.mergeAll(access, keyOrSession, ownerAccess))
   ),
   files,
+  consolePages,
   documentation,
   mcp,
   edge

@@ -1,6 +1,7 @@
 /** Routes behind the edge on a socket of their own, without the rest of the service. */
 import { ByteSize, Cause, Effect, Layer, Logger } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
+import type { Failure } from "../../src/domain/Failure.ts"
 import { layer as edge } from "../../src/http/Edge.ts"
 import { layerListening, type Patience, patience } from "../../src/http/Server.ts"
 import { Stopping } from "../../src/http/Stopping.ts"
@@ -8,8 +9,8 @@ import { Config } from "../../src/platform/Config.ts"
 import { RateLimiter } from "../../src/ratelimit/RateLimiter.ts"
 
 /** Serves these routes until the scope closes; answers the origin and everything that is logged. */
-export const serve = (
-  routes: Layer.Layer<never, never, HttpRouter.HttpRouter>,
+export const serve = <E = never>(
+  routes: Layer.Layer<never, E, HttpRouter.HttpRouter | HttpRouter.Request<"Error", Failure> | Config | RateLimiter>,
   options: { readonly patience?: Partial<Patience>; readonly env?: Readonly<Record<string, string>> } = {}
 ) =>
   Effect.gen(function* () {

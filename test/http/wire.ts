@@ -180,3 +180,29 @@ export const answers =
     }
     return true
   }
+
+/** A response as it was sent: compressed, if it was. */
+export interface Raw {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: Buffer
+}
+
+/** Sends one request with these headers alone, on a connection of its own. The path goes out as it is. */
+export const raw = (
+  origin: string,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {}
+): Effect.Effect<Raw> =>
+  Effect.callback((resume) => {
+    const { hostname, port } = new URL(origin)
+    open({ hostname, port, method, path, headers, agent: false }, (response) => {
+      const pieces: Array<Buffer> = []
+      response.on("data", (piece: Buffer) => pieces.push(piece))
+      response.on("end", () => {
+        const got = response.headers as Raw["headers"]
+        resume(Effect.succeed({ status: response.statusCode ?? 0, headers: got, body: Buffer.concat(pieces) }))
+      })
+    }).end()
+  })
