@@ -86,7 +86,13 @@ export const ResponsesSaidReasoning = Schema.Struct({
   content: orNull(Schema.Array(JsonObject))
 }).annotate({ identifier: "ResponsesSaidReasoning" })
 
-const output = { call_id: Schema.String, output: Schema.Union([Schema.String, Parts]) }
+const output = {
+  /** The id of the call. An agent's own report that answers no call has none, and names its tool instead. */
+  call_id: orNull(Schema.String),
+  name: orNull(Schema.String),
+  namespace: orNull(Schema.String),
+  output: Schema.Union([Schema.String, Parts])
+}
 
 /** The result of a tool call. */
 export const ResponsesCallOutput = Schema.Struct({

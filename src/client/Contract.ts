@@ -2920,7 +2920,10 @@ export type ResponsesAdditionalTools = {
 /** The result of a custom tool call. */
 export type ResponsesCustomOutput = {
   readonly type: "custom_tool_call_output"
-  readonly call_id: string
+  /** The id of the call. An agent's own report that answers no call has none, and names its tool instead. */
+  readonly call_id?: string | null
+  readonly name?: string | null
+  readonly namespace?: string | null
   readonly output:
     | string
     | readonly [
@@ -2962,7 +2965,10 @@ export type ResponsesSaidCustomCall = {
 /** The result of a tool call. */
 export type ResponsesCallOutput = {
   readonly type: "function_call_output"
-  readonly call_id: string
+  /** The id of the call. An agent's own report that answers no call has none, and names its tool instead. */
+  readonly call_id?: string | null
+  readonly name?: string | null
+  readonly namespace?: string | null
   readonly output:
     | string
     | readonly [

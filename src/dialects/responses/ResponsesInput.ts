@@ -46,7 +46,7 @@ const anyTools = {
 const decodeAdditional = loose(Schema.Struct({ ...ResponsesAdditionalTools.fields, ...anyTools }))
 const decodeFound = loose(Schema.Struct({ ...ResponsesSearchOutput.fields, ...anyTools }))
 
-type CallOutput = Pick<typeof ResponsesCallOutput.Type, "call_id" | "output">
+type CallOutput = Omit<typeof ResponsesCallOutput.Type, "type">
 
 const roles = ["user", "system", "developer", "assistant"]
 
@@ -232,11 +232,15 @@ const addCustomCall = (turns: Turns, item: unknown, at: string): Result.Result<v
 
 const addOutput = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> => {
   const decode = objectOf(item)?.["type"] === "function_call_output" ? decodeOutput : decodeCustomOutput
-  return Result.flatMap(within<CallOutput>(at, decode(item)), ({ call_id: toolCallId, output }) =>
-    Result.map(partsOf(output, `${at}.output`, turns.room), (content) =>
-      turns.answer({ role: "tool", toolCallId, content })
-    )
-  )
+  return Result.flatMap(within<CallOutput>(at, decode(item)), ({ call_id: toolCallId, name, namespace, output }) => {
+    if (toolCallId == null && name == null) return Result.fail(invalid(`${at}.call_id`, "must be the id of a call"))
+    return Result.map(partsOf(output, `${at}.output`, turns.room), (content) => {
+      if (toolCallId != null) return turns.answer({ role: "tool", toolCallId, content })
+      // No provider takes a result without a call, so the model reads it as a message.
+      const tool = [namespace, name].filter((part) => part != null).join(".")
+      turns.push({ role: "user", content: [text(`Output of ${tool}:`), ...content] })
+    })
+  })
 }
 
 /** A search without an id was run by a server, and has no place in the conversation. */

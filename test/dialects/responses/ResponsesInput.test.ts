@@ -56,6 +56,17 @@ describe("the input of a response", () => {
     )
   })
 
+  it("has the report of an agent's tool that answers no call as a message of the user", () => {
+    const report = { type: "function_call_output", namespace: "agent", name: "goal", output: "reached" }
+    assert.deepStrictEqual(messages({ role: "user", content: "go" }, call("c1"), output("c1"), report), [
+      { role: "user", content: [text("go")] },
+      { role: "assistant", content: [], toolCalls: [called("c1")] },
+      answered("c1"),
+      { role: "user", content: [text("Output of agent.goal:"), text("reached")] }
+    ])
+    assert.deepStrictEqual(fieldsOf({ type: "function_call_output", output: "x" }), ["input.0.call_id"])
+  })
+
   it("has images, each with the field it stands in, and files of text", () => {
     const image = { type: "input_image", image_url: "https://example.com/a.png" }
     const data = `data:text/plain;base64,${Buffer.from("in a file").toString("base64")}`
