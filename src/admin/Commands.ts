@@ -10,6 +10,7 @@ import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { verifyBooks } from "../billing/Books.ts"
 import { VERSION } from "../platform/Version.ts"
 import { account } from "./AccountCommands.ts"
+import { backup, restore } from "./BackupCommands.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { key } from "./KeyCommands.ts"
@@ -166,7 +167,20 @@ const admin = Command.make("admin").pipe(
   Command.withDescription(
     "Manual operations for the operator of tollgate. Settings come from the environment, as for npm start."
   ),
-  Command.withSubcommands([account, key, requests, request, topUp, adjust, topUps, audit, ledger, sandbox]),
+  Command.withSubcommands([
+    account,
+    key,
+    requests,
+    request,
+    topUp,
+    adjust,
+    topUps,
+    audit,
+    ledger,
+    backup,
+    restore,
+    sandbox
+  ]),
   Command.withGlobalFlags([json])
 )
 

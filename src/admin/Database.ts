@@ -27,3 +27,10 @@ export const layer = Layer.mergeAll(Customers.layer, Sandbox.layer).pipe(
 
 /** The same services with the settings and the log. */
 export const database = layer.pipe(Layer.provide(logging), Layer.provideMerge(Config.layer))
+
+/** The database alone, as it is: an empty one stays empty, and one of an earlier version stays that. */
+export const bareDatabase = sql.pipe(
+  Layer.provideMerge(DataDirectory.layer),
+  Layer.provide(logging),
+  Layer.provideMerge(Config.layer)
+)

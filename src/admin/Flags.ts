@@ -66,6 +66,14 @@ export const keyArgument = argument("key", "a key's id, 24 hexadecimal character
   Argument.optional
 )
 
+export const backupFile = Argument.String("file").pipe(Argument.withDescription("The path of the backup"))
+
+export const withFiles = Flag.Boolean("with-files").pipe(
+  Flag.withoutNegation,
+  Flag.withDescription("Include the files of accounts and the secrets key, as far as DATA_DIR has them"),
+  Flag.withDefault(false)
+)
+
 const REQUEST = "a request's id, such as req_01K0ABCDEFGHJKMNPQRSTVWXYZ"
 
 export const requestArgument = argument("request", REQUEST, requestIdOf).pipe(

@@ -5,6 +5,8 @@ import { EmailTaken } from "../account/Accounts.ts"
 import { NotAvailable, ReferenceUsed } from "../billing/Customers.ts"
 import { Failure } from "../domain/Failure.ts"
 import { messageOf } from "../http/Failures.ts"
+import { BackupRefused } from "../platform/Backup.ts"
+import { BackupFileError } from "../platform/BackupFile.ts"
 import { Config } from "../platform/Config.ts"
 import { Unavailable } from "../platform/Sql.ts"
 import { StartError } from "../platform/Variables.ts"
@@ -71,6 +73,7 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof EmailTaken) return `An account with the email address ${error.email} already exists`
   if (error instanceof ReferenceUsed || error instanceof NotAvailable) return error.message
   if (error instanceof Unavailable) return `The command cannot reach the ${error.store} (${String(error.cause)})`
+  if (error instanceof BackupFileError || error instanceof BackupRefused) return error.message
   if (error instanceof StartError || error instanceof Refused || CliError.isCliError(error)) return error.message
   return `Something went wrong: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`
 }
