@@ -12,7 +12,7 @@ export const allowBackupTime = (sql: Sql) =>
   Effect.andThen(sql`SET LOCAL statement_timeout = 0`, sql`SET LOCAL idle_in_transaction_session_timeout = 0`)
 
 /** `durable_write` holds filler, and a reader would keep the gateway from emptying it. The manifest holds `schema_migration`. */
-const LEFT_OUT = ["durable_write", "schema_migration"]
+const LEFT_OUT = new Set(["durable_write", "schema_migration"])
 
 /** Returns the names of all tables of the schema. */
 export const tableNames = (sql: Sql): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
@@ -24,7 +24,7 @@ export const tableNames = (sql: Sql): Effect.Effect<ReadonlyArray<string>, SqlEr
 
 /** Returns the tables whose rows a backup contains. */
 export const tablesToBackUp = (sql: Sql): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
-  Effect.map(tableNames(sql), (names) => names.filter((name) => !LEFT_OUT.includes(name)))
+  Effect.map(tableNames(sql), (names) => names.filter((name) => !LEFT_OUT.has(name)))
 
 /** A migration that the database has run. */
 export interface RanMigration {

@@ -32,30 +32,32 @@ describe("backup and restore", () => {
         SELECT lpad(to_hex(n), 24, '0'), ${account.id}, 'test.noted', 'operator', 'test', 'account', ${account.id},
           jsonb_build_object('text', E'quote " comma , line \n ' || chr(8232) || ' \\ ' || n)
         FROM generate_series(1, 450) AS n`
-      let busy = true
-      let served = 0
-      const load = Effect.gen(function* () {
-        while (busy) {
+      const load = { busy: true, served: 0 }
+      const untilServed = (count: number) =>
+        Effect.gen(function* () {
+          while (load.served < count) yield* Effect.sleep("5 millis")
+        })
+      const calls = Effect.gen(function* () {
+        while (load.busy) {
           assert.strictEqual((yield* chat(service, inferenceKey)).status, 200)
-          served += 1
+          load.served += 1
         }
       })
       const [made] = yield* Effect.all(
         [
           Effect.gen(function* () {
-            while (served < 10) yield* Effect.sleep("5 millis")
+            yield* untilServed(10)
             const backedUp = yield* json(`backup ${file}`)
-            const after = served
-            while (served < after + 5) yield* Effect.sleep("5 millis")
+            yield* untilServed(load.served + 5)
             return backedUp
-          }).pipe(Effect.ensuring(Effect.sync(() => (busy = false)))),
-          load,
-          load
+          }).pipe(Effect.ensuring(Effect.sync(() => (load.busy = false)))),
+          calls,
+          calls
         ],
         { concurrency: 3 }
       )
       assert.isAtLeast(made.tables.request, 10)
-      assert.isBelow(made.tables.request, served)
+      assert.isBelow(made.tables.request, load.served)
       assert.strictEqual(made.tables.account, 1)
       assert.deepStrictEqual(made.files, [])
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
