@@ -11,6 +11,9 @@ export const sized = (minimum: number, maximum: number, unit: "characters" | "it
 export const integer = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `an integer from ${minimum} to ${maximum}` }))
 
+/** The end of the year 9999, in Unix seconds. Later times have no standard format. */
+export const END_OF_TIME = 253_402_300_799
+
 /** A number within bounds, with a message that names the bounds. */
 export const between = (minimum: number, maximum: number) =>
   Schema.Finite.check(Schema.isBetween({ minimum, maximum }, { message: `a number from ${minimum} to ${maximum}` }))

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { Count, Usd } from "../Bounds.ts"
-import { ModelString, RequestId } from "../Ids.ts"
+import { Count, END_OF_TIME, integer, sized, Usd } from "../Bounds.ts"
+import { ModelString, RequestId, ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 import { RoutingSummary } from "../Routing.ts"
 
@@ -113,10 +113,22 @@ export const RequestList = Schema.Struct({
   searched_to: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "RequestList" })
 
+/** The filters combine: a receipt must match all of them. */
 export const RequestListQuery = {
   limit: Schema.optionalKey(Limit),
   /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(RequestId),
+  /** The model that was requested, or that served. */
   model: Schema.optionalKey(ModelString),
-  status: Schema.optionalKey(RequestStatus)
+  status: Schema.optionalKey(RequestStatus),
+  key_id: Schema.optionalKey(ResourceId),
+  project_id: Schema.optionalKey(ResourceId),
+  /** The provider that served. */
+  provider: Schema.optionalKey(Schema.String.check(...sized(1, 64, "characters"))),
+  /** The `operation` of the receipts, such as `chat.completions`. */
+  operation: Schema.optionalKey(Schema.String.check(...sized(1, 64, "characters"))),
+  /** The earliest arrival, in Unix seconds. */
+  start_time: Schema.optionalKey(integer(0, END_OF_TIME)),
+  /** The end of the arrivals, which it excludes, in Unix seconds. */
+  end_time: Schema.optionalKey(integer(0, END_OF_TIME))
 }

@@ -1,10 +1,7 @@
 import { Schema } from "effect"
-import { integer, sized, storable, textOf } from "../Bounds.ts"
+import { END_OF_TIME, integer, sized, storable, textOf } from "../Bounds.ts"
 import { RequestId, ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
-
-/** The end of the year 9999. Later times have no standard format. */
-const END_OF_TIME = 253_402_300_799
 
 const Seconds = Schema.optionalKey(integer(0, END_OF_TIME))
 

@@ -1,13 +1,10 @@
 import { Schema } from "effect"
-import { integer, sized, storable, textOf } from "../Bounds.ts"
+import { END_OF_TIME, integer, sized, storable, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 import { ToolName } from "../Mcp.ts"
 import { Limit } from "../Page.ts"
 import { KeptRoutingPolicy, RoutingPolicy } from "../Routing.ts"
 import { BudgetCents, BudgetPeriod } from "./Budgets.ts"
-
-/** The end of the year 9999. Later times have no standard format. */
-const END_OF_TIME = 253_402_300_799
 
 const wanted = {
   name: textOf(1, 100).check(storable),

@@ -1,10 +1,7 @@
 import { Schema } from "effect"
-import { integer, sized } from "../Bounds.ts"
+import { END_OF_TIME, integer, sized } from "../Bounds.ts"
 import { UsagePeriod, usageFigures } from "../account/Usage.ts"
 import { Limit } from "../Page.ts"
-
-/** The end of the year 9999. Later times have no standard format. */
-const END_OF_TIME = 253_402_300_799
 
 /** The dimensions by which usage can be grouped. */
 export const UsageDimension = Schema.Literals(["project", "key", "model", "provider"])

@@ -3524,6 +3524,12 @@ export interface Operations {
       readonly cursor?: RequestId
       readonly model?: string
       readonly status?: "open" | "succeeded" | "failed" | "cancelled"
+      readonly key_id?: ResourceId
+      readonly project_id?: ResourceId
+      readonly provider?: string
+      readonly operation?: string
+      readonly start_time?: number
+      readonly end_time?: number
     }
     readonly answer: RequestList
   }

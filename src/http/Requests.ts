@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { HttpApiBuilder, type HttpApiEndpoint } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
 import type { RequestReceipt } from "../../schemas/account/Requests.ts"
 import { Api } from "../../schemas/Api.ts"
 import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
-import { failure, invalid } from "../domain/Failure.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
 import {
@@ -16,7 +16,7 @@ import {
   restoreOpened,
   restoreReason
 } from "../inference/Receipt.ts"
-import { Receipts, type ReceiptsPage } from "../usage/Receipts.ts"
+import { type PageQuery, Receipts, type ReceiptsPage } from "../usage/Receipts.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { RequestRow } from "../usage/RequestsSql.ts"
 import { messageOf, respond, table } from "./Failures.ts"
@@ -122,6 +122,21 @@ export const requestListOf = ({ next, rows, searchedToMs }: ReceiptsPage) => ({
   searched_to: searchedToMs === null ? null : Math.floor(searchedToMs / 1000)
 })
 
+type ListQuery = HttpApiEndpoint.Query<typeof Api.groups.requests.endpoints.listRequests>["Type"]
+
+/** The page that a query selects. */
+export const selectionOf = (query: ListQuery): Effect.Effect<PageQuery, Failure> => {
+  const { end_time: end, limit = DEFAULT_LIMIT, start_time: start, ...filters } = query
+  const { key_id: keyId, project_id: projectId, ...others } = filters
+  for (const name of ["model", "provider", "operation"] as const) {
+    // The one character that PostgreSQL text cannot contain.
+    if (filters[name]?.includes("\0") === true) return invalid(name, "must not contain NUL characters")
+  }
+  if (start !== undefined && end !== undefined && start >= end) return invalid("end_time", "must be after start_time.")
+  const msOf = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1_000)
+  return Effect.succeed({ ...others, limit, keyId, projectId, fromMs: msOf(start), untilMs: msOf(end) })
+}
+
 const unavailable = (error: unknown) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error)))
 
 /** `GET /requests` and `GET /requests/{request_id}`. */
@@ -134,10 +149,7 @@ export const layer = HttpApiBuilder.group(
       listRequests: Effect.fnUntraced(
         function* ({ query }) {
           const { accountId } = yield* Caller
-          const { limit = DEFAULT_LIMIT, cursor, model, status } = query
-          // The one character that PostgreSQL text cannot contain.
-          if (model?.includes("\0") === true) return respond(invalid("model", "must not contain NUL characters"))
-          const page = yield* receipts.page(accountId, { limit, cursor, model, status })
+          const page = yield* receipts.page(accountId, yield* selectionOf(query))
           return HttpServerResponse.jsonUnsafe(requestListOf(page))
         },
         Effect.catchTag("Failure", (failed) => Effect.succeed(respond(failed))),

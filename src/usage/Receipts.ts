@@ -1,17 +1,20 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Failure } from "../domain/Failure.ts"
-import { timeOfRequestId } from "../platform/Ids.ts"
+import { firstRequestIdAt, timeOfRequestId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { ReadTurns } from "./ReadTurns.ts"
 import { isSearched, openRequestsOf, type RequestRow, requestsOf, searchRequests, type Wanted } from "./RequestsSql.ts"
 
-export interface PageQuery {
+/** The page to return: its size, its place, and the filters of its receipts. */
+export interface PageQuery extends Omit<Wanted, "fromId"> {
   readonly limit: number
   /** The page continues with requests older than this ID. */
-  readonly cursor: string | undefined
-  readonly model: string | undefined
-  readonly status: string | undefined
+  readonly cursor?: string | undefined
+  /** The earliest arrival, in milliseconds since 1970. */
+  readonly fromMs?: number | undefined
+  /** Requests arrived before this, in milliseconds since 1970. */
+  readonly untilMs?: number | undefined
 }
 
 export interface ReceiptsPage {
@@ -64,6 +67,12 @@ const pageOf = (rows: ReadonlyArray<RequestRow>, limit: number, bound?: string):
   }
 }
 
+/** The smaller of two request IDs; null when there is neither. */
+const earlierOf = (one: string | undefined, other: string | undefined): string | null => {
+  if (one === undefined || other === undefined) return one ?? other ?? null
+  return one < other ? one : other
+}
+
 const make = Effect.fnUntraced(function* (options: Partial<SearchOptions>) {
   const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
   const { forMs, page, part } = { ...usual, ...options }
@@ -71,11 +80,12 @@ const make = Effect.fnUntraced(function* (options: Partial<SearchOptions>) {
   const search = Effect.fnUntraced(function* (
     accountId: string,
     wanted: Wanted,
-    { cursor, limit }: PageQuery
+    from: string | null,
+    limit: number
   ): Effect.fn.Return<ReceiptsPage, SqlError.SqlError> {
     const until = performance.now() + forMs
     const found: Array<RequestRow> = []
-    let before = cursor ?? null
+    let before = from
     for (let looked = part; ; looked += part) {
       const missing = limit + 1 - found.length
       const { bound, rows } = yield* searchRequests(sql, accountId, wanted, before, { limit: missing, part })
@@ -88,13 +98,15 @@ const make = Effect.fnUntraced(function* (options: Partial<SearchOptions>) {
 
   return Receipts.of({
     page: Effect.fnUntraced(function* (accountId, query) {
-      const { cursor: before = null, limit, model = null, status = null } = query
-      const wanted = { model, status }
-      if (status === "open") {
-        const open = openRequestsOf(sql, accountId, wanted, before, limit + 1)
+      const { cursor, fromMs, limit, untilMs, ...filters } = query
+      const wanted = fromMs === undefined ? filters : { ...filters, fromId: firstRequestIdAt(fromMs) }
+      const before = earlierOf(cursor, untilMs === undefined ? undefined : firstRequestIdAt(untilMs))
+      if (filters.status === "open") {
+        const { status: _, ...others } = wanted
+        const open = openRequestsOf(sql, accountId, others, before, limit + 1)
         return pageOf(yield* turns.read(accountId, open), limit)
       }
-      if (isSearched(wanted)) return yield* turns.read(accountId, search(accountId, wanted, query))
+      if (isSearched(wanted)) return yield* turns.read(accountId, search(accountId, wanted, before, limit))
       return pageOf(yield* requestsOf(sql, accountId, wanted, before, limit + 1), limit)
     }, storeErrors)
   })

@@ -85,11 +85,18 @@ export const dropReplays = (sql: SqlClient.SqlClient, olderThanMs: number): Effe
     (rows) => rows.length
   )
 
-/** The filters of a receipts page; null matches everything. */
+/** The filters of a receipts page. An absent one matches everything. */
 export interface Wanted {
   /** Matches the requested or the served model. */
-  readonly model: string | null
-  readonly status: string | null
+  readonly model?: string | undefined
+  readonly status?: string | undefined
+  readonly keyId?: string | undefined
+  readonly projectId?: string | undefined
+  /** Matches the provider that served. */
+  readonly provider?: string | undefined
+  readonly operation?: string | undefined
+  /** Matches this request ID and all greater ones. */
+  readonly fromId?: string | undefined
 }
 
 /** The greatest and the smallest text that a request ID compares with. */
@@ -100,28 +107,42 @@ const [LAST_ID, FIRST_ID] = [`req_${"Z".repeat(26)}`, ""]
  * index, in a collation that no other index uses. The other conditions compare rows of account and ID. Only the index on both
  * columns fits that, so no plan can walk the primary key past the requests of other accounts.
  */
-const inOrder = (sql: SqlClient.SqlClient, accountId: string, { status }: Wanted, before: string | null) =>
+const inOrder = (sql: SqlClient.SqlClient, accountId: string, { fromId, status }: Wanted, before: string | null) =>
   isRare(status)
     ? {
         where: sql`account_id = ${accountId} AND status = ${sql.literal(`'${status}'`)}
-          ${before === null ? sql.literal("") : sql`AND id COLLATE "C" < ${before}`}`,
+          ${before === null ? sql.literal("") : sql`AND id COLLATE "C" < ${before}`}
+          ${fromId === undefined ? sql.literal("") : sql`AND id COLLATE "C" >= ${fromId}`}`,
         order: sql.literal('ORDER BY id COLLATE "C" DESC')
       }
     : {
-        where: sql`(account_id, id) >= (${accountId}, ${FIRST_ID})
+        where: sql`(account_id, id) >= (${accountId}, ${fromId ?? FIRST_ID})
           AND (account_id, id) ${sql.literal(before === null ? "<=" : "<")} (${accountId}, ${before ?? LAST_ID})`,
         order: sql.literal("ORDER BY account_id DESC, id DESC")
       }
 
-const isRare = (status: string | null): status is "failed" | "cancelled" =>
+const isRare = (status: string | undefined): status is "failed" | "cancelled" =>
   status === "failed" || status === "cancelled"
 
 /** Reports whether a page must skip non-matching requests in the order of the index that it reads. */
-export const isSearched = ({ model, status }: Wanted): boolean => model !== null || (status !== null && !isRare(status))
+export const isSearched = ({ keyId, model, operation, projectId, provider, status }: Wanted): boolean =>
+  [keyId, model, operation, projectId, provider].some((filter) => filter !== undefined) ||
+  (status !== undefined && !isRare(status))
 
-const matches = (sql: SqlClient.SqlClient, { model, status }: Wanted) => sql`
-  ${model === null ? sql.literal("true") : sql`(model = ${model} OR resolved_model = ${model})`}
-  ${status === null || isRare(status) ? sql.literal("") : sql`AND CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${status}`}`
+const matches = (
+  sql: SqlClient.SqlClient,
+  { keyId, model, operation, projectId, provider, status }: Wanted
+): Statement.Fragment => {
+  const and = (value: string | undefined, condition: (value: string) => Statement.Fragment) =>
+    value === undefined ? sql.literal("") : sql`AND ${condition(value)}`
+  return sql`true
+    ${and(model, (value) => sql`(model = ${value} OR resolved_model = ${value})`)}
+    ${and(keyId, (value) => sql`key_id = ${value}`)}
+    ${and(projectId, (value) => sql`project_id = ${value}`)}
+    ${and(provider, (value) => sql`provider = ${value}`)}
+    ${and(operation, (value) => sql`operation = ${value}`)}
+    ${and(isRare(status) ? undefined : status, (value) => sql`CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${value}`)}`
+}
 
 /** Returns an account's receipts in index order: all of them, or those of a status that has its own index. */
 export const requestsOf = (
@@ -184,7 +205,7 @@ export const searchRequests = (
 export const openRequestsOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
-  { model }: Pick<Wanted, "model">,
+  { fromId, ...wanted }: Omit<Wanted, "status">,
   before: string | null,
   limit: number
 ): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> => {
@@ -192,7 +213,8 @@ export const openRequestsOf = (
     sql`(SELECT * FROM request WHERE account_id = ${accountId} AND ${sql.literal(which)} OFFSET 0)`
   return sql<RequestRow>`SELECT ${columns(sql)} FROM (
       ${found("state = 'open'")} UNION ALL ${found("state = 'settled' AND closed IS NULL")}
-    ) AS request WHERE ${matches(sql, { model, status: null })} ${before === null ? sql.literal("") : sql`AND id < ${before}`}
+    ) AS request WHERE ${matches(sql, wanted)} ${before === null ? sql.literal("") : sql`AND id < ${before}`}
+      ${fromId === undefined ? sql.literal("") : sql`AND id >= ${fromId}`}
     ORDER BY id DESC ${limitTo(sql, limit)}`
 }
 

@@ -157,6 +157,59 @@ describe("receipts of an account with more requests than one page searches", () 
       )
     }).pipe(Effect.scoped)
   )
+
+  it.live("are found by key, project, provider, operation and time", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const owner = yield* service.signedIn(account.id)
+      const project = yield* service.project(account.id, "p")
+      const actor = { type: "operator", id: "test" } as const
+      const other = yield* service.keys.create({
+        ...{ accountId: account.id, kind: "inference", name: "other", scopes: [], projectId: project.id, actor }
+      })
+      const idOf = (response: Response) => response.headers.get("x-request-id")!
+      const first = idOf(yield* post(`${service.api}/chat/completions`, inferenceKey, chat))
+      const embedding = { model: "text-embedding-3-small", input: "a" }
+      const second = idOf(yield* post(`${service.api}/embeddings`, other.key, embedding))
+      const ask = (query: string) => Effect.promise(() => fetch(`${service.api}/requests?${query}`, { headers: owner }))
+      const found = (query: string) =>
+        Effect.map(Effect.flatMap(ask(query), json), (body) => list(body).data.map(({ id }) => id))
+      const [receiptOfFirst] = list(yield* Effect.flatMap(ask("operation=chat.completions"), json)).data
+      const now = Math.floor(Date.now() / 1_000)
+      for (const [query, ids] of [
+        ["", [second, first]],
+        [`key_id=${other.id}`, [second]],
+        [`project_id=${project.id}`, [second]],
+        ["operation=embeddings", [second]],
+        ["operation=no-such-operation", []],
+        [`provider=${receiptOfFirst!.provider}&operation=chat.completions`, [first]],
+        ["provider=no-such-provider", []],
+        [`key_id=${other.id}&model=gpt-4o-mini`, []],
+        [`start_time=${now - 60}&end_time=${now + 60}`, [second, first]],
+        [`start_time=${now - 60}&status=succeeded&key_id=${other.id}`, [second]],
+        [`end_time=${now - 60}`, []],
+        [`start_time=${now + 60}`, []],
+        [`start_time=${now - 60}&cursor=${second}`, [first]]
+      ] as const) {
+        assert.deepStrictEqual(yield* found(query), [...ids], query)
+      }
+      for (const [query, param] of [
+        ["key_id=x", "key_id"],
+        ["project_id=", "project_id"],
+        ["provider=%00", "provider"],
+        ["operation=%00", "operation"],
+        ["operation=", "operation"],
+        ["start_time=-1", "start_time"],
+        ["end_time=1.5", "end_time"],
+        ["start_time=5&end_time=5", "end_time"]
+      ] as const) {
+        const refused = yield* ask(query)
+        const { error } = yield* json(refused)
+        assert.deepStrictEqual([refused.status, error.param], [400, param], query)
+      }
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe("receiptOf", () => {

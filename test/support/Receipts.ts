@@ -23,16 +23,26 @@ interface Kinds {
   readonly status: string
   readonly model: string
   readonly resolved: string
+  readonly operation?: string
+  readonly provider?: string
+  readonly project?: string
+  readonly key?: string
 }
+
+/** The key and the project of some mixed requests. */
+export const OTHER_KEY = "a".repeat(24)
+export const SOME_PROJECT = "b".repeat(24)
 
 const write = (sql: SqlClient.SqlClient, { accountId, keyId }: Owner, count: number, fromMs: number, kinds: Kinds) =>
   sql`INSERT INTO request (id, account_id, key_id, operation, model, state, status, created_at, expires_at, closed_at, held, opened,
-      closed, resolved_model)
-    SELECT ${sql.literal(idOf(`'${accountId}'`, "ms", "n"))}, ${accountId}, ${keyId}, 'chat.completions', ${sql.literal(kinds.model)},
+      closed, resolved_model, provider, project_id)
+    SELECT ${sql.literal(idOf(`'${accountId}'`, "ms", "n"))}, ${accountId},
+      COALESCE(${sql.literal(kinds.key ?? "NULL")}, ${keyId}), ${sql.literal(kinds.operation ?? "'chat.completions'")},
+      ${sql.literal(kinds.model)},
       CASE status WHEN 'open' THEN 'open' WHEN 'charged' THEN 'settled' WHEN 'succeeded' THEN 'settled' ELSE 'released' END,
       CASE status WHEN 'charged' THEN 'succeeded' ELSE status END, at, at + interval '15 minutes',
       CASE WHEN status <> 'open' THEN at END, 0, '{"queueMs": 0}', CASE WHEN status NOT IN ('open', 'charged') THEN '{}'::jsonb END,
-      ${sql.literal(kinds.resolved)}
+      ${sql.literal(kinds.resolved)}, ${sql.literal(kinds.provider ?? "NULL")}, ${sql.literal(kinds.project ?? "NULL")}
     FROM generate_series(1, ${count}::int) AS n
     CROSS JOIN LATERAL (SELECT ${BigInt(fromMs)}::bigint + 1000 * n AS ms, ${sql.literal(kinds.status)} AS status) AS m
     CROSS JOIN LATERAL (SELECT to_timestamp(ms / 1000.0) AS at) AS t`
@@ -43,7 +53,11 @@ export const writeMixed = (sql: SqlClient.SqlClient, owner: Owner, count: number
     status: `CASE WHEN n % 11 = 3 THEN 'failed' WHEN n % 13 = 5 THEN 'cancelled' WHEN n % 17 = 1 THEN 'open' WHEN n % 19 = 2
       THEN 'charged' ELSE 'succeeded' END`,
     model: "CASE WHEN n % 7 = 2 THEN 'asked' ELSE 'usual' END",
-    resolved: "CASE WHEN n % 23 = 4 THEN 'served' WHEN n % 5 = 0 THEN NULL ELSE 'usual' END"
+    resolved: "CASE WHEN n % 23 = 4 THEN 'served' WHEN n % 5 = 0 THEN NULL ELSE 'usual' END",
+    operation: "CASE WHEN n % 3 = 1 THEN 'embeddings' ELSE 'chat.completions' END",
+    provider: "CASE WHEN n % 5 = 0 THEN NULL WHEN n % 4 = 1 THEN 'one' ELSE 'two' END",
+    project: `CASE WHEN n % 2 = 0 THEN '${SOME_PROJECT}' END`,
+    key: `CASE WHEN n % 6 > 2 THEN '${OTHER_KEY}' END`
   })
 
 /** Requests that succeeded, but for the first of all, which failed and had another model. */

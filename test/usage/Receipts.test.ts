@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { ReadTurns } from "../../src/usage/ReadTurns.ts"
 import { timeOfRequestId } from "../../src/platform/Ids.ts"
 import { Receipts, type ReceiptsPage } from "../../src/usage/Receipts.ts"
-import { writeMixed } from "../support/Receipts.ts"
+import type { Wanted } from "../../src/usage/RequestsSql.ts"
+import { MIXED_FROM_MS, OTHER_KEY, SOME_PROJECT, writeMixed } from "../support/Receipts.ts"
 import { close, customer, hold, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
 
@@ -54,11 +55,14 @@ describe("receipts of an account", () => {
       const reading = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(over))
       const other = yield* Effect.forkChild(turns.read("one", reading))
       yield* Deferred.await(begun)
-      for (const chosen of [{ model: "gpt-4o-mini" }, { status: "succeeded" }, { status: "open" }]) {
+      for (const chosen of [
+        ...[{ model: "gpt-4o-mini" }, { status: "succeeded" }, { status: "open" }, { keyId: "k" }, { projectId: "p" }],
+        ...[{ provider: "openai" }, { operation: "search" }, { status: "failed", provider: "openai" }]
+      ]) {
         const refused = yield* Effect.flip(receipts.page("one", { ...all, ...chosen }))
         assert.strictEqual(refused._tag === "Failure" && refused.reason._tag, "RateLimitExceeded")
       }
-      for (const served of [{}, { status: "failed" }, { status: "cancelled" }]) {
+      for (const served of [{}, { status: "failed" }, { status: "cancelled" }, { fromMs: 0, untilMs: 1_000 }]) {
         assert.deepStrictEqual((yield* receipts.page("one", { ...all, ...served })).rows, [])
       }
       yield* Deferred.succeed(over, undefined)
@@ -105,6 +109,53 @@ describe("receipts of an account", () => {
           }
         }
       }).pipe(Effect.provide(bounded))
+  )
+
+  it.live("are found by key, project, provider, operation and time, combined with every status", () =>
+    Effect.gen(function* () {
+      const [sql, receipts] = [yield* SqlClient.SqlClient, yield* Receipts]
+      const owner = yield* customer(sql, 1_000n)
+      yield* writeMixed(sql, owner, 300)
+      const everything = (yield* receipts.page(owner.accountId, { ...all, limit: 300 })).rows
+      const at = (second: number) => MIXED_FROM_MS + second * 1_000
+      const times = [{}, { fromMs: at(101) }, { untilMs: at(250) }, { fromMs: at(90), untilMs: at(160) }]
+      const filters = [
+        ...[{}, { keyId: OTHER_KEY }, { keyId: owner.keyId, model: "asked" }, { projectId: SOME_PROJECT }],
+        ...[{ provider: "one" }, { operation: "embeddings" }, { keyId: "none" }],
+        { keyId: OTHER_KEY, projectId: SOME_PROJECT, provider: "two", operation: "chat.completions" }
+      ]
+      for (const { fromMs, untilMs } of times as ReadonlyArray<{ fromMs?: number; untilMs?: number }>) {
+        for (const wanted of filters as ReadonlyArray<Wanted>) {
+          for (const status of [undefined, "open", "succeeded", "failed", "cancelled"] as const) {
+            const matching = everything.filter(
+              (row) =>
+                timeOfRequestId(row.id) >= (fromMs ?? 0) &&
+                timeOfRequestId(row.id) < (untilMs ?? Infinity) &&
+                [undefined, row.status].includes(status) &&
+                [undefined, row.key_id].includes(wanted.keyId) &&
+                [undefined, row.project_id].includes(wanted.projectId) &&
+                [undefined, row.provider].includes(wanted.provider) &&
+                [undefined, row.operation].includes(wanted.operation) &&
+                [undefined, row.model, row.resolved_model].includes(wanted.model)
+            )
+            const seen: Array<string> = []
+            let cursor: string | undefined
+            do {
+              const query = { limit: 7, cursor, status, fromMs, untilMs, ...wanted }
+              const { next, rows }: ReceiptsPage = yield* receipts.page(owner.accountId, query)
+              seen.push(...rows.map(({ id }) => id))
+              cursor = next ?? undefined
+            } while (cursor !== undefined)
+            const expected = matching.map(({ id }) => id)
+            assert.deepStrictEqual(seen, expected, JSON.stringify({ fromMs, untilMs, status, ...wanted }))
+          }
+        }
+      }
+      assert.lengthOf(
+        (yield* receipts.page(owner.accountId, { limit: 100, fromMs: at(90), untilMs: at(160) })).rows,
+        70
+      )
+    }).pipe(Effect.provide(bounded))
   )
 
   it.live("report how far they searched when a page is not full", () =>

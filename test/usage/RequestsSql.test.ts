@@ -62,6 +62,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("a page of receipts", () => {
+  const starts = [undefined, firstRequestIdAt(MIXED_FROM_MS + 200_000)]
   const cursors = [null, firstRequestIdAt(MIXED_FROM_MS + 500_000), firstRequestIdAt(USUAL_FROM_MS + 500_000)]
 
   it.live("is read from an index in page order, without other requests, by every plan", () =>
@@ -71,16 +72,18 @@ describe("a page of receipts", () => {
         for (const plans of ["force_generic_plan", "force_custom_plan"] as const) {
           for (const cursor of cursors) {
             for (const [status, index] of [
-              [null, "request_account"],
+              [undefined, "request_account"],
               ["failed", "request_unserved"],
               ["cancelled", "request_unserved"]
             ] as const) {
-              const statement = requestsOf(sql, accountId, { model: null, status }, cursor, LIMIT)
-              const { indexes, rows } = yield* readBy(sql, plans, statement)
-              assert.deepStrictEqual(indexes, [index], `${status} ${plans}`)
-              assert.isAtMost(rows, LIMIT)
+              for (const fromId of starts) {
+                const statement = requestsOf(sql, accountId, { status, fromId }, cursor, LIMIT)
+                const { indexes, rows } = yield* readBy(sql, plans, statement)
+                assert.deepStrictEqual(indexes, [index], `${status} ${plans}`)
+                assert.isAtMost(rows, LIMIT)
+              }
             }
-            const open = openRequestsOf(sql, accountId, { model: "asked" }, cursor, LIMIT)
+            const open = openRequestsOf(sql, accountId, { model: "asked", fromId: starts[1] }, cursor, LIMIT)
             const { indexes, rows } = yield* readBy(sql, plans, open)
             for (const index of indexes) assert.match(index!, /^request_(open|unconcluded)/)
             assert.isAtMost(rows, 150)
@@ -96,17 +99,20 @@ describe("a page of receipts", () => {
       for (const accountId of accounts) {
         for (const plans of ["force_generic_plan", "force_custom_plan"] as const) {
           for (const cursor of cursors) {
-            for (const model of [null, "usual", "none"]) {
+            for (const filters of [
+              ...[{}, { model: "usual" }, { model: "none" }, { keyId: "none", operation: "none" }],
+              { projectId: "none", provider: "none", fromId: starts[1] }
+            ]) {
               for (const [status, index] of [
-                [null, "request_account"],
+                [undefined, "request_account"],
                 ["succeeded", "request_account"],
                 ["failed", "request_unserved"],
                 ["cancelled", "request_unserved"]
               ] as const) {
                 const part = { limit: LIMIT, part: PART }
-                const statement = searchStatement(sql, accountId, { model, status }, cursor, part)
+                const statement = searchStatement(sql, accountId, { ...filters, status }, cursor, part)
                 const { indexes, rows } = yield* readBy(sql, plans, statement)
-                assert.deepStrictEqual(indexes, [index], `${status} ${model} ${plans}`)
+                assert.deepStrictEqual(indexes, [index], `${status} ${JSON.stringify(filters)} ${plans}`)
                 assert.isAtMost(rows, PART + 1)
               }
             }
