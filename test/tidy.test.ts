@@ -166,7 +166,6 @@ const undocumented: ReadonlyArray<string> = [
   "schemas/Routing.ts Strategy",
   "schemas/Routing.ts DataPolicy",
   "schemas/account/Requests.ts RequestStatus",
-  "schemas/account/Requests.ts RequestListQuery",
   "schemas/inference/ChatCompletions.ts FinishReason"
 ]
 
