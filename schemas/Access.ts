@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import {
   AuthenticationError,
   BadRequestError,
@@ -63,6 +63,18 @@ export interface Principal {
 /** The caller. Every operation with a credential has one. */
 export class Caller extends Context.Service<Caller, Principal>()("tollgate/Caller") {}
 
+const bearer = HttpApiSecurity.annotate(
+  HttpApiSecurity.bearer,
+  OpenApi.Description,
+  "An inference key (`svc_sk_…`) or a management key (`svc_mk_…`). `x-credential` of an operation says which one it accepts."
+)
+
+const apiKey = HttpApiSecurity.annotate(
+  HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }),
+  OpenApi.Description,
+  "An inference key (`svc_sk_…`), as Anthropic's clients send it."
+)
+
 /** The cookie of an owner's session, which has one name over HTTP and another over HTTPS. */
 const sessionCookies = {
   session: HttpApiSecurity.annotate(
@@ -82,7 +94,7 @@ export class InferenceAccess extends HttpApiMiddleware.Service<InferenceAccess, 
   "tollgate/InferenceAccess",
   {
     error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
-    security: { bearer: HttpApiSecurity.bearer }
+    security: { bearer }
   }
 ) {}
 
@@ -91,7 +103,7 @@ export class LegacyAccess extends HttpApiMiddleware.Service<LegacyAccess, { prov
   "tollgate/LegacyAccess",
   {
     error: [LegacyAuthenticationError, LegacyPermissionError, LegacyRateLimitError, LegacyUnavailableError],
-    security: { bearer: HttpApiSecurity.bearer }
+    security: { bearer }
   }
 ) {}
 
@@ -103,7 +115,7 @@ export class MessagesAccess extends HttpApiMiddleware.Service<MessagesAccess, { 
   "tollgate/MessagesAccess",
   {
     error: [MessagesAuthenticationError, MessagesPermissionError, MessagesRateLimitError, MessagesUnavailableError],
-    security: { bearer: HttpApiSecurity.bearer, apiKey: HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }) }
+    security: { bearer, apiKey }
   }
 ) {}
 
@@ -116,7 +128,7 @@ export class AccountAccess extends HttpApiMiddleware.Service<AccountAccess, { pr
   "tollgate/AccountAccess",
   {
     error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
-    security: { bearer: HttpApiSecurity.bearer, ...sessionCookies }
+    security: { bearer, ...sessionCookies }
   }
 ) {}
 
@@ -129,7 +141,7 @@ export class ManagementAccess extends HttpApiMiddleware.Service<ManagementAccess
   "tollgate/ManagementAccess",
   {
     error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
-    security: { bearer: HttpApiSecurity.bearer, ...sessionCookies }
+    security: { bearer, ...sessionCookies }
   }
 ) {}
 
@@ -182,3 +194,21 @@ export class LegacyEnvelope extends HttpApiMiddleware.Service<LegacyEnvelope>()(
 export class MessagesEnvelope extends HttpApiMiddleware.Service<MessagesEnvelope>()("tollgate/MessagesEnvelope", {
   error: [MessagesBadRequestError, MessagesTooLargeError, MessagesMediaTypeError, MessagesInternalError]
 }) {}
+
+/** A credential that an operation can accept. */
+export type CredentialKind = "inference key" | "management key" | "session" | "none"
+
+const accesses = new Map<string, readonly [CredentialKind, ...ReadonlyArray<CredentialKind>]>([
+  [InferenceAccess.key, ["inference key"]],
+  [LegacyAccess.key, ["inference key"]],
+  [MessagesAccess.key, ["inference key"]],
+  [AccountAccess.key, ["inference key", "session"]],
+  [ManagementAccess.key, ["management key", "session"]],
+  [OwnerAccess.key, ["session"]]
+])
+
+/** Returns every credential that an endpoint accepts, the usual one first. */
+export const credentialsOf = (
+  endpoint: HttpApiEndpoint.Top
+): readonly [CredentialKind, ...ReadonlyArray<CredentialKind>] =>
+  [...endpoint.middlewares].map(({ key }) => accesses.get(key)).find((one) => one !== undefined) ?? ["none"]

@@ -73,7 +73,7 @@ export class Api extends HttpApi.make("tollgate")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.AdditionalSchemas, [ChatCompletionChunk, ResponsesStreamEvent, MessagesStreamEvent])
-  .annotate(OpenApi.Transform, published)
+  .annotate(OpenApi.Transform, (document): Record<string, unknown> => published(document, Api.groups))
   .annotateMerge(
     OpenApi.annotations({
       title: "tollgate",

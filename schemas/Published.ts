@@ -1,5 +1,8 @@
 /** Adds to the published contract what does not follow from the schemas. */
-
+import { Context, Option } from "effect"
+import { type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
+import { credentialsOf } from "./Access.ts"
+import { Operation as Facts } from "./Operation.ts"
 import descriptions from "./published/descriptions.json" with { type: "json" }
 
 type Json = Record<string, unknown>
@@ -8,12 +11,19 @@ type Json = Record<string, unknown>
 interface Document extends Record<string, unknown> {
   readonly components: { readonly schemas: Record<string, Json> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly tags: ReadonlyArray<{ readonly name: string }>
 }
 
 type Content = Readonly<Record<string, { readonly schema: Json }>>
 
 interface Operation extends Json {
-  readonly responses: Readonly<Record<string, Json & { readonly content?: Content }>>
+  readonly operationId: string
+  readonly responses: Readonly<Record<string, Response>>
+}
+
+interface Response extends Json {
+  readonly description: string
+  readonly content?: Content
 }
 
 /**
@@ -98,26 +108,57 @@ const events: Readonly<Record<string, string>> = {
   MessagesAnswer: "MessagesStreamEvent"
 }
 
-/** A stream is described by what the `data` of one of its events holds. */
+const nameOf = (schema: Json | undefined): string => String(schema?.["$ref"]).split("/").at(-1) ?? ""
+
+/** Describes a stream by the `data` of one of its events. */
 const withEvents = (content: Content): Content => {
-  const answer = String(content["application/json"]?.schema["$ref"]).split("/").at(-1) ?? ""
-  const event = events[answer]
+  const event = events[nameOf(content["application/json"]?.schema)]
   if (content[EVENTS] === undefined || event === undefined) return content
   const schema = { $ref: `#/components/schemas/${event}`, description: "The JSON in the `data` of each event." }
   return { ...content, [EVENTS]: { schema } }
 }
 
+const sentences: Readonly<Record<string, string>> = descriptions
+
+const firstSentence = (text: string): string => /^[^]*?[.:](?= [A-Z`]|$)/.exec(text)?.[0].replace(/:$/, ".") ?? text
+
+/** The status before the description of an error, which the response already has as its key. */
+const STATUS = /^\d{3} — (.)/
+
+/** The first sentence about the schema of a response. A response without a described schema keeps its own description. */
+const responseSentence = ({ content, description }: Response): string => {
+  const about = sentences[nameOf(content?.["application/json"]?.schema)]
+  return about === undefined
+    ? description
+    : firstSentence(about).replace(STATUS, (_, first: string) => first.toUpperCase())
+}
+
 const mapValues = <A, B>(all: Readonly<Record<string, A>>, change: (one: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(all).map(([name, one]) => [name, change(one)]))
 
-const withStreams = (paths: Document["paths"]): Document["paths"] =>
-  mapValues(paths, (methods) =>
-    mapValues(methods, (operation) => ({
-      ...operation,
-      responses: mapValues(operation.responses, (response) =>
-        response.content === undefined ? response : { ...response, content: withEvents(response.content) }
-      )
-    }))
+const withResponses = (responses: Operation["responses"]): Operation["responses"] =>
+  mapValues(responses, (response) => {
+    const description = responseSentence(response)
+    return response.content === undefined
+      ? { ...response, description }
+      : { ...response, description, content: withEvents(mapValues(response.content, ({ schema }) => ({ schema }))) }
+  })
+
+type Groups = Readonly<Record<string, HttpApiGroup.Constraint>>
+
+/** The facts of every operation as members of its description, by the operation's name. */
+const factsIn = (groups: Groups): ReadonlyMap<string, Json> =>
+  new Map(
+    (Object.values(groups) as ReadonlyArray<unknown> as ReadonlyArray<HttpApiGroup.Top>)
+      .flatMap(({ endpoints }): ReadonlyArray<HttpApiEndpoint.Top> => Object.values(endpoints))
+      .flatMap((endpoint): ReadonlyArray<readonly [string, Json]> => {
+        const id = Context.getOption(endpoint.annotations, OpenApi.Identifier)
+        const facts = Context.getOption(endpoint.annotations, Facts)
+        if (Option.isNone(id) || Option.isNone(facts)) return []
+        const { charge, limit, scope } = facts.value
+        const members = { "x-charge": charge, "x-limit": limit, "x-credential": credentialsOf(endpoint) }
+        return [[id.value, scope === undefined ? members : { ...members, "x-scope": scope }]]
+      })
   )
 
 /**
@@ -145,12 +186,19 @@ export const described = (
   )
 }
 
+/** The names of the tags with the messages beside the other formats of chat. The group comes late because its errors have another form. */
+const inReadingOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.flatMap((name) => (name === "messages" ? [] : name === "responses" ? [name, "messages"] : [name]))
+
+/** The address of a gateway that runs with its defaults. A served document has the gateway's own instead. */
+const servers = [{ url: "http://127.0.0.1:8787", description: "A gateway with the default settings." }]
+
 /**
- * The document with descriptions, with the requests open that accept unknown fields, with their additional fields, and with the events
- * of streams.
+ * The document with descriptions, with the facts of every operation, with the requests open that accept unknown fields, with their
+ * additional fields, and with the events of streams.
  */
-export const published = (document: Record<string, unknown>): Record<string, unknown> => {
-  const { components, paths } = document as Document
+export const published = (document: Record<string, unknown>, groups: Groups): Record<string, unknown> => {
+  const { components, openapi, info, paths, tags, ...others } = document as Document
   const schemas = { ...components.schemas }
   for (const name of OPEN) {
     const schema = opened(schemas[name]) as Json
@@ -158,9 +206,23 @@ export const published = (document: Record<string, unknown>): Record<string, unk
     schemas[name] =
       more === undefined ? schema : { ...schema, properties: { ...(schema["properties"] as Json), ...more } }
   }
+  const facts = factsIn(groups)
   return {
-    ...document,
-    paths: withStreams(paths),
-    components: { ...components, schemas: described(schemas, descriptions) }
+    openapi,
+    info,
+    servers,
+    tags: inReadingOrder(tags.map(({ name }) => name)).map((name) => ({
+      name,
+      description: sentences[`tag:${name}`]
+    })),
+    paths: mapValues(paths, (methods) =>
+      mapValues(methods, (operation) => ({
+        ...operation,
+        ...facts.get(operation.operationId),
+        responses: withResponses(operation.responses)
+      }))
+    ),
+    components: { ...components, schemas: described(schemas, descriptions) },
+    ...others
   }
 }

@@ -988,11 +988,13 @@ describe("failures decode with the one error schema", () => {
 })
 
 describe("the served document", () => {
-  it.live("is the published one", () =>
+  it.live("is the published one with the public URL as its server", () =>
     Effect.gen(function* () {
-      const service = yield* startService()
+      const service = yield* startService({ PUBLIC_URL: "http://gateway.localhost:8787" })
       const served = yield* Effect.promise(() => fetch(`${service.api}/openapi.json`))
-      assert.strictEqual(openApiText(yield* json(served)), openApiText())
+      const { servers, ...body } = yield* json(served)
+      assert.deepStrictEqual(servers, [{ url: "http://gateway.localhost:8787", description: "This gateway." }])
+      assert.strictEqual(openApiText({ ...document, ...body }), openApiText())
     }).pipe(Effect.scoped)
   )
 })

@@ -85,7 +85,9 @@ export class FilesGroup extends HttpApiGroup.make("files")
     }).annotateMerge(operation("files.get", "Retrieve a file's metadata", free)),
     HttpApiEndpoint.get("fileContent", "/files/:file_id/content", {
       params,
-      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "application/jsonl" })),
+      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "application/jsonl" })).annotate({
+        description: "The file: one JSON object per line."
+      }),
       error: NotFoundError
     }).annotateMerge(operation("files.content", "Retrieve the content of a file", free)),
     HttpApiEndpoint.delete("deleteFile", "/files/:file_id", {

@@ -37,5 +37,7 @@ export const speechTypes = {
 
 /** The complete audio. The `X-Cost-USD` header contains its cost, and `X-Balance-Warning` reports a low balance. */
 export const spokenAnswers = Object.values(speechTypes).map((contentType) =>
-  Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType }))
+  Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType })).annotate({
+    description: "The complete audio. The `X-Cost-USD` header contains its cost."
+  })
 )

@@ -108,7 +108,7 @@ export class VideosGroup extends HttpApiGroup.make("videos")
     ),
     HttpApiEndpoint.get("getVideoContent", "/videos/:id/content", {
       params,
-      success: HttpApiSchema.Empty(302),
+      success: HttpApiSchema.Empty(302).annotate({ description: "`Location` is the address of the file." }),
       error: [NotFoundError, UpstreamError]
     }).annotateMerge(
       operation("videos.content", "Redirect to the file of a completed video", {

@@ -1,7 +1,9 @@
-/** The documentation: `/docs`, `/llms.txt`, and the links at the API's root. */
+/** The documentation: `/docs`, `/llms.txt`, the OpenAPI document, and the links at the API's root. */
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { OpenApi } from "effect/http-api"
+import { Api } from "../../schemas/Api.ts"
 import { indexHtml, pageHtml, referenceHtml } from "../documentation/Frame.ts"
 import { type Page, readPages } from "../documentation/Library.ts"
 import { llmsFullText, llmsText, searchEntries } from "../documentation/Texts.ts"
@@ -60,9 +62,14 @@ const assetsOf = Effect.gen(function* () {
   } satisfies Readonly<Record<string, Asset>>
 })
 
-/** The files of the documentation by their paths. */
+/** The contract with this gateway as its server. */
+const contractText = (base: string): string =>
+  JSON.stringify({ ...OpenApi.fromApi(Api), servers: [{ url: base, description: "This gateway." }] })
+
+/** The contract and the files of the documentation by their paths. */
 const assetsByPath = (pages: ReadonlyArray<Page>, base: () => string): ReadonlyMap<string, Asset> =>
   new Map([
+    [OPENAPI_PATH, text("application/json", () => contractText(base()))],
     ["/docs", text("text/html", () => indexHtml(pages))],
     ["/docs/api", text("text/html", () => referenceHtml(pages), POLICY.reference)],
     ["/docs/search.json", text("application/json", () => JSON.stringify(searchEntries(pages)))],

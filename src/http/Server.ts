@@ -33,7 +33,6 @@ import { makeDirect } from "./Direct.ts"
 import { layer as documentation } from "./Documentation.ts"
 import { keepEarly } from "./Early.ts"
 import { layer as edge } from "./Edge.ts"
-import { OPENAPI_PATH } from "./KnownPaths.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
 import { layer as files } from "./Files.ts"
@@ -225,7 +224,7 @@ export const layerListening = <R = never>(
   )
 
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
+  HttpApiBuilder.layer(Api).pipe(
     Layer.provide(
       Layer.mergeAll(
         chat,

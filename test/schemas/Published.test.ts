@@ -12,6 +12,14 @@ import { openApiText, operations, operationsText } from "../support/Published.ts
 
 const file = (name: string) => new URL(`../../schemas/published/${name}`, import.meta.url).pathname
 
+interface Document {
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly components: any
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly paths: any
+  readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
+}
+
 // `npm run published` writes the files anew; what changed is then seen in review.
 describe("the published contract", () => {
   it("has every file", () => {
@@ -27,7 +35,7 @@ describe("the published contract", () => {
   it("lists in operations.txt every operation", () =>
     expect(operationsText()).toMatchFileSnapshot(file("operations.txt")))
 
-  const { components, paths } = JSON.parse(openApiText())
+  const { components, paths, tags }: Document = JSON.parse(openApiText())
 
   it("leaves open what may have members that nobody knows, and nothing else", () => {
     const { schemas } = components
@@ -82,6 +90,34 @@ describe("the published contract", () => {
       schemas.filter(([, { description }]) => description === undefined).map(([name]) => name),
       []
     )
+  })
+
+  it("describes every tag, in the order of reading", () => {
+    const names = tags.map(({ name }) => name)
+    assert.deepStrictEqual(names.slice(0, 4), ["chat", "responses", "messages", "embeddings"])
+    assert.strictEqual(new Set(names).size, names.length)
+    for (const { description, name } of tags) assert.match(description, /^[A-Z].*\.$/, name)
+  })
+
+  it("describes every response in a sentence, and every security scheme", () => {
+    for (const { id, method, path } of operations) {
+      const responses = Object.entries<{ readonly description: string }>(paths[path][method.toLowerCase()].responses)
+      for (const [status, { description }] of responses) {
+        assert.match(description, /^[A-Z`].* .*\.$/, `${id} ${status}`)
+      }
+    }
+    for (const scheme of Object.values<object>(components.securitySchemes)) assert.property(scheme, "description")
+  })
+
+  it("states the charge, limit, scope and credential of each operation", () => {
+    for (const { charge, credentials, id, limit, method, path, scope } of operations) {
+      const operation = paths[path][method.toLowerCase()]
+      assert.deepStrictEqual(
+        ["x-charge", "x-limit", "x-scope", "x-credential"].map((name) => operation[name]),
+        [charge, limit, scope, [...credentials]],
+        id
+      )
+    }
   })
 
   it("names each operation once, in words and dots", () => {

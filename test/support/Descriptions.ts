@@ -46,8 +46,10 @@ const membersOf = (
   return { own, included: whole === undefined ? spread : [...spread, whole] }
 }
 
-/** The published names of a declaration: its identifier or, for an error, that of its encoded form. */
+/** The published name of a declaration: its identifier, for an error that of its encoded form, and for a group `tag:` with its name. */
 const publishedName = (code: string): string | undefined => {
+  const group = /class \w+ extends HttpApiGroup\.make\("(\w+)"\)/.exec(code)?.[1]
+  if (group !== undefined) return `tag:${group}`
   const error = /Schema\.Error<\w+>\(\s*"(\w+)"/.exec(code)?.[1]
   return error === undefined ? [...code.matchAll(/identifier: "(\w+)"/g)].at(-1)?.[1] : `${error}Encoded`
 }

@@ -1,19 +1,9 @@
 /** The contract in its published forms, derived from the schemas. */
 import { Context, Option } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
-import {
-  AccountAccess,
-  InferenceAccess,
-  LegacyAccess,
-  ManagementAccess,
-  MessagesAccess,
-  OwnerAccess
-} from "../../schemas/Access.ts"
+import { type CredentialKind, credentialsOf } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
-
-/** What a caller shows to be let in. */
-export type CredentialKind = "inference key" | "management key" | "session" | "none"
 
 /** An endpoint of the contract as its published line has it. */
 export interface PublishedOperation extends OperationFacts {
@@ -31,16 +21,6 @@ export interface PublishedOperation extends OperationFacts {
 
 const document = OpenApi.fromApi(Api)
 
-/** The credentials that each access accepts. */
-const accesses = new Map<string, PublishedOperation["credentials"]>([
-  [InferenceAccess.key, ["inference key"]],
-  [LegacyAccess.key, ["inference key"]],
-  [MessagesAccess.key, ["inference key"]],
-  [AccountAccess.key, ["inference key", "session"]],
-  [ManagementAccess.key, ["management key", "session"]],
-  [OwnerAccess.key, ["session"]]
-])
-
 const takesIdempotencyKey = (path: string, method: string): boolean =>
   document.paths[path]?.[method.toLowerCase() as "post"]?.parameters.some(({ name }) => name === "idempotency-key") ===
   true
@@ -55,9 +35,7 @@ const published = (endpoint: HttpApiEndpoint.Top): PublishedOperation => {
   }
   const path = endpoint.path.replace(/:(\w+)/g, "{$1}")
   const safe = endpoint.method === "GET" || facts.value.safe === true
-  const credentials =
-    [...endpoint.middlewares].map(({ key }) => accesses.get(key)).find((one) => one !== undefined) ??
-    (["none"] as const)
+  const credentials = credentialsOf(endpoint)
   return {
     ...facts.value,
     id: id.value,
@@ -94,16 +72,5 @@ export const operationsText = (): string => {
   return `${lines.join("\n")}\n`
 }
 
-/** How a stream fails inside the framework is none of the contract's business. */
-const withoutInternals = (value: unknown): unknown => {
-  if (typeof value !== "object" || value === null) return value
-  if (Array.isArray(value)) return value.map(withoutInternals)
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([name]) => name !== "x-effect-stream")
-      .map(([name, member]) => [name, withoutInternals(member)])
-  )
-}
-
-/** The OpenAPI document, as published or as served, in its published form. */
-export const openApiText = (of: unknown = document): string => `${JSON.stringify(withoutInternals(of), null, 2)}\n`
+/** The OpenAPI document as the published file has it. */
+export const openApiText = (of: unknown = document): string => `${JSON.stringify(of, null, 2)}\n`
