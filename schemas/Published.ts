@@ -4,6 +4,7 @@ import { type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-ap
 import { credentialsOf } from "./Access.ts"
 import { Operation as Facts } from "./Operation.ts"
 import descriptions from "./published/descriptions.json" with { type: "json" }
+import examples from "./published/examples.json" with { type: "json" }
 
 type Json = Record<string, unknown>
 
@@ -14,10 +15,11 @@ interface Document extends Record<string, unknown> {
   readonly tags: ReadonlyArray<{ readonly name: string }>
 }
 
-type Content = Readonly<Record<string, { readonly schema: Json }>>
+type Content = Readonly<Record<string, { readonly schema: Json; readonly example?: unknown }>>
 
 interface Operation extends Json {
   readonly operationId: string
+  readonly requestBody?: Json & { readonly content: Content }
   readonly responses: Readonly<Record<string, Response>>
 }
 
@@ -133,8 +135,8 @@ const responseSentence = ({ content, description }: Response): string => {
     : firstSentence(about).replace(STATUS, (_, first: string) => first.toUpperCase())
 }
 
-const mapValues = <A, B>(all: Readonly<Record<string, A>>, change: (one: A) => B): Record<string, B> =>
-  Object.fromEntries(Object.entries(all).map(([name, one]) => [name, change(one)]))
+const mapValues = <A, B>(all: Readonly<Record<string, A>>, change: (one: A, name: string) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(all).map(([name, one]) => [name, change(one, name)]))
 
 const withResponses = (responses: Operation["responses"]): Operation["responses"] =>
   mapValues(responses, (response) => {
@@ -186,6 +188,27 @@ export const described = (
   )
 }
 
+interface Example {
+  readonly request?: unknown
+  readonly response?: unknown
+}
+
+const exampleOf = (id: string): Example => (examples as Readonly<Record<string, Example>>)[id] ?? {}
+
+/** Adds the examples of the operation's request and of its JSON answer. */
+const withExamples = (operation: Operation): Operation => {
+  const { requestBody } = operation
+  const { request, response } = exampleOf(operation.operationId)
+  const responses = mapValues(operation.responses, (one, status) => {
+    const json = one.content?.["application/json"]
+    if (response === undefined || json === undefined || !status.startsWith("2")) return one
+    return { ...one, content: { ...one.content, "application/json": { ...json, example: response } } }
+  })
+  if (request === undefined || requestBody === undefined) return { ...operation, responses }
+  const content = mapValues(requestBody.content, (one) => ({ ...one, example: request }))
+  return { ...operation, responses, requestBody: { ...requestBody, content } }
+}
+
 /** The names of the tags with the messages beside the other formats of chat. The group comes late because its errors have another form. */
 const inReadingOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.flatMap((name) => (name === "messages" ? [] : name === "responses" ? [name, "messages"] : [name]))
@@ -194,7 +217,7 @@ const inReadingOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
 const servers = [{ url: "http://127.0.0.1:8787", description: "A gateway with the default settings." }]
 
 /**
- * The document with descriptions, with the facts of every operation, with the requests open that accept unknown fields, with their
+ * The document with descriptions, with the facts and examples of every operation, with the requests open that accept unknown fields, with their
  * additional fields, and with the events of streams.
  */
 export const published = (document: Record<string, unknown>, groups: Groups): Record<string, unknown> => {
@@ -216,11 +239,13 @@ export const published = (document: Record<string, unknown>, groups: Groups): Re
       description: sentences[`tag:${name}`]
     })),
     paths: mapValues(paths, (methods) =>
-      mapValues(methods, (operation) => ({
-        ...operation,
-        ...facts.get(operation.operationId),
-        responses: withResponses(operation.responses)
-      }))
+      mapValues(methods, (operation) =>
+        withExamples({
+          ...operation,
+          ...facts.get(operation.operationId),
+          responses: withResponses(operation.responses)
+        })
+      )
     ),
     components: { ...components, schemas: described(schemas, descriptions) },
     ...others
