@@ -1,23 +1,34 @@
 /** Values checked with the JSON Schemas of the published document, as a program that knows only the document would. */
-import { type Schema, Validator } from "@cfworker/json-schema"
+import { dereference, type Schema, validate } from "@cfworker/json-schema"
 import { openApiText } from "./Published.ts"
 
-const document = JSON.parse(openApiText())
+const { components } = JSON.parse(openApiText())
 
-const validators = new Map<string, Validator>()
+const root = { components } as Schema
 
-const validatorOf = (schema: object): Validator => {
+/** The schemas by their addresses. Making it takes longer than checking a value, so all named schemas share one. */
+const named = dereference(root)
+
+const inline = new Map<string, readonly [Schema, ReturnType<typeof dereference>]>()
+
+/** A schema without a name, together with those that it refers to. */
+const inlineOf = (schema: object): readonly [Schema, ReturnType<typeof dereference>] => {
   const key = JSON.stringify(schema)
-  const known = validators.get(key)
+  const known = inline.get(key)
   if (known !== undefined) return known
-  const whole = { ...schema, components: document.components } as Schema
-  const validator = new Validator(whole, "2020-12", false)
-  validators.set(key, validator)
-  return validator
+  const whole = { ...structuredClone(schema), components: structuredClone(components) } as Schema
+  const made = [whole, dereference(whole)] as const
+  inline.set(key, made)
+  return made
 }
 
 /** Returns what in a value breaks a schema of the document, or undefined. */
 export const breach = (schema: object, value: unknown): string | undefined => {
-  const { errors, valid } = validatorOf(schema).validate(value)
+  const reference = (schema as { readonly $ref?: string }).$ref
+  const [from, lookup] =
+    reference === undefined
+      ? inlineOf(schema)
+      : ([components.schemas[reference.split("/").at(-1)!] as Schema, named] as const)
+  const { errors, valid } = validate(value, from, "2020-12", lookup, false)
   return valid ? undefined : errors.map(({ error, instanceLocation }) => `${instanceLocation}: ${error}`).join("\n")
 }
