@@ -1,12 +1,42 @@
 import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { type Failure, failure } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { accountByEmail, type AccountRow, anyAccount, insertAccount, setLimitScale } from "./AccountsSql.ts"
+import { formatUsd } from "../domain/Money.ts"
+import {
+  accountByEmail,
+  type AccountRow,
+  type AccountState,
+  anyAccount,
+  insertAccount,
+  lockRunning,
+  lockState,
+  setLimitScale,
+  setState
+} from "./AccountsSql.ts"
 import { type Actor, Audit } from "./Audit.ts"
+import { outdateKeys, revokeKeysOf } from "./KeysSql.ts"
 
 /** An account with this address exists already. */
 export class EmailTaken extends Data.TaggedError("EmailTaken")<{ readonly email: string }> {}
+
+/** The account does not allow the change of its state. */
+export class StateRefused extends Data.TaggedError("StateRefused")<{ readonly message: string }> {}
+
+/** Returns why an account in this state may not act; undefined when it may. */
+export const stoppedAccount = (state: AccountState, reason: string | null): Failure | undefined => {
+  if (state === "active") return undefined
+  const detail = `This account is ${state}${reason === null ? "" : `: ${reason}`}`
+  return failure({ _tag: state === "closed" ? "AccountClosed" : "AccountSuspended", detail })
+}
+
+/** A change of an account's state by an operator. */
+export interface StateChange {
+  readonly to: AccountState
+  readonly reason: string
+  readonly actor: Actor
+}
 
 /** The paying accounts. A new account has an empty balance; only the ledger changes it. */
 export class Accounts extends Context.Service<
@@ -25,6 +55,15 @@ export class Accounts extends Context.Service<
     readonly exist: Effect.Effect<boolean, Unavailable>
     /** Sets the factor that multiplies every rate limit of the account. It must be greater than 0. */
     readonly setLimitScale: (account: AccountRow, scale: number, actor: Actor) => Effect.Effect<void, Unavailable>
+    /**
+     * Suspends, resumes or closes an account, at once on every node. A suspended account gets no new hold and no sign-in; its running
+     * requests settle, and nothing is deleted. Closing revokes every key and cannot be undone. Fails with `StateRefused` when the
+     * account is in that state already or is closed, and when it is to be closed while requests run.
+     */
+    readonly setState: (
+      account: Pick<AccountRow, "id">,
+      change: StateChange
+    ) => Effect.Effect<void, StateRefused | Unavailable>
   }
 >()("tollgate/account/Accounts") {
   static readonly layer = Layer.effect(
@@ -46,7 +85,7 @@ export class Accounts extends Context.Service<
               })
             ),
             sql.withTransaction,
-            Effect.as({ id, email, limit_scale: 1 }),
+            Effect.as({ id, email, limit_scale: 1, state: "active" as const, state_reason: null }),
             Effect.catchIf(
               (error) => error.reason._tag === "UniqueViolation",
               () => Effect.fail(new EmailTaken({ email }))
@@ -69,8 +108,44 @@ export class Accounts extends Context.Service<
             ),
             sql.withTransaction,
             storeErrors
-          )
+          ),
+        setState: ({ id }, change) => changedState({ sql, audit }, id, change)
       })
     })
   )
 }
+
+const eventTypes: Readonly<Record<AccountState, string>> = {
+  active: "account.resumed",
+  suspended: "account.suspended",
+  closed: "account.closed"
+}
+
+const changedState = (
+  { audit, sql }: { readonly sql: SqlClient.SqlClient; readonly audit: Audit["Service"] },
+  id: string,
+  { actor, reason, to }: StateChange
+): Effect.Effect<void, StateRefused | Unavailable> =>
+  Effect.gen(function* () {
+    const from = yield* lockState(sql, id)
+    if (from === to) return yield* new StateRefused({ message: `The account ${id} is already ${to}` })
+    if (from === undefined || from === "closed") {
+      return yield* new StateRefused({ message: `The account ${id} is closed; a closed account stays closed` })
+    }
+    yield* setState(sql, id, { state: to, reason: to === "active" ? null : reason })
+    let revoked: { readonly keys_revoked?: number } = {}
+    if (to === "closed") {
+      revoked = { keys_revoked: yield* revokeKeysOf(sql, id) }
+      // After the keys, so that a hold that waits for this lock finds them revoked.
+      const { held, requests } = yield* lockRunning(sql, id)
+      if (held > 0n || requests > 0) {
+        const message = `The account ${id} has ${requests} running requests that hold ${formatUsd(held)}; suspend it and close it when they have ended`
+        return yield* new StateRefused({ message })
+      }
+    } else yield* outdateKeys(sql, id)
+    yield* audit.append({
+      ...{ accountId: id, actor, type: eventTypes[to] },
+      resource: { type: "account", id },
+      changes: { state: { from, to }, reason, ...revoked }
+    })
+  }).pipe(sql.withTransaction, storeErrors)

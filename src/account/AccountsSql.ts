@@ -1,10 +1,15 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
+export type AccountState = "active" | "suspended" | "closed"
+
 export interface AccountRow {
   readonly id: string
   readonly email: string
   readonly limit_scale: number
+  readonly state: AccountState
+  /** The operator's reason for the state. */
+  readonly state_reason: string | null
 }
 
 export const insertAccount = (sql: SqlClient.SqlClient, id: string, email: string) =>
@@ -15,7 +20,7 @@ export const insertAccount = (sql: SqlClient.SqlClient, id: string, email: strin
 
 export const accountByEmail = (sql: SqlClient.SqlClient, email: string) =>
   Effect.map(
-    sql<AccountRow>`SELECT id, email, limit_scale FROM account WHERE lower(email) = lower(${email})`,
+    sql<AccountRow>`SELECT id, email, limit_scale, state, state_reason FROM account WHERE lower(email) = lower(${email})`,
     (rows) => rows[0]
   )
 
@@ -24,3 +29,34 @@ export const anyAccount = (sql: SqlClient.SqlClient) =>
 
 export const setLimitScale = (sql: SqlClient.SqlClient, id: string, scale: number) =>
   sql`UPDATE account SET limit_scale = ${scale}::float8 WHERE id = ${id}`
+
+/** Locks the account and returns its state. */
+export const lockState = (sql: SqlClient.SqlClient, id: string) =>
+  Effect.map(
+    sql<Pick<AccountRow, "state">>`SELECT state FROM account WHERE id = ${id} FOR NO KEY UPDATE`,
+    (rows) => rows[0]?.state
+  )
+
+export const setState = (
+  sql: SqlClient.SqlClient,
+  id: string,
+  { reason, state }: { readonly state: AccountState; readonly reason: string | null }
+) => sql`UPDATE account SET state = ${state}, state_reason = ${reason}::text, state_changed_at = now() WHERE id = ${id}`
+
+/** What keeps an account from being closed: its held money in nano-USD and its running requests. */
+export interface Running {
+  readonly held: bigint
+  readonly requests: number
+}
+
+/** Locks the account's money, so that no hold opens before the transaction ends. */
+export const lockRunning = (sql: SqlClient.SqlClient, id: string) =>
+  Effect.gen(function* () {
+    yield* sql`SELECT 1 FROM balance WHERE account_id = ${id} FOR UPDATE`
+    const [running = { held: 0n, requests: 0 }] = yield* sql<Running>`SELECT
+        (SELECT held FROM balance WHERE account_id = ${id})
+          + COALESCE((SELECT held FROM play_balance WHERE account_id = ${id}), 0) AS held,
+        ((SELECT count(*) FROM request WHERE account_id = ${id} AND state = 'open')
+          + (SELECT count(*) FROM request WHERE account_id = ${id} AND state = 'settled' AND closed IS NULL))::int AS requests`
+    return running
+  })

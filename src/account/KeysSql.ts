@@ -5,6 +5,7 @@ import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
 import { limitTo } from "../platform/Sql.ts"
+import type { AccountState } from "./AccountsSql.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -18,6 +19,8 @@ export interface KeyRow {
   readonly active: boolean
   readonly expires_at: Date | null
   readonly limit_scale: number
+  readonly account_state: AccountState
+  readonly account_state_reason: string | null
   /** The budget of the key itself. */
   readonly budget_id: string | null
   readonly budget_period: BudgetPeriodName | null
@@ -37,6 +40,7 @@ export interface KeyRow {
 const keyWhere = (sql: Sql, named: Statement.Fragment): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale,
+        a.state AS account_state, a.state_reason AS account_state_reason,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
         k.budget_id, b.period AS budget_period, p.budget_id AS project_budget_id, shared.period AS project_budget_period,
         k.budgets_epoch, k.routing, p.routing AS project_routing, p.data_policy AS project_data_policy,
@@ -51,10 +55,11 @@ export const keyByHash = (sql: Sql, hash: Uint8Array) => keyWhere(sql, sql`k.has
 
 export const keyRowById = (sql: Sql, id: string) => keyWhere(sql, sql`k.id = ${id}`)
 
-/** Reports whether a key is usable now. Returns false for an unknown key. */
+/** Reports whether a key is usable now. Returns false for an unknown key and for a key of an account that is not active. */
 export const keyIsActive = (sql: Sql, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
-    sql`SELECT 1 FROM api_key WHERE id = ${id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
+    sql`SELECT 1 FROM api_key k JOIN account a ON a.id = k.account_id
+      WHERE k.id = ${id} AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AND a.state = 'active'`,
     (rows) => rows.length === 1
   )
 
@@ -119,6 +124,19 @@ export const revokeKey = (sql: Sql, id: string, of: KeysOf | undefined) =>
       AND (${of?.accountId ?? null}::text IS NULL OR account_id = ${of?.accountId ?? null} AND kind = ${of?.kind ?? null})
       RETURNING account_id`,
     (rows) => rows[0]?.account_id
+  )
+
+/**
+ * Makes every node read the account's keys again before their next hold, because the ledger refuses a hold that knows an earlier epoch.
+ */
+export const outdateKeys = (sql: Sql, accountId: string) =>
+  sql`UPDATE api_key SET budgets_epoch = budgets_epoch + 1 WHERE account_id = ${accountId} AND revoked_at IS NULL`
+
+/** Revokes all keys of an account. Returns how many were not revoked before. */
+export const revokeKeysOf = (sql: Sql, accountId: string): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql`UPDATE api_key SET revoked_at = now() WHERE account_id = ${accountId} AND revoked_at IS NULL RETURNING 1`,
+    (rows) => rows.length
   )
 
 /** A key as lists show it, with its budget in the current period. Amounts are in nano-USD. */

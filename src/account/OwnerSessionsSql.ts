@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import type { AccountState } from "./AccountsSql.ts"
 
 /** An active session with the account's fields that decide a request. */
 export interface SessionRow {
@@ -7,6 +8,8 @@ export interface SessionRow {
   readonly account_id: string
   readonly email: string
   readonly limit_scale: number
+  readonly state: AccountState
+  readonly state_reason: string | null
   readonly ends_at: Date
 }
 
@@ -29,7 +32,7 @@ export const sessionByHash = (
 ): Effect.Effect<SessionRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<SessionRow>`WITH found AS (
-      SELECT s.id, s.account_id, s.seen_at, a.email, a.limit_scale,
+      SELECT s.id, s.account_id, s.seen_at, a.email, a.limit_scale, a.state, a.state_reason,
           s.created_at + ${wholeMs} * interval '1 millisecond' AS ends_at
         FROM owner_session s JOIN account a ON a.id = s.account_id
         WHERE s.hash = ${hash} AND s.created_at > now() - ${wholeMs} * interval '1 millisecond'
@@ -37,7 +40,7 @@ export const sessionByHash = (
     ), seen AS (
       UPDATE owner_session SET seen_at = now()
         WHERE id IN (SELECT id FROM found WHERE seen_at < now() - interval '1 minute')
-    ) SELECT id, account_id, email, limit_scale, ends_at FROM found`,
+    ) SELECT id, account_id, email, limit_scale, state, state_reason, ends_at FROM found`,
     (rows) => rows[0]
   )
 

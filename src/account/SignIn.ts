@@ -6,7 +6,7 @@ import { Config } from "../platform/Config.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Mail, type MailError } from "../platform/Mail.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { Accounts } from "./Accounts.ts"
+import { Accounts, stoppedAccount } from "./Accounts.ts"
 import type { AccountRow } from "./AccountsSql.ts"
 import { Audit } from "./Audit.ts"
 import { type Bound, CODE_LIFE, Codes } from "./Codes.ts"
@@ -75,7 +75,8 @@ export class SignIn extends Context.Service<
      */
     readonly request: (email: string, client: string) => Effect.Effect<string, Failure | Unavailable>
     /**
-     * Signs in with a code and creates the account if there is none. Fails with `InvalidCode`, whatever part of the proof is wrong.
+     * Signs in with a code and creates the account if there is none. Fails with `InvalidCode`, whatever part of the proof is wrong,
+     * and with `AccountSuspended` or `AccountClosed` after a right proof.
      * `read` loads the rest of the response before the code is used up, so no session begins that the client never hears of.
      */
     readonly verify: <A>(
@@ -135,6 +136,8 @@ export class SignIn extends Context.Service<
               // Two requests may present the right code at once; only one of them signs in.
               if (!(yield* codes.use(subject, attempt.id))) return yield* failure({ _tag: "InvalidCode" })
               const account = yield* accountOf(email, requestId)
+              const stopped = stoppedAccount(account.state, account.state_reason)
+              if (stopped !== undefined) return yield* stopped
               const { id: sessionId, token } = yield* sessions.begin(account.id)
               yield* audit.append({
                 accountId: account.id,

@@ -3,6 +3,7 @@ import { Clock, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Accounts.ts"
+import type { AccountState } from "../account/AccountsSql.ts"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
 import { periodStart } from "../domain/Budget.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
@@ -204,7 +205,72 @@ const showAccount = Command.make(
   Command.provide(database)
 )
 
+/** Changes an account's state and prints what follows from it. */
+const changeState = (name: string, to: AccountState, reason: string, consequence: string) =>
+  Effect.gen(function* () {
+    const { email, id } = yield* namedAccount(name)
+    yield* (yield* Accounts).setState({ id }, { to, reason, actor: OPERATOR })
+    yield* print({
+      json: { account_id: id, email, state: to, reason },
+      text: `The account ${email} is ${to}. ${consequence}`
+    })
+  })
+
+const suspendAccount = Command.make(
+  "suspend",
+  { account: Flags.accountArgument, reason: Flags.reason },
+  Effect.fn("account suspend")(function* ({ account: name, reason }) {
+    yield* changeState(
+      name,
+      "suspended",
+      reason,
+      "Every node refuses its requests and its sign-in from now on; running requests finish. Nothing is deleted."
+    )
+  })
+).pipe(
+  Command.withDescription("Stop an account at once, on every node; its owner sees the reason"),
+  Command.withExamples([{ command: 'npm run admin -- account suspend ann@example.com --reason "payment disputed"' }]),
+  Command.provide(database)
+)
+
+const resumeAccount = Command.make(
+  "resume",
+  { account: Flags.accountArgument, reason: Flags.reason },
+  Effect.fn("account resume")(function* ({ account: name, reason }) {
+    yield* changeState(name, "active", reason, "Its keys and its sign-in work again, and its webhooks are delivered.")
+  })
+).pipe(
+  Command.withDescription("Let a suspended account work again, at once"),
+  Command.withExamples([{ command: 'npm run admin -- account resume ann@example.com --reason "dispute settled"' }]),
+  Command.provide(database)
+)
+
+const closeAccount = Command.make(
+  "close",
+  { account: Flags.accountArgument, reason: Flags.reason },
+  Effect.fn("account close")(function* ({ account: name, reason }) {
+    yield* changeState(
+      name,
+      "closed",
+      reason,
+      "Its keys are revoked for good. Its balance, receipts and audit log stay."
+    )
+  })
+).pipe(
+  Command.withDescription("Close an account without running requests for good: revoke its keys and refuse its sign-in"),
+  Command.withExamples([{ command: 'npm run admin -- account close ann@example.com --reason "closed by its owner"' }]),
+  Command.provide(database)
+)
+
 export const account = Command.make("account").pipe(
-  Command.withDescription("Create, find and show accounts, and set their limits"),
-  Command.withSubcommands([createAccount, listAccounts, showAccount, limitAccount])
+  Command.withDescription("Create, find, suspend and close accounts, and set their limits"),
+  Command.withSubcommands([
+    createAccount,
+    listAccounts,
+    showAccount,
+    limitAccount,
+    suspendAccount,
+    resumeAccount,
+    closeAccount
+  ])
 )

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import type { AccountState } from "../account/AccountsSql.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import { limitTo } from "../platform/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 type Rows<Row> = Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
 
-export const accountStates = ["active", "suspended", "closed"] as const
-export type AccountState = (typeof accountStates)[number]
+export const accountStates = ["active", "suspended", "closed"] as const satisfies ReadonlyArray<AccountState>
 
 /** An account with its money. Amounts are in nano-USD. */
 export interface AccountLine {

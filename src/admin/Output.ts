@@ -1,7 +1,7 @@
 /** Prints a command's result to standard output and everything else to standard error. */
 import { Cause, Console, Data, Effect, Layer, Logger, References } from "effect"
 import { CliError, CliOutput, Flag, GlobalFlag } from "effect/cli"
-import { EmailTaken } from "../account/Accounts.ts"
+import { EmailTaken, StateRefused } from "../account/Accounts.ts"
 import { NotAvailable, ReferenceUsed } from "../billing/Customers.ts"
 import { Failure } from "../domain/Failure.ts"
 import { messageOf } from "../http/Failures.ts"
@@ -71,7 +71,8 @@ export const presenter = CliOutput.layerPresenter({
 const sentenceOf = (error: unknown): string => {
   if (error instanceof Failure) return messageOf(error.reason)
   if (error instanceof EmailTaken) return `An account with the email address ${error.email} already exists`
-  if (error instanceof ReferenceUsed || error instanceof NotAvailable) return error.message
+  if (error instanceof ReferenceUsed || error instanceof NotAvailable || error instanceof StateRefused)
+    return error.message
   if (error instanceof Unavailable) return `The command cannot reach the ${error.store} (${String(error.cause)})`
   if (error instanceof BackupFileError || error instanceof BackupRefused) return error.message
   if (error instanceof StartError || error instanceof Refused || CliError.isCliError(error)) return error.message

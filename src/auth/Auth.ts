@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
 import { hashKey, hashTextOf, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
+import { stoppedAccount } from "../account/Accounts.ts"
 import type { KeyRow } from "../account/KeysSql.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
@@ -39,6 +40,13 @@ const keyOf = (header: string): string | undefined => {
   return key === undefined || !isWellFormedKey(key) ? undefined : key
 }
 
+/** Fails for a key that is not active, or whose account is not. */
+const checked = (row: KeyRow | undefined): Effect.Effect<KeyRow, Failure> => {
+  if (row === undefined || !row.active) return Effect.fail(invalidKey)
+  const stopped = stoppedAccount(row.account_state, row.account_state_reason)
+  return stopped === undefined ? Effect.succeed(row) : Effect.fail(stopped)
+}
+
 /** What is remembered of a key. A corrected wall clock must not prolong that: only the end of the key itself goes by it. */
 interface Known {
   readonly principal: Principal
@@ -51,8 +59,8 @@ export class Auth extends Context.Service<
   Auth,
   {
     /**
-     * Fails with `MissingApiKey` without a header, `InvalidApiKey` for anything but an active key, `WrongKeyKind` for a key of
-     * the other kind, and `StoreUnavailable`, never a 401, when keys cannot be read.
+     * Fails with `MissingApiKey` without a header, `InvalidApiKey` for anything but an active key, `AccountSuspended` or
+     * `AccountClosed` for a key of such an account, `WrongKeyKind` for a key of the other kind, and `StoreUnavailable`, never a 401, when keys cannot be read.
      */
     readonly authenticate: (authorization: string | undefined, kind: KeyKind) => Effect.Effect<Principal, Failure>
     /**
@@ -108,7 +116,7 @@ export class Auth extends Context.Service<
       const active = (found: ReturnType<Keys["Service"]["findById"]>): Effect.Effect<KeyRow, Failure> =>
         found.pipe(
           Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
-          Effect.flatMap((row) => (row === undefined || !row.active ? Effect.fail(invalidKey) : Effect.succeed(row)))
+          Effect.flatMap(checked)
         )
 
       const read = (key: string) =>
@@ -154,10 +162,11 @@ export class Auth extends Context.Service<
         confirm: (keyId) =>
           keys.isActive(keyId).pipe(
             Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
-            Effect.flatMap((active) => {
-              if (active) return Effect.void
+            Effect.flatMap((usable) => {
+              if (usable) return Effect.void
               forget(keyId)
-              return Effect.fail(invalidKey)
+              // Reads why: the key or its account.
+              return Effect.flatMap(active(keys.findById(keyId)), () => Effect.fail(invalidKey))
             })
           ),
         forget,

@@ -49,6 +49,10 @@ export type Reason =
   | { readonly _tag: "InvalidApiKey" }
   | { readonly _tag: "WrongKeyKind"; readonly needed: "inference" | "management" }
   | { readonly _tag: "InsufficientScope"; readonly scope: string }
+  /** The operator stopped the account until further notice. */
+  | { readonly _tag: "AccountSuspended"; readonly detail: string }
+  /** The operator ended the account for good. */
+  | { readonly _tag: "AccountClosed"; readonly detail: string }
   | { readonly _tag: "NotSignedIn" }
   /** A page of another site may have sent it, for all that this header says. */
   | { readonly _tag: "CrossSiteRequest"; readonly header: string; readonly detail?: string }

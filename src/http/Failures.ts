@@ -48,6 +48,8 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   NotSignedIn: line(401, "authentication_error", "not_signed_in"),
   InsufficientCredits: line(402, "insufficient_quota", "insufficient_credits"),
   WrongKeyKind: line(403, "permission_error", "wrong_key_kind"),
+  AccountSuspended: line(403, "permission_error", "account_suspended"),
+  AccountClosed: line(403, "permission_error", "account_closed"),
   InsufficientScope: line(403, "permission_error", "insufficient_scope"),
   CrossSiteRequest: line(403, "permission_error", "cross_site_request"),
   NotFound: line(404, "not_found_error", "not_found"),
@@ -155,6 +157,8 @@ const sentenceOf = (reason: Reason): string => {
     case "VideoUnavailable":
     case "ServiceUnavailable":
     case "Conflict":
+    case "AccountSuspended":
+    case "AccountClosed":
       return reason.detail
     case "UnknownModel":
       return unknownModelMessage(reason)

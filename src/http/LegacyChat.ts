@@ -84,7 +84,7 @@ const legacyChat = Effect.gen(function* () {
     const asked = yield* Effect.fromResult(chatRequestOf(circumstances, { ...taken, body }, { ...wish, stream: false }))
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
       Effect.sync(() => {
-        if (reason._tag === "InvalidApiKey") auth.forget(principal.keyId)
+        if (reason._tag === "InvalidApiKey" || reason._tag === "AccountSuspended") auth.forget(principal.keyId)
       })
     )
     const asking = Effect.fnUntraced(function* (admission: Admission | undefined) {

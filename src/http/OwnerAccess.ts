@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Owner, OwnerAccess, type Signed, SignInAccess } from "../../schemas/Access.ts"
+import { stoppedAccount } from "../account/Accounts.ts"
 import { isCsrfTokenOf, OwnerSessions } from "../account/OwnerSessions.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
@@ -64,14 +65,15 @@ export const makeBySession = Effect.gen(function* () {
   const signed = (token: string): Effect.Effect<Signed, Failure> =>
     sessions.find(token).pipe(
       Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
-      Effect.flatMap((row) =>
-        row === undefined
-          ? Effect.fail(notSignedIn)
-          : Effect.succeed({
-              ...{ sessionId: row.id, accountId: row.account_id },
-              ...{ email: row.email, limitScale: row.limit_scale }
-            })
-      )
+      Effect.flatMap((row) => {
+        if (row === undefined) return Effect.fail(notSignedIn)
+        const stopped = stoppedAccount(row.state, row.state_reason)
+        if (stopped !== undefined) return Effect.fail(stopped)
+        return Effect.succeed({
+          ...{ sessionId: row.id, accountId: row.account_id },
+          ...{ email: row.email, limitScale: row.limit_scale }
+        })
+      })
     )
   const cookieOf = ({ byHttps }: Exchange) => sessionCookie(publicUrl.base(), byHttps())
   return {

@@ -18,7 +18,7 @@ export interface ClaimedRow extends SealedSecrets {
 
 /**
  * Claims at most `limit` due deliveries for the length of a lease. An endpoint has at most `each` running attempts, or one if it is
- * failing. Every endpoint gets its first attempt before any gets a second, and the longest waiting goes first. The cost is one
+ * failing. Deliveries of an account that is not active wait. Every endpoint gets its first attempt before any gets a second, and the longest waiting goes first. The cost is one
  * index step per endpoint with pending deliveries, however many each has.
  */
 export const claimDue = (
@@ -42,8 +42,8 @@ export const claimDue = (
       SELECT e.id, CASE WHEN e.failing_since IS NULL THEN ${options.each}::int ELSE 1 END - (
           SELECT count(*) FROM webhook_delivery c WHERE c.endpoint_id = e.id AND c.claim IS NOT NULL AND c.due_at > now()
         ) AS room
-      FROM head JOIN webhook_endpoint e ON e.id = head.endpoint_id
-      WHERE head.due_at <= now() AND e.status = 'enabled' AND e.sealed_with = ${options.sealedWith}
+      FROM head JOIN webhook_endpoint e ON e.id = head.endpoint_id JOIN account a ON a.id = e.account_id
+      WHERE head.due_at <= now() AND e.status = 'enabled' AND e.sealed_with = ${options.sealedWith} AND a.state = 'active'
     ), due AS (
       SELECT d.id FROM lane CROSS JOIN LATERAL (
         SELECT id, due_at, row_number() OVER (ORDER BY due_at) AS place FROM (

@@ -170,6 +170,9 @@ const kept = (desk: LineDesk, due: DueLine, { again }: AcceptedBody, failed: Fai
     return { requestId, cost, body }
   })
 
+/** The key or its account stopped. The line is not tried again. */
+const stopsLine: ReadonlySet<Reason["_tag"]> = new Set(["InvalidApiKey", "AccountSuspended", "AccountClosed"])
+
 const tryOnce = (desk: LineDesk, due: DueLine, requestId: string) => {
   const { batchId, index, input, principal, surface } = due
   const claim = claimOf(batchId, index)
@@ -184,7 +187,7 @@ const tryOnce = (desk: LineDesk, due: DueLine, requestId: string) => {
     const verdict = due.mayBegin === undefined ? "go" : yield* Effect.mapError(due.mayBegin(one.mostBytes), unavailable)
     if (verdict !== "go") return verdict
     return yield* Effect.catch(one.serve(), (failed) =>
-      failed.reason._tag === "InvalidApiKey" ? kept(desk, due, one, failed) : Effect.fail(failed)
+      stopsLine.has(failed.reason._tag) ? kept(desk, due, one, failed) : Effect.fail(failed)
     )
   }).pipe(
     Effect.catchDefect((defect) => Effect.fail(failure({ _tag: "InternalError" }, defect))),

@@ -21,6 +21,8 @@ export const meanings: Readonly<Record<Reason["_tag"], string>> = {
   NotSignedIn: "The console's session is missing or has ended.",
   InsufficientCredits: "Balance or budget is too low. `limit_source` names the limit.",
   WrongKeyKind: "The operation needs the other kind of key.",
+  AccountSuspended: "The operator has suspended the account. The message gives the reason.",
+  AccountClosed: "The operator has closed the account. The message gives the reason.",
   InsufficientScope: "The management key lacks the scope that `param` names.",
   CrossSiteRequest: "The request may come from a page of another site.",
   NotFound: "There is no such resource in this account.",

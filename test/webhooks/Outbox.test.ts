@@ -98,6 +98,21 @@ describe("claims", () => {
     )
   )
 
+  it.live("leave the deliveries of a suspended account until it is active again", () =>
+    alone(
+      Effect.gen(function* () {
+        const { accountId, publish, register } = yield* webhookAccount
+        const [outbox, sql] = [yield* Outbox, yield* SqlClient.SqlClient]
+        const { endpoint } = yield* register(closed)
+        yield* publish()
+        yield* sql`UPDATE account SET state = 'suspended' WHERE id = ${accountId}`
+        assert.deepStrictEqual(yield* outbox.claim(100), [])
+        yield* sql`UPDATE account SET state = 'active' WHERE id = ${accountId}`
+        assert.deepStrictEqual(endpointsOf(yield* outbox.claim(100)), [endpoint.id])
+      })
+    )
+  )
+
   it.live("are exclusive, however many nodes claim at once", () =>
     alone(
       Effect.gen(function* () {
