@@ -9,9 +9,10 @@ import { freePort } from "./Ports.ts"
 
 export const program = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url))
 
-/** Nothing of this process's settings reaches a child. */
+/** None of this process's settings reach a child. */
 export const environment = (settings: Readonly<Record<string, string>>) => ({
   PATH: process.env["PATH"] ?? "",
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
   LOG_LEVEL: "warn",
   LOG_FORMAT: "json",
   SHUTDOWN_DELAY: "0",

@@ -7,9 +7,10 @@ import { fileURLToPath } from "node:url"
 /** A program of the service. */
 export const program = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url))
 
-/** Nothing of this process's settings reaches the children. */
+/** None of this process's settings reach the children. */
 export const environment = (settings: Record<string, string>) => ({
   PATH: process.env["PATH"] ?? "",
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
   HOST: "127.0.0.1",
   RATE_LIMIT_SCALE: "1000",
   OPS_PORT: "0",

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
 import { prepareDataDirectory } from "../../src/platform/DataDirectory.ts"
 import { startPostgres } from "../../src/platform/EmbeddedPostgres.ts"
@@ -80,7 +81,11 @@ const template = Effect.fn("template")(function* (serverUrl: string) {
   return name
 })
 
+/** Where Node keeps the compiled program between the many processes of the service that a run starts. */
+const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/compiled", import.meta.url))
+
 export const setup = async (project: TestProject) => {
+  process.env["NODE_COMPILE_CACHE"] = COMPILE_CACHE
   const scope = Scope.makeUnsafe()
   const prepare = Effect.gen(function* () {
     const serverUrl = yield* server
