@@ -16,6 +16,7 @@ import * as Flags from "./Flags.ts"
 import { key } from "./KeyCommands.ts"
 import { accountOf, adjust, topUp } from "./MoneyCommands.ts"
 import { exitCode, json, presenter, print, Refused } from "./Output.ts"
+import { refund } from "./RefundCommand.ts"
 import { request, requests } from "./RequestCommands.ts"
 import { sandbox } from "./SandboxCommands.ts"
 
@@ -172,6 +173,7 @@ const admin = Command.make("admin").pipe(
     key,
     requests,
     request,
+    refund,
     topUp,
     adjust,
     topUps,

@@ -96,6 +96,12 @@ export const topUpAmount = amount("amount-usd", "an amount of USD above zero,", 
   Flag.withDescription("The amount to add, in USD")
 )
 
+/** In nano-USD, above zero; none gives back everything that is left. */
+export const refundAmount = amount("amount-usd", "an amount of USD above zero,", 1n).pipe(
+  Flag.withDescription("The amount to give back, in USD; by default everything that is left of the cost"),
+  Flag.optional
+)
+
 /** In nano-USD, not zero; below zero it takes from the account. */
 export const adjustment = parsed(
   "amount-usd",

@@ -3,6 +3,7 @@ import { Cause, Console, Data, Effect, Layer, Logger, References } from "effect"
 import { CliError, CliOutput, Flag, GlobalFlag } from "effect/cli"
 import { EmailTaken, StateRefused } from "../account/Accounts.ts"
 import { NotAvailable, ReferenceUsed } from "../billing/Customers.ts"
+import { RefundRefused } from "../billing/Refunds.ts"
 import { Failure } from "../domain/Failure.ts"
 import { messageOf } from "../http/Failures.ts"
 import { BackupRefused } from "../platform/Backup.ts"
@@ -74,7 +75,8 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof ReferenceUsed || error instanceof NotAvailable || error instanceof StateRefused)
     return error.message
   if (error instanceof Unavailable) return `The command cannot reach the ${error.store} (${String(error.cause)})`
-  if (error instanceof BackupFileError || error instanceof BackupRefused) return error.message
+  if (error instanceof RefundRefused || error instanceof BackupFileError || error instanceof BackupRefused)
+    return error.message
   if (error instanceof StartError || error instanceof Refused || CliError.isCliError(error)) return error.message
   return `Something went wrong: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`
 }

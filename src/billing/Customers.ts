@@ -11,6 +11,7 @@ import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { movementUnder } from "./CustomersSql.ts"
+import { type Refunded, refund, type RefundRefused, type RefundWish } from "./Refunds.ts"
 import { nanoOfTopUp } from "./TopUps.ts"
 import { endOpen, type TopUpRow } from "./TopUpsSql.ts"
 
@@ -90,6 +91,8 @@ export class Customers extends Context.Service<
       amount: Nano,
       how: How & { readonly reason: string }
     ) => Effect.Effect<Moved, HandError>
+    /** Gives back what a request cost, as `refund` in `Refunds.ts` says. */
+    readonly refund: (wish: RefundWish) => Effect.Effect<Refunded, RefundRefused | Unavailable>
     /**
      * Ends a top-up that stays open, as `expired`, and writes that into the audit log; undefined where there is no open one. What is
      * paid for it all the same is credited.
@@ -132,6 +135,7 @@ export class Customers extends Context.Service<
       return Customers.of({
         topUp,
         endTopUp,
+        refund: (wish) => refund(desk, wish),
         adjust: (account, amount, how) =>
           movedByHand(desk, account, { ...how, amount, kind: "adjust", source: "adjustments" }),
         open: (email, balance, actor, money = "real") =>

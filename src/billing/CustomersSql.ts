@@ -21,3 +21,20 @@ export const movementUnder = (
       WHERE t.reference = ${reference} AND t.kind = ${kind}`,
     (rows) => rows[0]
   )
+
+/** A refund by an operator. */
+export interface RefundMovement {
+  readonly request_id: string
+  readonly amount: bigint
+  readonly at: Date
+}
+
+/** The refund with this reference, whichever request it is of. */
+export const refundUnder = (
+  sql: SqlClient.SqlClient,
+  reference: string
+): Effect.Effect<RefundMovement | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<RefundMovement>`SELECT request_id, amount, at FROM transfer WHERE reference = ${reference} AND kind = 'refund'`,
+    (rows) => rows[0]
+  )
