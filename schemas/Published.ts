@@ -86,6 +86,7 @@ const provider: Json = { anyOf: [{ type: "object" }, { type: "null" }] }
 const beside: Readonly<Record<string, Json>> = {
   ChatCompletionRequest: { ...TAKEN.chat, provider },
   PresetChatRequest: { ...TAKEN.chat, provider },
+  EstimateRequest: { ...TAKEN.chat, provider },
   ResponsesRequest: { ...TAKEN.responses, provider },
   ResponsesTokensRequest: { ...TAKEN.responses, provider }
 }
@@ -223,11 +224,10 @@ const servers = [{ url: "http://127.0.0.1:8787", description: "A gateway with th
 export const published = (document: Record<string, unknown>, groups: Groups): Record<string, unknown> => {
   const { components, openapi, info, paths, tags, ...others } = document as Document
   const schemas = { ...components.schemas }
-  for (const name of OPEN) {
-    const schema = opened(schemas[name]) as Json
-    const more = beside[name]
-    schemas[name] =
-      more === undefined ? schema : { ...schema, properties: { ...(schema["properties"] as Json), ...more } }
+  for (const name of OPEN) schemas[name] = opened(schemas[name]) as Json
+  for (const [name, more] of Object.entries(beside)) {
+    const schema = schemas[name] as Json
+    schemas[name] = { ...schema, properties: { ...(schema["properties"] as Json), ...more } }
   }
   const facts = factsIn(groups)
   return {

@@ -3196,6 +3196,12 @@ export type EstimateRequest = {
   readonly prompt?: string
   /** The hold covers a quarter more, as it does for a text of about this size. */
   readonly input_tokens?: number
+  readonly n?: 1 | null
+  readonly store?: false | null
+  readonly service_tier?: "auto" | "default" | null
+  readonly route?: "fallback" | null
+  readonly top_a?: 0 | null
+  readonly provider?: Readonly<Record<string, unknown>> | null
 }
 
 /** A message of the conversation. */

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs"
 import { TAKEN } from "../../schemas/Published.ts"
 import { decodeChat } from "../../src/dialects/chat/ChatDecode.ts"
 import { decodeResponses } from "../../src/dialects/responses/ResponsesDecode.ts"
+import { decodeEstimate } from "../../src/dialects/Estimate.ts"
 import type { Decoded } from "../../src/dialects/Wish.ts"
 import type { Failure } from "../../src/domain/Failure.ts"
 import { limits } from "../../src/ratelimit/Limits.ts"
@@ -57,6 +58,21 @@ describe("the published contract", () => {
     ]) {
       assert.isFalse(schemas[name].additionalProperties, name)
     }
+  })
+
+  it("documents in estimates the fields that chat accepts with some values alone", () => {
+    const chat = { model: "m", messages: [{ role: "user", content: "hi" }] }
+    for (const [name, { enum: values }] of Object.entries(TAKEN.chat)) {
+      assert.deepStrictEqual(
+        components.schemas.EstimateRequest.properties[name],
+        components.schemas.ChatCompletionRequest.properties[name],
+        name
+      )
+      for (const value of values as ReadonlyArray<unknown>) {
+        assert.isTrue(Result.isSuccess(decodeEstimate({ ...chat, [name]: value })), `${name}: ${String(value)}`)
+      }
+    }
+    assert.isTrue(Result.isSuccess(decodeEstimate({ ...chat, provider: {} })))
   })
 
   it("says of what is taken with some values alone which they are", () => {
