@@ -19,6 +19,7 @@ import { Payments } from "./billing/Payments.ts"
 import { Phones } from "./billing/Phones.ts"
 import { hasTraces, tracesOf } from "./billing/Sandbox.ts"
 import { TopUps } from "./billing/TopUps.ts"
+import { Transactions } from "./billing/Transactions.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
 import { catalogueFile } from "./catalogue/CatalogueFile.ts"
@@ -349,8 +350,8 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, Own
   Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer))
 )
 
-/** How owners authenticate. */
-const owners = Layer.mergeAll(SignIn.layer, Phones.layer).pipe(
+/** How owners authenticate, and what their accounts received. */
+const owners = Layer.mergeAll(SignIn.layer, Phones.layer, Transactions.layer).pipe(
   Layer.provideMerge(Codes.layer),
   Layer.provide(Layer.mergeAll(Mail.layer, PhoneVerification.layer)),
   Layer.provide(Secrets.layer)

@@ -1,5 +1,7 @@
 import { Schema } from "effect"
 import { Usd } from "../Bounds.ts"
+import { RequestId, ResourceId } from "../Ids.ts"
+import { Limit } from "../Page.ts"
 
 /** The account's money. `available_usd` is the part that running requests do not hold. */
 export const BalanceReport = Schema.Struct({
@@ -17,3 +19,47 @@ export const BalanceReport = Schema.Struct({
   })
 }).annotate({ identifier: "BalanceReport" })
 export type BalanceReport = typeof BalanceReport.Type
+
+/** `txn_` and 16 hexadecimal characters, which do not sort by time. */
+export const TransactionId = Schema.String.check(
+  Schema.isPattern(/^txn_[0-9a-f]{16}$/, { message: "txn_ and 16 hexadecimal characters" })
+).annotate({ identifier: "TransactionId" })
+
+/**
+ * A movement of the account's money other than a charge. Charges have receipts: `GET /requests`. `amount_usd` is negative when money
+ * left the account.
+ */
+export const Transaction = Schema.Struct({
+  id: TransactionId,
+  object: Schema.Literal("transaction"),
+  /**
+   * `top_up`: the owner's payment. `starter_credit`: the gift for a verified phone number. `credit` and `adjustment`: the operator's
+   * movements. `refund`: money that a request had charged.
+   */
+  type: Schema.Literals(["top_up", "starter_credit", "credit", "adjustment", "refund"]),
+  amount_usd: Schema.Finite,
+  /** `simulated`: simulated money of a sandbox. */
+  paid_with: Schema.Literals(["real", "simulated"]),
+  /** Unix seconds. */
+  created_at: Schema.Int,
+  /** The request whose charge was refunded. */
+  request_id: Schema.NullOr(RequestId),
+  top_up_id: Schema.NullOr(ResourceId),
+  /** The operator's reference of a `credit` or an `adjustment`. */
+  reference: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Transaction" })
+export type Transaction = typeof Transaction.Type
+
+/** One page of transactions, newest first. `next_cursor` is null on the last page. */
+export const TransactionList = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(Transaction),
+  next_cursor: Schema.NullOr(TransactionId)
+}).annotate({ identifier: "TransactionList" })
+
+/** The page of a list of transactions. */
+export const TransactionPage = {
+  limit: Schema.optionalKey(Limit),
+  /** The `next_cursor` of the previous page. */
+  cursor: Schema.optionalKey(TransactionId)
+}

@@ -1465,6 +1465,34 @@ export type SignInRequest = {
   readonly email: string
 }
 
+/** One page of transactions, newest first. `next_cursor` is null on the last page. */
+export type TransactionList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<Transaction>
+  readonly next_cursor: TransactionId | null
+}
+
+/** `txn_` and 16 hexadecimal characters, which do not sort by time. */
+export type TransactionId = string
+
+/** A movement of the account's money other than a charge. Charges have receipts: `GET /requests`. `amount_usd` is negative when money left the account. */
+export type Transaction = {
+  readonly id: TransactionId
+  readonly object: "transaction"
+  /** `top_up`: the owner's payment. `starter_credit`: the gift for a verified phone number. `credit` and `adjustment`: the operator's movements. `refund`: money that a request had charged. */
+  readonly type: "top_up" | "starter_credit" | "credit" | "adjustment" | "refund"
+  readonly amount_usd: number
+  /** `simulated`: simulated money of a sandbox. */
+  readonly paid_with: "real" | "simulated"
+  /** Unix seconds. */
+  readonly created_at: number
+  /** The request whose charge was refunded. */
+  readonly request_id: RequestId | null
+  readonly top_up_id: ResourceId | null
+  /** The operator's reference of a `credit` or an `adjustment`. */
+  readonly reference: string | null
+}
+
 /** The account's money. `available_usd` is the part that running requests do not hold. */
 export type BalanceReport = {
   readonly data: {
@@ -3879,6 +3907,14 @@ export interface Operations {
   /** The balance of the account */
   readonly "management.balance": {
     readonly answer: BalanceReport
+  }
+  /** List top-ups, credits, adjustments and refunds, newest first */
+  readonly "management.transactions": {
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: TransactionId
+    }
+    readonly answer: TransactionList
   }
   /** Send a code for signing in or up */
   readonly "console.sign_in.create": {

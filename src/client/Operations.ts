@@ -71,6 +71,7 @@ export const operations = {
   "management.audit.list": "GET /api/v1/management/audit",
   "management.usage": "GET /api/v1/management/usage",
   "management.balance": "GET /api/v1/management/balance",
+  "management.transactions": "GET /api/v1/management/transactions",
   "console.sign_in.create": "POST /api/v1/console/sign-in",
   "console.sign_in.verify": "POST /api/v1/console/sign-in/verify",
   "console.session.get": "GET /api/v1/console/session",

@@ -332,5 +332,10 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     const sql = yield* SqlClient.SqlClient
     yield* sql`ALTER TABLE api_key ADD COLUMN allowed_tools text[]`
   }),
-  "0042_account_states": accountStates
+  "0042_account_states": accountStates,
+  // Money that is taken from an account other than by charges is rare, so the ledger's usual path writes nothing for this index.
+  "0043_adjustments_by_account": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE INDEX transfer_adjusted ON transfer (debit, id) WHERE kind = 'adjust'`
+  })
 }

@@ -139,6 +139,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["management.audit.list", read("/management/audit")],
     ["management.usage", read("/management/usage?period=7d&group_by=key")],
     ["management.balance", read("/management/balance")],
+    ["management.transactions", read("/management/transactions")],
     ["console.sign_in.create", write("/console/sign-in", { email: "somebody@example.com" })],
     ["console.sign_in.verify", write("/console/sign-in/verify", { email: "another@example.com", ...unasked })],
     ["console.session.get", read("/console/session")],

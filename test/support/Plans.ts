@@ -6,6 +6,7 @@ export interface Plan {
   readonly Plans?: ReadonlyArray<Plan>
   readonly "Node Type": string
   readonly "Relation Name"?: string
+  readonly "Index Name"?: string
   readonly "Index Cond"?: string
 }
 
