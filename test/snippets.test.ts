@@ -65,7 +65,12 @@ describe("what the documents show", () => {
       const service = yield* startService()
       const { inferenceKey, managementKey } = yield* service.account(20)
       const directory = yield* folder
-      const keys = { KEY: inferenceKey, MANAGEMENT_KEY: managementKey }
+      const listed = yield* Effect.promise(() =>
+        fetch(`${service.api}/management/keys`, { headers: { authorization: `Bearer ${managementKey}` } }).then(
+          (answer) => answer.json()
+        )
+      )
+      const keys = { KEY: inferenceKey, MANAGEMENT_KEY: managementKey, KEY_ID: listed.data[0].id }
       const shown = snippets("sh").flatMap(({ page, text }) => requestsIn(text).map((request) => ({ page, request })))
       // A preset that another page uses is made first.
       const ordered = shown.toSorted(
