@@ -1,28 +1,46 @@
 import { Schema } from "effect"
 
+const counted = (count: number): string => count.toLocaleString("en-US")
+
+/** The message for a list that must have from `minimum` to `maximum` items, or characters. */
+const sizeOf = (minimum: number, maximum: number, unit: "characters" | "items"): string =>
+  `must ${unit === "items" ? "contain" : "have"} ${minimum === maximum ? "" : `${counted(minimum)} to `}${counted(maximum)} ${unit}`
+
+/** Checks that an array has at most `maximum` items. */
+export const atMost = (maximum: number) =>
+  Schema.isMaxLength(maximum, { message: `must contain at most ${counted(maximum)} items` })
+
 /** Checks that a string or an array has from `minimum` to `maximum` items. `unit` names them in the message. */
 export const sized = (minimum: number, maximum: number, unit: "characters" | "items") =>
   [
-    Schema.isMinLength(minimum, { message: `${minimum} to ${maximum} ${unit}` }),
-    Schema.isMaxLength(maximum, { message: `${minimum} to ${maximum} ${unit}` })
+    Schema.isMinLength(minimum, { message: sizeOf(minimum, maximum, unit) }),
+    Schema.isMaxLength(maximum, { message: sizeOf(minimum, maximum, unit) })
   ] as const
 
 /** An integer within bounds, with a message that names the bounds. */
-export const integer = (minimum: number, maximum: number) =>
-  Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `an integer from ${minimum} to ${maximum}` }))
+export const integer = (minimum: number, maximum: number) => {
+  const to = maximum === Number.MAX_SAFE_INTEGER ? "" : ` to ${counted(maximum)}`
+  const message = `must be an integer ${to === "" ? "of at least" : "from"} ${counted(minimum)}${to}`
+  return Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message }))
+}
 
 /** The end of the year 9999, in Unix seconds. Later times have no standard format. */
 export const END_OF_TIME = 253_402_300_799
 
 /** A number within bounds, with a message that names the bounds. */
 export const between = (minimum: number, maximum: number) =>
-  Schema.Finite.check(Schema.isBetween({ minimum, maximum }, { message: `a number from ${minimum} to ${maximum}` }))
+  Schema.Finite.check(
+    Schema.isBetween(
+      { minimum, maximum },
+      { message: `must be a number from ${counted(minimum)} to ${counted(maximum)}` }
+    )
+  )
 
 /** A whole number of 0 or more. */
-export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0, { message: "an integer of at least 0" }))
+export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0, { message: "must be an integer of at least 0" }))
 
 /** An amount in US dollars, never negative. */
-export const Usd = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, { message: "a number of at least 0" }))
+export const Usd = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, { message: "must be a number of at least 0" }))
 
 /** The number of characters of a text as JSON Schema counts them: Unicode code points. */
 export const charactersOf = (text: string): number => {
@@ -38,7 +56,7 @@ export const textOf = (minimum: number, maximum: number) =>
       // A code point takes one or two UTF-16 units, so most texts need not be counted.
       (text) => text.length >= minimum && text.length <= 2 * maximum && within(charactersOf(text), minimum, maximum),
       {
-        message: `${minimum} to ${maximum} characters`,
+        message: sizeOf(minimum, maximum, "characters"),
         toJsonSchema: () => ({ minLength: minimum, maxLength: maximum })
       }
     )
@@ -54,7 +72,7 @@ const unstorable = /(?<!\\)(\\\\)*\\u(0000|d[89a-f])/
 export const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? "")
 
 /** The message for a text that cannot be stored. */
-export const STORABLE = "no null characters and no halves of surrogate pairs"
+export const STORABLE = "must contain no null characters and no halves of surrogate pairs"
 
 /** Checks that a text can be stored unchanged. For everything in a request that is stored as text. */
 export const storable = Schema.makeFilter<string>((text) => !text.includes("\0") && text.isWellFormed(), {
@@ -69,7 +87,7 @@ export const TOOL_NAME_MAX = 256
 /** The name of a tool. */
 export const ToolName = Schema.String.check(
   Schema.isPattern(new RegExp(`^[a-zA-Z0-9_-]{1,${TOOL_NAME_MAX}}$`), {
-    message: `1 to ${TOOL_NAME_MAX} letters, digits, underscores and dashes`
+    message: `must have 1 to ${TOOL_NAME_MAX} letters, digits, underscores and dashes`
   })
 )
 

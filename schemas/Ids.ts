@@ -3,12 +3,12 @@ import { sized, storable } from "./Bounds.ts"
 
 /** `req_` and a 26-character ULID. Ids sort by time. */
 export const RequestId = Schema.String.check(
-  Schema.isPattern(/^req_[0-9A-HJKMNP-TV-Z]{26}$/, { message: "req_ and 26 characters of Crockford's base 32" })
+  Schema.isPattern(/^req_[0-9A-HJKMNP-TV-Z]{26}$/, { message: "must be req_ and 26 characters of Crockford's base 32" })
 ).annotate({ identifier: "RequestId" })
 
 /** 24 lowercase hexadecimal characters that sort by time. */
 export const ResourceId = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{24}$/, { message: "24 hexadecimal characters" })
+  Schema.isPattern(/^[0-9a-f]{24}$/, { message: "must be 24 hexadecimal characters" })
 ).annotate({ identifier: "ResourceId" })
 
 /** A model id, a fallback chain of ids separated by commas, or a preset as `@slug`. */

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 /** The number of entries on a page: 1 to 100; default 50. */
 export const Limit = Schema.Int.check(
-  Schema.isBetween({ minimum: 1, maximum: 100 }, { message: "an integer from 1 to 100" })
+  Schema.isBetween({ minimum: 1, maximum: 100 }, { message: "must be an integer from 1 to 100" })
 )
 
 export const DEFAULT_LIMIT = 50

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { isStorable, sized, STORABLE } from "./Bounds.ts"
+import { atMost, integer, isStorable, sized, STORABLE } from "./Bounds.ts"
 import { ModelString } from "./Ids.ts"
 
 export const Strategy = Schema.Literals(["balanced", "cost", "latency", "quality"])
@@ -8,12 +8,14 @@ export const DataPolicy = Schema.Literals(["default", "no_training", "zero_reten
 const ProviderName = Schema.String.check(...sized(1, 128, "characters"))
 
 /** Up to 32 providers. */
-export const ProviderNames = Schema.Array(ProviderName).check(Schema.isMaxLength(32, { message: "at most 32 items" }))
+export const ProviderNames = Schema.Array(ProviderName).check(atMost(32))
 
 /** An upper limit in USD. */
-export const PriceLimit = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, { message: "a number of at least 0" }))
+export const PriceLimit = Schema.Finite.check(
+  Schema.isGreaterThanOrEqualTo(0, { message: "must be a number of at least 0" })
+)
 
-const Milliseconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_600_000 }, { message: "1 to 3600000" }))
+const Milliseconds = integer(1, 3_600_000)
 
 /** Routing options of a request. Unknown fields are rejected. */
 export const RoutingPolicy = Schema.Struct({
@@ -64,7 +66,7 @@ export const KeptRoutingPolicy = RoutingPolicy.check(
 /** A model id, or a pattern in which `*` stands for any characters, with or without the vendor before a slash. */
 const ModelPattern = Schema.String.check(...sized(1, 160, "characters"))
 
-const ModelPatterns = Schema.Array(ModelPattern).check(Schema.isMaxLength(1_024, { message: "at most 1024 items" }))
+const ModelPatterns = Schema.Array(ModelPattern).check(atMost(1_024))
 
 /** Options for `svc/auto`. Unknown fields are rejected. For other models the options have no effect. */
 export const RouterOptions = Schema.Struct({

@@ -10,12 +10,12 @@ const Email = Schema.String.check(
   Schema.isMaxLength(254, { message: "must have at most 254 characters" }),
   Schema.isPattern(
     /^(?!\.)(?![^@]*\.[.@])[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
-    { message: "an email address" }
+    { message: "must be an email address" }
   )
 )
 
 /** Six digits, as they were sent. */
-export const SentCode = Schema.String.check(Schema.isPattern(/^\d{6}$/, { message: "six digits" }))
+export const SentCode = Schema.String.check(Schema.isPattern(/^\d{6}$/, { message: "must be six digits" }))
 
 /** An id that only the client that asked for a code knows. */
 const SignInId = Schema.String.check(

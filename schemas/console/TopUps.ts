@@ -5,8 +5,8 @@ import { Limit } from "../Page.ts"
 /** The amount to pay: $5.00 to $10,000.00, in whole cents. */
 export const NewTopUp = Schema.Struct({
   amount_usd: Schema.Finite.check(
-    Schema.isBetween({ minimum: 5, maximum: 10_000 }, { message: "a number from 5 to 10000" }),
-    Schema.makeFilter<number>((usd) => Number(usd.toFixed(2)) === usd, { message: "whole cents" })
+    Schema.isBetween({ minimum: 5, maximum: 10_000 }, { message: "must be a number from 5 to 10,000" }),
+    Schema.makeFilter<number>((usd) => Number(usd.toFixed(2)) === usd, { message: "must be a number of whole cents" })
   )
 }).annotate({ identifier: "NewTopUp" })
 

@@ -23,7 +23,9 @@ export const batchEndpoints = [
 const text = (maximum: number) => textOf(0, maximum).check(storable)
 
 /** Up to 16 pairs of the client's own. */
-const Metadata = Schema.Record(text(64), text(512)).check(Schema.isMaxProperties(16, { message: "at most 16 pairs" }))
+const Metadata = Schema.Record(text(64), text(512)).check(
+  Schema.isMaxProperties(16, { message: "must have at most 16 pairs" })
+)
 
 /** A batch of requests that are the lines of a file. Unknown fields are rejected. */
 export const NewBatch = Schema.Struct({

@@ -1,10 +1,9 @@
 import { Schema } from "effect"
-import { between, integer, MESSAGES_MAX, sized, textOf, ToolName, TOOLS_MAX, Count, Usd } from "../Bounds.ts"
+import { atMost, between, integer, MESSAGES_MAX, sized, textOf, ToolName, TOOLS_MAX, Count, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 
 // --- request
@@ -30,7 +29,7 @@ export const ImagePart = Schema.Struct({
   type: Schema.Literal("image_url"),
   image_url: Schema.Struct({
     /** An https URL or a data URL. */
-    url: Schema.String.check(Schema.isMinLength(1, { message: "a URL" })),
+    url: Schema.String.check(Schema.isMinLength(1, { message: "must be a URL" })),
     /** `original` means `high`, because the full-size image has no cost limit. */
     detail: orNull(Schema.Literals(["auto", "low", "high", "original"]))
   }),

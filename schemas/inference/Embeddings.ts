@@ -10,7 +10,7 @@ import { idempotency, paidErrors } from "./ChatGroup.ts"
 /** The maximum number of inputs in one request, as at OpenAI. */
 export const MAX_INPUTS = 2_048
 
-const Text = Schema.String.check(Schema.isMinLength(1, { message: "a non-empty string" }))
+const Text = Schema.String.check(Schema.isMinLength(1, { message: "must be a non-empty string" }))
 const Tokens = Schema.Array(Count).check(Schema.isMinLength(1, { message: "must be a non-empty array of tokens" }))
 
 /**

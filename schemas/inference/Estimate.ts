@@ -19,7 +19,7 @@ export const EstimateRequest = Schema.Struct({
 }).annotate({ identifier: "EstimateRequest" })
 export type EstimateRequest = typeof EstimateRequest.Type
 
-const Text = Schema.String.check(Schema.isMinLength(1, { message: "a non-empty string" }))
+const Text = Schema.String.check(Schema.isMinLength(1, { message: "must be a non-empty string" }))
 
 /**
  * A cost estimate request for work other than chat. It contains the fields that determine the price: for embeddings the texts or the

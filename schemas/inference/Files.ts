@@ -8,7 +8,7 @@ import { Limit } from "../Page.ts"
 
 /** `file_` and 44 hexadecimal characters that sort by time. */
 const FileId = Schema.String.check(
-  Schema.isPattern(/^file_[0-9a-f]{44}$/, { message: "file_ and 44 hexadecimal characters" })
+  Schema.isPattern(/^file_[0-9a-f]{44}$/, { message: "must be file_ and 44 hexadecimal characters" })
 )
 
 /** The purpose of a file: the input of a batch, or its output. */

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import {
+  atMost,
   between,
   Count,
   integer,
@@ -17,7 +18,6 @@ import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "..
 
 const filled = (what: string) => Schema.String.check(Schema.isMinLength(1, { message: what }))
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 
 // --- request
@@ -50,9 +50,9 @@ export const MessagesImageBlock = Schema.Struct({
     Schema.Struct({
       type: Schema.Literal("base64"),
       media_type: Schema.Literals(["image/jpeg", "image/png", "image/gif", "image/webp"]),
-      data: filled("a base64-encoded image")
+      data: filled("must be a base64-encoded image")
     }),
-    Schema.Struct({ type: Schema.Literal("url"), url: filled("a URL") })
+    Schema.Struct({ type: Schema.Literal("url"), url: filled("must be a URL") })
   ]),
   ...cacheable
 }).annotate({ identifier: "MessagesImageBlock" })
@@ -160,7 +160,7 @@ export const MessagesCustomTool = Schema.Struct({
 export const MessagesTypedTool = Schema.Struct({
   type: Schema.String.check(
     Schema.isPattern(/^(bash|text_editor|memory|computer)_\d{8}$/, {
-      message: "bash_*, text_editor_*, memory_* or computer_*"
+      message: "must be bash_*, text_editor_*, memory_* or computer_*"
     })
   ),
   name: ToolName,

@@ -10,7 +10,7 @@ import { idempotency, paidErrors } from "./ChatGroup.ts"
 /** The maximum number of documents in one request. */
 export const MAX_DOCUMENTS = 1_000
 
-const Text = Schema.String.check(Schema.isMinLength(1, { message: "a non-empty string" }))
+const Text = Schema.String.check(Schema.isMinLength(1, { message: "must be a non-empty string" }))
 
 /**
  * A rerank request. Unknown fields are rejected; a null counts as absent. If the query with a document is longer than the model's

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { between, Count, integer, MESSAGES_MAX, sized, textOf, TOOLS_MAX, Usd } from "../Bounds.ts"
+import { atMost, between, Count, integer, MESSAGES_MAX, sized, textOf, TOOLS_MAX, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 import {
@@ -16,7 +16,6 @@ import {
 } from "./ResponsesTools.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
 const short = (maximum: number) => textOf(0, maximum)
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 

@@ -1,9 +1,8 @@
 /** Tools of OpenAI's Responses API, the choice among them, and the items for calls and results. */
 import { Schema } from "effect"
-import { sized, ToolName, TOOLS_MAX } from "../Bounds.ts"
+import { atMost, sized, ToolName, TOOLS_MAX } from "../Bounds.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 
 /** A function that the model may call. All functions are loaded: `defer_loading` has no effect. */

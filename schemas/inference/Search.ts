@@ -38,12 +38,18 @@ export const SearchRequest = Schema.Struct({
   /** The limit for one snippet, at four characters per token; the rest is cut. */
   max_tokens_per_page: orNull(Tokens),
   /** Prefers pages of this country, a two-letter ISO 3166-1 code. */
-  country: orNull(Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/, { message: "a country's two letters" }))),
+  country: orNull(
+    Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/, { message: "must be a country's two letters" }))
+  ),
   /** Only pages of these domains and their subdomains; a domain with `-` in front is excluded. */
   search_domain_filter: orNull(listOf(Domain, 0, 20)),
   /** Only pages in these languages, as two-letter ISO 639-1 codes. */
   search_language_filter: orNull(
-    listOf(Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/, { message: "a language's two letters" })), 0, 20)
+    listOf(
+      Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/, { message: "must be a language's two letters" })),
+      0,
+      20
+    )
   ),
   /** Only pages published within this time. */
   search_recency_filter: orNull(Schema.Literals(["hour", "day", "week", "month", "year"])),

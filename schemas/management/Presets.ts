@@ -25,13 +25,14 @@ const MAX_CHAIN = 15
 const AUTO = "svc/auto"
 
 const chainProblem = ({ model, models }: { readonly model?: unknown; readonly models?: unknown }) => {
-  if (model == null && models == null) return { path: ["model"], issue: "model or models is required" }
+  if (model == null && models == null)
+    return { path: ["model"], issue: "is required, unless the configuration has `models`" }
   const named = typeof model === "string" ? model.split(",").map((id) => id.trim()) : []
   const listed = Array.isArray(models) ? models.map(String) : []
   const chain = [...named, ...new Set(listed.filter((id) => !named.includes(id)))]
   const proper = chain.every((id) => id !== "" && !id.startsWith("@")) && new Set(named).size === named.length
   if (proper && chain.length <= (chain.includes(AUTO) ? 1 : MAX_CHAIN)) return undefined
-  const issue = `1 to ${MAX_CHAIN} different models, or ${AUTO} alone, and no preset`
+  const issue = `must contain 1 to ${MAX_CHAIN} different models, or ${AUTO} alone, and no preset`
   return { path: [named.length > 0 ? "model" : "models"], issue }
 }
 

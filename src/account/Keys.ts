@@ -203,13 +203,13 @@ const get = Effect.fnUntraced(function* ({ sql }: Desk, of: KeysOf, id: string) 
 const checkProject = ({ sql }: Desk, accountId: string, id: string | null) =>
   Effect.gen(function* () {
     if (id === null || (yield* lockActiveProject(sql, accountId, id))) return
-    return yield* invalid("project_id", `must name an open project; got ${id}.`)
+    return yield* invalid("project_id", `must name an open project; got ${id}`)
   })
 
 const checkExpiry = (expiresAt: Date | null) =>
   Effect.gen(function* () {
     if (expiresAt === null || expiresAt.getTime() > (yield* Clock.currentTimeMillis)) return
-    return yield* invalid("expires_at", `must lie in the future; got ${expiresAt.toISOString()}.`)
+    return yield* invalid("expires_at", `must lie in the future; got ${expiresAt.toISOString()}`)
   })
 
 /** Returns the ID of the budget that the key has after the change. */
@@ -227,7 +227,7 @@ const budgetOf = (
       ...(wanted ?? { limitCents: null })
     }
     if (limitCents === null && wanted !== null) {
-      return yield* invalid("budget_period", "requires `budget_cents`, because this key has no budget.")
+      return yield* invalid("budget_period", "requires `budget_cents`, because this key has no budget")
     }
     return yield* budgets.set({ ...of, limitCents, period })
   })

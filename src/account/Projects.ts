@@ -153,9 +153,9 @@ const checkSlug = (
 
 /** Returns the period for a budget with this limit. `null` beside a `null` limit is allowed and means nothing. */
 const periodOf = (limitCents: number | null, period: NewProject["budget_period"]) => {
-  if (limitCents === null && period != null) return invalid("budget_period", "requires `budget_cents`.")
+  if (limitCents === null && period != null) return invalid("budget_period", "requires `budget_cents`")
   if (limitCents !== null && period === null)
-    return invalid("budget_period", "must not be null when the project has a budget.")
+    return invalid("budget_period", "must not be null when the project has a budget")
   return Effect.succeed(period ?? undefined)
 }
 

@@ -175,7 +175,7 @@ const ofMail = (error: MailError): Failure => {
         error
       )
     case "refused":
-      return invalid("email", "must be an address that accepts mail.")
+      return invalid("email", "must be an address that accepts mail")
     case "unreachable":
       return failure(
         {

@@ -132,7 +132,7 @@ const inOneSpelling = (claim: PhoneClaim): Result.Result<PhoneClaim, Failure> =>
   const parsed = parsePhoneNumberFromString(claim.phone, { extract: false })
   return parsed?.isValid() === true
     ? Result.succeed({ ...claim, phone: parsed.number })
-    : Result.fail(invalid("phone", "is no mobile number that is in use"))
+    : Result.fail(invalid("phone", "must be a valid mobile number"))
 }
 
 const verifiedBefore = failure({ _tag: "Conflict", detail: "The telephone of this account is verified" })
@@ -192,7 +192,7 @@ const ofPhone = (error: PhoneError): Failure => {
     case "not set up":
       return unavailable("No telephone can be verified here: no service for that is set up")
     case "number":
-      return invalid("phone", "takes no text messages")
+      return invalid("phone", "must be a number that receives text messages")
     case "too many":
       return failure({
         ...{ _tag: "RateLimitExceeded", limit: 5, retryAfterSeconds: Duration.toSeconds("10 minutes") },

@@ -12,7 +12,7 @@ export const allowTools = (
   names: ReadonlyArray<string>,
   field: string
 ): Result.Result<ReadonlyArray<Tool>, Failure> => {
-  if (names.length === 0) return Result.fail(invalid(field, "at least one tool"))
+  if (names.length === 0) return Result.fail(invalid(field, "must name at least one tool"))
   const known = new Set(tools.map((tool) => tool.name))
   const unknown = names.findIndex((name) => !known.has(name))
   if (unknown !== -1)

@@ -1,61 +1,7 @@
-import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
-import { type Failure, failure, type FieldProblem, invalid } from "../domain/Failure.ts"
-import { listCheck, pathOf } from "./Lists.ts"
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-type Path = ReadonlyArray<PropertyKey>
-
-/** The member that distinguishes the objects of a union, and its values; undefined if there is none. */
-const tagOf = (ast: SchemaAST.AST): { readonly name: string; readonly values: ReadonlyArray<string> } | undefined => {
-  const objects = (SchemaAST.isUnion(ast) ? ast.types : []).filter(SchemaAST.isObjects)
-  for (const { name } of objects[0]?.propertySignatures ?? []) {
-    const types = objects.map((object) => object.propertySignatures.find((signature) => signature.name === name)?.type)
-    const values = types.flatMap((type) =>
-      type !== undefined && SchemaAST.isLiteral(type) ? [String(type.literal)] : []
-    )
-    if (values.length === objects.length) return { name: String(name), values: [...new Set(values)] }
-  }
-  return undefined
-}
-
-/** `value` is the value that the issue is about, if it is known. */
-const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): ReadonlyArray<FieldProblem> => {
-  if (issue._tag === "Pointer") {
-    const inner = issue.path.reduce<unknown>((into, key) => (into as Record<PropertyKey, unknown> | null)?.[key], value)
-    return problemsAt(issue.issue, [...path, ...issue.path], inner)
-  }
-  if (issue._tag === "Composite" || (issue._tag === "AnyOf" && issue.issues.length > 0)) {
-    return issue.issues.flatMap((inner) => problemsAt(inner, path, value))
-  }
-  if (issue._tag === "AnyOf") {
-    // The formatter names the union, but the mistake is in the member that selects one of its objects.
-    const tag = objectOf(value) === undefined ? undefined : tagOf(issue.ast)
-    if (tag !== undefined) return [{ field: pathOf([...path, tag.name]), message: `one of ${tag.values.join(", ")}` }]
-  }
-  return format(issue).issues.map(({ message, path: inner = [] }) => ({
-    field: pathOf([...path, ...inner.map((key) => (typeof key === "object" ? key.key : key))]),
-    message
-  }))
-}
-
-/** The maximum number of fields in a validation error, so that the response does not grow with the number of mistakes. */
-export const MAX_PROBLEMS = 32
-
-/**
- * The invalid fields of a schema issue, at most 32, each with its dotted path. `whole` is the name for a value that is wrong as a
- * whole, which is `value`.
- */
-export const problemsOf = (
-  issue: SchemaIssue.Issue,
-  whole: string,
-  value?: unknown
-): readonly [FieldProblem, ...Array<FieldProblem>] => {
-  const [first, ...others] = problemsAt(issue, [], value)
-    .slice(0, MAX_PROBLEMS)
-    .map(({ field, message }) => ({ field: field || whole, message }))
-  return first === undefined ? [{ field: whole, message: "is not valid" }] : [first, ...others]
-}
+import { Result, Schema } from "effect"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { MAX_PROBLEMS, problemsOf, REQUIRED } from "../domain/SchemaProblems.ts"
+import { listCheck } from "./Lists.ts"
 
 /** The maximum number of values in a request for which all mistakes are collected. An ordinary request has a few hundred. */
 const MAX_VALUES = 4_096
@@ -109,7 +55,7 @@ export const withModel = <A>(
   return Result.mapError(result, (failed) => {
     if (failed.reason._tag !== "ValidationError") return failed
     const others = failed.reason.problems.slice(0, MAX_PROBLEMS - 1)
-    return invalid("model", "Missing key", ...others)
+    return invalid("model", REQUIRED, ...others)
   })
 }
 

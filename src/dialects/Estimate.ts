@@ -5,6 +5,7 @@ import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import { availableTo, type Balance } from "../domain/Balance.ts"
 import type { Conversation } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
+import { NOT_AN_OBJECT } from "../domain/SchemaProblems.ts"
 import { type Nano, usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { isSimulated, type Plan, type RoutingPolicy } from "../domain/Plan.ts"
 import { type Price, tokenCost } from "../domain/Pricing.ts"
@@ -32,7 +33,7 @@ const promptOf = ({ input, prompt }: EstimateRequest): WireMessages => [
 const hasPrompt = ({ input, input_tokens, messages, prompt }: EstimateRequest): boolean =>
   messages !== undefined || input !== undefined || prompt !== undefined || input_tokens !== undefined
 
-const noPrompt = () => invalid("messages", "one of messages, input, prompt or input_tokens is required")
+const noPrompt = () => invalid("messages", "is required, unless the request has `input`, `prompt` or `input_tokens`")
 
 /**
  * The estimated tokens that a preset adds to a prompt of known size: its instructions, and its tools and format unless the request has
@@ -61,7 +62,7 @@ export const decodeEstimate = (
 ): Result.Result<{ readonly model: string; readonly preparation: Preparation }, Failure> =>
   Result.gen(function* () {
     const object = objectOf(body)
-    if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
+    if (object === undefined) return yield* Result.fail(invalid("body", NOT_AN_OBJECT))
     const foreign = firstUnsupported(object)
     if (foreign !== undefined) return yield* Result.fail(foreign)
     const filled = filledFrom(preset, object)

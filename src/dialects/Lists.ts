@@ -1,6 +1,7 @@
 /** Checks the lengths of lists before decoding, with the limits of the schema. A schema decodes all elements before it counts them. */
 import { SchemaAST } from "effect"
 import type { FieldProblem } from "../domain/Failure.ts"
+import { pathOf, withFound } from "../domain/SchemaProblems.ts"
 
 type Path = ReadonlyArray<PropertyKey>
 
@@ -15,9 +16,6 @@ type Check = (value: unknown) => TooLong | undefined
 
 const inside = (key: PropertyKey, { message, path }: TooLong): TooLong => ({ message, path: [key, ...path] })
 
-/** A dotted path, as problems name it. */
-export const pathOf = (path: Path): string => path.map(String).join(".")
-
 /** The maximum length of a list, and the message for a longer one. */
 const boundOf = (ast: SchemaAST.Arrays): { readonly maximum: number; readonly message: string } | undefined => {
   for (const { annotations } of ast.checks ?? []) {
@@ -26,7 +24,10 @@ const boundOf = (ast: SchemaAST.Arrays): { readonly maximum: number; readonly me
     const maximum = payload.maxLength
     return {
       maximum,
-      message: typeof annotations?.message === "string" ? annotations.message : `at most ${maximum} items`
+      message:
+        typeof annotations?.message === "string"
+          ? annotations.message
+          : `must contain at most ${maximum.toLocaleString("en-US")} items`
     }
   }
   return undefined
@@ -38,7 +39,8 @@ const ofArrays = (ast: SchemaAST.Arrays): Check | undefined => {
   if (bound === undefined && element === undefined) return undefined
   return (value) => {
     if (!Array.isArray(value)) return undefined
-    if (bound !== undefined && value.length > bound.maximum) return { path: [], message: bound.message }
+    if (bound !== undefined && value.length > bound.maximum)
+      return { path: [], message: withFound(bound.message, "", value) }
     if (element === undefined) return undefined
     for (let index = 0; index < value.length; index++) {
       const problem = element(value[index])

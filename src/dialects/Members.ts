@@ -1,6 +1,6 @@
 /** Finds fields of a request that its schema does not have, for dialects that reject them by name or report them as ignored. */
 import { SchemaAST } from "effect"
-import { pathOf } from "./Lists.ts"
+import { pathOf } from "../domain/SchemaProblems.ts"
 
 type Path = ReadonlyArray<PropertyKey>
 

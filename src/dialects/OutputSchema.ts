@@ -1,6 +1,7 @@
 /** Checks a schema for answers as far as the request alone allows. */
 import type { OutputFormat } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
+import { NOT_AN_OBJECT, withFound } from "../domain/SchemaProblems.ts"
 import { objectOf } from "./Decode.ts"
 
 /**
@@ -33,12 +34,15 @@ export const schemaFormat = ({ description, name, schema, strict }: WireSchema, 
 /** The error of a schema for answers, if there is one. `field` is its path in the request. An absent schema is valid. */
 export const checkSchema = (schema: unknown, field: string): Failure | undefined => {
   if (schema === undefined) return undefined
-  if (objectOf(schema) === undefined) return invalid(field, "Expected a JSON object")
-  if (isDeeper(schema, SCHEMA_MAX_LEVELS)) return invalid(field, `at most ${SCHEMA_MAX_LEVELS} levels deep`)
-  return Buffer.byteLength(JSON.stringify(schema)) > SCHEMA_MAX_BYTES
-    ? invalid(field, `at most ${SCHEMA_MAX_BYTES} bytes of JSON`)
+  if (objectOf(schema) === undefined) return invalid(field, withFound(NOT_AN_OBJECT, field, schema))
+  if (isDeeper(schema, SCHEMA_MAX_LEVELS)) return invalid(field, `must be at most ${SCHEMA_MAX_LEVELS} levels deep`)
+  const bytes = Buffer.byteLength(JSON.stringify(schema))
+  return bytes > SCHEMA_MAX_BYTES
+    ? invalid(field, `must have at most ${counted(SCHEMA_MAX_BYTES)} bytes of JSON; got ${counted(bytes)}`)
     : undefined
 }
+
+const counted = (count: number): string => count.toLocaleString("en-US")
 
 const isDeeper = (value: unknown, levels: number): boolean =>
   typeof value === "object" &&

@@ -10,10 +10,10 @@ import { FILE_MAX_BYTES, fileHead, lineOf } from "./TextFiles.ts"
 export const PDF_TYPE = "application/pdf"
 
 const problems: Readonly<Record<PdfProblem, string>> = {
-  not_pdf: "must be a PDF file; got a file that does not begin with %PDF-.",
-  encrypted: "must be a PDF file without encryption; got an encrypted file.",
-  too_many_pages: `must be a PDF file of at most ${PDF_MAX_PAGES} pages; got more.`,
-  unreadable: "must be a PDF file whose pages can be counted; got a damaged file, or one of an unusual form."
+  not_pdf: "must be a PDF file; got a file that does not begin with %PDF-",
+  encrypted: "must be a PDF file without encryption; got an encrypted file",
+  too_many_pages: `must be a PDF file of at most ${PDF_MAX_PAGES} pages; got more`,
+  unreadable: "must be a PDF file whose pages can be counted; got a damaged file, or one of an unusual form"
 }
 
 /** What is said of a file beside its bytes. */
@@ -32,9 +32,9 @@ export const pdfOfBase64 = (
   { context, field, name, room }: AboutPdf
 ): Result.Result<PdfPart, Failure> => {
   if (Buffer.byteLength(encoded, "base64") > FILE_MAX_BYTES)
-    return Result.fail(invalid(field, "a file of at most 20 MiB"))
+    return Result.fail(invalid(field, "must be a file of at most 20 MiB"))
   const bytes = bytesOfBase64(encoded)
-  if (bytes === undefined) return Result.fail(invalid(field, "base64 of a PDF file"))
+  if (bytes === undefined) return Result.fail(invalid(field, "must be base64 of a PDF file"))
   const size = sizeOfPdf(bytes, room)
   if (typeof size === "string") return Result.fail(invalid(field, problems[size]))
   const line = lineOf(name ?? "")
@@ -61,7 +61,10 @@ export const checkPages = (messages: ReadonlyArray<Message>): Failure | undefine
   for (const pdf of pdfsIn({ messages })) {
     pages += pdf.pages
     if (pages > PDF_MAX_PAGES) {
-      return invalid(pdf.field, `the PDF files of a request must have at most ${PDF_MAX_PAGES} pages; got ${pages}.`)
+      return invalid(
+        pdf.field,
+        `must have at most ${PDF_MAX_PAGES} pages, together with the other PDF files of the request; got ${pages}`
+      )
     }
   }
   return undefined

@@ -4,6 +4,7 @@ import { charactersOf } from "../../schemas/Bounds.ts"
 import { type CostEstimate, WorkEstimateRequest } from "../../schemas/inference/Estimate.ts"
 import { SpeechRequest } from "../../schemas/inference/Speech.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
+import { MAX_PROBLEMS, REQUIRED, UNKNOWN } from "../domain/SchemaProblems.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
 import type { Candidate, RoutingPolicy } from "../domain/Plan.ts"
 import { maximumCost, type Price, tokenCost, unitCost } from "../domain/Pricing.ts"
@@ -12,7 +13,7 @@ import { noTokens } from "../domain/Usage.ts"
 import type { VideoWish } from "../domain/Video.ts"
 import type { PreparedWork, WorkPreparation } from "../inference/Work.ts"
 import { embedBound, fits, type Longest, longestInput, longestPair, rerankBound } from "../providers/WorkTokens.ts"
-import { decoder, MAX_PROBLEMS, objectOf } from "./Decode.ts"
+import { decoder, objectOf } from "./Decode.ts"
 import { type Funds, estimateOf } from "./Estimate.ts"
 
 type Kind = WorkPreparation["modality"]
@@ -37,9 +38,7 @@ const decodeWire = decoder(WorkEstimateRequest, { strict: true })
 const excessIn = (body: unknown, modality: Kind): Failure | undefined => {
   const known = new Set(["model", ...members[modality]])
   const extra = Object.keys(objectOf(body) ?? {}).filter((name) => !known.has(name))
-  const [first, ...others] = extra
-    .slice(0, MAX_PROBLEMS)
-    .map((field) => ({ field, message: "Expected no excess property" }))
+  const [first, ...others] = extra.slice(0, MAX_PROBLEMS).map((field) => ({ field, message: UNKNOWN }))
   return first && invalid(first.field, first.message, ...others)
 }
 
@@ -67,11 +66,11 @@ const textsOf = ({ input, prompt }: Wire): ReadonlyArray<string> => {
 const ofDocuments = (wire: Wire): Sized => {
   const { documents } = wire
   const [query, ...others] = textsOf(wire)
-  const noQuery = query === undefined ? [{ field: "input", message: "one query is required" }] : []
+  const noQuery = query === undefined ? [{ field: "input", message: "must be one query" }] : []
   if (documents === undefined) {
-    return Result.fail(invalid("documents", "documents or input_tokens is required", ...noQuery))
+    return Result.fail(invalid("documents", "is required, unless the request has `input_tokens`", ...noQuery))
   }
-  if (query === undefined || others.length > 0) return missing("input", "one query is required")
+  if (query === undefined || others.length > 0) return missing("input", "must be one query")
   return ofPrompt(rerankBound({ documents, query }), longestPair({ documents, query }), "documents")
 }
 
@@ -94,10 +93,10 @@ const isSpoken = Schema.is(SpeechRequest.fields.input)
 const ofSpeech = (wire: Wire): Sized => {
   if (wire.characters !== undefined) return ofUnits(wire.characters)
   const [said, ...others] = textsOf(wire)
-  if (said === undefined) return missing("characters", "one of characters, input or prompt is required")
+  if (said === undefined) return missing("characters", "is required, unless the request has `input` or `prompt`")
   return others.length === 0 && isSpoken(said)
     ? ofUnits(charactersOf(said))
-    : missing(wire.input === undefined ? "prompt" : "input", "1 to 4096 characters")
+    : missing(wire.input === undefined ? "prompt" : "input", "must be one text of 1 to 4,096 characters")
 }
 
 const sizeOf = (kind: Kind, wire: Wire): Sized => {
@@ -116,7 +115,7 @@ const sizeOf = (kind: Kind, wire: Wire): Sized => {
     case "image_edit":
       return ofUnits(wire.n ?? 1)
     case "video":
-      return wire.duration === undefined ? missing("duration", "Missing key") : ofVideo(wire.duration)
+      return wire.duration === undefined ? missing("duration", REQUIRED) : ofVideo(wire.duration)
     case "search":
       return ofUnits(Math.max(1, textsOf(wire).length))
   }

@@ -34,4 +34,4 @@ export const takesGifSource = (model: Pick<Model, "id" | "vendor">): boolean =>
   takesGif(model) && model.vendor !== "openai"
 
 /** What is wrong with a GIF image for a model that takes none. */
-export const gifProblem = (model: string): string => `must be a PNG, JPEG or WebP image for ${model}; got a GIF image.`
+export const gifProblem = (model: string): string => `must be a PNG, JPEG or WebP image for ${model}; got a GIF image`

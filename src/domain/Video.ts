@@ -242,24 +242,26 @@ export const beyond = (wish: VideoWish, { capabilities, id, video = anyFacts }: 
   const can = (capability: Capability) => capabilities.includes(capability)
   const wrong = (field: string, message: string) => problems.push({ field, message })
   if (!video.durations.includes(wish.duration)) {
-    wrong("duration", `${id} makes videos of ${video.durations.join(", ")} seconds`)
+    wrong("duration", `must be one of ${video.durations.join(", ")} for ${id}; got ${wish.duration}`)
   }
   if (!video.aspectRatios.includes(wish.aspectRatio)) {
-    wrong("aspect_ratio", `${id} makes videos of ${video.aspectRatios.join(" or ")}`)
+    wrong("aspect_ratio", `must be ${video.aspectRatios.join(" or ")} for ${id}; got ${wish.aspectRatio}`)
   }
-  if (wish.imageUrl !== undefined && !can("image_to_video")) wrong("image_url", `${id} does not begin with an image`)
-  if (wish.audio && !can("audio_generation")) wrong("generate_audio", `${id} makes videos without sound`)
+  if (wish.imageUrl !== undefined && !can("image_to_video"))
+    wrong("image_url", `must be absent, because ${id} does not begin with an image`)
+  if (wish.audio && !can("audio_generation"))
+    wrong("generate_audio", `must be false, because ${id} makes videos without sound`)
   const references = can("reference_media") ? video.referenceImages : 0
   if (wish.referenceImages.length > references) {
-    const most = references === 0 ? "no reference images" : `at most ${references} reference images`
-    wrong("reference_images", `${id} takes ${most}`)
+    const count = wish.referenceImages.length
+    wrong("reference_images", `must contain at most ${references} items for ${id}; got ${count}`)
   }
   if (wish.referenceVideo !== undefined && !(can("reference_media") && video.referenceVideo)) {
-    wrong("reference_video", `${id} takes no reference video`)
+    wrong("reference_video", `must be absent, because ${id} accepts no reference video`)
   }
   const refers = wish.referenceImages.length > 0 || wish.referenceVideo !== undefined
   if (wish.imageUrl !== undefined && refers && !video.imageWithReferences) {
-    wrong("image_url", `${id} takes an image to begin with or references, not both`)
+    wrong("image_url", `must be absent beside references, because ${id} accepts one of the two`)
   }
   return problems
 }

@@ -18,12 +18,13 @@ import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
 import type { KeyKind } from "../account/Keys.ts"
 import { Auth } from "../auth/Auth.ts"
 import { allows } from "../auth/Scopes.ts"
-import { problemsOf } from "../dialects/Decode.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import { problemsOf } from "../domain/SchemaProblems.ts"
 import { Config } from "../platform/Config.ts"
 import { type PolicyName, subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { type ErrorForm, Exchange } from "./Exchange.ts"
+import { sentenceOfField } from "./FailureMessages.ts"
 import { respond } from "./Failures.ts"
 
 /** The maximum number of cached valid credentials, 32 bytes each. */
@@ -312,10 +313,20 @@ const reasonOf = (
   kind: string,
   problems: Extract<Reason, { readonly _tag: "ValidationError" }>["problems"]
 ): Reason => {
-  const [{ field, message }] = problems
-  return kind === "Query" && /^period\b/.test(field) && takesPeriod(endpoint)
-    ? { _tag: "InvalidPeriod", detail: `period: ${message}` }
+  const [problem] = problems
+  return kind === "Query" && /^period\b/.test(problem.field) && takesPeriod(endpoint)
+    ? { _tag: "InvalidPeriod", detail: sentenceOfField(problem) }
     : { _tag: "ValidationError", problems }
+}
+
+/** The query parameters of a URL, numbers as such; undefined for an error in another part of the request. */
+const foundIn = (url: string, kind: string): Readonly<Record<string, unknown>> | undefined => {
+  const [, query] = url.split("?", 2)
+  if (kind !== "Query" || query === undefined) return undefined
+  const parameters = new URLSearchParams(query)
+  return Object.fromEntries(
+    [...parameters].map(([name, text]) => [name, /^-?\d{1,15}$/.test(text) ? Number(text) : text])
+  )
 }
 
 /** The contract decodes path and query. Their errors have the same form as errors in a body. */
@@ -324,8 +335,12 @@ const ofSchemaError = (
   { endpoint }: { readonly endpoint: HttpApiEndpoint.Top }
 ) => {
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error.cause)
-  const problems = problemsOf(error.cause.issue, wholes[error.kind] ?? "body")
-  return Effect.map(Exchange, (exchange) => respond(failure(reasonOf(endpoint, error.kind, problems)), exchange))
+  return Effect.gen(function* () {
+    const exchange = yield* Exchange
+    const { url } = yield* HttpServerRequest.HttpServerRequest
+    const problems = problemsOf(error.cause.issue, wholes[error.kind] ?? "body", foundIn(url, error.kind))
+    return respond(failure(reasonOf(endpoint, error.kind, problems)), exchange)
+  })
 }
 
 const envelopes = Layer.mergeAll(

@@ -20,7 +20,8 @@ import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
 import { circumstancesOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
-import { bodyOf, headersOf, logged, messageOf, table } from "./Failures.ts"
+import { messageOf } from "./FailureMessages.ts"
+import { bodyOf, headersOf, logged, table } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
 
 const PATH = "/batch"
@@ -40,7 +41,7 @@ const tooMany = (
   const index = accepted.findIndex(({ mostBytes = 0 }) => (bytes += mostBytes) > MAX_EMBEDDINGS_BYTES)
   if (index < 0) return undefined
   const message =
-    "the embeddings of this batch may be too large for one response: request fewer, fewer dimensions or base64"
+    "must not make the embeddings of the batch too large for one response: request fewer, fewer dimensions or base64"
   return invalid(`${entries[index]!.at}.input`, message)
 }
 

@@ -7,6 +7,7 @@ import type { FileObject } from "../../schemas/inference/Files.ts"
 import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
 import { basePolicy } from "../dialects/Routing.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { REQUIRED, UNKNOWN } from "../domain/SchemaProblems.ts"
 import { linesOf, MAX_LINES } from "../inference/BatchInput.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Media, type NewFile, type StoredFile } from "../platform/Media.ts"
@@ -27,7 +28,7 @@ const QUOTA = { files: 1_000, bytes: 512 * 1_048_576 }
 
 const full = invalid(
   "file",
-  `an account may keep at most ${QUOTA.files} input files and ${QUOTA.bytes} bytes; delete some, or let them expire sooner`
+  `must fit beside the other input files of the account, at most ${QUOTA.files} files and ${QUOTA.bytes} bytes; delete some, or let them expire sooner`
 )
 
 /** The refusal for accounts with `zero_retention`, because inputs and outputs of background batches are files. */
@@ -63,9 +64,9 @@ const known = new Set(["purpose", "expires_after[anchor]", "expires_after[second
 /** How long an upload is kept, in seconds, or its validation error. */
 const checked = ({ fields, file }: Upload): Effect.Effect<number, Failure> => {
   const unknown = [...fields.keys()].find((name) => !known.has(name))
-  if (unknown !== undefined) return Effect.fail(invalid(unknown, "Unexpected key"))
+  if (unknown !== undefined) return Effect.fail(invalid(unknown, UNKNOWN))
   if (fields.get("purpose") !== "batch") return Effect.fail(invalid("purpose", "must be batch"))
-  if (file === undefined) return Effect.fail(invalid("file", "Missing key"))
+  if (file === undefined) return Effect.fail(invalid("file", REQUIRED))
   if ((fields.get("expires_after[anchor]") ?? "created_at") !== "created_at") {
     return Effect.fail(invalid("expires_after[anchor]", "must be created_at"))
   }
@@ -74,7 +75,7 @@ const checked = ({ fields, file }: Upload): Effect.Effect<number, Failure> => {
     return Effect.fail(invalid("expires_after[seconds]", `must be an integer from ${LEAST_SECONDS} to ${MOST_SECONDS}`))
   }
   return Effect.flatMap(linesOf(file.bytes), (lines) => {
-    if (lines === undefined) return Effect.fail(invalid("file", "UTF-8"))
+    if (lines === undefined) return Effect.fail(invalid("file", "must be UTF-8"))
     if (lines.count === 0) return Effect.fail(invalid("file", "must contain one request per line; got no lines"))
     return lines.count > MAX_LINES
       ? Effect.fail(invalid("file", `must have at most ${MAX_LINES} lines`))

@@ -96,7 +96,10 @@ const parse = (bytes: Uint8Array): Effect.Effect<unknown, Failure> => {
   }
   if (text.trim() === "") return Effect.fail(unreadable("it is empty"))
   try {
-    if (isCrowded(text)) return Effect.fail(invalid("body", `an object must have at most ${MAX_MEMBERS} members`))
+    if (isCrowded(text))
+      return Effect.fail(
+        invalid("body", `must have at most ${MAX_MEMBERS.toLocaleString("en-US")} members in each object`)
+      )
     const value: unknown = JSON.parse(text)
     if (typeof value === "object" && value !== null && mayBeDeep(text) && isDeep(value)) {
       return Effect.fail(unreadable(`it is nested more than ${MAX_DEPTH} levels deep`))

@@ -12,7 +12,7 @@ const lifeOf = (header: string | undefined): Result.Result<number, Failure> => {
   const seconds = /^\d{1,9}$/.test(header.trim()) ? Number(header) : 0
   return seconds >= 1 && seconds <= MAX_LIFE_SECONDS
     ? Result.succeed(seconds)
-    : Result.fail(invalid(LIFE, `must be an integer from 1 to ${MAX_LIFE_SECONDS}`))
+    : Result.fail(invalid(LIFE, `must be an integer from 1 to ${MAX_LIFE_SECONDS.toLocaleString("en-US")}`))
 }
 
 /** The cache wishes that differ from the default, for the fingerprint of a request; undefined if there are none. */
@@ -24,7 +24,7 @@ export const wishedOf = ({ lifeSeconds, use }: CacheWish): Partial<CacheWish> | 
 /** The cache wishes in the headers `X-Svc-Cache`, `X-Svc-Cache-TTL` and `Cache-Control`. `no-store` overrides the others. */
 export const cacheWishOf = (headers: Headers.Headers): Result.Result<CacheWish, Failure> => {
   const wanted = headers["x-svc-cache"]?.trim().toLowerCase() ?? "true"
-  if (wanted !== "true" && wanted !== "false") return Result.fail(invalid(SWITCH, "true or false"))
+  if (wanted !== "true" && wanted !== "false") return Result.fail(invalid(SWITCH, "must be true or false"))
   const noStore = (headers["cache-control"] ?? "").split(",").some((one) => one.trim().toLowerCase() === "no-store")
   return Result.map(lifeOf(headers["x-svc-cache-ttl"]), (lifeSeconds) => ({
     use: wanted === "true" && !noStore,

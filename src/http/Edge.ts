@@ -147,7 +147,7 @@ const READS = new Set(["GET", "HEAD"])
 const lacksHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
   headers.host === undefined && httpVersion === "1.1"
 
-const hostless = invalid("Host", "HTTP/1.1 requires this header")
+const hostless = invalid("Host", "is required in HTTP/1.1")
 
 const notRepeated = { "x-should-retry": "false" }
 

@@ -21,7 +21,10 @@ export const claimOf = (
 ): Result.Result<Claim | undefined, Failure> => {
   if (header === undefined) return Result.succeed(undefined)
   const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim()
-  if (key.length < 1 || key.length > MAX_LENGTH) return Result.fail(invalid(FIELD, `1 to ${MAX_LENGTH} characters`))
+  if (key.length < 1 || key.length > MAX_LENGTH) {
+    const found = key.length.toLocaleString("en-US")
+    return Result.fail(invalid(FIELD, `must have 1 to ${MAX_LENGTH} characters; got ${found}`))
+  }
   const more = wished === undefined ? "" : `\n${canonicalJson(wished)}`
   const fingerprint = createHash("sha256")
     .update(`${method} ${path}\n${canonicalJson(body)}${more}`)

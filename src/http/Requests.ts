@@ -19,7 +19,8 @@ import {
 import { type PageQuery, Receipts, type ReceiptsPage } from "../usage/Receipts.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { RequestRow } from "../usage/RequestsSql.ts"
-import { messageOf, respond, table } from "./Failures.ts"
+import { messageOf } from "./FailureMessages.ts"
+import { respond, table } from "./Failures.ts"
 
 const promotionOf = ({ promotion }: KeptRates) =>
   promotion === undefined ? {} : { promotion: { label: promotion.label, discount_percent: promotion.discountPercent } }

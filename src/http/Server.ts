@@ -106,7 +106,7 @@ const reasonOfSocket = (code: string | undefined): Reason => {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return { _tag: "RequestTimeout" }
     case "HPE_HEADER_OVERFLOW":
-      return { _tag: "ValidationError", problems: [{ field: "headers", message: "too long" }] }
+      return { _tag: "ValidationError", problems: [{ field: "headers", message: "must be shorter" }] }
     default:
       return {
         _tag: "ValidationError",

@@ -34,10 +34,10 @@ const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1000)
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
 const bounds = {
-  "sessions of the account": `an account may have at most ${MAX_SESSIONS_PER_ACCOUNT} sessions`,
-  "bytes of the account": `the sessions of an account may have at most ${MAX_ACCOUNT_BYTES} bytes in total`,
-  "messages of the session": `a session may have at most ${MAX_MESSAGES_PER_SESSION} messages`,
-  "bytes of the session": `a session may have at most ${MAX_SESSION_BYTES} bytes`
+  "sessions of the account": `must not exceed ${MAX_SESSIONS_PER_ACCOUNT} sessions per account`,
+  "bytes of the account": `must not exceed ${MAX_ACCOUNT_BYTES} bytes in all sessions of the account`,
+  "messages of the session": `must not exceed ${MAX_MESSAGES_PER_SESSION} messages per session`,
+  "bytes of the session": `must not exceed ${MAX_SESSION_BYTES} bytes per session`
 } as const satisfies Record<SessionsFull["bound"], string>
 
 /** Names the limit that was reached, and the field that exceeds it. */

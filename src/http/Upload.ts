@@ -26,11 +26,11 @@ const failureOf = ({ reason }: Multipart.MultipartError): Failure => {
     case "BodyTooLarge":
       return failure({ _tag: "RequestTooLarge", limitBytes: MAX_BODY_BYTES })
     case "FieldTooLarge":
-      return invalid("body", `a field must have at most ${MAX_FIELD_BYTES} bytes`)
+      return invalid("body", `must have fields of at most ${MAX_FIELD_BYTES} bytes`)
     case "TooManyParts":
       return invalid("body", `must have at most ${MAX_PARTS} parts`)
     default:
-      return invalid("body", "a well-formed multipart/form-data body")
+      return invalid("body", "must be a well-formed multipart/form-data body")
   }
 }
 
@@ -45,7 +45,8 @@ const received = (request: HttpServerRequest.HttpServerRequest, take: BodyBudget
         fields.set(part.key, part.value)
         return Effect.void
       }
-      if (part.key !== FILE || file !== undefined) return Effect.fail(invalid(part.key, "one file, as `file`"))
+      if (part.key !== FILE || file !== undefined)
+        return Effect.fail(invalid(part.key, "must be one file, named `file`"))
       const chunks: Array<Uint8Array> = []
       return Effect.map(
         Stream.runForEach(part.content, (chunk) => {

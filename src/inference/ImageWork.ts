@@ -47,10 +47,10 @@ const modalityOf = (model: Model | undefined, edits: boolean): Result.Result<"im
   if (model?.modality === "image_edit") {
     return edits
       ? Result.succeed(model.modality)
-      : Result.fail(invalid("image", `${model.id} edits images and needs one`))
+      : Result.fail(invalid("image", `is required, because ${model.id} edits images`))
   }
   return edits && model?.modality === "image" && !model.supportedParameters.includes("image")
-    ? Result.fail(invalid("image", `${model.id} does not edit images`))
+    ? Result.fail(invalid("image", `must be absent, because ${model.id} does not edit images`))
     : Result.succeed("image")
 }
 

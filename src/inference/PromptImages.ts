@@ -347,7 +347,8 @@ export const makePromptImages = (
     check: (conversation) => {
       const images = imagesOf(conversation)
       const more = images[limits.images]
-      if (more !== undefined) return invalid(fieldOf(more), `a request must contain at most ${limits.images} images`)
+      if (more !== undefined)
+        return invalid(fieldOf(more), `must be one of at most ${limits.images} images of the request`)
       for (const image of images) {
         const problem = checkOne(image)
         if (problem !== undefined) return problem
@@ -355,7 +356,7 @@ export const makePromptImages = (
       const beyond = addressesOf(images)[limits.addresses]
       return beyond === undefined
         ? undefined
-        : invalid(beyond.field, `a request must contain at most ${limits.addresses} different image URLs`)
+        : invalid(beyond.field, `must be one of at most ${limits.addresses} different image URLs of the request`)
     },
     read: (accountId, images, model) =>
       Effect.flatMap(fetching.fetched(accountId, images), (found) =>

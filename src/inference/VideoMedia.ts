@@ -51,7 +51,7 @@ const notFetched = (field: string, why: string): MediaRefusal => ({
 const refusalOf = ({ reason }: PublicFetchError, field: string): MediaRefusal => {
   switch (reason._tag) {
     case "TooLarge":
-      return refused(field, `may have at most ${reason.limitBytes} bytes`)
+      return refused(field, `must have at most ${reason.limitBytes} bytes`)
     case "Status":
       return isPassing(reason.status)
         ? notFetched(field, `its host answered with status ${reason.status}`)

@@ -116,7 +116,7 @@ const listRequests = Effect.gen(function* () {
     run: ({ body, principal: { accountId } }) =>
       Effect.gen(function* () {
         const { cursor, limit = DEFAULT_LIMIT, model, status } = yield* Effect.fromResult(decodeListed(body))
-        if (model?.includes("\0") === true) return yield* invalid("model", "Expected no null characters")
+        if (model?.includes("\0") === true) return yield* invalid("model", "must contain no null characters")
         const page = yield* stored(receipts.page(accountId, { limit, cursor, model, status }))
         return { structured: requestListOf(page) }
       })

@@ -74,7 +74,7 @@ const Output = Schema.Struct({
 const bodyOf = ({ body }: Call): Result.Result<object, Failure> => {
   const { messages, prompt, system, ...rest } = body
   if ((prompt === undefined) === (messages === undefined)) {
-    return Result.fail(invalid("prompt", "send either `prompt` or `messages`"))
+    return Result.fail(invalid("prompt", "must be present if `messages` is absent, and absent otherwise"))
   }
   const first = system === undefined ? [] : [{ role: "system", content: system }]
   if (prompt !== undefined) return Result.succeed({ ...rest, messages: [...first, { role: "user", content: prompt }] })

@@ -1,8 +1,9 @@
 /** Gives tools to the MCP server: what it lists of each, and what happens when one is called. */
 import { Cause, Context, Effect, Schema } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
-import { decoder, MAX_PROBLEMS, objectOf } from "../dialects/Decode.ts"
+import { decoder, objectOf } from "../dialects/Decode.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { MAX_PROBLEMS, NOT_AN_OBJECT, UNKNOWN } from "../domain/SchemaProblems.ts"
 import { factsOf, makeCounter } from "../http/Access.ts"
 import { logged, spoiled } from "../http/Failures.ts"
 import { type McpCall, mcpCall } from "../http/Mcp.ts"
@@ -67,7 +68,7 @@ const known = (tool: ToolOf) => {
   const names = new Set(Object.keys((inputSchemaOf(withMoney(tool))["properties"] ?? {}) as object))
   return (body: Readonly<Record<string, unknown>>): Effect.Effect<void, Failure> => {
     const others = Object.keys(body).filter((name) => !names.has(name))
-    const [first, ...more] = others.slice(0, MAX_PROBLEMS).map((field) => ({ field, message: "no such argument" }))
+    const [first, ...more] = others.slice(0, MAX_PROBLEMS).map((field) => ({ field, message: UNKNOWN }))
     return first === undefined
       ? Effect.void
       : Effect.fail(failure({ _tag: "ValidationError", problems: [first, ...more] }))
@@ -83,7 +84,7 @@ const callOf = (
   payload: unknown
 ): Effect.Effect<Call, Failure> => {
   const body = payload === undefined ? {} : objectOf(payload)
-  if (body === undefined) return Effect.fail(invalid("arguments", "Expected a JSON object"))
+  if (body === undefined) return Effect.fail(invalid("arguments", NOT_AN_OBJECT))
   const call = { ...given, requestId, operation: `mcp.${name}`, report }
   if (kind === "read") return Effect.succeed({ ...call, body, idempotencyKey: undefined, maxCostUsd: undefined })
   const { idempotency_key: _, max_cost_usd: __, ...rest } = body

@@ -149,7 +149,8 @@ const TIMED_OUT = failed({ _tag: "TimedOut" })
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1")
 
 const refusalOf = (text: string, allowLoopback: boolean): string | undefined => {
-  if (text.length > MAX_URL_LENGTH) return `may have at most ${MAX_URL_LENGTH} characters`
+  if (text.length > MAX_URL_LENGTH)
+    return `must have at most ${MAX_URL_LENGTH.toLocaleString("en-US")} characters; got ${text.length.toLocaleString("en-US")}`
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) return "must be an https URL"
   const host = hostOf(url)

@@ -1,29 +1,15 @@
 /** Decodes the fields that create or change a preset. A version never changes, so no invalid field may enter it. */
-import { Result, Schema, SchemaIssue } from "effect"
+import { Result, Schema } from "effect"
 import { isStorable, STORABLE } from "../../schemas/Bounds.ts"
 import { NewPreset, PresetChange, type PresetConfig } from "../../schemas/management/Presets.ts"
-import { type Failure, invalid } from "../domain/Failure.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { problemsOf } from "../domain/SchemaProblems.ts"
 
 /** The largest configuration, in bytes of JSON. It leaves room for tools and instructions, and keeps many presets in the cache. */
 export const MAX_CONFIG_BYTES = 65_536
 
-/** The most invalid fields that one error names. */
-const MAX_PROBLEMS = 32
-
 /** In a longer field the decoder looks only for the first problem, because reporting all of them takes far longer than decoding. */
 const MAX_BYTES_OF_PROBLEMS = 8_192
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const problemsOf = (issue: SchemaIssue.Issue): Failure => {
-  const [first, ...others] = format(issue)
-    .issues.slice(0, MAX_PROBLEMS)
-    .map(({ message, path = [] }) => ({
-      field: path.map((key) => String(typeof key === "object" ? key.key : key)).join(".") || "body",
-      message
-    }))
-  return first === undefined ? invalid("body", "is not valid") : invalid(first.field, first.message, ...others)
-}
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? "null"
 
@@ -36,7 +22,7 @@ const checkTexts = (input: unknown): Result.Result<number, Failure> => {
   for (const [name, value] of Object.entries(typeof input === "object" && input !== null ? input : {})) {
     const bytes = Buffer.byteLength(jsonOf(value), "utf8")
     if (bytes > MAX_CONFIG_BYTES)
-      return Result.fail(invalid(name, `must be at most ${MAX_CONFIG_BYTES} bytes of JSON; got ${bytes}.`))
+      return Result.fail(invalid(name, `must have at most ${MAX_CONFIG_BYTES} bytes of JSON; got ${bytes}`))
     if (!isStorable(value)) return Result.fail(invalid(name, STORABLE))
     longest = Math.max(longest, bytes)
   }
@@ -49,7 +35,7 @@ const decoding = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   return (input: unknown): Result.Result<S["Type"], Failure> =>
     Result.flatMap(checkTexts(input), (longest) =>
       Result.mapError((longest > MAX_BYTES_OF_PROBLEMS ? decodeFirst : decodeAll)(input), (error) =>
-        problemsOf(error.issue)
+        failure({ _tag: "ValidationError", problems: problemsOf(error.issue, "body", input) })
       )
     )
 }

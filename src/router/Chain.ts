@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
+import { REQUIRED } from "../domain/SchemaProblems.ts"
 import { AUTO_MODEL } from "./AutoRouter.ts"
 
 export const MAX_CHAIN = 15
@@ -56,7 +57,7 @@ export const parseChain = (
   model: string | undefined,
   models: ReadonlyArray<string> | undefined
 ): Result.Result<ReadonlyArray<string>, Failure> => {
-  if (model === undefined && models === undefined) return Result.fail(invalid("model", "Missing key"))
+  if (model === undefined && models === undefined) return Result.fail(invalid("model", REQUIRED))
   const chain = (model === undefined ? [] : model.split(",")).map((entry) => entry.trim())
   for (const entry of models ?? []) if (!chain.includes(entry) || entry === "") chain.push(entry)
   if (chain.some((entry) => entry === "")) return broken("A fallback chain must not contain empty entries.")

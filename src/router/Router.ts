@@ -98,7 +98,7 @@ const unable = (catalogue: Snapshot, request: PlanRequest, because: ReadonlySet<
   if (because.has("tools")) return failure({ _tag: "NotToolCapable", model })
   if (because.has("toolCount")) {
     const got = request.needs.toolCount ?? 0
-    return invalid("tools", `must contain at most ${OPENAI_MOST_TOOLS} tools for ${model}; got ${got}.`)
+    return invalid("tools", `must contain at most ${OPENAI_MOST_TOOLS} tools for ${model}; got ${got}`)
   }
   if (because.has("context")) {
     const windows = request.models.map((id) => catalogue.find(id)?.contextWindow ?? 0)

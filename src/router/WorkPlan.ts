@@ -109,7 +109,7 @@ const within = (there: ReadonlyArray<Able>, request: WorkPlanRequest, excess: Ex
 const unable = (models: ReadonlyArray<Model>, request: WorkPlanRequest, excess: Excess): Failure => {
   const { mostPixels, tooLong } = excess
   if (mostPixels !== undefined) {
-    return invalid("size", `must have at most ${mostPixels} pixels for ${request.models[0]}.`)
+    return invalid("size", `must have at most ${mostPixels} pixels for ${request.models[0]}`)
   }
   if (!tooLong) {
     return failure({ _tag: "NoProviderAvailable", detail: `No provider serves ${request.models[0]} at present` })

@@ -82,8 +82,8 @@ const rangeOf = (
   openEndMs: number
 ): Effect.Effect<Pick<UsageBreakdown, "fromMs" | "untilMs" | "width" | "bucketMs">, Failure> => {
   if (period !== undefined && (startMs ?? endMs) !== undefined)
-    return invalid("period", "must not be combined with start_time or end_time.")
-  if (startMs === undefined && endMs !== undefined) return invalid("end_time", "requires start_time.")
+    return invalid("period", "must not be combined with `start_time` or `end_time`")
+  if (startMs === undefined && endMs !== undefined) return invalid("end_time", "requires `start_time`")
   const width = wanted ?? (period === "1d" ? "1h" : "1d")
   const { bucketMs, most } = widths[width]
   const end = endMs ?? openEndMs
@@ -92,11 +92,11 @@ const rangeOf = (
   const fromMs = startMs === undefined ? untilMs - days * DAY_MS : Math.floor(startMs / bucketMs) * bucketMs
   if (fromMs >= untilMs || (startMs ?? fromMs) >= end) {
     return endMs === undefined
-      ? invalid("start_time", "must lie in the past.")
-      : invalid("end_time", "must be after start_time.")
+      ? invalid("start_time", "must lie in the past")
+      : invalid("end_time", "must be after `start_time`")
   }
   if ((untilMs - fromMs) / bucketMs > most)
-    return invalid("start_time", `must give at most ${most} buckets of ${width}.`)
+    return invalid("start_time", `must give at most ${most} buckets of ${width}`)
   return Effect.succeed({ fromMs, untilMs, width, bucketMs })
 }
 
@@ -121,7 +121,7 @@ const isMoment = (ms: unknown): ms is number =>
 
 const pageOf = (cursor: string): Effect.Effect<{ readonly after: Place; readonly untilMs: number }, Failure> =>
   Effect.suspend(() => {
-    const bad = invalid("cursor", "must be the next_cursor of a usage page.")
+    const bad = invalid("cursor", "must be the next_cursor of a usage page")
     let parts: unknown
     try {
       parts = JSON.parse(Buffer.from(cursor, "base64url").toString())

@@ -2,6 +2,7 @@
 import { Cause, Effect } from "effect"
 import type { Budgets } from "../account/Budgets.ts"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
+import { UNKNOWN } from "../domain/SchemaProblems.ts"
 import type { InputLine } from "../inference/BatchInput.ts"
 import type { AcceptedBody, Circumstances, Surface } from "../inference/Surface.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
@@ -151,7 +152,7 @@ const refusal = (desk: LineDesk, due: DueLine, failed: Failure) =>
 const accepted = (desk: LineDesk, due: DueLine, circumstances: Circumstances) =>
   Effect.gen(function* () {
     const { input, surface } = due
-    if (input.unknown !== undefined) return yield* invalid(input.unknown, "Unexpected key")
+    if (input.unknown !== undefined) return yield* invalid(input.unknown, UNKNOWN)
     const one = yield* surface.accept(input.body, circumstances)
     return one.dataPolicy === "zero_retention" ? yield* keepsContent : one
   }).pipe(Effect.catch((failed) => refusal(desk, due, failed)))

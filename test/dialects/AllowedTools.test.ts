@@ -23,6 +23,6 @@ describe("allowed tools", () => {
       field: "tool_choice.tools.1",
       message: "must name a declared tool; got d"
     })
-    assert.deepStrictEqual(problemOf([]), { field: "tool_choice.tools", message: "at least one tool" })
+    assert.deepStrictEqual(problemOf([]), { field: "tool_choice.tools", message: "must name at least one tool" })
   })
 })

@@ -19,13 +19,13 @@ describe("a schema for answers", () => {
   })
 
   const wrong: ReadonlyArray<readonly [string, unknown, string]> = [
-    ["of another kind", [], "Expected a JSON object"],
-    ["true", true, "Expected a JSON object"],
-    ["null", null, "Expected a JSON object"],
-    ["deeper", nested(SCHEMA_MAX_LEVELS + 1), "at most 64 levels deep"],
-    ["deeper in a list", { anyOf: [nested(SCHEMA_MAX_LEVELS - 1)] }, "at most 64 levels deep"],
-    ["deeper than a recursion goes", nested(100_000), "at most 64 levels deep"],
-    ["larger", ofBytes(SCHEMA_MAX_BYTES + 2), "at most 65536 bytes of JSON"]
+    ["of another kind", [], "must be a JSON object; got an array"],
+    ["true", true, "must be a JSON object; got true"],
+    ["null", null, "must be a JSON object; got null"],
+    ["deeper", nested(SCHEMA_MAX_LEVELS + 1), "must be at most 64 levels deep"],
+    ["deeper in a list", { anyOf: [nested(SCHEMA_MAX_LEVELS - 1)] }, "must be at most 64 levels deep"],
+    ["deeper than a recursion goes", nested(100_000), "must be at most 64 levels deep"],
+    ["larger", ofBytes(SCHEMA_MAX_BYTES + 2), "must have at most 65,536 bytes of JSON; got 65,538"]
   ]
   for (const [name, schema, message] of wrong) {
     it(`is wrong when it is ${name}, and named`, () =>

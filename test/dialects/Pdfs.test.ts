@@ -35,16 +35,16 @@ describe("a PDF file in a request", () => {
   it("is refused with what must hold of it", () => {
     const base64 = (file: Buffer) => file.toString("base64")
     const cases: ReadonlyArray<readonly [encoded: string, message: string]> = [
-      [base64(Buffer.from("hello!")), "must be a PDF file; got a file that does not begin with %PDF-."],
-      [base64(pdfOf({}, "/Encrypt 9 0 R")), "must be a PDF file without encryption; got an encrypted file."],
-      [base64(pages(101)), "must be a PDF file of at most 100 pages; got more."],
+      [base64(Buffer.from("hello!")), "must be a PDF file; got a file that does not begin with %PDF-"],
+      [base64(pdfOf({}, "/Encrypt 9 0 R")), "must be a PDF file without encryption; got an encrypted file"],
+      [base64(pages(101)), "must be a PDF file of at most 100 pages; got more"],
       [
         base64(pdfOf({ 1: "<< /Pages 1 0 R /Kids [1 0 R] >>" })),
-        "must be a PDF file whose pages can be counted; got a damaged file, or one of an unusual form."
+        "must be a PDF file whose pages can be counted; got a damaged file, or one of an unusual form"
       ],
-      ["JVBERi0", "base64 of a PDF file"],
-      ["JVBERi0-", "base64 of a PDF file"],
-      ["A".repeat(FILE_MAX_BYTES * 1.5), "a file of at most 20 MiB"]
+      ["JVBERi0", "must be base64 of a PDF file"],
+      ["JVBERi0-", "must be base64 of a PDF file"],
+      ["A".repeat(FILE_MAX_BYTES * 1.5), "must be a file of at most 20 MiB"]
     ]
     for (const [encoded, message] of cases) assert.deepStrictEqual(problemOf(encoded), { field: "at", message })
   })
@@ -70,7 +70,12 @@ describe("a PDF file in a request", () => {
     ]
     assert.isUndefined(checkPages(asked(40)))
     assert.deepInclude(checkPages(asked(41))?.reason, {
-      problems: [{ field: "b", message: "the PDF files of a request must have at most 100 pages; got 101." }]
+      problems: [
+        {
+          field: "b",
+          message: "must have at most 100 pages, together with the other PDF files of the request; got 101"
+        }
+      ]
     })
   })
 })

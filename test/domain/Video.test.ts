@@ -231,7 +231,7 @@ describe("what is asked of a model", () => {
     assert.deepStrictEqual(fields({ ...everything, imageUrl: undefined }, either), [])
     assert.deepStrictEqual(fields({ ...everything, referenceImages: [], referenceVideo: undefined }, either), [])
     assert.deepStrictEqual(beyond({ ...wish, duration: 5 }, model([])), [
-      { field: "duration", message: "m makes videos of 4, 6, 8 seconds" }
+      { field: "duration", message: "must be one of 4, 6, 8 for m; got 5" }
     ])
   })
 

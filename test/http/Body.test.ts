@@ -60,7 +60,7 @@ describe("a body", () => {
       const text = JSON.stringify(`\\${membersOf(20_000)}\\`)
       const taken = yield* read(`{"a":${wide},"b":[${wide}],"c":${text},${membersOf(9_997)}}`)
       assert.lengthOf(Object.keys(taken as object), 10_000)
-      const problems = [{ field: "body", message: "an object must have at most 10000 members" }]
+      const problems = [{ field: "body", message: "must have at most 10,000 members in each object" }]
       for (const body of [`{${membersOf(10_001)}}`, `{"a":[{"\\\\":${text},${membersOf(10_000)}}]}`]) {
         assert.deepInclude<object>(yield* refused(body), { _tag: "ValidationError", problems })
       }

@@ -9,7 +9,7 @@ type Tag = Reason["_tag"]
 const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = {
   InvalidJson: { _tag: "InvalidJson", detail: "it is empty" },
   ValidationError: { _tag: "ValidationError", problems: [{ field: "a", message: "b" }] },
-  InvalidPeriod: { _tag: "InvalidPeriod", detail: "period: one of 1d, 7d, 30d" },
+  InvalidPeriod: { _tag: "InvalidPeriod", detail: "`period` must be one of 1d, 7d, 30d." },
   UnsupportedParameter: { _tag: "UnsupportedParameter", param: "n", detail: "d" },
   UnknownModel: { _tag: "UnknownModel", model: "m" },
   NoModelInBudget: { _tag: "NoModelInBudget", budgetCents: 1, least: 5n },
@@ -259,7 +259,7 @@ describe("bodies of failures", () => {
     const failed = invalid("a.0", "too long", { field: "b", message: "missing" })
     assert.deepStrictEqual(bodyOf(failed), {
       error: {
-        message: "a.0: too long; b: missing",
+        message: "`a.0`: too long. `b`: missing.",
         type: "invalid_request_error",
         code: "validation_error",
         param: "a.0"
@@ -278,7 +278,7 @@ describe("bodies of failures", () => {
   it("of a part of a body name its place", () => {
     const at = "requests[1].body"
     const wrong = bodyOf(failedAt(at, invalid("a", "is wrong", { field: "b", message: "too" })))
-    assert.deepInclude(wrong.error, { param: `${at}.a`, message: `${at}: a: is wrong; b: too` })
+    assert.deepInclude(wrong.error, { param: `${at}.a`, message: `\`${at}.a\` is wrong. \`${at}.b\`: too.` })
     assert.deepStrictEqual(
       wrong.details?.map(({ field }) => field),
       [`${at}.a`, `${at}.b`]

@@ -32,13 +32,21 @@ describe("an idempotency key", () => {
       assert.strictEqual(claim(key)?.idempotencyKey, key)
       assert.strictEqual(claim(`"${key}"`)?.idempotencyKey, key)
     }
-    for (const header of ["", " ", '""', "k".repeat(256), `"${"k".repeat(256)}"`]) {
+    for (const [header, count] of [
+      ["", 0],
+      [" ", 0],
+      ['""', 0],
+      ["k".repeat(256), 256],
+      [`"${"k".repeat(256)}"`, 256]
+    ] as const) {
       const result = claimOf(header, "POST", PATH, {})
       assert.isTrue(Result.isFailure(result), header)
       if (Result.isFailure(result)) {
         const { details, error } = bodyOf(result.failure)
         assert.deepStrictEqual([error.code, error.param], ["validation_error", "Idempotency-Key"])
-        assert.deepStrictEqual(details, [{ field: "Idempotency-Key", message: "1 to 255 characters" }])
+        assert.deepStrictEqual(details, [
+          { field: "Idempotency-Key", message: `must have 1 to 255 characters; got ${count}` }
+        ])
       }
     }
   })

@@ -310,7 +310,7 @@ describe("images to be edited", () => {
       const [openai, fal] = [draws("openai", 1), draws("fal", 1)]
       const { make, reasonOf, row, spent } = yield* scene([openai.provider, fal.provider])
       const inlined = `data:image/png;base64,${gif.toString("base64")}`
-      const wrong = wrongImage("must be a PNG, JPEG or WebP image for gpt-image-1; got a GIF image.")
+      const wrong = wrongImage("must be a PNG, JPEG or WebP image for gpt-image-1; got a GIF image")
       const [early, late] = [newRequestId(), newRequestId()]
       assert.deepStrictEqual(yield* reasonOf({ model: "gpt-image-1", requestId: early, image: inlined }), wrong)
       assert.strictEqual((yield* Effect.exit(row(early)))._tag, "Failure")
@@ -335,9 +335,9 @@ describe("images to be edited", () => {
       assert.lengthOf(openai.asked[0]!.images, 1)
       const charged = yield* spent
       const plain = yield* reasonOf({ image: inline })
-      assert.deepStrictEqual(plain, wrongImage(`${MODEL} does not edit images`))
+      assert.deepStrictEqual(plain, wrongImage(`must be absent, because ${MODEL} does not edit images`))
       const bare = yield* reasonOf({ model: "flux-kontext-max" })
-      assert.deepStrictEqual(bare, wrongImage("flux-kontext-max edits images and needs one"))
+      assert.deepStrictEqual(bare, wrongImage("is required, because flux-kontext-max edits images"))
       assert.strictEqual((yield* reasonOf({ model: "gpt-4o-mini", image: inline }))._tag, "UnknownModel")
       const local = yield* reasonOf({ model: "gpt-image-1", image: "https://10.0.0.1/a.png" })
       assert.deepStrictEqual(local, wrongImage("must be at a public address"))

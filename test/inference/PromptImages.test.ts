@@ -137,7 +137,7 @@ describe("PromptImages", () => {
       const { check } = yield* scene({ addresses: 2 })
       const three = [1, 2, 3].map((n) => at(`https://example.com/${n}`, `f${n}`))
       assert.isUndefined(check(showing(...three.slice(1), ...three.slice(1), at(png))))
-      const message = "a request must contain at most 2 different image URLs"
+      const message = "must be one of at most 2 different image URLs of the request"
       assert.deepStrictEqual(check(showing(...three)), wrong("f3", message))
     }).pipe(Effect.scoped)
   )
@@ -246,7 +246,10 @@ describe("PromptImages", () => {
       const { check } = yield* scene()
       const images = Array.from({ length: 101 }, (_, n) => at(n % 2 === 0 ? png : "https://example.com/a", `f${n}`))
       assert.isUndefined(check(showing(...images.slice(1))))
-      assert.deepStrictEqual(check(showing(...images)), wrong("f100", "a request must contain at most 100 images"))
+      assert.deepStrictEqual(
+        check(showing(...images)),
+        wrong("f100", "must be one of at most 100 images of the request")
+      )
     }).pipe(Effect.scoped)
   )
 

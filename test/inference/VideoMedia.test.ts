@@ -80,7 +80,7 @@ describe("the media of a video", () => {
         assert.strictEqual((yield* media(more)).result._tag, "Success")
         for (const vendor of ["openai", "xai"]) {
           const { result } = yield* media(more, undefined, vendor)
-          const message = `${field} must be a PNG, JPEG or WebP image for film; got a GIF image.`
+          const message = `${field} must be a PNG, JPEG or WebP image for film; got a GIF image`
           assert.deepStrictEqual(result._tag === "Failure" && result.failure, { _tag: "Refused", message })
         }
       }
@@ -104,7 +104,7 @@ describe("the media of a video", () => {
       const tooLarge = { _tag: "TooLarge", limitBytes: 10 } as const
       assert.strictEqual(
         yield* refusal({ referenceImages: [url("png")] }, tooLarge),
-        "reference_images.0 may have at most 10 bytes"
+        "reference_images.0 must have at most 10 bytes"
       )
       assert.include(yield* refusal(image, { _tag: "Status", status: 404 }), "with status 404")
       assert.notInclude(yield* refusal(image, { _tag: "Forbidden", why: "where it leads" }), "where it leads")

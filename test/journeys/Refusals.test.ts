@@ -283,8 +283,8 @@ describe("more messages than the operator allows, or none", () => {
         assert.strictEqual(served.status, 200, path)
       }
       assert.sameMembers(yield* problemsOf("messages", { messages: [] }), [
-        "model: Missing key",
-        "max_tokens: Missing key",
+        "model: is required",
+        "max_tokens: is required",
         "messages: must contain 1 to 1,200 items; got 0"
       ])
       const inBatch = { requests: [{ url: "/responses", body: { model, input: [] } }] }

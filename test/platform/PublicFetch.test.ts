@@ -126,8 +126,8 @@ describe("PublicFetch", () => {
         ["http://192.168.1.1/", notHttps, notHttps],
         [
           `https://example.com/${"a".repeat(8_192)}`,
-          "may have at most 8192 characters",
-          "may have at most 8192 characters"
+          "must have at most 8,192 characters; got 8,212",
+          "must have at most 8,192 characters; got 8,212"
         ]
       ]
       for (const [url, whenStrict, whenOpen] of table) {

@@ -41,7 +41,7 @@ describe("planWork", () => {
         assert.deepStrictEqual(who(model, "image"), ["fal"])
         assert.deepStrictEqual(why(model, "image", {}, { pixels: 1_024 * 1_024 + 1 }), {
           _tag: "ValidationError",
-          problems: [{ field: "size", message: `must have at most 1048576 pixels for ${model}.` }]
+          problems: [{ field: "size", message: `must have at most 1048576 pixels for ${model}` }]
         })
       }
       assert.deepStrictEqual(who("imagen-4", "image", {}, { pixels: 3_840 * 2_160 }), ["fal"])

@@ -111,7 +111,7 @@ describe("Webhooks", () => {
           ["http://10.0.0.1/", notHttps],
           ...["\0", "\n", "\t", "\u007f", "\u0085"].map((sign) => [`https://1.1.1.1/a${sign}b`, noControl] as const),
           ["ht\ntps://1.1.1.1/", noControl],
-          [`https://1.1.1.1/${"ä".repeat(2_000)}`, "may have at most 8192 characters"]
+          [`https://1.1.1.1/${"ä".repeat(2_000)}`, "must have at most 8,192 characters; got 12,016"]
         ]
         for (const [url, why] of refused) assert.strictEqual(yield* whyOf(register(url)), why, url)
         const stored: ReadonlyArray<readonly [url: string, href: string]> = [

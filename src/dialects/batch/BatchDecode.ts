@@ -2,6 +2,7 @@
 import { Result } from "effect"
 import { BatchEntry, type batchUrls, MAX_BATCH } from "../../../schemas/inference/Batch.ts"
 import { failedAt, type Failure, invalid } from "../../domain/Failure.ts"
+import { NOT_AN_OBJECT, REQUIRED, UNKNOWN } from "../../domain/SchemaProblems.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
 /** One request of a batch. */
@@ -18,15 +19,15 @@ const decodeEntry = decoder(BatchEntry, { strict: true })
 const entryOf = (value: unknown, at: string): Result.Result<DecodedEntry, Failure> =>
   Result.gen(function* () {
     const object = objectOf(value)
-    if (object === undefined) return yield* Result.fail(invalid(at, "Expected a JSON object"))
+    if (object === undefined) return yield* Result.fail(invalid(at, NOT_AN_OBJECT))
     const decoded = decodeEntry(object)
     if (Result.isFailure(decoded)) return yield* Result.fail(failedAt(at, decoded.failure))
     const { body, custom_id, params, url } = decoded.success
     if (body !== undefined && params !== undefined) {
-      return yield* Result.fail(invalid(`${at}.params`, "is an alias of body: send one of the two"))
+      return yield* Result.fail(invalid(`${at}.params`, "is an alias of `body`: send one of the two"))
     }
     const asked = body ?? params
-    if (asked === undefined) return yield* Result.fail(invalid(`${at}.body`, "Missing key"))
+    if (asked === undefined) return yield* Result.fail(invalid(`${at}.body`, REQUIRED))
     const member = body === undefined ? "params" : "body"
     return { customId: custom_id ?? null, url: url ?? "/chat/completions", body: asked, at: `${at}.${member}` }
   })
@@ -35,9 +36,9 @@ const entryOf = (value: unknown, at: string): Result.Result<DecodedEntry, Failur
 export const decodeBatch = (body: unknown): Result.Result<ReadonlyArray<DecodedEntry>, Failure> =>
   Result.gen(function* () {
     const object = objectOf(body)
-    if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
+    if (object === undefined) return yield* Result.fail(invalid("body", NOT_AN_OBJECT))
     const unknown = Object.keys(object).find((name) => name !== "requests")
-    if (unknown !== undefined) return yield* Result.fail(invalid(unknown, "Unexpected key"))
+    if (unknown !== undefined) return yield* Result.fail(invalid(unknown, UNKNOWN))
     const { requests } = object
     if (!Array.isArray(requests) || requests.length === 0 || requests.length > MAX_BATCH) {
       return yield* Result.fail(invalid("requests", `must be an array of 1 to ${MAX_BATCH} items`))

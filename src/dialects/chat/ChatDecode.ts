@@ -5,10 +5,11 @@ import { PresetChatRequest } from "../../../schemas/inference/PresetChat.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type { Conversation, OutputFormat, Reasoning, Sampling, Tool } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { MAX_PROBLEMS, NOT_AN_OBJECT, UNKNOWN } from "../../domain/SchemaProblems.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { allowTools } from "../AllowedTools.ts"
-import { decoder, MAX_PROBLEMS, objectOf, withModel } from "../Decode.ts"
+import { decoder, objectOf, withModel } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
 import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
@@ -63,7 +64,7 @@ const toolingOf = (wire: Wire): Result.Result<Pick<Conversation, "tools" | "tool
   const tools = toolsOf(wire.tools)
   const choice = wire.tool_choice ?? "auto"
   if (tools.length === 0 && choice !== "auto" && choice !== "none") {
-    return Result.fail(invalid("tool_choice", "requires tools"))
+    return Result.fail(invalid("tool_choice", "requires `tools`"))
   }
   if (typeof choice === "string") return Result.succeed({ tools, toolChoice: { type: choice } })
   if (choice.type === "allowed_tools") {
@@ -148,7 +149,7 @@ const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | unde
   const extra = names.filter((name) => !reasoningMembers.has(name))
   const [first, ...others] = extra.map((name) => ({
     field: `reasoning.${name}`,
-    message: "Expected no excess property"
+    message: UNKNOWN
   }))
   return first === undefined ? undefined : invalid(first.field, first.message, ...others)
 }
@@ -232,7 +233,7 @@ export const decodeChat = (
   open?: OpenReasoning
 ): Result.Result<DecodedChat, Failure> => {
   const object = objectOf(body)
-  if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
+  if (object === undefined) return Result.fail(invalid("body", NOT_AN_OBJECT))
   const foreign = firstUnsupported(object)
   if (foreign !== undefined) return Result.fail(foreign)
   const config = preset?.config

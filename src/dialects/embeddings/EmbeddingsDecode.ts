@@ -2,6 +2,7 @@
 import { Result, Schema } from "effect"
 import { EmbeddingsRequest, MAX_INPUTS } from "../../../schemas/inference/Embeddings.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { NOT_AN_OBJECT, withFound } from "../../domain/SchemaProblems.ts"
 import type { EmbedWork } from "../../providers/Work.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
@@ -34,7 +35,7 @@ const textsOf = (list: ReadonlyArray<unknown>): Result.Result<Inputs, Failure> =
   const wrong = firstNot(list, isText)
   return wrong === undefined
     ? Result.succeed(list as ReadonlyArray<string>)
-    : Result.fail(invalid(`input.${wrong}`, "a non-empty string"))
+    : Result.fail(invalid(`input.${wrong}`, "must be a non-empty string"))
 }
 
 const tokensAt = (field: string, list: ReadonlyArray<unknown>): Failure | undefined => {
@@ -63,7 +64,10 @@ const inputsOf = (input: unknown): Result.Result<Inputs, Failure> => {
     const problem = tokensAt("input", input)
     return problem === undefined ? Result.succeed([input as ReadonlyArray<number>]) : Result.fail(problem)
   }
-  if (input.length > MAX_INPUTS) return Result.fail(invalid("input", `1 to ${MAX_INPUTS} items`))
+  if (input.length > MAX_INPUTS)
+    return Result.fail(
+      invalid("input", withFound(`must contain 1 to ${MAX_INPUTS.toLocaleString("en-US")} items`, "input", input))
+    )
   if (typeof first === "string") return textsOf(input)
   return Array.isArray(first) ? tokenListsOf(input) : Result.fail(invalid("input", SHAPES))
 }
@@ -71,7 +75,7 @@ const inputsOf = (input: unknown): Result.Result<Inputs, Failure> => {
 /** Decodes a request body. Errors name each invalid or unknown field. */
 export const decodeEmbeddings = (body: unknown): Result.Result<DecodedEmbeddings, Failure> => {
   const object = objectOf(body)
-  if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
+  if (object === undefined) return Result.fail(invalid("body", NOT_AN_OBJECT))
   const decoded = decodeMembers(object)
   if (Result.isFailure(decoded)) return Result.fail(decoded.failure)
   const { dimensions, encoding_format, input_type, model, truncation, user } = decoded.success

@@ -3,6 +3,7 @@ import { Result } from "effect"
 import { LegacyChatRequest } from "../../../schemas/inference/LegacyChat.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { NOT_AN_OBJECT } from "../../domain/SchemaProblems.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { type DecodedChat, decodeChat } from "../chat/ChatDecode.ts"
@@ -33,7 +34,7 @@ export const decodeLegacyChat = (
   open?: OpenReasoning
 ): Result.Result<DecodedLegacyChat, Failure> => {
   const object = objectOf(body)
-  if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
+  if (object === undefined) return Result.fail(invalid("body", NOT_AN_OBJECT))
   return Result.gen(function* () {
     const { messages, session_id } = yield* decodeWire(object)
     const decoded = yield* decodeChat(object, preset && { config: preset, byPath: false }, base, open)

@@ -17,6 +17,7 @@ import type {
   ToolChoice
 } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { NOT_AN_OBJECT } from "../../domain/SchemaProblems.ts"
 import { pdfRoom } from "../../domain/PdfPages.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import type { OpenReasoning } from "../../domain/Reasoning.ts"
@@ -259,7 +260,7 @@ const checkNames = (tools: ReadonlyArray<Tool>): Failure | undefined => {
 /** The tools may come from a preset. */
 const checkChoice = ({ toolChoice: choice, tools }: Conversation): Failure | undefined => {
   if (choice.type === "auto" || choice.type === "none") return undefined
-  if (tools.length === 0) return invalid("tool_choice", "requires tools")
+  if (tools.length === 0) return invalid("tool_choice", "requires `tools`")
   if (choice.type === "required" || tools.some(({ name }) => name === choice.name)) return undefined
   return invalid("tool_choice.name", `must name a declared tool; got ${choice.name}`)
 }
@@ -273,7 +274,7 @@ const decodeBody = (
 ): Result.Result<DecodedMessages, Failure> =>
   Result.gen(function* () {
     const object = objectOf(body)
-    if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
+    if (object === undefined) return yield* Result.fail(invalid("body", NOT_AN_OBJECT))
     const unoffered = firstUnsupported(object)
     if (unoffered !== undefined) return yield* Result.fail(unoffered)
     const wire = yield* withModel(object, decode(object))

@@ -1,6 +1,7 @@
 import { Result } from "effect"
 import { RerankRequest } from "../../../schemas/inference/Rerank.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { NOT_AN_OBJECT } from "../../domain/SchemaProblems.ts"
 import type { RerankWork } from "../../providers/Work.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
@@ -16,7 +17,7 @@ const decodeWire = decoder(RerankRequest, { strict: true })
 /** Decodes a request body. Errors name each invalid or unknown field. */
 export const decodeRerank = (body: unknown): Result.Result<DecodedRerank, Failure> => {
   const object = objectOf(body)
-  if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
+  if (object === undefined) return Result.fail(invalid("body", NOT_AN_OBJECT))
   return Result.map(decodeWire(object), ({ documents, model, query, return_documents, top_n, truncation }) => ({
     model,
     work: { query, documents, topN: top_n ?? undefined, truncation: truncation ?? false },

@@ -5,11 +5,12 @@ import { ResponsesReasoning, ResponsesRequest } from "../../../schemas/inference
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type { Conversation, Message, OutputFormat, Reasoning, Sampling, ToolChoice } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { MAX_PROBLEMS, NOT_AN_OBJECT, REQUIRED } from "../../domain/SchemaProblems.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { allowTools } from "../AllowedTools.ts"
 import { ignoredMembers } from "../chat/Foreign.ts"
-import { decoder, objectOf, within, MAX_PROBLEMS, withModel } from "../Decode.ts"
+import { decoder, objectOf, within, withModel } from "../Decode.ts"
 import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
 import { checkPages } from "../Pdfs.ts"
@@ -149,7 +150,7 @@ const chosen = (
 ): Result.Result<Conversation, Failure> => {
   if (choice == null || choice === "auto" || choice === "none") return Result.succeed(conversation)
   const { tools } = conversation
-  if (tools.length === 0) return Result.fail(invalid("tool_choice", "requires tools"))
+  if (tools.length === 0) return Result.fail(invalid("tool_choice", "requires `tools`"))
   if (choice === "required") return Result.succeed(conversation)
   if (choice.type === "allowed_tools") {
     const names = choice.tools.flatMap((tool) => toolbox.namesIn(tool))
@@ -282,7 +283,7 @@ export const decodePrompt = (
   open?: OpenReasoning
 ): Result.Result<DecodedResponses, Failure> => {
   const object = objectOf(body)
-  if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
+  if (object === undefined) return Result.fail(invalid("body", NOT_AN_OBJECT))
   const foreign = firstUnsupported(object)
   if (foreign !== undefined) return Result.fail(foreign)
   return Result.flatMap(decodeWire(object), (wire) => {
@@ -319,5 +320,5 @@ const withInput = (body: Body): Result.Result<unknown, Failure> => {
   if (body["input"] != null) return Result.succeed(body)
   const reason = Result.getOrUndefined(Result.flip(decodeWire(body)))?.reason
   const others = reason?._tag === "ValidationError" ? reason.problems.slice(0, MAX_PROBLEMS - 2) : []
-  return Result.fail(invalid("input", "Missing key", ...others))
+  return Result.fail(invalid("input", REQUIRED, ...others))
 }

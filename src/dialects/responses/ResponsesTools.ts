@@ -12,6 +12,7 @@ import {
 } from "../../../schemas/inference/ResponsesTools.ts"
 import type { Tool } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { REQUIRED } from "../../domain/SchemaProblems.ts"
 import { unsupported } from "../chat/Foreign.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
 
@@ -108,7 +109,9 @@ export class Toolbox {
       const failed = this.#addOne(objectOf(list[index]), { ...listed, at })
       if (failed !== undefined) return failed
     }
-    return this.#tools.size > TOOLS_MAX ? invalid(listed.at, `at most ${TOOLS_MAX} tools in all`) : undefined
+    return this.#tools.size > TOOLS_MAX
+      ? invalid(listed.at, `must contain at most ${TOOLS_MAX} tools in all`)
+      : undefined
   }
 
   /** The function name of a tool, whether it is declared or only called in the history. */
@@ -133,7 +136,7 @@ export class Toolbox {
   #addOne(tool: Readonly<Record<string, unknown>> | undefined, listed: Listed): Failure | undefined {
     const { at, namespace } = listed
     const type = tool?.["type"]
-    if (tool === undefined || typeof type !== "string") return invalid(`${at}.type`, "Missing key")
+    if (tool === undefined || typeof type !== "string") return invalid(`${at}.type`, REQUIRED)
     switch (type) {
       case "function":
         return this.#decoded(within(at, decodeFunction(tool)), ({ description, name, parameters, strict }) =>

@@ -1,6 +1,7 @@
 import { Result } from "effect"
 import { VideoRequest } from "../../../schemas/inference/Videos.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { NOT_AN_OBJECT } from "../../domain/SchemaProblems.ts"
 import type { VideoWish } from "../../domain/Video.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
@@ -16,7 +17,7 @@ const decodeWire = decoder(VideoRequest, { strict: true })
 /** Decodes a request body. Errors name each invalid or unknown field. */
 export const decodeVideo = (body: unknown): Result.Result<DecodedVideo, Failure> => {
   const object = objectOf(body)
-  if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
+  if (object === undefined) return Result.fail(invalid("body", NOT_AN_OBJECT))
   return Result.map(decodeWire(object), (wire) => ({
     model: wire.model,
     prompt: wire.prompt,

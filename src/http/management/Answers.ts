@@ -65,7 +65,7 @@ export const readOptional = (
 ): Effect.Effect<Readonly<Record<string, unknown>>, Failure> =>
   Effect.flatMap(readJsonIfAny(request), (body = {}) => {
     const members = objectOf(body)
-    return members === undefined ? invalid("body", "an object, or nothing") : Effect.succeed(members)
+    return members === undefined ? invalid("body", "must be a JSON object, or absent") : Effect.succeed(members)
   })
 
 /**
@@ -79,7 +79,7 @@ export const withoutBody = <R>(
   answered(
     Effect.flatMap(readOptional(request), (body) => {
       const [unknown] = Object.keys(body)
-      return unknown === undefined ? work : invalid(unknown, "is unknown: this operation takes no body")
+      return unknown === undefined ? work : invalid(unknown, "is not a known field: this operation has no body")
     })
   )
 
@@ -145,7 +145,7 @@ export const makeMutate =
         // A repeatable operation may already have taken effect in part, which must be recorded.
         const unknown = repeatable === true ? undefined : queriedOf(request.url)
         if (unknown !== undefined)
-          return yield* invalid(unknown, "is unknown: this operation takes no query parameters")
+          return yield* invalid(unknown, "is not a known parameter: this operation has no query parameters")
         // Only an operation that would create a second resource needs the idempotency key. Repeating the others has no further effect.
         const claims = request.method === "POST" && outside !== true && repeatable !== true
         const header = claims ? request.headers["idempotency-key"] : undefined

@@ -67,13 +67,13 @@ const decodeNew = decoder(NewManagedKey, { strict: true })
 const decodeChange = decoder(ManagedKeyChange, { strict: true })
 const decodeRotation = decoder(KeyRotation, { strict: true })
 
-const NULL_PERIOD = "must not be null unless budget_cents is null"
+const NULL_PERIOD = "must not be null unless `budget_cents` is null"
 
 const newOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }: typeof NewManagedKey.Type) =>
   Effect.gen(function* () {
     const unlimited = limitCents === undefined || limitCents === null
     if (unlimited && period !== undefined && period !== null) {
-      return yield* invalid("budget_period", "needs budget_cents")
+      return yield* invalid("budget_period", "requires `budget_cents`")
     }
     if (!unlimited && period === null) return yield* invalid("budget_period", NULL_PERIOD)
     return {
@@ -88,7 +88,7 @@ const newOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }: t
 
 const changeOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }: typeof ManagedKeyChange.Type) =>
   Effect.gen(function* () {
-    if (limitCents === null && period != null) return yield* invalid("budget_period", "needs budget_cents")
+    if (limitCents === null && period != null) return yield* invalid("budget_period", "requires `budget_cents`")
     if (limitCents !== null && period === null) return yield* invalid("budget_period", NULL_PERIOD)
     const budget = {
       ...(limitCents == null ? {} : { limitCents }),

@@ -366,12 +366,14 @@ describe("a wrong chat completion request", () => {
     const reason = refusal({ ...plain, messages: [{ role: "robot", content: "x" }] })
     assert.deepStrictEqual(reason, {
       _tag: "ValidationError",
-      problems: [{ field: "messages.0.role", message: "one of system, developer, user, assistant, tool" }]
+      problems: [
+        { field: "messages.0.role", message: 'must be one of system, developer, user, assistant, tool; got "robot"' }
+      ]
     })
     const part = { role: "user", content: [{ type: "text", text: "a" }, { type: "smell" }] }
     assert.deepStrictEqual(refusal({ ...plain, messages: [hello, part] }), {
       _tag: "ValidationError",
-      problems: [{ field: "messages.1.content.1.type", message: "one of text, image_url, file" }]
+      problems: [{ field: "messages.1.content.1.type", message: 'must be one of text, image_url, file; got "smell"' }]
     })
     assert.deepStrictEqual(fieldsOf({ messages: [null] }), ["messages.0"])
     assert.deepStrictEqual(fieldsOf({ response_format: { type: "xml" } }), ["response_format.type"])

@@ -90,7 +90,7 @@ describe("a PDF file among the messages", () => {
       problems: [
         {
           field: "messages.0.content.0.file.file_data",
-          message: "must be a PDF file; got a file that does not begin with %PDF-."
+          message: "must be a PDF file; got a file that does not begin with %PDF-"
         }
       ]
     })

@@ -163,7 +163,8 @@ describe("a messages request", () => {
     const schema = { type: "object", additionalProperties: false, properties, required: names }
     const decoded = decodeMessages({ ...hello, output_format: { type: "json_schema", schema } })
     const reason = Result.isFailure(decoded) ? decoded.failure.reason : assert.fail("it was taken")
-    const problems = [{ field: "output_format.schema", message: "at most 65536 bytes of JSON" }]
+    const message = `must have at most 65,536 bytes of JSON; got ${JSON.stringify(schema).length.toLocaleString("en-US")}`
+    const problems = [{ field: "output_format.schema", message }]
     assert.deepInclude<object>(reason, { _tag: "ValidationError", problems })
   })
 
@@ -297,7 +298,10 @@ describe("the turns of a messages request", () => {
 describe("a wrong messages request", () => {
   it("is told every wrong field", () => {
     const { messages: all, model, stream } = wrong({ ...hello, model: 7, messages: [], stream: "yes" })
-    assert.deepStrictEqual([all, typeof model, typeof stream], ["1 to 10000 items", "string", "string"])
+    assert.deepStrictEqual(
+      [all, typeof model, typeof stream],
+      ["must contain 1 to 10,000 items; got 0", "string", "string"]
+    )
     assert.property(wrong({ model: "m", messages: hello.messages }), "max_tokens")
     assert.property(wrong({ max_tokens: 1, model: "m" }), "messages")
     for (const body of [null, [], "x"]) assert.property(wrong(body), "body")
@@ -341,7 +345,7 @@ describe("a wrong messages request", () => {
     assert.property(wrong({ ...hello, tools: [{ ...tool, name: "with spaces" }] }), "tools.0.name")
     assert.deepStrictEqual(wrong({ ...hello, tools: [{ ...tool, name: "n".repeat(256) }] }), {})
     assert.property(wrong({ ...hello, tools: [{ ...tool, name: "n".repeat(257) }] }), "tools.0.name")
-    assert.deepStrictEqual(wrong({ ...hello, tool_choice: { type: "any" } }), { tool_choice: "requires tools" })
+    assert.deepStrictEqual(wrong({ ...hello, tool_choice: { type: "any" } }), { tool_choice: "requires `tools`" })
     const named = wrong({ ...hello, tools: [tool], tool_choice: { type: "tool", name: "u" } })
     assert.deepStrictEqual(named, { "tool_choice.name": "must name a declared tool; got u" })
   })
@@ -394,7 +398,9 @@ describe("a request to count", () => {
   it("bounds the schema of an output format where it stands", () => {
     const schema = { type: "object", description: "d".repeat(SCHEMA_MAX_BYTES) }
     const format = { type: "json_schema", schema }
-    const said = `at most ${SCHEMA_MAX_BYTES} bytes of JSON`
+    const counted = (count: number) => count.toLocaleString("en-US")
+    const got = counted(JSON.stringify(schema).length)
+    const said = `must have at most ${counted(SCHEMA_MAX_BYTES)} bytes of JSON; got ${got}`
     assert.deepStrictEqual(wrong({ ...hello, output_config: { format } }), { "output_config.format.schema": said })
     assert.deepStrictEqual(wrong({ ...hello, output_format: format }), { "output_format.schema": said })
   })

@@ -39,8 +39,13 @@ describe("a request for speech", () => {
     assert.strictEqual(Result.getOrThrow(decoded).characters, 4)
     assert.isTrue(Result.isSuccess(decodeSpeech({ ...hello, input: "😀".repeat(4096) })))
     assert.isTrue(Result.isSuccess(decodeSpeech({ ...hello, input: "x".repeat(4096) })))
-    for (const input of ["", "x".repeat(4097), "😀".repeat(4097)]) {
-      assert.deepStrictEqual(problemsOf({ ...hello, input }), ["input: 1 to 4096 characters"])
+    for (const [input, count] of [
+      ["", "0"],
+      ["x".repeat(4097), "4,097"],
+      ["😀".repeat(4097), "4,097"]
+    ] as const) {
+      const message = `input: must have 1 to 4,096 characters; got ${count}`
+      assert.deepStrictEqual(problemsOf({ ...hello, input }), [message])
     }
   })
 
@@ -50,7 +55,7 @@ describe("a request for speech", () => {
       (problem) => problem.split(":")[0]
     )
     assert.sameMembers(fields, ["model", "input", "voice", "response_format", "speed", "instructions"])
-    assert.deepStrictEqual(problemsOf({ ...hello, speed: 0.2 }), ["speed: a number from 0.25 to 4"])
+    assert.deepStrictEqual(problemsOf({ ...hello, speed: 0.2 }), ["speed: must be a number from 0.25 to 4; got 0.2"])
     assert.match(problemsOf({ ...hello, stream_format: "sse" })[0] ?? "", /^stream_format: /)
   })
 })
