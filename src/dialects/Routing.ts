@@ -47,7 +47,9 @@ const ofRouting = (wire: WirePolicy, base: RoutingPolicy): RoutingPolicy => ({
 /** OpenRouter accepts prices as numbers and as strings. */
 const AliasPriceLimit = Schema.Union([
   PriceLimit,
-  Schema.String.check(Schema.isPattern(/^(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?$/i, { message: "a number of at least 0" }))
+  Schema.String.check(
+    Schema.isPattern(/^(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?$/i, { message: "must be a number of at least 0" })
+  )
 ])
 
 const priceOf = (limit: number | string | undefined): number | undefined =>
