@@ -44,6 +44,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   dialects: ["schemas", "domain", "router", "providers", "inference"],
   documentation: [],
   client: ["schemas"],
+  console: ["client"],
   http: [
     ...[
       "schemas",
@@ -91,10 +92,16 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "libphonenumber-js": ["billing"],
   undici: ["platform"],
   "ipaddr.js": ["platform"],
-  marked: ["documentation"],
+  marked: ["documentation", "console"],
   "highlight.js": ["documentation"],
-  "@fontsource-variable/inter": ["http"],
-  "@fontsource-variable/jetbrains-mono": ["http"],
+  "@fontsource-variable/inter": ["http", "console"],
+  "@fontsource-variable/jetbrains-mono": ["http", "console"],
+  "@tanstack/react-query": ["console"],
+  "@tanstack/react-router": ["console"],
+  "@tanstack/react-virtual": ["console"],
+  react: ["console"],
+  "react-dom": ["console"],
+  vite: ["console"],
   "@effect/platform-node": ["platform", "http"]
 }
 
@@ -147,7 +154,8 @@ const forbidden: ReadonlyArray<Forbidden> = [
   {
     what: /\bconsole\.\w+\(/,
     instead: "Effect.log, so that level and format are the operator's",
-    allowed: []
+    // Code that the console shows to copy.
+    allowed: ["console/data/Snippets.ts"]
   },
   {
     // Not the type of a constant: `const end: Runtime.Teardown = () => ...`.
@@ -401,17 +409,26 @@ describe("tests mirror the source", () => {
   /** What only lists values or types has nothing to prove. */
   const hasLogic = ({ text }: Source) => /=>|\bfunction\b|\bclass\b/.test(withoutComments(stripTypeScriptTypes(text)))
 
+  /** What of the console needs a page or the gateway is proved in a browser; its values are proved alone. */
+  const needsBrowser = ({ imports, path }: Source) =>
+    path.startsWith("src/console/") &&
+    imports.some((one) => packageOf(one) !== undefined || one.file === "src/client/Package.ts")
+
+  const ofBrowser = new Set(src.filter(needsBrowser).map(({ path }) => path))
+
   /** The test of a file; statements are proved through the service that runs them. */
   const mirrorsOf = (path: string): ReadonlyArray<string> => {
     // A migration shows in the schema that all of them make.
     if (path.startsWith("src/platform/migrations/")) return ["test/platform/Migrations.test.ts"]
+    if (ofBrowser.has(path)) return ["test/console/Journey.test.ts"]
     const test = path.replace(/^src\//, "test/").replace(/\.ts$/, ".test.ts")
     return [test, test.replace(/Sql\.test\.ts$/, ".test.ts")]
   }
 
   const proved = (path: string) => mirrorsOf(path).some((test) => existsSync(join(root, test)))
 
-  const logic = src.filter(hasLogic).map(({ path }) => path)
+  // Elements are shown by a browser alone.
+  const logic = src.filter((source) => !source.path.endsWith(".tsx") && hasLogic(source)).map(({ path }) => path)
 
   it("file by file", () =>
     none(

@@ -83,7 +83,7 @@ const read = (path: string): Source => {
 /** The TypeScript files below a directory. */
 export const sourcesBelow = (directory: string): ReadonlyArray<Source> =>
   filesBelow(directory)
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => /\.tsx?$/.test(path))
     .map(read)
 
 /** The package that an import names, without the path within it; undefined for a file and for what Node brings. */

@@ -1,0 +1,84 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { balanceQuery } from "../data/Queries.ts"
+import { money } from "../format/Money.ts"
+import { Money } from "../parts/Figures.tsx"
+import { Icon } from "../parts/Icons.tsx"
+import { Skeleton } from "../parts/States.tsx"
+import { railGroups } from "./Pages.ts"
+import { setTheme, type Theme, useTheme } from "./Theme.ts"
+
+/** Below this many dollars the card asks for a top-up. */
+const LOW_USD = 5
+
+const BalanceCard = () => {
+  const { data } = useQuery(balanceQuery)
+  const low = data !== undefined && data.available_usd < LOW_USD
+  return (
+    <section className={low ? "balance low" : "balance"} aria-label="Balance">
+      <span className="label small muted">{low ? "Available, running low" : "Available"}</span>
+      <span className="figure">
+        {data === undefined ? <Skeleton height={22} width={80} /> : <Money usd={data.available_usd} />}
+      </span>
+      <span className="held small muted" title="Held: reserved for running requests. It returns when they finish.">
+        {data === undefined ? "\u00a0" : `${money(data.held_usd)} held`}
+      </span>
+      <Link className="button" to="/billing">
+        Top up
+      </Link>
+    </section>
+  )
+}
+
+const nextTheme: Readonly<Record<Theme, Theme>> = { system: "light", light: "dark", dark: "system" }
+const themeIcon = { system: "screen", light: "sun", dark: "moon" } as const
+
+interface RailProps {
+  readonly email: string
+  readonly open: boolean
+  readonly onSearch: () => void
+  readonly onSignOut: () => void
+}
+
+export const Rail = ({ email, onSearch, onSignOut, open }: RailProps) => {
+  const theme = useTheme()
+  return (
+    <aside className={open ? "rail open" : "rail"} aria-label="Console">
+      <Link className="brand" to="/overview" aria-label="tollgate, overview">
+        <img src="/icon.svg" alt="" />
+        <span className="words">tollgate</span>
+      </Link>
+      <BalanceCard />
+      {railGroups.map((group) => (
+        <nav key={group[0]!.to} aria-label={group.map(({ name }) => name).join(", ")}>
+          {group.map(({ icon, name, to }) => (
+            <Link key={to} to={to} activeProps={{ className: "active", "aria-current": "page" }} title={name}>
+              <Icon name={icon} />
+              <span className="words">{name}</span>
+            </Link>
+          ))}
+        </nav>
+      ))}
+      <div className="foot">
+        <button type="button" onClick={onSearch} title="Search (Ctrl K)">
+          <Icon name="search" />
+          <span className="words">
+            Search <span className="kbd">⌘K</span>
+          </span>
+        </button>
+        <a href="/docs" title="Documentation">
+          <Icon name="docs" />
+          <span className="words">Documentation</span>
+        </a>
+        <button type="button" onClick={() => setTheme(nextTheme[theme])} title={`Theme: ${theme}`}>
+          <Icon name={themeIcon[theme]} />
+          <span className="words">Theme: {theme}</span>
+        </button>
+        <button type="button" onClick={onSignOut} title={`Sign out ${email}`}>
+          <Icon name="out" />
+          <span className="words clip">Sign out {email}</span>
+        </button>
+      </div>
+    </aside>
+  )
+}

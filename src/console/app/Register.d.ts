@@ -1,0 +1,7 @@
+import type { router } from "./Router.tsx"
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    readonly router: typeof router
+  }
+}

@@ -1,0 +1,165 @@
+/** Every page and the search parameters that are its state. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Navigate,
+  Outlet
+} from "@tanstack/react-router"
+import { dimensions, type Dimension, type Range, ranges } from "../data/Series.ts"
+import { Empty } from "../parts/States.tsx"
+import { Page } from "./Page.tsx"
+import { Shell } from "./Shell.tsx"
+
+type Search = Readonly<Record<string, unknown>>
+
+const text = (search: Search, name: string): string | undefined => {
+  const value = search[name]
+  return typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : undefined
+}
+
+const oneOf = <A extends string>(options: ReadonlyArray<A>, search: Search, name: string): A | undefined =>
+  options.find((option) => option === search[name])
+
+/** Only what is set stands in the URL. */
+const given = <A extends object>(search: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
+  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as never
+
+const NotFound = () => (
+  <Page title="Not found">
+    <div className="card">
+      <Empty title="There is no page at this address.">Use the rail, or press ⌘K to search.</Empty>
+    </div>
+  </Page>
+)
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: () => <Navigate to="/overview" replace /> })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: (search: Search) => given({ next: text(search, "next") }),
+  component: lazyRouteComponent(() => import("../pages/signin/SignInPage.tsx"), "SignInPage")
+})
+
+const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Shell, notFoundComponent: NotFound })
+
+const parent = { getParentRoute: () => shell } as const
+
+const home = createRoute({ ...parent, path: "/", component: () => <Navigate to="/overview" replace /> })
+
+const overview = createRoute({
+  ...parent,
+  path: "/overview",
+  validateSearch: (search: Search) =>
+    given({
+      range: oneOf<Range>(ranges, search, "range"),
+      by: oneOf<Dimension>(dimensions, search, "by"),
+      metric: oneOf(["cost", "requests", "tokens"] as const, search, "metric")
+    }),
+  component: lazyRouteComponent(() => import("../pages/overview/OverviewPage.tsx"), "OverviewPage")
+})
+
+const requests = createRoute({
+  ...parent,
+  path: "/requests",
+  validateSearch: (search: Search) =>
+    given({
+      status: oneOf(["open", "succeeded", "failed", "cancelled"] as const, search, "status"),
+      model: text(search, "model"),
+      live: search["live"] === true ? true : undefined
+    }),
+  component: lazyRouteComponent(() => import("../pages/requests/RequestsPage.tsx"), "RequestsPage")
+})
+
+const receipt = createRoute({
+  ...parent,
+  path: "/requests/$id",
+  component: lazyRouteComponent(() => import("../pages/receipt/ReceiptPage.tsx"), "ReceiptPage")
+})
+
+const playground = createRoute({
+  ...parent,
+  path: "/playground",
+  validateSearch: (search: Search) => given({ model: text(search, "model") }),
+  component: lazyRouteComponent(() => import("../pages/playground/PlaygroundPage.tsx"), "PlaygroundPage")
+})
+
+// A splat also matches nothing, so the list is an index beside it.
+const catalogue = createRoute({ ...parent, path: "/models" })
+
+const models = createRoute({
+  getParentRoute: () => catalogue,
+  path: "/",
+  validateSearch: (search: Search) =>
+    given({
+      q: text(search, "q"),
+      modality: text(search, "modality"),
+      capability: text(search, "capability"),
+      provider: text(search, "provider"),
+      sort: oneOf(["name", "price", "-price", "context", "created"] as const, search, "sort")
+    }),
+  component: lazyRouteComponent(() => import("../pages/models/ModelsPage.tsx"), "ModelsPage")
+})
+
+const model = createRoute({
+  getParentRoute: () => catalogue,
+  path: "$",
+  component: lazyRouteComponent(() => import("../pages/models/ModelPage.tsx"), "ModelPage")
+})
+
+const presets = createRoute({
+  ...parent,
+  path: "/presets",
+  component: lazyRouteComponent(() => import("../pages/presets/PresetsPage.tsx"), "PresetsPage")
+})
+
+const keys = createRoute({
+  ...parent,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("../pages/keys/KeysPage.tsx"), "KeysPage")
+})
+
+const projects = createRoute({
+  ...parent,
+  path: "/projects",
+  component: lazyRouteComponent(() => import("../pages/projects/ProjectsPage.tsx"), "ProjectsPage")
+})
+
+const webhooks = createRoute({
+  ...parent,
+  path: "/webhooks",
+  component: lazyRouteComponent(() => import("../pages/webhooks/WebhooksPage.tsx"), "WebhooksPage")
+})
+
+const billing = createRoute({
+  ...parent,
+  path: "/billing",
+  component: lazyRouteComponent(() => import("../pages/billing/BillingPage.tsx"), "BillingPage")
+})
+
+const audit = createRoute({
+  ...parent,
+  path: "/audit",
+  validateSearch: (search: Search) => given({ type: text(search, "type") }),
+  component: lazyRouteComponent(() => import("../pages/audit/AuditPage.tsx"), "AuditPage")
+})
+
+const settings = createRoute({
+  ...parent,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("../pages/settings/SettingsPage.tsx"), "SettingsPage")
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signIn,
+    shell.addChildren([
+      ...[home, overview, requests, receipt, playground, presets, catalogue.addChildren([models, model])],
+      ...[keys, projects, webhooks, billing, audit, settings]
+    ])
+  ]),
+  defaultPreload: "intent",
+  scrollRestoration: true
+})

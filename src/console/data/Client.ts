@@ -1,0 +1,42 @@
+/** The way to the gateway: the session's cookie, which no script reads, and its CSRF token, which only memory holds. */
+import { type Client, createClient, TollgateError } from "../../client/Package.ts"
+
+const session: { csrf: string | undefined } = { csrf: undefined }
+
+/** Keeps the token that requests other than GET send. */
+export const keepCsrfToken = (token: string | undefined): void => {
+  session.csrf = token
+}
+
+const fromHere: typeof fetch = (input, init = {}) => {
+  const headers = new Headers(init.headers)
+  if ((init.method ?? "GET") !== "GET" && session.csrf !== undefined) headers.set("x-csrf-token", session.csrf)
+  return fetch(input, { ...init, headers, credentials: "same-origin" })
+}
+
+/** Where the gateway's API is, without `/api/v1`. */
+export const origin = location.origin
+
+/** Calls as the owner who is signed in. */
+export const api: Client = createClient({ baseUrl: origin, fetch: fromHere, maxRetries: 1 })
+
+/** Calls with an inference key, without the cookie. */
+export const clientWithKey = (apiKey: string): Client =>
+  createClient({
+    apiKey,
+    baseUrl: origin,
+    maxRetries: 0,
+    fetch: (input, init) => fetch(input, { ...init, credentials: "omit" })
+  })
+
+/** Whether a call failed because no owner is signed in. */
+export const isSignedOut = (error: unknown): boolean => error instanceof TollgateError && error.code === "not_signed_in"
+
+/** A failed call in words, with what the operator needs to find it. */
+export const wordsOf = (error: unknown): { readonly message: string; readonly requestId: string | undefined } => {
+  if (error instanceof TollgateError) return { message: error.message, requestId: error.requestId }
+  return {
+    message: error instanceof Error ? "The gateway did not answer. Check the connection and try again." : String(error),
+    requestId: undefined
+  }
+}

@@ -1,0 +1,166 @@
+/** What pages read, with the keys under which it is kept. */
+import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query"
+import type { ConsoleSession, ManagedKey, ModelDetail, Project, RequestReceipt } from "../../client/Contract.ts"
+import type { Item, ListId } from "../../client/Package.ts"
+import { api, isSignedOut, keepCsrfToken } from "./Client.ts"
+
+/** The most entries of a list that a page without a virtual table shows. */
+const LONGEST_LIST = 500
+const PAGE = 100
+
+const MINUTE = 60_000
+
+const all = async <Id extends ListId>(
+  id: Id,
+  input: { readonly query?: object; readonly path?: object } = {}
+): Promise<ReadonlyArray<Item<Id>>> => {
+  const items: Array<Item<Id>> = []
+  const paged = { ...input, query: { limit: PAGE, ...input.query } }
+  for await (const item of api.list(id, paged as never)) {
+    items.push(item)
+    if (items.length >= LONGEST_LIST) break
+  }
+  return items
+}
+
+/** The owner who is signed in, or null. */
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  staleTime: Infinity,
+  queryFn: async (): Promise<ConsoleSession | null> => {
+    try {
+      const session = await api.call("console.session.get")
+      keepCsrfToken(session.csrf_token)
+      return session
+    } catch (error) {
+      if (isSignedOut(error)) return null
+      throw error
+    }
+  }
+})
+
+/** Forgets all that was read for an account, when it signs out or another one signs in. */
+export const forgetAccount = (client: QueryClient): void =>
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" })
+
+export const balanceQuery = queryOptions({
+  queryKey: ["balance"],
+  refetchInterval: MINUTE / 4,
+  queryFn: async () => (await api.call("management.balance")).data
+})
+
+export const keysQuery = queryOptions({
+  queryKey: ["keys"],
+  queryFn: (): Promise<ReadonlyArray<ManagedKey>> => all("management.keys.list")
+})
+
+export const projectsQuery = queryOptions({
+  queryKey: ["projects"],
+  queryFn: (): Promise<ReadonlyArray<Project>> => all("management.projects.list")
+})
+
+export const presetsQuery = queryOptions({
+  queryKey: ["presets"],
+  queryFn: () => all("management.presets.list")
+})
+
+export const presetQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ["presets", slug],
+    queryFn: async () => (await api.call("management.presets.get", { path: { slug } })).data
+  })
+
+export const presetVersionsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ["presets", slug, "versions"],
+    queryFn: () => all("management.presets.versions", { path: { slug } })
+  })
+
+export const webhooksQuery = queryOptions({
+  queryKey: ["webhooks"],
+  queryFn: () => all("management.webhooks.list")
+})
+
+export const deliveriesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["webhooks", id, "deliveries"],
+    refetchInterval: MINUTE / 6,
+    queryFn: async () =>
+      (await api.call("management.webhooks.deliveries", { path: { webhook_id: id }, query: { limit: 50 } })).data
+  })
+
+export const managementKeysQuery = queryOptions({
+  queryKey: ["management-keys"],
+  queryFn: () => all("console.management_keys.list")
+})
+
+export const topUpsQuery = queryOptions({ queryKey: ["top-ups"], queryFn: () => all("console.top_ups.list") })
+
+export const modelsQuery = queryOptions({
+  queryKey: ["models"],
+  staleTime: MINUTE,
+  queryFn: async (): Promise<ReadonlyArray<ModelDetail>> =>
+    (await api.call("models.list", { query: { limit: 1_000 } })).data
+})
+
+export const modelQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["models", id],
+    refetchInterval: MINUTE / 2,
+    queryFn: () => api.call("models.get", { path: { id } })
+  })
+
+export type RequestStatus = RequestReceipt["status"]
+
+export interface RequestFilter {
+  readonly status?: RequestStatus | undefined
+  readonly model?: string | undefined
+}
+
+const filterOf = ({ model, status }: RequestFilter) => ({
+  ...(status === undefined ? {} : { status }),
+  ...(model === undefined ? {} : { model })
+})
+
+/** Receipts by pages, newest first. */
+export const requestsQuery = (filter: RequestFilter) =>
+  infiniteQueryOptions({
+    queryKey: ["requests", "pages", filter],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      api.call("requests.list", {
+        query: { limit: PAGE, ...filterOf(filter), ...(pageParam === undefined ? {} : { cursor: pageParam }) },
+        signal
+      }),
+    getNextPageParam: (page) => page.next_cursor ?? undefined
+  })
+
+/** The newest receipts, read again and again while `live`. */
+export const newestQuery = (filter: RequestFilter, limit: number, live: boolean) =>
+  queryOptions({
+    queryKey: ["requests", "newest", filter, limit],
+    refetchInterval: live ? 2_000 : false,
+    queryFn: async () => (await api.call("requests.list", { query: { limit, ...filterOf(filter) } })).data
+  })
+
+export const receiptQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["requests", "one", id],
+    queryFn: () => api.call("requests.get", { path: { request_id: id } }),
+    refetchInterval: ({ state }) => (state.data?.status === "open" ? 1_000 : false)
+  })
+
+export const auditQuery = (eventType: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ["audit", eventType],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      api.call("management.audit.list", {
+        query: {
+          limit: 50,
+          ...(eventType === undefined ? {} : { "event_types[]": [eventType] }),
+          ...(pageParam === undefined ? {} : { cursor: pageParam })
+        }
+      }),
+    getNextPageParam: (page) => page.next_cursor ?? undefined
+  })

@@ -1,0 +1,63 @@
+/** Counts, shares, times and durations as people read them. */
+
+const whole = new Intl.NumberFormat()
+const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 })
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 })
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" })
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" })
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "narrow" })
+
+/** A whole number with its separators. */
+export const count = (value: number): string => whole.format(value)
+
+/** A number in a tile or on an axis: from 100,000 on with a unit, such as 1.2M. */
+export const brief = (value: number): string =>
+  Math.abs(value) < 100_000 ? whole.format(value) : compact.format(value)
+
+/** A share of one, such as 12.5%. */
+export const share = (value: number): string => percent.format(value)
+
+/** A duration: milliseconds below a second, seconds above, minutes above those. */
+export const duration = (ms: number): string => {
+  if (ms < 1) return `${ms.toFixed(2)} ms`
+  if (ms < 10) return `${ms.toFixed(1)} ms`
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  return ms < 60_000
+    ? `${(ms / 1_000).toFixed(2)} s`
+    : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
+}
+
+/** A moment with its date, to the second, from Unix seconds. */
+export const moment = (seconds: number): string => absolute.format(seconds * 1_000)
+
+/** A date, from Unix seconds. */
+export const date = (seconds: number): string => day.format(seconds * 1_000)
+
+const STEPS = [
+  ["second", 60],
+  ["minute", 3_600],
+  ["hour", 86_400],
+  ["day", 30 * 86_400],
+  ["month", 365 * 86_400]
+] as const
+
+const SECONDS = { second: 1, minute: 60, hour: 3_600, day: 86_400, month: 30 * 86_400 }
+
+/** How long ago a moment is, or how far ahead. */
+export const ago = (seconds: number, now: number = Date.now() / 1_000): string => {
+  const distance = seconds - now
+  const size = Math.abs(distance)
+  if (size < 5) return "now"
+  for (const [unit, end] of STEPS) {
+    if (size < end) return relative.format(Math.trunc(distance / SECONDS[unit]), unit)
+  }
+  return relative.format(Math.trunc(distance / (365 * 86_400)), "year")
+}
+
+/** The change from one figure to another, in words; undefined where there is nothing to compare. */
+export const change = (now: number, before: number): string | undefined => {
+  if (before === 0) return undefined
+  const by = (now - before) / before
+  if (Math.abs(by) < 0.005) return "unchanged"
+  return `${by > 0 ? "▲" : "▼"} ${share(Math.abs(by))}`
+}

@@ -1,0 +1,45 @@
+/** Amounts in US dollars as people read them. */
+
+const CENT = 0.01
+const SIGNIFICANT = 4
+
+const currency = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
+  new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", ...options })
+
+const usual = currency({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
+/** Formats by the digits that an amount below a dollar needs. */
+const small = Array.from({ length: 16 }, (_, digits) =>
+  currency({ minimumFractionDigits: 2, maximumFractionDigits: Math.max(2, digits) })
+)
+const full = currency({ minimumFractionDigits: 2, maximumFractionDigits: 15 })
+
+const signed = (usd: number, text: string): string => (usd < 0 ? `minus ${text}` : text)
+
+/** An amount: cents from a dollar on, four significant digits below, so that a price of parts of a cent keeps its size. */
+export const money = (usd: number): string => {
+  const size = Math.abs(usd)
+  if (size === 0 || size >= 1) return signed(usd, usual.format(size))
+  const digits = Math.min(small.length - 1, SIGNIFICANT - 1 - Math.floor(Math.log10(size)))
+  return signed(usd, small[digits]!.format(size))
+}
+
+/** An amount with all its digits. */
+export const exactMoney = (usd: number): string => {
+  // A double has 15 digits that mean something; the rest is noise of adding.
+  const size = Number(Math.abs(usd).toPrecision(15))
+  return signed(usd, full.format(size))
+}
+
+/** Whether the short form of an amount leaves digits out. */
+export const isShortened = (usd: number): boolean => money(usd) !== exactMoney(usd)
+
+/** An amount on an axis, where the step gives the precision. */
+export const axisMoney = (usd: number, step: number): string => {
+  const digits = step >= 1 ? 0 : Math.max(2, Math.ceil(-Math.log10(step)))
+  return step >= CENT || step === 0
+    ? currency({ minimumFractionDigits: Math.min(digits, 2), maximumFractionDigits: Math.min(digits, 2) }).format(usd)
+    : currency({ minimumFractionDigits: 2, maximumFractionDigits: Math.min(digits, 15) }).format(usd)
+}
+
+/** A price for a million tokens. */
+export const perMillion = (perToken: number | null): string => (perToken === null ? "—" : money(perToken * 1e6))

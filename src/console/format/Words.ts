@@ -1,0 +1,44 @@
+/** The API's words as a reader's. */
+
+const OPERATIONS: Readonly<Record<string, string>> = {
+  "chat.completions": "Chat",
+  responses: "Responses",
+  messages: "Messages",
+  embeddings: "Embeddings",
+  "images.generations": "Image",
+  images: "Image",
+  "audio.speech": "Speech",
+  "videos.create": "Video",
+  video: "Video",
+  rerank: "Rerank",
+  search: "Search",
+  chat: "Legacy chat"
+}
+
+/** The name of an operation. */
+export const operationName = (id: string): string => OPERATIONS[id] ?? id
+
+/** The first letter as a capital, and words apart. */
+export const sentence = (word: string): string => {
+  const words = word.replaceAll(/[_.]/g, " ")
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+export type Tone = "good" | "bad" | "warn" | "info" | "plain"
+
+const STATUSES: Readonly<Record<string, string>> = { ga: "Available" }
+
+/** The word for a status. */
+export const statusName = (status: string): string => STATUSES[status] ?? sentence(status)
+
+/** The tone of a status, which always stands beside its word. */
+export const toneOf = (status: string): Tone => {
+  if (["succeeded", "active", "paid", "delivered", "enabled", "ga", "completed"].includes(status)) return "good"
+  if (["failed", "revoked", "disabled", "retired"].includes(status)) return "bad"
+  if (["cancelled", "expired", "deprecated", "archived", "preview"].includes(status)) return "warn"
+  return ["open", "pending"].includes(status) ? "info" : "plain"
+}
+
+/** "1 request", "2 requests". */
+export const plural = (count: number, one: string, many: string = `${one}s`): string =>
+  `${count.toLocaleString()} ${count === 1 ? one : many}`

@@ -1,0 +1,123 @@
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import { useState } from "react"
+import type { AuditLog } from "../../../client/Contract.ts"
+import { Page } from "../../app/Page.tsx"
+import { auditQuery } from "../../data/Queries.ts"
+import { sentence } from "../../format/Words.ts"
+import { Id } from "../../parts/Copy.tsx"
+import { Select } from "../../parts/Fields.tsx"
+import { Ago, Status } from "../../parts/Figures.tsx"
+import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
+
+const types = [
+  ...["key.created", "key.updated", "key.rotated", "key.revoked"],
+  ...["project.created", "project.updated", "project.archived"],
+  ...["preset.created", "preset.updated", "preset.activated", "preset.removed"],
+  ...["session.created", "session.ended", "session.all_ended", "phone.code_sent", "phone.verified"],
+  ...["top_up.created", "top_up.paid", "top_up.simulated", "balance.adjusted", "balance.topped_up"]
+]
+
+const Line = ({ line }: { readonly line: AuditLog }) => {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <tr className="pick">
+        <td>
+          <Ago at={line.effective_at} />
+        </td>
+        <th scope="row">
+          <button
+            type="button"
+            className="button plain tiny"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+            title="Show what changed"
+          >
+            {sentence(line.type)}
+          </button>
+        </th>
+        <td>
+          {sentence(line.actor.type)} <code className="muted">{line.actor.id}</code>
+        </td>
+        <td>
+          {line.resource.type} <code className="muted">{line.resource.id}</code>
+        </td>
+        <td>
+          <Status of={line.outcome ?? line.status} />
+        </td>
+      </tr>
+      {open ? (
+        <tr>
+          <td colSpan={5}>
+            <div className="grid">
+              <pre className="changes">{JSON.stringify(line.changes, null, 2)}</pre>
+              {line.code === null ? null : (
+                <span>
+                  Failed with <code>{line.code}</code>
+                </span>
+              )}
+              {line.request_id === null ? null : <Id value={line.request_id} />}
+            </div>
+          </td>
+        </tr>
+      ) : null}
+    </>
+  )
+}
+
+export const AuditPage = () => {
+  const { type } = useSearch({ from: "/shell/audit" })
+  const navigate = useNavigate({ from: "/audit" })
+  const audit = useInfiniteQuery(auditQuery(type))
+  const lines = audit.data?.pages.flatMap(({ data }) => data)
+  return (
+    <Page title="Audit">
+      <div className="filters">
+        <Select
+          label="Event"
+          value={type ?? ""}
+          options={[{ value: "", name: "Every event" }, ...types.map((value) => ({ value, name: sentence(value) }))]}
+          onChange={(value) => void navigate({ search: value === "" ? {} : { type: value }, replace: true })}
+        />
+      </div>
+      {audit.isError ? <Failed error={audit.error} onRetry={() => void audit.refetch()} /> : null}
+      <section className="card" aria-label="Audit log">
+        {lines === undefined ? (
+          <SkeletonRows rows={10} />
+        ) : lines.length === 0 ? (
+          <Empty title="Nothing was done yet that this filter shows." />
+        ) : (
+          <div className="scroll" tabIndex={0} role="region" aria-label="Table: audit log">
+            <table className="table">
+              <thead>
+                <tr>
+                  <th scope="col">Time</th>
+                  <th scope="col">Event</th>
+                  <th scope="col">By</th>
+                  <th scope="col">To</th>
+                  <th scope="col">Outcome</th>
+                </tr>
+              </thead>
+              <tbody>
+                {lines.map((line) => (
+                  <Line key={line.id} line={line} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </section>
+      {audit.hasNextPage ? (
+        <button
+          type="button"
+          className="button"
+          disabled={audit.isFetchingNextPage}
+          onClick={() => void audit.fetchNextPage()}
+        >
+          Show older lines
+        </button>
+      ) : null}
+    </Page>
+  )
+}

@@ -1,0 +1,69 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { api, wordsOf } from "../../data/Client.ts"
+import { balanceQuery, sessionQuery } from "../../data/Queries.ts"
+import { money } from "../../format/Money.ts"
+import { Field } from "../../parts/Fields.tsx"
+import { toast } from "../../parts/Toasts.tsx"
+
+/** Verifies a phone number, for starter credit. */
+export const PhoneForm = () => {
+  const client = useQueryClient()
+  const [phone, setPhone] = useState("")
+  const [code, setCode] = useState("")
+  const send = useMutation({ mutationFn: () => api.call("console.phone.create", { body: { phone } }) })
+  const verify = useMutation({
+    mutationFn: () => api.call("console.phone.verify", { body: { phone, code } }),
+    onSuccess: async ({ data }) => {
+      toast(`${money(data.starter_credit_usd)} of starter credit is on the balance.`)
+      await Promise.all([client.invalidateQueries(sessionQuery), client.invalidateQueries(balanceQuery)])
+    }
+  })
+  const sent = send.isSuccess
+  const error = sent ? verify.error : send.error
+  return (
+    <form
+      className="actions"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (sent) verify.mutate()
+        else send.mutate()
+      }}
+    >
+      <Field
+        label={sent ? "Code from the text message" : "Mobile number"}
+        hint={sent ? "A sandbox writes it to the gateway's log." : "In international form, such as +15550100100."}
+        wrong={error === null ? undefined : wordsOf(error).message}
+      >
+        {(props) =>
+          sent ? (
+            <input
+              {...props}
+              className="input"
+              name="phone-code"
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              required
+              value={code}
+              onChange={(event) => setCode(event.target.value.replaceAll(/\D/g, ""))}
+            />
+          ) : (
+            <input
+              {...props}
+              className="input"
+              name="phone"
+              type="tel"
+              autoComplete="tel"
+              required
+              value={phone}
+              onChange={(event) => setPhone(event.target.value)}
+            />
+          )
+        }
+      </Field>
+      <button type="submit" className="button" disabled={send.isPending || verify.isPending}>
+        {sent ? "Verify" : "Send code"}
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,37 @@
+/** Which models the list shows, and in which order. */
+import type { ModelDetail } from "../../../client/Contract.ts"
+
+export type Sort = "name" | "price" | "-price" | "context" | "created"
+
+const priceOf = ({ pricing }: ModelDetail): number =>
+  pricing.typicalRequestUsd ?? pricing.perUnitUsd ?? pricing.perRequestUsd ?? 0
+
+const orders: Readonly<Record<Sort, (a: ModelDetail, b: ModelDetail) => number>> = {
+  name: (a, b) => a.id.localeCompare(b.id),
+  price: (a, b) => priceOf(a) - priceOf(b),
+  "-price": (a, b) => priceOf(b) - priceOf(a),
+  context: (a, b) => b.contextWindow - a.contextWindow,
+  created: (a, b) => b.created - a.created
+}
+
+export interface Filter {
+  readonly q?: string
+  readonly modality?: string
+  readonly capability?: string
+  readonly provider?: string
+  readonly sort?: Sort
+}
+
+/** Models that fit every filter, in the order asked for. */
+export const chosen = (models: ReadonlyArray<ModelDetail>, filter: Filter): ReadonlyArray<ModelDetail> => {
+  const words = (filter.q ?? "").toLowerCase().split(/\s+/)
+  return models
+    .filter(
+      ({ brand, capabilities, id, modality, name, providers }) =>
+        words.every((word) => `${id} ${name} ${brand}`.toLowerCase().includes(word)) &&
+        (filter.modality === undefined || modality === filter.modality) &&
+        (filter.capability === undefined || capabilities.includes(filter.capability)) &&
+        (filter.provider === undefined || providers.some(({ provider }) => provider === filter.provider))
+    )
+    .toSorted(orders[filter.sort ?? "created"])
+}

@@ -1,0 +1,234 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import type { ModelDetail, ModelProvider } from "../../../client/Contract.ts"
+import { Page } from "../../app/Page.tsx"
+import { origin } from "../../data/Client.ts"
+import { modelQuery } from "../../data/Queries.ts"
+import { firstCall, snippetsOf } from "../../data/Snippets.ts"
+import { count, duration, share } from "../../format/Figures.ts"
+import { money, perMillion } from "../../format/Money.ts"
+import { sentence } from "../../format/Words.ts"
+import { Code, Id } from "../../parts/Copy.tsx"
+import { Status } from "../../parts/Figures.tsx"
+import { Icon } from "../../parts/Icons.tsx"
+import { Failed, Skeleton } from "../../parts/States.tsx"
+
+/** The prices that a model has, by their names. */
+const pricesOf = ({ pricing }: ModelDetail): ReadonlyArray<readonly [string, string]> => {
+  const {
+    meteredCacheWritePromptPerToken,
+    meteredCachedPromptPerToken,
+    meteredCompletionPerToken,
+    meteredPromptPerToken
+  } = pricing
+  const tokens = [
+    ["Input", meteredPromptPerToken],
+    ["Cached input", meteredCachedPromptPerToken],
+    ["Written to the cache", meteredCacheWritePromptPerToken],
+    ["Output", meteredCompletionPerToken]
+  ] as const
+  return [
+    ...tokens
+      .filter(([, price]) => price !== null)
+      .map(([name, price]) => [name, `${perMillion(price)} per million tokens`] as const),
+    ...(pricing.perUnitUsd === null
+      ? []
+      : [[sentence(pricing.unit), `${money(pricing.perUnitUsd)} per ${pricing.unit}`] as const]),
+    ...((pricing.perRequestUsd ?? 0) > 0
+      ? [["Request", `${money(pricing.perRequestUsd ?? 0)} per request`] as const]
+      : []),
+    ...(pricing.typicalRequestUsd === null ? [] : [["Typical request", money(pricing.typicalRequestUsd)] as const])
+  ]
+}
+
+const figure = (value: number | null, format: (value: number) => string) =>
+  value === null ? <span className="muted">—</span> : format(value)
+
+const ProviderRow = ({ of: { performance, ...of } }: { readonly of: ModelProvider }) => (
+  <tr className={of.available ? "" : "off"}>
+    <th scope="row">
+      {of.providerDisplayName} {of.role === "primary" ? <span className="chip">first choice</span> : null}
+    </th>
+    <td>{of.available ? <Status of="active" /> : <span className="badge">Not set up</span>}</td>
+    <td className="right number">{figure(performance.successRate, share)}</td>
+    <td className="right number">{figure(performance.medianTtftMs, duration)}</td>
+    <td className="right number">{figure(performance.p50Ms, duration)}</td>
+    <td className="right number">{figure(performance.p95Ms, duration)}</td>
+    <td className="right number">
+      {count(performance.samples)}
+      {performance.thin ? <span className="muted"> few</span> : null}
+    </td>
+    <td>
+      {of.trainsOnData ? "May train on data" : "Does not train"}
+      {of.zeroRetentionAvailable ? ", zero retention" : ""}
+    </td>
+  </tr>
+)
+
+const Providers = ({ model }: { readonly model: ModelDetail }) => (
+  <section className="card" aria-label="Providers">
+    <header>
+      <h2>Providers and how they did lately</h2>
+    </header>
+    <div className="scroll" tabIndex={0} role="region" aria-label="Table: providers">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Provider</th>
+            <th scope="col">Status</th>
+            {["Success", "First token", "Median", "95th percentile", "Requests"].map((name) => (
+              <th key={name} scope="col" className="right">
+                {name}
+              </th>
+            ))}
+            <th scope="col">Data</th>
+          </tr>
+        </thead>
+        <tbody>
+          {model.providers.map((provider) => (
+            <ProviderRow key={`${provider.provider} ${provider.upstreamModelId}`} of={provider} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </section>
+)
+
+const Facts = ({ model }: { readonly model: ModelDetail }) => (
+  <section className="card" aria-label="Facts">
+    <header>
+      <h2>Facts</h2>
+      <Status of={model.status} />
+    </header>
+    <div className="body grid">
+      <dl className="facts">
+        <dt>Id</dt>
+        <dd>
+          <Id value={model.id} />
+        </dd>
+        <dt>Maker</dt>
+        <dd>{model.brand}</dd>
+        <dt>Kind</dt>
+        <dd>{sentence(model.modality)}</dd>
+        {model.contextWindow > 0 ? (
+          <>
+            <dt>Context</dt>
+            <dd>{count(model.contextWindow)} tokens</dd>
+          </>
+        ) : null}
+        {model.maxOutputTokens > 0 ? (
+          <>
+            <dt>Longest answer</dt>
+            <dd>{count(model.maxOutputTokens)} tokens</dd>
+          </>
+        ) : null}
+      </dl>
+      <div className="chips">
+        {model.capabilities.map((name) => (
+          <span className="chip" key={name}>
+            {sentence(name)}
+          </span>
+        ))}
+      </div>
+    </div>
+  </section>
+)
+
+const Prices = ({ model }: { readonly model: ModelDetail }) => (
+  <section className="card" aria-label="Prices">
+    <header>
+      <h2>Prices</h2>
+      {model.pricing.promotion === null ? null : (
+        <span className="badge good">
+          {model.pricing.promotion.label}: {model.pricing.promotion.discountPercent}% off
+        </span>
+      )}
+    </header>
+    <div className="body">
+      <table className="lines">
+        <tbody>
+          {pricesOf(model).map(([name, price]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td className="number">{price}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="muted small">{model.pricingNote}</p>
+    </div>
+  </section>
+)
+
+const Past = ({ model }: { readonly model: ModelDetail }) => (
+  <section className="card" aria-label="History">
+    <header>
+      <h2>History</h2>
+    </header>
+    <div className="body">
+      <table className="lines">
+        <tbody>
+          {model.history.map(({ date, detail, event, provider }) => (
+            <tr key={`${date} ${event} ${provider ?? ""}`}>
+              <th scope="row">
+                {sentence(event)} {provider === undefined ? "" : `by ${provider}`}
+                {detail === undefined ? null : <span className="muted"> {detail}</span>}
+              </th>
+              <td className="number muted">{date}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </section>
+)
+
+const Loaded = ({ model }: { readonly model: ModelDetail }) => (
+  <>
+    <p className="muted">{model.description}</p>
+    <Providers model={model} />
+    <div className="grid side">
+      <div className="grid">
+        <Prices model={model} />
+        {model.modality === "text" ? (
+          <Code snippets={snippetsOf({ ...firstCall(origin, "$KEY"), model: model.id })} />
+        ) : null}
+      </div>
+      <div className="grid">
+        <Facts model={model} />
+        {model.history.length > 0 ? <Past model={model} /> : null}
+      </div>
+    </div>
+  </>
+)
+
+export const ModelPage = () => {
+  const { _splat: id = "" } = useParams({ from: "/shell/models/$" })
+  const model = useQuery(modelQuery(id))
+  return (
+    <Page
+      title={model.data?.name ?? id}
+      before={
+        <Link className="button square" to="/models" aria-label="Back to the models">
+          <Icon name="back" />
+        </Link>
+      }
+      tools={
+        <>
+          <Link className="button" to="/requests" search={{ model: id }}>
+            Its requests
+          </Link>
+          {model.data?.modality === "text" ? (
+            <Link className="button primary" to="/playground" search={{ model: id }}>
+              Try it
+            </Link>
+          ) : null}
+        </>
+      }
+    >
+      {model.isError ? <Failed error={model.error} onRetry={() => void model.refetch()} /> : null}
+      {model.isPending ? <Skeleton height={320} /> : null}
+      {model.data === undefined ? null : <Loaded model={model.data} />}
+    </Page>
+  )
+}

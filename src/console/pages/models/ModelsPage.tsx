@@ -1,0 +1,176 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { useDeferredValue, useMemo } from "react"
+import type { ModelDetail } from "../../../client/Contract.ts"
+import { Page } from "../../app/Page.tsx"
+import { modelsQuery } from "../../data/Queries.ts"
+import { brief, duration, share } from "../../format/Figures.ts"
+import { perMillion } from "../../format/Money.ts"
+import { plural, sentence } from "../../format/Words.ts"
+import { Select } from "../../parts/Fields.tsx"
+import { Money, Status } from "../../parts/Figures.tsx"
+import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
+import { chosen, type Filter, type Sort } from "./Choice.ts"
+
+const sorts: ReadonlyArray<{ value: Sort; name: string }> = [
+  { value: "created", name: "Newest first" },
+  { value: "name", name: "By name" },
+  { value: "price", name: "Cheapest first" },
+  { value: "-price", name: "Dearest first" },
+  { value: "context", name: "Longest context" }
+]
+
+const distinct = (values: ReadonlyArray<string>) => [...new Set(values)].toSorted()
+
+const choices = (all: string, values: ReadonlyArray<string>) => [
+  { value: "", name: all },
+  ...distinct(values).map((value) => ({ value, name: sentence(value) }))
+]
+
+const Filters = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) => {
+  const search = useSearch({ from: "/shell/models/" })
+  const navigate = useNavigate({ from: "/models/" })
+  const set = (name: keyof Filter) => (value: string) =>
+    void navigate({
+      search: (before) => ({ ...before, [name]: value === "" ? undefined : value }) as never,
+      replace: true
+    })
+  return (
+    <div className="filters">
+      <input
+        className="input grow"
+        data-search=""
+        type="search"
+        aria-label="Search models"
+        placeholder="Search by name, id or maker"
+        defaultValue={search.q ?? ""}
+        onChange={(event) => set("q")(event.target.value)}
+      />
+      <Select
+        label="Modality"
+        value={search.modality ?? ""}
+        options={choices(
+          "Every modality",
+          models.map(({ modality }) => modality)
+        )}
+        onChange={set("modality")}
+      />
+      <Select
+        label="Capability"
+        value={search.capability ?? ""}
+        options={choices(
+          "Every capability",
+          models.flatMap(({ capabilities }) => capabilities)
+        )}
+        onChange={set("capability")}
+      />
+      <Select
+        label="Provider"
+        value={search.provider ?? ""}
+        options={choices(
+          "Every provider",
+          models.flatMap(({ providers }) => providers.map(({ provider }) => provider))
+        )}
+        onChange={set("provider")}
+      />
+      <Select label="Order" value={search.sort ?? "created"} options={sorts} onChange={set("sort")} />
+    </div>
+  )
+}
+
+const Price = ({ model: { pricing, virtual } }: { readonly model: ModelDetail }) =>
+  virtual ? (
+    <span className="muted">as the model it picks</span>
+  ) : pricing.unit === "token" ? (
+    <span className="number" title="Per million tokens, input → output">
+      {perMillion(pricing.meteredPromptPerToken)} <span className="muted">→</span>{" "}
+      {perMillion(pricing.meteredCompletionPerToken)}
+    </span>
+  ) : (
+    <span className="number">
+      <Money usd={pricing.perUnitUsd ?? pricing.perRequestUsd ?? 0} /> <span className="muted">per {pricing.unit}</span>
+    </span>
+  )
+
+const Row = ({ model }: { readonly model: ModelDetail }) => {
+  const { performance } = model.providers[0] ?? {}
+  const known = performance !== undefined && !performance.thin
+  return (
+    <tr className="pick">
+      <th scope="row" className="clip">
+        <Link to="/models/$" params={{ _splat: model.id }} title={model.id}>
+          {model.name}
+        </Link>{" "}
+        <span className="muted small">{model.brand}</span>
+      </th>
+      <td>{model.status === "ga" ? sentence(model.modality) : <Status of={model.status} />}</td>
+      <td className="right">
+        <Price model={model} />
+      </td>
+      <td className="right number">{model.contextWindow > 0 ? brief(model.contextWindow) : "—"}</td>
+      <td>{model.virtual ? "—" : plural(model.providers.filter(({ available }) => available).length, "provider")}</td>
+      <td className="right number">
+        {known && performance.medianTtftMs !== null ? (
+          duration(performance.medianTtftMs)
+        ) : (
+          <span className="muted">—</span>
+        )}
+      </td>
+      <td className="right number">
+        {known && performance.successRate !== null ? share(performance.successRate) : <span className="muted">—</span>}
+      </td>
+    </tr>
+  )
+}
+
+const ModelTable = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) => (
+  <div className="scroll" tabIndex={0} role="region" aria-label="Table: models">
+    <table className="table">
+      <thead>
+        <tr>
+          <th scope="col">Model</th>
+          <th scope="col">Kind</th>
+          <th scope="col" className="right">
+            Price per million, in → out
+          </th>
+          <th scope="col" className="right">
+            Context
+          </th>
+          <th scope="col">Served by</th>
+          <th scope="col" className="right">
+            First token
+          </th>
+          <th scope="col" className="right">
+            Success
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {models.map((model) => (
+          <Row key={model.id} model={model} />
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+export const ModelsPage = () => {
+  const search = useDeferredValue(useSearch({ from: "/shell/models/" }))
+  const models = useQuery(modelsQuery)
+  const shown = useMemo(() => models.data && chosen(models.data, search), [models.data, search])
+  return (
+    <Page title="Models" tools={<span className="muted small">{shown && plural(shown.length, "model")}</span>}>
+      <Filters models={models.data ?? []} />
+      {models.isError ? <Failed error={models.error} onRetry={() => void models.refetch()} /> : null}
+      <section className="card" aria-label="Models">
+        {shown === undefined ? (
+          <SkeletonRows rows={14} />
+        ) : shown.length === 0 ? (
+          <Empty title="No model fits these filters." />
+        ) : (
+          <ModelTable models={shown} />
+        )}
+      </section>
+    </Page>
+  )
+}

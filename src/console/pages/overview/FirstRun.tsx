@@ -1,0 +1,110 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { useEffect } from "react"
+import type { ManagedKey } from "../../../client/Contract.ts"
+import { api, origin } from "../../data/Client.ts"
+import { holdKey, useHeldKey } from "../../data/Held.ts"
+import { keysQuery, newestQuery, sessionQuery } from "../../data/Queries.ts"
+import { firstCall, snippetsOf } from "../../data/Snippets.ts"
+import { Code, Secret } from "../../parts/Copy.tsx"
+import { Icon } from "../../parts/Icons.tsx"
+import { Failed } from "../../parts/States.tsx"
+import { PhoneForm } from "../billing/PhoneForm.tsx"
+
+const Mark = ({ at, done }: { readonly at: number; readonly done: boolean }) => (
+  <span className={done ? "mark done" : "mark"}>{done ? <Icon name="check" /> : at}</span>
+)
+
+const KeyStep = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) => {
+  const client = useQueryClient()
+  const held = useHeldKey()
+  const create = useMutation({
+    mutationFn: () => api.call("management.keys.create", { body: { name: "First key" } }),
+    onSuccess: async ({ data, key }) => {
+      holdKey({ id: data.id, name: data.name, secret: key })
+      await client.invalidateQueries(keysQuery)
+    }
+  })
+  if (held !== undefined) return <Secret label="Your key" value={held.secret} />
+  return (
+    <>
+      <p className="muted">
+        {keys.length === 0
+          ? "Programs authenticate with a key. It spends from this account's balance."
+          : "This account has keys. Their secrets were shown once; create another for this snippet, or paste yours into it."}
+      </p>
+      {create.isError ? <Failed error={create.error} /> : null}
+      <div>
+        <button
+          type="button"
+          className={keys.length === 0 ? "button primary" : "button"}
+          disabled={create.isPending}
+          onClick={() => create.mutate()}
+        >
+          Create key
+        </button>
+      </div>
+    </>
+  )
+}
+
+/** The first request as soon as its receipt is there. */
+const Waiting = () => {
+  const client = useQueryClient()
+  const newest = useQuery(newestQuery({}, 1, true))
+  const first = newest.data?.[0]
+  useEffect(() => {
+    if (first !== undefined) void client.invalidateQueries({ queryKey: ["usage"] })
+  }, [client, first])
+  return first === undefined ? (
+    <p className="muted" role="status">
+      Waiting for the first request. It appears here by itself.
+    </p>
+  ) : (
+    <p role="status">
+      It arrived.{" "}
+      <Link to="/requests/$id" params={{ id: first.id }}>
+        See its receipt
+      </Link>
+    </p>
+  )
+}
+
+/** What a newcomer does: credit, a key, a request. */
+export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) => {
+  const { data: session } = useQuery(sessionQuery)
+  const held = useHeldKey()
+  const verified = session?.phone_verified === true
+  const key = held?.secret ?? "$KEY"
+  return (
+    <section className="card" aria-label="Your first request">
+      <header>
+        <h2>Send your first request</h2>
+      </header>
+      <ol className="steps">
+        <li>
+          <Mark at={1} done={verified} />
+          <div className="what">
+            <h3>{verified ? "Starter credit is on the balance" : "Get $0.50 of starter credit, or top up"}</h3>
+            {verified ? null : <PhoneForm />}
+          </div>
+        </li>
+        <li>
+          <Mark at={2} done={held !== undefined || keys.length > 0} />
+          <div className="what">
+            <h3>Create a key</h3>
+            <KeyStep keys={keys} />
+          </div>
+        </li>
+        <li>
+          <Mark at={3} done={false} />
+          <div className="what">
+            <h3>Send the request</h3>
+            <Code snippets={snippetsOf(firstCall(origin, key)).slice(0, 3)} />
+            <Waiting />
+          </div>
+        </li>
+      </ol>
+    </section>
+  )
+}

@@ -1,0 +1,65 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { api } from "../../data/Client.ts"
+import { holdKey, useHeldKey } from "../../data/Held.ts"
+import { keysQuery } from "../../data/Queries.ts"
+import { Field } from "../../parts/Fields.tsx"
+import { Failed } from "../../parts/States.tsx"
+
+const NAME = "Playground"
+const LIFE_S = 86_400
+
+/** The key that the playground spends through: one for this page, which ends by itself, or one of the owner's. */
+export const PlaygroundKey = () => {
+  const client = useQueryClient()
+  const held = useHeldKey()
+  const [typed, setTyped] = useState("")
+  const create = useMutation({
+    mutationFn: () =>
+      api.call("management.keys.create", {
+        body: { name: NAME, expires_at: Math.floor(Date.now() / 1_000) + LIFE_S }
+      }),
+    onSuccess: async ({ data, key }) => {
+      holdKey({ id: data.id, name: data.name, secret: key })
+      await client.invalidateQueries(keysQuery)
+    }
+  })
+  if (held !== undefined) {
+    return (
+      <p className="small muted">
+        Spends through <strong>{held.name}</strong>.{" "}
+        <button type="button" className="button plain tiny" onClick={() => holdKey(undefined)}>
+          Use another key
+        </button>
+      </p>
+    )
+  }
+  return (
+    <div className="form">
+      {create.isError ? <Failed error={create.error} /> : null}
+      <p className="small muted">
+        The playground calls the API as your programs do, with a key. It stays in this page's memory.
+      </p>
+      <button type="button" className="button primary" disabled={create.isPending} onClick={() => create.mutate()}>
+        Create a key for a day
+      </button>
+      <Field label="Or paste a key">
+        {(props) => (
+          <input
+            {...props}
+            className="input mono"
+            type="password"
+            autoComplete="off"
+            placeholder="svc_sk_…"
+            value={typed}
+            onChange={(event) => {
+              const secret = event.target.value.trim()
+              setTyped(secret)
+              if (/^svc_sk_[\w-]{40,}$/.test(secret)) holdKey({ id: "", name: `svc_sk_…${secret.slice(-4)}`, secret })
+            }}
+          />
+        )}
+      </Field>
+    </div>
+  )
+}

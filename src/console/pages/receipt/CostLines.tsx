@@ -1,0 +1,86 @@
+import type { RequestReceipt } from "../../../client/Contract.ts"
+import { count } from "../../format/Figures.ts"
+import { exactMoney } from "../../format/Money.ts"
+import { Empty } from "../../parts/States.tsx"
+import { costLines } from "./Lines.ts"
+
+const after = ({ absorbed_usd, cost_usd, refunded_usd, settled_usd }: RequestReceipt) =>
+  [
+    { name: "Settled from the hold", usd: settled_usd, shown: settled_usd !== cost_usd },
+    { name: "Not charged: it was above the hold", usd: absorbed_usd, shown: absorbed_usd > 0 },
+    { name: "Refunded", usd: refunded_usd, shown: refunded_usd > 0 }
+  ].filter(({ shown }) => shown)
+
+/** The price snapshot times the usage, line by line, to the cost. */
+export const CostLines = ({ receipt }: { readonly receipt: RequestReceipt }) => {
+  const { cost_usd, price, usage, usage_basis } = receipt
+  const lines = usage === null || price === null ? [] : costLines(usage, price)
+  const reasoning = usage !== null && "reasoning_tokens" in usage ? usage.reasoning_tokens : 0
+  return (
+    <section className="card" aria-label="Price times usage">
+      <header>
+        <h2>How the cost comes about</h2>
+        <span className="muted small">
+          {usage_basis === "reported"
+            ? "Tokens as the provider reported them"
+            : usage_basis === "counted"
+              ? "Tokens as the gateway counted them"
+              : ""}
+        </span>
+      </header>
+      {lines.length === 0 ? (
+        <Empty
+          title={
+            receipt.status === "open"
+              ? "The request is still running."
+              : "Nothing was delivered, so nothing was charged."
+          }
+        />
+      ) : (
+        <div className="body scroll">
+          <table className="lines">
+            <thead>
+              <tr>
+                <th scope="col">What</th>
+                <th scope="col">Price</th>
+                <th scope="col">Cost</th>
+              </tr>
+            </thead>
+            <tbody>
+              {lines.map(({ cost, many, price: words, what }) => (
+                <tr key={what}>
+                  <td>
+                    <span className="number">{count(many)}</span> {what}
+                    {what === "output tokens" && reasoning > 0 ? (
+                      <span className="muted">, {count(reasoning)} of them reasoning</span>
+                    ) : null}
+                  </td>
+                  <td className="number">{words}</td>
+                  <td className="number">{exactMoney(cost)}</td>
+                </tr>
+              ))}
+              {price?.promotion === undefined ? null : (
+                <tr>
+                  <td colSpan={3} className="muted">
+                    The prices include {price.promotion.label}: {price.promotion.discount_percent}% off.
+                  </td>
+                </tr>
+              )}
+              <tr className="sum">
+                <th scope="row">Cost</th>
+                <td />
+                <td className="number">{exactMoney(cost_usd)}</td>
+              </tr>
+              {after(receipt).map(({ name, usd }) => (
+                <tr key={name}>
+                  <td colSpan={2}>{name}</td>
+                  <td className="number">{exactMoney(usd)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}

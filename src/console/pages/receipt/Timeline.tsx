@@ -1,0 +1,36 @@
+import type { RequestReceipt } from "../../../client/Contract.ts"
+import { duration } from "../../format/Figures.ts"
+import { stepsOf } from "./Steps.ts"
+
+/** Hold, attempts and settle, one below the other, on one axis of time. */
+export const Timeline = ({ receipt }: { readonly receipt: RequestReceipt }) => {
+  const steps = stepsOf(receipt)
+  const end = Math.max(...steps.map(({ to }) => to), 1)
+  const x = (ms: number) => (ms / end) * 100
+  return (
+    <section className="card" aria-label="Timeline">
+      <header>
+        <h2>Timeline</h2>
+        <span className="muted small number">
+          {receipt.timings.overhead_ms === null ? "" : `${duration(receipt.timings.overhead_ms)} of it in the gateway`}
+        </span>
+      </header>
+      {steps.length === 0 ? (
+        <div className="body muted">The request ended before a hold was made.</div>
+      ) : (
+        <ol className="body timeline">
+          {steps.map(({ from, kind, name, note, to }) => (
+            <li key={`${kind} ${name} ${note}`} className="step">
+              <span className="clip strong">{name}</span>
+              <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+                <rect className="rail-line" width="100" height="8" />
+                <rect className={kind} x={Math.min(x(from), 99)} width={Math.max(x(to) - x(from), 0.8)} height="8" />
+              </svg>
+              <span className="muted small number">{note}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,31 @@
+/** Money, times and statuses, with their full value on hover. */
+import { useEffect, useState } from "react"
+import { ago, moment } from "../format/Figures.ts"
+import { exactMoney, money } from "../format/Money.ts"
+import { statusName, toneOf } from "../format/Words.ts"
+
+export const Money = ({ usd }: { readonly usd: number }) => (
+  <span className="number" title={exactMoney(usd)}>
+    {money(usd)}
+  </span>
+)
+
+const REFRESH_MS = 10_000
+
+/** A moment as its distance from now. */
+export const Ago = ({ at }: { readonly at: number }) => {
+  const [, tick] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), REFRESH_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <time className="number" dateTime={new Date(at * 1_000).toISOString()} title={moment(at)}>
+      {ago(at)}
+    </time>
+  )
+}
+
+export const Status = ({ of }: { readonly of: string }) => (
+  <span className={`badge ${toneOf(of)}`}>{statusName(of)}</span>
+)

@@ -1,0 +1,48 @@
+/** What a page shows while it waits, when it has nothing, and when a call fails. */
+import type { ReactNode } from "react"
+import { wordsOf } from "../data/Client.ts"
+import { Id } from "./Copy.tsx"
+
+export const Skeleton = ({ height = 16, width = "100%" }: { height?: number; width?: number | string }) => (
+  <span className="skeleton" style={{ height, width }} />
+)
+
+/** The shape of a table that comes. */
+export const SkeletonRows = ({ rows = 6 }: { readonly rows?: number }) => (
+  <div className="body grid" aria-busy="true" aria-label="Loading">
+    {Array.from({ length: rows }, (_, at) => (
+      <Skeleton key={at} width={`${96 - (at % 3) * 14}%`} />
+    ))}
+  </div>
+)
+
+interface EmptyProps {
+  readonly title: string
+  readonly children?: ReactNode
+  readonly action?: ReactNode
+}
+
+/** One sentence, one action, and perhaps a snippet. */
+export const Empty = ({ action, children, title }: EmptyProps) => (
+  <div className="empty">
+    <p className="strong">{title}</p>
+    {children}
+    {action}
+  </div>
+)
+
+/** What went wrong, the id of the request, and a way on. */
+export const Failed = ({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) => {
+  const { message, requestId } = wordsOf(error)
+  return (
+    <div className="banner bad" role="alert">
+      <span>{message}</span>
+      {requestId === undefined ? null : <Id value={requestId} />}
+      {onRetry === undefined ? null : (
+        <button type="button" className="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}

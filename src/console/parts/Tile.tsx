@@ -1,0 +1,24 @@
+import type { ReactNode } from "react"
+import { Sparkline } from "../charts/Sparkline.tsx"
+import { Skeleton } from "./States.tsx"
+
+interface TileProps {
+  readonly label: string
+  /** Undefined while it is read. */
+  readonly figure: ReactNode
+  readonly title?: string
+  readonly change?: string | undefined
+  readonly values?: ReadonlyArray<number> | undefined
+}
+
+/** A figure with its course, and its change to the period before. */
+export const Tile = ({ change, figure, label, title, values }: TileProps) => (
+  <div className="tile">
+    <span className="label">{label}</span>
+    <span className="figure number" title={title}>
+      {figure === undefined ? <Skeleton height={28} width={96} /> : figure}
+    </span>
+    <span className="change number">{change ?? "\u00a0"}</span>
+    {values === undefined ? null : <Sparkline values={values} />}
+  </div>
+)

@@ -1,0 +1,35 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ago, brief, change, count, duration, share } from "../../../src/console/format/Figures.ts"
+
+describe("figures", () => {
+  it("writes counts whole, and large ones in short", () => {
+    assert.strictEqual(count(1_234_567), "1,234,567")
+    assert.strictEqual(brief(99_999), "99,999")
+    assert.strictEqual(brief(1_234_567), "1.2M")
+    assert.strictEqual(share(0.125), "12.5%")
+  })
+
+  it("writes durations with the unit that fits", () => {
+    assert.deepStrictEqual([0.25, 4.61, 276.4, 1_234, 61_000].map(duration), [
+      "0.25 ms",
+      "4.6 ms",
+      "276 ms",
+      "1.23 s",
+      "1 min 1 s"
+    ])
+  })
+
+  it("says how long ago a moment is", () => {
+    assert.deepStrictEqual(
+      [2, 30, 120, 7_200, 172_800].map((seconds) => ago(1_000_000 - seconds, 1_000_000)),
+      ["now", "30s ago", "2m ago", "2h ago", "2d ago"]
+    )
+  })
+
+  it("compares with the period before, and says nothing where there is none", () => {
+    assert.strictEqual(change(3, 2), "▲ 50%")
+    assert.strictEqual(change(1, 2), "▼ 50%")
+    assert.strictEqual(change(100.1, 100), "unchanged")
+    assert.isUndefined(change(1, 0))
+  })
+})

@@ -1,0 +1,25 @@
+import { assert, describe, it } from "@effect/vitest"
+import { operationName, plural, sentence, statusName, toneOf } from "../../../src/console/format/Words.ts"
+
+describe("words", () => {
+  it("names operations, and leaves an unknown one as it is", () => {
+    assert.strictEqual(operationName("chat.completions"), "Chat")
+    assert.strictEqual(operationName("new.operation"), "new.operation")
+  })
+
+  it("writes the API's words as a sentence begins", () =>
+    assert.strictEqual(sentence("key.all_ended"), "Key all ended"))
+
+  it("gives every status a word and a tone", () => {
+    assert.strictEqual(statusName("ga"), "Available")
+    assert.deepStrictEqual(["succeeded", "failed", "cancelled", "open", "unknown"].map(toneOf), [
+      "good",
+      "bad",
+      "warn",
+      "info",
+      "plain"
+    ])
+  })
+
+  it("counts in words", () => assert.deepStrictEqual([plural(1, "key"), plural(1_200, "key")], ["1 key", "1,200 keys"]))
+})

@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ModelDetail } from "../../../../src/client/Contract.ts"
+import { chosen } from "../../../../src/console/pages/models/Choice.ts"
+
+const model = (id: string, more: Partial<ModelDetail> = {}) =>
+  ({
+    ...{ id, name: id.toUpperCase(), brand: "Maker", created: 1, contextWindow: 1, modality: "text", capabilities: [] },
+    ...{ providers: [], pricing: { typicalRequestUsd: 1 } },
+    ...more
+  }) as unknown as ModelDetail
+
+const models = [
+  model("small", { created: 3, contextWindow: 10, capabilities: ["tools"] }),
+  model("large", { created: 2, contextWindow: 90, pricing: { typicalRequestUsd: 9 } as ModelDetail["pricing"] }),
+  model("picture", { created: 1, modality: "image", providers: [{ provider: "openai" }] as never })
+]
+
+const ids = (filter: Parameters<typeof chosen>[1]) => chosen(models, filter).map(({ id }) => id)
+
+describe("the choice of models", () => {
+  it("begins with the newest", () => assert.deepStrictEqual(ids({}), ["small", "large", "picture"]))
+
+  it("takes every word of the search, in any case", () => {
+    assert.deepStrictEqual(ids({ q: "MAKER sma" }), ["small"])
+    assert.deepStrictEqual(ids({ q: "maker none" }), [])
+  })
+
+  it("filters by modality, capability and provider", () => {
+    assert.deepStrictEqual(ids({ modality: "image" }), ["picture"])
+    assert.deepStrictEqual(ids({ capability: "tools" }), ["small"])
+    assert.deepStrictEqual(ids({ provider: "openai" }), ["picture"])
+  })
+
+  it("sorts by price and by context", () => {
+    assert.deepStrictEqual(ids({ sort: "-price" })[0], "large")
+    assert.deepStrictEqual(ids({ sort: "context" }), ["large", "small", "picture"])
+  })
+})
