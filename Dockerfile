@@ -6,6 +6,14 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev
 
+# The console's packages are needed by its build alone.
+FROM node:24.21.0-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY src src
+RUN node src/console/build.ts
+
 FROM debian:12.12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 libstdc++6 \
   && rm -rf /var/lib/apt/lists/* \
@@ -16,6 +24,7 @@ COPY package.json ./
 COPY schemas schemas
 COPY docs docs
 COPY src src
+COPY --from=console /app/src/console/dist src/console/dist
 USER tollgate
 ENV NODE_ENV=production DATA_DIR=/var/lib/tollgate
 VOLUME /var/lib/tollgate

@@ -1,7 +1,7 @@
-import type { router } from "./Router.tsx"
+import type { makeRouter } from "./Router.tsx"
 
 declare module "@tanstack/react-router" {
   interface Register {
-    readonly router: typeof router
+    readonly router: ReturnType<typeof makeRouter>
   }
 }

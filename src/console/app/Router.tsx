@@ -1,14 +1,17 @@
 /** Every page and the search parameters that are its state. */
+import type { QueryClient } from "@tanstack/react-query"
 import {
-  createRootRoute,
+  createRootRouteWithContext,
   createRoute,
   createRouter,
+  type ErrorComponentProps,
   lazyRouteComponent,
-  Navigate,
-  Outlet
+  Outlet,
+  redirect
 } from "@tanstack/react-router"
+import { sessionQuery } from "../data/Queries.ts"
 import { dimensions, type Dimension, type Range, ranges } from "../data/Series.ts"
-import { Empty } from "../parts/States.tsx"
+import { Empty, Failed } from "../parts/States.tsx"
 import { Page } from "./Page.tsx"
 import { Shell } from "./Shell.tsx"
 
@@ -34,20 +37,54 @@ const NotFound = () => (
   </Page>
 )
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: () => <Navigate to="/overview" replace /> })
+const CannotStart = ({ error, reset }: ErrorComponentProps) => (
+  <div className="entry">
+    <main>
+      <Failed error={error} onRetry={reset} />
+    </main>
+  </div>
+)
+
+const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
+  component: Outlet,
+  errorComponent: CannotStart
+})
+
+/** Only a path of this console: another site's address would send the owner there. */
+export const pathOf = (next: string | undefined): string =>
+  next !== undefined && /^\/(?![/\\])/.test(next) && !next.startsWith("/sign-in") ? next : "/overview"
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
   validateSearch: (search: Search) => given({ next: text(search, "next") }),
+  beforeLoad: async ({ context, search }) => {
+    const session = await context.client.ensureQueryData(sessionQuery)
+    if (session !== null) throw redirect({ href: pathOf(search.next), replace: true })
+  },
   component: lazyRouteComponent(() => import("../pages/signin/SignInPage.tsx"), "SignInPage")
 })
 
-const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Shell, notFoundComponent: NotFound })
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: "shell",
+  component: Shell,
+  notFoundComponent: NotFound,
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.client.ensureQueryData(sessionQuery)
+    if (session === null) throw redirect({ to: "/sign-in", search: { next: location.href }, replace: true })
+  }
+})
 
 const parent = { getParentRoute: () => shell } as const
 
-const home = createRoute({ ...parent, path: "/", component: () => <Navigate to="/overview" replace /> })
+const home = createRoute({
+  ...parent,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/overview", replace: true })
+  }
+})
 
 const overview = createRoute({
   ...parent,
@@ -152,14 +189,18 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import("../pages/settings/SettingsPage.tsx"), "SettingsPage")
 })
 
-export const router = createRouter({
-  routeTree: root.addChildren([
-    signIn,
-    shell.addChildren([
-      ...[home, overview, requests, receipt, playground, presets, catalogue.addChildren([models, model])],
-      ...[keys, projects, webhooks, billing, audit, settings]
-    ])
-  ]),
-  defaultPreload: "intent",
-  scrollRestoration: true
-})
+/** The router of a client that keeps what was read. */
+export const makeRouter = (client: QueryClient) =>
+  createRouter({
+    context: { client },
+    routeTree: root.addChildren([
+      signIn,
+      shell.addChildren([
+        ...[home, overview, requests, receipt, playground, presets, catalogue.addChildren([models, model])],
+        ...[keys, projects, webhooks, billing, audit, settings]
+      ])
+    ]),
+    defaultPreload: "intent",
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: true
+  })

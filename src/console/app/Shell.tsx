@@ -1,11 +1,10 @@
 /** The frame around every page of an owner who is signed in. */
 import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { Navigate, Outlet, useLocation, useNavigate } from "@tanstack/react-router"
+import { Outlet, useLocation, useNavigate } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { api, keepCsrfToken } from "../data/Client.ts"
 import { holdKey } from "../data/Held.ts"
 import { forgetAccount, sessionQuery } from "../data/Queries.ts"
-import { Failed } from "../parts/States.tsx"
 import { toast, Toasts } from "../parts/Toasts.tsx"
 import { MenuContext } from "./Page.tsx"
 import { Palette } from "./Palette.tsx"
@@ -67,23 +66,13 @@ const useSignOut = () => {
 }
 
 export const Shell = () => {
-  const session = useQuery(sessionQuery)
+  const session = useQuery({ ...sessionQuery, enabled: false })
   const location = useLocation()
   const signOut = useSignOut()
   const [open, setOpen] = useState(false)
   const [searching, setSearching] = useState(false)
   useShortcuts(() => setSearching(true))
   useEffect(() => setOpen(false), [location.pathname])
-  if (session.isError) {
-    return (
-      <div className="entry">
-        <main>
-          <Failed error={session.error} onRetry={() => void session.refetch()} />
-        </main>
-      </div>
-    )
-  }
-  if (session.data === null) return <Navigate to="/sign-in" search={{ next: location.href }} replace />
   const email = session.data?.account.email ?? ""
   return (
     <MenuContext value={() => setOpen(true)}>
@@ -95,7 +84,9 @@ export const Shell = () => {
         {open ? (
           <button type="button" className="veil" aria-label="Close the menu" onClick={() => setOpen(false)} />
         ) : null}
-        <div className="content">{session.data === undefined ? null : <Outlet />}</div>
+        <div className="content">
+          <Outlet />
+        </div>
         {searching ? <Palette onClose={() => setSearching(false)} /> : null}
         <Toasts />
       </div>

@@ -11,11 +11,13 @@ import { RouterProvider } from "@tanstack/react-router"
 import { createRoot } from "react-dom/client"
 import { isSignedOut } from "../data/Client.ts"
 import { sessionQuery } from "../data/Queries.ts"
-import { router } from "./Router.tsx"
+import { makeRouter } from "./Router.tsx"
 
 /** A session that ended meanwhile leads to the sign-in page, and from there back. */
 const signedOut = (error: Error) => {
-  if (isSignedOut(error)) client.setQueryData(sessionQuery.queryKey, null)
+  if (!isSignedOut(error) || client.getQueryData(sessionQuery.queryKey) === null) return
+  client.setQueryData(sessionQuery.queryKey, null)
+  void router.invalidate()
 }
 
 const client: QueryClient = new QueryClient({
@@ -24,6 +26,8 @@ const client: QueryClient = new QueryClient({
   // The typed client sends again what can succeed a second time.
   defaultOptions: { queries: { retry: false, staleTime: 5_000 } }
 })
+
+const router = makeRouter(client)
 
 createRoot(document.getElementById("root")!).render(
   <QueryClientProvider client={client}>

@@ -100,9 +100,9 @@ const Row = ({ model }: { readonly model: ModelDetail }) => {
       <th scope="row" className="clip">
         <Link to="/models/$" params={{ _splat: model.id }} title={model.id}>
           {model.name}
-        </Link>{" "}
-        <span className="muted small">{model.brand}</span>
+        </Link>
       </th>
+      <td className="muted clip">{model.brand}</td>
       <td>{model.status === "ga" ? sentence(model.modality) : <Status of={model.status} />}</td>
       <td className="right">
         <Price model={model} />
@@ -129,6 +129,7 @@ const ModelTable = ({ models }: { readonly models: ReadonlyArray<ModelDetail> })
       <thead>
         <tr>
           <th scope="col">Model</th>
+          <th scope="col">Maker</th>
           <th scope="col">Kind</th>
           <th scope="col" className="right">
             Price per million, in → out

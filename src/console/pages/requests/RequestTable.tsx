@@ -29,7 +29,7 @@ interface Column {
 
 const columns: ReadonlyArray<Column> = [
   {
-    ...{ name: "Model", width: "minmax(140px, 2fr)", from: 0 },
+    ...{ name: "Model", width: "minmax(84px, 2fr)", from: 0 },
     cell: (row) => (
       <Link className="clip" to="/requests/$id" params={{ id: row.id }} title={row.model}>
         <span className="strong">{row.model}</span>

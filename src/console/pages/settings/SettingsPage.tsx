@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useRouter } from "@tanstack/react-router"
 import { useState } from "react"
 import { Page } from "../../app/Page.tsx"
 import { setTheme, type Theme, useTheme } from "../../app/Theme.ts"
@@ -34,10 +35,14 @@ const Account = () => {
 
 const Sessions = () => {
   const client = useQueryClient()
+  const router = useRouter()
   const [asking, setAsking] = useState(false)
   const end = useMutation({
     mutationFn: () => api.call("console.sessions.delete"),
-    onSuccess: () => client.setQueryData(sessionQuery.queryKey, null)
+    onSuccess: async () => {
+      client.setQueryData(sessionQuery.queryKey, null)
+      await router.invalidate()
+    }
   })
   return (
     <section className="card" aria-label="Sessions">

@@ -1,14 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { Navigate, useSearch } from "@tanstack/react-router"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useRouter } from "@tanstack/react-router"
 import { type FormEvent, useEffect, useState } from "react"
 import type { SignInSent } from "../../../client/Contract.ts"
 import { api, keepCsrfToken, wordsOf } from "../../data/Client.ts"
 import { forgetAccount, sessionQuery } from "../../data/Queries.ts"
 import { Field } from "../../parts/Fields.tsx"
-
-/** Only a path of this console: another site's address would send the owner there. */
-const pathOf = (next: string | undefined): string =>
-  next !== undefined && /^\/(?![/\\])/.test(next) && !next.startsWith("/sign-in") ? next : "/overview"
 
 const DIGITS = 6
 
@@ -64,6 +60,7 @@ interface CodeFormProps {
 /** The code, which a sandbox without a mail server shows on the page. */
 const CodeForm = ({ email, onBack, sent }: CodeFormProps) => {
   const client = useQueryClient()
+  const router = useRouter()
   const [code, setCode] = useState("")
   const verify = useMutation({
     mutationFn: (digits: string) =>
@@ -72,6 +69,8 @@ const CodeForm = ({ email, onBack, sent }: CodeFormProps) => {
       keepCsrfToken(session.csrf_token)
       forgetAccount(client)
       client.setQueryData(sessionQuery.queryKey, session)
+      // The route of this page leads on.
+      void router.invalidate()
     }
   })
   const type = (value: string) => {
@@ -129,14 +128,11 @@ const CodeForm = ({ email, onBack, sent }: CodeFormProps) => {
 }
 
 export const SignInPage = () => {
-  const { next } = useSearch({ from: "/sign-in" })
-  const session = useQuery(sessionQuery)
   const [email, setEmail] = useState("")
   const [sent, setSent] = useState<SignInSent>()
   useEffect(() => {
     document.title = "Sign in · tollgate"
   }, [])
-  if (session.data !== undefined && session.data !== null) return <Navigate to={pathOf(next)} replace />
   return (
     <div className="entry">
       <main>

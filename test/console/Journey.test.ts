@@ -1,0 +1,281 @@
+/** The console in a browser: a newcomer's path, and every page without a breach of its policy or of accessibility. */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { gzipSync } from "node:zlib"
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import type axe from "axe-core"
+import type { BrowserContextOptions } from "playwright-core"
+import { announceSkip, browser, buildConsole, complaintsOf, missingBrowser, type Page } from "../support/Browser.ts"
+import { postbox } from "../support/Postbox.ts"
+import { post, startService } from "../support/Service.ts"
+import { root } from "../support/Sources.ts"
+import { twilio } from "../support/Twilio.ts"
+
+announceSkip("the console in a browser")
+
+const FIRST_LOAD_BYTES = 300_000
+const WAIT_MS = 15_000
+const PHONE = "+4915112345678"
+
+const chat = { model: "gpt-4o-mini", max_tokens: 20, messages: [{ role: "user", content: "Hello!" }] }
+
+const pages = [
+  ...["/overview", "/requests", "/playground", "/models", "/models/gpt-4o-mini", "/presets", "/keys", "/projects"],
+  ...["/webhooks", "/billing", "/audit", "/settings"]
+]
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+declare global {
+  interface Window {
+    readonly axe: typeof axe
+  }
+}
+
+/** What is seriously wrong for people with other means than sight and mouse. */
+const barriersOf = async (page: Page): Promise<ReadonlyArray<string>> => {
+  // Through the debugger, which no content security policy binds.
+  await page.evaluate(axeSource)
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }))
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(
+      ({ id, nodes }) =>
+        `${new URL(page.url()).pathname}: ${id} at ${nodes.map(({ target }) => target.join(" ")).join(", ")}`
+    )
+}
+
+const settled = async (page: Page) => {
+  await page.locator("h1").waitFor()
+  await page.waitForFunction(() => document.querySelector("[aria-busy=true], .skeleton") === null)
+}
+
+/** One service and one browser for all tests: an account each keeps them apart. */
+class Stage extends Context.Service<Stage, Effect.Success<typeof makeStage>>()("test/console/Stage") {
+  static readonly layer = Layer.effect(
+    Stage,
+    Effect.suspend(() => makeStage)
+  )
+}
+
+const makeStage = Effect.gen(function* () {
+  yield* buildConsole
+  const [mail, verify] = [yield* postbox(), yield* twilio]
+  const service = yield* startService({ ...mail.settings, ...verify.settings })
+  const chromium = yield* browser
+  return { mail, verify, service, chromium }
+})
+
+/** A context of an owner who is signed in, on an account with a request. */
+const signedIn = Effect.fnUntraced(function* (options: BrowserContextOptions = {}) {
+  const { chromium, service } = yield* Stage
+  const { account, inferenceKey } = yield* service.account(20, "play")
+  const answered = yield* post(`${service.api}/chat/completions`, inferenceKey, chat)
+  const { cookie } = yield* service.signedIn(account.id)
+  const [name = "", value = ""] = cookie.split("=")
+  const context = yield* Effect.acquireRelease(
+    Effect.promise(() => chromium.newContext(options)),
+    (context) => Effect.promise(() => context.close())
+  )
+  yield* Effect.promise(() => context.addCookies([{ name, value, url: service.api }]))
+  return { account, context, requestId: answered.headers.get("x-request-id") ?? "" }
+})
+
+const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
+
+withBrowser("the console", (it) => {
+  it.effect(
+    "leads a newcomer from the address over a key and a stream to a receipt, and the revoked key is refused",
+    () =>
+      Effect.gen(function* () {
+        const { chromium, mail, service, verify } = yield* Stage
+        const { api, origin } = service
+        const email = "ann@example.com"
+        const page = yield* Effect.promise(() => chromium.newPage({ viewport: { width: 1_280, height: 900 } }))
+        page.setDefaultTimeout(WAIT_MS)
+        const complaints = complaintsOf(page, origin)
+        const secret = yield* Effect.promise(async () => {
+          await page.goto(origin)
+          await page.getByLabel("Email").fill(email)
+          await page.getByRole("button", { name: "Send code" }).click()
+          await page.getByLabel("Code").waitFor()
+          await page.getByLabel("Code").fill(mail.codeFor(email))
+          await page.getByRole("heading", { name: "Send your first request" }).waitFor()
+
+          await page.getByLabel("Mobile number").fill(PHONE)
+          await page.getByRole("button", { name: "Send code" }).click()
+          await page.getByLabel("Code from the text message").waitFor()
+          await page.getByLabel("Code from the text message").fill(verify.codeFor(PHONE))
+          await page.getByRole("button", { name: "Verify" }).click()
+          await page.getByRole("heading", { name: "Starter credit is on the balance" }).waitFor()
+          await page.getByLabel("Your first request").getByRole("button", { name: "Create key" }).click()
+          const secret = (await page.locator("[data-secret]").textContent()) ?? ""
+          assert.match(secret, /^svc_sk_/)
+          await page.getByText("Waiting for the first request").waitFor()
+
+          await page.getByRole("link", { name: "Playground" }).click()
+          await page.getByLabel("Message").fill("Hello!")
+          await page.keyboard.press("Enter")
+          const answer = page.locator(".turn.assistant")
+          await answer.getByRole("link", { name: "Receipt" }).waitFor()
+          assert.notStrictEqual((await answer.locator(".prose").innerText()).trim(), "")
+          const cost = await answer.locator(".after .number").first().innerText()
+
+          await answer.getByRole("link", { name: "Receipt" }).click()
+          await page.getByRole("heading", { name: "Receipt" }).waitFor()
+          await page.getByText("Succeeded").waitFor()
+          assert.include(await page.getByLabel("Cost", { exact: true }).innerText(), cost)
+          assert.include(await page.getByLabel("Price times usage").innerText(), "output tokens")
+          assert.include(await page.getByLabel("Timeline").innerText(), "Settle")
+          return secret
+        })
+        assert.strictEqual((yield* post(`${api}/chat/completions`, secret, chat)).status, 200)
+        yield* Effect.promise(async () => {
+          await page.getByRole("link", { name: "Billing" }).click()
+          await page.getByRole("button", { name: "$10", exact: true }).click()
+          await page.getByRole("button", { name: "Add $10.00" }).click()
+          await page.getByText("Added $10.00 of simulated money.").waitFor()
+          await page.getByRole("region", { name: "Table: top-ups" }).getByText("Paid").waitFor()
+
+          await page.getByRole("link", { name: "Keys", exact: true }).click()
+          await page.getByRole("button", { name: "revoke First key" }).click()
+          const revoke = page.getByRole("button", { name: "Revoke key" })
+          assert.isTrue(await revoke.isDisabled())
+          await page.getByLabel("Type First key to confirm").fill("First key")
+          await revoke.click()
+          await page.getByText("There is no active key.").waitFor()
+        })
+        assert.strictEqual((yield* post(`${api}/chat/completions`, secret, chat)).status, 401)
+        assert.deepStrictEqual(complaints, [])
+      })
+  )
+
+  for (const [colorScheme, width] of [
+    ["light", 1_280],
+    ["dark", 390]
+  ] as const) {
+    it.effect(
+      `shows every page in ${colorScheme} at ${width} pixels without a complaint of the browser or a serious barrier`,
+      () =>
+        Effect.gen(function* () {
+          const { service } = yield* Stage
+          const { origin } = service
+          const owner = yield* signedIn({ colorScheme, viewport: { width, height: 900 } })
+          yield* service.project(owner.account.id, "Backend")
+          yield* service.preset(owner.account.id, "brief", { model: "gpt-4o-mini" })
+          const found = yield* Effect.promise(async () => {
+            const problems: Array<string> = []
+            const page = await owner.context.newPage()
+            page.setDefaultTimeout(WAIT_MS)
+            const complaints = complaintsOf(page, origin)
+            for (const path of [...pages, `/requests/${owner.requestId}`]) {
+              await page.goto(origin + path)
+              await settled(page)
+              problems.push(...(await barriersOf(page)))
+              const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+              if (over > 0) problems.push(`${path} is ${over} pixels wider than a window of ${width}`)
+            }
+            await owner.context.clearCookies()
+            await page.goto(`${origin}/sign-in`)
+            await settled(page)
+            problems.push(...(await barriersOf(page)), ...complaints)
+            return problems
+          })
+          assert.deepStrictEqual(found, [])
+        })
+    )
+  }
+
+  it.effect("leads back to the page after a session that ended meanwhile, and says what failed", () =>
+    Effect.gen(function* () {
+      const { chromium, mail, service } = yield* Stage
+      const { origin } = service
+      const email = "bea@example.com"
+      yield* Effect.promise(async () => {
+        const context = await chromium.newContext()
+        const page = await context.newPage()
+        page.setDefaultTimeout(WAIT_MS)
+        const signIn = async () => {
+          await page.getByLabel("Email").fill(email)
+          await page.getByRole("button", { name: "Send code" }).click()
+          await page.getByLabel("Code").waitFor()
+          await page.getByLabel("Code").fill(mail.codeFor(email))
+        }
+        await page.goto(`${origin}/keys`)
+        await signIn()
+        await page.getByText("There is no active key.").waitFor()
+
+        await page.route("**/management/projects*", (route) =>
+          route.fulfill({
+            status: 503,
+            headers: { "x-request-id": "req_01", "x-should-retry": "false" },
+            json: { error: { message: "The store is unavailable.", type: "api_error", code: "service_unavailable" } }
+          })
+        )
+        await page.getByRole("link", { name: "Projects" }).click()
+        const alert = page.getByRole("alert")
+        assert.match(await alert.innerText(), /The store is unavailable\.\s+req_01/)
+        await page.unroute("**/management/projects*")
+        await page.getByRole("button", { name: "Try again" }).click()
+        await page.getByText("There is no project yet.").waitFor()
+
+        await context.clearCookies()
+        await page.getByRole("link", { name: "Audit" }).click()
+        await page.waitForURL(/sign-in\?next=/)
+        await signIn()
+        await page.getByRole("heading", { name: "Audit" }).waitFor()
+        assert.strictEqual(new URL(page.url()).pathname, "/audit")
+        await context.close()
+      })
+    })
+  )
+
+  it.effect("is used by the keyboard alone: the palette, a row of the table, and the way back", () =>
+    Effect.gen(function* () {
+      const { service } = yield* Stage
+      const { origin } = service
+      const { context, requestId } = yield* signedIn()
+      yield* Effect.promise(async () => {
+        const page = await context.newPage()
+        page.setDefaultTimeout(WAIT_MS)
+        await page.goto(`${origin}/overview`)
+        await page.getByRole("heading", { name: "Overview" }).waitFor()
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("reque")
+        await page.keyboard.press("Enter")
+        await page.getByRole("table", { name: /Requests/ }).focus()
+        await page.keyboard.press("j")
+        await page.keyboard.press("Enter")
+        await page.waitForURL(`${origin}/requests/${requestId}`)
+        await page.keyboard.press("g")
+        await page.keyboard.press("k")
+        await page.waitForURL(`${origin}/keys`)
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type(requestId)
+        await page.keyboard.press("Enter")
+        await page.waitForURL(`${origin}/requests/${requestId}`)
+        await page.keyboard.press("Control+k")
+        await page.keyboard.press("Escape")
+        await page.getByRole("dialog").waitFor({ state: "detached" })
+      })
+    })
+  )
+})
+
+describe("the built console", () => {
+  it.live("loads at most 300 kB of compressed scripts before its first page", () =>
+    Effect.gen(function* () {
+      yield* buildConsole
+      const html = readFileSync(join(root, "src/console/dist/index.html"), "utf8")
+      assert.notMatch(html, /<script(?![^>]*\bsrc=)|\bstyle=|\bon\w+=/)
+      const scripts = [...html.matchAll(/(?:src|href)="(\/[^"]+\.js)"/g)].map(([, path]) => path!)
+      assert.isNotEmpty(scripts)
+      const bytes = scripts
+        .map((path) => gzipSync(readFileSync(join(root, "src/console/dist", path))).length)
+        .reduce((sum, size) => sum + size, 0)
+      assert.isAtMost(bytes, FIRST_LOAD_BYTES)
+    })
+  )
+})

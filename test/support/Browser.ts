@@ -1,0 +1,73 @@
+/** A browser for tests of the console. */
+import { spawnSync } from "node:child_process"
+import { existsSync, readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { type Browser, chromium, type ConsoleMessage, type Page } from "playwright-core"
+import { root } from "./Sources.ts"
+
+const names = ["chromium", "chromium-browser", "google-chrome"]
+
+/** Where a browser is; undefined without one. */
+const program = (process.env["PATH"] ?? "")
+  .split(":")
+  .flatMap((directory) => names.map((name) => join(directory, name)))
+  .find((path) => existsSync(path))
+
+/** Why tests in a browser cannot run on this machine; undefined when they can. */
+export const missingBrowser: string | undefined =
+  program === undefined ? "chromium is not on the PATH (Debian: apt-get install chromium)" : undefined
+
+/** Says on standard error, past any capture by the test runner, that a suite is not run. */
+export const announceSkip = (suite: string): void => {
+  if (missingBrowser === undefined) return
+  process.stderr.write(`\n*** SKIPPED: ${suite} is not run: ${missingBrowser} ***\n\n`)
+}
+
+const newestIn = (directory: string): number =>
+  Math.max(
+    ...readdirSync(directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.parentPath.includes("/dist"))
+      .map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs)
+  )
+
+const source = join(root, "src/console")
+
+/** Builds the console when what is built is older than its sources. */
+export const buildConsole = Effect.sync(() => {
+  const built = statSync(join(source, "dist/index.html"), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  if (built > Math.max(newestIn(source), newestIn(join(root, "src/client")))) return
+  const { status, stderr } = spawnSync(process.execPath, [join(source, "build.ts")], { encoding: "utf8" })
+  if (status !== 0) throw new Error(`the console was not built: ${stderr}`)
+})
+
+const flags = [
+  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
+  ...["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
+]
+
+/** One browser until the scope closes. */
+export const browser = Effect.acquireRelease(
+  Effect.promise(() => chromium.launch({ executablePath: program ?? "", args: flags })),
+  (browser) => Effect.promise(() => browser.close())
+)
+
+/** The browser says so of every answer 401, and the page asks whether an owner is signed in. */
+const isExpected = (message: ConsoleMessage): boolean =>
+  /status of 401/.test(message.text()) && message.location().url.endsWith("/console/session")
+
+/** What a page complains of: errors, breaches of its policy, and requests to other hosts. */
+export const complaintsOf = (page: Page, origin: string): ReadonlyArray<string> => {
+  const complaints: Array<string> = []
+  page.on("console", (message) => {
+    if (message.type() === "error" && !isExpected(message)) complaints.push(`${page.url()}: ${message.text()}`)
+  })
+  page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`))
+  page.on("request", (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url)) complaints.push(`${page.url()} asks ${url}`)
+  })
+  return complaints
+}
+
+export type { Browser, Page }
