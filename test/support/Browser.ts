@@ -37,7 +37,9 @@ const source = join(root, "src/console")
 export const buildConsole = Effect.sync(() => {
   const built = statSync(join(source, "dist/index.html"), { throwIfNoEntry: false })?.mtimeMs ?? 0
   if (built > Math.max(newestIn(source), newestIn(join(root, "src/client")))) return
-  const { status, stderr } = spawnSync(process.execPath, [join(source, "build.ts")], { encoding: "utf8" })
+  // Vitest's own NODE_ENV would choose React's build for development.
+  const env = { ...process.env, NODE_ENV: "production" }
+  const { status, stderr } = spawnSync(process.execPath, [join(source, "build.ts")], { encoding: "utf8", env })
   if (status !== 0) throw new Error(`the console was not built: ${stderr}`)
 })
 

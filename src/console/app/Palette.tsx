@@ -51,7 +51,9 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
   const [words, setWords] = useState("")
   const [chosen, setChosen] = useState(0)
   const found = useFound(words)
-  useEffect(() => ref.current?.showModal(), [])
+  useEffect(() => {
+    ref.current?.showModal()
+  }, [])
   const run = (one: Found | undefined) => {
     if (one === undefined) return
     onClose()

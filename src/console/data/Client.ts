@@ -29,8 +29,8 @@ export const clientWithKey = (apiKey: string): Client =>
     fetch: (input, init) => fetch(input, { ...init, credentials: "omit" })
   })
 
-/** Whether a call failed because no owner is signed in. */
-export const isSignedOut = (error: unknown): boolean => error instanceof TollgateError && error.code === "not_signed_in"
+/** Whether a call failed because no owner is signed in. Operations that take keys as well name the key as what is missing. */
+export const isSignedOut = (error: unknown): boolean => error instanceof TollgateError && error.status === 401
 
 /** A failed call in words, with what the operator needs to find it. */
 export const wordsOf = (error: unknown): { readonly message: string; readonly requestId: string | undefined } => {

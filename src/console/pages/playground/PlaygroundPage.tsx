@@ -138,7 +138,10 @@ export const PlaygroundPage = () => {
   const end = useRef<HTMLDivElement>(null)
   const conversation = useConversation(() => void client.invalidateQueries(balanceQuery))
   const { turns } = conversation
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [turns])
+  useEffect(() => {
+    // Some browsers return a promise, which is no clean-up.
+    void end.current?.scrollIntoView({ block: "nearest" })
+  }, [turns])
   const messages = messagesOf(
     instructions,
     turns.filter(({ role }) => role === "user")
