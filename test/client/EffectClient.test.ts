@@ -43,10 +43,9 @@ describe("the client for programs on Effect", () => {
         const client = yield* Tollgate
         return yield* client.models.list({ query: { limit: 5 } })
       })
-      const { data } = yield* models.pipe(
-        Effect.provide(Tollgate.layer.pipe(Layer.provide(NodeHttpClient.layerUndici))),
-        Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ TOLLGATE_BASE_URL: service.origin })))
-      )
+      const settings = ConfigProvider.layer(ConfigProvider.fromUnknown({ TOLLGATE_BASE_URL: service.origin }))
+      const layer = Tollgate.layer.pipe(Layer.provide(Layer.mergeAll(NodeHttpClient.layerUndici, settings)))
+      const { data } = yield* Effect.provide(models, layer)
       assert.lengthOf(data, 5)
     }).pipe(Effect.scoped)
   )
