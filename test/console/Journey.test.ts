@@ -123,6 +123,12 @@ withBrowser("the console", (it) => {
           assert.notStrictEqual((await answer.locator(".prose").innerText()).trim(), "")
           const cost = await answer.locator(".after .number").first().innerText()
 
+          await page.getByRole("button", { name: "View code" }).click()
+          const code = await page.getByRole("dialog").getByRole("tabpanel").innerText()
+          assert.include(code, '"content":"Hello!"')
+          assert.notInclude(code, "svc_sk_")
+          await page.getByRole("button", { name: "Close" }).click()
+
           await answer.getByRole("link", { name: "Receipt" }).click()
           await page.getByRole("heading", { name: "Receipt" }).waitFor()
           await page.getByText("Succeeded").waitFor()

@@ -87,6 +87,13 @@ export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> })
           <div className="what">
             <h3>{verified ? "Starter credit is on the balance" : "Get $0.50 of starter credit, or top up"}</h3>
             {verified ? null : <PhoneForm />}
+            {verified ? null : (
+              <div>
+                <Link className="button" to="/billing">
+                  Top up
+                </Link>
+              </div>
+            )}
           </div>
         </li>
         <li>

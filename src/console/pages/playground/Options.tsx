@@ -3,7 +3,7 @@ import { duration } from "../../format/Figures.ts"
 import { perMillion } from "../../format/Money.ts"
 import { Field } from "../../parts/Fields.tsx"
 import type { Parameters } from "./Conversation.ts"
-import { PlaygroundKey } from "./PlaygroundKey.tsx"
+import { SpendsThrough } from "./PlaygroundKey.tsx"
 
 interface OptionsProps {
   readonly model: string
@@ -68,7 +68,7 @@ export const Options = (props: OptionsProps) => {
   return (
     <aside className="card" aria-label="Options">
       <div className="body form">
-        <PlaygroundKey />
+        <SpendsThrough />
         <Field label="Model" hint={<About model={found} />}>
           {(field) => (
             <select {...field} className="select" value={model} onChange={(event) => onModel(event.target.value)}>

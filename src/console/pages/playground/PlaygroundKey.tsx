@@ -9,10 +9,23 @@ import { Failed } from "../../parts/States.tsx"
 const NAME = "Playground"
 const LIFE_S = 86_400
 
-/** The key that the playground spends through: one for this page, which ends by itself, or one of the owner's. */
+/** Says through which key the playground spends. */
+export const SpendsThrough = () => {
+  const held = useHeldKey()
+  if (held === undefined) return null
+  return (
+    <p className="small muted">
+      Spends through <strong>{held.name}</strong>.{" "}
+      <button type="button" className="button plain tiny" onClick={() => holdKey(undefined)}>
+        Use another key
+      </button>
+    </p>
+  )
+}
+
+/** Chooses the key that the playground spends through: one for this page, which ends by itself, or one of the owner's. */
 export const PlaygroundKey = () => {
   const client = useQueryClient()
-  const held = useHeldKey()
   const [typed, setTyped] = useState("")
   const create = useMutation({
     mutationFn: () =>
@@ -24,18 +37,8 @@ export const PlaygroundKey = () => {
       await client.invalidateQueries(keysQuery)
     }
   })
-  if (held !== undefined) {
-    return (
-      <p className="small muted">
-        Spends through <strong>{held.name}</strong>.{" "}
-        <button type="button" className="button plain tiny" onClick={() => holdKey(undefined)}>
-          Use another key
-        </button>
-      </p>
-    )
-  }
   return (
-    <div className="form">
+    <div className="form key-choice">
       {create.isError ? <Failed error={create.error} /> : null}
       <p className="small muted">
         The playground calls the API as your programs do, with a key. It stays in this page's memory.

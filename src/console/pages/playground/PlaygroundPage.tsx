@@ -15,6 +15,7 @@ import { Markdown } from "../../parts/Markdown.tsx"
 import { Empty } from "../../parts/States.tsx"
 import { messagesOf, type Parameters, type Turn, useConversation } from "./Conversation.ts"
 import { Options } from "./Options.tsx"
+import { PlaygroundKey } from "./PlaygroundKey.tsx"
 
 const USUAL_MODEL = "gpt-4o-mini"
 
@@ -87,7 +88,7 @@ const Compose = ({ onSend, onStop, ready, running }: ComposeProps) => {
       />
       <div className="send">
         <span className="small muted">
-          {ready ? "Enter sends, Shift and Enter begin a line" : "First choose a key at the side"}
+          {ready ? "Enter sends, Shift and Enter begin a line" : "First choose a key above"}
         </span>
         {running ? (
           <button type="button" className="button" onClick={onStop}>
@@ -142,10 +143,8 @@ export const PlaygroundPage = () => {
     // Some browsers return a promise, which is no clean-up.
     void end.current?.scrollIntoView({ block: "nearest" })
   }, [turns])
-  const messages = messagesOf(
-    instructions,
-    turns.filter(({ role }) => role === "user")
-  )
+  // What was sent last: everything up to the newest question.
+  const messages = messagesOf(instructions, turns.slice(0, turns.findLastIndex(({ role }) => role === "user") + 1))
   return (
     <Page
       title="Playground"
@@ -163,16 +162,15 @@ export const PlaygroundPage = () => {
       <div className="grid side">
         <section className="card chat" aria-label="Conversation">
           <div className="talk" aria-live="polite" aria-busy={conversation.running}>
-            {turns.length === 0 ? (
+            {held === undefined ? <PlaygroundKey /> : null}
+            {turns.length > 0 ? null : (
               <Empty title="Talk to any model.">
-                <p>
-                  Each answer shows its cost and links to its receipt. The request goes through the same API as your
-                  programs'.
-                </p>
+                <p>Each answer shows its cost and links to its receipt, as your programs' requests do.</p>
               </Empty>
-            ) : (
-              turns.map((turn, at) => <TurnView key={at} turn={turn} />)
             )}
+            {turns.map((turn, at) => (
+              <TurnView key={at} turn={turn} />
+            ))}
             <div ref={end} />
           </div>
           <Compose
