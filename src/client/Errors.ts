@@ -55,7 +55,7 @@ export class TollgateConnectionError extends Error {
   }
 }
 
-/** A stream that ended before its last event, or whose provider failed in the midst of it. */
+/** A stream that ended before its last event, or during which the provider failed. */
 export class TollgateStreamError extends Error {
   override readonly name = "TollgateStreamError"
   /** The error that the stream's last event names; undefined where the connection ended. */

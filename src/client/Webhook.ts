@@ -14,7 +14,7 @@ const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
 
 /**
- * Returns the event of a webhook whose signature holds. `secret` is the endpoint's (`whsec_…`) and `body` the text exactly as it came.
+ * Returns the event of a webhook with a valid signature. `secret` is the endpoint's (`whsec_…`) and `body` the text exactly as it came.
  * Throws an `Error` when no signature fits, or when the webhook is more than five minutes from `now`.
  */
 export const verifyWebhook = async <Event = unknown>(

@@ -1,4 +1,4 @@
-/** JSON Schemas whose references stand inline, for models that read no references. */
+/** JSON Schemas with their references resolved inline, for models that read no references. */
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -18,7 +18,7 @@ export interface Asset {
   readonly make: Effect.Effect<Uint8Array, Failure>
 }
 
-/** For files whose name changes with their content: a year, which is the longest that caches honour. */
+/** For files with a hash of their content in their name: a year, which is the longest that caches honour. */
 export const IMMUTABLE = "public, max-age=31536000, immutable"
 
 /** Quality 9 of 11 takes a tenth of the time of 11, and its result is about 5 % larger. */

@@ -13,7 +13,7 @@ import { isMisplaced, unrouted } from "./KnownPaths.ts"
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; connect-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The pages of the console. All are one HTML file, whose script shows the page of the path. */
+/** The pages of the console. All are one HTML file; its script shows the page of the path. */
 const PAGES = [
   ...["/overview", "/explorer", "/requests", "/playground", "/models", "/presets", "/keys", "/projects", "/webhooks"],
   ...["/batches", "/videos", "/billing", "/audit", "/settings", "/sign-in"]

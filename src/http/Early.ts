@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 /**
  * Keeps the requests of a server until it serves them; Node would leave each without a response for ever. Call it before the server
  * listens. The function that it returns gives the kept requests to a listener, in the order in which they arrived, and ends the
- * keeping. Requests whose client has closed the connection meanwhile are dropped.
+ * keeping. A request is dropped when its client has closed the connection meanwhile.
  */
 export const keepEarly = (server: Server): ((listener: RequestListener) => void) => {
   const kept: Array<readonly [IncomingMessage, ServerResponse]> = []

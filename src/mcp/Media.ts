@@ -74,7 +74,7 @@ const imageTool = Effect.gen(function* () {
     if (mimeType === undefined || bytes.length > MAX_INLINE_BYTES) return link
     return [{ type: "image", data: bytes, mimeType }, ...link]
   }
-  /** An image to look at, and its address. One whose file cannot be read now is its address alone. */
+  /** An image to look at, and its address. It is the address alone while the file cannot be read. */
   const contentOf = ({ base64, url }: GivenImage): Effect.Effect<ReadonlyArray<Content>> => {
     if (base64 !== undefined) return Effect.sync(() => inline(Buffer.from(base64, "base64"), url))
     const id = url?.split("/").at(-1) ?? ""

@@ -18,7 +18,7 @@ const tools = Effect.map(
   (rooms): ReadonlyArray<ToolOf> => rooms.flat()
 )
 
-/** The revisions with sessions, the newest first: the one that a client is offered whose own is unknown. */
+/** The revisions with sessions, the newest first, which a client with an unknown revision is offered. */
 const withSessions = [
   McpProtocol.v2025_11_25,
   McpProtocol.v2025_06_18,

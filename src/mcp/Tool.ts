@@ -69,7 +69,7 @@ export interface ToolOf {
   readonly kind: Kind
   /** Whether it asks others than this service: providers, or the web. */
   readonly openWorld: boolean
-  /** The operation of the API that does the same, against whose limit a call counts. */
+  /** The operation of the API that does the same; a call counts against its limit. */
   readonly like: HttpApiEndpoint.Top
   readonly run: (call: Call) => Effect.Effect<ToolAnswer, Failure>
 }

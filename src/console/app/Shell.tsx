@@ -1,4 +1,4 @@
-/** The frame around every page of an owner who is signed in. */
+/** The frame around every page of a signed-in owner. */
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router"
 import { useEffect, useState } from "react"

@@ -17,7 +17,7 @@ const fromHere: typeof fetch = (input, init = {}) => {
 /** Where the gateway's API is, without `/api/v1`. */
 export const origin = location.origin
 
-/** Calls as the owner who is signed in. */
+/** Calls as the signed-in owner. */
 export const api: Client = createClient({ baseUrl: origin, fetch: fromHere, maxRetries: 1 })
 
 /** Calls with an inference key, without the cookie. */

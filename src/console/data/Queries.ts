@@ -23,7 +23,7 @@ const all = async <Id extends ListId>(
   return items
 }
 
-/** The owner who is signed in, or null. */
+/** The signed-in owner, or null. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   staleTime: Infinity,
