@@ -58,7 +58,7 @@ export const SpendChart = ({ range }: { readonly range: Range }) => {
       </header>
       <div className="body">
         {series === undefined ? (
-          <Skeleton height={272} />
+          <Skeleton height={304} />
         ) : series.length === 0 ? (
           <Empty title="Nothing was used in this range.">
             <p>Send a request, or choose a longer range.</p>
