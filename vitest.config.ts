@@ -13,7 +13,8 @@ export default defineConfig({
     pool: "forks",
     // Loading the program anew for each file would take longer than the tests.
     isolate: false,
-    maxWorkers: 2,
+    // One more than the cores of a small machine: many tests wait for clocks and processes.
+    maxWorkers: 3,
     testTimeout: 240_000,
     hookTimeout: 240_000,
     teardownTimeout: 60_000
