@@ -173,6 +173,16 @@ describe("the auditor", () => {
     assert.deepStrictEqual([...broken({ ...free, ...withAsk({ behaviour: { alpha: bad, beta: bad } }) })], [])
   })
 
+  it("takes 429 only where a host limits the rate", () => {
+    const tries = answered({ ...failed, status: 429, code: "rate_limit_exceeded" })
+    assert.isTrue(broken({ tries, ...nothingDone }).has("only decided failures"))
+    const bad = { _tag: "Status", status: 429 } as const
+    assert.deepStrictEqual(
+      [...broken({ tries, ...nothingDone, ...withAsk({ behaviour: { alpha: bad, beta: bad } }) })],
+      []
+    )
+  })
+
   it("lets the poor be refused, and nobody else", () => {
     const tries = answered({ ...failed, status: 402, code: "insufficient_credits" })
     assert.isTrue(broken({ tries, ...nothingDone }).has("only decided failures"))

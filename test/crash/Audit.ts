@@ -236,6 +236,10 @@ const fails = ({ _tag }: Behaviour): boolean => _tag !== "Answer"
 /** Whether what the upstream does to this ask can end in a failure of its own: a host fails, and the other may be resting. */
 const mayFail = (ask: Ask): boolean => Object.values(ask.behaviour).some(fails)
 
+/** Whether a host limits the rate of this ask: when all hosts that are asked do, the answer is 429. */
+const mayBeLimited = (ask: Ask): boolean =>
+  Object.values(ask.behaviour).some((one) => one._tag === "Status" && one.status === 429)
+
 /** Why a failure with this code is in order; undefined when it is not. */
 const excuse = (code: string | undefined, ask: Ask, outage: boolean): string | undefined => {
   switch (code) {
@@ -245,6 +249,8 @@ const excuse = (code: string | undefined, ask: Ask, outage: boolean): string | u
     case "upstream_timeout":
     case "empty_completion":
       return mayFail(ask) ? "scripted" : undefined
+    case "rate_limit_exceeded":
+      return mayBeLimited(ask) ? "scripted" : undefined
     case "no_provider_available":
       return "both hosts are resting, whatever they would have done to this ask"
     case "store_unavailable":
