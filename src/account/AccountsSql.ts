@@ -43,7 +43,7 @@ export const setState = (
   { reason, state }: { readonly state: AccountState; readonly reason: string | null }
 ) => sql`UPDATE account SET state = ${state}, state_reason = ${reason}::text, state_changed_at = now() WHERE id = ${id}`
 
-/** What keeps an account from being closed: its held money in nano-USD and its running requests. */
+/** An account with held money (in nano-USD) or running requests cannot be closed. */
 export interface Running {
   readonly held: bigint
   readonly requests: number

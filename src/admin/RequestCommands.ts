@@ -132,7 +132,7 @@ const attemptsOf = ({ error, routing }: RequestReceipt): ReadonlyArray<string> =
   return error === null ? lines : [...lines, `error ${error.code}: ${error.message}`]
 }
 
-/** What happened to the hold: it is open, or the gateway settled or released it. */
+/** The state of the hold: open, settled or released. */
 const settleOf = (row: RequestRow, receipt: RequestReceipt): ReadonlyArray<string> => {
   const cost = row.settled - row.refunded
   if (row.closed_at === null) {

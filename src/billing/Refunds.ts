@@ -24,12 +24,12 @@ export interface RefundWish {
   readonly actor: Actor
 }
 
-/** What a refund came to. */
+/** The result of a refund. Amounts are nano-USD. */
 export interface Refunded {
   readonly amount: Nano
   /** All refunds of the request together. */
   readonly total: Nano
-  /** What the request cost in the end. */
+  /** The cost of the request after all its refunds. */
   readonly cost: Nano
   readonly balance: Nano
   /** The same reference had given this back before, and nothing moved now. */

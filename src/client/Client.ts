@@ -40,10 +40,10 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** What an operation takes: parameters of its path and query, and its body. */
+/** The input of an operation: parameters of its path and query, and its body. */
 export type Input<Id extends OperationId> = Given<Id, "path"> & Given<Id, "query"> & Given<Id, "body"> & CallOptions
 
-/** What an operation answers. */
+/** The answer of an operation. */
 export type Answer<Id extends OperationId> = Operations[Id]["answer"]
 
 /** Operations that can stream, and their events. */
@@ -85,12 +85,21 @@ const queryOf = (query: AnyInput["query"] = {}): string => {
   return words.size === 0 ? "" : `?${words}`
 }
 
-/** A model id has slashes, which its path keeps. */
-const escaped = (value: string | number): string => encodeURIComponent(value).replaceAll("%2F", "/")
+/**
+ * A parameter as it stands in a path. A model id keeps its slashes. An empty one or a dot segment would lead to another operation, so
+ * it throws a `TypeError`.
+ */
+const escaped = (name: string, value: string | number | undefined): string => {
+  const text = String(value ?? "")
+  if (text.split("/").some((segment) => /^\.{0,2}$/.test(segment))) {
+    throw new TypeError(`\`path.${name}\` must be an id; got ${JSON.stringify(text)}`)
+  }
+  return encodeURIComponent(text).replaceAll("%2F", "/")
+}
 
 const request = async (connection: Connection, id: OperationId, input: AnyInput, more: object = {}) => {
   const [method = "", template = "", keyed] = operations[id].split(" ")
-  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => escaped(input.path?.[name] ?? ""))
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => escaped(name, input.path?.[name]))
   const isForm = input.body instanceof FormData
   const body = isForm
     ? (input.body as FormData)

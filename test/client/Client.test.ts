@@ -124,6 +124,17 @@ describe("the typed client", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("refuses a path parameter that would lead to another operation", () =>
+    Effect.gen(function* () {
+      const client = createClient({ baseUrl: "http://127.0.0.1:9", maxRetries: 0 })
+      for (const id of ["", ".", "..", "../key", "a/../../key", "a//b"]) {
+        const error = yield* rejection(client.call("models.get", { path: { id } }))
+        assert.instanceOf(error, TypeError, id)
+        assert.include(String(error), "`path.id` must be an id")
+      }
+    })
+  )
+
   it.live("reads a list to its end, page by page", () =>
     Effect.gen(function* () {
       const { client } = yield* caller(yield* startService())
