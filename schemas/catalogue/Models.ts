@@ -91,7 +91,7 @@ export const ModelOverlay = Schema.Struct({
   isOverlay: Schema.Boolean,
   /** `provider` for a model that is called, `router` for an id that chooses a model. */
   dispatch: Schema.Literals(["provider", "router"]),
-  /** What was set by this service. */
+  /** Which of price and status this service sets itself. */
   overrideStatus: Schema.Literals(["none", "price", "status", "price_and_status"])
 }).annotate({ identifier: "ModelOverlay" })
 

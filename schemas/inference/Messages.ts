@@ -244,7 +244,7 @@ export const MessagesCompact = Schema.Struct({
   instructions: orNull(Schema.String)
 }).annotate({ identifier: "MessagesCompact" })
 
-/** What to remove from the prompt before the model reads it. */
+/** The parts to remove from the prompt before the model reads it. */
 export const MessagesContextManagement = Schema.Struct({
   edits: orNull(
     Schema.Array(Schema.Union([MessagesClearToolUses, MessagesClearThinking, MessagesCompact])).check(atMost(16))
@@ -356,7 +356,7 @@ export const MessagesStopReason = Schema.Literals([
 export type MessagesStopReason = typeof MessagesStopReason.Type
 
 const extras = {
-  /** What was removed from the prompt; only when the request contains `context_management`. */
+  /** The parts that were removed from the prompt; present when the request contains `context_management`. */
   context_management: Schema.optionalKey(Schema.Struct({ applied_edits: Schema.Array(JsonObject) })),
   cost_usd: Usd,
   request_id: RequestId,

@@ -311,8 +311,8 @@ export const ResponseObject = Schema.Struct({
 export type ResponseObject = typeof ResponseObject.Type
 
 /**
- * The answer at the start of a stream. What is known only at its end is null, as OpenAI's usage is, and the status is one that no
- * complete answer has.
+ * The answer at the start of a stream. Its status is `in_progress`, and members that are known only at the end, such as `usage`, are
+ * null.
  */
 export const ResponseBegun = Schema.Struct({
   ...said,

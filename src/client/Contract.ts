@@ -575,7 +575,7 @@ export type ResponsesStreamItem =
       readonly arguments: Readonly<Record<string, unknown>>
     }
 
-/** The answer at the start of a stream. What is known only at its end is null, as OpenAI's usage is, and the status is one that no complete answer has. */
+/** The answer at the start of a stream. Its status is `in_progress`, and members that are known only at the end, such as `usage`, are null. */
 export type ResponseBegun = {
   readonly id: string
   readonly object: "response"
@@ -724,7 +724,7 @@ export type RoutingPolicy = {
   }
 }
 
-/** What to remove from the prompt before the model reads it. */
+/** The parts to remove from the prompt before the model reads it. */
 export type MessagesContextManagement = {
   readonly edits?: ReadonlyArray<MessagesClearToolUses | MessagesClearThinking | MessagesCompact> | null
 }
@@ -979,7 +979,7 @@ export type MessagesAnswer = {
   readonly stop_reason: MessagesStopReason
   readonly stop_sequence: string | null
   readonly usage: MessagesUsage
-  /** What was removed from the prompt; only when the request contains `context_management`. */
+  /** The parts that were removed from the prompt; present when the request contains `context_management`. */
   readonly context_management?: {
     readonly applied_edits: ReadonlyArray<Readonly<Record<string, unknown>>>
   }
@@ -2143,7 +2143,7 @@ export type ModelOverlay = {
   readonly isOverlay: boolean
   /** `provider` for a model that is called, `router` for an id that chooses a model. */
   readonly dispatch: "provider" | "router"
-  /** What was set by this service. */
+  /** Which of price and status this service sets itself. */
   readonly overrideStatus: "none" | "price" | "status" | "price_and_status"
 }
 
