@@ -5,7 +5,7 @@ import { Accounts } from "./account/Accounts.ts"
 import { Customers } from "./billing/Customers.ts"
 import { DEMO_EMAIL } from "./billing/Sandbox.ts"
 import { NANO_PER_USD } from "./domain/Money.ts"
-import { Config } from "./platform/Config.ts"
+import { Config } from "./platform/config/Config.ts"
 import { Presets } from "./presets/Presets.ts"
 
 const DEMO_BALANCE = 25n * NANO_PER_USD

@@ -1,10 +1,10 @@
 /** What a start tells its operator: lines to read on a terminal, one JSON line elsewhere. */
 import { Console, Effect, Redacted, References } from "effect"
 import { localOrigin } from "./Demo.ts"
-import { Ops } from "./http/Ops.ts"
-import { Config } from "./platform/Config.ts"
-import { DataDirectory } from "./platform/DataDirectory.ts"
-import { VERSION } from "./platform/Version.ts"
+import { Ops } from "./http/handlers/Ops.ts"
+import { Config } from "./platform/config/Config.ts"
+import { DataDirectory } from "./platform/database/DataDirectory.ts"
+import { VERSION } from "./platform/config/Version.ts"
 
 /** Where the database is, without a user or a password. */
 const databaseOf = (url: Redacted.Redacted | undefined, directory: string): string => {

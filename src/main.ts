@@ -6,10 +6,10 @@ import { Cause, Console, Effect, Exit, Layer, Runtime } from "effect"
 import { layerAfter } from "./App.ts"
 import { firstAccount } from "./Demo.ts"
 import { announce, introduce } from "./Greeting.ts"
-import { Config } from "./platform/Config.ts"
-import { settingsHelp } from "./platform/SettingsHelp.ts"
-import { layer as telemetry, logging } from "./platform/Telemetry.ts"
-import { VERSION } from "./platform/Version.ts"
+import { Config } from "./platform/config/Config.ts"
+import { settingsHelp } from "./platform/config/SettingsHelp.ts"
+import { layer as telemetry, logging } from "./platform/telemetry/Telemetry.ts"
+import { VERSION } from "./platform/config/Version.ts"
 
 /** Columns of help that goes to no terminal. */
 const COLUMNS = 120

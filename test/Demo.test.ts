@@ -8,7 +8,7 @@ import { Keys } from "../src/account/Keys.ts"
 import { Customers } from "../src/billing/Customers.ts"
 import { curlLine, demoAccount, localOrigin } from "../src/Demo.ts"
 import { Ledger } from "../src/ledger/Ledger.ts"
-import { Config } from "../src/platform/Config.ts"
+import { Config } from "../src/platform/config/Config.ts"
 import { Presets } from "../src/presets/Presets.ts"
 import { layer as database } from "./support/Database.ts"
 

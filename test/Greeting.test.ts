@@ -3,11 +3,11 @@ import { Console, Effect, Layer } from "effect"
 import { NetAddress } from "effect/net"
 import { HttpServer } from "effect/http"
 import { announce, introduce } from "../src/Greeting.ts"
-import { Ops } from "../src/http/Ops.ts"
-import { Config } from "../src/platform/Config.ts"
-import { DataDirectory } from "../src/platform/DataDirectory.ts"
-import { logging } from "../src/platform/Telemetry.ts"
-import { VERSION } from "../src/platform/Version.ts"
+import { Ops } from "../src/http/handlers/Ops.ts"
+import { Config } from "../src/platform/config/Config.ts"
+import { DataDirectory } from "../src/platform/database/DataDirectory.ts"
+import { logging } from "../src/platform/telemetry/Telemetry.ts"
+import { VERSION } from "../src/platform/config/Version.ts"
 
 const ops = (missing: ReadonlyArray<string>) =>
   Layer.succeed(Ops, Ops.of({ host: "127.0.0.1", port: 9464, say: () => {}, needs: () => {}, missing: () => missing }))

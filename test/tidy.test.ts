@@ -32,16 +32,20 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   usage: ["domain", "platform", "account", "ledger"],
   cache: ["domain", "platform"],
   sessions: ["domain", "platform"],
-  jobs: ["domain", "platform"],
+  jobs: ["platform"],
   webhooks: ["domain", "platform", "account"],
   billing: ["domain", "platform", "account", "auth", "ledger", "usage"],
   providers: ["domain", "platform"],
   inference: [
-    ...["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache", "jobs"],
-    ...["webhooks", "providers"]
+    ...["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache"],
+    ...["providers"]
   ],
-  workers: ["domain", "platform", "account", "ledger", "usage", "jobs", "webhooks", "billing", "inference"],
-  dialects: ["schemas", "domain", "router", "providers", "inference"],
+  videos: [
+    ...["domain", "platform", "auth", "router", "ledger", "usage", "jobs", "webhooks", "providers", "inference"]
+  ],
+  batches: ["schemas", "domain", "platform", "account", "auth", "ledger", "usage", "jobs", "inference"],
+  workers: ["platform", "account", "ledger", "usage", "webhooks", "billing"],
+  dialects: ["schemas", "domain", "router", "providers", "inference", "videos"],
   documentation: [],
   client: ["schemas"],
   console: ["client"],
@@ -60,11 +64,11 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
       "usage"
     ],
     ...["cache", "sessions", "webhooks", "billing"],
-    ...["providers", "inference", "dialects", "documentation"]
+    ...["providers", "inference", "videos", "batches", "dialects", "documentation"]
   ],
   mcp: [
     ...["schemas", "domain", "platform", "account", "catalogue", "presets", "ledger", "usage"],
-    ...["providers", "inference", "dialects", "http"]
+    ...["providers", "inference", "videos", "dialects", "http"]
   ]
 }
 
@@ -118,13 +122,13 @@ interface Forbidden {
 const forbidden: ReadonlyArray<Forbidden> = [
   {
     what: /\bprocess\.env\b|\bimport\.meta\.env\b|\bConfigProvider\b/,
-    instead: "read it in platform/Config.ts and take it from the service Config",
-    allowed: ["platform/Config.ts"]
+    instead: "read it in platform/config/Config.ts and take it from the service Config",
+    allowed: ["platform/config/Config.ts"]
   },
   {
     what: /\bsql(<[^`(]*>)?`|\b(sql|client|transaction)\.unsafe\b/,
     instead: "put the statement into a function of a file named *Sql.ts",
-    allowed: ["platform/Sql.ts", "platform/Migrations.ts", "platform/EmbeddedPostgres.ts"]
+    allowed: ["platform/database/Sql.ts", "platform/database/Migrations.ts", "platform/database/EmbeddedPostgres.ts"]
   },
   {
     // Adapters and the outbound client read the statuses of providers, and webhooks those of receivers; they give none.
@@ -135,10 +139,10 @@ const forbidden: ReadonlyArray<Forbidden> = [
       "dialects/",
       "providers/",
       "webhooks/Schedule.ts",
-      "platform/OutboundExchange.ts",
-      "platform/PublicFetch.ts",
-      "platform/PhoneVerification.ts",
-      "platform/S3Files.ts",
+      "platform/outbound/OutboundExchange.ts",
+      "platform/outbound/PublicFetch.ts",
+      "platform/messaging/PhoneVerification.ts",
+      "platform/files/S3Files.ts",
       // It reads the gateway's statuses, and gives none.
       "console/data/Client.ts"
     ]
@@ -150,7 +154,8 @@ const forbidden: ReadonlyArray<Forbidden> = [
   },
   {
     what: /\.orDie\b/,
-    instead: "fail with a reason, such as Unavailable of platform/Sql.ts; a defect is for a mistake in the program",
+    instead:
+      "fail with a reason, such as Unavailable of platform/database/Sql.ts; a defect is for a mistake in the program",
     allowed: []
   },
   {
@@ -189,18 +194,18 @@ const gaps: Readonly<Record<string, string>> = {
   "src/catalogue/models.ts": "test/catalogue/Listing.test.ts",
   "src/domain/Conversation.ts": "test/dialects/chat/ChatDecode.test.ts",
   "src/domain/Failure.ts": "test/http/Failures.test.ts",
-  "src/http/Exchange.ts": "test/http/Edge.test.ts",
+  "src/http/edge/Exchange.ts": "test/http/edge/Edge.test.ts",
   "src/inference/Answer.ts": "test/journeys/Idempotency.test.ts",
   "src/inference/ChatFlow.ts": "test/inference/Inference.test.ts",
   "src/inference/Metered.ts": "test/inference/Inference.test.ts",
   "src/inference/Replay.ts": "test/journeys/Idempotency.test.ts",
   "src/inference/RollingHold.ts": "test/journeys/Streams.test.ts",
   "src/inference/StreamFlow.ts": "test/journeys/Streams.test.ts",
-  "src/platform/DataDirectory.ts": "test/platform/EmbeddedPostgres.test.ts",
-  "src/platform/PostgresBinaries.ts": "test/platform/EmbeddedPostgres.test.ts",
-  "src/providers/HttpChat.ts": "test/providers/openai/OpenAi.test.ts",
-  "src/providers/Provider.ts": "test/providers/ProviderPool.test.ts",
-  "src/providers/Json.ts": "test/providers/openai/ChatDecode.test.ts",
+  "src/platform/database/DataDirectory.ts": "test/platform/database/EmbeddedPostgres.test.ts",
+  "src/platform/database/PostgresBinaries.ts": "test/platform/database/EmbeddedPostgres.test.ts",
+  "src/providers/wire/HttpChat.ts": "test/providers/openai/OpenAi.test.ts",
+  "src/providers/Provider.ts": "test/providers/pool/ProviderPool.test.ts",
+  "src/providers/wire/Json.ts": "test/providers/openai/ChatDecode.test.ts",
   "src/providers/sandbox/Answer.ts": "test/providers/sandbox/Sandbox.test.ts",
   "src/ratelimit/Store.ts": "test/ratelimit/RateLimiter.test.ts",
   "src/usage/Requests.ts": "test/journeys/Receipts.test.ts"
@@ -315,7 +320,8 @@ describe("rooms", () => {
     none(
       imports
         .filter(
-          ({ one, source }) => /^src\/providers\/.+\//.test(source.path) && one.file?.endsWith("/ProviderPool.ts")
+          ({ one, source }) =>
+            /^src\/providers\/(?!pool\/).+\//.test(source.path) && one.file?.endsWith("/ProviderPool.ts")
         )
         .map(({ one, source }) => `${source.path}:${one.line}: an adapter knows Provider.ts alone`)
     ))
@@ -421,7 +427,7 @@ describe("tests mirror the source", () => {
   /** The test of a file; statements are proved through the service that runs them. */
   const mirrorsOf = (path: string): ReadonlyArray<string> => {
     // A migration shows in the schema that all of them make.
-    if (path.startsWith("src/platform/migrations/")) return ["test/platform/Migrations.test.ts"]
+    if (path.startsWith("src/platform/database/migrations/")) return ["test/platform/database/Migrations.test.ts"]
     if (ofBrowser.has(path)) return ["test/console/Journey.test.ts"]
     const test = path.replace(/^src\//, "test/").replace(/\.ts$/, ".test.ts")
     return [test, test.replace(/Sql\.test\.ts$/, ".test.ts")]

@@ -2,7 +2,7 @@ import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { formatUsd } from "../domain/Money.ts"
 import {
   accountByEmail,

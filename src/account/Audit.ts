@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { firstResourceIdAt, newResourceId, timeOfResourceId } from "../platform/Ids.ts"
-import { storable, storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storable, storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import {
   auditEvents,
   type AuditRow,

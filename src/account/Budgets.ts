@@ -3,7 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
 import { centsFromNano, maxNano, minNano, type Nano, NANO_PER_CENT } from "../domain/Money.ts"
 import { newResourceId } from "../platform/Ids.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type BudgetRow, budgetsById, budgetsOfKey, changeLimit, insertBudget } from "./BudgetsSql.ts"
 
 /** The largest budget, in cents. No account holds more, and the value in nano-USD fits the ledger's 64-bit integers. */

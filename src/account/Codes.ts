@@ -4,7 +4,7 @@ import { randomInt, timingSafeEqual } from "node:crypto"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Secrets } from "../platform/Secrets.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type CodeRow, countAttempt, countSend, deleteCode, dropOver, replaceCode, secondsLeft } from "./CodesSql.ts"
 
 /** Long enough for an email or a text message to arrive, and no longer. */

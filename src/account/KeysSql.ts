@@ -4,7 +4,7 @@ import type { ToolName } from "../../schemas/Mcp.ts"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
-import { limitTo } from "../platform/Sql.ts"
+import { limitTo } from "../platform/database/Sql.ts"
 import type { AccountState } from "./AccountsSql.ts"
 
 type Sql = SqlClient.SqlClient

@@ -1,7 +1,7 @@
 import { Cause, Context, Effect, Exit, Layer, Option } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type Actor, Audit, CurrentEntry, type OpenEntry } from "./Audit.ts"
 import { claimOf, type ClaimRow, dropClaims, insertClaim, keepAnswer } from "./MutationsSql.ts"
 import { holdsSecret } from "./SecretForms.ts"

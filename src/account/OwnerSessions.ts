@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { newResourceId } from "../platform/Ids.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import {
   deleteSession,
   deleteSessionsOf,

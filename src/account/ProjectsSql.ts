@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
-import { limitTo } from "../platform/Sql.ts"
+import { limitTo } from "../platform/database/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 

@@ -7,7 +7,7 @@ import type { AccountState } from "../account/AccountsSql.ts"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
 import { periodStart } from "../domain/Budget.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
-import { storeErrors } from "../platform/Sql.ts"
+import { storeErrors } from "../platform/database/Sql.ts"
 import { usageOf } from "../usage/UsageSql.ts"
 import {
   type AccountLine,

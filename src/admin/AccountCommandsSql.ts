@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { AccountState } from "../account/AccountsSql.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
-import { limitTo } from "../platform/Sql.ts"
+import { limitTo } from "../platform/database/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 type Rows<Row> = Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>

@@ -6,11 +6,11 @@ import { NotAvailable, ReferenceUsed } from "../billing/Customers.ts"
 import { RefundRefused } from "../billing/Refunds.ts"
 import { Failure } from "../domain/Failure.ts"
 import { messageOf } from "../http/FailureMessages.ts"
-import { BackupRefused } from "../platform/Backup.ts"
-import { BackupFileError } from "../platform/BackupFile.ts"
-import { Config } from "../platform/Config.ts"
-import { Unavailable } from "../platform/Sql.ts"
-import { StartError } from "../platform/Variables.ts"
+import { BackupRefused } from "../platform/database/Backup.ts"
+import { BackupFileError } from "../platform/database/BackupFile.ts"
+import { Config } from "../platform/config/Config.ts"
+import { Unavailable } from "../platform/database/Sql.ts"
+import { StartError } from "../platform/config/Variables.ts"
 
 /** A result in two forms, for programs and for people. */
 export interface Result {

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { firstRequestIdAt } from "../platform/Ids.ts"
-import { limitTo } from "../platform/Sql.ts"
+import { limitTo } from "../platform/database/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 

@@ -1,7 +1,7 @@
 import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Verification, VerifyOptions } from "../ledger/Verify.ts"
-import type { Unavailable } from "../platform/Sql.ts"
+import type { Unavailable } from "../platform/database/Sql.ts"
 import { verifyBooks as verifyUsed } from "../usage/Books.ts"
 import { starterCreditsEqualTransfers, topUpsEqualTransfers } from "./BooksSql.ts"
 

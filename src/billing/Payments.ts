@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { Config } from "../platform/Config.ts"
+import { Config } from "../platform/config/Config.ts"
 import type { Processor } from "./Processor.ts"
 import { makeSimulated } from "./SimulatedPayments.ts"
 import { makeStripe } from "./StripePayments.ts"

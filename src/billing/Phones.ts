@@ -7,10 +7,10 @@ import { boundsOf, PER_CLIENT } from "../account/SignIn.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { type Nano, NANO_PER_USD, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
-import { Config } from "../platform/Config.ts"
-import { type PhoneError, PhoneVerification } from "../platform/PhoneVerification.ts"
+import { Config } from "../platform/config/Config.ts"
+import { type PhoneError, PhoneVerification } from "../platform/messaging/PhoneVerification.ts"
 import { Secrets } from "../platform/Secrets.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { insertPhone, phoneOf, type PhoneRow } from "./PhonesSql.ts"
 
 /** What an account is given once for a telephone that no other was given it for: $0.50. */

@@ -6,7 +6,7 @@ import { lockAccount } from "../account/KeysSql.ts"
 import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import { newResourceId } from "../platform/Ids.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { requestById } from "../usage/RequestsSql.ts"
 import { refundUnder } from "./CustomersSql.ts"
 

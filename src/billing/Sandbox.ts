@@ -5,7 +5,7 @@ import { type Actor, Audit } from "../account/Audit.ts"
 import { Keys } from "../account/Keys.ts"
 import { type Nano, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { accountsWithPlay, demoKeyIds, type SandboxTraces, sandboxTraces, unendedPlay } from "./SandboxSql.ts"
 
 /** The owner of the account that the first start of an empty sandbox creates. */

@@ -2,7 +2,7 @@ import { Effect, Redacted } from "effect"
 import { Stripe } from "stripe"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { CheckoutSaid } from "../domain/TopUp.ts"
-import type { StripeSettings } from "../platform/Config.ts"
+import type { StripeSettings } from "../platform/config/Config.ts"
 import type { CheckoutWish, Processor } from "./Processor.ts"
 import { readEvent, saidOf } from "./StripeEvents.ts"
 

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { Secrets } from "../platform/Secrets.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type TransactionRow, transactionsOf } from "./TransactionsSql.ts"
 
 /** A movement of an account's money other than a charge. */

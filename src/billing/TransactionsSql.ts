@@ -1,6 +1,6 @@
 import type { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { limitTo } from "../platform/Sql.ts"
+import { limitTo } from "../platform/database/Sql.ts"
 
 /** A movement of an account's money other than a charge. Above zero it came to the account. */
 export interface TransactionRow {

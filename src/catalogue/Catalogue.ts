@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
-import type { Host } from "../platform/ProvidersFile.ts"
-import { StartError } from "../platform/Variables.ts"
+import type { Host } from "../platform/config/ProvidersFile.ts"
+import { StartError } from "../platform/config/Variables.ts"
 import type { ChangesSource } from "./CatalogueFile.ts"
 import { type Changes, noChanges } from "./Changes.ts"
 import { modelIds } from "./models.ts"

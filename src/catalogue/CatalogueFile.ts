@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Option, Schema, SchemaIssue } from "effect"
-import type { Host } from "../platform/ProvidersFile.ts"
-import { StartError } from "../platform/Variables.ts"
+import type { Host } from "../platform/config/ProvidersFile.ts"
+import { StartError } from "../platform/config/Variables.ts"
 import type { Changes } from "./Changes.ts"
 import type { Entry } from "./Entry.ts"
 import { units } from "./Listing.ts"

@@ -1,7 +1,7 @@
 import { Clock, Context, type Duration, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { newResourceId } from "../platform/Ids.ts"
-import { storeErrors } from "../platform/Sql.ts"
+import { storeErrors } from "../platform/database/Sql.ts"
 import { Counts, type Observation, type StoredCounts } from "./Counts.ts"
 import { countsOfOthers, deleteCounts, type LiveFigureRow, type MinuteCounts, writeCounts } from "./LiveFiguresSql.ts"
 

@@ -1,7 +1,7 @@
 /** The catalogue at one moment: a value that a pure function makes from the lists, the settings and the time. */
 import type { Capability, Model, ModelStatus, Offer, ProviderInfo } from "../domain/Model.ts"
 import { discounted, type Price, type TokenPrice } from "../domain/Pricing.ts"
-import type { Host } from "../platform/ProvidersFile.ts"
+import type { Host } from "../platform/config/ProvidersFile.ts"
 import { aliasesOf } from "./Aliases.ts"
 import {
   type Changes,

@@ -12,7 +12,7 @@ import { boundOfLikely, fixedBound, likelyTokens, type TokenBound } from "../dom
 import { noTokens } from "../domain/Usage.ts"
 import type { VideoWish } from "../domain/Video.ts"
 import type { PreparedWork, WorkPreparation } from "../inference/Work.ts"
-import { embedBound, fits, type Longest, longestInput, longestPair, rerankBound } from "../providers/WorkTokens.ts"
+import { embedBound, fits, type Longest, longestInput, longestPair, rerankBound } from "../providers/wire/WorkTokens.ts"
 import { decoder, objectOf } from "./Decode.ts"
 import { type Funds, estimateOf } from "./Estimate.ts"
 

@@ -5,9 +5,9 @@ import type { ErrorBody } from "../../schemas/Errors.ts"
 import { encodeLegacyFailure } from "../dialects/legacy/LegacyFailure.ts"
 import { encodeMessagesFailure } from "../dialects/messages/MessagesFailure.ts"
 import type { Failure, Reason } from "../domain/Failure.ts"
-import type { ErrorForm, Exchange } from "./Exchange.ts"
+import type { ErrorForm, Exchange } from "./edge/Exchange.ts"
 import { clipped, MAX_MESSAGE, messageOf } from "./FailureMessages.ts"
-import { loggedReason } from "./LoggedReason.ts"
+import { loggedReason } from "./edge/LoggedReason.ts"
 
 /** A row of the table. */
 export interface Line {

@@ -5,8 +5,8 @@ import type { Auth } from "../auth/Auth.ts"
 import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { HoldOperation, HoldResult } from "../ledger/Operation.ts"
-import type { HoldOutcome, Metrics } from "../platform/Metrics.ts"
-import { Unavailable } from "../platform/Sql.ts"
+import type { HoldOutcome, Metrics } from "../platform/telemetry/Metrics.ts"
+import { Unavailable } from "../platform/database/Sql.ts"
 import type { PaidRequest } from "./Request.ts"
 
 /** How often a hold is attempted when its key keeps changing between reading the key and taking the hold. */

@@ -8,10 +8,10 @@ import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts
 import type { Price } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import type { CloseOperation, ExtendOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
-import type { Metrics } from "../platform/Metrics.ts"
-import type { Unavailable } from "../platform/Sql.ts"
-import { traceIdOf } from "../platform/Tracing.ts"
-import { operationNames, operationOf } from "../providers/AttemptRecord.ts"
+import type { Metrics } from "../platform/telemetry/Metrics.ts"
+import type { Unavailable } from "../platform/database/Sql.ts"
+import { traceIdOf } from "../platform/telemetry/Tracing.ts"
+import { operationNames, operationOf } from "../providers/pool/AttemptRecord.ts"
 import { type Holder, holding, storeUnavailable } from "./Holding.ts"
 import {
   type Beside,

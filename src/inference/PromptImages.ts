@@ -14,10 +14,10 @@ import {
   takesGifSource
 } from "../domain/ImageType.ts"
 import type { Model } from "../domain/Model.ts"
-import { isPassing, PublicFetch, type PublicFetchError, type PublicResponse } from "../platform/PublicFetch.ts"
-import type { PoolCall } from "../providers/Course.ts"
-import { PoolError } from "../providers/PoolError.ts"
-import type { ProviderPool } from "../providers/ProviderPool.ts"
+import { isPassing, PublicFetch, type PublicFetchError, type PublicResponse } from "../platform/outbound/PublicFetch.ts"
+import type { PoolCall } from "../providers/pool/Course.ts"
+import { PoolError } from "../providers/pool/PoolError.ts"
+import type { ProviderPool } from "../providers/pool/ProviderPool.ts"
 import type { MediaBytes } from "../providers/Work.ts"
 
 export interface PromptImageLimits {

@@ -4,7 +4,7 @@ import type { Failure } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Claim } from "../ledger/Operation.ts"
-import type { Trace } from "../platform/Tracing.ts"
+import type { Trace } from "../platform/telemetry/Tracing.ts"
 import type { AutoOptions } from "../router/AutoRouter.ts"
 import type { Listed } from "../router/Chain.ts"
 

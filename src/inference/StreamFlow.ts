@@ -11,8 +11,8 @@ import {
 import { tokenCost } from "../domain/Pricing.ts"
 import { noTokens, type PromptUsage, promptTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { Roster } from "../platform/Roster.ts"
-import type { PoolError } from "../providers/PoolError.ts"
-import type { ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
+import type { PoolError } from "../providers/pool/PoolError.ts"
+import type { ProviderPool, ServedStream } from "../providers/pool/ProviderPool.ts"
 import { eachOf, type ProviderError } from "../providers/Provider.ts"
 import { type Answer, balanceWarning, MAX_KEPT_BYTES } from "./Answer.ts"
 import {

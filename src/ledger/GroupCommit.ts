@@ -1,9 +1,9 @@
 import { Cause, Effect, Exit, Queue, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import { type Place, Roster } from "../platform/Roster.ts"
-import { storeErrors, Unavailable } from "../platform/Sql.ts"
-import type { Statements } from "../platform/Statements.ts"
-import { within } from "../platform/StatementTimeout.ts"
+import { storeErrors, Unavailable } from "../platform/database/Sql.ts"
+import type { Statements } from "../platform/database/Statements.ts"
+import { within } from "../platform/database/StatementTimeout.ts"
 import { commitGroup } from "./LedgerSql.ts"
 import type { AnyResult, Operation } from "./Operation.ts"
 

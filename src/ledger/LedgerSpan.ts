@@ -1,5 +1,5 @@
 import { Effect, Exit } from "effect"
-import type { Attributes, Span } from "../platform/Tracing.ts"
+import type { Attributes, Span } from "../platform/telemetry/Tracing.ts"
 import type { AnyResult, ConcludeOperation, ConcludeResult, Operation } from "./Operation.ts"
 
 const nameOf = (operation: Operation | ConcludeOperation): string =>

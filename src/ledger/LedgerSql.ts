@@ -3,8 +3,8 @@ import type { SqlClient, SqlError } from "effect/sql"
 import type { Balance } from "../domain/Balance.ts"
 import type { LimitSource } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
-import { storable } from "../platform/Sql.ts"
-import type { Statements } from "../platform/Statements.ts"
+import { storable } from "../platform/database/Sql.ts"
+import type { Statements } from "../platform/database/Statements.ts"
 import type {
   AnyResult,
   BudgetPeriod,

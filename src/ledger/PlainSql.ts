@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { maxNano, type Nano } from "../domain/Money.ts"
-import { storable, storableText } from "../platform/Sql.ts"
-import type { Statements } from "../platform/Statements.ts"
+import { storable, storableText } from "../platform/database/Sql.ts"
+import type { Statements } from "../platform/database/Statements.ts"
 import type { AnyResult, CloseOperation, CloseResult, HoldOperation, HoldResult, Operation } from "./Operation.ts"
 
 /** Whether the database may take an operation together with others like it, without judging them one after the other. */

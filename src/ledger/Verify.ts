@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { StatementTimeout } from "../platform/StatementTimeout.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { StatementTimeout } from "../platform/database/StatementTimeout.ts"
 import {
   ALLOWED_MS,
   allowTime,

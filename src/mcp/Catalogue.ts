@@ -10,7 +10,7 @@ import { select, toWire } from "../catalogue/Listing.ts"
 import { LiveFigures } from "../catalogue/LiveFigures.ts"
 import { decoder } from "../dialects/Decode.ts"
 import { failure } from "../domain/Failure.ts"
-import { estimates } from "../http/Chat.ts"
+import { estimates } from "../http/handlers/Chat.ts"
 import type { ToolOf } from "./Tool.ts"
 
 const { max_price, modality, provider, q, sort, supported_parameters, zdr } = ModelQuery.fields

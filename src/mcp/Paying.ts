@@ -3,10 +3,10 @@ import { Clock, Duration, Effect, Result } from "effect"
 import { basePolicy } from "../dialects/Routing.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { nanoFromUsd } from "../domain/Money.ts"
-import { circumstancesOf, type Received } from "../http/ChatOperation.ts"
+import { circumstancesOf, type Received } from "../http/handlers/ChatOperation.ts"
 import type { PaidRequest } from "../inference/Request.ts"
 import type { Circumstances } from "../inference/Surface.ts"
-import { Config } from "../platform/Config.ts"
+import { Config } from "../platform/config/Config.ts"
 import type { Call, Paid } from "./Tool.ts"
 
 /**

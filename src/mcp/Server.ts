@@ -1,8 +1,8 @@
 /** The MCP server: its tools, served in every revision of the protocol. */
 import { Effect, Layer } from "effect"
 import { McpProtocol, McpServer } from "effect/ai"
-import { mcpCall, McpHandlers } from "../http/Mcp.ts"
-import { MCP_PATH } from "../http/KnownPaths.ts"
+import { mcpCall, McpHandlers } from "../http/edge/Mcp.ts"
+import { MCP_PATH } from "../http/edge/KnownPaths.ts"
 import { accountTools } from "./Account.ts"
 import { catalogueTools } from "./Catalogue.ts"
 import { chatTool } from "./Chat.ts"

@@ -1,8 +1,8 @@
 /** Checks at startup whether the ports of the service are free. */
 import { Effect, type Scope } from "effect"
 import { createServer } from "node:net"
-import { Config } from "./Config.ts"
-import { cannotListen, type StartError } from "./Variables.ts"
+import { Config } from "./config/Config.ts"
+import { cannotListen, type StartError } from "./config/Variables.ts"
 
 interface Place {
   readonly host: string

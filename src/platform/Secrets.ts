@@ -2,9 +2,9 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto"
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { Config } from "./Config.ts"
-import { DataDirectory } from "./DataDirectory.ts"
-import { StartError } from "./Variables.ts"
+import { Config } from "./config/Config.ts"
+import { DataDirectory } from "./database/DataDirectory.ts"
+import { StartError } from "./config/Variables.ts"
 
 /** The prefix of an AES-256-GCM ciphertext (NIST SP 800-38D): first the nonce, then the tag. */
 const NONCE_BYTES = 12

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
-import { limitTo } from "../platform/Sql.ts"
+import { limitTo } from "../platform/database/Sql.ts"
 
 export interface PresetRow {
   readonly id: string

@@ -1,10 +1,10 @@
 import type { Candidate } from "../domain/Plan.ts"
 import type { Price, TokenPrice } from "../domain/Pricing.ts"
-import type { AnswerKind } from "./AnswerClock.ts"
-import type { Operation } from "./AttemptRecord.ts"
-import type { CourseCall, PoolCall, WorkPoolCall } from "./Course.ts"
+import type { AnswerKind } from "./pool/AnswerClock.ts"
+import type { Operation } from "./pool/AttemptRecord.ts"
+import type { CourseCall, PoolCall, WorkPoolCall } from "./pool/Course.ts"
 import type { ChatCall, Clocks } from "./Provider.ts"
-import { enforcedSchema } from "./Structured.ts"
+import { enforcedSchema } from "./structured/Structured.ts"
 import type { WorkCall } from "./Work.ts"
 
 /** The properties of a kind of call `Q`, and of the provider call `C` that is made from it. */

@@ -1,6 +1,6 @@
-import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/OutboundCall.ts"
+import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/outbound/OutboundCall.ts"
 import type { Clocks, ProviderFault } from "./Provider.ts"
-import { refused, type RefusalHints, subjectOf } from "./Refusal.ts"
+import { refused, type RefusalHints, subjectOf } from "./wire/Refusal.ts"
 
 /** A response without a success status, as received. */
 export interface RefusedAnswer {

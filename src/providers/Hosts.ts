@@ -1,10 +1,10 @@
 /** What this node knows about each provider's health: a breaker for each of its models, and its remaining retry budget. */
 import type { Timeouts } from "../domain/Plan.ts"
-import type { Metrics } from "../platform/Metrics.ts"
-import { Breaker, type FailedHow, type Opening } from "./Breaker.ts"
-import { pauseOf } from "./PoolError.ts"
+import type { Metrics } from "../platform/telemetry/Metrics.ts"
+import { Breaker, type FailedHow, type Opening } from "./pool/Breaker.ts"
+import { pauseOf } from "./pool/PoolError.ts"
 import type { Clocks, Provider, ProviderFault } from "./Provider.ts"
-import { RetryBudget } from "./RetryBudget.ts"
+import { RetryBudget } from "./pool/RetryBudget.ts"
 
 const clockOf = { connect: "connectMs", first_token: "firstTokenMs", idle: "idleMs", total: "totalMs" } as const
 

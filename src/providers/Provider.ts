@@ -3,7 +3,7 @@ import type { Conversation } from "../domain/Conversation.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { Output, OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
-import type { AnswerClock } from "./AnswerClock.ts"
+import type { AnswerClock } from "./pool/AnswerClock.ts"
 import type {
   Drawn,
   DrawWork,

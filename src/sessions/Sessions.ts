@@ -1,7 +1,7 @@
 import { Context, Data, Effect, Fiber, FiberSet, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { newResourceId } from "../platform/Ids.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { Reserved } from "./Reserved.ts"
 import {
   addToTotal,

@@ -1,7 +1,7 @@
 import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Verification, verify, type VerifyOptions } from "../ledger/Verify.ts"
-import type { Unavailable } from "../platform/Sql.ts"
+import type { Unavailable } from "../platform/database/Sql.ts"
 import { rollupsEqualRequests } from "./BooksSql.ts"
 
 /** Verifies the books of this database as the ledger does, and at the same moment the usage rollups made from them. */

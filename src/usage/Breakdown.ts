@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Failure, invalid } from "../domain/Failure.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { breakdown, type BreakdownRow, type Dimension, dimensions, type Place } from "./BreakdownSql.ts"
 import { ReadTurns } from "./ReadTurns.ts"
 import type { UsagePeriod } from "./Usage.ts"

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlError } from "effect/sql"
 import { type Failure, failure } from "../domain/Failure.ts"
-import { Config } from "../platform/Config.ts"
-import { isUnanswered, StatementTimeout } from "../platform/StatementTimeout.ts"
+import { Config } from "../platform/config/Config.ts"
+import { isUnanswered, StatementTimeout } from "../platform/database/StatementTimeout.ts"
 
 /** The concurrent reads of a node, how long a read waits for its turn, and how long the database may then take. */
 export interface TurnsOptions {

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Failure } from "../domain/Failure.ts"
 import { firstRequestIdAt, timeOfRequestId } from "../platform/Ids.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { ReadTurns } from "./ReadTurns.ts"
 import { isSearched, openRequestsOf, type RequestRow, requestsOf, searchRequests, type Wanted } from "./RequestsSql.ts"
 

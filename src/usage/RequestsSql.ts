@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
-import { limitTo } from "../platform/Sql.ts"
+import { limitTo } from "../platform/database/Sql.ts"
 
 /** A request row with the fields of its receipt. Times are the database's. */
 export interface RequestRow {

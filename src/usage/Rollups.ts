@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstRequestIdAt } from "../platform/Ids.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { rollUp, safeMoment, takePlace, type Taken } from "./RollupsSql.ts"
 
 /** The most rows of each kind per step. A step takes some tenths of a second of database time. */

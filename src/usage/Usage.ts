@@ -3,7 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { KeysOf, KeysPage } from "../account/KeysSql.ts"
 import { periodStart } from "../domain/Budget.ts"
 import type { Failure } from "../domain/Failure.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { ReadTurns } from "./ReadTurns.ts"
 import {
   keyFacts,

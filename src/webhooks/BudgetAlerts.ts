@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { centsFromNano } from "../domain/Money.ts"
 import { newResourceId } from "../platform/Ids.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { anyUntold, type CrossingRow, takeUntold } from "./BudgetAlertsSql.ts"
 import { Webhooks } from "./Webhooks.ts"
 

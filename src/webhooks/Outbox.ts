@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Audit } from "../account/Audit.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Secrets } from "../platform/Secrets.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import {
   anyPending,
   type AttemptNote,

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
-import { PublicFetch, type PublicFetchReason } from "../platform/PublicFetch.ts"
+import { PublicFetch, type PublicFetchReason } from "../platform/outbound/PublicFetch.ts"
 import { signatureHeaders } from "./Signature.ts"
 
 /** The time limit for an attempt, from name resolution to the response. */

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { limitTo } from "../platform/Sql.ts"
+import { limitTo } from "../platform/database/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 

@@ -1,7 +1,7 @@
 import { type Duration, Effect, Layer, Schedule } from "effect"
 import { Audit, PENDING_AFTER_MS } from "../account/Audit.ts"
 import type { PendingRow } from "../account/AuditSql.ts"
-import { Metrics } from "../platform/Metrics.ts"
+import { Metrics } from "../platform/telemetry/Metrics.ts"
 
 /** The most entries that one message names. The next message names the rest. */
 const MAX_NAMED = 100

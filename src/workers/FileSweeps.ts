@@ -1,5 +1,5 @@
 import { type Duration, Effect, Layer, Schedule } from "effect"
-import { Media, type MediaError } from "../platform/Media.ts"
+import { Media, type MediaError } from "../platform/files/Media.ts"
 
 /** Stored bytes without a row are rare, and finding them means listing everything. */
 export const STRAYS_INTERVAL = "1 hour"

@@ -1,5 +1,5 @@
 import { type Duration, Effect, Layer, Schedule } from "effect"
-import type { Unavailable } from "../platform/Sql.ts"
+import type { Unavailable } from "../platform/database/Sql.ts"
 import { Rollups } from "../usage/Rollups.ts"
 
 /** Usage outside the rollups is read request by request. This interval keeps that part short and still costs next to nothing. */

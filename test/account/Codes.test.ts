@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Codes, MAX_ATTEMPTS } from "../../src/account/Codes.ts"
 import type { Failure } from "../../src/domain/Failure.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
-import type { Unavailable } from "../../src/platform/Sql.ts"
+import type { Unavailable } from "../../src/platform/database/Sql.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
 
 const secrets = Secrets.layerFrom(Redacted.make("k".repeat(32)))

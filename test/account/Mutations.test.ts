@@ -8,7 +8,7 @@ import { Audit } from "../../src/account/Audit.ts"
 import { type Mutation, Mutations } from "../../src/account/Mutations.ts"
 import { type Failure, failure } from "../../src/domain/Failure.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
-import { Unavailable } from "../../src/platform/Sql.ts"
+import { Unavailable } from "../../src/platform/database/Sql.ts"
 import { freshDatabase, layer as database, layerUrl } from "../support/Database.ts"
 import { root } from "../support/Sources.ts"
 

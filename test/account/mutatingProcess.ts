@@ -6,7 +6,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Mutations } from "../../src/account/Mutations.ts"
-import { connect, layerOf } from "../../src/platform/Sql.ts"
+import { connect, layerOf } from "../../src/platform/database/Sql.ts"
 import { Reactivity } from "effect/reactivity"
 
 const [moment, url, email] = process.argv.slice(2) as [string, string, string]

@@ -2,7 +2,7 @@
 import { Effect, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
-import { connect, layerOf } from "../../src/platform/Sql.ts"
+import { connect, layerOf } from "../../src/platform/database/Sql.ts"
 import { openHolds, standings } from "./BooksSql.ts"
 import { admin, BALANCE_USD, type Stage } from "./Stage.ts"
 

@@ -1,9 +1,9 @@
 /** Jobs claimed and finished by two processes that do nothing else: each once, and how many a second. */
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { migrate } from "../../src/platform/Migrations.ts"
-import { migrations } from "../../src/platform/MigrationsSql.ts"
-import { connect } from "../../src/platform/Sql.ts"
+import { migrate } from "../../src/platform/database/Migrations.ts"
+import { migrations } from "../../src/platform/database/MigrationsSql.ts"
+import { connect } from "../../src/platform/database/Sql.ts"
 import { createFinished, finished, queueJobs } from "./FinishedSql.ts"
 import { type Faults, rotate, type Samples } from "./Measure.ts"
 import { node, output } from "./Processes.ts"

@@ -6,8 +6,8 @@
  */
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { connect } from "../../src/platform/Sql.ts"
-import { StatementTimeout } from "../../src/platform/StatementTimeout.ts"
+import { connect } from "../../src/platform/database/Sql.ts"
+import { StatementTimeout } from "../../src/platform/database/StatementTimeout.ts"
 import { Connection } from "./Connection.ts"
 import { percentile } from "./Figures.ts"
 import {

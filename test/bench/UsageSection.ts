@@ -1,7 +1,7 @@
 /** What `GET /usage` takes for an account with millions of receipts, and how soon the rollups have them all. */
 import { Effect, Layer, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { connect } from "../../src/platform/Sql.ts"
+import { connect } from "../../src/platform/database/Sql.ts"
 import { percentile } from "./Figures.ts"
 import { type Faults, progress, type Samples } from "./Measure.ts"
 import { analyze, createDatabase, hurriedly, unrolledCount, written, writeReceipts } from "./ReceiptsSql.ts"

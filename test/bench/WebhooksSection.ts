@@ -2,7 +2,7 @@
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { newResourceId } from "../../src/platform/Ids.ts"
-import { connect } from "../../src/platform/Sql.ts"
+import { connect } from "../../src/platform/database/Sql.ts"
 import { insertEvent } from "../../src/webhooks/WebhooksSql.ts"
 import { receiver, silence, status } from "../support/Receiver.ts"
 import { BenchError } from "./BenchError.ts"

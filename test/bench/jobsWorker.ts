@@ -6,7 +6,7 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Fiber, Layer, Logger, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Jobs } from "../../src/jobs/Jobs.ts"
-import { connect, layerOf } from "../../src/platform/Sql.ts"
+import { connect, layerOf } from "../../src/platform/database/Sql.ts"
 import { completedCount, finish } from "./FinishedSql.ts"
 
 const CONCURRENCY = 32

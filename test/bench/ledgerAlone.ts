@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import type { CloseOperation, HoldOperation } from "../../src/ledger/Operation.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
-import { connect, layerOf } from "../../src/platform/Sql.ts"
+import { connect, layerOf } from "../../src/platform/database/Sql.ts"
 import { BenchError } from "./BenchError.ts"
 import { holdAlone, keyOf, settleAlone } from "./TransactionsSql.ts"
 

@@ -7,7 +7,7 @@ import { layerWith } from "../../src/App.ts"
 import { localOrigin } from "../../src/Demo.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import type { AnyResult, Operation, OperationResult } from "../../src/ledger/Operation.ts"
-import { Config } from "../../src/platform/Config.ts"
+import { Config } from "../../src/platform/config/Config.ts"
 import { endWithParent } from "./Ready.ts"
 
 const MUCH = 1_000_000_000_000n

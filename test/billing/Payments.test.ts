@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Payments } from "../../src/billing/Payments.ts"
-import { Config } from "../../src/platform/Config.ts"
+import { Config } from "../../src/platform/config/Config.ts"
 import { STRIPE_KEY, STRIPE_SECRET } from "../support/Stripe.ts"
 
 const stripe = { STRIPE_SECRET_KEY: STRIPE_KEY, STRIPE_WEBHOOK_SECRET: STRIPE_SECRET }

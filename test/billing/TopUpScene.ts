@@ -9,9 +9,9 @@ import type { Processor } from "../../src/billing/Processor.ts"
 import { TopUps } from "../../src/billing/TopUps.ts"
 import { topUpById } from "../../src/billing/TopUpsSql.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
-import { Config } from "../../src/platform/Config.ts"
+import { Config } from "../../src/platform/config/Config.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
-import { PublicUrl } from "../../src/platform/PublicUrl.ts"
+import { PublicUrl } from "../../src/platform/outbound/PublicUrl.ts"
 import { layerUrl } from "../support/Database.ts"
 
 export const actor = { type: "owner", id: "test" } as const

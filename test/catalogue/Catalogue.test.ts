@@ -4,8 +4,8 @@ import { TestClock } from "effect/testing"
 import { Catalogue, type CatalogueOptions } from "../../src/catalogue/Catalogue.ts"
 import { type Changes, noChanges } from "../../src/catalogue/Changes.ts"
 import type { Model } from "../../src/domain/Model.ts"
-import type { Host } from "../../src/platform/ProvidersFile.ts"
-import { StartError } from "../../src/platform/Variables.ts"
+import type { Host } from "../../src/platform/config/ProvidersFile.ts"
+import { StartError } from "../../src/platform/config/Variables.ts"
 
 const none: CatalogueOptions = { sandbox: false, keyed: new Set(), hosts: [] }
 

@@ -4,7 +4,7 @@ import { Effect, FileSystem } from "effect"
 import { catalogueFile } from "../../src/catalogue/CatalogueFile.ts"
 import type { Changes } from "../../src/catalogue/Changes.ts"
 import type { OverlayPrice } from "../../src/catalogue/Overlay.ts"
-import type { Host } from "../../src/platform/ProvidersFile.ts"
+import type { Host } from "../../src/platform/config/ProvidersFile.ts"
 
 const host: Host = {
   id: "basement",

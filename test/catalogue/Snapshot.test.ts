@@ -9,7 +9,7 @@ import { type Snapshot, snapshotAt } from "../../src/catalogue/Snapshot.ts"
 import type { Model, Offer } from "../../src/domain/Model.ts"
 import { usdFromNano, usdFromPico } from "../../src/domain/Money.ts"
 import { maximumCost, tokenCost, type TokenPrice } from "../../src/domain/Pricing.ts"
-import type { Host } from "../../src/platform/ProvidersFile.ts"
+import type { Host } from "../../src/platform/config/ProvidersFile.ts"
 import { promptTokens, type TokenUsage } from "../../src/domain/Usage.ts"
 
 const overlay = Effect.runSync(bundledOverlay)

@@ -1,5 +1,5 @@
 /** The adapters, each with a model of its own, and how to read what their hosts sent. */
-import type { ChatFold } from "../../src/providers/EventSource.ts"
+import type { ChatFold } from "../../src/providers/wire/EventSource.ts"
 import { ChatStreamFold as AnthropicFold } from "../../src/providers/anthropic/ChatStream.ts"
 import { ChatStreamFold as GeminiFold } from "../../src/providers/gemini/ChatStream.ts"
 import { ChatStreamFold as OpenAiFold } from "../../src/providers/openai/ChatStream.ts"

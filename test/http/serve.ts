@@ -2,10 +2,10 @@
 import { ByteSize, Cause, Effect, Layer, Logger } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import type { Failure } from "../../src/domain/Failure.ts"
-import { layer as edge } from "../../src/http/Edge.ts"
-import { layerListening, type Patience, patience } from "../../src/http/Server.ts"
-import { Stopping } from "../../src/http/Stopping.ts"
-import { Config } from "../../src/platform/Config.ts"
+import { layer as edge } from "../../src/http/edge/Edge.ts"
+import { layerListening, type Patience, patience } from "../../src/http/edge/Server.ts"
+import { Stopping } from "../../src/http/edge/Stopping.ts"
+import { Config } from "../../src/platform/config/Config.ts"
 import { RateLimiter } from "../../src/ratelimit/RateLimiter.ts"
 
 /** Serves these routes until the scope closes; answers the origin and everything that is logged. */

@@ -6,7 +6,7 @@ import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 import { makeOverdue, newClient, wrongs } from "../ledger/Fixture.ts"
-import { runScript } from "../platform/Child.ts"
+import { runScript } from "../platform/database/Child.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { asked, BALANCE, found, PRICE, rooms } from "./ChargedScene.ts"
 

@@ -4,8 +4,8 @@ import type { Principal } from "../../schemas/Access.ts"
 import { failure } from "../../src/domain/Failure.ts"
 import { type Holder, holding } from "../../src/inference/Holding.ts"
 import type { HoldResult } from "../../src/ledger/Operation.ts"
-import { Metrics } from "../../src/platform/Metrics.ts"
-import { Unavailable } from "../../src/platform/Sql.ts"
+import { Metrics } from "../../src/platform/telemetry/Metrics.ts"
+import { Unavailable } from "../../src/platform/database/Sql.ts"
 
 const caller: Principal = {
   ...{ keyId: "k", accountId: "a", projectId: null, kind: "inference", scopes: [], limitScale: 1 },

@@ -3,7 +3,7 @@ import { Cause, Exit } from "effect"
 import type { Candidate } from "../../src/domain/Plan.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import { failureOfPool, keptRefusal, unserved } from "../../src/inference/PaidFlow.ts"
-import { PoolError } from "../../src/providers/PoolError.ts"
+import { PoolError } from "../../src/providers/pool/PoolError.ts"
 
 const planned = (dataPolicy: "default" | "zero_retention") => ({
   plan: { requestedModels: ["m"], policy: { ...defaultPolicy, dataPolicy }, candidates: [{} as Candidate] as const }

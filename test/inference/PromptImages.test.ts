@@ -8,9 +8,9 @@ import {
   type PromptImageLimits,
   promptImageLimits
 } from "../../src/inference/PromptImages.ts"
-import { PublicFetch, type PublicFetchOptions } from "../../src/platform/PublicFetch.ts"
-import type { PoolCall } from "../../src/providers/Course.ts"
-import type { Served, ServedStream } from "../../src/providers/ProviderPool.ts"
+import { PublicFetch, type PublicFetchOptions } from "../../src/platform/outbound/PublicFetch.ts"
+import type { PoolCall } from "../../src/providers/pool/Course.ts"
+import type { Served, ServedStream } from "../../src/providers/pool/ProviderPool.ts"
 import type { Output } from "../../src/domain/Output.ts"
 import { nobody, upstream } from "../providers/upstream.ts"
 import { asked } from "../support/Conversations.ts"

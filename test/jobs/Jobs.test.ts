@@ -6,7 +6,7 @@ import { firstWaiting } from "../../src/jobs/JobsSql.ts"
 import { freshDatabase, layerUrl, layer as database } from "../support/Database.ts"
 import { giveBack, takeAway } from "../support/Outage.ts"
 import { genericPlan, nodesOf } from "../support/Plans.ts"
-import { runScript } from "../platform/Child.ts"
+import { runScript } from "../platform/database/Child.ts"
 
 const usual: JobsOptions = {
   lease: "30 seconds",

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import type { IncomingHttpHeaders } from "node:http"
 import { join } from "node:path"
-import { HostQuirks } from "../../src/platform/HostQuirks.ts"
+import { HostQuirks } from "../../src/platform/config/HostQuirks.ts"
 import { upstream } from "../providers/upstream.ts"
 import { json, post, startService, temporaryDirectory } from "../support/Service.ts"
 

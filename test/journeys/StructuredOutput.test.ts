@@ -9,7 +9,7 @@ import { join } from "node:path"
 import OpenAI from "openai"
 import { zodResponseFormat } from "openai/helpers/zod"
 import { z } from "zod"
-import { rules } from "../../src/providers/Breaker.ts"
+import { rules } from "../../src/providers/pool/Breaker.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { frames, lastFrame, textOf } from "../support/Streams.ts"
 

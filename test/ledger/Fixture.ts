@@ -17,7 +17,7 @@ import type {
   RefundOperation
 } from "../../src/ledger/Operation.ts"
 import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
-import { connect } from "../../src/platform/Sql.ts"
+import { connect } from "../../src/platform/database/Sql.ts"
 import { verifyBooks } from "../../src/usage/Books.ts"
 import * as Database from "../support/Database.ts"
 

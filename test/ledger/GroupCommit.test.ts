@@ -4,7 +4,7 @@ import { vi } from "vitest"
 import { makeGroupCommit } from "../../src/ledger/GroupCommit.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import type { HoldOperation } from "../../src/ledger/Operation.ts"
-import { statementsOf } from "../../src/platform/Statements.ts"
+import { statementsOf } from "../../src/platform/database/Statements.ts"
 import * as Database from "../support/Database.ts"
 import {
   balance,

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { commitGroup, expireOverdue } from "../../src/ledger/LedgerSql.ts"
 import type { Operation } from "../../src/ledger/Operation.ts"
 import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
-import type { Unavailable } from "../../src/platform/Sql.ts"
+import type { Unavailable } from "../../src/platform/database/Sql.ts"
 import * as Database from "../support/Database.ts"
 import {
   addBudget,

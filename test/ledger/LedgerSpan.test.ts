@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { recorded } from "../../src/ledger/LedgerSpan.ts"
 import type { AnyResult, ConcludeOperation, ConcludeResult, Operation } from "../../src/ledger/Operation.ts"
-import { makeTracing, type SpanRecord } from "../../src/platform/Tracing.ts"
+import { makeTracing, type SpanRecord } from "../../src/platform/telemetry/Tracing.ts"
 
 /** What an operation with this answer is recorded as, below a request's span. */
 const span = <E>(operation: Operation | ConcludeOperation, answer: Effect.Effect<AnyResult | ConcludeResult, E>) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:net"
-import { Config } from "../../src/platform/Config.ts"
+import { Config } from "../../src/platform/config/Config.ts"
 import { portsFree } from "../../src/platform/Ports.ts"
 
 /** A port of loopback that is in use until the scope closes. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { OutboundError, type OutboundReason } from "../../src/platform/OutboundCall.ts"
+import { OutboundError, type OutboundReason } from "../../src/platform/outbound/OutboundCall.ts"
 import { faultOfOutbound, presentable, retryAfterSeconds } from "../../src/providers/Failure.ts"
 import type { ProviderFault } from "../../src/providers/Provider.ts"
 

@@ -3,9 +3,9 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { OutputEvent } from "../../src/domain/Output.ts"
 import { type Attempt, type Candidate, defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
-import { makeMetrics, Metrics } from "../../src/platform/Metrics.ts"
-import type { PoolCall } from "../../src/providers/Course.ts"
-import type { AttemptSample } from "../../src/providers/FirstContent.ts"
+import { makeMetrics, Metrics } from "../../src/platform/telemetry/Metrics.ts"
+import type { PoolCall } from "../../src/providers/pool/Course.ts"
+import type { AttemptSample } from "../../src/providers/pool/FirstContent.ts"
 import {
   type ChatCall,
   type ChatSource,
@@ -13,7 +13,7 @@ import {
   ProviderError,
   type ProviderFault
 } from "../../src/providers/Provider.ts"
-import { ProviderPool } from "../../src/providers/ProviderPool.ts"
+import { ProviderPool } from "../../src/providers/pool/ProviderPool.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 import { asked } from "../support/Conversations.ts"
 import { clocks } from "./calls.ts"

@@ -3,7 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
-import { connect, layerOf } from "../../src/platform/Sql.ts"
+import { connect, layerOf } from "../../src/platform/database/Sql.ts"
 
 const serverConnection = Effect.suspend(() =>
   PgClient.make({ url: Redacted.make(inject("serverUrl")), maxConnections: 1 })

@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
-import type { HostKind } from "../../src/platform/HostQuirks.ts"
+import type { HostKind } from "../../src/platform/config/HostQuirks.ts"
 
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Sent = Record<string, any>

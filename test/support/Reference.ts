@@ -6,7 +6,7 @@ import type { Reason } from "../../src/domain/Failure.ts"
 import { usdFromPico } from "../../src/domain/Money.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
 import { table } from "../../src/http/Failures.ts"
-import { settings } from "../../src/platform/SettingsTable.ts"
+import { settings } from "../../src/platform/config/SettingsTable.ts"
 import { meanings } from "./ErrorMeanings.ts"
 import { operations, type PublishedOperation } from "./Published.ts"
 

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
-import { prepareDataDirectory } from "../../src/platform/DataDirectory.ts"
-import { startPostgres } from "../../src/platform/EmbeddedPostgres.ts"
-import { migrate } from "../../src/platform/Migrations.ts"
-import { migrations } from "../../src/platform/MigrationsSql.ts"
+import { prepareDataDirectory } from "../../src/platform/database/DataDirectory.ts"
+import { startPostgres } from "../../src/platform/database/EmbeddedPostgres.ts"
+import { migrate } from "../../src/platform/database/Migrations.ts"
+import { migrations } from "../../src/platform/database/MigrationsSql.ts"
 
 declare module "vitest" {
   interface ProvidedContext {

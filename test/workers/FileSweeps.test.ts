@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
-import { Media } from "../../src/platform/Media.ts"
-import { Unavailable } from "../../src/platform/Sql.ts"
+import { Media } from "../../src/platform/files/Media.ts"
+import { Unavailable } from "../../src/platform/database/Sql.ts"
 import { layer as fileSweeps } from "../../src/workers/FileSweeps.ts"
 
 const unused = Effect.die(new Error("not of a sweep"))

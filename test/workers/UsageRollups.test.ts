@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Unavailable } from "../../src/platform/Sql.ts"
+import { Unavailable } from "../../src/platform/database/Sql.ts"
 import { Rollups } from "../../src/usage/Rollups.ts"
 import { layer as rollingUp } from "../../src/workers/UsageRollups.ts"
 import { close, customer, hold, run } from "../ledger/Fixture.ts"

@@ -3,10 +3,10 @@ import type { ReasoningData } from "../../domain/Conversation.ts"
 import { finishEvent, type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { PromptUsage, TokenUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { toolCallId } from "../ToolCallId.ts"
+import { toolCallId } from "../wire/ToolCallId.ts"
 import { faultIn } from "./Failure.ts"
 import { redactedData, signatureData } from "./Thinking.ts"
-import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../Json.ts"
+import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../wire/Json.ts"
 
 /** Decodes a complete answer. `requestId` seeds ids for tool calls that arrived without one. */
 export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {

@@ -1,12 +1,12 @@
 import { finishEvent, type OutputEvent } from "../../domain/Output.ts"
-import type { ChatFold } from "../EventSource.ts"
-import { faultOfNoObject } from "../EventFault.ts"
+import type { ChatFold } from "../wire/EventSource.ts"
+import { faultOfNoObject } from "../wire/EventFault.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { type SseEvent, SseParser } from "../Sse.ts"
-import { toolCallId } from "../ToolCallId.ts"
+import { type SseEvent, SseParser } from "../wire/Sse.ts"
+import { toolCallId } from "../wire/ToolCallId.ts"
 import { argumentsOf, editsIn, endOfThinking, finishOf, promptUsageOf, refusalOf, usageOf } from "./ChatDecode.ts"
 import { faultIn } from "./Failure.ts"
-import { countIn, type JsonObject, objectOf, parsedExact, textIn } from "../Json.ts"
+import { countIn, type JsonObject, objectOf, parsedExact, textIn } from "../wire/Json.ts"
 import { redactedData, signatureData } from "./Thinking.ts"
 
 interface ToolSlot {

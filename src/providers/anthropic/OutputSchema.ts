@@ -1,4 +1,4 @@
-import { type JsonObject, listOf, objectOf } from "../Json.ts"
+import { type JsonObject, listOf, objectOf } from "../wire/Json.ts"
 
 /**
  * Converts a JSON Schema to the form that the host's constrained decoder accepts: closed objects, `anyOf` instead of `oneOf`, and

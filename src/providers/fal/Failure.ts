@@ -1,5 +1,5 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 
 /** Interprets a response without a success status. */

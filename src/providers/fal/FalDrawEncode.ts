@@ -1,7 +1,7 @@
 /** Encodes image requests for fal's models. <https://fal.ai/models> */
 import { Result } from "effect"
-import { ratioOf } from "../DrawParts.ts"
-import { dataUrlOf } from "../HttpClip.ts"
+import { ratioOf } from "../wire/DrawParts.ts"
+import { dataUrlOf } from "../wire/HttpClip.ts"
 import type { ProviderFault } from "../Provider.ts"
 import type { DrawWork, ImageFormat } from "../Work.ts"
 

@@ -1,6 +1,6 @@
 /** Encodes video requests for fal's models, which differ by family. <https://fal.ai/models> */
 import { Result } from "effect"
-import { dataUrlOf } from "../HttpClip.ts"
+import { dataUrlOf } from "../wire/HttpClip.ts"
 import type { ProviderFault } from "../Provider.ts"
 import type { FilmWork } from "../Work.ts"
 

@@ -1,11 +1,11 @@
 import { Result } from "effect"
 import { type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
-import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../Json.ts"
-import { PromptTold } from "../PromptTold.ts"
+import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../wire/Json.ts"
+import { PromptTold } from "../wire/PromptTold.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { refused } from "../Refusal.ts"
-import { toolCallId } from "../ToolCallId.ts"
+import { refused } from "../wire/Refusal.ts"
+import { toolCallId } from "../wire/ToolCallId.ts"
 import { faultIn } from "./Failure.ts"
 
 /**

@@ -13,10 +13,10 @@ import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { ownReasoning } from "../../domain/Reasoning.ts"
 import { isShort } from "../../domain/ExactJson.ts"
-import { objectOf, parsed, parsedExact } from "../Json.ts"
+import { objectOf, parsed, parsedExact } from "../wire/Json.ts"
 import type { ChatCall } from "../Provider.ts"
-import { saidStops } from "../StopSequences.ts"
-import { WORDLESS_FAILURE } from "../ToolFailure.ts"
+import { saidStops } from "../wire/StopSequences.ts"
+import { WORDLESS_FAILURE } from "../wire/ToolFailure.ts"
 import { answerSchema, argumentsSchema } from "./Schema.ts"
 
 /** Encodes a chat call as the JSON of `generateContent`, streamed or not. Thoughts count towards `maxOutputTokens`. */

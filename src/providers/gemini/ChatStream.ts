@@ -1,9 +1,9 @@
 import type { OutputEvent } from "../../domain/Output.ts"
-import { faultOfNoObject } from "../EventFault.ts"
-import type { ChatFold } from "../EventSource.ts"
-import { parsedExact } from "../Json.ts"
+import { faultOfNoObject } from "../wire/EventFault.ts"
+import type { ChatFold } from "../wire/EventSource.ts"
+import { parsedExact } from "../wire/Json.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { type SseEvent, SseParser } from "../Sse.ts"
+import { type SseEvent, SseParser } from "../wire/Sse.ts"
 import { ChunkFold } from "./ChatDecode.ts"
 
 /** Folds a stream's bytes into output events. Each event's data is a chunk. */

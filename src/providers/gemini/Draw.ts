@@ -1,8 +1,8 @@
 import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
-import { mostDrawnBytes, ratioOf, wholeOf } from "../DrawParts.ts"
-import type { HttpWork } from "../HttpWork.ts"
-import { listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { mostDrawnBytes, ratioOf, wholeOf } from "../wire/DrawParts.ts"
+import type { HttpWork } from "../wire/HttpWork.ts"
+import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
 import type { Drawn, DrawWork, MediaBytes, WorkCall } from "../Work.ts"
 

@@ -1,6 +1,6 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
-import { errorIn } from "../EventFault.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { errorIn } from "../wire/EventFault.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 
 /** Interprets a response without a success status. */

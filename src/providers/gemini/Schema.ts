@@ -1,6 +1,6 @@
 import { inlineRefs } from "../../domain/SchemaRefs.ts"
-import { type JsonObject, listOf, objectOf } from "../Json.ts"
-import { objectSchema } from "../ToolSchema.ts"
+import { type JsonObject, listOf, objectOf } from "../wire/Json.ts"
+import { objectSchema } from "../wire/ToolSchema.ts"
 
 /**
  * The part of JSON Schema that `parametersJsonSchema` and `responseJsonSchema` document

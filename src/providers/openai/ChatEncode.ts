@@ -9,8 +9,8 @@ import type {
 } from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import type { ChatCall } from "../Provider.ts"
-import { WORDLESS_FAILURE } from "../ToolFailure.ts"
-import { saidStops } from "../StopSequences.ts"
+import { WORDLESS_FAILURE } from "../wire/ToolFailure.ts"
+import { saidStops } from "../wire/StopSequences.ts"
 import { callIdFor } from "./CallId.ts"
 import {
   type Effort,

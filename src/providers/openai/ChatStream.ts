@@ -1,10 +1,10 @@
 import { finishEvent, type FinishReason, isSaid, type OutputEvent } from "../../domain/Output.ts"
 import { laterUsage, type TokenUsage } from "../../domain/Usage.ts"
-import type { ChatFold } from "../EventSource.ts"
-import { PromptTold } from "../PromptTold.ts"
+import type { ChatFold } from "../wire/EventSource.ts"
+import { PromptTold } from "../wire/PromptTold.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { ERROR_EVENT, faultOfNoObject } from "../EventFault.ts"
-import { type SseEvent, SseParser } from "../Sse.ts"
+import { ERROR_EVENT, faultOfNoObject } from "../wire/EventFault.ts"
+import { type SseEvent, SseParser } from "../wire/Sse.ts"
 import {
   argumentsOf,
   endOfThought,
@@ -17,8 +17,8 @@ import {
   usageOf
 } from "./ChatDecode.ts"
 import { faultIn } from "./Failure.ts"
-import { type JsonObject, listOf, objectOf, parsed, parsedExact, textIn } from "../Json.ts"
-import { toolCallId } from "../ToolCallId.ts"
+import { type JsonObject, listOf, objectOf, parsed, parsedExact, textIn } from "../wire/Json.ts"
+import { toolCallId } from "../wire/ToolCallId.ts"
 import {
   frameOf,
   isPlain,

@@ -1,6 +1,6 @@
 import type { Reasoning } from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
-import type { EffortWord } from "../../platform/HostQuirks.ts"
+import type { EffortWord } from "../../platform/config/HostQuirks.ts"
 
 export type Effort = NonNullable<Reasoning["effort"]>
 

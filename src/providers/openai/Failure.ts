@@ -1,8 +1,8 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
-import { errorIn } from "../EventFault.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { errorIn } from "../wire/EventFault.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { ProviderFault } from "../Provider.ts"
-import type { RefusalHints } from "../Refusal.ts"
+import type { RefusalHints } from "../wire/Refusal.ts"
 
 /** Interprets a response without a success status. */
 export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFault => {

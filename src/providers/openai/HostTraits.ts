@@ -1,7 +1,7 @@
 /** What a host accepts and returns in OpenAI's chat format, by its kind and the operator's quirks. */
 import type { Candidate } from "../../domain/Plan.ts"
-import type { EffortWord, HostKind, HostQuirks } from "../../platform/HostQuirks.ts"
-import type { HostWire } from "../../platform/ProvidersFile.ts"
+import type { EffortWord, HostKind, HostQuirks } from "../../platform/config/HostQuirks.ts"
+import type { HostWire } from "../../platform/config/ProvidersFile.ts"
 
 /** What is known of a kind of host beyond the operator's quirks. */
 export interface HostTraits extends HostQuirks {

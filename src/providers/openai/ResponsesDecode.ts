@@ -1,9 +1,9 @@
 import { Result } from "effect"
 import { finishEvent, type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { toolCallId } from "../ToolCallId.ts"
+import { toolCallId } from "../wire/ToolCallId.ts"
 import { argumentsOf, isCut, NO_ARGUMENTS, usageOf } from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
 

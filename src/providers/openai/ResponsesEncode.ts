@@ -2,7 +2,7 @@ import type { Conversation, Message, OutputFormat, Part } from "../../domain/Con
 import type { Candidate } from "../../domain/Plan.ts"
 import { type OwnReasoning, ownReasoning, type Piece, piecesOf } from "../../domain/Reasoning.ts"
 import type { ChatCall } from "../Provider.ts"
-import { WORDLESS_FAILURE } from "../ToolFailure.ts"
+import { WORDLESS_FAILURE } from "../wire/ToolFailure.ts"
 import { askedEffort, boundedImages, type ChatWireOptions, fileOf, takenBy, withIdsFor } from "./ChatEncode.ts"
 import { effortBesideTools } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"

@@ -1,12 +1,12 @@
 import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
-import type { ChatFold } from "../EventSource.ts"
-import { errorIn, faultOfNoObject } from "../EventFault.ts"
+import type { ChatFold } from "../wire/EventSource.ts"
+import { errorIn, faultOfNoObject } from "../wire/EventFault.ts"
 import { faultIn } from "./Failure.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { type SseEvent, SseParser } from "../Sse.ts"
-import { toolCallId } from "../ToolCallId.ts"
+import { type SseEvent, SseParser } from "../wire/Sse.ts"
+import { toolCallId } from "../wire/ToolCallId.ts"
 import { argumentsOf, isCut, NO_ARGUMENTS } from "./ChatDecode.ts"
 import {
   endOf,

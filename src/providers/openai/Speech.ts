@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import type { targetOf } from "../../platform/OutboundCall.ts"
-import { MAX_AUDIO_BYTES } from "../AudioBytes.ts"
-import type { HttpWork } from "../HttpWork.ts"
-import { parsed } from "../Json.ts"
+import type { targetOf } from "../../platform/outbound/OutboundCall.ts"
+import { MAX_AUDIO_BYTES } from "../wire/AudioBytes.ts"
+import type { HttpWork } from "../wire/HttpWork.ts"
+import { parsed } from "../wire/Json.ts"
 import type { Provider } from "../Provider.ts"
 
 /** Speech at a host with OpenAI's `/audio/speech`. */

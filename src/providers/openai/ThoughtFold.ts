@@ -1,5 +1,5 @@
 import type { OutputEvent } from "../../domain/Output.ts"
-import type { JsonObject } from "../Json.ts"
+import type { JsonObject } from "../wire/Json.ts"
 import { endOfThought, type ReadOptions } from "./ChatDecode.ts"
 import { ThinkSplitter, type Thought } from "./ThinkTags.ts"
 import { BETWEEN_TAGS, dataOf, joinDetail, thoughtIn } from "./Thoughts.ts"

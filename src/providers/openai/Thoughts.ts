@@ -2,7 +2,7 @@
 import type { AssistantMessage, Conversation, ReasoningData } from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { ownReasoning } from "../../domain/Reasoning.ts"
-import { type JsonObject, listOf, objectOf, textIn } from "../Json.ts"
+import { type JsonObject, listOf, objectOf, textIn } from "../wire/Json.ts"
 import type { ChatWireOptions } from "./ChatEncode.ts"
 import type { HostTraits } from "./HostTraits.ts"
 

@@ -1,7 +1,7 @@
 import { mapSchemas } from "../../domain/SchemaRefs.ts"
 import type { Candidate } from "../../domain/Plan.ts"
-import { type JsonObject, listOf } from "../Json.ts"
-import { objectSchema } from "../ToolSchema.ts"
+import { type JsonObject, listOf } from "../wire/Json.ts"
+import { objectSchema } from "../wire/ToolSchema.ts"
 
 /** OpenAI's models refuse a tool with a list whose items are of no kind. */
 const withItems = (schema: JsonObject): JsonObject => {

@@ -2,7 +2,7 @@
  * The sandbox's video jobs. A ticket contains the whole job: its scene, and when it was submitted. So every process can compute its
  * progress from the time alone.
  */
-import { objectOf, parsed } from "../Json.ts"
+import { objectOf, parsed } from "../wire/Json.ts"
 
 /** The content of a clip. */
 export interface Scene {

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import { countIn, listOf, objectOf, parsed } from "../Json.ts"
+import { countIn, listOf, objectOf, parsed } from "../wire/Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 import type { Reranked, RerankWork, WorkCall } from "../Work.ts"
 

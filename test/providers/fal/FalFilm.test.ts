@@ -2,7 +2,7 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { makeFalFilm, queueUrlOf } from "../../../src/providers/fal/FalFilm.ts"
 import { faultOfStatus } from "../../../src/providers/fal/Failure.ts"
-import { makeHttpWork } from "../../../src/providers/HttpWork.ts"
+import { makeHttpWork } from "../../../src/providers/wire/HttpWork.ts"
 import { faultOf, filmHost, filming, filmSuite, type FilmWire, json } from "../films.ts"
 import { filmWork, workCall } from "../work.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import type { ServerResponse } from "node:http"
-import { Outbound } from "../../../src/platform/Outbound.ts"
+import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { makeGemini } from "../../../src/providers/gemini/Gemini.ts"
 import type { DrawWork } from "../../../src/providers/Work.ts"
 import { clocks } from "../calls.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { HostQuirks } from "../../../src/platform/HostQuirks.ts"
-import type { HostWire } from "../../../src/platform/ProvidersFile.ts"
+import type { HostQuirks } from "../../../src/platform/config/HostQuirks.ts"
+import type { HostWire } from "../../../src/platform/config/ProvidersFile.ts"
 import { offMembers, onMembers, traitsOfHost } from "../../../src/providers/openai/HostTraits.ts"
 import { candidate } from "../calls.ts"
 

@@ -1,7 +1,7 @@
 import { LLMock, type FixtureFileResponse } from "@copilotkit/aimock"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { Outbound } from "../../../src/platform/Outbound.ts"
+import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { weigh } from "../../../src/providers/Hosts.ts"
 import { makeOpenAi, type OpenAiOptions } from "../../../src/providers/openai/OpenAi.ts"
 import { asked } from "../../support/Conversations.ts"

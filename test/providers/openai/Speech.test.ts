@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import type { RequestListener } from "node:http"
-import { Outbound } from "../../../src/platform/Outbound.ts"
+import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { makeOpenAi } from "../../../src/providers/openai/OpenAi.ts"
 import type { SpeakWork } from "../../../src/providers/Work.ts"
 import { nobody, upstream } from "../upstream.ts"

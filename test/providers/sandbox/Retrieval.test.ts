@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { floatsOf } from "../../../src/providers/EmbedDecode.ts"
+import { floatsOf } from "../../../src/providers/wire/EmbedDecode.ts"
 import type { ProviderError } from "../../../src/providers/Provider.ts"
 import { makeRetrieval } from "../../../src/providers/sandbox/Retrieval.ts"
-import { countEmbed, countRerank } from "../../../src/providers/WorkTokens.ts"
+import { countEmbed, countRerank } from "../../../src/providers/wire/WorkTokens.ts"
 import { clocks } from "../calls.ts"
 import { embedWork, rerankWork, modelCall } from "../retrieval.ts"
 

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { Outbound } from "../../../src/platform/Outbound.ts"
+import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { makeTavily } from "../../../src/providers/tavily/Tavily.ts"
 import type { SearchWork } from "../../../src/providers/Work.ts"
 import { upstream } from "../upstream.ts"

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { Outbound } from "../../../src/platform/Outbound.ts"
+import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { makeVoyage } from "../../../src/providers/voyage/Voyage.ts"
 import { chatCall } from "../calls.ts"
 import { answering, embed, faultOf, rerank } from "../retrieval.ts"

@@ -1,0 +1,318 @@
+import { Context, Duration, Effect, Exit, Layer, Result } from "effect"
+import type { Principal } from "../../schemas/Access.ts"
+import { Auth } from "../auth/Auth.ts"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { Nano } from "../domain/Money.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import type { Claim, HoldOperation } from "../ledger/Operation.ts"
+import { Metrics } from "../platform/telemetry/Metrics.ts"
+import { type Trace, traceIdOf } from "../platform/telemetry/Tracing.ts"
+import { Requests } from "../usage/Requests.ts"
+import type { Claimed } from "../usage/RequestsSql.ts"
+import { balanceWarning, keepAnswer, type PaidAnswer, restore } from "../inference/Answer.ts"
+import { type Holder, holding, storeUnavailable } from "../inference/Holding.ts"
+import { type Bounds, refusalOf } from "../inference/Metered.ts"
+import { keepOpened, keepReason, type Opened, spanMs } from "../inference/Receipt.ts"
+import { noteReplay } from "../inference/Replay.ts"
+import type { PaidRequest } from "../inference/Request.ts"
+import type { AcceptedBody, ServedItem } from "../inference/Surface.ts"
+
+/** The number of a batch's requests that run in parallel. */
+const CONCURRENCY = 8
+
+/** How many times per lifetime the hold of a batch is renewed. */
+const RENEWALS_PER_TTL = 3
+
+/** One decoded request of a batch. */
+export interface BatchItem extends Pick<AcceptedBody, "bounds" | "serve" | "again"> {
+  readonly claim: Claim | undefined
+}
+
+/** A batch of requests that share one hold and one idempotency key. */
+export interface BatchRequest extends Pick<PaidRequest, "requestId" | "claim" | "arrivedAt"> {
+  readonly principal: Principal
+  readonly trace: Trace | undefined
+  readonly items: ReadonlyArray<BatchItem>
+}
+
+/** The outcome of a batch. */
+export interface BatchOutcome {
+  /** The id of the batch; for a replay, the id of the first one. */
+  readonly requestId: string
+  /** In the order of the requests; undefined for a request that was not served. */
+  readonly served: ReadonlyArray<ServedItem | undefined>
+  /** The first request in that order that failed. Requests that had not started by then were not made. */
+  readonly failed: { readonly index: number; readonly failure: Failure } | undefined
+  readonly balanceWarning: string | undefined
+  readonly replayed: boolean
+}
+
+/** A request that is still to be served, and the bounds of its hold. */
+interface Due {
+  readonly index: number
+  readonly item: BatchItem
+  readonly bounds: Bounds
+}
+
+/** What earlier attempts under the same idempotency key have left. */
+interface Before {
+  readonly batch: Claimed | undefined
+  readonly served: ReadonlyArray<ServedItem | undefined>
+  /** The claims of requests with an unknown outcome. */
+  readonly lapsed: ReadonlyArray<string>
+}
+
+const nothingBefore = ({ items }: BatchRequest): Before => ({
+  batch: undefined,
+  served: items.map(() => undefined),
+  lapsed: []
+})
+
+const servedBefore = (item: BatchItem, { answer, cost, id, lapsed, refused }: Claimed): ServedItem | undefined => {
+  if (lapsed || refused) return undefined
+  if (answer === null) return { requestId: id, cost, body: undefined }
+  const body = item.again(answer, cost)
+  return body === undefined ? undefined : { requestId: id, cost, body }
+}
+
+/**
+ * Reads what is stored under the claims of a batch and its requests. Fails when that belongs to other requests, or is still running.
+ */
+const lookUp = ({ requests }: Desk, request: BatchRequest): Effect.Effect<Before, Failure> => {
+  const { claim, items, principal } = request
+  if (claim === undefined) return Effect.succeed(nothingBefore(request))
+  const claims = [claim, ...items.flatMap((item) => (item.claim === undefined ? [] : [item.claim]))]
+  const found = requests.claims(
+    principal.accountId,
+    claims.map((one) => one.claim)
+  )
+  return Effect.flatMap(Effect.mapError(found, storeUnavailable), (rows) => {
+    const byClaim = new Map(rows.map((row) => [row.claim, row]))
+    if (claims.some((one) => (byClaim.get(one.claim) ?? one).fingerprint !== one.fingerprint)) {
+      return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
+    }
+    if (rows.some(({ running }) => running)) return Effect.fail(failure({ _tag: "IdempotencyInProgress" }))
+    return Effect.succeed({
+      batch: byClaim.get(claim.claim),
+      served: items.map((item) => {
+        const row = byClaim.get(item.claim?.claim ?? "")
+        return row === undefined ? undefined : servedBefore(item, row)
+      }),
+      lapsed: rows.filter(({ lapsed }) => lapsed).map((row) => row.claim)
+    })
+  })
+}
+
+/** The requests that are still to be served. Fails with the error of the first one that cannot be planned. */
+const dueOf = ({ items }: BatchRequest, { served }: Before): Result.Result<ReadonlyArray<Due>, Failure> =>
+  Result.gen(function* () {
+    const due: Array<Due> = []
+    for (const [index, item] of items.entries()) {
+      if (served[index] === undefined) due.push({ index, item, bounds: yield* item.bounds() })
+    }
+    return due
+  })
+
+const sum = (amounts: ReadonlyArray<Nano>): Nano => amounts.reduce((all, one) => all + one, 0n)
+
+const leastOf = (due: ReadonlyArray<Due>): Nano => sum(due.map(({ bounds }) => bounds.atLeast))
+
+/** Distributes the amount granted beyond the sum of the minimums, in proportion to how much more each request may need. */
+const sharesOf = (granted: Nano, due: ReadonlyArray<Due>): ReadonlyArray<Nano> => {
+  const least = leastOf(due)
+  const room = sum(due.map(({ bounds }) => bounds.upTo)) - least
+  return due.map(({ bounds: { atLeast, upTo } }) =>
+    room === 0n ? upTo : atLeast + ((granted - least) * (upTo - atLeast)) / room
+  )
+}
+
+/** Makes an effect interruptible again. */
+type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+
+/** The stored answer of a finished batch is empty, because its requests store their answers themselves. */
+const keptBatch = keepAnswer({})
+
+const warningOf = (kept: unknown): string | undefined => {
+  const restored = restore<PaidAnswer>(kept, 0n)
+  return restored._tag === "Answer" ? restored.answer.balanceWarning : undefined
+}
+
+/** The services for running a batch. */
+interface Desk {
+  readonly ledger: Ledger["Service"]
+  readonly auth: Auth["Service"]
+  readonly metrics: Metrics
+  readonly requests: Requests["Service"]
+  readonly holdTtlMs: number
+}
+
+const takeHold = (
+  { auth, holdTtlMs, ledger, metrics }: Desk,
+  { arrivedAt, claim, principal, requestId, trace }: BatchRequest,
+  due: ReadonlyArray<Due>
+) => {
+  const opened: Opened = {
+    streamed: false,
+    queueMs: spanMs(performance.now() - arrivedAt),
+    traceId: traceIdOf(trace),
+    prices: []
+  }
+  const operation: Omit<HoldOperation, keyof Holder> = {
+    _tag: "Hold",
+    ...{ requestId, operation: "batch", model: "batch" },
+    atLeast: leastOf(due),
+    upTo: sum(due.map(({ bounds }) => bounds.upTo)),
+    // One kind of money pays for the whole batch, because each request's hold is carved out of this one.
+    simulated: due.every(({ bounds }) => bounds.simulated === true),
+    ...{ ttlMs: holdTtlMs, opened: keepOpened(opened), claim, charge: false }
+  }
+  return holding({ auth, metrics }, { principal }, (holder) => {
+    const hold: HoldOperation = { ...operation, ...holder }
+    return ledger.commit(hold, trace?.span)
+  })
+}
+
+/** Renews the batch's hold until it is interrupted. */
+const renewing = ({ holdTtlMs, ledger }: Desk, { principal, requestId }: BatchRequest): Effect.Effect<never> => {
+  // It adds nothing to the hold, because the parts that were carved out must not be held twice.
+  const renewed = ledger.commit({
+    _tag: "Extend",
+    ...{ requestId, accountId: principal.accountId, held: 0n, more: 0n, progress: 0n, ttlMs: holdTtlMs }
+  })
+  return Effect.forever(Effect.andThen(Effect.sleep(holdTtlMs / RENEWALS_PER_TTL), Effect.ignore(renewed)))
+}
+
+/** Releases the rest of the hold. `error` is null for a finished batch, and undefined when the client disconnected. */
+const close = (
+  { ledger }: Desk,
+  { claim, principal, requestId, trace }: BatchRequest,
+  error: Reason | null | undefined
+) => {
+  const keepClaim = error === null && claim !== undefined
+  return ledger.commit(
+    {
+      _tag: "Close",
+      ...{ requestId, accountId: principal.accountId, onlyIfExpired: false, resolvedModel: null, provider: null },
+      settle: error === null ? { cost: 0n } : undefined,
+      status: error === null ? "succeeded" : error === undefined ? "cancelled" : "failed",
+      keepClaim,
+      closed: { error: error == null ? null : keepReason(error) },
+      answer: keepClaim ? keptBatch : null
+    },
+    trace?.span
+  )
+}
+
+/** Frees the claims of requests with an unknown outcome once their hold has expired. */
+const free = ({ ledger }: Desk, { principal }: BatchRequest, { lapsed }: Before): Effect.Effect<void, Failure> =>
+  lapsed.length === 0
+    ? Effect.void
+    : Effect.asVoid(Effect.mapError(ledger.freeLapsed(principal.accountId, lapsed), storeUnavailable))
+
+/** Serves the remaining requests, and starts no more once one has failed. */
+const serving = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>, granted: Nano) =>
+  Effect.suspend(() => {
+    const served = [...before.served]
+    const shares = sharesOf(granted, due)
+    const progress: { failed: BatchOutcome["failed"] } = { failed: undefined }
+    const serveOne = ({ index, item }: Due, place: number) =>
+      Effect.suspend(() => {
+        if (progress.failed !== undefined) return Effect.void
+        return Effect.match(item.serve({ carvedFrom: request.requestId, holdAtMost: shares[place]! }), {
+          onSuccess: (one) => {
+            served[index] = one
+          },
+          onFailure: (failed) => {
+            if (progress.failed === undefined || index < progress.failed.index) {
+              progress.failed = { index, failure: failed }
+            }
+          }
+        })
+      })
+    const all = Effect.forEach(due, serveOne, { concurrency: CONCURRENCY, discard: true })
+    return Effect.map(all, () => ({ served, failed: progress.failed }))
+  })
+
+/** Serves the remaining requests within the granted hold, and closes the hold in every case. */
+const carried = (
+  desk: Desk,
+  restored: Restore,
+  request: BatchRequest,
+  [before, due, granted]: readonly [Before, ReadonlyArray<Due>, Nano]
+): Effect.Effect<BatchOutcome, Failure> =>
+  Effect.gen(function* () {
+    // Taking the hold has ended overdue holds.
+    const work = Effect.andThen(free(desk, request, before), serving(request, before, due, granted))
+    const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(desk, request))))
+    desk.metrics.ledger.closed()
+    if (Exit.isFailure(exit)) {
+      yield* Effect.ignore(close(desk, request, undefined))
+      return yield* Effect.failCause(exit.cause)
+    }
+    const { failed, served } = exit.value
+    const reason = failed === undefined ? null : failed.failure.reason
+    const closed = yield* Effect.mapError(close(desk, request, reason), storeUnavailable)
+    const balance = closed._tag === "Closed" ? balanceWarning(closed.posted) : undefined
+    return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
+  })
+
+const begun = (
+  desk: Desk,
+  restored: Restore,
+  request: BatchRequest,
+  [before, due]: readonly [Before, ReadonlyArray<Due>]
+): Effect.Effect<BatchOutcome, Failure> =>
+  Effect.gen(function* () {
+    const held = yield* takeHold(desk, request, due)
+    if (held._tag === "Granted") return yield* carried(desk, restored, request, [before, due, held.granted])
+    // Another attempt was faster, or a lapsed one has expired by now. What it stored decides.
+    if (held._tag === "Claimed") return yield* restored(runWith(desk)(request))
+    return yield* Effect.fail(refusalOf(desk.auth, request.principal.keyId, leastOf(due), held))
+  })
+
+const runWith =
+  (desk: Desk) =>
+  (request: BatchRequest): Effect.Effect<BatchOutcome, Failure> =>
+    Effect.gen(function* () {
+      const before = yield* lookUp(desk, request)
+      const { batch, served } = before
+      if (batch !== undefined && !batch.lapsed) {
+        yield* desk.auth.confirm(request.principal.keyId)
+        yield* noteReplay(desk.requests, request, batch.id)
+        // A request's answer is deleted a day after the request ended, which is before the batch's.
+        if (served.includes(undefined)) {
+          return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: batch.id })
+        }
+        const balance = warningOf(batch.answer)
+        return { requestId: batch.id, served, failed: undefined, balanceWarning: balance, replayed: true }
+      }
+      const due = yield* Effect.fromResult(dueOf(request, before))
+      yield* free(desk, request, before)
+      return yield* Effect.uninterruptibleMask((restored) => begun(desk, restored, request, [before, due]))
+    })
+
+/**
+ * Runs many paid requests in one call, until all are served or one fails. One hold covers the sum of their maximum costs. Each request
+ * takes its own hold out of it, has its own receipt and is settled separately. Served requests remain served and paid for, and the rest
+ * of the hold is released. Under an idempotency key, another attempt continues where the last one ended, and holds only for the
+ * remaining requests.
+ */
+export class Batch extends Context.Service<
+  Batch,
+  { readonly run: (request: BatchRequest) => Effect.Effect<BatchOutcome, Failure> }
+>()("tollgate/batches/Batch") {
+  static readonly layerFrom = (options: { readonly holdTtl: Duration.Duration }) =>
+    Layer.effect(
+      Batch,
+      Effect.gen(function* () {
+        const run = runWith({
+          ledger: yield* Ledger,
+          auth: yield* Auth,
+          metrics: yield* Metrics,
+          requests: yield* Requests,
+          holdTtlMs: Duration.toMillis(options.holdTtl)
+        })
+        return Batch.of({ run })
+      })
+    )
+}

@@ -1,0 +1,51 @@
+/** Shares out work on batches: one process at a time works on a batch, and no account's batches occupy a node alone. */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { type BatchRow, leaseBatch, releaseBatch, renewBatch } from "./BatchesSql.ts"
+import type { Outcome } from "../jobs/Jobs.ts"
+import { newResourceId } from "../platform/Ids.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+
+/** How long a silent process keeps a batch, and how often a living one renews its lease. */
+const LEASE_MS = 30_000
+const RENEWAL = "10 seconds"
+
+/** When to look again at a batch that another process holds. */
+const later: Outcome = { again: "1 second" }
+
+/** Limits the concurrent turns of each account on a node. */
+export const makeTurns = (most: number) => {
+  const taken = new Map<string, number>()
+  return <E>(accountId: string, turn: Effect.Effect<Outcome, E>): Effect.Effect<Outcome, E> =>
+    Effect.suspend(() => {
+      const before = taken.get(accountId) ?? 0
+      if (before >= most) return Effect.succeed(later)
+      taken.set(accountId, before + 1)
+      const over = Effect.sync(() => {
+        const left = taken.get(accountId)! - 1
+        if (left === 0) taken.delete(accountId)
+        else taken.set(accountId, left)
+      })
+      return Effect.ensuring(turn, over)
+    })
+}
+
+/**
+ * Runs a step of a batch under a lease, so that no other process works on it, and passes the current row. Before the step starts
+ * work that costs money, it must check that it still holds the batch.
+ */
+export const leased = (
+  sql: SqlClient.SqlClient,
+  id: string,
+  step: (batch: BatchRow) => Effect.Effect<Outcome, Unavailable>
+): Effect.Effect<Outcome, Unavailable> => {
+  const lease = { id, worker: newResourceId(), ms: LEASE_MS }
+  const renewing = Effect.forever(
+    Effect.andThen(Effect.sleep(RENEWAL), Effect.ignore(storeErrors(renewBatch(sql, lease))))
+  )
+  return Effect.acquireUseRelease(
+    storeErrors(leaseBatch(sql, lease)),
+    (batch) => (batch === undefined ? Effect.succeed(later) : Effect.raceFirst(step(batch), renewing)),
+    (batch) => (batch === undefined ? Effect.void : Effect.ignore(storeErrors(releaseBatch(sql, lease))))
+  )
+}

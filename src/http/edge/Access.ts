@@ -1,0 +1,352 @@
+import { Context, Effect, Fiber, Layer, SchemaAST, type Types } from "effect"
+import { type Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
+import { hash as digest } from "node:crypto"
+import { isDeepStrictEqual } from "node:util"
+import {
+  Caller,
+  Envelope,
+  InferenceAccess,
+  LegacyAccess,
+  LegacyEnvelope,
+  MessagesAccess,
+  MessagesEnvelope,
+  OpenAccess,
+  type Principal
+} from "../../../schemas/Access.ts"
+import { Operation, type OperationFacts } from "../../../schemas/Operation.ts"
+import type { KeyKind } from "../../account/Keys.ts"
+import { Auth } from "../../auth/Auth.ts"
+import { allows } from "../../auth/Scopes.ts"
+import { type Failure, failure, type Reason } from "../../domain/Failure.ts"
+import { problemsOf } from "../../domain/SchemaProblems.ts"
+import { Config } from "../../platform/config/Config.ts"
+import { type PolicyName, subjectOf } from "../../ratelimit/Limits.ts"
+import { RateLimiter } from "../../ratelimit/RateLimiter.ts"
+import { type ErrorForm, Exchange } from "./Exchange.ts"
+import { sentenceOfField } from "../FailureMessages.ts"
+import { respond } from "../Failures.ts"
+
+/** The maximum number of cached valid credentials, 32 bytes each. */
+const FAMILIAR_MAX = 10_000
+
+/** The hashes of the latest 10,000 credentials that were valid when last used. */
+const makeFamiliar = () => {
+  const hashes = new Set<string>()
+  return {
+    has: (hash: string): boolean => hashes.has(hash),
+    add: (hash: string): void => {
+      if (hashes.has(hash)) return
+      const [oldest] = hashes
+      if (hashes.size >= FAMILIAR_MAX && oldest !== undefined) hashes.delete(oldest)
+      hashes.add(hash)
+    },
+    drop: (hash: string): void => void hashes.delete(hash)
+  }
+}
+
+const hashOf = (credential: string): string => digest("sha256", credential, "base64")
+
+/** Counts requests against rate limits. */
+export const makeCounter = Effect.gen(function* () {
+  const config = yield* Config
+  const limiter = yield* RateLimiter
+  const judged =
+    (how: "consume" | "peek") =>
+    (
+      exchange: Exchange,
+      principal: Pick<Principal, "accountId" | "keyId" | "limitScale"> | undefined,
+      policy: PolicyName = "default"
+    ): Effect.Effect<void, Failure> => {
+      const subject = subjectOf(policy, principal, principal === undefined ? exchange.address() : "")
+      const scale = config.rateLimitScale * (principal?.limitScale ?? 1)
+      return Effect.flatMap(limiter[how](policy, subject, scale), (verdict) => {
+        exchange.verdict = verdict
+        if (verdict.admitted) return Effect.void
+        const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
+        return Effect.fail(failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds }))
+      })
+    }
+  return {
+    /**
+     * Counts the request, and fails when it exceeds the limit. A request without a valid key counts against the default limit, whatever
+     * its operation.
+     */
+    count: judged("consume"),
+    /** Fails when the request would exceed the limit, without counting it. */
+    look: judged("peek")
+  }
+})
+
+/** The facts of unlisted aliases, which have none of their own. */
+const unlisted = (): OperationFacts => ({ limit: "default", charge: "free" })
+
+/** The facts that an operation declares in the contract. */
+export const factsOf = ({ annotations }: HttpApiEndpoint.Top): OperationFacts =>
+  Context.getOrElse(annotations, Operation, unlisted)
+
+/** Names a request after its operation, in its trace and in the access log. */
+export const named = (
+  { line, span }: Pick<Exchange, "line" | "span">,
+  { method, path }: { readonly method: string; readonly path: string }
+): void => {
+  if (line !== undefined) line.route = path
+  if (span === undefined) return
+  span.name = `${method} ${path}`
+  span.set({ "http.route": path })
+}
+
+/** Turns a failure before the handler into an ordinary error response. */
+export const answered = <E, R>(
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, R>,
+  exchange: Exchange
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
+  Effect.catchIf(
+    app,
+    (error): error is Failure => (error as { readonly _tag?: string })._tag === "Failure",
+    (error) => Effect.succeed(respond(error, exchange))
+  ) as Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+
+/** The bearer token, or the key in `x-api-key` as one. */
+export const eitherOf = (headers: Headers.Headers): string | undefined => {
+  const { authorization, "x-api-key": key } = headers
+  if (authorization !== undefined && authorization !== "") return authorization
+  return key === undefined || key === "" ? undefined : `Bearer ${key}`
+}
+
+/** Checks a credential, and counts an invalid one against the client's address. */
+export const makeTried = Effect.gen(function* () {
+  const { count, look } = yield* makeCounter
+  const familiar = makeFamiliar()
+  return Effect.fnUntraced(function* <A>(exchange: Exchange, credential: string, read: Effect.Effect<A, Failure>) {
+    const hash = hashOf(credential)
+    // Any client can invent keys, and checking one costs a database read. So a credential that was never valid at this node is looked
+    // up only while its client address has requests left. A credential that was valid before is checked regardless of other clients at
+    // its address.
+    if (!familiar.has(hash)) yield* look(exchange, undefined)
+    const found = yield* Effect.tapError(read, ({ reason }) => {
+      // A credential that cannot be read now keeps its former standing, and does not count as a guess.
+      if (reason._tag === "StoreUnavailable") return Effect.void
+      familiar.drop(hash)
+      return count(exchange, undefined)
+    })
+    familiar.add(hash)
+    return found
+  })
+})
+
+/** Reads API keys. */
+export const makeAuthenticated = Effect.gen(function* () {
+  const auth = yield* Auth
+  const tried = yield* makeTried
+  return (exchange: Exchange, authorization: string | undefined, kind: KeyKind): Effect.Effect<Principal, Failure> =>
+    tried(exchange, authorization ?? "", auth.authenticate(authorization, kind))
+})
+
+/** Runs an operation for the caller that a request's credential stands for. */
+export type Access = (
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, Caller>,
+  options: { readonly endpoint: HttpApiEndpoint.Top }
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest>
+
+/** Decides whether the holder of a key may continue. `counted`: the request has already been counted. */
+export type Admit = (principal: Principal, counted: boolean) => Effect.Effect<void, Failure>
+
+/** A contract operation that requires a key. */
+interface AskedByKey {
+  readonly exchange: Exchange
+  readonly authorization: string | undefined
+  readonly kind: KeyKind
+  readonly endpoint: HttpApiEndpoint.Top
+}
+
+/** A read for the holder of a cached key, and the parallel check of the key. */
+interface Ahead<A, E, R> {
+  readonly exchange: Exchange
+  readonly admit: Admit
+  readonly read: Effect.Effect<Principal, Failure>
+  readonly as: (principal: Principal) => Effect.Effect<A, E, R>
+}
+
+const ahead = Effect.fnUntraced(function* <A, E, R>(known: Principal, { admit, as, exchange, read }: Ahead<A, E, R>) {
+  yield* admit(known, false)
+  const { verdict } = exchange
+  const begun = yield* Effect.forkChild(as(known), { startImmediately: true })
+  const principal = yield* Effect.onError(
+    Effect.tap(read, (fresh) => admit(fresh, true)),
+    () => Fiber.interrupt(begun)
+  )
+  // The response describes the rate limit window in which the request was counted.
+  exchange.verdict = verdict
+  if (isDeepStrictEqual(principal, known)) return yield* Fiber.join(begun)
+  yield* Fiber.interrupt(begun)
+  return yield* as(principal)
+})
+
+/**
+ * Admits the holder of a key. With a cached key, the operation's read and the check of the key query the database in parallel. The
+ * result is returned only if the key is unchanged.
+ */
+export const makeAdmitted = Effect.gen(function* () {
+  const auth = yield* Auth
+  const authenticated = yield* makeAuthenticated
+  return <E, R>(
+    { authorization, endpoint, exchange, kind }: AskedByKey,
+    app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | Caller>,
+    admit: Admit
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, Exclude<R, Caller>> => {
+    const read = authenticated(exchange, authorization, kind)
+    const as = (principal: Principal) => Effect.provideService(app, Caller, principal)
+    const { moves, scope } = factsOf(endpoint)
+    const known = endpoint.method === "GET" && moves !== true ? auth.remembered(authorization, kind) : undefined
+    if (known === undefined || (scope !== undefined && !allows(known.scopes, scope))) {
+      return Effect.flatMap(read, (principal) => Effect.andThen(admit(principal, false), as(principal)))
+    }
+    const again = Effect.tapError(read, () => Effect.sync(() => auth.forget(known.keyId)))
+    return ahead(known, { admit, exchange, read: again, as })
+  }
+})
+
+/**
+ * Counts a request of a principal for an operation, and records the principal in the request's span. Fails when the request exceeds the
+ * limit.
+ */
+export const makeAdmit = Effect.map(
+  makeCounter,
+  ({ count }) =>
+    (exchange: Exchange, principal: Principal, endpoint: HttpApiEndpoint.Top): Effect.Effect<void, Failure> => {
+      exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
+      return count(exchange, principal, factsOf(endpoint).limit)
+    }
+)
+
+/** Makes the access of inference keys to operations whose errors have a given form. */
+export const makeByInferenceKey = Effect.gen(function* () {
+  const auth = yield* Auth
+  const admit = yield* makeAdmit
+  const admitted = yield* makeAdmitted
+  return (errors: ErrorForm): Access =>
+    (app, { endpoint }) =>
+      Effect.withFiber((fiber) => {
+        const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const authorization = errors === "messages" ? eitherOf(headers) : headers["authorization"]
+        const exchange = fiber.getRef(Exchange)
+        exchange.errors = errors
+        named(exchange, endpoint)
+        const goOn: Admit = (principal, counted) => (counted ? Effect.void : admit(exchange, principal, endpoint))
+        // The hold of a paid operation checks the key again, so a cached one is sufficient up to there.
+        const known = factsOf(endpoint).charge === "free" ? undefined : auth.remembered(authorization, "inference")
+        return answered(
+          known === undefined
+            ? admitted({ exchange, authorization, kind: "inference", endpoint }, app, goOn)
+            : Effect.flatMap(goOn(known, false), () => Effect.provideService(app, Caller, known)),
+          exchange
+        )
+      })
+})
+
+const inferenceAccess = Layer.effectContext(
+  Effect.map(makeByInferenceKey, (bearer) =>
+    Context.make(InferenceAccess, InferenceAccess.of({ bearer: bearer("standard") })).pipe(
+      Context.add(LegacyAccess, LegacyAccess.of({ bearer: bearer("legacy") })),
+      // The first of the two security schemes reads both headers, and its result is final.
+      Context.add(MessagesAccess, MessagesAccess.of({ bearer: bearer("messages"), apiKey: bearer("messages") }))
+    )
+  )
+)
+
+/**
+ * Counts a request that needs no key against the default limit: that of its key if it has a valid one of either kind, or else of the
+ * client's address. A key that cannot be read now counts as none.
+ */
+const makeCountOpen = Effect.gen(function* () {
+  const auth = yield* Auth
+  const { count } = yield* makeCounter
+  const tried = yield* makeTried
+  const read = (authorization: string): Effect.Effect<Principal, Failure> =>
+    Effect.catchIf(
+      auth.authenticate(authorization, "inference"),
+      ({ reason }) => reason._tag === "WrongKeyKind",
+      () => auth.authenticate(authorization, "management")
+    )
+  return (exchange: Exchange, authorization: string | undefined): Effect.Effect<void, Failure> => {
+    if (authorization === undefined || authorization === "") return count(exchange, undefined)
+    const known = auth.remembered(authorization, "inference") ?? auth.remembered(authorization, "management")
+    if (known !== undefined) return count(exchange, known)
+    return Effect.matchEffect(tried(exchange, authorization, read(authorization)), {
+      onSuccess: (principal) => count(exchange, principal),
+      onFailure: (failed) => {
+        if (failed.reason._tag === "RateLimitExceeded") return Effect.fail(failed)
+        // The attempt with an invalid key has already been counted against the address.
+        return failed.reason._tag === "StoreUnavailable" ? count(exchange, undefined) : Effect.void
+      }
+    })
+  }
+})
+
+const openAccess = Layer.effect(
+  OpenAccess,
+  Effect.gen(function* () {
+    const count = yield* makeCountOpen
+    return OpenAccess.of((app, { endpoint }) =>
+      Effect.withFiber((fiber) => {
+        const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const exchange = fiber.getRef(Exchange)
+        named(exchange, endpoint)
+        return answered(Effect.andThen(count(exchange, headers["authorization"]), app), exchange)
+      })
+    )
+  })
+)
+
+const wholes: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers", Payload: "body" }
+
+/** Whether an operation has a period parameter. */
+const takesPeriod = ({ query }: HttpApiEndpoint.Top): boolean =>
+  query !== undefined &&
+  SchemaAST.isObjects(query.ast) &&
+  query.ast.propertySignatures.some(({ name }) => name === "period")
+
+/** An invalid period has an error code of its own in every operation. */
+const reasonOf = (
+  endpoint: HttpApiEndpoint.Top,
+  kind: string,
+  problems: Extract<Reason, { readonly _tag: "ValidationError" }>["problems"]
+): Reason => {
+  const [problem] = problems
+  return kind === "Query" && /^period\b/.test(problem.field) && takesPeriod(endpoint)
+    ? { _tag: "InvalidPeriod", detail: sentenceOfField(problem) }
+    : { _tag: "ValidationError", problems }
+}
+
+/** The query parameters of a URL, numbers as such; undefined for an error in another part of the request. */
+const foundIn = (url: string, kind: string): Readonly<Record<string, unknown>> | undefined => {
+  const [, query] = url.split("?", 2)
+  if (kind !== "Query" || query === undefined) return undefined
+  const parameters = new URLSearchParams(query)
+  return Object.fromEntries(
+    [...parameters].map(([name, text]) => [name, /^-?\d{1,15}$/.test(text) ? Number(text) : text])
+  )
+}
+
+/** The contract decodes path and query. Their errors have the same form as errors in a body. */
+const ofSchemaError = (
+  error: HttpApiError.HttpApiSchemaError,
+  { endpoint }: { readonly endpoint: HttpApiEndpoint.Top }
+) => {
+  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error.cause)
+  return Effect.gen(function* () {
+    const exchange = yield* Exchange
+    const { url } = yield* HttpServerRequest.HttpServerRequest
+    const problems = problemsOf(error.cause.issue, wholes[error.kind] ?? "body", foundIn(url, error.kind))
+    return respond(failure(reasonOf(endpoint, error.kind, problems)), exchange)
+  })
+}
+
+const envelopes = Layer.mergeAll(
+  HttpApiMiddleware.layerSchemaErrorTransform(Envelope, ofSchemaError),
+  HttpApiMiddleware.layerSchemaErrorTransform(LegacyEnvelope, ofSchemaError),
+  HttpApiMiddleware.layerSchemaErrorTransform(MessagesEnvelope, ofSchemaError)
+)
+
+export const layer = Layer.mergeAll(inferenceAccess, openAccess, envelopes)

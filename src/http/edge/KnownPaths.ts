@@ -1,0 +1,104 @@
+/** The paths of the service, and the answer to requests without a route. */
+import type { HttpApiEndpoint } from "effect/http-api"
+import { Api } from "../../../schemas/Api.ts"
+import type { Reason } from "../../domain/Failure.ts"
+import { FILES_PATH } from "../../platform/files/Media.ts"
+import type { ErrorForm } from "./Exchange.ts"
+
+export const API_PREFIX = "/api/v1"
+
+/** The OpenAPI document, which does not list itself. */
+export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
+
+/** Where the MCP server is. */
+export const MCP_PATH = "/mcp"
+
+/** The path of a file, by its id. */
+export const FILE_ROUTE = `${FILES_PATH}/:id` as const
+
+/** Endpoint groups with an error form of their own. */
+const forms: Readonly<Record<string, ErrorForm>> = {
+  legacy: "legacy",
+  legacyVideos: "legacy",
+  sessions: "legacy",
+  messages: "messages"
+}
+
+/** A path with operations, and their methods. A HEAD request takes the route of GET. */
+export interface KnownPath {
+  readonly path: string
+  readonly methods: ReadonlySet<string>
+  readonly allowed: ReadonlyArray<string>
+  readonly form: ErrorForm
+}
+
+const listed = (): ReadonlyArray<KnownPath> => {
+  const methodsByPath = new Map<string, Set<string>>([
+    [OPENAPI_PATH, new Set(["GET"])],
+    [FILE_ROUTE, new Set(["GET"])]
+  ])
+  const formByPath = new Map<string, ErrorForm>()
+  for (const [name, group] of Object.entries(Api.groups)) {
+    for (const endpoint of Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>) {
+      methodsByPath.set(endpoint.path, (methodsByPath.get(endpoint.path) ?? new Set()).add(endpoint.method))
+      formByPath.set(endpoint.path, forms[name] ?? "standard")
+    }
+  }
+  return Array.from(methodsByPath, ([path, methods]) => ({
+    path,
+    methods,
+    allowed: methods.has("GET") ? [...methods, "HEAD"] : [...methods],
+    form: formByPath.get(path) ?? "standard"
+  }))
+}
+
+export const knownPaths: ReadonlyArray<KnownPath> = listed()
+
+const patterns = knownPaths.map((known) => {
+  const parts = known.path.split("/").map((part) => (part.startsWith(":") ? "[^/]+" : part.replaceAll(".", "\\.")))
+  return { known, pattern: new RegExp(`^${parts.join("/")}/?$`) }
+})
+
+const knownAt = (path: string): KnownPath | undefined => patterns.find(({ pattern }) => pattern.test(path))?.known
+
+/** Prefixes that clients send when their base URL is not the API's: without it, with half of it, or with one too many. */
+const MISPLACED = /^(?:\/(?:api|v1))*(?=\/|$)/
+
+/** The path of the operation that a wrong path was probably meant for. */
+const meantBy = (path: string): string | undefined => {
+  const meant = API_PREFIX + path.replace(MISPLACED, "")
+  return meant !== path && knownAt(meant) !== undefined ? meant : undefined
+}
+
+/** Whether a path is probably that of an operation, with a wrong prefix. */
+export const isMisplaced = (path: string): boolean => meantBy(path) !== undefined
+
+const hintFor = (path: string): string | undefined => {
+  if (path.endsWith(MCP_PATH)) return `the MCP server is at ${MCP_PATH}`
+  const meant = meantBy(path)
+  if (meant !== undefined) return `this operation is at ${meant}`
+  return path.startsWith(`${API_PREFIX}/`) ? undefined : `the API is below ${API_PREFIX}`
+}
+
+export interface Unrouted {
+  readonly reason: Reason
+  readonly form: ErrorForm | undefined
+}
+
+const MODELS = `${API_PREFIX}/models/`
+
+/** Why a request has no route. `path` is the normalised path, `asked` the original one. */
+export const unrouted = (method: string, path: string, asked: string): Unrouted => {
+  const known = knownAt(path)
+  // A path that cannot be decoded has no route even if its method is allowed.
+  if (known !== undefined && !known.allowed.includes(method)) {
+    return { reason: { _tag: "MethodNotAllowed", method, allowed: known.allowed }, form: known.form }
+  }
+  // The id of a model may contain slashes, so any path below may be one.
+  if (path.startsWith(MODELS) && (method === "GET" || method === "HEAD")) {
+    return { reason: { _tag: "NotFound", what: "model", id: path.slice(MODELS.length) }, form: undefined }
+  }
+  // Under messages, only Anthropic's clients request operations that do not exist, such as batches.
+  const form = path.startsWith(`${API_PREFIX}/messages/`) ? "messages" : undefined
+  return { reason: { _tag: "UnknownRoute", method, path: asked, hint: hintFor(path) }, form }
+}

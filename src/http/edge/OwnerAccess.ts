@@ -1,0 +1,146 @@
+/** Admits owners to the console: by a session cookie, and only from pages of this service. */
+import { Effect, Layer } from "effect"
+import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { Owner, OwnerAccess, type Signed, SignInAccess } from "../../../schemas/Access.ts"
+import { stoppedAccount } from "../../account/Accounts.ts"
+import { isCsrfTokenOf, OwnerSessions } from "../../account/OwnerSessions.ts"
+import { type Failure, failure } from "../../domain/Failure.ts"
+import { PublicUrl } from "../../platform/outbound/PublicUrl.ts"
+import type { PolicyName } from "../../ratelimit/Limits.ts"
+import { answered, factsOf, makeCounter, makeTried, named } from "./Access.ts"
+import { sessionCookie } from "../handlers/console/Cookie.ts"
+import { Exchange } from "./Exchange.ts"
+
+const notSignedIn = failure({ _tag: "NotSignedIn" })
+
+const crossSite = (header: string): Failure => failure({ _tag: "CrossSiteRequest", header })
+
+const originOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).origin : undefined)
+
+const hostOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).host : undefined)
+
+/**
+ * The header that shows that a request comes from a page of another site (Fetch Metadata, W3C; RFC 6454); undefined when none does. A
+ * browser always sends one of the two with a request other than GET, and no page can set them. Other clients may omit both.
+ */
+const foreign = (
+  { host, origin, "sec-fetch-site": site }: Headers.Headers,
+  base: string
+): "Sec-Fetch-Site" | "Origin" | undefined => {
+  if (site !== undefined && site !== "same-origin" && site !== "none") return "Sec-Fetch-Site"
+  if (origin === undefined || origin === originOf(base) || (host !== undefined && hostOf(origin) === host))
+    return undefined
+  return "Origin"
+}
+
+/** Fails for a request that a page of another site may have sent. */
+const fromHere = (
+  endpoint: HttpApiEndpoint.Top,
+  headers: Headers.Headers,
+  base: string
+): Effect.Effect<void, Failure> => {
+  const header = endpoint.method === "GET" ? undefined : foreign(headers, base)
+  return header === undefined ? Effect.void : Effect.fail(crossSite(header))
+}
+
+/** A request with the cookie of a session, or without. */
+interface AskedBySession {
+  readonly exchange: Exchange
+  readonly endpoint: HttpApiEndpoint.Top
+  readonly headers: Headers.Headers
+  /** The limit that the request counts against. */
+  readonly limit: PolicyName
+}
+
+/**
+ * Reads sessions: `has` says whether a request has the cookie of one, and `as` runs an operation for the owner that is signed in with
+ * it.
+ */
+export const makeBySession = Effect.gen(function* () {
+  const { count } = yield* makeCounter
+  const sessions = yield* OwnerSessions
+  const publicUrl = yield* PublicUrl
+  const tried = yield* makeTried
+  const signed = (token: string): Effect.Effect<Signed, Failure> =>
+    sessions.find(token).pipe(
+      Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+      Effect.flatMap((row) => {
+        if (row === undefined) return Effect.fail(notSignedIn)
+        const stopped = stoppedAccount(row.state, row.state_reason)
+        if (stopped !== undefined) return Effect.fail(stopped)
+        return Effect.succeed({
+          ...{ sessionId: row.id, accountId: row.account_id },
+          ...{ email: row.email, limitScale: row.limit_scale }
+        })
+      })
+    )
+  const cookieOf = ({ byHttps }: Exchange) => sessionCookie(publicUrl.base(), byHttps())
+  return {
+    has: (exchange: Exchange, headers: Headers.Headers): boolean =>
+      cookieOf(exchange).tokensIn(headers["cookie"]).length > 0,
+    as: <E, R>(
+      { endpoint, exchange, headers, limit }: AskedBySession,
+      app: (owner: Signed) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
+      const cookie = cookieOf(exchange)
+      const tokens = cookie.tokensIn(headers["cookie"])
+      // With two cookies, another site's page has set one of them, and nothing shows which.
+      const token = tokens.length === 1 ? (tokens[0] ?? "") : ""
+      const admitted = Effect.gen(function* () {
+        yield* fromHere(endpoint, headers, publicUrl.base())
+        const owner = yield* tried(exchange, token, signed(token))
+        exchange.span?.set({ "svc.account_id": owner.accountId })
+        yield* count(exchange, { ...owner, keyId: owner.sessionId }, limit)
+        if (endpoint.method !== "GET" && !isCsrfTokenOf(token, headers["x-csrf-token"] ?? "")) {
+          return yield* crossSite("X-CSRF-Token")
+        }
+        return yield* app(owner)
+      })
+      return Effect.map(answered(admitted, exchange), (response) =>
+        // Without a cookie, a page of another site may have sent the request, because browsers withhold the cookie from it.
+        response.status === 401 && tokens.length > 0
+          ? HttpServerResponse.setHeader(response, "set-cookie", cookie.none)
+          : response
+      )
+    }
+  }
+})
+
+const ownerAccess = Layer.effect(
+  OwnerAccess,
+  Effect.map(makeBySession, ({ as }) => {
+    const session: Parameters<typeof OwnerAccess.of>[0]["session"] = (app, { endpoint }) =>
+      Effect.gen(function* () {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const exchange = yield* Exchange
+        named(exchange, endpoint)
+        const { limit } = factsOf(endpoint)
+        return yield* as({ endpoint, exchange, headers, limit }, (owner) => Effect.provideService(app, Owner, owner))
+      })
+    return OwnerAccess.of({ session, secureSession: session })
+  })
+)
+
+const signInAccess = Layer.effect(
+  SignInAccess,
+  Effect.gen(function* () {
+    const { count } = yield* makeCounter
+    const publicUrl = yield* PublicUrl
+    return SignInAccess.of((app, { endpoint }) =>
+      Effect.gen(function* () {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const exchange = yield* Exchange
+        named(exchange, endpoint)
+        const admitted = Effect.gen(function* () {
+          yield* count(exchange, undefined, factsOf(endpoint).limit)
+          yield* fromHere(endpoint, headers, publicUrl.base())
+          return yield* app
+        })
+        return yield* answered(admitted, exchange)
+      })
+    )
+  })
+)
+
+export const layer = Layer.mergeAll(ownerAccess, signInAccess)

@@ -1,0 +1,281 @@
+import { NodeHttpServer } from "@effect/platform-node"
+import { ByteSize, Duration, Effect, Layer } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { createServer, type Server, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { Api } from "../../../schemas/Api.ts"
+import { failure, type Reason } from "../../domain/Failure.ts"
+import { Config } from "../../platform/config/Config.ts"
+import { newRequestId } from "../../platform/Ids.ts"
+import { Metrics } from "../../platform/telemetry/Metrics.ts"
+import { Tracing } from "../../platform/telemetry/Tracing.ts"
+import { cannotListen, type StartError } from "../../platform/config/Variables.ts"
+import { headersOfUncounted } from "../../ratelimit/Headers.ts"
+import { subjectOf } from "../../ratelimit/Limits.ts"
+import { RateLimiter } from "../../ratelimit/RateLimiter.ts"
+import { layer as access } from "./Access.ts"
+import { makeAccessLog } from "./AccessLog.ts"
+import { clientAddress } from "./Address.ts"
+import { layer as batch } from "../handlers/Batch.ts"
+import { layer as batches } from "../handlers/Batches.ts"
+import { layer as batchFiles } from "../handlers/BatchFiles.ts"
+import { MAX_BODY_BYTES } from "./Body.ts"
+import { layer as chat } from "../handlers/Chat.ts"
+import { layer as consolePages } from "../handlers/Console.ts"
+import { layer as consoleManagementKeys } from "../handlers/console/ManagementKeys.ts"
+import { layer as consolePhone } from "../handlers/console/Phone.ts"
+import { layer as consoleSession } from "../handlers/console/Session.ts"
+import { layer as consoleSignIn } from "../handlers/console/SignIn.ts"
+import { layer as consoleTopUps } from "../handlers/console/TopUps.ts"
+import { makeDirect } from "./Direct.ts"
+import { layer as documentation } from "../handlers/Documentation.ts"
+import { keepEarly } from "./Early.ts"
+import { layer as edge } from "./Edge.ts"
+import { layer as embeddings } from "../handlers/Embeddings.ts"
+import { bodyOf, headersOf, table } from "../Failures.ts"
+import { layer as files } from "../handlers/Files.ts"
+import { layer as images } from "../handlers/Images.ts"
+import { layer as keyOrSession } from "./KeyOrSession.ts"
+import { type Direct, leanServer } from "./Lean.ts"
+import { layer as legacyChat } from "../handlers/LegacyChat.ts"
+import { layer as managementAccount } from "../handlers/management/Account.ts"
+import { layer as managementAudit } from "../handlers/management/Audit.ts"
+import { layer as managementKeys } from "../handlers/management/Keys.ts"
+import { layer as managementPresets } from "../handlers/management/Presets.ts"
+import { layer as managementProjects } from "../handlers/management/Projects.ts"
+import { layer as managementUsage } from "../handlers/management/Usage.ts"
+import { layer as managementWebhooks } from "../handlers/management/Webhooks.ts"
+import { layer as mcp } from "./Mcp.ts"
+import { layer as messages } from "../handlers/Messages.ts"
+import { layer as models } from "../handlers/Models.ts"
+import { observe } from "./Observed.ts"
+import { layer as ownerAccess } from "./OwnerAccess.ts"
+import { layer as payments } from "../handlers/Payments.ts"
+import { layer as rerank } from "../handlers/Rerank.ts"
+import { layer as requests } from "../handlers/Requests.ts"
+import { layer as responses } from "../handlers/Responses.ts"
+import { layer as search } from "../handlers/Search.ts"
+import { layer as sessions } from "../handlers/Sessions.ts"
+import { layer as speech } from "../handlers/Speech.ts"
+import { endStalled } from "./Stalled.ts"
+import { type Placed, responsesUntil, Stopping } from "./Stopping.ts"
+import { layer as usage } from "../handlers/Usage.ts"
+import { legacyVideos, videos } from "../handlers/Videos.ts"
+import { layer as webhooks } from "../handlers/Webhooks.ts"
+
+/** How long the server waits for slow clients, in milliseconds. */
+export interface Patience {
+  /** For all headers of a request. */
+  readonly headersMs: number
+  /** For the whole request. */
+  readonly requestMs: number
+  /** The interval of checks for both. */
+  readonly checkMs: number
+  /**
+   * For the next request on a connection. This exceeds the idle timeouts of common load balancers; otherwise they would reuse a
+   * connection while it closes.
+   */
+  readonly keepAliveMs: number
+  /** For a client to close a connection after a final error response, because a reset could destroy the response. */
+  readonly lingerMs: number
+  /** For the next request of a client with a response that began before shutdown, once its connection is idle. */
+  readonly restMs: number
+  /**
+   * For a client to take any of the bytes written to it. A provider's silence does not count, because nothing waits to be taken then.
+   */
+  readonly stalledMs: number
+}
+
+export const patience: Patience = {
+  headersMs: 15_000,
+  requestMs: 120_000,
+  checkMs: 5_000,
+  keepAliveMs: 75_000,
+  lingerMs: 1_000,
+  restMs: 1_000,
+  stalledMs: 60_000
+}
+
+/** A model id in a path has at most 160 characters, and three times that when escaped. */
+const MAX_PARAM_LENGTH = 512
+
+const reasonOfSocket = (code: string | undefined): Reason => {
+  switch (code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return { _tag: "RequestTimeout" }
+    case "HPE_HEADER_OVERFLOW":
+      return { _tag: "ValidationError", problems: [{ field: "headers", message: "must be shorter" }] }
+    default:
+      return {
+        _tag: "ValidationError",
+        problems: [{ field: "request", message: "must be a well-formed HTTP request" }]
+      }
+  }
+}
+
+interface ClientSocket extends Socket {
+  /** Node's internal reference to the response being written to a connection. */
+  readonly _httpMessage?: ServerResponse | null
+}
+
+/** Whether a response would be read as the middle of another one. */
+const isAnswering = ({ _httpMessage: response }: ClientSocket): boolean => response?.headersSent === true
+
+/** Answers connections without a valid request, because their input was too slow or not HTTP, with the same envelope and headers. */
+const answerSocket = (server: Server, lingerMs: number) =>
+  Effect.gen(function* () {
+    const { http, rateLimitScale, sandbox } = yield* Config
+    const limiter = yield* RateLimiter
+    const run = Effect.runForkWith(yield* Effect.context())
+    const answered = new WeakSet<ClientSocket>()
+    server.on("clientError", (error: NodeJS.ErrnoException, stream: Duplex) => {
+      const socket = stream as ClientSocket
+      // Each further chunk of non-HTTP input raises an error of its own.
+      if (answered.has(socket)) return
+      const isLost = () => error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)
+      if (isLost()) return void socket.destroy()
+      const failed = failure(reasonOfSocket(error.code))
+      const address = clientAddress(socket.remoteAddress, undefined, http.trustedProxies)
+      const seen = limiter.peek("default", subjectOf("default", undefined, address), rateLimitScale)
+      const answer = Effect.map(seen, (verdict) => {
+        if (isLost()) return void socket.destroy()
+        answered.add(socket)
+        const body = JSON.stringify(bodyOf(failed))
+        const headers = {
+          "content-type": "application/json",
+          "content-length": String(Buffer.byteLength(body)),
+          "x-request-id": newRequestId(),
+          ...headersOfUncounted(verdict),
+          ...(sandbox ? { "x-svc-sandbox": "true" } : {}),
+          ...headersOf(failed),
+          connection: "close"
+        }
+        const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+        socket.end(`HTTP/1.1 ${table[failed.reason._tag].status} \r\n${head.join("")}\r\n${body}`)
+        // A client that keeps its side open would keep the connection for ever.
+        const timer = setTimeout(() => socket.destroy(), lingerMs)
+        socket.once("close", () => clearTimeout(timer))
+      })
+      run(answer)
+    })
+  })
+
+/** Serves nothing directly. */
+const noneDirect: Effect.Effect<Direct | undefined> = Effect.undefined
+
+/** Closes the connection of a response unless another request has arrived on it. */
+const closeIdle = (response: Placed): void => {
+  if (response.isNewest()) response.req.socket.destroy()
+}
+
+/**
+ * Only the listening socket, with the given time limits. The code that provides the handler decides what it serves, besides direct
+ * requests.
+ */
+export const layerListening = <R = never>(
+  patience: Patience,
+  makeDirect: Effect.Effect<Direct | undefined, never, R> = noneDirect
+) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { http, shutdownDelay, shutdownGrace } = yield* Config
+      const server = createServer({
+        ServerResponse: responsesUntil(yield* Stopping),
+        headersTimeout: patience.headersMs,
+        requestTimeout: patience.requestMs,
+        connectionsCheckingInterval: patience.checkMs,
+        keepAliveTimeout: patience.keepAliveMs,
+        // The server supports no other protocol. Node does not manage an upgraded connection any more: not when it is idle, not when
+        // its client keeps its side open, and not at shutdown.
+        shouldUpgradeCallback: () => false,
+        // Node would answer without a body. The edge rejects the request with the error envelope.
+        requireHostHeader: false
+      })
+      const restMs = Math.min(patience.restMs, Duration.toMillis(shutdownDelay))
+      const beginLine = yield* makeAccessLog
+      const closed = (response: ServerResponse) => {
+        // A server that stops listening closes the connections that are idle at that time. Busy ones are closed after a short idle
+        // time, because a client with a stream that began before shutdown does not know of it.
+        if (!server.listening) setTimeout(closeIdle, restMs, response as Placed)
+      }
+      observe(server, yield* Metrics, yield* Tracing, closed, beginLine)
+      const early = keepEarly(server)
+      // An unknown expectation may be ignored. Node would answer 417 without a body.
+      server.on("checkExpectation", (request, response) => server.emit("request", request, response))
+      yield* answerSocket(server, patience.lingerMs)
+      yield* endStalled(server, patience)
+      const { host, port } = http
+      const direct = yield* makeDirect
+      const listening = Layer.effect(
+        HttpServer.HttpServer,
+        Effect.map(HttpServer.HttpServer, (made) => leanServer(made, server, { direct, early }))
+      ).pipe(
+        Layer.provideMerge(NodeHttpServer.layer(() => server, { port, host, gracefulShutdownTimeout: shutdownGrace }))
+      )
+      type Provided = Layer.Success<typeof listening>
+      return Layer.catchTag(listening, "ServeError", ({ cause }) =>
+        Layer.effectContext<Provided, StartError, never>(
+          Effect.fail(cannotListen("", http, (cause as NodeJS.ErrnoException | undefined)?.code))
+        )
+      )
+    })
+  )
+
+const routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api).pipe(
+    Layer.provide(
+      Layer.mergeAll(
+        chat,
+        legacyChat,
+        sessions,
+        messages,
+        embeddings,
+        rerank,
+        speech,
+        images,
+        search,
+        videos,
+        legacyVideos,
+        batch,
+        batches,
+        batchFiles,
+        requests,
+        responses,
+        usage,
+        webhooks,
+        models,
+        managementKeys,
+        managementProjects,
+        managementPresets,
+        managementWebhooks,
+        managementAudit,
+        managementUsage,
+        managementAccount,
+        consoleSignIn,
+        consoleSession,
+        consolePhone,
+        consoleManagementKeys,
+        consoleTopUps,
+        payments
+      )
+    ),
+    Layer.provide(Layer.mergeAll(access, keyOrSession, ownerAccess))
+  ),
+  files,
+  consolePages,
+  documentation,
+  mcp,
+  edge
+)
+
+/** The public server: everything in `Api`, behind the edge. Provides the address on which it listens. */
+export const layer = HttpRouter.serve(routes, {
+  disableLogger: true,
+  disableListenLog: true,
+  routerConfig: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true }
+}).pipe(
+  Layer.provideMerge(layerListening(patience, makeDirect)),
+  Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_BODY_BYTES)))
+)

@@ -1,0 +1,111 @@
+import { Effect, Layer } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../../schemas/Access.ts"
+import { Api } from "../../../schemas/Api.ts"
+import { type BatchObject, NewBatch } from "../../../schemas/inference/Batches.ts"
+import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
+import { decoder } from "../../dialects/Decode.ts"
+import { basePolicy } from "../../dialects/Routing.ts"
+import { type Failure, failure } from "../../domain/Failure.ts"
+import { Batches, noBatch } from "../../batches/Batches.ts"
+import type { BatchRow } from "../../batches/BatchesSql.ts"
+import { Ledger } from "../../ledger/Ledger.ts"
+import { keptNowhere } from "./BatchFiles.ts"
+import { readJson } from "../edge/Body.ts"
+import { answered } from "./Chat.ts"
+import { replayHeader } from "./ChatOperation.ts"
+import { funded } from "./Funds.ts"
+import { claimOf } from "../edge/Idempotency.ts"
+
+const decodeBatch = decoder(NewBatch, { strict: true })
+
+const secondsOf = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1_000))
+
+/** A batch as the API shows it. */
+export const batchObjectOf = (row: BatchRow): BatchObject => ({
+  id: row.id,
+  object: "batch",
+  endpoint: row.endpoint,
+  errors: row.errors === null ? null : { object: "list", data: row.errors },
+  input_file_id: row.input_file_id,
+  completion_window: "24h",
+  status: row.status,
+  output_file_id: row.output_file_id,
+  error_file_id: row.error_file_id,
+  created_at: Math.floor(row.created_at.getTime() / 1_000),
+  in_progress_at: secondsOf(row.in_progress_at),
+  expires_at: Math.floor(row.expires_at.getTime() / 1_000),
+  finalizing_at: secondsOf(row.finalizing_at),
+  completed_at: secondsOf(row.completed_at),
+  failed_at: secondsOf(row.failed_at),
+  expired_at: secondsOf(row.expired_at),
+  cancelling_at: secondsOf(row.cancelling_at),
+  cancelled_at: secondsOf(row.cancelled_at),
+  request_counts: { total: row.total, completed: row.completed, failed: row.failed },
+  metadata: row.metadata
+})
+
+const said = (row: BatchRow, headers: Readonly<Record<string, string>> = {}) =>
+  HttpServerResponse.jsonUnsafe(batchObjectOf(row), { headers })
+
+const stored = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.mapError(effect, (error) =>
+    (error as { readonly _tag?: string })._tag === "Unavailable"
+      ? failure({ _tag: "StoreUnavailable" }, error)
+      : (error as unknown as Failure)
+  )
+
+const batches = Effect.gen(function* () {
+  const service = yield* Batches
+  const ledger = yield* Ledger
+  const one = (take: Batches["Service"]["find"], id: string) =>
+    Effect.gen(function* () {
+      const { accountId } = yield* Caller
+      const row = yield* stored(take(accountId, id))
+      return row === undefined ? yield* Effect.fail(noBatch(id)) : said(row)
+    })
+  return {
+    create: (request: HttpServerRequest.HttpServerRequest) =>
+      Effect.gen(function* () {
+        const principal = yield* Caller
+        const body = yield* readJson(request)
+        const wire = yield* Effect.fromResult(decodeBatch(body))
+        const { endpoint, input_file_id: inputFileId, metadata = null, output_expires_after: kept } = wire
+        const claim = yield* Effect.fromResult(claimOf(request.headers["idempotency-key"], "POST", "/batches", body))
+        const outputTtlSeconds = kept?.seconds ?? null
+        const keeps = basePolicy(principal).dataPolicy !== "zero_retention"
+        const allowed = keeps ? Effect.provideService(funded(ledger), Caller, principal) : Effect.fail(keptNowhere)
+        const asked = { principal, inputFileId, endpoint, metadata, outputTtlSeconds, claim, allowed }
+        const { replayed, row } = yield* stored(service.create(asked))
+        return said(row, replayHeader(replayed))
+      }),
+    list: ({ after, limit = DEFAULT_LIMIT }: { readonly after?: string; readonly limit?: number }) =>
+      Effect.gen(function* () {
+        const { accountId } = yield* Caller
+        const { more, rows } = yield* stored(service.list(accountId, { limit, after }))
+        return HttpServerResponse.jsonUnsafe({
+          object: "list",
+          data: rows.map(batchObjectOf),
+          first_id: rows[0]?.id ?? null,
+          last_id: rows.at(-1)?.id ?? null,
+          has_more: more
+        })
+      }),
+    find: (id: string) => one(service.find, id),
+    cancel: (id: string) => one(service.cancel, id)
+  }
+})
+
+/** `/batches`: background batches. */
+export const layer = Layer.unwrap(
+  Effect.map(batches, ({ cancel, create, find, list }) =>
+    HttpApiBuilder.group(Api, "batches", (handlers) =>
+      handlers
+        .handleRaw("createBatch", ({ request }) => answered(create(request)))
+        .handle("listBatches", ({ query }) => answered(list(query)))
+        .handle("getBatch", ({ params }) => answered(find(params.batch_id)))
+        .handle("cancelBatch", ({ params }) => answered(cancel(params.batch_id)))
+    )
+  )
+)

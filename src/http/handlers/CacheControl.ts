@@ -1,0 +1,33 @@
+import { Result } from "effect"
+import type { Headers } from "effect/http"
+import { DEFAULT_LIFE_SECONDS, MAX_LIFE_SECONDS } from "../../cache/Answers.ts"
+import { type Failure, invalid } from "../../domain/Failure.ts"
+import type { CacheWish } from "../../inference/CachedChat.ts"
+
+const SWITCH = "X-Svc-Cache"
+const LIFE = "X-Svc-Cache-TTL"
+
+const lifeOf = (header: string | undefined): Result.Result<number, Failure> => {
+  if (header === undefined) return Result.succeed(DEFAULT_LIFE_SECONDS)
+  const seconds = /^\d{1,9}$/.test(header.trim()) ? Number(header) : 0
+  return seconds >= 1 && seconds <= MAX_LIFE_SECONDS
+    ? Result.succeed(seconds)
+    : Result.fail(invalid(LIFE, `must be an integer from 1 to ${MAX_LIFE_SECONDS.toLocaleString("en-US")}`))
+}
+
+/** The cache wishes that differ from the default, for the fingerprint of a request; undefined if there are none. */
+export const wishedOf = ({ lifeSeconds, use }: CacheWish): Partial<CacheWish> | undefined => {
+  if (!use) return { use }
+  return lifeSeconds === DEFAULT_LIFE_SECONDS ? undefined : { lifeSeconds }
+}
+
+/** The cache wishes in the headers `X-Svc-Cache`, `X-Svc-Cache-TTL` and `Cache-Control`. `no-store` overrides the others. */
+export const cacheWishOf = (headers: Headers.Headers): Result.Result<CacheWish, Failure> => {
+  const wanted = headers["x-svc-cache"]?.trim().toLowerCase() ?? "true"
+  if (wanted !== "true" && wanted !== "false") return Result.fail(invalid(SWITCH, "must be true or false"))
+  const noStore = (headers["cache-control"] ?? "").split(",").some((one) => one.trim().toLowerCase() === "no-store")
+  return Result.map(lifeOf(headers["x-svc-cache-ttl"]), (lifeSeconds) => ({
+    use: wanted === "true" && !noStore,
+    lifeSeconds
+  }))
+}

@@ -1,0 +1,298 @@
+/** A paid chat operation of any dialect: turns an HTTP request into a service request, and its answer into a response. */
+import { Context, Effect, Result } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { Caller, type Principal } from "../../../schemas/Access.ts"
+import type { Snapshot } from "../../catalogue/Snapshot.ts"
+import { objectOf } from "../../dialects/Decode.ts"
+import { memberOf, type MemberNames } from "../../dialects/RefusedMember.ts"
+import { basePolicy } from "../../dialects/Routing.ts"
+import type { StreamEncoder, StreamOpening } from "../../dialects/StreamEncoder.ts"
+import type { ChatWish, Decoded } from "../../dialects/Wish.ts"
+import { type Failure, failure, invalid } from "../../domain/Failure.ts"
+import type { Model } from "../../domain/Model.ts"
+import type { RoutingPolicy } from "../../domain/Plan.ts"
+import type { OpenReasoning } from "../../domain/Reasoning.ts"
+import type { Answer } from "../../inference/Answer.ts"
+import { Inference } from "../../inference/Inference.ts"
+import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
+import type { ChatRequest } from "../../inference/Request.ts"
+import type { Circumstances } from "../../inference/Surface.ts"
+import { Config } from "../../platform/config/Config.ts"
+import { readTraceContext } from "../../platform/telemetry/Tracing.ts"
+import { Presets, type ResolvedPreset } from "../../presets/Presets.ts"
+import { parseSteering } from "../../providers/sandbox/Steering.ts"
+import { blamed, listedIn, parseChain } from "../../router/Chain.ts"
+import { modelsOf } from "../../router/Router.ts"
+import { type Arrived, readJson } from "../edge/Body.ts"
+import { EventStream } from "../edge/EventStream.ts"
+import { Exchange } from "../edge/Exchange.ts"
+import { describe, logged, spoiled } from "../Failures.ts"
+import { claimOf } from "../edge/Idempotency.ts"
+import { type Taken, takePaid } from "./Preset.ts"
+
+/** The maximum number of ignored fields in the header. */
+const IGNORED_MAX = 32
+
+/** Percent-encodes a field's name, which may contain half a surrogate pair, for which there is no encoding. */
+const encoded = (name: string): string =>
+  encodeURIComponent(name.toWellFormed()).replaceAll("%5B", "[").replaceAll("%5D", "]")
+
+/** The header that lists fields without effect. */
+export const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
+  names.length === 0
+    ? {}
+    : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encoded).join(", ").slice(0, 2_048) }
+
+/** The header that marks a replayed answer. */
+export const replayHeader = (replayed: boolean): Record<string, string> =>
+  replayed ? { "idempotency-replayed": "true" } : {}
+
+const streamHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no"
+}
+
+/** The steering of the sandbox's double. Outside a sandbox the header has no effect. */
+export const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
+  header === undefined || !sandbox
+    ? Result.succeed(undefined)
+    : Result.mapBoth(parseSteering(header), {
+        onFailure: (problems) => failure({ _tag: "ValidationError", problems }),
+        onSuccess: () => header
+      })
+
+/** A received request, and its operation. */
+export interface Received {
+  readonly request: Pick<Arrived, "headers" | "method">
+  readonly exchange: Exchange
+  readonly principal: Principal
+  readonly body: unknown
+  readonly operation: string
+  /** The scope of its idempotency key, whatever the spelling of the URL. */
+  readonly path: string
+  readonly sandbox: boolean
+  /** The operation's wishes in its headers, if any. */
+  readonly wished?: object | undefined
+}
+
+/** Reads everything about a request except its body. Fails when a header is invalid. */
+export const circumstancesOf = (received: Received): Result.Result<Circumstances, Failure> => {
+  const { body, exchange, operation, path, principal, request, sandbox, wished } = received
+  const { headers, method } = request
+  const claim = claimOf(headers["idempotency-key"], method, path, body, wished)
+  if (Result.isFailure(claim)) return Result.fail(claim.failure)
+  return Result.map(steeringOf(headers["x-svc-sandbox"], sandbox), (steering) => ({
+    requestId: exchange.requestId,
+    operation,
+    principal,
+    claim: claim.success,
+    steering,
+    watch: exchange.line,
+    trace: { span: exchange.span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
+    arrivedAt: exchange.arrivedAt
+  }))
+}
+
+/** A body, and the preset that applies to it. */
+export interface ChatBody extends Taken {
+  readonly body: unknown
+  /** The preset in its path. */
+  readonly slug?: string | undefined
+}
+
+/** The first model the client named. A list of models may be longer than the answer's `model`, so `routing` contains it. */
+const modelOf = ({ body, slug }: ChatBody, [first = ""]: ReadonlyArray<string>): string => {
+  const { model, models } = objectOf(body) ?? {}
+  if (typeof model === "string") return model
+  return slug === undefined || models != null ? first : `@${slug}`
+}
+
+/** The models of a request for a token count, or the failure when one of them is unknown. */
+export const knownModels = (
+  catalogue: Snapshot,
+  body: unknown,
+  { model, models }: Pick<ChatWish, "model" | "models">
+): Result.Result<ReadonlyArray<Model>, Failure> =>
+  Result.mapError(
+    Result.flatMap(parseChain(model, models), (chain) => modelsOf(catalogue, chain)),
+    (failed) => blamed(failed, listedIn(objectOf(body)))
+  )
+
+/** Builds the service request of a decoded body. */
+export const chatRequestOf = (
+  circumstances: Circumstances,
+  asked: ChatBody,
+  wish: ChatWish
+): Result.Result<ChatRequest, Failure> => {
+  const listed = listedIn(objectOf(asked.body))
+  const read = asked.gone === undefined ? parseChain(wish.model, wish.models) : Result.succeed([])
+  if (Result.isFailure(read)) return Result.fail(blamed(read.failure, listed))
+  const chain = read.success
+  return Result.succeed({
+    ...circumstances,
+    model: modelOf(asked, chain),
+    chain,
+    listed,
+    preset: asked.preset && { slug: asked.preset.slug, version: asked.preset.version },
+    policy: wish.policy,
+    auto: wish.auto,
+    conversation: wish.conversation,
+    parameters: wish.parameters,
+    stream: wish.stream,
+    budgetCents: wish.budgetCents,
+    unplannable: asked.gone
+  })
+}
+
+/** How a dialect decodes a request and encodes its answer. */
+export interface ChatDialect<D extends Decoded> {
+  /** `base` is the routing when neither the request nor its preset says. `open` opens reasoning that the client sends back. */
+  readonly decode: (
+    body: unknown,
+    preset: ResolvedPreset | undefined,
+    byPath: boolean,
+    base: RoutingPolicy,
+    open: OpenReasoning
+  ) => Result.Result<D, Failure>
+  readonly encode: (answer: Answer, decoded: D) => object
+  readonly encoder: (opening: StreamOpening, decoded: D) => StreamEncoder
+  /** Adds what the request's headers say. */
+  readonly withHeaders?: (decoded: D, headers: Readonly<Record<string, string | undefined>>) => D
+  /** Headers for facts that the body of a complete answer cannot contain. */
+  readonly headersOf?: (answer: Answer) => Readonly<Record<string, string>>
+  /** The dialect's names of request fields. */
+  readonly names: MemberNames
+}
+
+/** The minimum limit for items of a Responses API input, even if the operator allows fewer messages. */
+const INPUT_ITEMS = 1_000
+
+/**
+ * Decodes a request unless it has more messages than the operator allows. Where it has none, the failure says how many it may have
+ * beside what else is wrong. `prompt` is the member that holds them.
+ */
+export const withinMessages = <A>(
+  body: unknown,
+  { maxMessages, prompt = "messages" }: { readonly maxMessages: number; readonly prompt?: string | undefined },
+  decode: () => Result.Result<A, Failure>
+): Result.Result<A, Failure> => {
+  const list = objectOf(body)?.[prompt]
+  const most = prompt === "messages" ? maxMessages : Math.max(INPUT_ITEMS, maxMessages)
+  if (!Array.isArray(list) || (list.length > 0 && list.length <= most)) return decode()
+  const message = `must contain 1 to ${most.toLocaleString("en-US")} items; got ${list.length.toLocaleString("en-US")}`
+  if (list.length > 0) return Result.fail(invalid(prompt, message))
+  return Result.mapError(decode(), (failed) => {
+    if (failed.reason._tag !== "ValidationError") return failed
+    const [first, ...others] = failed.reason.problems.map((problem) =>
+      problem.field === prompt ? { field: prompt, message } : problem
+    )
+    return first === undefined ? failed : invalid(first.field, first.message, ...others)
+  })
+}
+
+/** The dialect with the operator's limit on messages. */
+export const limited = <D extends Decoded>(dialect: ChatDialect<D>, maxMessages: number): ChatDialect<D> => ({
+  ...dialect,
+  decode: (body, ...rest) =>
+    withinMessages(body, { maxMessages, prompt: dialect.names["messages"] }, () => dialect.decode(body, ...rest))
+})
+
+/** Renames the field that is too long, or that a provider rejected, to the dialect's name. */
+export const named = (names: MemberNames, failed: Failure): Failure => {
+  const { log, reason } = failed
+  switch (reason._tag) {
+    case "ContextLengthExceeded":
+    case "ProviderOverflow":
+      return failure({ ...reason, param: memberOf("messages", names) }, log)
+    case "ProviderRefused":
+    case "ContentPolicyViolation":
+      return reason.param === undefined ? failed : failure({ ...reason, param: memberOf(reason.param, names) }, log)
+    default:
+      return failed
+  }
+}
+
+/** The path of an operation and its name, for receipts and as the scope of idempotency keys. */
+export interface Place {
+  readonly operation: string
+  readonly path: string
+  /** The preset in its path. */
+  readonly slug?: string | undefined
+}
+
+/** A request and its caller. */
+export interface Called extends Pick<Received, "exchange" | "principal"> {
+  readonly request: Arrived
+}
+
+/** The same for the running request. */
+export const calledBy = (request: Arrived): Effect.Effect<Called, never, Caller> =>
+  Effect.withFiberSucceed((fiber) => ({
+    request,
+    exchange: fiber.getRef(Exchange),
+    principal: Context.getUnsafe(fiber.context, Caller)
+  }))
+
+/** Serves one dialect: reads the body, applies the preset it names, and answers as a whole or as a stream, as requested. */
+export const chatOperation = <D extends Decoded>(unlimited: ChatDialect<D>) =>
+  Effect.gen(function* () {
+    const inference = yield* Inference
+    const presets = yield* Presets
+    const { maxMessages, sandbox } = yield* Config
+    const dialect = limited(unlimited, maxMessages)
+    const seals = yield* ReasoningSeals
+    const inWords = (failed: Failure) => named(dialect.names, failed)
+    const run = Effect.runForkWith(yield* Effect.context())
+
+    /** Builds the service request. */
+    const chatOf = (received: Received, asked: ChatBody, decoded: D): Result.Result<ChatRequest, Failure> =>
+      Result.flatMap(circumstancesOf(received), (circumstances) => chatRequestOf(circumstances, asked, decoded))
+
+    const whole = (chat: ChatRequest, exchange: Exchange, decoded: D) =>
+      Effect.map(Effect.mapError(inference.chat(chat), inWords), ({ answer, replayed }) => {
+        exchange.preset = answer.preset
+        return HttpServerResponse.jsonUnsafe(dialect.encode(answer, decoded), {
+          headers: { ...ignoredHeader(decoded.ignored), ...dialect.headersOf?.(answer), ...replayHeader(replayed) }
+        })
+      })
+
+    const streamed = (chat: ChatRequest, exchange: Exchange, decoded: D) =>
+      Effect.map(Effect.mapError(inference.chatStream(chat), inWords), (stream) => {
+        exchange.preset = stream.preset
+        const { created, replayed, requestId } = stream
+        const encoder = dialect.encoder({ requestId, created, model: chat.model, describe }, decoded)
+        // Only the last item can be an error, so encoding the others can remain a plain function.
+        const answered = new EventStream(stream, encoder, (failed) => {
+          spoiled(failed, exchange)
+          run(logged(failed, exchange))
+        })
+        return HttpServerResponse.raw(answered, {
+          headers: { ...streamHeaders, ...ignoredHeader(decoded.ignored), ...replayHeader(replayed) }
+        })
+      })
+
+    return (
+      { exchange, principal, request }: Called,
+      { operation, path, slug }: Place
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse, Failure> => {
+      const answer = (body: unknown, taken: Taken) => {
+        const open = seals.openFor(principal.accountId)
+        const decoded = dialect.decode(body, taken.preset, slug !== undefined, basePolicy(principal), open)
+        if (Result.isFailure(decoded)) return Effect.fail(taken.gone ?? decoded.failure)
+        const { withHeaders = (read: D) => read } = dialect
+        const wished = withHeaders(decoded.success, request.headers)
+        const received = { request, exchange, principal, body, operation, path, sandbox }
+        const chat = chatOf(received, { ...taken, body, slug }, wished)
+        if (Result.isFailure(chat)) return Effect.fail(chat.failure)
+        return (chat.success.stream ? streamed : whole)(chat.success, exchange, wished)
+      }
+      const repeatable = request.headers["idempotency-key"] !== undefined
+      return Effect.flatMap(readJson(request), (body) =>
+        Effect.flatMapEager(
+          takePaid(presets, exchange, { accountId: principal.accountId, body, slug, repeatable }),
+          (taken) => answer(body, taken)
+        )
+      )
+    }
+  })

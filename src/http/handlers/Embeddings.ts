@@ -1,0 +1,200 @@
+import { Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../../schemas/Api.ts"
+import { decodeEmbeddings } from "../../dialects/embeddings/EmbeddingsDecode.ts"
+import { afterList, beforeList } from "../../dialects/embeddings/EmbeddingsEncode.ts"
+import { type Failure, failure } from "../../domain/Failure.ts"
+import { MAX_KEPT_BYTES } from "../../inference/Answer.ts"
+import type { PaidRequest } from "../../inference/Request.ts"
+import { Work, type WorkAnswer, type WorkRequest } from "../../inference/Work.ts"
+import type { WorkAttempt } from "../../providers/pool/ProviderPool.ts"
+import type { ProviderError } from "../../providers/Provider.ts"
+import type { ArrivingVectors, Embedded, EmbedWork } from "../../providers/Work.ts"
+import { mostEmbedBytes } from "../../providers/wire/EmbedDecode.ts"
+import { AnswerRoom, isShort, type Place, type Room } from "../../providers/pool/AnswerRoom.ts"
+import { countEmbed, embedBound, fits, longestInput } from "../../providers/wire/WorkTokens.ts"
+import { answered } from "./Chat.ts"
+import { replayHeader } from "./ChatOperation.ts"
+import { Exchange } from "../edge/Exchange.ts"
+import { logged, spoiled } from "../Failures.ts"
+import { leanHandlers } from "../edge/Lean.ts"
+import { paidWork, readerOf } from "./PaidWork.ts"
+import { type ArrivingList, VectorStream } from "./VectorStream.ts"
+
+/** The stored form of an answer. Its list is kept as text, because a parsed list could not be serialized byte for byte again. */
+interface Kept {
+  readonly data: string
+}
+
+const keep = ({ arriving, data }: Embedded): Kept | undefined =>
+  arriving !== undefined || data.length > MAX_KEPT_BYTES ? undefined : { data: Buffer.from(data).toString() }
+
+/** Restores the vectors from the stored form. */
+export const restoreEmbedded = (kept: unknown): Embedded => ({
+  data: Buffer.from((kept as Kept).data),
+  tokens: undefined
+})
+
+/** How long to wait for memory while a client waits, and in a batch, where none does, in milliseconds. */
+const WAIT_MS = 5_000
+const BATCH_WAIT_MS = 60_000
+
+/** The memory reservation of an answer, if it needs one. */
+interface Rooming {
+  readonly room: Room
+  readonly waitMs: number
+  readonly onTaken?: (place: Place) => void
+}
+
+/** Calls the provider within the account's share of memory, so that waiting for memory does not occupy a provider. */
+const askWithin = (
+  { onTaken, room, waitMs }: Rooming,
+  { principal: { accountId } }: PaidRequest,
+  asked: EmbedWork
+): WorkRequest<Embedded>["ask"] => {
+  const attempt: WorkAttempt<Embedded> = (provider, call) => provider.embed?.(call, asked)
+  const maxBodyBytes = mostEmbedBytes(asked)
+  if (isShort(maxBodyBytes)) return attempt
+  return Effect.map(room.take({ accountId, maxBodyBytes, waitMs }), (place) => {
+    onTaken?.(place)
+    return attempt
+  })
+}
+
+/** The service request for embedding these inputs. */
+const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: Rooming): WorkRequest<Embedded> => {
+  const longest = longestInput(asked)
+  return {
+    ...paid,
+    modality: "embedding",
+    bound: { kind: "tokens", prompt: embedBound(asked) },
+    fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
+    promptTokens: longest.tokens,
+    param: "input",
+    ask: askWithin(rooming, paid, asked),
+    used: ({ tokens }) => tokens,
+    counted: () => countEmbed(asked),
+    rest: ({ arriving }) => arriving && { ended: arriving.whole },
+    keep,
+    restore: restoreEmbedded
+  }
+}
+
+/** The same work for the first `count` inputs. */
+const firstOf = ({ inputs }: EmbedWork, count: number): Pick<EmbedWork, "inputs"> => ({
+  inputs: inputs.slice(0, count)
+})
+
+const brokenOff = (error: ProviderError): Failure =>
+  failure({ _tag: "UpstreamError", detail: "the answer broke off" }, error)
+
+/** The same embeddings once all of them have arrived. */
+const wholeOf = (embedded: Embedded): Effect.Effect<Embedded, Failure> =>
+  embedded.arriving === undefined
+    ? Effect.succeed(embedded)
+    : Effect.map(Effect.mapError(embedded.arriving.whole, brokenOff), (tokens) => ({ ...embedded, tokens }))
+
+/** The same with the rest of its list. */
+const gathered = ({ arriving, data, tokens }: Embedded): Effect.Effect<Embedded, Failure> =>
+  arriving === undefined
+    ? Effect.succeed({ data, tokens })
+    : Effect.gen(function* () {
+        const parts: Array<Uint8Array> = [data]
+        for (let more = yield* arriving.next; more !== undefined; more = yield* arriving.next) parts.push(...more)
+        return { data: Buffer.concat(parts), tokens: yield* Effect.mapError(arriving.whole, brokenOff) }
+      })
+
+/** A request for a complete answer of any length. */
+export const wholeRequest = (room: Room, paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => ({
+  ...requestOf(paid, asked, { room, waitMs: BATCH_WAIT_MS }),
+  deliver: gathered
+})
+
+const contentType = { "content-type": "application/json" }
+
+const respond = (model: string, answer: WorkAnswer<Embedded>) => {
+  const parts = [Buffer.from(beforeList(model)), answer.value.data, Buffer.from(afterList(answer))]
+  return HttpServerResponse.uint8Array(Buffer.concat(parts), {
+    headers: { ...contentType, ...replayHeader(answer.replayed) }
+  })
+}
+
+/** The size of the pieces in which a complete list is sent, in bytes. */
+const PIECE_BYTES = 262_144
+
+const inPieces = (data: Uint8Array): ArrivingList["arriving"] => {
+  let at = 0
+  return { next: Effect.sync(() => (at < data.length ? [data.subarray(at, (at += PIECE_BYTES))] : undefined)) }
+}
+
+/** Sends a list that is too long to be sent at once. */
+const respondLong = (model: string, answer: WorkAnswer<Embedded>, list: Pick<ArrivingList, "onError" | "over">) => {
+  const { data } = answer.value
+  const [before, after] = [beforeList(model), afterList(answer)]
+  const length = Buffer.byteLength(before) + data.length + Buffer.byteLength(after)
+  const body = new VectorStream({ ...list, before, arriving: inPieces(data), after: Effect.succeed(after) })
+  return HttpServerResponse.raw(body, { headers: { ...contentType, "content-length": String(length) } })
+}
+
+const embeddings = Effect.gen(function* () {
+  const work = yield* Work
+  const room = yield* AnswerRoom
+  const log = Effect.runForkWith(yield* Effect.context())
+  const accept = yield* paidWork({ operation: "embeddings", path: "/embeddings" }, decodeEmbeddings)
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const exchange = yield* Exchange
+    const { decoded, paid } = yield* accept(request)
+    const { model } = decoded
+    const reader = readerOf(request)
+    const begun = Deferred.makeUnsafe<ArrivingVectors>()
+    let place: Place | undefined
+    const asked: WorkRequest<Embedded> = {
+      ...requestOf(paid, decoded.work, { room, waitMs: WAIT_MS, onTaken: (taken) => (place = taken) }),
+      rest: ({ arriving }) =>
+        arriving && { ended: arriving.whole, part: () => countEmbed(firstOf(decoded.work, arriving.count)) },
+      deliver: (embedded) => {
+        if (place !== undefined) reader.onGone(place.hold())
+        const { arriving } = embedded
+        if (arriving !== undefined) {
+          reader.onGone(() => arriving.leave())
+          Deferred.doneUnsafe(begun, Exit.succeed(arriving))
+        }
+        return wholeOf(embedded)
+      }
+    }
+    // In parallel to its response, the request runs to its end whether or not a client reads it.
+    const running = yield* Effect.forkDetach(work.run(asked), { startImmediately: true })
+    const settled = Fiber.join(running)
+    const first = Effect.raceFirst(Effect.map(Deferred.await(begun), Result.fail), Effect.map(settled, Result.succeed))
+    const answer = yield* Effect.onInterrupt(first, () => Fiber.interrupt(running))
+    const onError = (failed: Failure) => {
+      spoiled(failed, exchange)
+      log(logged(failed, exchange))
+    }
+    const writing = { over: reader.gone, onError }
+    if (Result.isSuccess(answer)) {
+      return place === undefined ? respond(model, answer.success) : respondLong(model, answer.success, writing)
+    }
+    const list: ArrivingList = {
+      ...writing,
+      before: beforeList(model),
+      arriving: answer.failure,
+      after: Effect.map(settled, afterList)
+    }
+    return HttpServerResponse.raw(new VectorStream(list), { headers: contentType })
+  })
+})
+
+/** `POST /embeddings`. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const embed = yield* embeddings
+    return leanHandlers(
+      "embeddings",
+      HttpApiBuilder.group(Api, "embeddings", (handlers) =>
+        handlers.handleRaw("embeddings", ({ request }) => answered(embed(request)))
+      )
+    )
+  })
+)

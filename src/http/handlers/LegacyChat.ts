@@ -1,0 +1,128 @@
+import { Effect, Layer, Result } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../../schemas/Access.ts"
+import { Api } from "../../../schemas/Api.ts"
+import { Auth } from "../../auth/Auth.ts"
+import { usageOf } from "../../dialects/chat/ChatEncode.ts"
+import { type DecodedLegacyChat, decodeLegacyChat } from "../../dialects/legacy/LegacyDecode.ts"
+import { encodeLegacyChat } from "../../dialects/legacy/LegacyEncode.ts"
+import { chatNames } from "../../dialects/RefusedMember.ts"
+import { basePolicy } from "../../dialects/Routing.ts"
+import { type Failure, failure } from "../../domain/Failure.ts"
+import type { Answer } from "../../inference/Answer.ts"
+import { CachedChat } from "../../inference/CachedChat.ts"
+import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
+import type { ChatRequest } from "../../inference/Request.ts"
+import { Config } from "../../platform/config/Config.ts"
+import type { Unavailable } from "../../platform/database/Sql.ts"
+import { Presets } from "../../presets/Presets.ts"
+import { type Admission, Sessions } from "../../sessions/Sessions.ts"
+import type { Turn } from "../../sessions/Turn.ts"
+import { Requests } from "../../usage/Requests.ts"
+import { readJson } from "../edge/Body.ts"
+import { cacheWishOf, wishedOf } from "./CacheControl.ts"
+import { answered } from "./Chat.ts"
+import { chatRequestOf, circumstancesOf, ignoredHeader, named, replayHeader } from "./ChatOperation.ts"
+import { Exchange } from "../edge/Exchange.ts"
+import { images } from "./Images.ts"
+import { leanHandlers } from "../edge/Lean.ts"
+import { takePaid } from "./Preset.ts"
+import { fullFailure } from "./Sessions.ts"
+
+type Said = DecodedLegacyChat["said"]
+
+/** The part of a request and its answer that a session records. */
+const turnOf = (turn: { name: string; messages: Said; free: boolean }, answer: Answer): Turn => ({
+  ...turn,
+  answer: {
+    content: answer.output.text,
+    model: answer.resolvedModel,
+    usage: usageOf(answer.usage),
+    cost: answer.cost
+  }
+})
+
+const legacyChat = Effect.gen(function* () {
+  const auth = yield* Auth
+  const chat = yield* CachedChat
+  const presets = yield* Presets
+  const seals = yield* ReasoningSeals
+  const { sandbox } = yield* Config
+  const sessions = yield* Sessions
+  const requests = yield* Requests
+  const inStore = Effect.mapError((error: Unavailable) => failure({ _tag: "StoreUnavailable" }, error))
+  /** Checks that the request's session has space, before money is spent. A replay needs no space, because it is not recorded. */
+  const roomIn = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, said: Said) {
+    const session = yield* inStore(sessions.named(principal.accountId, name))
+    if (session === undefined) return yield* failure({ _tag: "NotFound", what: "session", id: name })
+    const refused = Effect.fnUntraced(function* (failed: Failure) {
+      const before = claim && (yield* inStore(requests.claimedBy(principal.accountId, claim.claim)))
+      return before === undefined ? yield* failed : undefined
+    })
+    return yield* sessions.admit({ accountId: principal.accountId, session, messages: said }).pipe(
+      Effect.catchTags({
+        SessionsFull: (error) => refused(fullFailure(error, "session_id")),
+        SessionsBusy: () => refused(failure({ _tag: "Overloaded" })),
+        Unavailable: (error) => failure({ _tag: "StoreUnavailable" }, error)
+      })
+    )
+  })
+  return Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
+    const exchange = yield* Exchange
+    const principal = yield* Caller
+    const cacheWish = yield* Effect.fromResult(cacheWishOf(request.headers))
+    const body = yield* readJson(request)
+    const repeatable = request.headers["idempotency-key"] !== undefined
+    const taken = yield* takePaid(presets, exchange, { accountId: principal.accountId, body, repeatable })
+    const read = decodeLegacyChat(body, taken.preset?.config, basePolicy(principal), seals.openFor(principal.accountId))
+    const decoded = Result.mapError(read, (failed) => taken.gone ?? failed)
+    const { ignored, said, sessionId, ...wish } = yield* Effect.fromResult(decoded)
+    const wished = wishedOf(cacheWish)
+    const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox, wished }
+    const circumstances = yield* Effect.fromResult(circumstancesOf(received))
+    const asked = yield* Effect.fromResult(chatRequestOf(circumstances, { ...taken, body }, { ...wish, stream: false }))
+    const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
+      Effect.sync(() => {
+        if (reason._tag === "InvalidApiKey" || reason._tag === "AccountSuspended") auth.forget(principal.keyId)
+      })
+    )
+    const asking = Effect.fnUntraced(function* (admission: Admission | undefined) {
+      const served = yield* Effect.mapError(chat.chat(asked, cacheWish, check), (failed) => named(chatNames, failed))
+      const { answer, status } = served
+      if (admission !== undefined && asked.policy.dataPolicy !== "zero_retention") {
+        const free = status === "HIT"
+        // A cache hit claims no idempotency key, so only the request's own key identifies its repeat.
+        const name = free ? (asked.claim?.claim ?? answer.requestId) : answer.requestId
+        yield* sessions.record(admission, turnOf({ name, messages: said, free }, answer))
+      }
+      return served
+    })
+    const { answer, replayed, status } = yield* Effect.acquireUseRelease(
+      sessionId === undefined ? Effect.undefined : roomIn(sessionId, asked, said),
+      asking,
+      (admission) => (admission === undefined ? Effect.void : sessions.release(admission))
+    )
+    exchange.preset = answer.preset
+    exchange.span?.set({ "svc.cache": status })
+    return HttpServerResponse.jsonUnsafe(encodeLegacyChat(answer, status === "HIT"), {
+      headers: { "x-svc-cache-status": status, ...ignoredHeader(ignored), ...replayHeader(replayed) }
+    })
+  })
+})
+
+/** The legacy routes: `POST /chat` and `POST /images`. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const chat = yield* legacyChat
+    const draw = yield* images({ operation: "images", path: "/images" })
+    return leanHandlers(
+      "legacy",
+      HttpApiBuilder.group(Api, "legacy", (handlers) =>
+        handlers
+          .handleRaw("chat", (input) => answered(chat(input)))
+          .handleRaw("images", ({ request }) => answered(draw(request)))
+      )
+    )
+  })
+)

@@ -1,0 +1,57 @@
+/** A paid operation other than chat: turns an HTTP request into a service request, and tracks its reader. */
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Effect, type Result } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { Caller, type Principal } from "../../../schemas/Access.ts"
+import { basePolicy } from "../../dialects/Routing.ts"
+import type { Failure } from "../../domain/Failure.ts"
+import type { PaidRequest } from "../../inference/Request.ts"
+import { Config } from "../../platform/config/Config.ts"
+import { readJson } from "../edge/Body.ts"
+import { circumstancesOf } from "./ChatOperation.ts"
+import { Exchange } from "../edge/Exchange.ts"
+
+/** The path of an operation and its name, for receipts and as the scope of idempotency keys. */
+export interface WorkPlace {
+  readonly operation: string
+  readonly path: string
+}
+
+/** A decoded body, and the service request it makes. */
+export interface Accepted<D> {
+  readonly decoded: D
+  readonly paid: PaidRequest
+}
+
+/** Reads requests of one operation: `decode` handles their bodies, this function handles all other properties of a paid request. */
+export const paidWork = <D extends { readonly model: string }>(
+  { operation, path }: WorkPlace,
+  decode: (body: unknown, principal: Principal) => Result.Result<D, Failure>
+) =>
+  Effect.map(Config, ({ sandbox }) =>
+    Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const exchange = yield* Exchange
+      const principal = yield* Caller
+      const body = yield* readJson(request)
+      const decoded = yield* Effect.fromResult(decode(body, principal))
+      const received = { request, exchange, principal, body, operation, path, sandbox }
+      const circumstances = yield* Effect.fromResult(circumstancesOf(received))
+      const paid: PaidRequest = { ...circumstances, model: decoded.model, policy: basePolicy(principal) }
+      return { decoded, paid } satisfies Accepted<D>
+    })
+  )
+
+/** The reader of a response. A callback for its disconnect runs at once if it has already disconnected. */
+export const readerOf = (request: HttpServerRequest.HttpServerRequest) => {
+  const response = NodeHttpServerRequest.toServerResponse(request)
+  const ends: Array<() => void> = []
+  const gone = () => {
+    for (const end of ends.splice(0)) end()
+  }
+  response.once("close", gone)
+  const onGone = (end: () => void): void => {
+    ends.push(end)
+    if (response.closed || response.destroyed) gone()
+  }
+  return { gone, onGone }
+}

@@ -1,0 +1,174 @@
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder, type HttpApiEndpoint } from "effect/http-api"
+import { Caller } from "../../../schemas/Access.ts"
+import type { RequestReceipt } from "../../../schemas/account/Requests.ts"
+import { Api } from "../../../schemas/Api.ts"
+import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
+import { type Failure, failure, invalid } from "../../domain/Failure.ts"
+import { usdFromNano, usdFromPico } from "../../domain/Money.ts"
+import { quantityOf, type Used } from "../../domain/Usage.ts"
+import {
+  type ClosedFacts,
+  type KeptRates,
+  type KeptReason,
+  restoreClosed,
+  restoreOpened,
+  restoreReason
+} from "../../inference/Receipt.ts"
+import { type PageQuery, Receipts, type ReceiptsPage } from "../../usage/Receipts.ts"
+import { Requests } from "../../usage/Requests.ts"
+import type { RequestRow } from "../../usage/RequestsSql.ts"
+import { messageOf } from "../FailureMessages.ts"
+import { respond, table } from "../Failures.ts"
+
+const promotionOf = ({ promotion }: KeptRates) =>
+  promotion === undefined ? {} : { promotion: { label: promotion.label, discount_percent: promotion.discountPercent } }
+
+const priceOf = (price: KeptRates, usage: Used | undefined): RequestReceipt["price"] => {
+  if ("unit" in price) {
+    return { unit: price.unit, per_unit: usdFromPico(BigInt(price.perUnit)), ...promotionOf(price) }
+  }
+  const prompt = usage === undefined ? 0 : quantityOf(usage)
+  const tier = price.tiers.findLast(([above], index) => index === 0 || prompt > above)
+  if (tier === undefined) return null
+  const [, input, cached, cacheWrite, output, cacheWriteLong] = tier.map((pico) => usdFromPico(BigInt(pico ?? 0)))
+  return {
+    unit: "token",
+    input: input ?? 0,
+    cached_input: cached ?? 0,
+    cache_write: cacheWrite ?? 0,
+    ...(cacheWriteLong === undefined ? {} : { cache_write_1h: cacheWriteLong }),
+    output: output ?? 0,
+    per_request: usdFromPico(BigInt(price.perRequest ?? 0)),
+    ...promotionOf(price)
+  }
+}
+
+const errorOf = (kept: KeptReason | null | undefined): RequestReceipt["error"] =>
+  kept == null ? null : { code: table[kept._tag].code, message: messageOf(restoreReason(kept)) }
+
+const usageOf = (usage: Used): RequestReceipt["usage"] =>
+  "units" in usage
+    ? { units: usage.units, unit: usage.unit }
+    : {
+        input_tokens: usage.input,
+        cached_tokens: usage.cached,
+        cache_creation_tokens: usage.cacheWrite,
+        ...(usage.cacheWriteLong === undefined ? {} : { cache_creation_1h_tokens: usage.cacheWriteLong }),
+        output_tokens: usage.output,
+        reasoning_tokens: usage.reasoning
+      }
+
+/** An expired request records only its error. Its charge comes from the progress that was counted. */
+const basisOf = (closed: Partial<ClosedFacts> | null, cost: bigint): RequestReceipt["usage_basis"] =>
+  closed?.basis ?? (closed !== null && cost > 0n ? "counted" : "none")
+
+/** The receipt of a request row. */
+export const receiptOf = (row: RequestRow): RequestReceipt => {
+  const opened = restoreOpened(row.opened)
+  const closed = restoreClosed(row.closed, row)
+  const cost = row.settled - row.refunded
+  const price =
+    closed?.rates ??
+    opened.prices.find((kept) => kept.provider === row.provider && kept.model === (row.resolved_model ?? kept.model))
+  const settleMs =
+    closed?.endedAtMs === undefined || row.closed_at === null
+      ? null
+      : Math.max(0, row.closed_at.getTime() - closed.endedAtMs)
+  return {
+    id: row.id,
+    object: "request",
+    created_at: Math.floor(row.created_at.getTime() / 1000),
+    operation: row.operation,
+    status: row.status,
+    model: row.model,
+    resolved_model: row.resolved_model,
+    provider: row.provider,
+    ...(opened.preset === undefined ? {} : { preset: opened.preset }),
+    streamed: opened.streamed,
+    usage: closed?.usage === undefined ? null : usageOf(closed.usage),
+    usage_basis: basisOf(closed, cost),
+    cost_usd: usdFromNano(cost),
+    held_usd: usdFromNano(row.held),
+    settled_usd: usdFromNano(row.settled),
+    absorbed_usd: usdFromNano(row.absorbed),
+    refunded_usd: usdFromNano(row.refunded),
+    paid_with: row.play === true ? "simulated" : "real",
+    price: price === undefined ? null : priceOf(price, closed?.usage),
+    routing: closed?.routing ?? null,
+    timings: {
+      queue_ms: opened.queueMs,
+      hold_ms: closed?.holdMs ?? null,
+      first_token_ms: closed?.firstTokenMs ?? null,
+      total_ms: closed?.totalMs ?? null,
+      settle_ms: settleMs,
+      overhead_ms: closed?.overheadMs ?? null
+    },
+    finish_reason: closed?.finishReason ?? null,
+    error: errorOf(closed?.error),
+    idempotency_key: row.idempotency_key,
+    cached: false,
+    key_id: row.key_id,
+    project_id: row.project_id,
+    trace_id: opened.traceId
+  }
+}
+
+/** A page of receipts. */
+export const requestListOf = ({ next, rows, searchedToMs }: ReceiptsPage) => ({
+  object: "list" as const,
+  data: rows.map(receiptOf),
+  next_cursor: next,
+  searched_to: searchedToMs === null ? null : Math.floor(searchedToMs / 1000)
+})
+
+type ListQuery = HttpApiEndpoint.Query<typeof Api.groups.requests.endpoints.listRequests>["Type"]
+
+/** The page that a query selects. */
+export const selectionOf = (query: ListQuery): Effect.Effect<PageQuery, Failure> => {
+  const { end_time: end, limit = DEFAULT_LIMIT, start_time: start, ...filters } = query
+  const { key_id: keyId, project_id: projectId, ...others } = filters
+  for (const name of ["model", "provider", "operation"] as const) {
+    // The one character that PostgreSQL text cannot contain.
+    if (filters[name]?.includes("\0") === true) return invalid(name, "must not contain NUL characters")
+  }
+  if (start !== undefined && end !== undefined && start >= end) return invalid("end_time", "must be after start_time.")
+  const msOf = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1_000)
+  return Effect.succeed({ ...others, limit, keyId, projectId, fromMs: msOf(start), untilMs: msOf(end) })
+}
+
+const unavailable = (error: unknown) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error)))
+
+/** `GET /requests` and `GET /requests/{request_id}`. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "requests",
+  Effect.fnUntraced(function* (handlers) {
+    const [receipts, requests] = [yield* Receipts, yield* Requests]
+    return handlers.handleAll({
+      listRequests: Effect.fnUntraced(
+        function* ({ query }) {
+          const { accountId } = yield* Caller
+          const page = yield* receipts.page(accountId, yield* selectionOf(query))
+          return HttpServerResponse.jsonUnsafe(requestListOf(page))
+        },
+        Effect.catchTag("Failure", (failed) => Effect.succeed(respond(failed))),
+        Effect.catchTag("Unavailable", unavailable)
+      ),
+      getRequest: Effect.fnUntraced(
+        function* ({ params }) {
+          const { accountId } = yield* Caller
+          const id = params.request_id
+          const row = yield* requests.find(accountId, id)
+          if (row !== undefined) return HttpServerResponse.jsonUnsafe(receiptOf(row))
+          const original = yield* requests.findReplayed(accountId, id)
+          return original === undefined
+            ? respond(failure({ _tag: "NotFound", what: "request", id }))
+            : HttpServerResponse.jsonUnsafe({ ...receiptOf(original), replayed_from: original.id })
+        },
+        Effect.catchTag("Unavailable", unavailable)
+      )
+    })
+  })
+)

@@ -1,0 +1,55 @@
+import { Effect, Layer } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../../schemas/Api.ts"
+import { decodeRerank } from "../../dialects/rerank/RerankDecode.ts"
+import { encodeRerank } from "../../dialects/rerank/RerankEncode.ts"
+import type { PaidRequest } from "../../inference/Request.ts"
+import { Work, type WorkRequest } from "../../inference/Work.ts"
+import type { Reranked, RerankWork } from "../../providers/Work.ts"
+import { countRerank, fits, longestPair, rerankBound } from "../../providers/wire/WorkTokens.ts"
+import { answered } from "./Chat.ts"
+import { replayHeader } from "./ChatOperation.ts"
+import { leanHandlers } from "../edge/Lean.ts"
+import { paidWork } from "./PaidWork.ts"
+
+/** The paid request for the order of these documents. */
+export const rerankRequest = (paid: PaidRequest, asked: RerankWork): WorkRequest<Reranked> => {
+  const longest = longestPair(asked)
+  return {
+    ...paid,
+    modality: "rerank",
+    bound: { kind: "tokens", prompt: rerankBound(asked) },
+    fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
+    promptTokens: longest.tokens,
+    param: "documents",
+    used: ({ tokens }: Reranked) => tokens,
+    counted: () => countRerank(asked),
+    keep: (answer: Reranked) => answer,
+    ask: (provider, call) => provider.rerank?.(call, asked)
+  }
+}
+
+const reranking = Effect.gen(function* () {
+  const work = yield* Work
+  const accept = yield* paidWork({ operation: "rerank", path: "/rerank" }, decodeRerank)
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const { decoded, paid } = yield* accept(request)
+    const answer = yield* work.run(rerankRequest(paid, decoded.work))
+    const facts = { ...answer, results: answer.value.results, tokens: answer.used }
+    return HttpServerResponse.jsonUnsafe(encodeRerank(decoded, facts), { headers: replayHeader(answer.replayed) })
+  })
+})
+
+/** `POST /rerank`. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const rerank = yield* reranking
+    return leanHandlers(
+      "rerank",
+      HttpApiBuilder.group(Api, "rerank", (handlers) =>
+        handlers.handleRaw("rerank", ({ request }) => answered(rerank(request)))
+      )
+    )
+  })
+)

@@ -1,0 +1,79 @@
+import { Effect, Layer } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../../schemas/Access.ts"
+import { Api } from "../../../schemas/Api.ts"
+import type { ResponsesTokens } from "../../../schemas/inference/Responses.ts"
+import { Catalogue } from "../../catalogue/Catalogue.ts"
+import { decodePrompt, decodeResponses, type DecodedResponses } from "../../dialects/responses/ResponsesDecode.ts"
+import { responsesNames } from "../../dialects/RefusedMember.ts"
+import { encodeResponse, headersOf } from "../../dialects/responses/ResponsesEncode.ts"
+import { ResponsesStreamEncoder } from "../../dialects/responses/ResponsesStream.ts"
+import { countPrompt } from "../../domain/Tokens.ts"
+import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
+import { Config } from "../../platform/config/Config.ts"
+import { Presets } from "../../presets/Presets.ts"
+import { readJson } from "../edge/Body.ts"
+import { answered } from "./Chat.ts"
+import {
+  calledBy,
+  type ChatDialect,
+  chatOperation,
+  ignoredHeader,
+  knownModels,
+  withinMessages
+} from "./ChatOperation.ts"
+import { Exchange } from "../edge/Exchange.ts"
+import { leanHandlers } from "../edge/Lean.ts"
+import { takePreset } from "./Preset.ts"
+
+/** `POST /responses`. */
+export const responsesDialect: ChatDialect<DecodedResponses> = {
+  decode: (body, preset, _, base, open) => decodeResponses(body, preset?.config, base, open),
+  encode: (answer, { echo }) => encodeResponse(answer, echo),
+  encoder: (opening, { echo }) => new ResponsesStreamEncoder({ ...opening, echo }),
+  headersOf,
+  names: responsesNames
+}
+
+const place = { operation: "responses", path: "/responses" }
+
+const counting = Effect.gen(function* () {
+  const catalogue = yield* Catalogue
+  const presets = yield* Presets
+  const { maxMessages } = yield* Config
+  const seals = yield* ReasoningSeals
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const { accountId } = yield* Caller
+    const body = yield* readJson(request)
+    const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
+    const open = seals.openFor(accountId)
+    const { conversation, ignored, model, models } = yield* Effect.fromResult(
+      withinMessages(body, { maxMessages, prompt: "input" }, () => decodePrompt(body, preset?.config, undefined, open))
+    )
+    // The count is the same for every model, so the model is optional.
+    if (model !== undefined || models !== undefined) {
+      yield* Effect.fromResult(knownModels(catalogue.current(), body, { model, models }))
+    }
+    const counted: ResponsesTokens = { object: "response.input_tokens", input_tokens: countPrompt(conversation) }
+    return HttpServerResponse.jsonUnsafe(counted, { headers: ignoredHeader(ignored) })
+  })
+})
+
+/** `POST /responses` and `POST /responses/input_tokens`. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const responses = yield* chatOperation(responsesDialect)
+    const inputTokens = yield* counting
+    return leanHandlers(
+      "responses",
+      HttpApiBuilder.group(Api, "responses", (handlers) =>
+        handlers
+          .handleRaw("responses", ({ request }) =>
+            answered(Effect.flatMap(calledBy(request), (called) => responses(called, place)))
+          )
+          .handleRaw("inputTokens", ({ request }) => answered(inputTokens(request)))
+      )
+    )
+  })
+)

@@ -1,0 +1,76 @@
+import { Effect, Layer } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../../schemas/Api.ts"
+import { decodeSpeech, type DecodedSpeech } from "../../dialects/speech/SpeechDecode.ts"
+import { speechHeaders, speechType } from "../../dialects/speech/SpeechEncode.ts"
+import type { Reason } from "../../domain/Failure.ts"
+import type { PaidRequest } from "../../inference/Request.ts"
+import { Work, type WorkRequest } from "../../inference/Work.ts"
+import { AnswerRoom, isShort, type Place, type Room } from "../../providers/pool/AnswerRoom.ts"
+import { mostAudioBytes } from "../../providers/wire/AudioBytes.ts"
+import type { WorkAttempt } from "../../providers/pool/ProviderPool.ts"
+import type { Spoken } from "../../providers/Work.ts"
+import { answered } from "./Chat.ts"
+import { leanHandlers } from "../edge/Lean.ts"
+import { paidWork, readerOf } from "./PaidWork.ts"
+
+const silent: Reason = { _tag: "UpstreamError", detail: "the audio is empty" }
+
+/** How long to wait for memory for long audio, in milliseconds. */
+const ROOM_WAIT_MS = 60_000
+
+/** The paid request for speech. `onPlace` is told of the memory that long audio takes until its last reader has it. */
+export const speechRequest = (
+  room: Room,
+  paid: PaidRequest,
+  { characters, work }: DecodedSpeech,
+  onPlace: (place: Place) => void
+): WorkRequest<Spoken> => {
+  const attempt: WorkAttempt<Spoken> = (provider, call) => provider.speak?.(call, work)
+  const maxBodyBytes = mostAudioBytes(work)
+  const { accountId } = paid.principal
+  const roomed = Effect.map(room.take({ accountId, maxBodyBytes, waitMs: ROOM_WAIT_MS }), (place) => {
+    onPlace(place)
+    return attempt
+  })
+  return {
+    ...paid,
+    modality: "audio",
+    bound: { kind: "units", units: characters },
+    ask: isShort(maxBodyBytes) ? attempt : roomed,
+    used: () => undefined,
+    counted: () => characters,
+    keep: () => undefined,
+    empty: ({ audio }) => (audio.length === 0 ? silent : undefined)
+  }
+}
+
+const speech = Effect.gen(function* () {
+  const work = yield* Work
+  const room = yield* AnswerRoom
+  const accept = yield* paidWork({ operation: "audio.speech", path: "/audio/speech" }, decodeSpeech)
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const { decoded, paid } = yield* accept(request)
+    const reader = readerOf(request)
+    // The audio stays in memory until the client has read all of it, however slowly.
+    const answer = yield* work.run(speechRequest(room, paid, decoded, (place) => reader.onGone(place.hold())))
+    return HttpServerResponse.uint8Array(answer.value.audio, {
+      contentType: speechType(decoded.work.format),
+      headers: speechHeaders(answer)
+    })
+  })
+})
+
+/** `POST /audio/speech`. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const speak = yield* speech
+    return leanHandlers(
+      "speech",
+      HttpApiBuilder.group(Api, "speech", (handlers) =>
+        handlers.handleRaw("speech", ({ request }) => answered(speak(request)))
+      )
+    )
+  })
+)

@@ -1,0 +1,125 @@
+/** Operations that can serve a body without an HTTP request of its own, for example in a batch. */
+import { Effect, Layer, Result } from "effect"
+import { decodeEmbeddings } from "../../dialects/embeddings/EmbeddingsDecode.ts"
+import { afterList, beforeList } from "../../dialects/embeddings/EmbeddingsEncode.ts"
+import { basePolicy } from "../../dialects/Routing.ts"
+import type { Decoded } from "../../dialects/Wish.ts"
+import { type Failure, invalid } from "../../domain/Failure.ts"
+import { type Answer, type PaidAnswer, restore } from "../../inference/Answer.ts"
+import { Surfaces } from "../../batches/Batches.ts"
+import { Inference } from "../../inference/Inference.ts"
+import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
+import type { ServedItem, Surface } from "../../inference/Surface.ts"
+import { type KeptWork, Work } from "../../inference/Work.ts"
+import { Config } from "../../platform/config/Config.ts"
+import { AnswerRoom } from "../../providers/pool/AnswerRoom.ts"
+import { Presets } from "../../presets/Presets.ts"
+import { mostEmbedBytes } from "../../providers/wire/EmbedDecode.ts"
+import { chatDialect } from "./Chat.ts"
+import { type ChatDialect, chatRequestOf, limited, named } from "./ChatOperation.ts"
+import { restoreEmbedded, wholeRequest } from "./Embeddings.ts"
+import type { ErrorForm } from "../edge/Exchange.ts"
+import { bodyOf, forms, table } from "../Failures.ts"
+import { messagesDialect } from "./Messages.ts"
+import { takePaid } from "./Preset.ts"
+import { responsesDialect } from "./Responses.ts"
+
+const streamed = invalid("stream", "must be false in a batch")
+
+/** The stored answer of a request; undefined for a refusal. */
+const answerKept = <A extends PaidAnswer>(kept: unknown, cost: bigint): A | undefined => {
+  const restored = restore<A>(kept, cost)
+  return restored._tag === "Answer" ? restored.answer : undefined
+}
+
+const refusedIn =
+  (form: ErrorForm): Surface["refused"] =>
+  (failed, requestId) => ({
+    statusCode: table[failed.reason._tag].status,
+    body: forms[form](bodyOf(failed), requestId)
+  })
+
+const chatSurface = <D extends Decoded>(operation: string, unlimited: ChatDialect<D>, form: ErrorForm = "standard") =>
+  Effect.gen(function* () {
+    const inference = yield* Inference
+    const presets = yield* Presets
+    const dialect = limited(unlimited, (yield* Config).maxMessages)
+    const seals = yield* ReasoningSeals
+    const inWords = (failed: Failure) => named(dialect.names, failed)
+    const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
+      const { claim, principal } = circumstances
+      const { accountId } = principal
+      const naming = { accountId, body, repeatable: claim !== undefined }
+      const taken = yield* takePaid(presets, { preset: undefined }, naming)
+      const read = dialect.decode(body, taken.preset, false, basePolicy(principal), seals.openFor(accountId))
+      const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => taken.gone ?? failed))
+      if (decoded.stream) return yield* Effect.fail(streamed)
+      const request = yield* Effect.fromResult(chatRequestOf(circumstances, { ...taken, body }, decoded))
+      const said = (answer: Answer) => JSON.stringify(dialect.encode(answer, decoded))
+      return {
+        ignored: decoded.ignored,
+        dataPolicy: decoded.policy.dataPolicy,
+        bounds: () =>
+          Result.mapBoth(inference.prepare({ ...request, accountId }), {
+            onFailure: inWords,
+            onSuccess: ({ estimate }) => estimate
+          }),
+        serve: (share) =>
+          Effect.mapBoth(inference.chat({ ...request, ...share }), {
+            onFailure: inWords,
+            onSuccess: ({ answer }): ServedItem => ({
+              requestId: answer.requestId,
+              cost: answer.cost,
+              body: said(answer)
+            })
+          }),
+        again: (kept, cost) => {
+          const answer = answerKept<Answer>(kept, cost)
+          return answer && said(answer)
+        }
+      }
+    })
+    return { operation, accept, refused: refusedIn(form) } satisfies Surface
+  })
+
+const embeddingsSurface = Effect.gen(function* () {
+  const work = yield* Work
+  const room = yield* AnswerRoom
+  const accept: Surface["accept"] = (body, circumstances) =>
+    Effect.map(Effect.fromResult(decodeEmbeddings(body)), ({ model, work: asked }) => {
+      const policy = basePolicy(circumstances.principal)
+      const request = wholeRequest(room, { ...circumstances, model, policy }, asked)
+      const said = (answer: PaidAnswer & { readonly used: number }, data: Uint8Array) =>
+        `${beforeList(model)}${Buffer.from(data).toString()}${afterList(answer)}`
+      return {
+        ignored: [],
+        dataPolicy: policy.dataPolicy,
+        mostBytes: mostEmbedBytes(asked),
+        bounds: () => work.bounds(request),
+        serve: (share) =>
+          Effect.map(work.run({ ...request, ...share }), (answer): ServedItem => ({
+            requestId: answer.requestId,
+            cost: answer.cost,
+            body: said(answer, answer.value.data)
+          })),
+        again: (kept, cost) => {
+          const answer = answerKept<KeptWork>(kept, cost)
+          return answer && said(answer, restoreEmbedded(answer.value).data)
+        }
+      }
+    })
+  return { operation: "embeddings", accept, refused: refusedIn("standard") } satisfies Surface
+})
+
+/** Every operation that a batch can consist of. */
+export const layer = Layer.effect(
+  Surfaces,
+  Effect.gen(function* () {
+    return {
+      "/chat/completions": yield* chatSurface("chat.completions", chatDialect),
+      "/messages": yield* chatSurface("messages", messagesDialect, "messages"),
+      "/responses": yield* chatSurface("responses", responsesDialect),
+      "/embeddings": yield* embeddingsSurface
+    }
+  })
+)

@@ -1,0 +1,72 @@
+import { Effect, Layer } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../../schemas/Access.ts"
+import { Api } from "../../../schemas/Api.ts"
+import { decodeVideo } from "../../dialects/videos/VideosDecode.ts"
+import { encodeLegacyVideo, encodeVideo } from "../../dialects/videos/VideosEncode.ts"
+import { failure } from "../../domain/Failure.ts"
+import { Videos } from "../../videos/Videos.ts"
+import { answered } from "./Chat.ts"
+import { replayHeader } from "./ChatOperation.ts"
+import { leanHandlers } from "../edge/Lean.ts"
+import { paidWork, type WorkPlace } from "./PaidWork.ts"
+
+const submits = (place: WorkPlace, encode: typeof encodeVideo) =>
+  Effect.gen(function* () {
+    const videos = yield* Videos
+    const accept = yield* paidWork(place, decodeVideo)
+    return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const { decoded, paid } = yield* accept(request)
+      const { prompt, wish } = decoded
+      const { balanceWarning, replayed, video } = yield* videos.submit({ ...paid, prompt, wish })
+      return HttpServerResponse.jsonUnsafe(encode(video, balanceWarning), { headers: replayHeader(replayed) })
+    })
+  })
+
+const asks = Effect.map(
+  Videos,
+  (videos) => (id: string) => Effect.flatMap(Caller, ({ accountId }) => videos.status(accountId, id))
+)
+
+/** `POST /videos`, `GET /videos/{id}` and its content. */
+export const videos = Layer.unwrap(
+  Effect.gen(function* () {
+    const submit = yield* submits({ operation: "videos", path: "/videos" }, encodeVideo)
+    const ask = yield* asks
+    const content = Effect.fnUntraced(function* (id: string) {
+      const { url } = yield* ask(id)
+      if (url === undefined) return yield* failure({ _tag: "NotFound", what: "clip of video", id })
+      return HttpServerResponse.redirect(url)
+    })
+    return leanHandlers(
+      "videos",
+      HttpApiBuilder.group(Api, "videos", (handlers) =>
+        handlers
+          .handleRaw("createVideo", ({ request }) => answered(submit(request)))
+          .handleRaw("getVideo", ({ params }) =>
+            answered(Effect.map(ask(params.id), (video) => HttpServerResponse.jsonUnsafe(encodeVideo(video))))
+          )
+          .handleRaw("getVideoContent", ({ params }) => answered(content(params.id)))
+      )
+    )
+  })
+)
+
+/** `POST /video` and `GET /video/status`. */
+export const legacyVideos = Layer.unwrap(
+  Effect.gen(function* () {
+    const submit = yield* submits({ operation: "video", path: "/video" }, encodeLegacyVideo)
+    const ask = yield* asks
+    return leanHandlers(
+      "legacyVideos",
+      HttpApiBuilder.group(Api, "legacyVideos", (handlers) =>
+        handlers
+          .handleRaw("video", ({ request }) => answered(submit(request)))
+          .handleRaw("videoStatus", ({ query }) =>
+            answered(Effect.map(ask(query.id), (video) => HttpServerResponse.jsonUnsafe(encodeLegacyVideo(video))))
+          )
+      )
+    )
+  })
+)

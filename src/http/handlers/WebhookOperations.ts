@@ -1,0 +1,160 @@
+/** The webhook operations, for inference keys and management keys alike. */
+import { Effect, Redacted } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { Caller } from "../../../schemas/Access.ts"
+import {
+  NewWebhook,
+  WebhookChange,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  type WebhookTest
+} from "../../../schemas/account/Webhooks.ts"
+import type { Mutations } from "../../account/Mutations.ts"
+import { decoder } from "../../dialects/Decode.ts"
+import { newResourceId } from "../../platform/Ids.ts"
+import type { Delivery, EventType, TestResult, Webhooks } from "../../webhooks/Webhooks.ts"
+import type { EndpointRow } from "../../webhooks/WebhooksSql.ts"
+import { readJson } from "../edge/Body.ts"
+import { answer, answered, asCaller, makeMutate, pageOf, withoutBody } from "./management/Answers.ts"
+
+const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
+
+/** An endpoint as the API shows it. */
+export const endpointOf = (row: EndpointRow): WebhookEndpoint => ({
+  id: row.id,
+  object: "webhook_endpoint",
+  url: row.url,
+  events: row.events as ReadonlyArray<EventType>,
+  status: row.status,
+  created_at: secondsOf(row.created_at)
+})
+
+/** A delivery as the API shows it. */
+export const deliveryOf = (row: Delivery): WebhookDelivery => ({
+  id: row.id,
+  object: "webhook_delivery",
+  event_id: row.event_id,
+  event_type: row.type,
+  status: row.status,
+  attempt_count: row.attempts,
+  attempts: row.log.map((attempt) => ({
+    started_at: secondsOf(attempt.started_at),
+    duration_ms: attempt.duration_ms,
+    status_code: attempt.status_code,
+    error: attempt.error,
+    response: attempt.response
+  })),
+  next_attempt_at: row.next_at === null ? null : secondsOf(row.next_at),
+  created_at: secondsOf(row.created_at),
+  ended_at: row.ended_at === null ? null : secondsOf(row.ended_at)
+})
+
+const testOf = (result: TestResult): WebhookTest => ({
+  data: {
+    delivered: result.delivered,
+    status_code: result.status ?? null,
+    duration_ms: result.durationMs,
+    error: result.error ?? null
+  }
+})
+
+const withSecret = (made: { readonly endpoint: EndpointRow; readonly secret: Redacted.Redacted }) => ({
+  ...endpointOf(made.endpoint),
+  secret: Redacted.value(made.secret)
+})
+
+const decodeNew = decoder(NewWebhook, { strict: true })
+const decodeChange = decoder(WebhookChange, { strict: true })
+
+type Request = HttpServerRequest.HttpServerRequest
+
+type Query = Parameters<typeof pageOf>[0]
+
+const listOf = <Row, Shown>(
+  { next, rows }: { readonly next: string | null; readonly rows: ReadonlyArray<Row> },
+  show: (row: Row) => Shown
+) => ({
+  object: "list",
+  data: rows.map(show),
+  next_cursor: next
+})
+
+const asked = (request: Request, type: string, id: string) => ({
+  request,
+  type: `webhook.${type}`,
+  resource: { type: "webhook_endpoint", id }
+})
+
+/** The operations on webhooks. `result` turns a record into a response. */
+export const makeOperations = (
+  webhooks: Webhooks["Service"],
+  mutations: Mutations["Service"],
+  result: (record: object) => object
+) => {
+  const mutate = makeMutate(mutations)
+  const create = Effect.fnUntraced(function* (request: Request) {
+    const body = yield* readJson(request)
+    const { events, url } = yield* Effect.fromResult(decodeNew(body))
+    // DNS servers may be slow, so the lookup happens outside the transaction.
+    const address = yield* webhooks.address(url)
+    const id = newResourceId()
+    return yield* mutate(asCaller, { ...asked(request, "created", id), body, secret: true }, (asker) =>
+      Effect.map(webhooks.register({ ...asker, id, url: address, events }), (made) => result(withSecret(made)))
+    )
+  })
+  const update = Effect.fnUntraced(function* (id: string, request: Request) {
+    const body = yield* readJson(request)
+    const { url, ...change } = yield* Effect.fromResult(decodeChange(body))
+    const address = url === undefined ? {} : { url: yield* webhooks.address(url) }
+    return yield* mutate(asCaller, { ...asked(request, "updated", id), body }, (asker) =>
+      Effect.map(webhooks.update({ ...asker, id, ...change, ...address }), (row) => result(endpointOf(row)))
+    )
+  })
+  return {
+    list: (query: Query) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => webhooks.list(accountId, pageOf(query))),
+        (page) => listOf(page, endpointOf)
+      ),
+    find: (id: string) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => webhooks.find(accountId, id)),
+        (row) => result(endpointOf(row))
+      ),
+    deliveries: (id: string, query: Query) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => webhooks.deliveries(accountId, id, pageOf(query))),
+        (page) => listOf(page, deliveryOf)
+      ),
+    create: (request: Request) => answered(create(request)),
+    update: (id: string, request: Request) => answered(update(id, request)),
+    remove: (id: string, request: Request) =>
+      withoutBody(
+        request,
+        mutate(asCaller, asked(request, "removed", id), (asker) =>
+          Effect.as(webhooks.remove({ ...asker, id }), result({ id, object: "webhook_endpoint", deleted: true }))
+        )
+      ),
+    rotateSecret: (id: string, request: Request) =>
+      withoutBody(
+        request,
+        mutate(asCaller, { ...asked(request, "secret_rotated", id), secret: true }, (asker) =>
+          Effect.map(webhooks.rotateSecret({ ...asker, id }), (made) => result(withSecret(made)))
+        )
+      ),
+    redeliver: (id: string, deliveryId: string, request: Request) =>
+      withoutBody(
+        request,
+        mutate(asCaller, asked(request, "redelivered", id), (asker) =>
+          Effect.map(webhooks.redeliver({ ...asker, id, deliveryId }), (row) => result(deliveryOf(row)))
+        )
+      ),
+    test: (id: string, request: Request) =>
+      withoutBody(
+        request,
+        mutate(asCaller, { ...asked(request, "tested", id), outside: true }, ({ accountId }) =>
+          Effect.map(webhooks.test(accountId, id), testOf)
+        )
+      )
+  }
+}

@@ -1,0 +1,69 @@
+import { Effect, Layer } from "effect"
+import { Migrator, SqlClient, SqlError } from "effect/sql"
+import { migrations } from "./MigrationsSql.ts"
+import { describeSqlError } from "./SqlCondition.ts"
+import { StatementTimeout } from "./StatementTimeout.ts"
+import { StartError } from "../config/Variables.ts"
+
+/** Schema changes under names such as `0001_name`, run in numeric order. */
+export type MigrationRecord = Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>
+
+/** An arbitrary number. No other advisory lock of this program uses it. */
+const lockKey = 6_801_143_210n
+
+const table = "schema_migration"
+
+const newestOf = (record: MigrationRecord) => Math.max(0, ...Object.keys(record).map((key) => Number.parseInt(key, 10)))
+
+const run = Migrator.make({})
+
+/**
+ * Brings the schema up to date in one transaction: all pending migrations or none. Processes that start at the same time wait for each
+ * other. Fails when a migration fails, or when the database is newer than this program.
+ */
+export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) {
+  const sql = yield* SqlClient.SqlClient
+  const work = Effect.gen(function* () {
+    yield* sql`SET LOCAL statement_timeout = 0`
+    // The service itself turns sequential scans off; migrations need them.
+    yield* sql`SET LOCAL enable_seqscan = on`
+    // The migrator locks its own table, which the first process must create before it can lock it.
+    yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
+    // After a failure to create its table, the migrator would query again and report only that a failed transaction accepts no
+    // statements.
+    const [found] = yield* sql<{ exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`
+    if (found?.exists !== true) {
+      yield* sql`CREATE TABLE ${sql(table)} (
+        migration_id integer PRIMARY KEY,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        name text NOT NULL
+      )`
+    }
+    const done = yield* run({ loader: Migrator.fromRecord(record), table })
+    const rows = yield* sql<{ newest: number }>`SELECT max(migration_id) AS newest FROM ${sql(table)}`
+    if ((rows[0]?.newest ?? 0) <= newestOf(record)) return done
+    return yield* new StartError({
+      message: "The database belongs to a later version of tollgate (its schema is ahead); start that version"
+    })
+  })
+  return yield* Effect.provideService(sql.withTransaction(work), StatementTimeout, Infinity)
+})
+
+const cannotMigrate = (detail: string) => new StartError({ message: `The schema cannot be migrated: ${detail}` })
+
+/** Runs the pending migrations before any layer above this one starts. */
+export const layer = Layer.effectDiscard(
+  migrate(migrations).pipe(
+    Effect.tap((done) => {
+      const last = done.at(-1)
+      return last === undefined
+        ? Effect.void
+        : Effect.logDebug(`The schema has been migrated to ${last[0]} (${last[1]}) in ${done.length} steps`)
+    }),
+    Effect.catchTags({
+      MigrationError: ({ message, cause }) =>
+        cannotMigrate(SqlError.isSqlError(cause) ? `${message}: ${describeSqlError(cause)}` : message),
+      SqlError: (error) => cannotMigrate(describeSqlError(error))
+    })
+  )
+)

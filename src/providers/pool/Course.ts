@@ -1,0 +1,451 @@
+import type { Clock } from "effect"
+import type { Reason } from "../../domain/Failure.ts"
+import type { Attempt, Candidate, Plan } from "../../domain/Plan.ts"
+import type { Price, TokenPrice } from "../../domain/Pricing.ts"
+import type { Metrics } from "../../platform/telemetry/Metrics.ts"
+import type { Trace } from "../../platform/telemetry/Tracing.ts"
+import type { AnswerClock, AnswerKind, AnswerTimes } from "./AnswerClock.ts"
+import { AttemptRecord } from "./AttemptRecord.ts"
+import type { Breaker } from "./Breaker.ts"
+import type { CallKind } from "../CallKind.ts"
+import type { AttemptContext, AttemptSample } from "./FirstContent.ts"
+import { type Host, shorten, weigh } from "../Hosts.ts"
+import {
+  type FailedAttempt,
+  pauseOf,
+  PoolError,
+  reasonOf,
+  attemptsOf,
+  isAnsweredEmpty,
+  isAnsweredLost,
+  isAnsweredOff,
+  restingReason,
+  unableReason
+} from "./PoolError.ts"
+import type { ChatCall, Clocks, ProviderFault } from "../Provider.ts"
+import type { WorkCall, WorkOperation } from "../Work.ts"
+
+/** A call that several providers may be tried for, whatever its kind. */
+export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" | "steering"> {
+  readonly plan: Plan<P>
+  /** The trace of its attempts, if there is one. */
+  readonly trace?: Trace | undefined
+  /**
+   * Called at the start of every attempt with its provider, so that the gateway knows after a disconnect whether to drain the answer.
+   * While two attempts run in parallel, stopping ends the bill only if it does so at both providers.
+   */
+  readonly onAttempt?: (info: {
+    readonly provider: string
+    readonly stopsBillingOnAbort: boolean
+    /** The attempt starts now, and no other is running. */
+    readonly beginsAlone: boolean
+  }) => void
+  /** Called with the attempts made so far when no client waits for an answer any more. */
+  readonly onLeft?: (attempts: ReadonlyArray<Attempt>) => void
+}
+
+/** A chat call that several providers may be tried for. */
+export interface PoolCall extends CourseCall<TokenPrice>, Pick<ChatCall, "accountId" | "conversation" | "held"> {
+  /** The maximum prompt tokens that the hold covers at a candidate. */
+  readonly promptBound: (candidate: Candidate) => number
+  /** The output cap at a candidate, within the hold. */
+  readonly maxOutputTokens: (candidate: Candidate) => number
+}
+
+/** Work other than chat that several providers may be tried for. */
+export interface WorkPoolCall extends CourseCall<Price> {
+  readonly operation: WorkOperation
+}
+
+/** The state that all requests share. */
+export interface Courses {
+  readonly hosts: ReadonlyMap<string, Host>
+  readonly metrics: Metrics
+  /** The service's time limits. A plan's policy can only shorten them. */
+  readonly clocks: Clocks
+  readonly observe: (sample: AttemptSample) => void
+  readonly traceTo: ReadonlySet<string> | undefined
+  readonly times: AnswerTimes
+}
+
+/** A candidate that is to be called next. Without a breaker, its health is not tracked. */
+export interface Turn<P extends Price = TokenPrice> {
+  readonly candidate: Candidate<P>
+  readonly host: Host
+  readonly breaker: Breaker | undefined
+  readonly permit: number
+}
+
+/** Two attempts that run in parallel. */
+export interface Pair<P extends Price = TokenPrice> {
+  readonly first: Turn<P>
+  readonly hedge: Turn<P>
+}
+
+/**
+ * The maximum number of calls to hosts that have already failed this request, not counting the immediate retry after a failed
+ * connection.
+ */
+const MOST_RETRIES = 2
+/** Beyond this wait it is better to tell the client when to come back. */
+const MOST_WAIT_MS = 5_000
+/** The backoff is a random part of this, doubled with each retry. */
+const BACKOFF_MS = 200
+
+/** The time in milliseconds from a clock that never goes back. A corrected wall clock must not keep a breaker open. */
+const millisOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+
+/**
+ * The path of one request through its candidates. It decides which candidate is next, which to skip, which is worth a retry, and when
+ * to stop. It only decides and keeps records; it makes no calls.
+ */
+export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall> {
+  readonly call: Q
+  readonly kind: CallKind<P, Q, C>
+  /** The next candidate to call. Undefined while a wait is due, and at the end. */
+  upcoming: Turn<P> | undefined
+  /** How long to wait before `wake`. Undefined at the end, when no provider served the request. */
+  waitMs: number | undefined
+  readonly #shared: Courses
+  readonly #clock: Clock.Clock
+  /** A random number from 0 to 1. */
+  readonly #chance: () => number
+  readonly #clocks: Clocks
+  readonly #deadline: number
+  readonly #queue: Array<Candidate<P>>
+  readonly #passedOver: Array<Turn<P> & { readonly breaker: Breaker }> = []
+  readonly #failures: Array<FailedAttempt> = []
+  /** Attempts that have ended without serving, in the receipt's order. */
+  readonly #before: Array<{ readonly provider: string; readonly model: string }> = []
+  readonly #running = new Set<Turn<P>>()
+  /** Created when first needed, which is rare. */
+  #worthMore: Map<Candidate<P>, Turn<P>> | undefined
+  #toRetry: Turn<P> | undefined
+  #begun = 0
+  #retries = 0
+  #askedAgain = false
+
+  constructor(shared: Courses, call: Q, kind: CallKind<P, Q, C>, clock: Clock.Clock, chance: () => number) {
+    const { plan } = call
+    this.#shared = shared
+    this.call = call
+    this.kind = kind
+    this.#clock = clock
+    this.#chance = chance
+    this.#clocks = shorten(shared.clocks, plan.policy.timeouts)
+    const now = millisOf(clock)
+    this.#deadline = now + this.#clocks.totalMs
+    this.#queue = plan.policy.allowFallbacks ? [...plan.candidates] : [plan.candidates[0]]
+    this.upcoming = this.#nextInPlan(now) ?? this.#lastResort(now)
+  }
+
+  /**
+   * When a second attempt may start beside the next one. The delay was measured for the plan's first candidate only. For streams it
+   * concerns the first token, which nothing waits for when the whole answer has to be checked.
+   */
+  get hedgeAfterMs(): number | undefined {
+    const { candidates, hedgeAfterMs } = this.call.plan
+    if (hedgeAfterMs !== undefined && this.kind.stream && this.#isEnforced(candidates[0])) return undefined
+    return this.upcoming?.candidate === candidates[0] && this.#begun === 0 && this.#queue.length > 0
+      ? hedgeAfterMs
+      : undefined
+  }
+
+  /** Starts an attempt. `beside` is the one that is already running. */
+  begin(turn: Turn<P>, beside?: Turn<P>): AttemptContext<C> {
+    const context = this.prepare(turn)
+    this.begun(turn, beside)
+    return context
+  }
+
+  /** Prepares an attempt without starting it. */
+  prepare(turn: Turn<P>): AttemptContext<C> {
+    const { breaker, candidate, host, permit } = turn
+    const { call, kind } = this
+    const { metrics, observe, traceTo } = this.#shared
+    const { provider } = host
+    const index = this.#begun
+    const totalMs = index === 0 ? this.#clocks.totalMs : Math.max(1, this.#deadline - millisOf(this.#clock))
+    const times = this.#answerKind(candidate)
+    const answer = times && this.#answerClock(times)
+    const given = index === 0 ? this.#clocks : { ...this.#clocks, totalMs }
+    const isShorter = answer !== undefined && answer.ms < totalMs
+    const asked = kind.callTo(candidate, call, isShorter ? { ...given, answer } : given)
+    const startedAt = millisOf(this.#clock)
+    const operation = kind.operationOf(call)
+    const facts = { metrics, trace: call.trace, provider, operation, call: asked, index, stream: kind.stream }
+    const record = new AttemptRecord(facts)
+    const traceHeaders = traceTo?.has(provider.id) === true ? record.traceHeaders : undefined
+    return {
+      provider,
+      call: traceHeaders === undefined ? asked : { ...asked, traceHeaders },
+      observe,
+      record,
+      blames: (fault) => weigh(fault, asked.clocks, this.#shared.clocks) !== undefined,
+      ended: (fault) => {
+        if (fault === undefined && times !== undefined) {
+          this.#shared.times.came(times, millisOf(this.#clock) - startedAt, this.#clock)
+        }
+        if (breaker === undefined) return
+        if (fault === undefined) breaker.succeeded(permit, millisOf(this.#clock))
+        else this.#blame(turn, asked.clocks, fault)
+      }
+    }
+  }
+
+  #answerKind(candidate: Candidate<P>): AnswerKind | undefined {
+    const kind = this.kind.answerOf(candidate, this.call)
+    return kind && { ...kind, ...placeOf(candidate) }
+  }
+
+  /** The caller's own limit or, while another candidate is left, one derived from the usual duration of such answers. */
+  #answerClock(kind: AnswerKind): AnswerClock | undefined {
+    if (this.call.plan.policy.timeouts.firstTokenMs !== undefined) {
+      return this.kind.folds ? undefined : { ms: this.#clocks.firstTokenMs, clock: "first_token", known: true }
+    }
+    return this.#queue.length === 0 ? undefined : this.#shared.times.clockOf(kind, this.#clock)
+  }
+
+  /** Records that the prepared attempt has started. */
+  begun(turn: Turn<P>, beside?: Turn<P>): void {
+    const { candidate, host } = turn
+    const { provider } = host
+    const stops = provider.stopsBillingOnAbort && beside?.host.provider.stopsBillingOnAbort !== false
+    this.#begun += 1
+    this.#running.add(turn)
+    if (this.#worthMore?.has(candidate) === true) this.#shared.metrics.provider.retried(provider.id)
+    else if (beside === undefined) host.budget.requested()
+    this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops, beginsAlone: beside === undefined })
+  }
+
+  /** Drops the prepared attempt, because this provider does not do such work. */
+  unable(turn: Turn<P>): void {
+    this.left(turn)
+    const now = millisOf(this.#clock)
+    this.upcoming = this.#nextInPlan(now) ?? this.#lastResort(now)
+    this.waitMs = this.upcoming === undefined ? this.#planRetry(now) : undefined
+  }
+
+  /** Records the first content. */
+  answered({ breaker, permit }: Turn<P>): void {
+    breaker?.answered(permit, millisOf(this.#clock))
+  }
+
+  /** Records an abandoned attempt: the client disconnected, or another attempt was faster. */
+  left(turn: Turn<P>): void {
+    turn.breaker?.left(turn.permit)
+    if (this.#running.has(turn)) this.#end(turn)
+  }
+
+  /** Records the attempt that served, and the ones before it. */
+  served({ candidate, host }: Turn<P>) {
+    const attempts = attemptsOf(this.#before, { ...placeOf(candidate), outcome: "served" })
+    const { stopsBillingOnAbort } = host.provider
+    return { candidate, attempts, firstTokenMs: undefined, stopsBillingOnAbort }
+  }
+
+  /** Records an attempt without content while no other is running, and decides what comes next. */
+  failed(turn: Turn<P>, { call, record }: AttemptContext<C>, fault: ProviderFault | undefined): void {
+    this.#note(turn, fault)
+    const now = millisOf(this.#clock)
+    const isOver = isAnsweredEmpty(this.#failures) || this.#failures.some(({ fault }) => isAnsweredLost(fault))
+    const goesOn = now < this.#deadline && !isOver
+    this.upcoming = goesOn ? this.#nextInPlan(now) : undefined
+    const isGone = fault?._tag === "Unreachable" && !this.#isLeftOut(turn.candidate)
+    if (goesOn && this.upcoming === undefined && isGone && !this.#askedAgain) {
+      // A dead keep-alive connection looks like a failed connection. The breaker records the outcome of the retry; this does not.
+      this.#askedAgain = true
+      this.upcoming = turn
+    } else this.#blame(turn, call.clocks, fault)
+    if (goesOn) this.upcoming ??= this.#lastResort(now)
+    this.waitMs = goesOn && this.upcoming === undefined ? this.#planRetry(now) : undefined
+    record.failed(fault, this.upcoming === undefined && this.waitMs === undefined ? "failed" : "failed_over")
+  }
+
+  /** Records an attempt without content while the other one is running or has served. */
+  fellBehind(
+    { first, hedge }: Pair<P>,
+    turn: Turn<P>,
+    { call, record }: AttemptContext<C>,
+    fault: ProviderFault | undefined
+  ): void {
+    this.#note(turn, fault)
+    this.#blame(turn, call.clocks, fault)
+    record.failed(fault, "failed_over")
+    this.#hedged(hedge, turn === hedge ? "lost" : "won", turn === hedge ? first : hedge)
+  }
+
+  /** Called after the wait. Another request may have used the host meanwhile; then the course waits for it again. */
+  wake(): void {
+    const turn = this.#toRetry
+    const now = millisOf(this.#clock)
+    const permit = turn?.breaker?.admitEarly(now)
+    this.upcoming = turn === undefined || permit === undefined ? undefined : { ...turn, permit }
+    this.waitMs = this.upcoming === undefined ? this.#planRetry(now) : undefined
+  }
+
+  /** A candidate to start beside an attempt that has no content yet: one that is healthy and has retry budget. */
+  hedge(): Turn<P> | undefined {
+    const now = millisOf(this.#clock)
+    for (const [at, candidate] of this.#queue.entries()) {
+      const host = this.#hostOf(candidate)
+      const breaker = this.#breakerOf(host, candidate)
+      if (host === undefined || (breaker !== undefined && breaker.state !== "closed")) continue
+      if (!host.budget.take(now)) return undefined
+      this.#queue.splice(at, 1)
+      return { candidate, host, breaker, permit: breaker?.admit(now) ?? 0 }
+    }
+    return undefined
+  }
+
+  /**
+   * Records that one of two parallel attempts was faster. If the first attempt is the slower one, the live figures count it with the
+   * time it had; otherwise they would forget how slow it can be. That time is a lower bound for the first token of a stream, or for a
+   * complete answer. The duration of the whole stream is unknown.
+   */
+  outran({ first, hedge }: Pair<P>, winner: Turn<P>, elapsedMs: number | undefined): void {
+    const loser = winner === first ? hedge : first
+    const place = this.#end(loser)
+    this.#hedged(hedge, winner === hedge ? "won" : "lost", winner)
+    if (loser === hedge || elapsedMs === undefined) return
+    const [firstTokenMs, durationMs] = this.kind.stream ? [elapsedMs, undefined] : [undefined, elapsedMs]
+    this.#shared.observe({ ...place, ok: true, durationMs, firstTokenMs })
+  }
+
+  /** All attempts that have ended, when no provider served the request. */
+  get attempts(): ReadonlyArray<Attempt> {
+    return attemptsOf(this.#before)
+  }
+
+  /** The error when no provider served the request. */
+  get error(): PoolError {
+    return new PoolError({ reason: this.#reason, attempts: this.attempts, failures: this.#failures })
+  }
+
+  get #reason(): Reason {
+    if (this.#failures.length > 0) return reasonOf(this.#failures)
+    if (this.#passedOver.length === 0) return unableReason
+    const soonest = Math.min(...this.#passedOver.map(({ breaker }) => breaker.availableAt()))
+    return restingReason(soonest - millisOf(this.#clock))
+  }
+
+  /** Records that one of the two attempts continues alone. */
+  #hedged(hedge: Turn<P>, outcome: "won" | "lost", alone: Turn<P>): void {
+    this.#shared.metrics.provider.hedged(hedge.host.provider.id, outcome)
+    const { id, stopsBillingOnAbort } = alone.host.provider
+    this.call.onAttempt?.({ provider: id, stopsBillingOnAbort, beginsAlone: false })
+  }
+
+  /** A request that was planned for a double may be paid with play money, so it must never reach a real host. */
+  #hostOf({ offer }: Candidate<P>): Host | undefined {
+    const host = this.#shared.hosts.get(offer.provider)
+    return offer.simulated === true && host?.provider.steerable !== true ? undefined : host
+  }
+
+  #breakerOf(host: Host | undefined, { model }: Candidate<P>): Breaker | undefined {
+    // A fault that a sandbox client asked a double for says nothing about the provider's health.
+    const steered = this.call.steering !== undefined && host?.provider.steerable === true
+    return steered ? undefined : host?.breakerOf(model.id)
+  }
+
+  #isEnforced(candidate: Candidate<P>): boolean {
+    return this.kind.isEnforced(candidate, this.call)
+  }
+
+  #nextInPlan(now: number): Turn<P> | undefined {
+    for (let candidate = this.#queue.shift(); candidate !== undefined; candidate = this.#queue.shift()) {
+      const host = this.#hostOf(candidate)
+      if (host === undefined) {
+        this.#before.push(placeOf(candidate))
+        const fault = { _tag: "Unreachable", detail: "no such provider" } as const
+        this.#failures.push({ ...placeOf(candidate), fault })
+        continue
+      }
+      const breaker = this.#breakerOf(host, candidate)
+      if (breaker === undefined) return { candidate, host, breaker, permit: 0 }
+      const permit = breaker.admit(now)
+      if (permit !== undefined) return { candidate, host, breaker, permit }
+      this.#passedOver.push({ candidate, host, breaker, permit: 0 })
+      this.#shared.metrics.provider.passedOver(host.provider.id)
+      this.call.trace?.span?.set({ "svc.passed_over": this.#passedOver.map((one) => one.host.provider.id) })
+    }
+    return undefined
+  }
+
+  /** Only skipped candidates are left. One of them may be probed before its time. */
+  #lastResort(now: number): Turn<P> | undefined {
+    for (const [at, turn] of this.#passedOver.entries()) {
+      const permit = turn.breaker.admitEarly(now)
+      if (permit === undefined) continue
+      this.#passedOver.splice(at, 1)
+      return { ...turn, permit }
+    }
+    return undefined
+  }
+
+  #end(turn: Turn<P>) {
+    const place = placeOf(turn.candidate)
+    this.#running.delete(turn)
+    this.#before.push(place)
+    return place
+  }
+
+  #note(turn: Turn<P>, fault: ProviderFault | undefined): void {
+    this.#failures.push({ ...this.#end(turn), fault })
+    if (isAnsweredOff(fault)) this.#leaveToNative()
+    const isPassing = fault?._tag === "Unreachable" || pauseOf(fault) !== undefined
+    if (turn.breaker !== undefined && isPassing && !this.#isLeftOut(turn.candidate)) {
+      this.#worthMore ??= new Map()
+      this.#worthMore.set(turn.candidate, turn)
+    } else this.#worthMore?.delete(turn.candidate)
+  }
+
+  /**
+   * After an answer that violated its schema, from any candidate, the course skips candidates with answers that would have to be checked.
+   */
+  #isLeftOut(candidate: Candidate<P>): boolean {
+    return this.#failures.some(({ fault }) => isAnsweredOff(fault)) && this.#isEnforced(candidate)
+  }
+
+  /** From here on, the course uses only candidates that guarantee the schema themselves. */
+  #leaveToNative(): void {
+    const native = this.#queue.filter((candidate) => !this.#isEnforced(candidate))
+    this.#queue.splice(0, Infinity, ...native)
+    const rested = this.#passedOver.filter(({ candidate }) => !this.#isEnforced(candidate))
+    this.#passedOver.splice(0, Infinity, ...rested)
+    for (const candidate of this.#worthMore?.keys() ?? []) {
+      if (this.#isEnforced(candidate)) this.#worthMore?.delete(candidate)
+    }
+  }
+
+  #blame({ breaker, candidate, permit }: Turn<P>, given: Clocks, fault: ProviderFault | undefined): void {
+    if (fault?._tag === "TimedOut" && fault.clock === "answer" && given.answer !== undefined) {
+      const kind = this.#answerKind(candidate)
+      if (kind !== undefined) this.#shared.times.left(kind, given.answer.ms, this.#clock)
+    }
+    if (breaker === undefined) return
+    const how = weigh(fault, given, this.#shared.clocks)
+    if (how === undefined) breaker.left(permit)
+    else breaker.failed(permit, millisOf(this.#clock), this.#chance(), how)
+  }
+
+  /** Picks the host that can be retried soonest and returns the delay in milliseconds; undefined when no retry is worthwhile. */
+  #planRetry(now: number): number | undefined {
+    if (this.#retries >= MOST_RETRIES) return undefined
+    const backoff = this.#chance() * BACKOFF_MS * 2 ** this.#retries
+    let soonest: Turn<P> | undefined
+    let wait = Math.min(MOST_WAIT_MS, this.#deadline - now)
+    for (const turn of this.#worthMore?.values() ?? []) {
+      const inMs = Math.max(0, (turn.breaker?.availableAt() ?? 0) - now) + backoff
+      if (inMs >= wait) continue
+      wait = inMs
+      soonest = turn
+    }
+    if (soonest === undefined || !soonest.host.budget.take(now)) return undefined
+    this.#retries += 1
+    this.#toRetry = soonest
+    return wait
+  }
+}
+
+const placeOf = ({ model, offer }: Candidate<Price>) => ({ provider: offer.provider, model: model.id })

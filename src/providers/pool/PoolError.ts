@@ -1,0 +1,161 @@
+/** Builds the error for the caller when no provider served a request. */
+import { Data } from "effect"
+import type { Reason } from "../../domain/Failure.ts"
+import type { Attempt } from "../../domain/Plan.ts"
+import type { ProviderFault } from "../Provider.ts"
+
+/** A failed attempt. Without a fault, the answer was empty. */
+export interface FailedAttempt {
+  readonly provider: string
+  readonly model: string
+  readonly fault: ProviderFault | undefined
+}
+
+/** No provider served the request. `reason` is for the caller; `failures` contains the providers' messages, for the log only. */
+export class PoolError extends Data.TaggedError("PoolError")<{
+  readonly reason: Reason
+  readonly attempts: ReadonlyArray<Attempt>
+  readonly failures: ReadonlyArray<FailedAttempt>
+}> {}
+
+/** Attempts in the order in which they ended. All but the last failed or were abandoned for a faster one. */
+export const attemptsOf = (
+  before: ReadonlyArray<{ readonly provider: string; readonly model: string }>,
+  served?: Omit<Attempt, "index">
+): ReadonlyArray<Attempt> => {
+  const last = served === undefined ? before.length - 1 : -1
+  const failed = before.map(({ provider, model }, index): Attempt => ({
+    provider,
+    model,
+    outcome: index === last ? "failed" : "failed_over",
+    index
+  }))
+  return served === undefined ? failed : [...failed, { ...served, index: failed.length }]
+}
+
+/** The pause that a host asks for with this fault, in seconds. */
+export const pauseOf = (fault: ProviderFault | undefined): number | undefined =>
+  fault?._tag === "RateLimited" || fault?._tag === "ServerError" ? fault.retryAfterSeconds : undefined
+
+/** The reason when no provider was called because all of them failed recently. */
+export const restingReason = (waitMs: number): Reason => ({
+  _tag: "NoProviderAvailable",
+  detail: "The circuit breakers of all providers for this request are open because of recent failures; try again later",
+  retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000))
+})
+
+/** The reason when no provider was called because none of them does such work. */
+export const unableReason: Reason = {
+  _tag: "NoProviderAvailable",
+  detail: "No provider of the requested model does this kind of work"
+}
+
+/**
+ * After this many well-formed answers without content, the request itself is the cause. Each further attempt would cost the house as
+ * much again.
+ */
+const MOST_EMPTY = 2
+
+/** Whether to stop, because the answer to this request is empty. */
+export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean =>
+  failures.filter(({ fault }) => fault === undefined).length >= MOST_EMPTY
+
+/**
+ * Whether to skip candidates with answers that would have to be checked: the schema may be the cause, and the house pays for each answer.
+ */
+export const isAnsweredOff = (fault: ProviderFault | undefined): boolean =>
+  fault?._tag === "OffSchema" || fault?._tag === "SchemaRefused"
+
+/** Whether to stop, because the work was already done and its result is lost. */
+export const isAnsweredLost = (
+  fault: ProviderFault | undefined
+): fault is Extract<ProviderFault, { readonly _tag: "Lost" }> => fault?._tag === "Lost"
+
+/**
+ * The reason behind these failures. Faults that are the gateway's or the network's say nothing about the request. So when only such
+ * faults follow a refusal, the refusal stands.
+ */
+export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
+  if (isAnsweredEmpty(failures) || failures.every(({ fault }) => fault === undefined))
+    return { _tag: "EmptyCompletion" }
+  const limited = rateLimitedReason(failures)
+  if (limited !== undefined) return limited
+  const last = failures.at(-1)?.fault
+  const decisive = failures.findLast(({ fault }) => fault?._tag !== "Unreachable" && fault?._tag !== "Unauthorized")
+  if (decisive?.fault?._tag === "Refused") {
+    const { about, detail, param } = decisive.fault
+    const _tag = about === undefined ? "ProviderRefused" : tagOfSubject[about]
+    return { _tag, provider: decisive.provider, detail, ...(param === undefined ? {} : { param }) }
+  }
+  if (decisive?.fault?._tag === "SchemaRefused") return schemaReason(decisive.fault)
+  const param = failures.map(({ fault }) => fault).find(isAnsweredLost)?.param
+  if (param !== undefined) return tooLongReason(param)
+  if (last?._tag === "TimedOut" && failures.every(({ fault }) => fault?._tag === "TimedOut")) {
+    return { _tag: "UpstreamTimeout", clock: last.clock }
+  }
+  const detail = failures.map(({ provider, fault }) => `${provider}: ${describe(fault)}`).join("; ")
+  const pause = pauseOf(last)
+  return { _tag: "UpstreamError", detail, ...(pause === undefined ? {} : { retryAfterSeconds: pause }) }
+}
+
+/** The pause suggested to the caller when no host named one, in seconds. */
+const UNTOLD_PAUSE_SECONDS = 5
+
+/** The reason when every host that was called answered with its rate limit. A host that names no pause does not extend the wait. */
+const rateLimitedReason = (failures: ReadonlyArray<FailedAttempt>): Reason | undefined => {
+  let shortest: number | undefined
+  for (const { fault } of failures) {
+    if (fault?._tag !== "RateLimited") return undefined
+    const pause = fault.retryAfterSeconds
+    if (pause !== undefined) shortest = Math.min(shortest ?? pause, pause)
+  }
+  return { _tag: "UpstreamRateLimited", retryAfterSeconds: Math.max(1, shortest ?? UNTOLD_PAUSE_SECONDS) }
+}
+
+const tagOfSubject = { context: "ProviderOverflow", policy: "ContentPolicyViolation" } as const
+
+const schemaReason = (fault: Extract<ProviderFault, { readonly _tag: "SchemaRefused" }>): Reason => {
+  const { detail, field, limit, passing } = fault
+  if (limit !== undefined) return { _tag: "RateLimitExceeded", ...limit }
+  const message = `cannot be asked for of these models, whose answers are checked: ${detail}`
+  return {
+    _tag: "ValidationError",
+    problems: [{ field, message }],
+    ...(passing === true ? { passing: "later" as const } : {})
+  }
+}
+
+/** This failure is not retried automatically, because the house would pay for such an answer each time. */
+const tooLongReason = (field: string): Reason => ({
+  _tag: "ValidationError",
+  problems: [{ field, message: "made the answer too long to be given whole: ask for a stream, or for less" }]
+})
+
+/** Describes a fault in the gateway's own words, because callers may read it. */
+const describe = (fault: ProviderFault | undefined): string => {
+  switch (fault?._tag) {
+    case undefined:
+      return "empty answer"
+    case "Unreachable":
+    case "Unauthorized":
+      return "unavailable"
+    case "TimedOut":
+      return "timed out"
+    case "RateLimited":
+      return "rate limited"
+    case "Refused":
+      return "refused the request"
+    case "ServerError":
+      return "server error"
+    case "Malformed":
+      return "malformed answer"
+    case "OffSchema":
+      return `the answer did not meet the schema (${fault.detail})`
+    case "SchemaRefused":
+      return "the schema of the answer was refused"
+    case "Broken":
+      return "broken connection"
+    case "Lost":
+      return "lost answer"
+  }
+}

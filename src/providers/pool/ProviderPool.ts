@@ -1,0 +1,294 @@
+import { Clock, Context, Effect, Exit, Fiber, Layer, Option, Random, type Redacted, Result, type Scope } from "effect"
+import type { Output } from "../../domain/Output.ts"
+import type { Attempt, Candidate } from "../../domain/Plan.ts"
+import type { Price, TokenPrice } from "../../domain/Pricing.ts"
+import { Metrics } from "../../platform/telemetry/Metrics.ts"
+import { AnswerTimes } from "./AnswerClock.ts"
+import { type CallKind, otherWork, streamedChat, wholeChat } from "../CallKind.ts"
+import { Course, type CourseCall, type Courses, type PoolCall, type Turn, type WorkPoolCall } from "./Course.ts"
+import {
+  type AttemptContext,
+  type AttemptSample,
+  attemptWork,
+  type RestOf,
+  streamed,
+  type Way,
+  whole
+} from "./FirstContent.ts"
+import { type Host, makeHosts } from "../Hosts.ts"
+import { folding } from "../wire/FoldedStream.ts"
+import type { PoolError } from "./PoolError.ts"
+import type { ChatCall, ChatSource, Clocks, Provider, ProviderError } from "../Provider.ts"
+import { exchange, Openings } from "./SharedBreakers.ts"
+import { withContextEdits } from "../wire/ContextEdits.ts"
+import { enforced } from "../structured/Structured.ts"
+import { makeCheck } from "../structured/StructuredCheck.ts"
+import { StructuredMemory } from "../structured/StructuredMemory.ts"
+import type { WorkCall } from "../Work.ts"
+
+/** The attempt that served, and the ones before it. `attempts` ends with the one that served. */
+export interface ServedBy<P extends Price = TokenPrice> {
+  readonly candidate: Candidate<P>
+  readonly attempts: ReadonlyArray<Attempt>
+  /** From the start of the attempt that served to its first content; streams only. */
+  readonly firstTokenMs: number | undefined
+  readonly stopsBillingOnAbort: boolean
+}
+
+export interface Served<A, P extends Price = TokenPrice> extends ServedBy<P> {
+  readonly output: A
+}
+
+/**
+ * An open stream after its first content, so that no other provider will be tried. It ends with the scope in which it was
+ * opened.
+ */
+export interface ServedStream extends ServedBy {
+  readonly source: ChatSource
+}
+
+/** One attempt at a provider; undefined when the provider does not do such work. It is made at most once. */
+export type WorkAttempt<A> = (provider: Provider, call: WorkCall) => Effect.Effect<A, ProviderError> | undefined
+
+export interface ProviderPoolOptions {
+  readonly providers: ReadonlyArray<Provider>
+  /** The service's time limits. A plan's policy can only shorten them. The total limit covers all attempts of a request together. */
+  readonly clocks: Clocks
+  readonly observe: (sample: AttemptSample) => void
+  /** Ids of the providers that receive the trace context of a call. Absent: none. */
+  readonly traceTo?: ReadonlySet<string>
+  /** The Redis server through which nodes share their breakers. Absent: each node has its own. */
+  readonly redisUrl?: Redacted.Redacted | undefined
+}
+
+/**
+ * Executes a plan. It tries the candidates in order, or only the first when fallbacks are not allowed, until one produces content. An
+ * empty answer that its cap did not cut short is a failed attempt. So is an answer that violates the requested schema; after that, the
+ * pool uses only models that guarantee a schema themselves. Once a stream has produced content, no other provider is tried, whatever
+ * happens to the stream.
+ * A candidate with an open breaker is skipped, which is not an attempt. When no other candidate is left, it is probed once a second all
+ * the same, unless its host has asked for a pause.
+ * Each candidate is called once. When no connection could be made, the last one is called a second time at once, because a dead
+ * keep-alive connection looks like that. Beyond that, a host is retried only when it was unreachable or has said when to come back,
+ * after that time, and within its retry budget.
+ * With `hedgeAfterMs`, the second candidate is called in parallel when the first has produced nothing in that time. The first one to
+ * produce content serves the request. The other is abandoned and appears among the attempts as failed over.
+ * `ask` carries out any other work by the same rules, except that an attempt returns a complete answer and attempts never run in
+ * parallel. `attempt` makes one of them; when it returns undefined, the provider does not do such work and is skipped. After an answer
+ * with a rest, no other provider is tried, whatever happens to the rest.
+ */
+export class ProviderPool extends Context.Service<
+  ProviderPool,
+  {
+    readonly chat: (call: PoolCall) => Effect.Effect<Served<Output>, PoolError>
+    readonly chatStream: (call: PoolCall) => Effect.Effect<ServedStream, PoolError, Scope.Scope>
+    readonly ask: <A>(
+      call: WorkPoolCall,
+      attempt: WorkAttempt<A>,
+      restOf?: RestOf<A>
+    ) => Effect.Effect<Served<A, Price>, PoolError>
+    readonly has: (provider: string) => boolean
+  }
+>()("tollgate/providers/ProviderPool") {
+  static readonly layerFrom = (options: ProviderPoolOptions) =>
+    Layer.effect(
+      ProviderPool,
+      Effect.gen(function* () {
+        const { redisUrl } = options
+        const metrics = yield* Metrics
+        const check = yield* makeCheck
+        const memory = new StructuredMemory()
+        const providers = options.providers.map((provider) =>
+          enforced(withContextEdits(folding(provider)), check, memory)
+        )
+        if (redisUrl === undefined) return make(options, metrics, makeHosts(providers, metrics))
+        const openings = new Openings()
+        const hosts = makeHosts(providers, metrics, openings.add)
+        yield* exchange(redisUrl, hosts, openings)
+        return make(options, metrics, hosts)
+      })
+    )
+}
+
+const make = (options: ProviderPoolOptions, metrics: Metrics, hosts: ReadonlyMap<string, Host>) => {
+  const { clocks, observe, traceTo } = options
+  const shared: Courses = { hosts, metrics, clocks, observe, traceTo, times: new AnswerTimes() }
+  return ProviderPool.of({
+    has: (provider) => hosts.has(provider),
+    chat: (call) => Effect.map(run(shared, call, wholeChat, askWhole), ({ by, given }) => ({ ...by, output: given })),
+    chatStream: (call) =>
+      Effect.map(run(shared, call, streamedChat, askStreamed), ({ by, given }) => ({
+        ...by,
+        firstTokenMs: given.firstTokenMs,
+        source: given.source
+      })),
+    ask: (call, attempt, restOf) =>
+      Effect.map(run(shared, call, otherWork, askWork(attempt, restOf)), ({ by, given }) => ({ ...by, output: given }))
+  })
+}
+
+/** An attempt that ended without interruption. */
+interface Ended<A, P extends Price = TokenPrice, C extends WorkCall = ChatCall> {
+  readonly turn: Turn<P>
+  readonly context: AttemptContext<C>
+  readonly result: Result.Result<A | undefined, ProviderError>
+}
+
+/** Calls the next candidate; undefined when its provider does not do such work. */
+type Asking<A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall> = (
+  course: Course<P, Q, C>,
+  turn: Turn<P>
+) => Effect.Effect<Ended<A, P, C>, never, R> | undefined
+
+type ChatCourse = Course<TokenPrice, PoolCall, ChatCall>
+
+const givenBy = <A>({ result }: Pick<Ended<A>, "result">): A | undefined =>
+  result._tag === "Success" ? result.success : undefined
+
+const faultOf = <A>({ result }: Pick<Ended<A>, "result">) =>
+  result._tag === "Failure" ? result.failure.fault : undefined
+
+const run = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
+  shared: Courses,
+  call: Q,
+  kind: CallKind<P, Q, C>,
+  ask: Asking<A, R, P, Q, C>
+) =>
+  Effect.withFiber((fiber) => {
+    const random = fiber.getRef(Random.Random)
+    const chance = () => random.nextDoubleUnsafe()
+    const course = new Course(shared, call, kind, fiber.getRef(Clock.Clock), chance)
+    const { onLeft } = call
+    const followed = follow(course, ask)
+    return onLeft === undefined
+      ? followed
+      : Effect.onInterrupt(followed, () => Effect.sync(() => onLeft(course.attempts)))
+  })
+
+/** The content, and the turn that produced it. */
+interface Given<A, P extends Price> {
+  readonly given: A
+  readonly by: ServedBy<P>
+}
+
+/** Calls one candidate of the course after the other until one produces content. */
+const follow = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
+  course: Course<P, Q, C>,
+  ask: Asking<A, R, P, Q, C>
+): Effect.Effect<Given<A, P>, PoolError, R> => {
+  for (;;) {
+    const { upcoming, waitMs } = course
+    if (upcoming === undefined) {
+      if (waitMs === undefined) return Effect.fail(course.error)
+      return Effect.flatMap(Effect.sleep(waitMs), () => {
+        course.wake()
+        return follow(course, ask)
+      })
+    }
+    const asking = ask(course, upcoming)
+    if (asking === undefined) {
+      course.unable(upcoming)
+      continue
+    }
+    return Effect.flatMap(asking, (ended): Effect.Effect<Given<A, P>, PoolError, R> => {
+      const given = givenBy(ended)
+      if (given !== undefined) {
+        // The breaker of a complete answer already has its outcome, so this changes nothing for it.
+        course.answered(ended.turn)
+        return Effect.succeed({ given, by: course.served(ended.turn) })
+      }
+      course.failed(ended.turn, ended.context, faultOf(ended))
+      return follow(course, ask)
+    })
+  }
+}
+
+/** Makes an attempt that the course has started. */
+const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
+  course: Course<P, Q, C>,
+  turn: Turn<P>,
+  context: AttemptContext<C>,
+  attempt: Effect.Effect<A | undefined, ProviderError, R>
+): Effect.Effect<Ended<A, P, C>, never, R> => {
+  const ended = (result: Ended<A, P, C>["result"]): Ended<A, P, C> => ({ turn, context, result })
+  const watched = Effect.onInterrupt(attempt, () =>
+    Effect.sync(() => {
+      context.record.cancelled()
+      course.left(turn)
+    })
+  )
+  return Effect.match(watched, {
+    onFailure: (error) => ended(Result.fail(error)),
+    onSuccess: (given) => ended(Result.succeed(given))
+  })
+}
+
+const askWork =
+  <A>(attempt: WorkAttempt<A>, restOf?: RestOf<A>): Asking<A, never, Price, WorkPoolCall, WorkCall> =>
+  (course, turn) => {
+    const context = course.prepare(turn)
+    const work = attempt(context.provider, context.call)
+    if (work === undefined) return undefined
+    const begun = Effect.sync(() => course.begun(turn))
+    return attempted(course, turn, context, Effect.andThen(begun, attemptWork(context, work, restOf)))
+  }
+
+const askChat =
+  <A, R>(way: Way<A, R>): Asking<A, R, TokenPrice, PoolCall, ChatCall> =>
+  (course, turn) => {
+    const { hedgeAfterMs } = course
+    return hedgeAfterMs === undefined ? askOnce(course, turn, way) : askHedged(course, turn, way, hedgeAfterMs)
+  }
+
+const askOnce = <A, R>(
+  course: ChatCourse,
+  turn: Turn,
+  way: Way<A, R>,
+  beside?: Turn
+): Effect.Effect<Ended<A>, never, R> =>
+  Effect.suspend(() => {
+    const context = course.begin(turn, beside)
+    return attempted(course, turn, context, way.attempt(context))
+  })
+
+/** The same with a second attempt in parallel when the first takes too long. The first one to produce content wins. */
+const askHedged = Effect.fnUntraced(function* <A, R>(course: ChatCourse, first: Turn, way: Way<A, R>, afterMs: number) {
+  const fibers: Array<Fiber.Fiber<Ended<A>>> = []
+  const start = Effect.fnUntraced(function* (turn: Turn, beside?: Turn) {
+    const fiber = yield* Effect.forkChild(askOnce(course, turn, way, beside), { startImmediately: true })
+    fibers.push(fiber)
+    return fiber
+  })
+  const raced = Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    const startedAt = clock.currentTimeMillisUnsafe()
+    const slow = yield* start(first)
+    const early = yield* Effect.timeoutOption(Fiber.join(slow), afterMs)
+    if (Option.isSome(early)) return early.value
+    const hedge = course.hedge()
+    if (hedge === undefined) return yield* Fiber.join(slow)
+    const quick = yield* start(hedge, first)
+    const ended = yield* Effect.raceFirst(Fiber.join(slow), Fiber.join(quick))
+    const other = ended.turn === first ? quick : slow
+    const pair = { first, hedge }
+    if (givenBy(ended) === undefined) {
+      course.fellBehind(pair, ended.turn, ended.context, faultOf(ended))
+      return yield* Fiber.join(other)
+    }
+    const late = other.pollUnsafe()
+    const given = late !== undefined && Exit.isSuccess(late) ? givenBy(late.value) : undefined
+    if (late !== undefined && Exit.isSuccess(late) && given === undefined) {
+      course.fellBehind(pair, late.value.turn, late.value.context, faultOf(late.value))
+      return ended
+    }
+    course.outran(pair, ended.turn, given === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined)
+    other.interruptUnsafe()
+    // It produced content at the same instant.
+    if (given !== undefined) yield* way.abandon(given)
+    return ended
+  })
+  return yield* Effect.onExit(raced, (exit) => (Exit.isSuccess(exit) ? Effect.void : Fiber.interruptAll(fibers)))
+})
+
+const askWhole = askChat(whole)
+const askStreamed = askChat(streamed)

@@ -1,0 +1,43 @@
+/** Applies context edits for providers that do not support them. */
+import { Effect } from "effect"
+import { editContext } from "../../domain/ContextEdits.ts"
+import type { OutputEvent } from "../../domain/Output.ts"
+import { type ChatCall, type ChatSource, eachOf, type Provider } from "../Provider.ts"
+
+const editedOf = (call: ChatCall) => {
+  const { applied, conversation } = editContext(call.conversation)
+  return { applied, call: { ...call, conversation } }
+}
+
+/** The stream with one event in front. */
+const behind = (source: ChatSource, event: OutputEvent): ChatSource => {
+  let said = false
+  const first = (events: ReadonlyArray<OutputEvent>): ReadonlyArray<OutputEvent> => {
+    if (said) return events
+    said = true
+    return [event, ...events]
+  }
+  return {
+    ...(source.collected === true ? { collected: true } : {}),
+    next: Effect.map(source.next, (events) => events && first(events)),
+    each: (take) => eachOf(source, (events) => take(first(events)))
+  }
+}
+
+/** Wraps a provider so that it receives prompts with the requested edits applied, and its answers report the edits. */
+export const withContextEdits = (provider: Provider): Provider => {
+  if (provider.editsContext === true) return provider
+  return {
+    ...provider,
+    chat: (asked) => {
+      if (asked.conversation.contextEdits === undefined) return provider.chat(asked)
+      const { applied, call } = editedOf(asked)
+      return Effect.map(provider.chat(call), (output) => ({ ...output, contextEdits: applied }))
+    },
+    chatStream: (asked) => {
+      if (asked.conversation.contextEdits === undefined) return provider.chatStream(asked)
+      const { applied, call } = editedOf(asked)
+      return Effect.map(provider.chatStream(call), (source) => behind(source, { _tag: "ContextEdits", applied }))
+    }
+  }
+}

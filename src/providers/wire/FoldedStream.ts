@@ -1,0 +1,28 @@
+/** Requests a complete answer as a stream, so that a limit for the first token can apply. */
+import { Effect } from "effect"
+import { type Output, OutputFold } from "../../domain/Output.ts"
+import { type ChatCall, eachOf, type Provider, ProviderError } from "../Provider.ts"
+
+/** The longest answer that is collected, in characters. */
+const MOST_CHARACTERS = 16 * 1024 * 1024
+
+const collected = (provider: Provider, call: ChatCall): Effect.Effect<Output, ProviderError> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const source = yield* provider.chatStream(call)
+      const fold = new OutputFold()
+      const isCut = yield* eachOf(source, (events) => {
+        for (const event of events) fold.push(event)
+        return fold.length <= MOST_CHARACTERS
+      })
+      if (!isCut) return fold.output()
+      const detail = `an answer longer than ${MOST_CHARACTERS} characters`
+      return yield* new ProviderError({ provider: provider.id, fault: { _tag: "Malformed", detail } })
+    })
+  )
+
+/** Wraps a provider: it requests a stream when a complete answer must start within the caller's `first_token` limit. */
+export const folding = (provider: Provider): Provider => ({
+  ...provider,
+  chat: (call) => (call.folds === true ? collected(provider, call) : provider.chat(call))
+})

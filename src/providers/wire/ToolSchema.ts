@@ -1,0 +1,107 @@
+/** Schemas of a tool's arguments for hosts whose tools take an object at the root and no choice among several. */
+import { referred } from "../../domain/SchemaRefs.ts"
+import { type JsonObject, listOf, objectOf } from "./Json.ts"
+
+/** What the hosts refuse at the root. */
+const REFUSED = new Set(["allOf", "anyOf", "oneOf", "not", "enum", "const", "$ref"])
+
+const CHOICES = ["anyOf", "oneOf"] as const
+
+/** So many characters tell the model of the choices that a schema had. */
+const MAX_SAID_CHARS = 300
+
+/** Members of objects, each with its schemas by their JSON, and which members have to be there. */
+interface Shape {
+  readonly properties: ReadonlyMap<string, ReadonlyMap<string, unknown>>
+  readonly required: ReadonlySet<string>
+}
+
+const EMPTY: Shape = { properties: new Map(), required: new Set() }
+
+/** So many schemas of a root are looked at: references may lead in circles, and to many others each. */
+const MOST_SCHEMAS = 1_000
+
+const joined = (shapes: ReadonlyArray<Shape>): Shape["properties"] => {
+  const properties = new Map<string, Map<string, unknown>>()
+  for (const shape of shapes) {
+    for (const [name, schemas] of shape.properties) {
+      const known = properties.get(name) ?? new Map<string, unknown>()
+      for (const [text, schema] of schemas) known.set(text, schema)
+      properties.set(name, known)
+    }
+  }
+  return properties
+}
+
+/** Reads the shape of one root. */
+class Reader {
+  readonly #root: JsonObject
+  readonly #open = new Set<unknown>()
+  #left = MOST_SCHEMAS
+
+  constructor(root: JsonObject) {
+    this.#root = root
+  }
+
+  shape(value: unknown): Shape {
+    const schema = objectOf(value)
+    if (schema === undefined || this.#open.has(schema) || this.#left-- <= 0) return EMPTY
+    this.#open.add(schema)
+    const inner = (one: unknown) => this.shape(one)
+    const all = [ownShape(schema), inner(referred(this.#root, schema["$ref"])), ...listOf(schema["allOf"]).map(inner)]
+    for (const key of CHOICES) {
+      const choices = listOf(schema[key]).map(inner)
+      const [first, ...others] = choices
+      if (first === undefined) continue
+      const needed = [...first.required].filter((name) => others.every(({ required }) => required.has(name)))
+      all.push({ properties: joined(choices), required: new Set(needed) })
+    }
+    this.#open.delete(schema)
+    return { properties: joined(all), required: new Set(all.flatMap(({ required }) => [...required])) }
+  }
+}
+
+const ownShape = ({ properties, required }: JsonObject): Shape => ({
+  properties: new Map(
+    Object.entries(objectOf(properties) ?? {}).map(([name, one]) => [name, new Map([[JSON.stringify(one), one]])])
+  ),
+  required: new Set(listOf(required).filter((name) => typeof name === "string"))
+})
+
+/** Which members each choice needs, in words for the model; nothing where that says nothing. */
+const choicesOf = (schema: JsonObject, always: ReadonlySet<string>): string | undefined => {
+  const reader = new Reader(schema)
+  for (const key of CHOICES) {
+    const choices = listOf(schema[key]).map((one) =>
+      [...reader.shape(one).required].filter((name) => !always.has(name)).join(" and ")
+    )
+    if (choices.every((names) => names === "")) continue
+    const said = `Needs ${key === "anyOf" ? "at least" : "exactly"} one of: ${choices.map((names) => names || "none of these").join("; ")}.`
+    return said.length > MAX_SAID_CHARS ? undefined : said
+  }
+  return undefined
+}
+
+/**
+ * A schema of arguments as one object: members of all its parts and choices together, of which those are required that every choice
+ * requires. The description tells what the choices need. A schema that is one object already stays as it is, and so does one that
+ * is no object.
+ */
+export const objectSchema = (schema: JsonObject): JsonObject => {
+  const { type } = schema
+  if (type !== undefined && type !== "object" && !listOf(type).includes("object")) return schema
+  const open = { ...schema, type: "object" }
+  if (!Object.keys(schema).some((key) => REFUSED.has(key))) return open
+  const { properties, required } = new Reader(schema).shape(schema)
+  const said = [schema["description"], choicesOf(schema, required)].filter((text) => typeof text === "string")
+  const members = [...properties].map(([name, schemas]) => {
+    const [one, ...others] = schemas.values()
+    return [name, others.length === 0 ? one : { anyOf: [one, ...others] }] as const
+  })
+  return {
+    ...Object.fromEntries(Object.entries(open).filter(([key]) => !REFUSED.has(key))),
+    ...(said.length === 0 ? {} : { description: said.join(" ") }),
+    properties: Object.fromEntries(members),
+    ...(required.size === 0 ? {} : { required: [...required] })
+  }
+}

@@ -1,0 +1,117 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import {
+  dropTurn,
+  endJob,
+  forgetEnded,
+  goOn,
+  hasRoom,
+  insertJob,
+  jobById,
+  jobOfRequest,
+  joinLine,
+  lockProvider,
+  type NewVideoJob,
+  noteSubmission,
+  renewTurn,
+  type Room,
+  standingJobs,
+  takeTurn,
+  unfinishedOf,
+  type VideoEnd,
+  type VideoGoing,
+  type VideoRow
+} from "./VideoJobsSql.ts"
+
+/** How many abandoned jobs one call returns at most. */
+const STANDING_BATCH = 100
+
+/** How many ended jobs one call deletes at most. */
+const FORGOTTEN_BATCH = 1_000
+
+/** A job and the turn that the caller holds. */
+type Turn = Pick<VideoRow, "id" | "turn">
+
+/**
+ * The rows of video jobs. A worker takes a turn at a job, and only one turn is current at a time. Every write names its turn, so a
+ * worker that has lost its turn writes nothing. Call methods that fail with `SqlError` within a transaction.
+ */
+export class VideoJobs extends Context.Service<
+  VideoJobs,
+  {
+    readonly insert: (job: NewVideoJob) => Effect.Effect<VideoRow, SqlError.SqlError>
+    readonly find: (id: string) => Effect.Effect<VideoRow | undefined, Unavailable>
+    readonly ofRequest: (requestId: string) => Effect.Effect<VideoRow | undefined, Unavailable>
+    /**
+     * Takes a turn at a job for `forMs`. Returns undefined when the job has ended, another worker has a turn, or the job was polled
+     * less than `idleMs` ago.
+     */
+    readonly take: (
+      id: string,
+      how: { readonly forMs: number; readonly idleMs: number }
+    ) => Effect.Effect<VideoRow | undefined, Unavailable>
+    /** Extends a turn to `forMs` from now. Returns false when the turn is no longer current. */
+    readonly renew: (turn: Turn, forMs: number) => Effect.Effect<boolean, Unavailable>
+    /** Gives a turn back unused. */
+    readonly drop: (turn: Turn) => Effect.Effect<void, Unavailable>
+    /**
+     * Records, before the job goes to a provider, that it is about to, and extends the turn. If the outcome is lost, the record
+     * remains. Returns `full` when the provider, across all nodes, has no room for this job and those that have waited longer; the
+     * job then waits in line. Returns `outrun` when the turn is no longer current.
+     */
+    readonly submitting: (
+      turn: Turn & Pick<VideoRow, "account_id" | "submissions">,
+      provider: string,
+      room: Room,
+      forMs: number
+    ) => Effect.Effect<"noted" | "full" | "outrun", Unavailable>
+    /** Ends a turn and lets the job continue. Returns undefined and writes nothing when the turn is no longer current. */
+    readonly goOn: (turn: Turn, going: VideoGoing) => Effect.Effect<VideoRow | undefined, Unavailable>
+    /** Ends the job. Returns undefined and writes nothing when the turn is no longer current. */
+    readonly end: (turn: Turn, end: VideoEnd) => Effect.Effect<VideoRow | undefined, SqlError.SqlError>
+    /** Returns some jobs without a worker that are past their deadline or have been due for longer than `graceMs`. */
+    readonly standing: (graceMs: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+    /** Counts the unfinished jobs of an account. The count is exact in a transaction that has charged the account. */
+    readonly unfinished: (accountId: string) => Effect.Effect<number, SqlError.SqlError>
+    /** Deletes some of the jobs that ended longer ago than this. */
+    readonly forget: (olderThanMs: number) => Effect.Effect<void, Unavailable>
+  }
+>()("tollgate/videos/VideoJobs") {
+  static readonly layer = Layer.effect(
+    VideoJobs,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      VideoJobs.of({
+        insert: (job) =>
+          Effect.flatMap(insertJob(sql, job), (row) =>
+            row === undefined
+              ? Effect.die(new Error("the database did not return an inserted row"))
+              : Effect.succeed(row)
+          ),
+        find: (id) => storeErrors(jobById(sql, id)),
+        ofRequest: (requestId) => storeErrors(jobOfRequest(sql, requestId)),
+        take: (id, how) => storeErrors(takeTurn(sql, id, how)),
+        renew: ({ id, turn }, forMs) => storeErrors(renewTurn(sql, id, turn, forMs)),
+        drop: ({ id, turn }) => storeErrors(Effect.asVoid(dropTurn(sql, id, turn))),
+        submitting: (turn, provider, room, forMs) =>
+          storeErrors(
+            sql.withTransaction(
+              Effect.gen(function* () {
+                yield* lockProvider(sql, provider)
+                if (yield* hasRoom(sql, turn, provider, room)) {
+                  return (yield* noteSubmission(sql, turn, provider, forMs)) ? ("noted" as const) : ("outrun" as const)
+                }
+                yield* joinLine(sql, turn, provider)
+                return "full" as const
+              })
+            )
+          ),
+        goOn: (turn, going) => storeErrors(goOn(sql, turn, going)),
+        end: (turn, end) => endJob(sql, turn, end),
+        standing: (graceMs) => storeErrors(standingJobs(sql, graceMs, STANDING_BATCH)),
+        unfinished: (accountId) => unfinishedOf(sql, accountId),
+        forget: (olderThanMs) => storeErrors(Effect.asVoid(forgetEnded(sql, olderThanMs, FORGOTTEN_BATCH)))
+      })
+    )
+  )
+}

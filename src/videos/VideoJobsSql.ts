@@ -1,0 +1,247 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { VideoError, VideoState, VideoWish } from "../domain/Video.ts"
+import { storableText } from "../platform/database/Sql.ts"
+
+export interface VideoRow {
+  readonly id: string
+  readonly request_id: string
+  readonly account_id: string
+  readonly model: string
+  readonly state: VideoState
+  readonly prompt: string
+  readonly parameters: VideoWish
+  /** The candidate providers and prices, in the planner's serialized form. */
+  readonly plan: unknown
+  readonly steering: string | null
+  readonly charged: bigint
+  /** The final cost; null until the job ends. */
+  readonly cost: bigint | null
+  readonly refunded: boolean
+  readonly provider: string | null
+  readonly ticket: string | null
+  /** The providers that were asked to take the job, in the form of a receipt. */
+  readonly attempts: ReadonlyArray<unknown>
+  readonly submissions: number
+  readonly polls: number
+  readonly faults: number
+  readonly lost: number
+  readonly progress: number
+  readonly turn: bigint
+  readonly file_id: string | null
+  readonly error_code: VideoError["code"] | null
+  readonly error_message: string | null
+  readonly created_at: Date
+  readonly completed_at: Date | null
+  /** Whether the job's deadline has passed. */
+  readonly overdue: boolean
+}
+
+export interface NewVideoJob extends Pick<
+  VideoRow,
+  "id" | "prompt" | "parameters" | "model" | "plan" | "steering" | "charged"
+> {
+  readonly requestId: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly deadlineMs: number
+}
+
+/** The state of a job that continues. */
+export interface VideoGoing extends Pick<
+  VideoRow,
+  "state" | "progress" | "submissions" | "polls" | "faults" | "lost" | "provider" | "ticket" | "attempts"
+> {
+  readonly waitMs: number
+}
+
+/** The final state of a job. */
+export interface VideoEnd extends Pick<
+  VideoRow,
+  "state" | "progress" | "refunded" | "file_id" | "error_code" | "error_message" | "parameters"
+> {
+  readonly cost: bigint
+}
+
+/** How many jobs a provider may have at once, in total and per account. */
+export interface Room {
+  readonly limit: number
+  readonly perAccount: number
+}
+
+type Sql = SqlClient.SqlClient
+
+const columns = (sql: Sql) =>
+  sql.literal(`id, request_id, account_id, model, state, prompt, parameters, plan, steering, charged, cost, refunded, provider, ticket,
+    attempts, submissions, polls, faults, lost, progress, turn, file_id, error_code, error_message, created_at, completed_at,
+    deadline_at <= clock_timestamp() AS overdue`)
+
+const first = <A>(rows: ReadonlyArray<A>): A | undefined => rows[0]
+
+/** A moment relative to the database clock. */
+const inMs = (sql: Sql, ms: number) => sql`clock_timestamp() + ${BigInt(Math.ceil(ms))} * interval '1 millisecond'`
+
+export const insertJob = (sql: Sql, job: NewVideoJob): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<VideoRow>`INSERT INTO video_job
+      (id, request_id, account_id, key_id, model, prompt, parameters, plan, steering, charged, deadline_at)
+      VALUES (${job.id}, ${job.requestId}, ${job.accountId}, ${job.keyId}, ${job.model}, ${JSON.stringify(job.prompt)}::json,
+        ${JSON.stringify(job.parameters)}::json, ${JSON.stringify(job.plan)}::json, ${job.steering}, ${job.charged},
+        ${inMs(sql, job.deadlineMs)})
+      RETURNING ${columns(sql)}`,
+    first
+  )
+
+export const jobById = (sql: Sql, id: string): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(sql<VideoRow>`SELECT ${columns(sql)} FROM video_job WHERE id = ${id}`, first)
+
+export const jobOfRequest = (sql: Sql, requestId: string): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(sql<VideoRow>`SELECT ${columns(sql)} FROM video_job WHERE request_id = ${requestId}`, first)
+
+/** Takes the next turn of an unfinished job, unless another worker has one or polled the job less than `idleMs` ago. */
+export const takeTurn = (
+  sql: Sql,
+  id: string,
+  { forMs, idleMs }: { readonly forMs: number; readonly idleMs: number }
+): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<VideoRow>`UPDATE video_job SET turn = turn + 1, busy_until = ${inMs(sql, forMs)}
+      WHERE id = ${id} AND completed_at IS NULL AND (busy_until IS NULL OR busy_until <= clock_timestamp())
+        AND (polled_at IS NULL OR polled_at <= clock_timestamp() - ${BigInt(idleMs)} * interval '1 millisecond')
+      RETURNING ${columns(sql)}`,
+    first
+  )
+
+/** Extends a turn. Returns whether the turn is still current. */
+export const renewTurn = (
+  sql: Sql,
+  id: string,
+  turn: bigint,
+  forMs: number
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`UPDATE video_job SET busy_until = ${inMs(sql, forMs)}
+      WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING id`,
+    (rows) => rows.length > 0
+  )
+
+/** Gives a turn back unused. */
+export const dropTurn = (sql: Sql, id: string, turn: bigint) =>
+  sql`UPDATE video_job SET busy_until = NULL WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL`
+
+/** Prevents other transactions from counting a provider's jobs until this one ends. */
+export const lockProvider = (sql: Sql, provider: string) =>
+  sql`SELECT pg_advisory_xact_lock(hashtextextended('video at ' || ${provider}, 0))`
+
+/** A job that waits for a provider keeps its place in the queue for this long after it should have come back. */
+const LATE_IN_LINE = "30 seconds"
+
+/**
+ * Reports whether a provider has room for a job and for the jobs ahead of it in its queue. Of the jobs ahead, an account counts
+ * only as many as it may still start there.
+ */
+export const hasRoom = (
+  sql: Sql,
+  { account_id, id }: Pick<VideoRow, "id" | "account_id">,
+  provider: string,
+  { limit, perAccount }: Room
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ free: boolean }>`
+      WITH present AS (
+        SELECT account_id, count(*) AS jobs FROM video_job
+        WHERE COALESCE(provider, asking) = ${provider} AND completed_at IS NULL AND id <> ${id}
+          AND (state = 'processing' OR busy_until > clock_timestamp())
+        GROUP BY account_id
+      ), line AS (
+        SELECT other.account_id, count(*) AS jobs FROM video_job AS other, video_job AS own
+        WHERE own.id = ${id} AND other.waits_for = ${provider} AND other.completed_at IS NULL
+          AND (other.created_at, other.id) < (own.created_at, own.id)
+          AND other.next_poll_at > clock_timestamp() - ${LATE_IN_LINE}::interval
+        GROUP BY other.account_id
+      ), ahead AS (
+        SELECT LEAST(line.jobs, GREATEST(0, ${BigInt(perAccount)} - COALESCE(present.jobs, 0))) AS jobs
+        FROM line LEFT JOIN present USING (account_id)
+      )
+      SELECT COALESCE((SELECT sum(jobs) FROM present), 0) + COALESCE((SELECT sum(jobs) FROM ahead), 0) < ${BigInt(limit)}
+        AND COALESCE((SELECT jobs FROM present WHERE account_id = ${account_id}), 0) < ${BigInt(perAccount)} AS free`,
+    (rows) => rows[0]?.free === true
+  )
+
+/** Puts a job into the queue of a provider. */
+export const joinLine = (sql: Sql, { id, turn }: Pick<VideoRow, "id" | "turn">, provider: string) =>
+  sql`UPDATE video_job SET waits_for = ${provider} WHERE id = ${id} AND turn = ${turn} AND state = 'queued'`
+
+/** Records that a job is about to be submitted and extends its turn. Returns whether the turn is still current. */
+export const noteSubmission = (
+  sql: Sql,
+  { id, submissions, turn }: Pick<VideoRow, "id" | "turn" | "submissions">,
+  provider: string,
+  forMs: number
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`UPDATE video_job SET submissions = ${submissions}::int + 1, asking = ${provider}, waits_for = NULL,
+        busy_until = ${inMs(sql, forMs)}
+      WHERE id = ${id} AND turn = ${turn} AND state = 'queued' RETURNING id`,
+    (rows) => rows.length > 0
+  )
+
+/** Ends a turn and lets the job continue. Returns undefined and changes nothing when another turn has begun. */
+export const goOn = (
+  sql: Sql,
+  { id, turn }: Pick<VideoRow, "id" | "turn">,
+  going: VideoGoing
+): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<VideoRow>`UPDATE video_job SET state = ${going.state}, progress = ${going.progress}::int,
+        submissions = ${going.submissions}::int, polls = ${going.polls}::int, faults = ${going.faults}::int,
+        lost = ${going.lost}::int, provider = ${going.provider}, ticket = ${going.ticket},
+        attempts = ${JSON.stringify(going.attempts)}::json,
+        next_poll_at = ${inMs(sql, going.waitMs)}, polled_at = clock_timestamp(), busy_until = NULL, asking = NULL
+      WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING ${columns(sql)}`,
+    first
+  )
+
+/** Ends a job. Returns undefined and changes nothing when another turn has begun or the job has already ended. */
+export const endJob = (
+  sql: Sql,
+  { id, turn }: Pick<VideoRow, "id" | "turn">,
+  end: VideoEnd
+): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<VideoRow>`UPDATE video_job SET state = ${end.state}, progress = ${end.progress}::int, cost = ${end.cost},
+        refunded = ${end.refunded}, file_id = ${end.file_id}, error_code = ${end.error_code},
+        error_message = ${end.error_message === null ? null : storableText(end.error_message)}, parameters = ${JSON.stringify(end.parameters)}::json, completed_at = clock_timestamp(), busy_until = NULL, asking = NULL
+      WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING ${columns(sql)}`,
+    first
+  )
+
+/** Returns jobs that need work but have no worker: past their deadline, or due for longer than `graceMs`. */
+export const standingJobs = (
+  sql: Sql,
+  graceMs: number,
+  limit: number
+): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ id: string }>`SELECT id FROM video_job
+    WHERE completed_at IS NULL AND (busy_until IS NULL OR busy_until <= clock_timestamp())
+      AND (deadline_at <= clock_timestamp()
+        OR next_poll_at <= clock_timestamp() - ${BigInt(graceMs)} * interval '1 millisecond')
+    ORDER BY next_poll_at LIMIT ${limit}`,
+    (rows) => rows.map(({ id }) => id)
+  )
+
+/** Counts the unfinished jobs of an account. */
+export const unfinishedOf = (sql: Sql, accountId: string): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ count: bigint }>`SELECT count(*) FROM video_job WHERE account_id = ${accountId} AND completed_at IS NULL`,
+    (rows) => Number(rows[0]?.count ?? 0n)
+  )
+
+/** Deletes some jobs that ended longer ago than this, and skips those that another node has locked. */
+export const forgetEnded = (sql: Sql, olderThanMs: number, limit: number) =>
+  sql`DELETE FROM video_job WHERE id IN (
+    SELECT id FROM video_job
+    WHERE completed_at <= clock_timestamp() - ${BigInt(Math.ceil(olderThanMs))} * interval '1 millisecond'
+    LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+  )`

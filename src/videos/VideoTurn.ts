@@ -1,0 +1,346 @@
+/** One turn at a video job: performs the next step and stores its result. */
+import { Effect, Random, Result } from "effect"
+import { isRefusal } from "../domain/Failure.ts"
+import type { Attempt } from "../domain/Plan.ts"
+import type { Model } from "../domain/Model.ts"
+import type { UnitPrice } from "../domain/Pricing.ts"
+import {
+  MOST_SUBMISSIONS,
+  transition,
+  type VideoEvent,
+  type VideoStanding,
+  type VideoStep,
+  type VideoWish,
+  waitMs
+} from "../domain/Video.ts"
+import type { VideoRow } from "./VideoJobsSql.ts"
+import type { Unavailable } from "../platform/database/Sql.ts"
+import { type FailedAttempt, PoolError, reasonOf } from "../providers/pool/PoolError.ts"
+import type { ProviderFault } from "../providers/Provider.ts"
+import type { ProviderPool, Served, WorkAttempt } from "../providers/pool/ProviderPool.ts"
+import type { FilmState, FilmTicket, MediaBytes } from "../providers/Work.ts"
+import { endVideo, type VideoBooks } from "./VideoEnd.ts"
+import type { MediaRefusal, VideoMedia } from "./VideoMedia.ts"
+import { type FilmPlan, type KeptVideoPlan, restorePlan } from "./VideoPlan.ts"
+import type { VideoSlots } from "./VideoSlots.ts"
+
+export interface VideoDesk extends VideoBooks {
+  readonly pool: Pick<ProviderPool["Service"], "ask">
+  readonly mediaOf: (wish: VideoWish, model: Model) => Effect.Effect<VideoMedia, MediaRefusal>
+  /** Slots for jobs that this node is submitting, so that work on submitted jobs never waits for them. */
+  readonly handing: VideoSlots
+  /** Slots for those of them with media that are being downloaded and held in memory. */
+  readonly fetching: VideoSlots
+  /** Slots for videos that are being downloaded and held in memory. */
+  readonly reading: VideoSlots
+  /** The maximum number of jobs that all nodes together run at one provider. */
+  readonly perProvider: number
+}
+
+/** The result of a turn. */
+export interface Turned {
+  /** The job after the turn; undefined when the turn has passed to another worker, which then decides. */
+  readonly row: VideoRow | undefined
+  readonly event: VideoEvent
+  readonly step: VideoStep
+  /** When the next turn is due, in milliseconds. */
+  readonly waitMs: number
+}
+
+/** Time limits of the provider calls, in milliseconds: to submit a job, to read its progress, to download a video. */
+const CLOCKS = { film: 60_000, state: 15_000, clip: 120_000 } as const
+
+/** The time limit for all media of a job together, in milliseconds. */
+const MEDIA_MS = 30_000
+
+/**
+ * How long a turn is reserved, in milliseconds: longer than anything it does without extending the reservation. If a worker dies in its
+ * turn, the job waits for this long.
+ */
+export const TURN_MS = {
+  film: MEDIA_MS + CLOCKS.film + 30_000,
+  state: CLOCKS.state + 15_000,
+  clip: CLOCKS.clip + 60_000
+} as const
+
+/** The maximum number of submission attempts that the receipt lists. */
+const MOST_ATTEMPTS = 16
+
+/** The caller has already been answered, so the limits need not consider a waiting client. */
+const within = (plan: FilmPlan, totalMs: number, candidates: FilmPlan["candidates"] = plan.candidates): FilmPlan => ({
+  ...plan,
+  candidates,
+  policy: { ...plan.policy, timeouts: { totalMs } }
+})
+
+const standingOf = ({ faults, lost, polls, progress, state, submissions }: VideoRow): VideoStanding => ({
+  state,
+  progress,
+  submissions,
+  polls,
+  faults,
+  lost
+})
+
+type Change = Partial<Pick<VideoRow, "provider" | "ticket" | "attempts">>
+
+interface At {
+  readonly plan: FilmPlan
+  readonly row: VideoRow
+}
+
+const outrun = (event: VideoEvent): Turned => ({ row: undefined, event, step: { _tag: "Nothing" }, waitMs: 0 })
+
+/** Stores the result of a turn with all consequences: everything, or nothing when the turn belongs to another worker by now. */
+const apply = (
+  desk: VideoDesk,
+  { plan, row }: At,
+  event: VideoEvent,
+  change: Change = {},
+  fileId?: string
+): Effect.Effect<Turned, Unavailable> =>
+  Effect.gen(function* () {
+    const step = transition(standingOf(row), event)
+    if (step._tag === "Nothing") return yield* Effect.as(desk.jobs.drop(row), outrun(event))
+    if (step._tag === "Ends") {
+      const ended = yield* endVideo(desk, { plan, row: { ...row, ...change } }, step, fileId).pipe(
+        Effect.catchTag("GivenBack", () => Effect.succeed("given back" as const))
+      )
+      if (ended === "given back") return yield* apply(desk, { plan, row }, deadlinePassed, change)
+      return ended === undefined ? outrun(event) : { row: ended, event, step, waitMs: 0 }
+    }
+    const wait = waitMs(step, yield* Random.next)
+    const { _tag, ...standing } = step
+    const { attempts, provider, ticket } = { ...row, ...change }
+    const going = { ...standing, provider, ticket, attempts: attempts.slice(-MOST_ATTEMPTS), waitMs: wait }
+    const gone = yield* desk.jobs.goOn(row, going)
+    return gone === undefined ? outrun(event) : { row: gone, event, step, waitMs: wait }
+  }).pipe(Effect.uninterruptible)
+
+const ask = <A>(
+  { pool }: VideoDesk,
+  { row }: At,
+  plan: FilmPlan,
+  attempt: WorkAttempt<A>
+): Effect.Effect<Served<A, UnitPrice>, PoolError> =>
+  pool.ask(
+    { requestId: row.request_id, plan, operation: "videos", steering: row.steering ?? undefined },
+    attempt
+  ) as Effect.Effect<Served<A, UnitPrice>, PoolError>
+
+/** Statuses of a host that is currently accepting nothing. After any other fault, the host may have accepted the job. */
+const TAKES_NOTHING: ReadonlySet<number> = new Set([503, 529])
+
+const mayHaveTaken = (fault: ProviderFault | undefined): boolean => {
+  switch (fault?._tag) {
+    case "Broken":
+    case "Lost":
+    case "Malformed":
+      return true
+    case "TimedOut":
+      return fault.clock !== "connect"
+    case "ServerError":
+      return !TAKES_NOTHING.has(fault.status)
+    default:
+      return false
+  }
+}
+
+const isUnclear = ({ failures }: PoolError): boolean => failures.some(({ fault }) => mayHaveTaken(fault))
+
+const eventOfFailure = (error: PoolError): VideoEvent => {
+  const { reason } = error
+  if (isRefusal(reason)) {
+    return { _tag: "Refused", message: `${reason.provider} refused this video: ${reason.detail}` }
+  }
+  return { _tag: isUnclear(error) ? "Unclear" : "NotTaken" }
+}
+
+/** In the order in which they were made: every attempt before the last one was failed over. */
+const inOrder = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
+  attempts.map((attempt, index) => (index < attempts.length - 1 ? { ...attempt, outcome: "failed_over" } : attempt))
+
+/** Adds the attempts of earlier rounds. */
+const withEarlier = ({ attempts }: VideoRow, made: ReadonlyArray<Attempt>): ReadonlyArray<unknown> =>
+  [...(attempts as ReadonlyArray<Attempt>), ...inOrder(made)].map((attempt, index) => ({ ...attempt, index }))
+
+const full: VideoEvent = { _tag: "Full" }
+
+type FilmCandidates = FilmPlan["candidates"]
+
+/** The provider to which the job is being submitted, with the recorded row, and the candidates after it. */
+interface Admitted {
+  readonly candidate: FilmCandidates[0]
+  readonly others: ReadonlyArray<FilmCandidates[0]>
+}
+
+/** The first candidate at a provider with capacity. Its submission is recorded. */
+const admitted = (desk: VideoDesk, { row }: At, candidates: ReadonlyArray<FilmCandidates[0]>) =>
+  Effect.gen(function* () {
+    const room = { limit: desk.perProvider, perAccount: Math.ceil(desk.perProvider / 2) }
+    for (const [index, candidate] of candidates.entries()) {
+      const noted = yield* desk.jobs.submitting(row, candidate.offer.provider, room, TURN_MS.film)
+      if (noted === "outrun") return noted
+      if (noted === "noted") return { candidate, others: candidates.slice(index + 1) } satisfies Admitted
+    }
+    return "full" as const
+  })
+
+/**
+ * Submits the job to one provider with capacity after the other, until one accepts it. The result is stored even if this turn is
+ * interrupted after it.
+ */
+const submit = (desk: VideoDesk, at: At, to: Admitted, media: VideoMedia): Effect.Effect<Turned, Unavailable> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const { plan, row } = at
+      const noted = { plan, row: { ...row, submissions: row.submissions + 1 } }
+      const { aspectRatio, audio, duration } = row.parameters
+      const work = { prompt: row.prompt, duration, aspectRatio, audio, seed: undefined, ...media }
+      const made: Array<Attempt> = []
+      const failures: Array<FailedAttempt> = []
+      for (let next: Admitted | "full" | "outrun" = to; ;) {
+        const { candidate, others }: Admitted = next
+        const asked = ask<FilmTicket>(desk, at, within(plan, CLOCKS.film, [candidate]), (provider, call) =>
+          provider.film?.(call, work)
+        )
+        const taken = yield* Effect.result(restore(asked))
+        if (Result.isSuccess(taken)) {
+          const { attempts, output } = taken.success
+          const change = {
+            provider: candidate.offer.provider,
+            ticket: output.ticket,
+            attempts: withEarlier(row, [...made, ...attempts])
+          }
+          return yield* apply(desk, noted, { _tag: "Submitted" }, change)
+        }
+        made.push(...taken.failure.attempts)
+        failures.push(...taken.failure.failures)
+        next = yield* admitted(desk, at, others)
+        if (next === "outrun") return outrun(full)
+        if (next !== "full") continue
+        const reason = failures.length === 0 ? taken.failure.reason : reasonOf(failures)
+        const event = eventOfFailure(new PoolError({ reason, attempts: made, failures }))
+        return yield* apply(desk, noted, event, { attempts: withEarlier(row, made) })
+      }
+    })
+  )
+
+const NO_MEDIA: VideoMedia = { image: undefined, referenceImages: [], referenceVideo: undefined }
+
+const tooSlow: MediaRefusal = {
+  _tag: "NotFetched",
+  message: `Its pictures and clips could not be fetched within ${MEDIA_MS / 1_000} seconds`
+}
+
+/**
+ * Submits a waiting job. The intention is recorded first. If only the intention is known, because the process ended or the response was
+ * lost, the job is submitted again, up to a few times. The client has paid for a video, and the house bears the cost of one that a
+ * provider makes in vain.
+ */
+const handIn = (desk: VideoDesk, at: At): Effect.Effect<Turned, Unavailable> => {
+  const { account_id: accountId, parameters, submissions } = at.row
+  if (submissions >= MOST_SUBMISSIONS) return apply(desk, at, { _tag: "Unclear" })
+  const { imageUrl, referenceImages, referenceVideo } = parameters
+  const light = imageUrl === undefined && referenceImages.length === 0 && referenceVideo === undefined
+  const fetched: Effect.Effect<VideoMedia, MediaRefusal> = light
+    ? Effect.succeed(NO_MEDIA)
+    : Effect.timeoutOrElse(desk.mediaOf(parameters, at.plan.candidates[0].model), {
+        duration: MEDIA_MS,
+        orElse: () => Effect.fail(tooSlow)
+      })
+  const waits = apply(desk, at, full)
+  const handing = Effect.gen(function* () {
+    const to = yield* admitted(desk, at, at.plan.candidates)
+    if (to === "outrun") return outrun(full)
+    if (to === "full") return yield* waits
+    const media = yield* Effect.result(fetched)
+    if (Result.isSuccess(media)) return yield* submit(desk, at, to, media.success)
+    return yield* apply(desk, at, media.failure)
+  })
+  return desk.handing.within(accountId, light ? handing : desk.fetching.within(accountId, handing, waits), waits)
+}
+
+/** Stores a video, and ends the job with it. A stored video without a job is removed, and an empty file counts as a failure. */
+const keepClip = (desk: VideoDesk, at: At, { bytes, contentType }: MediaBytes): Effect.Effect<Turned, Unavailable> =>
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      if (bytes.length === 0) return yield* apply(desk, at, { _tag: "Broke" })
+      const { account_id: accountId } = at.row
+      const storing = desk.media.store({ bytes, contentType, accountId, purpose: "video" })
+      // An unavailable store is retried until the deadline.
+      const stored = yield* Effect.catchTag(storing, "Unavailable", (error) =>
+        at.row.overdue ? Effect.undefined : Effect.fail(error)
+      )
+      if (stored === undefined) return yield* apply(desk, at, deadlinePassed)
+      const turned = yield* apply(desk, at, { _tag: "Made" }, {}, stored.id)
+      if (turned.row?.file_id !== stored.id) yield* Effect.ignore(desk.media.remove(accountId, stored.id))
+      return turned
+    })
+  )
+
+const notAsked: VideoEvent = { _tag: "NotAsked" }
+const notRead: VideoEvent = { _tag: "NotRead" }
+const ready: VideoEvent = { _tag: "Ready" }
+const deadlinePassed: VideoEvent = { _tag: "DeadlinePassed" }
+
+/** After its deadline, a job's progress is checked for the last time. */
+const unlessLate = ({ row }: At, event: VideoEvent): VideoEvent => (row.overdue ? deadlinePassed : event)
+
+const read = (desk: VideoDesk, at: At, plan: FilmPlan, clip: { readonly url: string } | MediaBytes) => {
+  const reading = Effect.gen(function* () {
+    if (!(yield* desk.jobs.renew(at.row, TURN_MS.clip))) return outrun(notRead)
+    if ("bytes" in clip) return yield* keepClip(desk, at, clip)
+    const asked = ask<MediaBytes>(desk, at, within(plan, CLOCKS.clip), (provider, call) =>
+      provider.filmClip?.(call, clip.url)
+    )
+    const found = yield* Effect.result(asked)
+    return yield* Result.isFailure(found)
+      ? apply(desk, at, unlessLate(at, notRead))
+      : keepClip(desk, at, found.success.output)
+  })
+  return desk.reading.within(at.row.account_id, reading, apply(desk, at, ready))
+}
+
+const eventOfState = (state: Exclude<FilmState, { readonly _tag: "Completed" }>): VideoEvent => {
+  switch (state._tag) {
+    case "Queued":
+      return { _tag: "Progressed", progress: undefined }
+    case "Processing":
+      return { _tag: "Progressed", progress: state.progress }
+    case "Failed":
+      return state.refused ? { _tag: "Refused", message: "The provider refused to make this video" } : { _tag: "Broke" }
+  }
+}
+
+/** Checks the progress of a submitted job. A finished video is downloaded and stored, unless that is left to another turn. */
+const lookAfter = (desk: VideoDesk, at: At, reads: boolean): Effect.Effect<Turned, Unavailable> =>
+  Effect.gen(function* () {
+    const { provider, ticket } = at.row
+    const candidate = at.plan.candidates.find(({ offer }) => offer.provider === provider)
+    if (candidate === undefined || ticket === null) return yield* apply(desk, at, { _tag: "Lost" })
+    const plan = within(at.plan, CLOCKS.state, [candidate])
+    const asked = ask<FilmState>(desk, at, plan, (one, call) => one.filmState?.(call, ticket))
+    const told = yield* Effect.result(asked)
+    if (Result.isFailure(told)) {
+      const unknown = isRefusal(told.failure.reason)
+      return yield* apply(desk, at, unlessLate(at, unknown ? { _tag: "Lost" } : notAsked))
+    }
+    const state = told.success.output
+    if (state._tag === "Completed") return yield* reads ? read(desk, at, plan, state.clip) : apply(desk, at, ready)
+    if (state._tag === "Failed") yield* Effect.logInfo(`video ${at.row.id} failed at ${provider}: ${state.detail}`)
+    const event = eventOfState(state)
+    return yield* apply(desk, at, event._tag === "Progressed" ? unlessLate(at, event) : event)
+  })
+
+/**
+ * Performs the next step of a job after its turn was taken. `reads` tells whether this turn downloads a finished video, which may take
+ * minutes. A job past its deadline ends here, unless its provider has finished the video by now. If the step cannot be performed or is
+ * interrupted, the turn is given back.
+ */
+export const carryTurn = (desk: VideoDesk, row: VideoRow, reads: boolean): Effect.Effect<Turned, Unavailable> =>
+  Effect.suspend(() => {
+    const at = { plan: restorePlan(row.plan as KeptVideoPlan), row }
+    if (row.state === "processing") return lookAfter(desk, at, reads)
+    return row.overdue ? apply(desk, at, deadlinePassed) : handIn(desk, at)
+  }).pipe(Effect.onError(() => Effect.ignore(desk.jobs.drop(row))))

@@ -1,0 +1,27 @@
+import { type Duration, Effect, Layer, Schedule } from "effect"
+import { Videos } from "./Videos.ts"
+import { Jobs } from "../jobs/Jobs.ts"
+
+/** Concurrent steps of video jobs. Most of them wait for a provider's status response. */
+const CONCURRENCY = 24
+
+/**
+ * Works on video jobs and takes care of abandoned ones: past their deadline, or lost from the queue. Any number of nodes may run
+ * it.
+ */
+export const layer = (interval: Duration.Duration) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const jobs = yield* Jobs
+      const videos = yield* Videos
+      yield* Effect.forkScoped(jobs.work("videos", CONCURRENCY, (id) => videos.step(id)))
+      yield* videos.sweep.pipe(
+        // Caught inside the loop, because one failed sweep must not end the sweeping.
+        Effect.catchCause((cause) =>
+          Effect.logWarning("the gateway cannot look for abandoned video jobs at present", cause)
+        ),
+        Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
+        Effect.forkScoped
+      )
+    })
+  )

@@ -1,0 +1,396 @@
+import { Context, Duration, Effect, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { Auth } from "../auth/Auth.ts"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { Nano } from "../domain/Money.ts"
+import { isSimulated } from "../domain/Plan.ts"
+import { beyond, type VideoError, type VideoState, type VideoWish } from "../domain/Video.ts"
+import { type Outcome, Jobs } from "../jobs/Jobs.ts"
+import { VideoJobs } from "./VideoJobs.ts"
+import type { VideoRow } from "./VideoJobsSql.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { newResourceId } from "../platform/Ids.ts"
+import { Media } from "../platform/files/Media.ts"
+import { Metrics } from "../platform/telemetry/Metrics.ts"
+import { PublicFetch } from "../platform/outbound/PublicFetch.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { ProviderPool } from "../providers/pool/ProviderPool.ts"
+import { Router } from "../router/Router.ts"
+import { Requests } from "../usage/Requests.ts"
+import { Webhooks } from "../webhooks/Webhooks.ts"
+import { balanceWarning } from "../inference/Answer.ts"
+import { withinCost } from "../inference/Estimate.ts"
+import { storeUnavailable } from "../inference/Holding.ts"
+import { admit, type MeteredOptions } from "../inference/Metered.ts"
+import { noteReplay } from "../inference/Replay.ts"
+import type { PaidRequest } from "../inference/Request.ts"
+import { makeVideoMedia } from "./VideoMedia.ts"
+import { chargeOf, clipCost, type FilmPlan, filmPlanOf, keepPlan } from "./VideoPlan.ts"
+import { makeVideoSlots } from "./VideoSlots.ts"
+import { carryTurn, TURN_MS, type Turned, type VideoDesk } from "./VideoTurn.ts"
+import type { PreparedWork } from "../inference/Work.ts"
+
+/** A decoded request for a video. */
+export interface VideoRequest extends PaidRequest {
+  readonly prompt: string
+  readonly wish: VideoWish
+}
+
+/** The current state of a video job. */
+export interface Video extends VideoWish {
+  readonly id: string
+  readonly requestId: string
+  readonly model: string
+  readonly state: VideoState
+  readonly prompt: string
+  /** A whole percentage. */
+  readonly progress: number
+  readonly createdAt: Date
+  readonly completedAt: Date | undefined
+  /** The URL of the video, once it is completed. */
+  readonly url: string | undefined
+  readonly error: VideoError | undefined
+  /** The cost so far: the charge less the refund. */
+  readonly cost: Nano
+  /** Whether everything was refunded. */
+  readonly refunded: boolean
+  readonly provider: string | undefined
+}
+
+export interface Submitted {
+  readonly video: Video
+  readonly balanceWarning: string | undefined
+  /** Whether an earlier request under the same idempotency key created it. */
+  readonly replayed: boolean
+}
+
+export interface VideosOptions {
+  /** A job that is not finished this long after its submission fails. */
+  readonly deadline: Duration.Duration
+  /** The maximum number of jobs that all nodes together run at one provider. */
+  readonly perProvider: number
+  /** The minimum time for which a job is kept after its end. */
+  readonly retention: Duration.Duration
+}
+
+/** The maximum number of unfinished jobs per account: with two new ones a minute, this allows each the longest possible duration. */
+export const MOST_UNFINISHED = 50
+
+/** The wait suggested to an account at that limit. */
+const UNFINISHED_RETRY_SECONDS = 30
+
+/** A job outlives its idempotency key, which lasts a day. */
+const LEAST_RETENTION = Duration.hours(25)
+
+/** A charge lasts this much longer than its job may take, so that the job ends first. */
+const CHARGE_BEYOND_DEADLINE = "15 minutes"
+
+/** The shortest interval between progress checks that a client's requests cause, in milliseconds. */
+const LEAST_BETWEEN_CHECKS_MS = 2_000
+
+/** A job that has been due for this long without a worker has lost its queue entry. */
+const STANDING_MS = 60_000
+
+/** When another worker is at a job, the next try comes after this. */
+const BUSY_PAUSE = "5 seconds"
+
+/** Slots for submitting jobs. Together with the downloads they leave half of the workers for progress checks. */
+const HANDING = { places: 8, perAccount: 4 }
+
+/** Slots for jobs with media in memory, at most 200 MiB each. */
+const FETCHING = { places: 4, perAccount: 2 }
+
+/** Slots for videos in memory, at most 128 MiB each. */
+const READING = { places: 4, perAccount: 2 }
+
+const viewOf = (row: VideoRow, urlOf: (id: string) => string): Video => ({
+  ...row.parameters,
+  id: row.id,
+  requestId: row.request_id,
+  model: row.model,
+  state: row.state,
+  prompt: row.prompt,
+  progress: row.progress,
+  createdAt: row.created_at,
+  completedAt: row.completed_at ?? undefined,
+  url: row.file_id === null ? undefined : urlOf(row.file_id),
+  error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" },
+  cost: row.cost ?? row.charged,
+  refunded: row.refunded,
+  provider: row.provider ?? undefined
+})
+
+/** For the caller, every reason why no provider can make it means that the video is unavailable. */
+const unavailable = ({ reason }: Failure): Failure | undefined =>
+  reason._tag === "NoProviderAvailable" ? failure({ _tag: "VideoUnavailable", detail: reason.detail }) : undefined
+
+const notFound = (id: string): Failure => failure({ _tag: "NotFound", what: "video", id })
+
+const isResourceId = (id: string): boolean => /^[0-9a-f]{24}$/.test(id)
+
+const statusCheckFailed: Reason = { _tag: "StatusCheckFailed" }
+
+interface Front extends VideoDesk {
+  readonly auth: Auth["Service"]
+  readonly queue: Jobs["Service"]
+  readonly requests: Requests["Service"]
+  readonly router: Router["Service"]
+  readonly refuses: PublicFetch["Service"]["refuses"]
+  readonly options: VideosOptions
+}
+
+/** The errors of URLs that are invalid by their text alone. */
+const addressProblems = (wish: VideoWish, refuses: Front["refuses"]) =>
+  [
+    { field: "image_url", url: wish.imageUrl },
+    ...wish.referenceImages.map((url, index) => ({ field: `reference_images.${index}`, url })),
+    { field: "reference_video", url: wish.referenceVideo }
+  ].flatMap(({ field, url }) => {
+    const message = url === undefined ? undefined : refuses(url)
+    return message === undefined ? [] : [{ field, message }]
+  })
+
+const storesNone = failure({
+  _tag: "UnsupportedParameter",
+  param: "data_policy",
+  detail: "Videos and their prompts are stored, which zero_retention forbids"
+})
+
+/** The plan of a video, or the error of the request. */
+const plan = (
+  { refuses, router }: Front,
+  request: Pick<VideoRequest, "maxCost" | "model" | "policy" | "wish">
+): Result.Result<FilmPlan, Failure> =>
+  Result.gen(function* () {
+    const { model, policy, wish } = request
+    if (policy.dataPolicy === "zero_retention") return yield* Result.fail(storesNone)
+    const planned = yield* Result.mapError(
+      router.planWork({ models: [model], modality: "video", policy }),
+      (error) => unavailable(error) ?? error
+    )
+    const [problem, ...problems] = [...beyond(wish, planned.candidates[0].model), ...addressProblems(wish, refuses)]
+    if (problem !== undefined) {
+      return yield* Result.fail(failure({ _tag: "ValidationError", problems: [problem, ...problems] }))
+    }
+    const able = filmPlanOf(planned, wish)
+    if (able !== undefined) {
+      return yield* withinCost(able, request.maxCost, ({ price }) => clipCost(price, wish.duration))
+    }
+    const detail = `No provider can currently make such a video with ${model}`
+    return yield* Result.fail(failure({ _tag: "VideoUnavailable", detail }))
+  })
+
+const tooMany = failure({
+  _tag: "RateLimitExceeded",
+  limit: MOST_UNFINISHED,
+  retryAfterSeconds: UNFINISHED_RETRY_SECONDS,
+  detail: `This account has ${MOST_UNFINISHED} unfinished videos, the maximum`
+})
+
+/** The job that was created under the idempotency key of a request; undefined when the key was freed meanwhile. */
+const standing = (front: Front, request: VideoRequest, claimedBy: string) =>
+  Effect.gen(function* () {
+    const { jobs, media, requests } = front
+    const row = yield* Effect.mapError(requests.claimOf(claimedBy), storeUnavailable)
+    if (row === undefined || row.claim === null) return undefined
+    if (row.fingerprint !== request.claim?.fingerprint) return yield* failure({ _tag: "IdempotencyKeyReused" })
+    const job = yield* Effect.mapError(jobs.ofRequest(claimedBy), storeUnavailable)
+    yield* noteReplay(requests, request, claimedBy)
+    if (job === undefined) return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: claimedBy })
+    return viewOf(job, media.urlOf)
+  })
+
+const answered = ({ ledger }: Front, { principal }: VideoRequest, video: Video, replayed: boolean) =>
+  Effect.map(
+    Effect.orElseSucceed(ledger.balance(principal.accountId), () => undefined),
+    (balance): Submitted => ({
+      video,
+      balanceWarning: balance === undefined ? undefined : balanceWarning(balance.posted),
+      replayed
+    })
+  )
+
+/** Answers a request that cannot be planned with the job that it created before, if there is one. */
+const unplanned = (front: Front, request: VideoRequest, failed: Failure): Effect.Effect<Submitted, Failure> =>
+  Effect.gen(function* () {
+    const { auth, requests } = front
+    const { claim, principal } = request
+    if (claim === undefined) return yield* failed
+    const claimedBy = yield* Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable)
+    if (claimedBy === undefined) return yield* failed
+    yield* auth.confirm(principal.keyId)
+    const video = yield* standing(front, request, claimedBy)
+    return video === undefined ? yield* failed : yield* answered(front, request, video, true)
+  })
+
+/** The facts that are unknown when a video is charged. */
+const unmade = { provider: undefined, tokens: undefined } as const
+
+/** Charges for a video, writes its job and queues it: all of it, or nothing. */
+const sell = (front: Front, request: VideoRequest, film: FilmPlan) => {
+  const { auth, jobs, ledger, metrics, options, queue, sql } = front
+  const charged = chargeOf(film, request.wish.duration)
+  const within: Ledger["Service"] = { ...ledger, commit: (operation) => storeErrors(ledger.within(sql, operation)) }
+  const chargeTtlMs = Duration.toMillis(
+    Duration.sum(options.deadline, Duration.fromInputUnsafe(CHARGE_BEYOND_DEADLINE))
+  )
+  const metered: MeteredOptions = {
+    ledger: within,
+    auth,
+    metrics,
+    holdTtlMs: chargeTtlMs,
+    chargeTtlMs
+  }
+  const sold = Effect.gen(function* () {
+    const paid = { ...request, charge: true as const }
+    const admitted = yield* admit(metered, paid, film, { atLeast: charged, upTo: charged })
+    if ("claimedBy" in admitted) return admitted
+    metrics.ledger.closed()
+    if ((yield* jobs.unfinished(request.principal.accountId)) >= MOST_UNFINISHED) return yield* tooMany
+    const id = newResourceId()
+    const { keyId, accountId } = request.principal
+    const job = yield* jobs.insert({
+      ...{ id, accountId, keyId, charged },
+      requestId: request.requestId,
+      model: film.candidates[0].model.id,
+      prompt: request.prompt,
+      parameters: request.wish,
+      plan: keepPlan(film),
+      steering: request.steering ?? null,
+      deadlineMs: Duration.toMillis(options.deadline)
+    })
+    yield* queue.enqueue("videos", id)
+    return { job }
+  })
+  const noted = Effect.tap(storeErrors(sql.withTransaction(sold)), (result) => {
+    if (!("claimedBy" in result))
+      request.watch?.settled({ ...unmade, model: film.candidates[0].model.id, cost: charged })
+    return Effect.void
+  })
+  return Effect.uninterruptible(Effect.catchTag(noted, "Unavailable", (error) => Effect.fail(storeUnavailable(error))))
+}
+
+const submit = (front: Front, request: VideoRequest): Effect.Effect<Submitted, Failure> =>
+  Effect.gen(function* () {
+    const planned = plan(front, request)
+    if (Result.isFailure(planned)) return yield* unplanned(front, request, planned.failure)
+    const sold = yield* sell(front, request, planned.success)
+    if ("job" in sold) return yield* answered(front, request, viewOf(sold.job, front.media.urlOf), false)
+    const video = yield* standing(front, request, sold.claimedBy)
+    return video === undefined ? yield* submit(front, request) : yield* answered(front, request, video, true)
+  })
+
+const status = (front: Front, accountId: string, id: string): Effect.Effect<Video, Failure> =>
+  Effect.gen(function* () {
+    const { jobs, media, queue } = front
+    const row = isResourceId(id) ? yield* jobs.find(id) : undefined
+    if (row === undefined || row.account_id !== accountId) return yield* notFound(id)
+    if (row.completed_at !== null || (row.state === "queued" && !row.overdue)) return viewOf(row, media.urlOf)
+    const taken = yield* jobs.take(id, { forMs: TURN_MS.state, idleMs: LEAST_BETWEEN_CHECKS_MS })
+    if (taken === undefined) return viewOf((yield* jobs.find(id)) ?? row, media.urlOf)
+    const turned = yield* carryTurn(front, taken, false)
+    if (turned.event._tag === "Ready") yield* storeErrors(queue.enqueue("videos", id))
+    if (turned.event._tag === "NotAsked" && turned.row !== undefined) return yield* failure(statusCheckFailed)
+    return viewOf(turned.row ?? (yield* jobs.find(id)) ?? row, media.urlOf)
+  }).pipe(Effect.catchTag("Unavailable", (error) => Effect.fail(storeUnavailable(error))))
+
+const outcomeOf = ({ row, step, waitMs }: Turned): Outcome => {
+  if (step._tag === "Ends") return "done"
+  return { again: row === undefined ? BUSY_PAUSE : Duration.millis(waitMs) }
+}
+
+const step = (front: Front, id: string): Effect.Effect<Outcome, Unavailable> =>
+  Effect.gen(function* () {
+    const { jobs } = front
+    const taken = yield* jobs.take(id, { forMs: TURN_MS.film, idleMs: 0 })
+    if (taken !== undefined) return outcomeOf(yield* carryTurn(front, taken, true))
+    const row = yield* jobs.find(id)
+    return row === undefined || row.completed_at !== null ? "done" : { again: BUSY_PAUSE }
+  })
+
+const sweep = (front: Front): Effect.Effect<number, Unavailable> =>
+  Effect.gen(function* () {
+    const found = yield* front.jobs.standing(STANDING_MS)
+    yield* Effect.forEach(
+      found,
+      (id) =>
+        storeErrors(front.queue.enqueue("videos", id)).pipe(
+          // Inside the loop, so that one broken job does not stop the sweep of the others.
+          Effect.catchCause((cause) =>
+            Effect.logWarning(`video ${id} could not be checked; the next sweep retries it`, cause)
+          )
+        ),
+      { discard: true }
+    )
+    yield* front.jobs.forget(Duration.toMillis(Duration.max(front.options.retention, LEAST_RETENTION)))
+    return found.length
+  })
+
+/**
+ * Videos. The transaction that creates a job also charges for it. The job then goes from step to step in the background. Each step is
+ * one turn at its row, so processes may die between any two steps and others continue. A job ends once, in the transaction that makes
+ * the refund, completes the receipt and writes the event.
+ */
+export class Videos extends Context.Service<
+  Videos,
+  {
+    /**
+     * Creates and charges for a video. Fails with `RateLimitExceeded` when the account has fifty unfinished ones. A repeat under the
+     * same idempotency key returns the same job in its current state.
+     */
+    readonly submit: (request: VideoRequest) => Effect.Effect<Submitted, Failure>
+    /** The plan and the charge with which such a video is created. Fails when the request would be rejected before its charge. */
+    readonly prepare: (request: Pick<VideoRequest, "model" | "policy" | "wish">) => Result.Result<PreparedWork, Failure>
+    /**
+     * A job of the account. Checks its progress at the provider, unless that was done within the last two seconds. Workers download a
+     * finished video; until then its job is still processing. Fails with `NotFound`, or with `StatusCheckFailed` when the provider
+     * could not be reached.
+     */
+    readonly status: (accountId: string, id: string) => Effect.Effect<Video, Failure>
+    /** Performs the next step of a job, and returns when the one after it is due. */
+    readonly step: (id: string) => Effect.Effect<Outcome, Unavailable>
+    /**
+     * Queues again the jobs that are due without a worker, at most a hundred, and returns how many. Deletes jobs that ended long ago.
+     */
+    readonly sweep: Effect.Effect<number, Unavailable>
+  }
+>()("tollgate/videos/Videos") {
+  static readonly layerFrom = (options: VideosOptions) =>
+    Layer.effect(
+      Videos,
+      Effect.gen(function* () {
+        const { fetch, refuses } = yield* PublicFetch
+        const front: Front = {
+          sql: yield* SqlClient.SqlClient,
+          jobs: yield* VideoJobs,
+          ledger: yield* Ledger,
+          webhooks: yield* Webhooks,
+          media: yield* Media,
+          metrics: yield* Metrics,
+          pool: yield* ProviderPool,
+          mediaOf: makeVideoMedia(fetch),
+          handing: makeVideoSlots(HANDING),
+          fetching: makeVideoSlots(FETCHING),
+          reading: makeVideoSlots(READING),
+          perProvider: options.perProvider,
+          auth: yield* Auth,
+          queue: yield* Jobs,
+          requests: yield* Requests,
+          router: yield* Router,
+          refuses,
+          options
+        }
+        return Videos.of({
+          submit: (request) => submit(front, request),
+          prepare: (request) =>
+            Result.map(plan(front, request), (film) => {
+              const charge = chargeOf(film, request.wish.duration)
+              return { plan: film, estimate: { atLeast: charge, upTo: charge, simulated: isSimulated(film) } }
+            }),
+          status: (accountId, id) => status(front, accountId, id),
+          step: (id) => step(front, id),
+          sweep: sweep(front)
+        })
+      })
+    )
+}

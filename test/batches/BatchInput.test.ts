@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { faultsOf, linesOf, MAX_LINES, readLine, surfaceUrlOf } from "../../src/batches/BatchInput.ts"
+
+const bytes = (text: string) => Buffer.from(text)
+
+const request = { custom_id: "a", method: "POST", url: "/v1/embeddings", body: { input: "a" } }
+
+const check = (text: string | Uint8Array) =>
+  Effect.flatMap(linesOf(typeof text === "string" ? bytes(text) : text), (lines) => faultsOf(lines, "/embeddings"))
+
+const textsOf = (input: Uint8Array) =>
+  Effect.map(linesOf(input), (lines) => lines && Array.from({ length: lines.count }, (_, at) => lines.lineAt(at)))
+
+describe("the input of a batch", () => {
+  it("is for one operation, with /v1 or without", () => {
+    assert.strictEqual(surfaceUrlOf("/v1/chat/completions"), "/chat/completions")
+    assert.strictEqual(surfaceUrlOf("/messages"), "/messages")
+    for (const none of ["/v1", "/v2/messages", "/v1/v1/messages", "/images", "messages", ""]) {
+      assert.isUndefined(surfaceUrlOf(none), none)
+    }
+  })
+
+  it.effect("has numbered lines, of which empty ones do not count", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* textsOf(bytes("a\r\n\n \té\n \r\n")), [
+        { text: "a\r", line: 1 },
+        { text: "é", line: 3 }
+      ])
+      assert.deepStrictEqual(yield* textsOf(bytes("\ufeff{}")), [{ text: "{}", line: 1 }])
+      assert.deepStrictEqual(yield* textsOf(bytes("\n\nwhole").subarray(1)), [{ text: "whole", line: 2 }])
+      assert.isUndefined(yield* linesOf(new Uint8Array([0xff])))
+    })
+  )
+
+  it.effect("yields to other work while it is scanned, and ignores empty lines", () =>
+    Effect.gen(function* () {
+      const input = Buffer.concat([bytes("{}"), Buffer.alloc(8 * 1_048_576, "\n"), bytes("[]")])
+      let turns = 0
+      const turn = (): void => {
+        turns++
+        next = setImmediate(turn)
+      }
+      let next = setImmediate(turn)
+      const lines = yield* textsOf(input)
+      clearImmediate(next)
+      assert.isAtLeast(turns, 4)
+      assert.deepStrictEqual(lines, [
+        { text: "{}", line: 1 },
+        { text: "[]", line: input.length - 3 }
+      ])
+    })
+  )
+
+  it.effect("is read up to one line beyond the maximum", () =>
+    Effect.gen(function* () {
+      const lines = yield* linesOf(bytes("1\n".repeat(MAX_LINES + 9)))
+      assert.strictEqual(lines?.count, MAX_LINES + 1)
+    })
+  )
+
+  it("has a distinct digest for each request", () => {
+    const read = (value: object) => {
+      const line = readLine(JSON.stringify(value), "/embeddings")
+      assert.isTrue("customId" in line)
+      return "customId" in line ? line : assert.fail()
+    }
+    const one = read(request)
+    assert.deepStrictEqual([one.customId, one.body], ["a", request.body])
+    assert.strictEqual(read(request).fingerprint, one.fingerprint)
+    assert.notStrictEqual(read({ ...request, body: { input: "b" } }).fingerprint, one.fingerprint)
+  })
+
+  it.effect("is rejected as a whole when it has no requests, or too many", () =>
+    Effect.gen(function* () {
+      const told: Array<unknown> = []
+      for (const input of ["\n \n", new Uint8Array([0xff]), "{}\n".repeat(MAX_LINES + 1)]) {
+        told.push((yield* check(input)).map(({ code, line }) => [code, line]))
+      }
+      assert.deepStrictEqual(told, [
+        [["empty_file", null]],
+        [["invalid_encoding", null]],
+        [["too_many_requests", null]]
+      ])
+      assert.deepStrictEqual(yield* check(JSON.stringify(request)), [])
+    })
+  )
+
+  it.effect("reports at most a hundred faults", () =>
+    Effect.gen(function* () {
+      const faults = yield* check("{}\n".repeat(500))
+      assert.lengthOf(faults, 100)
+      assert.deepInclude(faults[99], { code: "invalid_custom_id", line: 100, param: "custom_id" })
+    })
+  )
+})

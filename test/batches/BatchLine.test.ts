@@ -1,0 +1,240 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { failure, type Failure, type Reason } from "../../src/domain/Failure.ts"
+import type { ServedItem, Surface } from "../../src/inference/Surface.ts"
+import type { Claimed } from "../../src/usage/RequestsSql.ts"
+import { claimOf, type DueLine, type LineDesk, serveLine, unservedLine } from "../../src/batches/BatchLine.ts"
+
+const principal: DueLine["principal"] = {
+  keyId: "key",
+  accountId: "account",
+  projectId: null,
+  kind: "inference",
+  scopes: [],
+  limitScale: 1,
+  budgets: [],
+  budgetsEpoch: 0
+}
+
+const served: ServedItem = { requestId: "req_1", cost: 1n, body: '{"a":\n"b"}' }
+
+/** A line whose tries end like this, one after the other; answers it, and how often it was tried. */
+const lineOf = (...ends: ReadonlyArray<Effect.Effect<ServedItem, Failure>>) => {
+  const claims: Array<string | undefined> = []
+  const surface: Surface = {
+    operation: "embeddings",
+    accept: (body, { claim, routedAsBegun }) => {
+      assert.isTrue(routedAsBegun)
+      claims.push(claim?.claim)
+      return Effect.succeed({
+        ignored: [],
+        dataPolicy: body === "secret" ? "zero_retention" : "default",
+        bounds: () => Result.succeed({ atLeast: 1n, upTo: 1n }),
+        serve: () => ends[claims.length - 1] ?? Effect.succeed(served),
+        again: () => undefined
+      })
+    },
+    refused: ({ reason }) => ({ statusCode: 599, body: { error: reason._tag } })
+  }
+  const due: DueLine = {
+    ...{ batchId: "b", index: 7, principal, surface },
+    input: { customId: "c", body: {}, fingerprint: "f" }
+  }
+  return { due, claims }
+}
+
+const desk = (row?: Partial<Claimed>, room = 0n): LineDesk & { readonly freed: Array<string> } => {
+  const freed: Array<string> = []
+  return {
+    freed,
+    budgets: { fitsWhenFree: (_, amount) => Effect.succeed(amount <= room) },
+    ledger: { freeLapsed: (_, claims) => Effect.sync(() => freed.push(...claims)) },
+    requests: { claims: () => Effect.succeed(row === undefined ? [] : [row as Claimed]) }
+  }
+}
+
+const failed = (reason: Reason) => Effect.fail(failure(reason))
+const upstream = failed({ _tag: "UpstreamError", detail: "down" })
+
+describe("a line of a batch", () => {
+  it.effect("becomes one line of the output, under a claim of its own", () =>
+    Effect.gen(function* () {
+      const { claims, due } = lineOf()
+      const ended = yield* serveLine(desk(), due)
+      assert.deepStrictEqual(claims, [claimOf("b", 7)])
+      assert.isTrue(ended?.ok)
+      assert.notInclude(ended?.line, "\n")
+      assert.deepStrictEqual(JSON.parse(ended!.line), {
+        id: "b-7",
+        custom_id: "c",
+        response: { status_code: 200, request_id: "req_1", body: { a: "b" } },
+        error: null
+      })
+    })
+  )
+
+  it.effect("that is refused becomes one of the errors", () =>
+    Effect.gen(function* () {
+      for (const reason of [
+        { _tag: "InvalidApiKey" },
+        { _tag: "InsufficientCredits", limitSource: "balance", needed: 2n, available: 1n, posted: 1n },
+        { _tag: "NoProviderAvailable", detail: "none" }
+      ] as const) {
+        const { claims, due } = lineOf(failed(reason))
+        const ended = yield* serveLine(desk(), due)
+        assert.isFalse(ended?.ok)
+        assert.lengthOf(claims, 1)
+        const { custom_id, response } = JSON.parse(ended!.line)
+        assert.deepStrictEqual([custom_id, response.status_code, response.body], ["c", 599, { error: reason._tag }])
+      }
+      const bug = lineOf(Effect.die(new Error("a bug")))
+      assert.include((yield* serveLine(desk(), bug.due))?.line, "InternalError")
+    })
+  )
+
+  it.effect("is not served where nothing may be kept", () =>
+    Effect.gen(function* () {
+      const { due } = lineOf()
+      const secret = { ...due, input: { ...due.input, body: "secret" as never } }
+      assert.include((yield* serveLine(desk(), secret))?.line, "UnsupportedParameter")
+    })
+  )
+
+  it.effect("waits for what passes by itself", () =>
+    Effect.gen(function* () {
+      for (const reason of [
+        { _tag: "StoreUnavailable" },
+        { _tag: "Overloaded" },
+        { _tag: "IdempotencyInProgress" },
+        { _tag: "RateLimitExceeded", limit: 1, retryAfterSeconds: 1 },
+        { _tag: "NoProviderAvailable", detail: "resting", retryAfterSeconds: 5 },
+        { _tag: "InsufficientCredits", limitSource: "in_flight", needed: 2n, available: 1n, posted: 3n }
+      ] as const) {
+        assert.isUndefined(yield* serveLine(desk(), lineOf(failed(reason)).due), reason._tag)
+      }
+    })
+  )
+
+  it.effect("waits for a budget that is held, and not for one that is spent", () =>
+    Effect.gen(function* () {
+      for (const limitSource of ["key_budget", "project_budget"] as const) {
+        const refused = failed({ _tag: "InsufficientCredits", limitSource, needed: 2n, available: 0n, posted: 9n })
+        assert.isUndefined(yield* serveLine(desk(undefined, 2n), lineOf(refused).due))
+        assert.isFalse((yield* serveLine(desk(undefined, 1n), lineOf(refused).due))?.ok)
+      }
+    })
+  )
+
+  it.effect("is tried three times where providers fail", () =>
+    Effect.gen(function* () {
+      const third = lineOf(upstream, upstream)
+      const waiting = yield* Effect.forkChild(serveLine(desk(), third.due))
+      yield* TestClock.adjust("5 seconds")
+      assert.isTrue((yield* Fiber.join(waiting))?.ok)
+      const never = lineOf(upstream, upstream, upstream)
+      const failing = yield* Effect.forkChild(serveLine(desk(), never.due))
+      yield* TestClock.adjust("5 seconds")
+      assert.isFalse((yield* Fiber.join(failing))?.ok)
+      assert.lengthOf(never.claims, 3)
+    })
+  )
+
+  it.effect("is tried again where nobody knows what became of it, unless it was paid for", () =>
+    Effect.gen(function* () {
+      const unavailable = failed({ _tag: "IdempotencyResultUnavailable", requestId: "req_0" })
+      const lapsed = desk({ lapsed: true })
+      assert.isTrue((yield* serveLine(lapsed, lineOf(unavailable).due))?.ok)
+      assert.deepStrictEqual(lapsed.freed, [claimOf("b", 7)])
+      const paid = desk({ lapsed: false })
+      assert.isFalse((yield* serveLine(paid, lineOf(unavailable).due))?.ok)
+      assert.deepStrictEqual(paid.freed, [])
+    })
+  )
+
+  it.effect("that is refused now, but was paid for before, says that", () =>
+    Effect.gen(function* () {
+      const { claims, due } = lineOf()
+      const refusing: Surface = {
+        ...due.surface,
+        accept: () => failed({ _tag: "NotFound", what: "preset", id: "gone" }),
+        refused: ({ reason }) => ({ statusCode: 599, body: { error: reason } })
+      }
+      const gone = { ...due, surface: refusing }
+      const errorOf = (row?: Partial<Claimed>) =>
+        Effect.map(serveLine(desk(row), gone), (end) => end && JSON.parse(end.line).response.body.error)
+      assert.deepInclude(yield* errorOf(), { _tag: "NotFound" })
+      assert.deepInclude(yield* errorOf({ id: "req_0", lapsed: true, cost: 0n }), { _tag: "NotFound" })
+      assert.deepInclude(yield* errorOf({ id: "req_0", lapsed: false, cost: 3n }), {
+        _tag: "IdempotencyResultUnavailable",
+        requestId: "req_0"
+      })
+      assert.isUndefined(yield* errorOf({ id: "req_0", running: true }))
+      assert.deepStrictEqual(claims, [])
+    })
+  )
+
+  it.effect("whose key was revoked since it was paid for is what was kept of it", () =>
+    Effect.gen(function* () {
+      const revoked = (row?: Partial<Claimed>) => {
+        const { due } = lineOf()
+        const accept: Surface["accept"] = (...asked) =>
+          Effect.map(due.surface.accept(...asked), (one) => ({
+            ...one,
+            serve: () => failed({ _tag: "InvalidApiKey" }),
+            again: (answer, cost) => (answer === "kept" && cost === 3n ? '{"kept":true}' : undefined)
+          }))
+        return Effect.map(
+          serveLine(desk(row), { ...due, surface: { ...due.surface, accept } }),
+          (end) => end && { ok: end.ok, response: JSON.parse(end.line).response }
+        )
+      }
+      const paid = { id: "req_0", lapsed: false, cost: 3n, answer: "kept" }
+      assert.deepStrictEqual(yield* revoked(paid), {
+        ok: true,
+        response: { status_code: 200, request_id: "req_0", body: { kept: true } }
+      })
+      const errorOf = (row?: Partial<Claimed>) => Effect.map(revoked(row), (end) => [end?.ok, end?.response.body.error])
+      assert.deepStrictEqual(yield* errorOf({ ...paid, answer: null }), [false, "IdempotencyResultUnavailable"])
+      assert.deepStrictEqual(yield* errorOf({ ...paid, answer: "a refusal" }), [false, "IdempotencyResultUnavailable"])
+      assert.deepStrictEqual(yield* errorOf({ ...paid, cost: 0n, lapsed: true }), [false, "InvalidApiKey"])
+      assert.deepStrictEqual(yield* errorOf(), [false, "InvalidApiKey"])
+      assert.isUndefined(yield* revoked({ id: "req_0", running: true }))
+    })
+  )
+
+  it.effect("with a member that no line has is refused alone", () =>
+    Effect.gen(function* () {
+      const { claims, due } = lineOf()
+      const end = yield* serveLine(desk(), { ...due, input: { ...due.input, unknown: "more" } })
+      assert.include(end?.line, "ValidationError")
+      assert.deepStrictEqual(claims, [])
+    })
+  )
+
+  it.effect("asks before each try whether it may begin, and how much room there is", () =>
+    Effect.gen(function* () {
+      const asked: Array<number | undefined> = []
+      const verdicts = ["go", "over"] as const
+      const { claims, due } = lineOf(upstream)
+      const mayBegin = (bytes: number | undefined) => Effect.sync(() => verdicts[asked.push(bytes) - 1] ?? "full")
+      const waiting = yield* Effect.forkChild(serveLine(desk(), { ...due, mayBegin }))
+      yield* TestClock.adjust("5 seconds")
+      assert.isUndefined(yield* Fiber.join(waiting))
+      assert.deepStrictEqual([asked.length, claims.length], [2, 2])
+      const full = yield* serveLine(desk(), { ...lineOf().due, mayBegin })
+      assert.strictEqual(JSON.parse(full!.line).error.code, "output_too_large")
+    })
+  )
+
+  it("that was not served says why", () => {
+    const { line, ok } = unservedLine("b", 1, null, { code: "batch_expired", message: "late" })
+    assert.isFalse(ok)
+    assert.deepStrictEqual(JSON.parse(line), {
+      id: "b-1",
+      custom_id: null,
+      response: null,
+      error: { code: "batch_expired", message: "late" }
+    })
+  })
+})

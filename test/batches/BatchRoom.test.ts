@@ -1,0 +1,30 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { makeBatchRoom } from "../../src/batches/BatchRoom.ts"
+
+describe("the room of a batch", () => {
+  it.effect("is kept before an answer is made, and waited for while others may leave some", () =>
+    Effect.gen(function* () {
+      const room = makeBatchRoom(100, 20)
+      assert.isTrue(yield* room.begin(60))
+      const waiting = yield* Effect.forkChild(room.begin(40), { startImmediately: true })
+      assert.isUndefined(waiting.pollUnsafe())
+      room.written(30)
+      room.end(60)
+      assert.isTrue(yield* Fiber.join(waiting))
+      room.end(40)
+    })
+  )
+
+  it.effect("is none where nothing is under way that might leave some", () =>
+    Effect.gen(function* () {
+      const room = makeBatchRoom(100, 20)
+      assert.isFalse(yield* room.begin(81))
+      assert.isTrue(yield* room.begin(80))
+      const waiting = yield* Effect.forkChild(room.begin(1), { startImmediately: true })
+      room.written(100)
+      room.end(80)
+      assert.isFalse(yield* Fiber.join(waiting))
+    })
+  )
+})

@@ -1,0 +1,155 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { upstream } from "../../providers/upstream.ts"
+import { bearer, callsOf, type Credential, send } from "../../support/Calls.ts"
+import { operations } from "../../support/Published.ts"
+import { json, post, startService } from "../../support/Service.ts"
+import { thingsOf } from "../../support/Things.ts"
+
+const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
+
+const either = operations.filter(({ credentials }) => credentials.includes("session") && credentials.length > 1)
+
+const ask = (api: string, method: string, path: string, credential: Credential, body?: object) =>
+  send(api, { method, path, ...(body === undefined ? {} : { body }) }, credential)
+
+/** What a body says, but for its moment. */
+const withoutTimes = (body: object) => ({ ...body, start_time: 0, end_time: 0 })
+
+describe("an owner's session", () => {
+  it("is accepted by every management operation, and by the reads of requests and usage", () => {
+    assert.deepStrictEqual(
+      either.map(({ id }) => id),
+      operations
+        .map(({ id }) => id)
+        .filter((id) => id.startsWith("management.") || ["requests.list", "requests.get", "usage"].includes(id))
+    )
+  })
+
+  it.live("reads what a key of the account reads, and no cache may store it", () =>
+    Effect.gen(function* () {
+      const receiver = yield* upstream((_, response) => response.writeHead(204).end())
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const mine = yield* service.account(10)
+      const owner = yield* service.signedIn(mine.account.id)
+      const calls = callsOf(yield* thingsOf(service, mine, receiver.origin))
+      const keys = { "inference key": bearer(mine.inferenceKey), "management key": bearer(mine.managementKey) }
+      for (const { credential, id, method } of either) {
+        if (method !== "GET") continue
+        const call = calls.get(id)!
+        const [byKey, byOwner] = [
+          yield* send(service.api, call, keys[credential as keyof typeof keys]),
+          yield* send(service.api, call, owner)
+        ]
+        assert.strictEqual(byOwner.status, 200, id)
+        assert.deepStrictEqual(withoutTimes(yield* json(byOwner)), withoutTimes(yield* json(byKey)), id)
+        assert.strictEqual(byOwner.headers.get("cache-control"), "no-store", id)
+        assert.match(byOwner.headers.get("ratelimit-policy") ?? "", /^"console_reads"/, id)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reads the requests of all keys and projects, and pays for none", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const owner = yield* service.signedIn(account.id)
+      const project = yield* service.project(account.id, "p")
+      const made = yield* ask(service.api, "POST", "/management/keys", owner, { name: "k", project_id: project.id })
+      const { data, key } = yield* json(made)
+      assert.strictEqual(made.status, 200)
+      yield* post(`${service.api}/chat/completions`, inferenceKey, hello)
+      const { request_id: id } = yield* Effect.flatMap(post(`${service.api}/chat/completions`, key, hello), json)
+      const listed = yield* Effect.flatMap(ask(service.api, "GET", "/requests", owner), json)
+      assert.lengthOf(listed.data, 2)
+      const receipt = yield* Effect.flatMap(ask(service.api, "GET", `/requests/${id}`, owner), json)
+      assert.deepStrictEqual([receipt.key_id, receipt.project_id], [data.id, project.id])
+      for (const [method, path, body] of [
+        ["POST", "/chat/completions", hello],
+        ["POST", "/images/generations", { model: "flux-dev", prompt: "a kite" }],
+        ["POST", "/webhooks", { url: "https://example.com", events: ["video.completed"] }],
+        ["GET", "/key", undefined]
+      ] as const) {
+        const refused = yield* ask(service.api, method, path, owner, body)
+        const { error } = yield* json(refused)
+        assert.deepStrictEqual([refused.status, error.code], [401, "missing_api_key"], path)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has every scope, and changes are recorded as the owner's", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account } = yield* service.account(1)
+      const owner = yield* service.signedIn(account.id)
+      const key = { name: "k", routing: { strategy: "cost" } }
+      const { data } = yield* Effect.flatMap(ask(service.api, "POST", "/management/keys", owner, key), json)
+      const [line] = yield* service.audit(account.id)
+      assert.deepInclude(line, { type: "key.created", actor_type: "owner", actor_id: account.id, resource_id: data.id })
+      const shown = yield* Effect.flatMap(
+        ask(service.api, "GET", `/management/audit?actor_ids[]=${account.id}`, owner),
+        json
+      )
+      assert.deepStrictEqual(shown.data[0].actor, { type: "owner", id: account.id })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gives way to a bearer", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const [ann, bob] = [yield* service.account(3), yield* service.account(7)]
+      const owner = yield* service.signedIn(ann.account.id)
+      const asBob = { ...owner, ...bearer(bob.managementKey) }
+      const balance = yield* Effect.flatMap(ask(service.api, "GET", "/management/balance", asBob), json)
+      assert.strictEqual(balance.data.balance_usd, 7)
+      // A key needs neither the header of the session nor to come from a page of this service.
+      const elsewhere = { ...asBob, "x-csrf-token": "", origin: "https://app.example" }
+      const made = yield* ask(service.api, "POST", "/management/keys", elsewhere, { name: "k" })
+      assert.strictEqual(made.status, 200)
+      assert.lengthOf(yield* service.sql`SELECT 1 FROM api_key WHERE account_id = ${ann.account.id} AND name = 'k'`, 0)
+      const used = yield* ask(service.api, "GET", "/requests", { ...owner, ...bearer(bob.managementKey) })
+      assert.deepStrictEqual([used.status, (yield* json(used)).error.code], [403, "wrong_key_kind"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has limits of its own, which no management key can use up", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ RATE_LIMIT_SCALE: "0.05" })
+      const { account, managementKey } = yield* service.account(1)
+      const owner = yield* service.signedIn(account.id)
+      const [balance, key] = ["/management/balance", `/management/keys/${"0".repeat(24)}`]
+      const often = (method: string, path: string, credential: Credential) =>
+        Effect.map(
+          Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => ask(service.api, method, path, credential)),
+          (responses) => responses.map(({ status }) => status)
+        )
+      assert.deepStrictEqual(yield* often("GET", balance, bearer(managementKey)), [200, 200, 200, 200, 200, 200, 429])
+      assert.deepStrictEqual(yield* often("GET", balance, owner), [200, 200, 200, 200, 200, 200, 429])
+      assert.deepStrictEqual(yield* often("DELETE", key, bearer(managementKey)), [404, 429, 429, 429, 429, 429, 429])
+      assert.deepStrictEqual(yield* often("DELETE", key, owner), [404, 429, 429, 429, 429, 429, 429])
+      assert.strictEqual((yield* ask(service.api, "GET", "/requests", owner)).status, 429)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is deleted from the browser once it has ended, and is not chosen between two cookies", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account } = yield* service.account(1)
+      const owner = yield* service.signedIn(account.id)
+      const other = yield* service.signedIn(account.id)
+      const two = { ...owner, cookie: `${owner.cookie}; ${other.cookie}` }
+      yield* ask(service.api, "DELETE", "/console/session", owner)
+      for (const credential of [owner, two]) {
+        for (const path of ["/management/balance", "/requests"]) {
+          const refused = yield* ask(service.api, "GET", path, credential)
+          assert.deepStrictEqual([refused.status, (yield* json(refused)).error.code], [401, "not_signed_in"])
+          assert.match(refused.headers.get("set-cookie") ?? "", /^svc_session=; Max-Age=0; Path=\/api\/v1; /)
+          assert.strictEqual(refused.headers.get("cache-control"), "no-store")
+        }
+      }
+      const none = yield* ask(service.api, "GET", "/requests", { cookie: "theme=dark" })
+      assert.deepStrictEqual([none.status, (yield* json(none)).error.code], [401, "missing_api_key"])
+      assert.isNull(none.headers.get("set-cookie"))
+    }).pipe(Effect.scoped)
+  )
+})

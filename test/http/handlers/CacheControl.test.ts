@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { Headers } from "effect/http"
+import { cacheWishOf, wishedOf } from "../../../src/http/handlers/CacheControl.ts"
+
+const wish = (headers: Record<string, string>) => Result.getOrThrow(cacheWishOf(Headers.fromInput(headers)))
+
+const param = (headers: Record<string, string>) => {
+  const refused = cacheWishOf(Headers.fromInput(headers))
+  if (Result.isSuccess(refused) || refused.failure.reason._tag !== "ValidationError") assert.fail("was taken")
+  return refused.failure.reason.problems[0].field
+}
+
+describe("the cache options of a request", () => {
+  it("default to using the cache for five minutes", () => {
+    for (const headers of [{}, { "X-Svc-Cache": "true" }, { "Cache-Control": "no-cache, max-age=0" }]) {
+      assert.deepStrictEqual(wish(headers), { use: true, lifeSeconds: 300 })
+    }
+  })
+
+  it("bypass the cache when either header says so", () => {
+    const told = [{ "X-Svc-Cache": "false" }, { "X-Svc-Cache": " FALSE " }, { "Cache-Control": "private, No-Store" }]
+    for (const headers of told) assert.isFalse(wish(headers).use)
+    assert.isFalse(wish({ "X-Svc-Cache": "true", "Cache-Control": "no-store" }).use)
+  })
+
+  it("accept a lifetime of a second to an hour", () => {
+    for (const [text, seconds] of [
+      ["1", 1],
+      [" 60 ", 60],
+      ["3600", 3_600]
+    ] as const) {
+      assert.strictEqual(wish({ "X-Svc-Cache-TTL": text }).lifeSeconds, seconds)
+    }
+    for (const text of ["", "0", "-1", "1.5", "1e3", "3601", "9999999999", "soon"]) {
+      assert.strictEqual(param({ "X-Svc-Cache-TTL": text }), "X-Svc-Cache-TTL", text)
+    }
+  })
+
+  it("change the fingerprint only when they differ from the defaults", () => {
+    assert.isUndefined(wishedOf(wish({ "X-Svc-Cache": "true", "X-Svc-Cache-TTL": "300" })))
+    assert.deepStrictEqual(wishedOf(wish({ "X-Svc-Cache-TTL": "9" })), { lifeSeconds: 9 })
+    const without = { use: false }
+    assert.deepStrictEqual(wishedOf(wish({ "Cache-Control": "no-store", "X-Svc-Cache-TTL": "9" })), without)
+    assert.deepStrictEqual(wishedOf(wish({ "X-Svc-Cache": "false" })), without)
+  })
+
+  it("are rejected when invalid", () => {
+    for (const text of ["", "1", "yes", "true, false"])
+      assert.strictEqual(param({ "X-Svc-Cache": text }), "X-Svc-Cache")
+  })
+})

@@ -1,0 +1,189 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Schema } from "effect"
+import { PhoneResult } from "../../../../schemas/console/Phone.ts"
+import { get, json, startService } from "../../../support/Service.ts"
+import { page } from "../../../support/Console.ts"
+import { postbox } from "../../../support/Postbox.ts"
+import { twilio } from "../../../support/Twilio.ts"
+import { eventually } from "../../../support/WebhookRooms.ts"
+
+const decode = Schema.decodeUnknownSync(PhoneResult, { onExcessProperty: "error" })
+
+const NUMBER = "+4915112345678"
+
+const stage = Effect.gen(function* () {
+  const mail = yield* postbox()
+  const verify = yield* twilio
+  const service = yield* startService({ ...mail.settings, ...verify.settings })
+  return {
+    ...{ mail, verify, service },
+    signedIn: (email: string) =>
+      Effect.gen(function* () {
+        const one = page(service.origin)
+        const { body } = yield* one.signIn(mail, email)
+        return { ...one, id: body.account.id as string }
+      })
+  }
+})
+
+describe("the telephone of an account", () => {
+  it.live("is verified by a code, and gives a starter credit once for the account and for the number", () =>
+    Effect.gen(function* () {
+      const { service, signedIn, verify } = yield* stage
+      const [ann, bob] = [yield* signedIn("ann@example.com"), yield* signedIn("bob@example.com")]
+      const sent = yield* ann.ask("POST", "/phone", { phone: NUMBER })
+      assert.strictEqual(sent.status, 200, JSON.stringify(sent.body))
+      assert.deepStrictEqual(decode(sent.body).data, {
+        ...{ object: "phone", verified: false, last2: "78", starter_credit_usd: 0 }
+      })
+      const right = { phone: NUMBER, code: verify.codeFor(NUMBER) }
+      const wrong = { ...right, code: right.code === "000000" ? "000001" : "000000" }
+      const refused = yield* ann.ask("POST", "/phone/verify", wrong)
+      assert.deepStrictEqual([refused.status, refused.body.error.code], [400, "invalid_code"])
+      const others = yield* bob.ask("POST", "/phone/verify", right)
+      assert.deepStrictEqual([others.status, others.body.error.code], [400, "invalid_code"])
+      const verified = yield* ann.ask("POST", "/phone/verify", right)
+      const data = { object: "phone", verified: true, last2: "78", starter_credit_usd: 0.5 } as const
+      assert.deepStrictEqual(decode(verified.body).data, data)
+      assert.deepStrictEqual(decode((yield* ann.ask("POST", "/phone/verify", right)).body).data, data)
+      assert.deepStrictEqual(yield* service.balance(ann.id), { posted: 500_000_000n, held: 0n })
+      const session = yield* ann.ask("GET", "/session")
+      assert.deepStrictEqual(
+        [session.body.phone_verified, session.body.phone_last2, session.body.starter_credit_usd],
+        [true, "78", 0.5]
+      )
+      const another = yield* ann.ask("POST", "/phone", { phone: "+4915100000000" })
+      assert.deepStrictEqual([another.status, another.body.error.code], [409, "conflict"])
+
+      yield* bob.ask("POST", "/phone", { phone: NUMBER })
+      const later = yield* bob.ask("POST", "/phone/verify", { phone: NUMBER, code: verify.codeFor(NUMBER) })
+      assert.deepStrictEqual(decode(later.body).data, { ...data, starter_credit_usd: 0 })
+      assert.deepStrictEqual(yield* service.balance(bob.id), { posted: 0n, held: 0n })
+
+      const lines = yield* service.audit(ann.id)
+      assert.deepStrictEqual(
+        lines.slice(0, 3).map(({ changes, outcome, type }) => ({ changes, outcome, type })),
+        [
+          // What was answered again changed nothing.
+          { type: "phone.verified", outcome: "succeeded", changes: {} },
+          { type: "phone.verified", outcome: "succeeded", changes: { last2: "78", starter_credit_usd: 0.5 } },
+          { type: "phone.code_sent", outcome: "succeeded", changes: { last2: "78" } }
+        ]
+      )
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("shows in the balance that a management key reads", () =>
+    Effect.gen(function* () {
+      const { service, signedIn, verify } = yield* stage
+      const ann = yield* signedIn("ann@example.com")
+      const made = yield* ann.ask("POST", "/management-keys", { name: "console", scopes: ["usage:read"] })
+      const balance = Effect.flatMap(get(`${service.api}/management/balance`, made.body.key), json)
+      assert.strictEqual((yield* balance).data.starter_credit_usd, 0)
+      yield* ann.ask("POST", "/phone", { phone: NUMBER })
+      yield* ann.ask("POST", "/phone/verify", { phone: NUMBER, code: verify.codeFor(NUMBER) })
+      const { data } = yield* balance
+      assert.deepStrictEqual([data.starter_credit_usd, data.balance_usd], [0.5, 0.5])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is sent its own code, and verified by it, under whatever idempotency key another came", () =>
+    Effect.gen(function* () {
+      const { signedIn, verify } = yield* stage
+      const ann = yield* signedIn("ann@example.com")
+      const key = { "idempotency-key": "one" }
+      const other = "+4915187654321"
+      for (const phone of [NUMBER, other, other]) {
+        const { body, headers, status } = yield* ann.ask("POST", "/phone", { phone }, key)
+        assert.deepStrictEqual([status, body.data.last2], [200, phone.slice(-2)])
+        assert.isNull(headers.get("idempotency-replayed"))
+      }
+      assert.isString(verify.codeFor(NUMBER))
+      const right = verify.codeFor(other)
+      const wrong = right === "000000" ? "000001" : "000000"
+      const tries = yield* Effect.forEach([wrong, right], (code) =>
+        ann.ask("POST", "/phone/verify", { phone: other, code }, key)
+      )
+      assert.deepStrictEqual(
+        tries.map(({ headers, status }) => [status, headers.get("idempotency-replayed")]),
+        [
+          [400, null],
+          [200, null]
+        ]
+      )
+      assert.strictEqual(decode(tries[1]!.body).data.last2, other.slice(-2))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sends no more codes than is bearable, and says why none can be sent", () =>
+    Effect.gen(function* () {
+      const { signedIn, verify } = yield* stage
+      const ann = yield* signedIn("ann@example.com")
+      verify.told.answer = (response) => void response.writeHead(503).end("down")
+      const down = yield* ann.ask("POST", "/phone", { phone: NUMBER })
+      assert.deepStrictEqual([down.status, down.body.error.code], [503, "service_unavailable"])
+      verify.told.answer = undefined
+      const statuses = yield* Effect.forEach([1, 2, 3], () =>
+        Effect.map(ann.ask("POST", "/phone", { phone: NUMBER }), ({ body, status }) => [status, body.error?.code])
+      )
+      assert.deepStrictEqual(statuses, [
+        [200, undefined],
+        [200, undefined],
+        [429, "rate_limit_exceeded"]
+      ])
+      for (const phone of ["", "015112345678", "+0151123456", "+49 151 1234567", "+49151123456789012"]) {
+        const { body, status } = yield* ann.ask("POST", "/phone", { phone })
+        assert.deepStrictEqual([status, body.error.param], [400, "phone"], phone)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is verified also for who leaves while the code is sent, and while it is checked", () =>
+    Effect.gen(function* () {
+      const { service, signedIn, verify } = yield* stage
+      const ann = yield* signedIn("ann@example.com")
+      /** Asks, and leaves while Twilio has an answer that it keeps for a while. */
+      const leaving = (path: string, body: object) =>
+        Effect.gen(function* () {
+          const [answered, leave] = [Promise.withResolvers<void>(), new AbortController()]
+          verify.told.waits = answered.promise
+          const before = verify.asked.length
+          const gone = ann.ask("POST", path, body, {}, leave.signal).pipe(Effect.exit, Effect.forkChild)
+          const fiber = yield* gone
+          yield* eventually(
+            Effect.sync(() => verify.asked.length),
+            (asked) => asked > before
+          )
+          leave.abort()
+          assert.isTrue(Exit.isFailure(yield* Fiber.join(fiber)))
+          // By then the service has heard of it.
+          for (let reads = 0; reads < 3; reads++)
+            assert.isFalse((yield* ann.ask("GET", "/session")).body.phone_verified)
+          verify.told.waits = undefined
+          answered.resolve()
+        })
+      yield* leaving("/phone", { phone: NUMBER })
+      yield* eventually(
+        service.audit(ann.id),
+        ([line]) => line?.type === "phone.code_sent" && line.outcome === "succeeded"
+      )
+      yield* leaving("/phone/verify", { phone: NUMBER, code: verify.codeFor(NUMBER) })
+      const verified = yield* eventually(ann.ask("GET", "/session"), ({ body }) => body.phone_verified)
+      assert.strictEqual(verified.body.starter_credit_usd, 0.5)
+      assert.deepStrictEqual(yield* service.balance(ann.id), { posted: 500_000_000n, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("cannot be verified where nobody does that", () =>
+    Effect.gen(function* () {
+      const mail = yield* postbox()
+      const service = yield* startService({ ...mail.settings, SANDBOX: "off" })
+      const one = page(service.origin)
+      yield* one.signIn(mail, "ann@example.com")
+      const { body, status } = yield* one.ask("POST", "/phone", { phone: NUMBER })
+      assert.deepStrictEqual([status, body.error.code], [503, "service_unavailable"])
+      assert.include(body.error.message, "no service for that is set up")
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { ConsoleSession, SessionsEnded } from "../../../../schemas/console/SignIn.ts"
+import { page } from "../../../support/Console.ts"
+import { postbox } from "../../../support/Postbox.ts"
+import { startService } from "../../../support/Service.ts"
+
+const decodeSession = Schema.decodeUnknownSync(ConsoleSession, { onExcessProperty: "error" })
+const decodeEnded = Schema.decodeUnknownSync(SessionsEnded, { onExcessProperty: "error" })
+
+describe("the session of an owner", () => {
+  it.live("says who is signed in, until they sign out, on one page or on all", () =>
+    Effect.gen(function* () {
+      const mail = yield* postbox()
+      const service = yield* startService(mail.settings)
+      const [one, other, third] = [page(service.origin), page(service.origin), page(service.origin)]
+      const made = decodeSession((yield* one.signIn(mail, "ann@example.com")).body)
+      yield* other.signIn(mail, "ann@example.com")
+      yield* third.signIn(mail, "ann@example.com")
+      const shown = yield* one.ask("GET", "/session")
+      assert.deepStrictEqual(decodeSession(shown.body), made)
+      assert.strictEqual(shown.headers.get("cache-control"), "no-store")
+      assert.match(shown.headers.get("ratelimit-policy") ?? "", /^"console_reads"/)
+
+      const left = { ...one.has }
+      const ended = yield* one.ask("DELETE", "/session")
+      assert.strictEqual(decodeEnded(ended.body).ended, 1)
+      assert.match(ended.headers.getSetCookie()[0] ?? "", /^svc_session=; Max-Age=0; Path=\/api\/v1;/)
+      assert.isUndefined(one.has.cookie)
+      Object.assign(one.has, left)
+      const late = yield* one.ask("GET", "/session")
+      assert.deepStrictEqual([late.status, late.body.error.code], [401, "not_signed_in"])
+      assert.strictEqual((yield* other.ask("GET", "/session")).status, 200)
+
+      assert.strictEqual(decodeEnded((yield* other.ask("DELETE", "/sessions")).body).ended, 2)
+      assert.strictEqual((yield* third.ask("GET", "/session")).status, 401)
+
+      const lines = yield* service.audit(made.account.id)
+      assert.deepStrictEqual(
+        lines.map(({ actor_id, actor_type, outcome, type }) => ({ type, outcome, by: `${actor_type} ${actor_id}` })),
+        [
+          "session.all_ended",
+          "session.ended",
+          "session.created",
+          "session.created",
+          "session.created",
+          "account.created"
+        ].map((type) => ({ type, outcome: "succeeded" as const, by: `owner ${made.account.id}` }))
+      )
+      assert.isTrue(lines.every(({ request_id }) => request_id?.startsWith("req_")))
+      assert.deepStrictEqual(lines[0]?.changes, { ended: 2 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps its cookie when it could not be ended, and loses it when there is no session", () =>
+    Effect.gen(function* () {
+      const mail = yield* postbox()
+      const service = yield* startService(mail.settings)
+      const one = page(service.origin)
+      yield* one.signIn(mail, "ann@example.com")
+      yield* service.sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$`
+      yield* service.sql`CREATE TRIGGER refuse BEFORE DELETE ON owner_session EXECUTE FUNCTION refuse()`
+      for (const path of ["/session", "/sessions"]) {
+        const failed = yield* one.ask("DELETE", path)
+        assert.isAtLeast(failed.status, 500)
+        assert.deepStrictEqual(failed.headers.getSetCookie(), [])
+      }
+      assert.strictEqual((yield* one.ask("GET", "/session")).status, 200)
+      yield* service.sql`DROP TRIGGER refuse ON owner_session`
+      yield* service.sql`DELETE FROM owner_session`
+      const late = yield* one.ask("DELETE", "/session")
+      assert.strictEqual(late.status, 401)
+      assert.match(late.headers.getSetCookie()[0] ?? "", /^svc_session=; Max-Age=0; Path=\/api\/v1;/)
+      const never = yield* one.ask("GET", "/session")
+      assert.deepStrictEqual([never.status, never.headers.getSetCookie()], [401, []])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is nobody's where two cookies say whose it is, in whatever order", () =>
+    Effect.gen(function* () {
+      const mail = yield* postbox()
+      const service = yield* startService(mail.settings)
+      const [ann, eve] = [page(service.origin), page(service.origin)]
+      yield* ann.signIn(mail, "ann@example.com")
+      yield* eve.signIn(mail, "eve@example.com")
+      const [own, planted] = [ann.has.cookie, eve.has.cookie]
+      for (const cookie of [`${planted}; ${own}`, `${own}; a=b; ${planted}`, `${own}; ${own}`]) {
+        const shown = yield* ann.ask("GET", "/session", undefined, { cookie })
+        assert.deepStrictEqual([shown.status, shown.body.error.code], [401, "not_signed_in"], cookie)
+        assert.match(shown.headers.getSetCookie()[0] ?? "", /^svc_session=; Max-Age=0;/)
+      }
+      assert.strictEqual((yield* ann.ask("GET", "/session", undefined, { cookie: `a=b; ${own}` })).status, 200)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,106 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Duration, Effect, Redacted } from "effect"
+import {
+  duration,
+  flag,
+  host,
+  parseUrl,
+  port,
+  read,
+  secret,
+  secretUrl,
+  type Setting,
+  setting,
+  wholeNumber,
+  words
+} from "../../../src/platform/config/Variables.ts"
+
+/** Reads a setting in an environment in which NAME has this text. */
+const where =
+  (text: string | undefined) =>
+  <A, D>(one: Setting<A, D>) =>
+    Effect.provideService(
+      read("NAME", one),
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env: text === undefined ? {} : { NAME: text } })
+    )
+
+const parts = { allowed: "a number", parse: wholeNumber(2, 10), meaning: "" }
+
+describe("a variable", () => {
+  it.effect("counts as absent when it is empty, and is trimmed", () =>
+    Effect.gen(function* () {
+      for (const text of [undefined, "", "  "]) {
+        assert.isUndefined(yield* where(text)(setting(parts)))
+        assert.strictEqual(yield* where(text)(setting({ ...parts, fallback: "7" })), 7)
+        assert.strictEqual(yield* where(text)(setting({ ...parts, absent: 12 })), 12)
+      }
+      assert.strictEqual(yield* where(" 5 ")(setting({ ...parts, fallback: "7" })), 5)
+    })
+  )
+
+  it.effect("with an invalid value is named in the error, with the allowed values and without its text", () =>
+    Effect.gen(function* () {
+      const wrong = yield* Effect.flip(where("s3cret")(setting(parts)))
+      assert.strictEqual(wrong.message, "NAME must be a number")
+      const wrongTexts: ReadonlyArray<readonly [string, Setting<unknown, unknown>]> = [
+        ["65536", port(1, "")],
+        ["a/b", host("h", "")],
+        ["0 seconds", duration("1 second", "")],
+        ["two words", secret("")],
+        ["http://h", secretUrl("a URL", ["redis:"], "")],
+        ["c", words("a", ["a", "b"], "")],
+        ["2", flag("0", "")]
+      ]
+      for (const [text, one] of wrongTexts) {
+        const { message } = yield* Effect.flip(where(text)(one))
+        assert.match(message, /^NAME must be /)
+        assert.notInclude(message, `"${text}"`)
+      }
+    })
+  )
+
+  it.effect("has the value of its text", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* where("0")(port(1, "")), 0)
+      assert.strictEqual(yield* where("::1")(host("h", "")), "::1")
+      assert.strictEqual(Duration.toMillis(yield* where("2 minutes")(duration("1 second", ""))), 120_000)
+      assert.strictEqual(yield* where("B")(words("a", ["a", "b"], "")), "b")
+      assert.isTrue(yield* where("true")(flag("0", "")))
+      assert.isTrue(yield* where(undefined)(flag("1", "")))
+      const hidden = yield* where("s3cret")(secret(""))
+      assert.deepStrictEqual([String(hidden), Redacted.value(hidden!)], ["<redacted>", "s3cret"])
+      const url = yield* where("redis://:s3cret@h")(secretUrl("a URL", ["redis:"], ""))
+      assert.notInclude(JSON.stringify(url), "s3cret")
+    })
+  )
+
+  it.effect("of a duration is in whole milliseconds, and no longer than a timer can wait", () =>
+    Effect.gen(function* () {
+      const millisOf = (text: string) => Effect.map(where(text)(duration("1 second", "")), Duration.toMillis)
+      assert.strictEqual(yield* millisOf("1.0005 seconds"), 1_001)
+      const longest = yield* millisOf("24 days")
+      const struck = yield* Effect.callback<boolean>((resume) => {
+        const timer = setTimeout(() => resume(Effect.succeed(true)), longest)
+        setTimeout(
+          () =>
+            resume(
+              Effect.as(
+                Effect.sync(() => clearTimeout(timer)),
+                false
+              )
+            ),
+          50
+        )
+      })
+      assert.isFalse(struck)
+      assert.include((yield* Effect.flip(millisOf("25 days"))).message, "at most 24 days")
+    })
+  )
+
+  it("of a URL needs one of its protocols, and a host", () => {
+    const parse = parseUrl(["smtp:", "http:"])
+    assert.strictEqual(parse("smtp://h:1")?.host, "h:1")
+    for (const text of ["h:1", "https://h", "smtp://", ""]) assert.isUndefined(parse(text), text)
+  })
+})

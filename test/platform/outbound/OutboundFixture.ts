@@ -1,0 +1,52 @@
+import { Deferred, Effect, Exit } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type {
+  OutboundClocks,
+  OutboundError,
+  OutboundRequest,
+  OutboundStream
+} from "../../../src/platform/outbound/OutboundCall.ts"
+import { upstream } from "../../providers/upstream.ts"
+
+/** A request with a secret planted in it. */
+export const post = (
+  origin: string,
+  clocks: OutboundClocks = {},
+  more: Partial<OutboundRequest> = {}
+): OutboundRequest => ({
+  method: "POST",
+  origin,
+  path: "/v1/thing?x=1",
+  headers: { authorization: "Bearer planted-secret", "content-type": "text/plain" },
+  body: "ping",
+  clocks,
+  ...more
+})
+
+/** Bytes as they read. */
+export const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined : Buffer.from(bytes).toString())
+
+/** What a call failed of. */
+export const reasonOf = <A, R>(effect: Effect.Effect<A, OutboundError, R>) =>
+  Effect.map(Effect.flip(effect), (error) => error.reason)
+
+/** How much is left of a stream. */
+export const rest = Effect.fnUntraced(function* (stream: OutboundStream) {
+  let length = 0
+  for (let bytes = yield* stream.read; bytes !== undefined; bytes = yield* stream.read) length += bytes.length
+  return length
+})
+
+/** A handler that tells when its request's connection was closed. */
+export const watched = Effect.fnUntraced(function* (
+  handle: (request: IncomingMessage, response: ServerResponse) => void
+) {
+  const arrived = yield* Deferred.make<void>()
+  const closed = yield* Deferred.make<void>()
+  const host = yield* upstream((request, response) => {
+    response.on("close", () => Deferred.doneUnsafe(closed, Exit.void))
+    handle(request, response)
+    Deferred.doneUnsafe(arrived, Exit.void)
+  })
+  return { origin: host.origin, arrived: Deferred.await(arrived), closed: Deferred.await(closed) }
+})

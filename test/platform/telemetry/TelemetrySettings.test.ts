@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { Config } from "../../../src/platform/config/Config.ts"
+
+describe("telemetry", () => {
+  const telemetry = (variables: Record<string, string>) =>
+    Effect.map(Config, (settings) => settings.telemetry).pipe(Effect.provide(Config.layerFrom(variables)))
+
+  it.effect("is not exported without an endpoint, or when switched off", () =>
+    Effect.gen(function* () {
+      const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }
+      assert.isUndefined((yield* telemetry({})).endpoint)
+      assert.strictEqual((yield* telemetry(endpoint)).endpoint?.host, "collector:4318")
+      assert.isUndefined((yield* telemetry({ ...endpoint, OTEL_SDK_DISABLED: "true" })).endpoint)
+    })
+  )
+
+  it.effect("supports OpenTelemetry's samplers", () =>
+    Effect.gen(function* () {
+      const all: ReadonlyArray<readonly [string, number, boolean]> = [
+        ["always_on", 1, false],
+        ["always_off", 0, false],
+        ["traceidratio", 0.25, false],
+        ["parentbased_always_on", 1, true],
+        ["parentbased_always_off", 0, true],
+        ["parentbased_traceidratio", 0.25, true]
+      ]
+      for (const [name, ratio, followsParent] of all) {
+        const { sampler } = yield* telemetry({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: "0.25" })
+        assert.deepStrictEqual(sampler, { ratio, followsParent }, name)
+      }
+      assert.deepStrictEqual((yield* telemetry({})).sampler, { ratio: 1, followsParent: true })
+      assert.strictEqual((yield* telemetry({ OTEL_TRACES_SAMPLER: "traceidratio" })).sampler.ratio, 1)
+    })
+  )
+
+  it.effect("accepts OpenTelemetry's pairs, and redacts headers", () =>
+    Effect.gen(function* () {
+      const { headers, resource, serviceName } = yield* telemetry({
+        OTEL_EXPORTER_OTLP_HEADERS: " Authorization = Basic%20aGVsbG8= ,x=1",
+        OTEL_RESOURCE_ATTRIBUTES: "service.name=gate,deployment.environment=a%2Cb=c,"
+      })
+      assert.deepStrictEqual(Redacted.value(headers), { Authorization: "Basic aGVsbG8=", x: "1" })
+      assert.notInclude(JSON.stringify(headers), "aGVsbG8")
+      assert.deepStrictEqual(resource, { "service.name": "gate", "deployment.environment": "a,b=c" })
+      assert.strictEqual(serviceName, "gate")
+      const both = { OTEL_SERVICE_NAME: "own", OTEL_RESOURCE_ATTRIBUTES: "service.name=gate" }
+      assert.strictEqual((yield* telemetry(both)).serviceName, "own")
+    })
+  )
+})

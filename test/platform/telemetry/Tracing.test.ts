@@ -1,0 +1,154 @@
+import { assert, describe, it } from "@effect/vitest"
+import { newTraceId } from "../../../src/platform/Ids.ts"
+import {
+  isSampled,
+  makeTracing,
+  readTraceContext,
+  type SpanRecord,
+  traceHeaders,
+  traceIdOf
+} from "../../../src/platform/telemetry/Tracing.ts"
+
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+const SPAN = "00f067aa0ba902b7"
+
+/** Tracing of everything, and what it recorded. */
+const recording = (sampler = { ratio: 1, followsParent: true }) => {
+  const spans: Array<SpanRecord> = []
+  return { spans, tracing: makeTracing(sampler, (span) => spans.push(span)) }
+}
+
+describe("W3C trace context", () => {
+  it("is read, and written as it was read", () => {
+    for (const flags of ["00", "01"]) {
+      const traceparent = `00-${TRACE}-${SPAN}-${flags}`
+      const read = readTraceContext(traceparent, "a=1,b=2")
+      assert.deepStrictEqual(read, { traceId: TRACE, spanId: SPAN, sampled: flags === "01", state: "a=1,b=2" })
+      assert.deepStrictEqual(traceHeaders(read!), { traceparent, tracestate: "a=1,b=2" })
+    }
+  })
+
+  it("of a future version is read as far as it is known", () => {
+    assert.strictEqual(readTraceContext(`01-${TRACE}-${SPAN}-01-more`, undefined)?.traceId, TRACE)
+    assert.strictEqual(readTraceContext(`01-${TRACE}-${SPAN}-03`, undefined)?.sampled, true)
+  })
+
+  it("that is malformed counts as absent", () => {
+    const malformed = [
+      "",
+      TRACE,
+      `00-${TRACE}-${SPAN}`,
+      `00-${TRACE}-${SPAN}-01-more`,
+      `00-${TRACE}-${SPAN}-0g`,
+      `ff-${TRACE}-${SPAN}-01`,
+      `00-${TRACE.toUpperCase()}-${SPAN}-01`,
+      `00-${"0".repeat(32)}-${SPAN}-01`,
+      `00-${TRACE}-${"0".repeat(16)}-01`,
+      `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`,
+      ` 00-${TRACE}-${SPAN}-01`
+    ]
+    for (const text of malformed) assert.isUndefined(readTraceContext(text, "a=1"), text)
+    assert.isUndefined(readTraceContext(undefined, "a=1"))
+  })
+
+  it("drops a tracestate that is too long or could break a header", () => {
+    for (const state of ["a".repeat(513), "a=1\r\nx: y", ""]) {
+      assert.isUndefined(readTraceContext(`00-${TRACE}-${SPAN}-01`, state)?.state)
+    }
+  })
+})
+
+describe("sampling", () => {
+  const ids = Array.from({ length: 10_000 }, newTraceId)
+
+  it("is decided by the last 56 bits of the trace id, so that every service decides alike", () => {
+    const sampler = { ratio: 0.25, followsParent: false }
+    const least = "c0000000000000"
+    const below = "bfffffffffffff"
+    assert.isTrue(isSampled(sampler, "0".repeat(18) + least, undefined))
+    assert.isFalse(isSampled(sampler, "f".repeat(18) + below, undefined))
+  })
+
+  it("records the given ratio, and a superset at a higher ratio", () => {
+    const at = (ratio: number) => ids.filter((id) => isSampled({ ratio, followsParent: false }, id, undefined))
+    assert.isEmpty(at(0))
+    assert.lengthOf(at(1), ids.length)
+    // Ten standard deviations around a tenth.
+    assert.isTrue(Math.abs(at(0.1).length - 1_000) < 300, `${at(0.1).length} of 10,000`)
+    const tenth = new Set(at(0.1))
+    assert.lengthOf(
+      at(0.3).filter((id) => tenth.has(id)),
+      tenth.size
+    )
+  })
+
+  it("follows a caller that has decided, or not", () => {
+    const parent = (sampled: boolean) => ({ traceId: TRACE, spanId: SPAN, sampled, state: undefined })
+    assert.isTrue(isSampled({ ratio: 0, followsParent: true }, TRACE, parent(true)))
+    assert.isFalse(isSampled({ ratio: 1, followsParent: true }, TRACE, parent(false)))
+    assert.isFalse(isSampled({ ratio: 0, followsParent: false }, TRACE, parent(true)))
+    assert.isTrue(isSampled({ ratio: 1, followsParent: false }, TRACE, parent(false)))
+  })
+})
+
+describe("a span", () => {
+  it("continues its caller's trace, or starts one", () => {
+    const { spans, tracing } = recording()
+    tracing.server(`00-${TRACE}-${SPAN}-01`, "a=1")!.end()
+    tracing.server("nonsense", "a=1")!.end()
+    const [continued, begun] = spans
+    assert.deepStrictEqual(
+      [continued?.context.traceId, continued?.parentSpanId, continued?.context.state],
+      [TRACE, SPAN, "a=1"]
+    )
+    assert.deepStrictEqual([begun?.parentSpanId, begun?.context.state], [undefined, undefined])
+    assert.match(begun?.context.traceId ?? "", /^[0-9a-f]{32}$/)
+    assert.notStrictEqual(begun?.context.traceId, TRACE)
+  })
+
+  it("is absent when its trace is not recorded", () => {
+    const { tracing } = recording({ ratio: 0, followsParent: true })
+    assert.isUndefined(tracing.server(undefined, undefined))
+    assert.isDefined(tracing.server(`00-${TRACE}-${SPAN}-01`, undefined))
+  })
+
+  it("has children in its trace, which may outlive it", () => {
+    const { spans, tracing } = recording()
+    const parent = tracing.server(undefined, undefined)!
+    const child = parent.child("work", "internal", { amount: 5n, absent: undefined })
+    parent.end()
+    child.set({ done: true }).end()
+    const [first, second] = spans
+    assert.strictEqual(second?.parentSpanId, first?.context.spanId)
+    assert.strictEqual(second?.context.traceId, first?.context.traceId)
+    assert.deepStrictEqual(
+      [...second!.attributes],
+      [
+        ["amount", 5n],
+        ["done", true]
+      ]
+    )
+    assert.isTrue(BigInt(second!.endTime) >= BigInt(first!.endTime))
+    assert.isTrue(BigInt(second!.endTime) >= BigInt(second!.startTime))
+  })
+
+  it("ends once, with its final attributes", () => {
+    const { spans, tracing } = recording()
+    const span = tracing.server(undefined, undefined)!
+    span.fail("Broken").end()
+    span.end()
+    assert.lengthOf(spans, 1)
+    assert.isTrue(spans[0]?.failed)
+    assert.strictEqual(spans[0]?.attributes.get("error.type"), "Broken")
+  })
+
+  it("takes precedence over the caller's trace on a receipt", () => {
+    const { tracing } = recording()
+    const span = tracing.server(undefined, undefined)
+    const from = readTraceContext(`00-${TRACE}-${SPAN}-00`, undefined)
+    assert.strictEqual(traceIdOf({ span, from }), span?.context.traceId)
+    assert.strictEqual(traceIdOf({ span: undefined, from }), TRACE)
+    assert.isNull(traceIdOf({ span: undefined, from: undefined }))
+    assert.isNull(traceIdOf(undefined))
+  })
+})

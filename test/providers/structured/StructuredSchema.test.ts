@@ -1,0 +1,62 @@
+import { assert, describe, it } from "@effect/vitest"
+import { checkablePattern, schemaProblem } from "../../../src/providers/structured/StructuredSchema.ts"
+
+describe("what is wrong with a schema", () => {
+  const wrong: ReadonlyArray<readonly [object, string]> = [
+    [{ not: {} }, "not: no answer can meet it"],
+    [{ not: true }, "not: no answer can meet it"],
+    [{ type: "strng" }, "type: is no type of JSON Schema"],
+    [{ type: ["string", "nul"] }, "type: is no type of JSON Schema"],
+    [{ type: [] }, "type: is no type of JSON Schema"],
+    [{ properties: { a: { type: "int" } } }, "properties.a.type: is no type of JSON Schema"],
+    [{ items: [{}, { type: 1 }] }, "items.1.type: is no type of JSON Schema"],
+    [{ items: "string" }, "items: is not a schema"],
+    [{ $defs: { a: { anyOf: [{ minLength: -1 }] } } }, "$defs.a.anyOf.0.minLength: is not a whole number of 0 or more"],
+    [{ properties: ["a"] }, "properties: is not an object of schemas"],
+    [{ properties: { a: "string" } }, "properties.a: is not a schema"],
+    [{ allOf: {} }, "allOf: is not a list of schemas"],
+    [{ required: "a" }, "required: is not a list of names"],
+    [{ enum: [] }, "enum: is not a list of at least one value"],
+    [{ multipleOf: 0 }, "multipleOf: is not a number above 0"],
+    [{ minimum: "1" }, "minimum: is not a number"],
+    [{ pattern: {} }, "pattern: is not a string"],
+    [{ minItems: 3, maxItems: 2 }, "minItems: is more than maxItems"]
+  ]
+  for (const [schema, problem] of wrong) {
+    it(`is ${problem}`, () => assert.strictEqual(schemaProblem({ ...schema }), problem))
+  }
+
+  it("is nothing where an answer may decide, nor in what is no schema", () => {
+    const right: ReadonlyArray<object> = [
+      {},
+      { type: ["object", "null"], properties: { type: { type: "integer" }, not: {}, enum: { enum: [1] } } },
+      { properties: { a: true, b: { not: {} } }, additionalProperties: false },
+      { const: { type: "no" }, default: { type: 1 }, examples: [{ required: 1 }], "x-type": { type: "widget" } },
+      { $schema: "http://json-schema.org/draft-04/schema#", minimum: 1, exclusiveMinimum: true },
+      { minimum: 1, maximum: 1 }
+    ]
+    for (const schema of right) assert.isUndefined(schemaProblem({ ...schema }), JSON.stringify(schema))
+  })
+
+  it("has a place of some length, and an end", () => {
+    const far = schemaProblem({ properties: { ["k".repeat(500)]: { type: "no" } } })
+    assert.isTrue(far !== undefined && far.length < 220 && far.endsWith("…: is no type of JSON Schema"))
+    let deep: object = {}
+    for (let level = 0; level < 400; level++) deep = { not: deep }
+    assert.match(schemaProblem({ items: deep }) ?? "", /is nested too deeply$/)
+  })
+})
+
+describe("a pattern", () => {
+  it("is made such as the check can compile, where it is a regular expression", () => {
+    const of: ReadonlyArray<readonly [string, string | null | undefined]> = [
+      ["^a+$", "^a+$"],
+      [String.raw`^[a-z\_]+$`, "^[a-z_]+$"],
+      [String.raw`\'\"\@\.\\\_`, String.raw`'"@\.\\_`],
+      [String.raw`[\w\-]`, String.raw`[\w\-]`],
+      [String.raw`a\-b`, null],
+      ["(", undefined]
+    ]
+    for (const [pattern, made] of of) assert.strictEqual(checkablePattern(pattern), made, pattern)
+  })
+})
