@@ -213,19 +213,19 @@ withBrowser("the console", (it) => {
         await signIn()
         await page.getByText("There is no active key.").waitFor()
 
-        await page.route("**/management/projects*", (route) =>
+        await page.route("**/management/presets*", (route) =>
           route.fulfill({
             status: 503,
             headers: { "x-request-id": "req_01", "x-should-retry": "false" },
             json: { error: { message: "The store is unavailable.", type: "api_error", code: "service_unavailable" } }
           })
         )
-        await page.getByRole("link", { name: "Projects" }).click()
+        await page.getByRole("link", { name: "Presets" }).click()
         const alert = page.getByRole("alert")
         assert.match(await alert.innerText(), /The store is unavailable\.\s+req_01/)
-        await page.unroute("**/management/projects*")
+        await page.unroute("**/management/presets*")
         await page.getByRole("button", { name: "Try again" }).click()
-        await page.getByText("There is no project yet.").waitFor()
+        await page.getByText("There is no preset yet.").waitFor()
 
         await context.clearCookies()
         await page.getByRole("link", { name: "Audit" }).click()

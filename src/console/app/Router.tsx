@@ -155,6 +155,7 @@ const presets = createRoute({
 const keys = createRoute({
   ...parent,
   path: "/keys",
+  validateSearch: (search: Search) => given({ project: text(search, "project") }),
   component: lazyRouteComponent(() => import("../pages/keys/KeysPage.tsx"), "KeysPage")
 })
 

@@ -1,5 +1,6 @@
 /** Fields of forms, and buttons of which one is pressed. */
 import { type ReactNode, useId } from "react"
+import { wordsOf } from "../data/Client.ts"
 
 interface FieldProps {
   readonly label: string
@@ -61,4 +62,56 @@ export const Select = ({ label, onChange, options, value }: SelectProps) => (
       </option>
     ))}
   </select>
+)
+
+interface NameFieldProps {
+  readonly value: string
+  readonly hint?: string
+  /** The call that failed, which is told where the form begins. */
+  readonly error?: unknown
+  readonly autoFocus?: boolean
+  readonly onChange: (name: string) => void
+}
+
+/** The name of a thing, 1 to 100 characters. */
+export const NameField = ({ autoFocus = true, error, hint, onChange, value }: NameFieldProps) => (
+  <Field label="Name" hint={hint} wrong={error === undefined || error === null ? undefined : wordsOf(error).message}>
+    {(props) => (
+      <input
+        {...props}
+        className="input"
+        required
+        maxLength={100}
+        autoFocus={autoFocus}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )}
+  </Field>
+)
+
+interface ChecksProps<A extends string> {
+  readonly legend: string
+  readonly options: ReadonlyArray<{ readonly value: A; readonly title?: string }>
+  readonly chosen: ReadonlyArray<A>
+  readonly onChange: (chosen: ReadonlyArray<A>) => void
+}
+
+/** Several of some words of the API. */
+export const Checks = <A extends string>({ chosen, legend, onChange, options }: ChecksProps<A>) => (
+  <fieldset className="scopes">
+    <legend>{legend}</legend>
+    {options.map(({ title, value }) => (
+      <label key={value} title={title}>
+        <input
+          type="checkbox"
+          checked={chosen.includes(value)}
+          onChange={({ target }) =>
+            onChange(target.checked ? [...chosen, value] : chosen.filter((one) => one !== value))
+          }
+        />{" "}
+        <code>{value}</code>
+      </label>
+    ))}
+  </fieldset>
 )

@@ -1,5 +1,5 @@
 import { Secret } from "./Copy.tsx"
-import { Dialog } from "./Dialog.tsx"
+import { CloseButton, Dialog } from "./Dialog.tsx"
 
 interface SecretDialogProps {
   readonly title: string
@@ -12,10 +12,6 @@ interface SecretDialogProps {
 export const SecretDialog = ({ label, onClose, title, value }: SecretDialogProps) => (
   <Dialog title={title} onClose={onClose}>
     <Secret label={label} value={value} />
-    <div className="actions end">
-      <button type="button" className="button primary" onClick={onClose}>
-        I have stored it
-      </button>
-    </div>
+    <CloseButton name="I have stored it" onClose={onClose} />
   </Dialog>
 )

@@ -3,12 +3,15 @@ import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import type { AuditLog } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
+import { auditDifferences } from "../../data/Differences.ts"
 import { auditQuery } from "../../data/Queries.ts"
 import { sentence } from "../../format/Words.ts"
 import { Id } from "../../parts/Copy.tsx"
+import { Diff } from "../../parts/Diff.tsx"
 import { Select } from "../../parts/Fields.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
+import { Table } from "../../parts/Table.tsx"
 
 const types = [
   ...["key.created", "key.updated", "key.rotated", "key.revoked"],
@@ -51,7 +54,11 @@ const Line = ({ line }: { readonly line: AuditLog }) => {
         <tr>
           <td colSpan={5}>
             <div className="grid">
-              <pre className="changes">{JSON.stringify(line.changes, null, 2)}</pre>
+              {Object.keys(line.changes).length === 0 ? (
+                <span className="muted small">Nothing beside the event itself was recorded.</span>
+              ) : (
+                <Diff label="What changed" lines={auditDifferences(line.changes)} />
+              )}
               {line.code === null ? null : (
                 <span>
                   Failed with <code>{line.code}</code>
@@ -88,24 +95,11 @@ export const AuditPage = () => {
         ) : lines.length === 0 ? (
           <Empty title="Nothing was done yet that this filter shows." />
         ) : (
-          <div className="scroll" tabIndex={0} role="region" aria-label="Table: audit log">
-            <table className="table">
-              <thead>
-                <tr>
-                  <th scope="col">Time</th>
-                  <th scope="col">Event</th>
-                  <th scope="col">By</th>
-                  <th scope="col">To</th>
-                  <th scope="col">Outcome</th>
-                </tr>
-              </thead>
-              <tbody>
-                {lines.map((line) => (
-                  <Line key={line.id} line={line} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table label="audit log" columns={["Time", "Event", "By", "To", "Outcome"]}>
+            {lines.map((line) => (
+              <Line key={line.id} line={line} />
+            ))}
+          </Table>
         )}
       </section>
       {audit.hasNextPage ? (

@@ -1,14 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { ManagedKey } from "../../../client/Contract.ts"
-import { api, origin, wordsOf } from "../../data/Client.ts"
+import { api, origin } from "../../data/Client.ts"
 import { holdKey } from "../../data/Held.ts"
 import { keysQuery, projectsQuery } from "../../data/Queries.ts"
+import { policyOf, policyWords } from "../../data/Routing.ts"
 import { firstCall, snippetsOf } from "../../data/Snippets.ts"
 import { BudgetFields, budgetOf, draftOf, isBudget } from "../../parts/Budget.tsx"
 import { Code, Secret } from "../../parts/Copy.tsx"
-import { Dialog } from "../../parts/Dialog.tsx"
-import { Field } from "../../parts/Fields.tsx"
+import { CloseButton, Dialog, FormDialog } from "../../parts/Dialog.tsx"
+import { Checks, NameField } from "../../parts/Fields.tsx"
+import { Choice, RoutingFields } from "../../parts/Routing.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
 /** A new secret, with a request to try it. */
@@ -16,29 +18,63 @@ export const NewSecret = ({ onClose, secret }: { readonly secret: string; readon
   <>
     <Secret label="Key" value={secret} />
     <Code snippets={snippetsOf(firstCall(origin, secret)).slice(0, 3)} />
-    <div className="actions end">
-      <button type="button" className="button primary" onClick={onClose}>
-        I have stored it
-      </button>
-    </div>
+    <CloseButton name="I have stored it" onClose={onClose} />
   </>
+)
+
+type Tool = NonNullable<ManagedKey["allowed_tools"]>[number]
+
+const tools: ReadonlyArray<Tool> = [
+  ...(["chat", "list_models", "get_model", "estimate_cost", "generate_image", "create_video", "get_video"] as const),
+  ...(["search", "embed", "rerank", "speak", "get_balance", "get_usage", "list_requests", "get_receipt"] as const)
+]
+
+interface ToolsProps {
+  readonly chosen: ReadonlyArray<Tool> | null
+  readonly onChange: (chosen: ReadonlyArray<Tool> | null) => void
+}
+
+const Tools = ({ chosen, onChange }: ToolsProps) => (
+  <details>
+    <summary>
+      Tools for agents <span className="muted">{chosen === null ? "all" : `${chosen.length} of ${tools.length}`}</span>
+    </summary>
+    <div className="form">
+      <p className="small muted">Which tools of the MCP server at /mcp an agent with this key may call.</p>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={chosen === null}
+          onChange={({ target }) => onChange(target.checked ? null : [...tools])}
+        />{" "}
+        All tools, and those to come
+      </label>
+      {chosen === null ? null : (
+        <Checks legend="Tools" options={tools.map((value) => ({ value }))} chosen={chosen} onChange={onChange} />
+      )}
+    </div>
+  </details>
 )
 
 interface FormProps {
   readonly of: ManagedKey | undefined
+  readonly projectId: string | undefined
   readonly onClose: () => void
   readonly onSecret: (secret: string) => void
 }
 
-const KeyForm = ({ of, onClose, onSecret }: FormProps) => {
+const KeyForm = ({ of, onClose, onSecret, projectId }: FormProps) => {
   const client = useQueryClient()
   const { data: projects = [] } = useQuery(projectsQuery)
   const [name, setName] = useState(of?.name ?? "")
-  const [project, setProject] = useState(of?.project_id ?? "")
+  const [project, setProject] = useState(of === undefined ? projectId : (of.project_id ?? undefined))
   const [budget, setBudget] = useState(draftOf(of?.budget_cents ?? null, of?.budget_period ?? null))
+  const [routing, setRouting] = useState(of?.routing ?? {})
+  const [allowed, setAllowed] = useState(of?.allowed_tools ?? null)
   const save = useMutation({
     mutationFn: async () => {
-      const body = { name, project_id: project === "" ? null : project, ...budgetOf(budget) }
+      const more = { routing: policyOf(routing), allowed_tools: allowed }
+      const body = { name, project_id: project ?? null, ...budgetOf(budget), ...more }
       if (of !== undefined) {
         await api.call("management.keys.update", { path: { key_id: of.id }, body })
         return undefined
@@ -56,68 +92,57 @@ const KeyForm = ({ of, onClose, onSecret }: FormProps) => {
     }
   })
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        save.mutate()
-      }}
+    <FormDialog
+      title={of === undefined ? "Create a key" : `Edit ${of.name}`}
+      action={of === undefined ? "Create key" : "Save"}
+      busy={save.isPending}
+      ready={isBudget(budget)}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
     >
-      <Field
-        label="Name"
+      <NameField
         hint="What uses the key, such as “production backend”."
-        wrong={save.error === null ? undefined : wordsOf(save.error).message}
-      >
-        {(props) => (
-          <input
-            {...props}
-            className="input"
-            required
-            maxLength={100}
-            autoFocus
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Project" hint="The key follows the project's routing, data policy and budget.">
-        {(props) => (
-          <select {...props} className="select" value={project} onChange={(event) => setProject(event.target.value)}>
-            <option value="">no project</option>
-            {projects
-              .filter(({ id, status }) => status === "active" || id === project)
-              .map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-          </select>
-        )}
-      </Field>
+        value={name}
+        error={save.error}
+        onChange={setName}
+      />
+      <Choice
+        label="Project"
+        hint="The key follows the project's routing, data policy and budget."
+        absent="no project"
+        options={projects
+          .filter(({ id, status }) => status === "active" || id === project)
+          .map(({ id, name }) => ({ value: id, name }))}
+        value={project}
+        onChange={setProject}
+      />
       <BudgetFields draft={budget} onChange={setBudget} />
-      <div className="actions end">
-        <button type="button" className="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" className="button primary" disabled={save.isPending || !isBudget(budget)}>
-          {of === undefined ? "Create key" : "Save"}
-        </button>
-      </div>
-    </form>
+      <details>
+        <summary>
+          Routing <span className="muted">{policyWords(policyOf(routing)) ?? "the project's, or the default"}</span>
+        </summary>
+        <p className="small muted">For requests that set none. The key's options override those of its project.</p>
+        <RoutingFields policy={routing} onChange={setRouting} />
+      </details>
+      <Tools chosen={allowed} onChange={setAllowed} />
+    </FormDialog>
   )
 }
 
+interface KeyDialogProps {
+  readonly of?: ManagedKey
+  /** The project that a new key begins in. */
+  readonly projectId?: string | undefined
+  readonly onClose: () => void
+}
+
 /** Creates a key, or changes one. */
-export const KeyDialog = ({ of, onClose }: { readonly of?: ManagedKey; readonly onClose: () => void }) => {
+export const KeyDialog = ({ of, onClose, projectId }: KeyDialogProps) => {
   const [secret, setSecret] = useState<string>()
-  const title = secret !== undefined ? "The key is ready" : of === undefined ? "Create a key" : `Edit ${of.name}`
+  if (secret === undefined) return <KeyForm of={of} projectId={projectId} onClose={onClose} onSecret={setSecret} />
   return (
-    <Dialog title={title} onClose={onClose} wide={secret !== undefined}>
-      {secret === undefined ? (
-        <KeyForm of={of} onClose={onClose} onSecret={setSecret} />
-      ) : (
-        <NewSecret secret={secret} onClose={onClose} />
-      )}
+    <Dialog title="The key is ready" onClose={onClose} wide>
+      <NewSecret secret={secret} onClose={onClose} />
     </Dialog>
   )
 }

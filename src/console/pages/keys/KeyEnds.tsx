@@ -5,10 +5,9 @@ import type { ManagedKey } from "../../../client/Contract.ts"
 import { api } from "../../data/Client.ts"
 import { holdKey, useHeldKey } from "../../data/Held.ts"
 import { keysQuery } from "../../data/Queries.ts"
-import { Confirm, Dialog } from "../../parts/Dialog.tsx"
+import { Confirm, Dialog, FormDialog } from "../../parts/Dialog.tsx"
 import { Field } from "../../parts/Fields.tsx"
 import { Failed } from "../../parts/States.tsx"
-import { toast } from "../../parts/Toasts.tsx"
 import { NewSecret } from "./KeyDialog.tsx"
 
 interface EndProps {
@@ -32,75 +31,59 @@ export const RotateKey = ({ of, onClose }: EndProps) => {
       await client.invalidateQueries(keysQuery)
     }
   })
-  return (
-    <Dialog
-      title={rotate.data === undefined ? `Rotate ${of.name}` : "The new key is ready"}
-      onClose={onClose}
-      wide={rotate.data !== undefined}
-    >
-      {rotate.data !== undefined ? (
+  if (rotate.data !== undefined) {
+    return (
+      <Dialog title="The new key is ready" onClose={onClose} wide>
         <NewSecret secret={rotate.data.key} onClose={onClose} />
-      ) : (
-        <>
-          {rotate.isError ? <Failed error={rotate.error} /> : null}
-          <p className="muted">A new key takes over the name, project, budget and spend of this one.</p>
-          <Field label="The old secret stops" hint="Leave time to store the new secret wherever the old one is used.">
-            {(props) => (
-              <select
-                {...props}
-                className="select"
-                value={grace}
-                onChange={(event) => setGrace(Number(event.target.value))}
-              >
-                {graces.map(({ name, seconds }) => (
-                  <option key={seconds} value={seconds}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <div className="actions end">
-            <button type="button" className="button" onClick={onClose}>
-              Cancel
-            </button>
-            <button
-              type="button"
-              className="button primary"
-              disabled={rotate.isPending}
-              onClick={() => rotate.mutate()}
-            >
-              Rotate key
-            </button>
-          </div>
-        </>
-      )}
-    </Dialog>
+      </Dialog>
+    )
+  }
+  return (
+    <FormDialog
+      title={`Rotate ${of.name}`}
+      action="Rotate key"
+      busy={rotate.isPending}
+      onSubmit={() => rotate.mutate()}
+      onClose={onClose}
+    >
+      {rotate.isError ? <Failed error={rotate.error} /> : null}
+      <p className="muted">A new key takes over the name, project, budget and spend of this one.</p>
+      <Field label="The old secret stops" hint="Leave time to store the new secret wherever the old one is used.">
+        {(props) => (
+          <select
+            {...props}
+            className="select"
+            value={grace}
+            onChange={(event) => setGrace(Number(event.target.value))}
+          >
+            {graces.map(({ name, seconds }) => (
+              <option key={seconds} value={seconds}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </FormDialog>
   )
 }
 
 export const RevokeKey = ({ of, onClose }: EndProps) => {
-  const client = useQueryClient()
   const held = useHeldKey()
-  const revoke = useMutation({
-    mutationFn: () => api.call("management.keys.revoke", { path: { key_id: of.id } }),
-    onSuccess: async () => {
-      if (held?.id === of.id) holdKey(undefined)
-      await client.invalidateQueries(keysQuery)
-      toast(`Revoked ${of.name}.`)
-      onClose()
-    }
-  })
   return (
     <Confirm
       title={`Revoke ${of.name}?`}
       name={of.name}
       action="Revoke key"
-      busy={revoke.isPending}
-      onConfirm={() => revoke.mutate()}
+      run={() => api.call("management.keys.revoke", { path: { key_id: of.id } })}
+      changes={[keysQuery]}
+      done={`Revoked ${of.name}.`}
+      onDone={() => {
+        if (held?.id === of.id) holdKey(undefined)
+        onClose()
+      }}
       onClose={onClose}
     >
-      {revoke.isError ? <Failed error={revoke.error} /> : null}
       Programs with this key get 401 from now on. It cannot be undone. Running requests finish, and their receipts stay.
     </Confirm>
   )

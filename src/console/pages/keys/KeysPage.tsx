@@ -1,17 +1,17 @@
 import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import type { ManagedKey } from "../../../client/Contract.ts"
-import { Page } from "../../app/Page.tsx"
+import { ListPage } from "../../app/ListPage.tsx"
 import { useNames } from "../../data/Names.ts"
 import { keysQuery } from "../../data/Queries.ts"
-import { rowsOf } from "../../data/Series.ts"
-import { usageQuery } from "../../data/Usage.ts"
+import { policyWords } from "../../data/Routing.ts"
 import { plural } from "../../format/Words.ts"
 import { Segments } from "../../parts/Fields.tsx"
-import { Ago, Money, Status } from "../../parts/Figures.tsx"
-import { Icon } from "../../parts/Icons.tsx"
+import { Ago } from "../../parts/Figures.tsx"
 import { Meter } from "../../parts/Meter.tsx"
-import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
+import { Spend } from "../../parts/Spend.tsx"
+import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
 import { KeyDialog } from "./KeyDialog.tsx"
 import { RevokeKey, RotateKey } from "./KeyEnds.tsx"
 
@@ -19,25 +19,49 @@ type Open = { readonly what: "create" } | { readonly what: "edit" | "rotate" | "
 
 interface RowProps {
   readonly row: ManagedKey
-  readonly spend: number | undefined
-  readonly project: string
+  readonly project: string | undefined
   readonly onOpen: (open: Open) => void
 }
 
-const Row = ({ onOpen, project, row, spend }: RowProps) => (
+/** What limits a key beside its budget. */
+const Limits = ({ of }: { readonly of: ManagedKey }) => {
+  const routing = policyWords(of.routing)
+  if (routing === undefined && of.allowed_tools === null && of.expires_at === null) return null
+  return (
+    <span className="chips">
+      {of.expires_at === null ? null : (
+        <span className="chip">
+          {of.status === "active" ? "ends" : "ended"}&nbsp;
+          <Ago at={of.expires_at} />
+        </span>
+      )}
+      {routing === undefined ? null : (
+        <span className="chip" title={routing}>
+          routing
+        </span>
+      )}
+      {of.allowed_tools === null ? null : (
+        <span className="chip" title={of.allowed_tools.join(", ")}>
+          {plural(of.allowed_tools.length, "tool")}
+        </span>
+      )}
+    </span>
+  )
+}
+
+const Row = ({ onOpen, project, row }: RowProps) => (
   <tr className={row.status === "active" ? "" : "off"}>
-    <th scope="row" className="clip" title={row.name}>
-      {row.name}
+    <th scope="row">
+      <span className="two">
+        <span className="clip" title={row.name}>
+          {row.name}
+        </span>
+        <code className="muted">
+          {row.prefix}…{row.last4}
+        </code>
+      </span>
     </th>
-    <td>
-      <code>
-        {row.prefix}…{row.last4}
-      </code>
-    </td>
-    <td>
-      <Status of={row.status} />
-    </td>
-    <td className="clip">{project}</td>
+    <td className="clip">{project ?? <span className="muted">no project</span>}</td>
     <td>
       {row.budget_cents === null ? (
         <span className="muted">no budget</span>
@@ -45,85 +69,65 @@ const Row = ({ onOpen, project, row, spend }: RowProps) => (
         <Meter spentCents={row.spent_cents} budgetCents={row.budget_cents} period={row.budget_period} />
       )}
     </td>
-    <td className="right">{spend === undefined ? "—" : <Money usd={spend} />}</td>
-    <td>{row.last_used_at === null ? <span className="muted">never</span> : <Ago at={row.last_used_at} />}</td>
+    <td className="right">
+      <Spend by="key" id={row.id} />
+    </td>
+    <td>
+      {row.last_used_at === null ? (
+        <span className="muted">never</span>
+      ) : (
+        <Link to="/requests" search={{ key: row.id } as never}>
+          <Ago at={row.last_used_at} />
+        </Link>
+      )}
+    </td>
+    <td>
+      <Limits of={row} />
+    </td>
     <td>
       {row.status === "active" ? (
-        <span className="actions end">
-          {(["edit", "rotate", "revoke"] as const).map((what) => (
-            <button
-              key={what}
-              type="button"
-              className={what === "revoke" ? "button plain tiny danger" : "button plain tiny"}
-              aria-label={`${what} ${row.name}`}
-              onClick={() => onOpen({ what, key: row })}
-            >
-              {what === "edit" ? "Edit" : what === "rotate" ? "Rotate" : "Revoke"}
-            </button>
-          ))}
-        </span>
+        <RowActions
+          of={row.name}
+          actions={[
+            { name: "Edit", run: () => onOpen({ what: "edit", key: row }) },
+            { name: "Rotate", run: () => onOpen({ what: "rotate", key: row }) },
+            { name: "Revoke", danger: true, run: () => onOpen({ what: "revoke", key: row }) }
+          ]}
+        />
       ) : null}
     </td>
   </tr>
 )
 
-const KeyTable = ({ onOpen, rows }: { rows: ReadonlyArray<ManagedKey>; onOpen: (open: Open) => void }) => {
-  const usage = useQuery(usageQuery("30d", "key"))
-  const projectName = useNames("project")
-  const spends = new Map(usage.data && rowsOf(usage.data.buckets, "key").map(({ cost, group }) => [group, cost]))
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label="Table: keys">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Key</th>
-            <th scope="col">Status</th>
-            <th scope="col">Project</th>
-            <th scope="col">Budget</th>
-            <th scope="col" className="right">
-              30 days
-            </th>
-            <th scope="col">Last used</th>
-            <th scope="col">
-              <span className="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row
-              key={row.id}
-              row={row}
-              spend={usage.data === undefined ? undefined : (spends.get(row.id) ?? 0)}
-              project={row.project_id === null ? "—" : projectName(row.project_id)}
-              onOpen={onOpen}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
-
 export const KeysPage = () => {
+  const { project } = useSearch({ from: "/shell/keys" })
+  const navigate = useNavigate({ from: "/keys" })
   const keys = useQuery(keysQuery)
+  const projectName = useNames("project")
   const [shown, setShown] = useState<"active" | "revoked">("active")
   const [open, setOpen] = useState<Open>()
   const close = () => setOpen(undefined)
-  const rows = keys.data?.filter(({ status }) => status === shown)
-  const create = (
-    <button type="button" className="button primary" onClick={() => setOpen({ what: "create" })}>
-      <Icon name="plus" />
-      Create key
-    </button>
-  )
   return (
-    <Page title="Keys" tools={create}>
-      {keys.isError ? <Failed error={keys.error} onRetry={() => void keys.refetch()} /> : null}
-      <section className="card" aria-label="Keys">
-        <header>
-          <span className="muted small">{rows === undefined ? "" : plural(rows.length, `${shown} key`)}</span>
+    <ListPage
+      title="Keys"
+      query={keys}
+      chosen={(key) => key.status === shown && (project === undefined || key.project_id === project)}
+      create={{ name: "Create key", run: () => setOpen({ what: "create" }) }}
+      head={(rows) => (
+        <>
+          <span className="chips">
+            <span className="muted small">{rows === undefined ? "" : plural(rows.length, `${shown} key`)}</span>
+            {project === undefined ? null : (
+              <button
+                type="button"
+                className="chip remove"
+                aria-label="Show the keys of all projects"
+                onClick={() => void navigate({ search: {} })}
+              >
+                {projectName(project)} ×
+              </button>
+            )}
+          </span>
           <Segments
             label="Status"
             value={shown}
@@ -133,24 +137,40 @@ export const KeysPage = () => {
             ]}
             onChange={setShown}
           />
-        </header>
-        {rows === undefined ? (
-          <SkeletonRows />
-        ) : rows.length === 0 ? (
-          <Empty
-            title={shown === "active" ? "There is no active key." : "No key has been revoked."}
-            action={shown === "active" ? create : undefined}
-          >
-            <p>Programs authenticate with a key. Give each program its own, so that its spend can be told apart.</p>
-          </Empty>
+        </>
+      )}
+      empty={{
+        title: shown === "active" ? "There is no active key." : "No key has been revoked.",
+        about: "Programs authenticate with a key. Give each program its own, so that its spend can be told apart.",
+        ...(shown === "active" ? {} : { action: null })
+      }}
+      open={
+        open === undefined ? null : open.what === "create" ? (
+          <KeyDialog projectId={project} onClose={close} />
+        ) : open.what === "edit" ? (
+          <KeyDialog of={open.key} onClose={close} />
+        ) : open.what === "rotate" ? (
+          <RotateKey of={open.key} onClose={close} />
         ) : (
-          <KeyTable rows={rows} onOpen={setOpen} />
-        )}
-      </section>
-      {open?.what === "create" ? <KeyDialog onClose={close} /> : null}
-      {open?.what === "edit" ? <KeyDialog of={open.key} onClose={close} /> : null}
-      {open?.what === "rotate" ? <RotateKey of={open.key} onClose={close} /> : null}
-      {open?.what === "revoke" ? <RevokeKey of={open.key} onClose={close} /> : null}
-    </Page>
+          <RevokeKey of={open.key} onClose={close} />
+        )
+      }
+    >
+      {(rows) => (
+        <Table
+          label="keys"
+          columns={["Name", "Project", "Budget", { right: "30 days" }, "Last used", "Limits", actionsColumn]}
+        >
+          {rows.map((row) => (
+            <Row
+              key={row.id}
+              row={row}
+              project={row.project_id === null ? undefined : projectName(row.project_id)}
+              onOpen={setOpen}
+            />
+          ))}
+        </Table>
+      )}
+    </ListPage>
   )
 }

@@ -4,9 +4,11 @@ import { TollgateError } from "../../../client/Package.ts"
 import type { Preset, PresetConfig } from "../../../client/Contract.ts"
 import { api, wordsOf } from "../../data/Client.ts"
 import { presetsQuery } from "../../data/Queries.ts"
-import { Dialog } from "../../parts/Dialog.tsx"
-import { Field } from "../../parts/Fields.tsx"
+import { FormDialog } from "../../parts/Dialog.tsx"
+import { Diff } from "../../parts/Diff.tsx"
+import { Field, NameField } from "../../parts/Fields.tsx"
 import { toast } from "../../parts/Toasts.tsx"
+import { differences } from "../../data/Differences.ts"
 
 const begin: PresetConfig = { model: "gpt-4o-mini", instructions: "Answer in one short sentence.", max_tokens: 100 }
 
@@ -60,13 +62,21 @@ export const PresetDialog = ({ of, onClose }: { readonly of: Preset | undefined;
   const client = useQueryClient()
   const [slug, setSlug] = useState(of?.slug ?? "")
   const [name, setName] = useState(of?.name ?? "")
+  const [description, setDescription] = useState(of?.description ?? "")
   const [text, setText] = useState(JSON.stringify(of?.config ?? begin, null, 2))
   const read = parsed(text)
+  const changes = of !== undefined && "config" in read ? differences(read.config, of.config) : []
   const save = useMutation({
-    mutationFn: (config: PresetConfig) =>
-      of === undefined
-        ? api.call("management.presets.create", { body: { slug, name, config } })
-        : api.call("management.presets.update", { path: { slug: of.slug }, body: { name, config } }),
+    mutationFn: (config: PresetConfig) => {
+      const about = { name, description: description.trim() === "" ? null : description }
+      return of === undefined
+        ? api.call("management.presets.create", { body: { slug, ...about, config } })
+        : api.call("management.presets.update", {
+            path: { slug: of.slug },
+            // A config that is the same would make a version that changes nothing.
+            body: { ...about, ...(changes.length === 0 ? {} : { config }) }
+          })
+    },
     onSuccess: async ({ data }) => {
       await client.invalidateQueries(presetsQuery)
       toast(`@${data.slug} is at version ${data.active_version}.`)
@@ -75,50 +85,46 @@ export const PresetDialog = ({ of, onClose }: { readonly of: Preset | undefined;
   })
   const wrong = "wrong" in read ? read.wrong : save.error === null ? undefined : detailsOf(save.error)
   return (
-    <Dialog wide title={of === undefined ? "Create a preset" : `Edit @${of.slug}`} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if ("config" in read) save.mutate(read.config)
-        }}
-      >
-        <div className="grid two">
-          <Field label="Slug" hint={of === undefined ? "Requests name it with an @ in front." : "It cannot change."}>
-            {(props) => (
-              <input
-                {...props}
-                className="input mono"
-                required
-                disabled={of !== undefined}
-                autoFocus={of === undefined}
-                value={slug}
-                onChange={(event) => setSlug(event.target.value)}
-              />
-            )}
-          </Field>
-          <Field label="Name">
-            {(props) => (
-              <input
-                {...props}
-                className="input"
-                required
-                value={name}
-                onChange={(event) => setName(event.target.value)}
-              />
-            )}
-          </Field>
-        </div>
-        <ConfigField text={text} wrong={wrong} onText={setText} />
-        <div className="actions end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={save.isPending || "wrong" in read}>
-            {of === undefined ? "Create preset" : "Save as the next version"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      wide
+      title={of === undefined ? "Create a preset" : `Edit @${of.slug}`}
+      action={of === undefined ? "Create preset" : changes.length > 0 ? "Save as the next version" : "Save"}
+      busy={save.isPending}
+      ready={"config" in read}
+      onSubmit={() => "config" in read && save.mutate(read.config)}
+      onClose={onClose}
+    >
+      <div className="grid pair">
+        <Field label="Slug" hint={of === undefined ? "Requests name it with an @ in front." : "It cannot change."}>
+          {(props) => (
+            <input
+              {...props}
+              className="input mono"
+              required
+              pattern="[a-z0-9][a-z0-9\-]{0,62}"
+              title="1 to 63 lowercase letters, digits and dashes"
+              disabled={of !== undefined}
+              autoFocus={of === undefined}
+              value={slug}
+              onChange={(event) => setSlug(event.target.value)}
+            />
+          )}
+        </Field>
+        <NameField autoFocus={of !== undefined} value={name} onChange={setName} />
+      </div>
+      <Field label="Description" hint="For those that choose among presets.">
+        {(props) => (
+          <input
+            {...props}
+            className="input"
+            maxLength={1_024}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        )}
+      </Field>
+      <ConfigField text={text} wrong={wrong} onText={setText} />
+      {changes.length === 0 ? null : <Diff label="What this version changes" lines={changes} />}
+    </FormDialog>
   )
 }

@@ -1,12 +1,67 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { PresetSummary } from "../../../client/Contract.ts"
+import { useState } from "react"
+import type { PresetSummary, PresetVersion } from "../../../client/Contract.ts"
 import { api } from "../../data/Client.ts"
+import { differences } from "../../data/Differences.ts"
 import { presetsQuery, presetVersionsQuery } from "../../data/Queries.ts"
-import { Dialog } from "../../parts/Dialog.tsx"
+import { CloseButton, Dialog } from "../../parts/Dialog.tsx"
+import { Diff } from "../../parts/Diff.tsx"
+import { Select } from "../../parts/Fields.tsx"
 import { Ago } from "../../parts/Figures.tsx"
 import { Failed, SkeletonRows } from "../../parts/States.tsx"
 import { toast } from "../../parts/Toasts.tsx"
-import { differences } from "./Differences.ts"
+
+interface VersionProps {
+  readonly of: PresetVersion
+  readonly all: ReadonlyArray<PresetVersion>
+  readonly active: boolean
+  readonly busy: boolean
+  readonly onActivate: () => void
+}
+
+/** A version, beside the one before it or any other. */
+const Version = ({ active, all, busy, of, onActivate }: VersionProps) => {
+  const [other, setOther] = useState(String(of.version - 1))
+  const before = all.find(({ version }) => String(version) === other)
+  const lines = differences(of.config, before?.config)
+  return (
+    <section className="card" aria-label={`Version ${of.version}`}>
+      <header>
+        <h3>
+          Version {of.version}{" "}
+          <span className="muted">
+            <Ago at={of.created_at} />
+          </span>
+        </h3>
+        {all.length < 2 ? null : (
+          <Select
+            label={`Compare version ${of.version} with`}
+            value={before === undefined ? "" : other}
+            options={[
+              { value: "", name: "whole config" },
+              ...all
+                .filter(({ version }) => version !== of.version)
+                .map(({ version }) => ({ value: String(version), name: `against version ${version}` }))
+            ]}
+            onChange={setOther}
+          />
+        )}
+        {active ? (
+          <span className="badge good">Active</span>
+        ) : (
+          <button type="button" className="button tiny" disabled={busy} onClick={onActivate}>
+            Activate<span className="unseen"> version {of.version}</span>
+          </button>
+        )}
+      </header>
+      {lines.length === 0 ? (
+        <p className="body muted small">Both configs are the same.</p>
+      ) : (
+        <Diff label={`What version ${of.version} changes`} lines={lines} />
+      )}
+    </section>
+  )
+}
 
 /** Every version of a preset with what it changed, and a way back to each. */
 export const Versions = ({ of, onClose }: { readonly of: PresetSummary; readonly onClose: () => void }) => {
@@ -25,38 +80,17 @@ export const Versions = ({ of, onClose }: { readonly of: PresetSummary; readonly
       {versions.isError ? <Failed error={versions.error} onRetry={() => void versions.refetch()} /> : null}
       {activate.isError ? <Failed error={activate.error} /> : null}
       {versions.isPending ? <SkeletonRows rows={3} /> : null}
-      {versions.data?.map((version, at) => (
-        <section key={version.version} className="card" aria-label={`Version ${version.version}`}>
-          <header>
-            <h3>
-              Version {version.version}{" "}
-              <span className="muted">
-                <Ago at={version.created_at} />
-              </span>
-            </h3>
-            {version.version === of.active_version ? (
-              <span className="badge good">Active</span>
-            ) : (
-              <button
-                type="button"
-                className="button tiny"
-                disabled={activate.isPending}
-                onClick={() => activate.mutate(version.version)}
-              >
-                Activate
-              </button>
-            )}
-          </header>
-          <pre className="changes" tabIndex={0}>
-            {differences(version, versions.data[at + 1]).join("\n")}
-          </pre>
-        </section>
+      {versions.data?.map((version) => (
+        <Version
+          key={version.version}
+          of={version}
+          all={versions.data}
+          active={version.version === of.active_version}
+          busy={activate.isPending}
+          onActivate={() => activate.mutate(version.version)}
+        />
       ))}
-      <div className="actions end">
-        <button type="button" className="button" onClick={onClose}>
-          Close
-        </button>
-      </div>
+      <CloseButton onClose={onClose} />
     </Dialog>
   )
 }

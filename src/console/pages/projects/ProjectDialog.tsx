@@ -1,18 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { Project } from "../../../client/Contract.ts"
-import { api, wordsOf } from "../../data/Client.ts"
+import { api } from "../../data/Client.ts"
 import { projectsQuery } from "../../data/Queries.ts"
+import { dataPolicies, policyOf, policyWords } from "../../data/Routing.ts"
 import { BudgetFields, budgetOf, draftOf, isBudget } from "../../parts/Budget.tsx"
-import { Dialog } from "../../parts/Dialog.tsx"
-import { Field } from "../../parts/Fields.tsx"
+import { FormDialog } from "../../parts/Dialog.tsx"
+import { Field, NameField } from "../../parts/Fields.tsx"
+import { RoutingFields } from "../../parts/Routing.tsx"
 import { toast } from "../../parts/Toasts.tsx"
-
-const policies = [
-  { value: "default", name: "Default: any provider" },
-  { value: "no_training", name: "No training: providers that do not train on data" },
-  { value: "zero_retention", name: "Zero retention: providers that keep nothing" }
-] as const
 
 /** Creates a project, or changes one. */
 export const ProjectDialog = ({ of, onClose }: { readonly of: Project | undefined; readonly onClose: () => void }) => {
@@ -20,9 +16,10 @@ export const ProjectDialog = ({ of, onClose }: { readonly of: Project | undefine
   const [name, setName] = useState(of?.name ?? "")
   const [policy, setPolicy] = useState<Project["data_policy"]>(of?.data_policy ?? "default")
   const [budget, setBudget] = useState(draftOf(of?.budget_cents ?? null, of?.budget_period ?? null))
+  const [routing, setRouting] = useState(of?.routing ?? {})
   const save = useMutation({
     mutationFn: () => {
-      const body = { name, data_policy: policy, ...budgetOf(budget) }
+      const body = { name, data_policy: policy, routing: policyOf(routing), ...budgetOf(budget) }
       return of === undefined
         ? api.call("management.projects.create", { body })
         : api.call("management.projects.update", { path: { project_id: of.id }, body })
@@ -34,53 +31,39 @@ export const ProjectDialog = ({ of, onClose }: { readonly of: Project | undefine
     }
   })
   return (
-    <Dialog title={of === undefined ? "Create a project" : `Edit ${of.name}`} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
-        <Field label="Name" wrong={save.error === null ? undefined : wordsOf(save.error).message}>
-          {(props) => (
-            <input
-              {...props}
-              className="input"
-              required
-              maxLength={100}
-              autoFocus
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label="Data policy" hint="It binds every key of the project.">
-          {(props) => (
-            <select
-              {...props}
-              className="select"
-              value={policy}
-              onChange={(event) => setPolicy(event.target.value as Project["data_policy"])}
-            >
-              {policies.map(({ name, value }) => (
-                <option key={value} value={value}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <BudgetFields draft={budget} onChange={setBudget} />
-        <div className="actions end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={save.isPending || !isBudget(budget)}>
-            {of === undefined ? "Create project" : "Save"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={of === undefined ? "Create a project" : `Edit ${of.name}`}
+      action={of === undefined ? "Create project" : "Save"}
+      busy={save.isPending}
+      ready={isBudget(budget)}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <NameField value={name} error={save.error} onChange={setName} />
+      <Field label="Data policy" hint="The loosest that requests of its keys may have.">
+        {(props) => (
+          <select
+            {...props}
+            className="select"
+            value={policy}
+            onChange={(event) => setPolicy(event.target.value as Project["data_policy"])}
+          >
+            {dataPolicies.map(({ name, value }) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <BudgetFields draft={budget} onChange={setBudget} />
+      <details>
+        <summary>
+          Routing <span className="muted">{policyWords(policyOf(routing)) ?? "the default"}</span>
+        </summary>
+        <p className="small muted">For requests of its keys that set none, where the key sets none either.</p>
+        <RoutingFields withoutDataPolicy policy={routing} onChange={setRouting} />
+      </details>
+    </FormDialog>
   )
 }

@@ -1,147 +1,136 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { Project } from "../../../client/Contract.ts"
-import { Page } from "../../app/Page.tsx"
+import { ListPage } from "../../app/ListPage.tsx"
 import { api } from "../../data/Client.ts"
 import { keysQuery, projectsQuery } from "../../data/Queries.ts"
-import { rowsOf } from "../../data/Series.ts"
-import { usageQuery } from "../../data/Usage.ts"
+import { policyWords } from "../../data/Routing.ts"
 import { sentence } from "../../format/Words.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
-import { Ago, Money, Status } from "../../parts/Figures.tsx"
-import { Icon } from "../../parts/Icons.tsx"
+import { Ago, Status } from "../../parts/Figures.tsx"
 import { Meter } from "../../parts/Meter.tsx"
-import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
-import { toast } from "../../parts/Toasts.tsx"
+import { Spend } from "../../parts/Spend.tsx"
+import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
 import { ProjectDialog } from "./ProjectDialog.tsx"
 
-const ArchiveProject = ({ of, onClose }: { readonly of: Project; readonly onClose: () => void }) => {
-  const client = useQueryClient()
-  const archive = useMutation({
-    mutationFn: () => api.call("management.projects.archive", { path: { project_id: of.id } }),
-    onSuccess: async () => {
-      await Promise.all([client.invalidateQueries(projectsQuery), client.invalidateQueries(keysQuery)])
-      toast(`Archived ${of.name} and revoked its keys.`)
-      onClose()
-    }
-  })
-  return (
-    <Confirm
-      title={`Archive ${of.name}?`}
-      name={of.name}
-      action="Archive project"
-      busy={archive.isPending}
-      onConfirm={() => archive.mutate()}
-      onClose={onClose}
-    >
-      {archive.isError ? <Failed error={archive.error} /> : null}
-      All keys of the project are revoked at once. It cannot be undone. Receipts and usage stay.
-    </Confirm>
-  )
-}
+const ArchiveProject = ({ of, onClose }: { readonly of: Project; readonly onClose: () => void }) => (
+  <Confirm
+    title={`Archive ${of.name}?`}
+    name={of.name}
+    action="Archive project"
+    run={() => api.call("management.projects.archive", { path: { project_id: of.id } })}
+    changes={[projectsQuery, keysQuery]}
+    done={`Archived ${of.name} and revoked its keys.`}
+    onClose={onClose}
+  >
+    All keys of the project are revoked at once. It cannot be undone. Receipts and usage stay.
+  </Confirm>
+)
 
-interface TableProps {
-  readonly rows: ReadonlyArray<Project>
+interface RowProps {
+  readonly row: Project
+  readonly keys: number | undefined
   readonly onEdit: (project: Project) => void
   readonly onArchive: (project: Project) => void
 }
 
-const ProjectTable = ({ onArchive, onEdit, rows }: TableProps) => {
-  const { data: keys } = useQuery(keysQuery)
-  const usage = useQuery(usageQuery("30d", "project"))
-  const spends = new Map(usage.data && rowsOf(usage.data.buckets, "project").map(({ cost, group }) => [group, cost]))
-  const keysOf = (id: string) => keys?.filter((key) => key.project_id === id && key.status === "active").length
+const Row = ({ keys, onArchive, onEdit, row }: RowProps) => {
+  const routing = policyWords(row.routing)
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label="Table: projects">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Status</th>
-            <th scope="col" className="right">
-              Keys
-            </th>
-            <th scope="col">Budget</th>
-            <th scope="col">Data policy</th>
-            <th scope="col" className="right">
-              30 days
-            </th>
-            <th scope="col">Created</th>
-            <th scope="col">
-              <span className="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id} className={row.status === "active" ? "" : "off"}>
-              <th scope="row" className="clip" title={row.name}>
-                {row.name} <span className="muted">{row.slug}</span>
-              </th>
-              <td>
-                <Status of={row.status} />
-              </td>
-              <td className="right number">{keysOf(row.id) ?? "—"}</td>
-              <td>
-                {row.budget_cents === null ? (
-                  <span className="muted">no budget</span>
-                ) : (
-                  <Meter spentCents={row.spent_cents ?? 0} budgetCents={row.budget_cents} period={row.budget_period} />
-                )}
-              </td>
-              <td>{sentence(row.data_policy)}</td>
-              <td className="right">{usage.data === undefined ? "—" : <Money usd={spends.get(row.id) ?? 0} />}</td>
-              <td>
-                <Ago at={row.created_at} />
-              </td>
-              <td>
-                {row.status === "active" ? (
-                  <span className="actions end">
-                    <button type="button" className="button plain tiny" onClick={() => onEdit(row)}>
-                      Edit<span className="unseen"> {row.name}</span>
-                    </button>
-                    <button type="button" className="button plain tiny danger" onClick={() => onArchive(row)}>
-                      Archive<span className="unseen"> {row.name}</span>
-                    </button>
-                  </span>
-                ) : null}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <tr className={row.status === "active" ? "" : "off"}>
+      <th scope="row">
+        <span className="two">
+          <span className="clip" title={row.name}>
+            {row.name}
+          </span>
+          <code className="muted">{row.slug}</code>
+        </span>
+      </th>
+      <td>
+        <Status of={row.status} />
+      </td>
+      <td className="right number">
+        <Link to="/keys" search={{ project: row.id }}>
+          {keys ?? "—"}
+          <span className="unseen"> keys of {row.name}</span>
+        </Link>
+      </td>
+      <td>
+        {row.budget_cents === null ? (
+          <span className="muted">no budget</span>
+        ) : (
+          <Meter spentCents={row.spent_cents ?? 0} budgetCents={row.budget_cents} period={row.budget_period} />
+        )}
+      </td>
+      <td>
+        <span className="chips">
+          {row.data_policy === "default" ? null : <span className="chip">{sentence(row.data_policy)}</span>}
+          {routing === undefined ? null : (
+            <span className="chip" title={routing}>
+              routing
+            </span>
+          )}
+        </span>
+      </td>
+      <td className="right">
+        <Spend by="project" id={row.id} />
+      </td>
+      <td>
+        <Ago at={row.created_at} />
+      </td>
+      <td>
+        {row.status === "active" ? (
+          <RowActions
+            of={row.name}
+            actions={[
+              { name: "Edit", run: () => onEdit(row) },
+              { name: "Archive", danger: true, run: () => onArchive(row) }
+            ]}
+          />
+        ) : null}
+      </td>
+    </tr>
   )
 }
 
 export const ProjectsPage = () => {
   const projects = useQuery(projectsQuery)
+  const { data: keys } = useQuery(keysQuery)
   const [edited, setEdited] = useState<Project | "new">()
   const [archived, setArchived] = useState<Project>()
-  const create = (
-    <button type="button" className="button primary" onClick={() => setEdited("new")}>
-      <Icon name="plus" />
-      Create project
-    </button>
-  )
+  const keysOf = (id: string) => keys?.filter((key) => key.project_id === id && key.status === "active").length
   return (
-    <Page title="Projects" tools={create}>
-      {projects.isError ? <Failed error={projects.error} onRetry={() => void projects.refetch()} /> : null}
-      <section className="card" aria-label="Projects">
-        {projects.data === undefined ? (
-          <SkeletonRows />
-        ) : projects.data.length === 0 ? (
-          <Empty title="There is no project yet." action={create}>
-            <p>A project holds keys that share a budget, a routing policy and a data policy.</p>
-          </Empty>
-        ) : (
-          <ProjectTable rows={projects.data} onEdit={setEdited} onArchive={setArchived} />
-        )}
-      </section>
-      {edited === undefined ? null : (
-        <ProjectDialog of={edited === "new" ? undefined : edited} onClose={() => setEdited(undefined)} />
+    <ListPage
+      title="Projects"
+      query={projects}
+      create={{ name: "Create project", run: () => setEdited("new") }}
+      empty={{
+        title: "There is no project yet.",
+        about: "A project holds keys that share a budget, a routing policy and a data policy."
+      }}
+      open={
+        <>
+          {edited === undefined ? null : (
+            <ProjectDialog of={edited === "new" ? undefined : edited} onClose={() => setEdited(undefined)} />
+          )}
+          {archived === undefined ? null : <ArchiveProject of={archived} onClose={() => setArchived(undefined)} />}
+        </>
+      }
+    >
+      {(rows) => (
+        <Table
+          label="projects"
+          columns={[
+            ...["Name", "Status", { right: "Keys" }, "Budget", "Policies", { right: "30 days" }, "Created"],
+            actionsColumn
+          ]}
+        >
+          {rows.map((row) => (
+            <Row key={row.id} row={row} keys={keysOf(row.id)} onEdit={setEdited} onArchive={setArchived} />
+          ))}
+        </Table>
       )}
-      {archived === undefined ? null : <ArchiveProject of={archived} onClose={() => setArchived(undefined)} />}
-    </Page>
+    </ListPage>
   )
 }

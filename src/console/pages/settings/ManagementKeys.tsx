@@ -1,15 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { ManagementKey, NewManagementKey } from "../../../client/Contract.ts"
-import { api, wordsOf } from "../../data/Client.ts"
+import { api } from "../../data/Client.ts"
 import { managementKeysQuery } from "../../data/Queries.ts"
-import { Confirm, Dialog } from "../../parts/Dialog.tsx"
-import { Field } from "../../parts/Fields.tsx"
+import { Confirm, FormDialog } from "../../parts/Dialog.tsx"
+import { Checks, NameField } from "../../parts/Fields.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
 import { Icon } from "../../parts/Icons.tsx"
 import { SecretDialog } from "../../parts/SecretDialog.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
-import { toast } from "../../parts/Toasts.tsx"
+import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
 
 const scopes: NewManagementKey["scopes"] = [
   ...(["keys:read", "keys:write", "projects:read", "projects:write", "webhooks:read", "webhooks:write"] as const),
@@ -37,79 +37,67 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
     )
   }
   return (
-    <Dialog title="Create a management key" onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
-        <Field label="Name" wrong={create.error === null ? undefined : wordsOf(create.error).message}>
-          {(props) => (
-            <input
-              {...props}
-              className="input"
-              required
-              maxLength={100}
-              autoFocus
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        <fieldset className="scopes">
-          <legend className="label">Scopes</legend>
-          {scopes.map((scope) => (
-            <label key={scope}>
-              <input
-                type="checkbox"
-                checked={chosen.includes(scope)}
-                onChange={(event) =>
-                  setChosen(event.target.checked ? [...chosen, scope] : chosen.filter((one) => one !== scope))
-                }
-              />{" "}
-              <code>{scope}</code>
-            </label>
-          ))}
-        </fieldset>
-        <div className="actions end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={create.isPending || chosen.length === 0}>
-            Create management key
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Create a management key"
+      action="Create management key"
+      busy={create.isPending}
+      ready={chosen.length > 0}
+      onSubmit={() => create.mutate()}
+      onClose={onClose}
+    >
+      <NameField
+        hint="The program that manages the account with it."
+        value={name}
+        error={create.error}
+        onChange={setName}
+      />
+      <Checks legend="Scopes" options={scopes.map((value) => ({ value }))} chosen={chosen} onChange={setChosen} />
+    </FormDialog>
   )
 }
 
-const RevokeDialog = ({ of, onClose }: { readonly of: ManagementKey; readonly onClose: () => void }) => {
-  const client = useQueryClient()
-  const revoke = useMutation({
-    mutationFn: () => api.call("console.management_keys.revoke", { path: { key_id: of.id } }),
-    onSuccess: async () => {
-      await client.invalidateQueries(managementKeysQuery)
-      toast(`Revoked ${of.name}.`)
-      onClose()
-    }
-  })
-  return (
-    <Confirm
-      title={`Revoke ${of.name}?`}
-      name={of.name}
-      action="Revoke management key"
-      busy={revoke.isPending}
-      onConfirm={() => revoke.mutate()}
-      onClose={onClose}
-    >
-      {revoke.isError ? <Failed error={revoke.error} /> : null}
-      Programs with this key get 401 from now on. It cannot be undone.
-    </Confirm>
-  )
-}
+const RevokeDialog = ({ of, onClose }: { readonly of: ManagementKey; readonly onClose: () => void }) => (
+  <Confirm
+    title={`Revoke ${of.name}?`}
+    name={of.name}
+    action="Revoke management key"
+    run={() => api.call("console.management_keys.revoke", { path: { key_id: of.id } })}
+    changes={[managementKeysQuery]}
+    done={`Revoked ${of.name}.`}
+    onClose={onClose}
+  >
+    Programs with this key get 401 from now on. It cannot be undone.
+  </Confirm>
+)
+
+const Row = ({ of, onRevoke }: { readonly of: ManagementKey; readonly onRevoke: () => void }) => (
+  <tr className={of.status === "active" ? "" : "off"}>
+    <th scope="row">
+      <span className="two">
+        <span className="clip" title={of.name}>
+          {of.name}
+        </span>
+        <code className="muted">
+          {of.prefix}…{of.last4}
+        </code>
+      </span>
+    </th>
+    <td>
+      <Status of={of.status} />
+    </td>
+    <td className="clip" title={of.scopes.join(", ")}>
+      {of.scopes.length === scopes.length ? "all" : of.scopes.join(", ")}
+    </td>
+    <td>
+      <Ago at={of.created_at} />
+    </td>
+    <td>
+      {of.status === "active" ? (
+        <RowActions of={of.name} actions={[{ name: "Revoke", danger: true, run: onRevoke }]} />
+      ) : null}
+    </td>
+  </tr>
+)
 
 /** Keys with which the owner's programs manage the account. */
 export const ManagementKeys = () => {
@@ -133,52 +121,11 @@ export const ManagementKeys = () => {
         </Empty>
       ) : null}
       {keys.data === undefined || keys.data.length === 0 ? null : (
-        <div className="scroll" tabIndex={0} role="region" aria-label="Table: management keys">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Key</th>
-                <th scope="col">Status</th>
-                <th scope="col">Scopes</th>
-                <th scope="col">Created</th>
-                <th scope="col">
-                  <span className="unseen">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {keys.data.map((key) => (
-                <tr key={key.id} className={key.status === "active" ? "" : "off"}>
-                  <th scope="row" className="clip" title={key.name}>
-                    {key.name}
-                  </th>
-                  <td>
-                    <code>
-                      {key.prefix}…{key.last4}
-                    </code>
-                  </td>
-                  <td>
-                    <Status of={key.status} />
-                  </td>
-                  <td className="clip" title={key.scopes.join(", ")}>
-                    {key.scopes.length === scopes.length ? "all" : key.scopes.join(", ")}
-                  </td>
-                  <td>
-                    <Ago at={key.created_at} />
-                  </td>
-                  <td className="right">
-                    {key.status === "active" ? (
-                      <button type="button" className="button plain tiny danger" onClick={() => setRevoked(key)}>
-                        Revoke<span className="unseen"> {key.name}</span>
-                      </button>
-                    ) : null}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="management keys" columns={["Name", "Status", "Scopes", "Created", actionsColumn]}>
+          {keys.data.map((key) => (
+            <Row key={key.id} of={key} onRevoke={() => setRevoked(key)} />
+          ))}
+        </Table>
       )}
       {creating ? <CreateDialog onClose={() => setCreating(false)} /> : null}
       {revoked === undefined ? null : <RevokeDialog of={revoked} onClose={() => setRevoked(undefined)} />}

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useRouter } from "@tanstack/react-router"
 import { useState } from "react"
 import { Page } from "../../app/Page.tsx"
@@ -8,7 +8,6 @@ import { sessionQuery } from "../../data/Queries.ts"
 import { Id } from "../../parts/Copy.tsx"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Segments } from "../../parts/Fields.tsx"
-import { Failed } from "../../parts/States.tsx"
 import { ManagementKeys } from "./ManagementKeys.tsx"
 
 const Account = () => {
@@ -37,13 +36,6 @@ const Sessions = () => {
   const client = useQueryClient()
   const router = useRouter()
   const [asking, setAsking] = useState(false)
-  const end = useMutation({
-    mutationFn: () => api.call("console.sessions.delete"),
-    onSuccess: async () => {
-      client.setQueryData(sessionQuery.queryKey, null)
-      await router.invalidate()
-    }
-  })
   return (
     <section className="card" aria-label="Sessions">
       <header>
@@ -61,11 +53,13 @@ const Sessions = () => {
         <Confirm
           title="Sign out everywhere?"
           action="Sign out everywhere"
-          busy={end.isPending}
-          onConfirm={() => end.mutate()}
+          run={() => api.call("console.sessions.delete")}
+          onDone={() => {
+            client.setQueryData(sessionQuery.queryKey, null)
+            void router.invalidate()
+          }}
           onClose={() => setAsking(false)}
         >
-          {end.isError ? <Failed error={end.error} /> : null}
           Every browser that is signed in to this account, this one included, has to sign in again. Keys keep working.
         </Confirm>
       ) : null}

@@ -1,16 +1,96 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import type { WebhookDelivery } from "../../../client/Contract.ts"
-import { api } from "../../data/Client.ts"
+import { useState } from "react"
+import type { WebhookAttempt, WebhookDelivery } from "../../../client/Contract.ts"
+import { api, wordsOf } from "../../data/Client.ts"
 import { deliveriesQuery } from "../../data/Queries.ts"
 import { duration } from "../../format/Figures.ts"
+import { Id } from "../../parts/Copy.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
+import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
 import { toast } from "../../parts/Toasts.tsx"
+
+const resultOf = ({ error, status_code: status }: WebhookAttempt): string => error ?? `status ${status}`
 
 const lastOf = ({ attempts }: WebhookDelivery): string => {
   const last = attempts.at(-1)
-  if (last === undefined) return "no attempt yet"
-  return `${last.error ?? `status ${last.status_code}`}, ${duration(last.duration_ms)}`
+  return last === undefined ? "no attempt yet" : `${resultOf(last)}, ${duration(last.duration_ms)}`
+}
+
+/** Every attempt that is kept, with the start of what the endpoint answered. */
+const Attempts = ({ of }: { readonly of: WebhookDelivery }) => (
+  <div className="attempts">
+    <span className="actions small muted">
+      <code>webhook-id</code> <Id value={of.event_id} />
+      {of.next_attempt_at === null ? null : (
+        <span>
+          next attempt <Ago at={of.next_attempt_at} />
+        </span>
+      )}
+    </span>
+    <ol>
+      {of.attempts.map((attempt) => (
+        <li key={`${attempt.started_at} ${attempt.duration_ms}`}>
+          <span className="actions small">
+            <Ago at={attempt.started_at} />
+            <strong>{resultOf(attempt)}</strong>
+            <span className="muted number">{duration(attempt.duration_ms)}</span>
+          </span>
+          {attempt.response === null || attempt.response === "" ? (
+            <span className="small muted">The response had no body.</span>
+          ) : (
+            <pre className="changes" tabIndex={0} aria-label="Response body">
+              {attempt.response}
+            </pre>
+          )}
+        </li>
+      ))}
+    </ol>
+  </div>
+)
+
+interface RowProps {
+  readonly of: WebhookDelivery
+  readonly busy: boolean
+  readonly onAgain: () => void
+}
+
+const Row = ({ busy, of, onAgain }: RowProps) => {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <tr>
+        <th scope="row">
+          <button
+            type="button"
+            className="button plain tiny disclose"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          >
+            <code>{of.event_type}</code>
+          </button>
+        </th>
+        <td>
+          <Status of={of.status} />
+        </td>
+        <td className="right number">{of.attempt_count}</td>
+        <td className="clip">{lastOf(of)}</td>
+        <td>
+          <Ago at={of.created_at} />
+        </td>
+        <td>
+          <RowActions of={of.event_type} actions={[{ name: "Redeliver", disabled: busy, run: onAgain }]} />
+        </td>
+      </tr>
+      {open ? (
+        <tr>
+          <td colSpan={6}>
+            <Attempts of={of} />
+          </td>
+        </tr>
+      ) : null}
+    </>
+  )
 }
 
 /** What an endpoint was told, and how each attempt ended. */
@@ -22,58 +102,27 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
       api.call("management.webhooks.redeliver", { path: { webhook_id: webhookId, delivery_id: id } }),
     onSuccess: async () => {
       await client.invalidateQueries(deliveriesQuery(webhookId))
-      toast("The event will be delivered once more.")
+      toast("The gateway sends the event once more.")
     },
-    onError: () => toast("The event could not be delivered once more.")
+    onError: (error) => toast(wordsOf(error).message)
   })
   if (deliveries.isError) return <Failed error={deliveries.error} onRetry={() => void deliveries.refetch()} />
   if (deliveries.isPending) return <SkeletonRows rows={3} />
-  if (deliveries.data.length === 0) return <Empty title="Nothing was delivered yet." />
+  if (deliveries.data.length === 0) {
+    return (
+      <Empty title="Nothing was delivered yet.">
+        <p>Test events are not listed here: their result is shown at once.</p>
+      </Empty>
+    )
+  }
   return (
-    <div className="scroll" tabIndex={0} role="region" aria-label="Table: deliveries">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Event</th>
-            <th scope="col">Status</th>
-            <th scope="col" className="right">
-              Attempts
-            </th>
-            <th scope="col">Last attempt</th>
-            <th scope="col">Created</th>
-            <th scope="col">
-              <span className="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {deliveries.data.map((delivery) => (
-            <tr key={delivery.id}>
-              <th scope="row">{delivery.event_type}</th>
-              <td>
-                <Status of={delivery.status} />
-              </td>
-              <td className="right number">{delivery.attempt_count}</td>
-              <td className="clip" title={delivery.attempts.at(-1)?.response ?? undefined}>
-                {lastOf(delivery)}
-              </td>
-              <td>
-                <Ago at={delivery.created_at} />
-              </td>
-              <td className="right">
-                <button
-                  type="button"
-                  className="button plain tiny"
-                  disabled={again.isPending}
-                  onClick={() => again.mutate(delivery.id)}
-                >
-                  Redeliver
-                </button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="deliveries"
+      columns={["Event", "Status", { right: "Attempts" }, "Last attempt", "Created", actionsColumn]}
+    >
+      {deliveries.data.map((of) => (
+        <Row key={of.id} of={of} busy={again.isPending} onAgain={() => again.mutate(of.id)} />
+      ))}
+    </Table>
   )
 }

@@ -3,8 +3,8 @@ import { useState } from "react"
 import type { NewWebhook, WebhookEndpoint } from "../../../client/Contract.ts"
 import { api, wordsOf } from "../../data/Client.ts"
 import { webhooksQuery } from "../../data/Queries.ts"
-import { Dialog } from "../../parts/Dialog.tsx"
-import { Field } from "../../parts/Fields.tsx"
+import { FormDialog } from "../../parts/Dialog.tsx"
+import { Checks, Field } from "../../parts/Fields.tsx"
 import { SecretDialog } from "../../parts/SecretDialog.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
@@ -15,29 +15,6 @@ const events: ReadonlyArray<{ readonly event: Event; readonly when: string }> = 
   { event: "video.failed", when: "a video failed and its cost was refunded" },
   { event: "budget.threshold", when: "a budget is nearly used up" }
 ]
-
-interface EventsProps {
-  readonly chosen: ReadonlyArray<Event>
-  readonly onChoose: (events: ReadonlyArray<Event>) => void
-}
-
-const Events = ({ chosen, onChoose }: EventsProps) => (
-  <fieldset className="scopes">
-    <legend>Events</legend>
-    {events.map(({ event, when }) => (
-      <label key={event} title={`When ${when}`}>
-        <input
-          type="checkbox"
-          checked={chosen.includes(event)}
-          onChange={({ target }) =>
-            onChoose(target.checked ? [...chosen, event] : chosen.filter((one) => one !== event))
-          }
-        />{" "}
-        <code>{event}</code>
-      </label>
-    ))}
-  </fieldset>
-)
 
 /** Creates a webhook, or changes one. */
 export const WebhookDialog = ({
@@ -70,47 +47,43 @@ export const WebhookDialog = ({
     return <SecretDialog title="The webhook is ready" label="Signing secret" value={save.data} onClose={onClose} />
   }
   return (
-    <Dialog title={of === undefined ? "Create a webhook" : "Edit the webhook"} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
+    <FormDialog
+      title={of === undefined ? "Create a webhook" : "Edit the webhook"}
+      action={of === undefined ? "Create webhook" : "Save"}
+      busy={save.isPending}
+      ready={chosen.length > 0}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <Field
+        label="URL"
+        hint="A public https address that answers with a 2xx status."
+        wrong={save.error === null ? undefined : wordsOf(save.error).message}
       >
-        <Field
-          label="URL"
-          hint="A public https address that answers with a 2xx status."
-          wrong={save.error === null ? undefined : wordsOf(save.error).message}
-        >
-          {(props) => (
-            <input
-              {...props}
-              className="input"
-              type="url"
-              required
-              autoFocus
-              placeholder="https://example.com/webhooks"
-              value={url}
-              onChange={(event) => setUrl(event.target.value)}
-            />
-          )}
-        </Field>
-        <Events chosen={chosen} onChoose={setChosen} />
-        {of === undefined ? null : (
-          <label>
-            <input type="checkbox" checked={enabled} onChange={(event) => setEnabled(event.target.checked)} /> Enabled
-          </label>
+        {(props) => (
+          <input
+            {...props}
+            className="input"
+            type="url"
+            required
+            autoFocus
+            placeholder="https://example.com/webhooks"
+            value={url}
+            onChange={(event) => setUrl(event.target.value)}
+          />
         )}
-        <div className="actions end">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={save.isPending || chosen.length === 0}>
-            {of === undefined ? "Create webhook" : "Save"}
-          </button>
-        </div>
-      </form>
-    </Dialog>
+      </Field>
+      <Checks
+        legend="Events"
+        options={events.map(({ event, when }) => ({ value: event, title: `When ${when}` }))}
+        chosen={chosen}
+        onChange={setChosen}
+      />
+      {of === undefined ? null : (
+        <label>
+          <input type="checkbox" checked={enabled} onChange={(event) => setEnabled(event.target.checked)} /> Enabled
+        </label>
+      )}
+    </FormDialog>
   )
 }

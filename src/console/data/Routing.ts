@@ -1,0 +1,41 @@
+/** Routing options as forms change them. */
+import type { RoutingPolicy } from "../../client/Contract.ts"
+
+/** What the gateway prefers among the providers that may serve. */
+export const strategies = ["balanced", "cost", "latency", "quality"] as const
+
+/** Which providers the data of a request may reach, the loosest first. */
+export const dataPolicies = [
+  { value: "default", name: "Any provider" },
+  { value: "no_training", name: "No training on data" },
+  { value: "zero_retention", name: "Zero retention" }
+] as const
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0)
+
+/** A record with changes, without fields that are absent or have nothing in them. */
+export const changed = <A extends object>(record: A, change: object): A =>
+  Object.fromEntries(Object.entries({ ...record, ...change }).filter(([, value]) => !isEmpty(value))) as A
+
+/** The policy for the API: null without options. */
+export const policyOf = (policy: RoutingPolicy): RoutingPolicy | null => (isEmpty(policy) ? null : policy)
+
+const listed = (names: ReadonlyArray<string>): string => names.join(", ")
+
+/** A policy in a few words, for a table; undefined without options. */
+export const policyWords = (policy: RoutingPolicy | null): string | undefined => {
+  if (policy === null) return undefined
+  const { allow_fallbacks: fallbacks, data_policy: data, max_price: price, providers, strategy, timeouts } = policy
+  const words = [
+    ...(strategy === undefined ? [] : [strategy]),
+    ...(providers?.only === undefined ? [] : [`only ${listed(providers.only)}`]),
+    ...(providers?.order === undefined ? [] : [`first ${listed(providers.order)}`]),
+    ...(providers?.ignore === undefined ? [] : [`never ${listed(providers.ignore)}`]),
+    ...(data === undefined ? [] : [data.replaceAll("_", " ")]),
+    ...(fallbacks === false ? ["no fallbacks"] : []),
+    ...(price === undefined ? [] : ["price limit"]),
+    ...(timeouts === undefined ? [] : ["time limit"])
+  ]
+  return words.length === 0 ? undefined : words.join(" · ")
+}

@@ -1,0 +1,80 @@
+/** Tables of things that one can act on, and the buttons at the end of their rows. */
+import type { ReactNode } from "react"
+
+/** A column: a name; `right` for figures, `unseen` for a name that only screen readers need. */
+export type Column = string | { readonly right: string } | { readonly unseen: string }
+
+const Head = ({ of }: { readonly of: Column }) => {
+  if (typeof of === "string") return <th scope="col">{of}</th>
+  if ("unseen" in of) {
+    return (
+      <th scope="col">
+        <span className="unseen">{of.unseen}</span>
+      </th>
+    )
+  }
+  return (
+    <th scope="col" className="right">
+      {of.right}
+    </th>
+  )
+}
+
+interface TableProps {
+  /** What the rows are, in the plural. */
+  readonly label: string
+  readonly columns: ReadonlyArray<Column>
+  readonly children: ReactNode
+}
+
+/** A table that scrolls sideways where a window is narrow. */
+export const Table = ({ children, columns, label }: TableProps) => (
+  <div className="scroll" tabIndex={0} role="region" aria-label={`Table: ${label}`}>
+    <table className="table">
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <Head key={JSON.stringify(column)} of={column} />
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+)
+
+/** The last column of a table whose rows have actions. */
+export const actionsColumn: Column = { unseen: "Actions" }
+
+export interface RowAction {
+  readonly name: string
+  readonly run: () => void
+  readonly danger?: boolean
+  readonly disabled?: boolean
+}
+
+interface RowActionsProps {
+  /** The name of the row's thing, which tells its buttons from those of the other rows. */
+  readonly of: string
+  readonly actions: ReadonlyArray<RowAction>
+  /** Links that stand before the buttons. */
+  readonly children?: ReactNode
+}
+
+export const RowActions = ({ actions, children, of }: RowActionsProps) => (
+  <span className="actions end">
+    {children}
+    {actions.map(({ danger = false, disabled = false, name, run }) => (
+      <button
+        key={name}
+        type="button"
+        className={danger ? "button plain tiny danger" : "button plain tiny"}
+        disabled={disabled}
+        onClick={run}
+      >
+        {name}
+        <span className="unseen"> {of}</span>
+      </button>
+    ))}
+  </span>
+)
