@@ -140,23 +140,23 @@ export class Keys extends Context.Service<
     Keys,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const desk: Desk = { sql, audit: yield* Audit, budgets: yield* Budgets }
+      const deps: Deps = { sql, audit: yield* Audit, budgets: yield* Budgets }
       return Keys.of({
-        create: (input) => storeErrors(create(desk, input)),
+        create: (input) => storeErrors(create(deps, input)),
         list: Effect.fnUntraced(function* (of, { cursor, limit }) {
           const page = { cursor: cursor ?? null, limit: limit + 1, starts: yield* periodStarts }
           const found = yield* keysOf(sql, of, page)
           const rows = found.slice(0, limit)
           return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
         }, storeErrors),
-        get: (of, id) => storeErrors(get(desk, of, id)),
-        rotate: (input) => storeErrors(rotate(desk, input)),
-        update: (input) => storeErrors(update(desk, input)),
+        get: (of, id) => storeErrors(get(deps, of, id)),
+        rotate: (input) => storeErrors(rotate(deps, input)),
+        update: (input) => storeErrors(update(deps, input)),
         revoke: (id, actor, of) =>
           Effect.gen(function* () {
             const accountId = yield* revokeKey(sql, id, of)
             if (accountId === undefined) return false
-            yield* append(desk, { accountId, actor, id }, "revoked", {})
+            yield* append(deps, { accountId, actor, id }, "revoked", {})
             return true
           }).pipe(sql.withTransaction, storeErrors),
         findByHash: (hash) => storeErrors(keyByHash(sql, hash)),
@@ -167,7 +167,7 @@ export class Keys extends Context.Service<
   ).pipe(Layer.provide(Budgets.layer))
 }
 
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
   readonly budgets: Budgets["Service"]
@@ -182,7 +182,7 @@ const periodStarts = Effect.map(Clock.currentTimeMillis, (nowMs) => ({
 
 const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
 
-const append = ({ audit }: Desk, { accountId, actor, id }: Doing, type: string, changes: object) =>
+const append = ({ audit }: Deps, { accountId, actor, id }: Doing, type: string, changes: object) =>
   audit.append({ accountId, type: `key.${type}`, actor, resource: { type: "key", id }, changes })
 
 /** Generates a secret and the fields that the database stores for it. */
@@ -194,13 +194,13 @@ const newSecret = (kind: KeyKind) => {
 const textOf = (routing: RoutingPolicy | null | undefined): string | null =>
   routing === undefined || routing === null ? null : JSON.stringify(routing)
 
-const get = Effect.fnUntraced(function* ({ sql }: Desk, of: KeysOf, id: string) {
+const get = Effect.fnUntraced(function* ({ sql }: Deps, of: KeysOf, id: string) {
   const found = yield* keyById(sql, of, id, yield* periodStarts)
   return found ?? (yield* failure({ _tag: "NotFound", what: "key", id }))
 })
 
 /** Checks that the key may join the project. A project of another account counts as missing. */
-const checkProject = ({ sql }: Desk, accountId: string, id: string | null) =>
+const checkProject = ({ sql }: Deps, accountId: string, id: string | null) =>
   Effect.gen(function* () {
     if (id === null || (yield* lockActiveProject(sql, accountId, id))) return
     return yield* invalid("project_id", `must name an open project; got ${id}`)
@@ -214,7 +214,7 @@ const checkExpiry = (expiresAt: Date | null) =>
 
 /** Returns the ID of the budget that the key has after the change. */
 const budgetOf = (
-  { budgets }: Desk,
+  { budgets }: Deps,
   { accountId, id }: Omit<Doing, "actor">,
   before: Pick<KeyRecord, "budget_id" | "budget_limit" | "budget_period">,
   wanted: Partial<KeyBudget> | null
@@ -234,24 +234,24 @@ const budgetOf = (
 
 const without = { budget_id: null, budget_limit: null, budget_period: null }
 
-const create = (desk: Desk, input: NewKey) =>
+const create = (deps: Deps, input: NewKey) =>
   Effect.gen(function* () {
     const { accountId, actor, kind, name, scopes } = input
     const { allowedTools = null, budget = null, expiresAt = null, id = newResourceId() } = input
     const { projectId = null, routing = null } = input
     const { key, stored } = newSecret(kind)
-    yield* lockAccount(desk.sql, accountId)
-    if (kind === "inference" && (yield* workingKeys(desk.sql, accountId)).active >= MAX_ACTIVE_INFERENCE_KEYS) {
+    yield* lockAccount(deps.sql, accountId)
+    if (kind === "inference" && (yield* workingKeys(deps.sql, accountId)).active >= MAX_ACTIVE_INFERENCE_KEYS) {
       return yield* failure({ _tag: "KeyLimitReached", limit: MAX_ACTIVE_INFERENCE_KEYS })
     }
-    yield* checkProject(desk, accountId, projectId)
+    yield* checkProject(deps, accountId, projectId)
     yield* checkExpiry(expiresAt)
-    const budgetId = budget === null ? null : yield* budgetOf(desk, { accountId, id }, without, budget)
-    yield* insertKey(desk.sql, {
+    const budgetId = budget === null ? null : yield* budgetOf(deps, { accountId, id }, without, budget)
+    yield* insertKey(deps.sql, {
       ...{ id, accountId, kind, name, ...stored, scopes, projectId, budgetId, expiresAt },
       ...{ routing: textOf(routing), allowedTools }
     })
-    yield* append(desk, { accountId, actor, id }, "created", {
+    yield* append(deps, { accountId, actor, id }, "created", {
       ...{ kind, name },
       ...(kind === "management" ? { scopes } : {}),
       ...(projectId === null ? {} : { project_id: projectId }),
@@ -261,14 +261,14 @@ const create = (desk: Desk, input: NewKey) =>
       ...(allowedTools === null ? {} : { allowed_tools: allowedTools })
     })
     return { id, key }
-  }).pipe(desk.sql.withTransaction)
+  }).pipe(deps.sql.withTransaction)
 
 /** Returns an active key of the account and locks it until the transaction ends. */
-const locked = (desk: Desk, { accountId, id }: Doing) =>
+const locked = (deps: Deps, { accountId, id }: Doing) =>
   Effect.gen(function* () {
-    yield* lockAccount(desk.sql, accountId)
-    yield* lockKey(desk.sql, accountId, id)
-    const row = yield* get(desk, { accountId, kind: "inference" }, id)
+    yield* lockAccount(deps.sql, accountId)
+    yield* lockKey(deps.sql, accountId, id)
+    const row = yield* get(deps, { accountId, kind: "inference" }, id)
     if (!row.active) return yield* conflict("This key is revoked or expired. Create a new key.")
     if (row.replaced_by !== null) {
       return yield* conflict(`This key was rotated; ${row.replaced_by} replaces it.`)
@@ -276,26 +276,26 @@ const locked = (desk: Desk, { accountId, id }: Doing) =>
     return row
   })
 
-const rotate = (desk: Desk, { graceSeconds, newId, ...doing }: Parameters<Keys["Service"]["rotate"]>[0]) =>
+const rotate = (deps: Deps, { graceSeconds, newId, ...doing }: Parameters<Keys["Service"]["rotate"]>[0]) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
-    const row = yield* locked(desk, doing)
-    const { replaced } = yield* workingKeys(desk.sql, accountId)
+    const row = yield* locked(deps, doing)
+    const { replaced } = yield* workingKeys(deps.sql, accountId)
     // Otherwise each rotation would leave one more working key.
     if (graceSeconds > 0 && replaced >= MAX_ACTIVE_INFERENCE_KEYS) {
       const detail = `At most ${MAX_ACTIVE_INFERENCE_KEYS} rotated keys may be in a grace period. Rotate without \`grace_seconds\`.`
       return yield* conflict(detail)
     }
     const { key, stored } = newSecret("inference")
-    yield* insertKey(desk.sql, {
+    yield* insertKey(deps.sql, {
       ...{ id: newId, accountId, kind: "inference", name: row.name, ...stored, scopes: row.scopes },
       ...{ projectId: row.project_id, budgetId: row.budget_id, expiresAt: row.expires_at },
       ...{ routing: textOf(row.routing), allowedTools: row.allowed_tools }
     })
-    yield* replaceKey(desk.sql, { accountId, id, by: newId, graceSeconds })
-    yield* append(desk, doing, "rotated", { replaced_by: newId, grace_seconds: graceSeconds })
+    yield* replaceKey(deps.sql, { accountId, id, by: newId, graceSeconds })
+    yield* append(deps, doing, "rotated", { replaced_by: newId, grace_seconds: graceSeconds })
     return { id: newId, key }
-  }).pipe(desk.sql.withTransaction)
+  }).pipe(deps.sql.withTransaction)
 
 /** Returns the changeable settings of a key in the form of the audit log. */
 const settingsOf = (row: KeyRecord) => ({
@@ -308,20 +308,20 @@ const settingsOf = (row: KeyRecord) => ({
   allowed_tools: row.allowed_tools
 })
 
-const update = (desk: Desk, { change, ...doing }: Parameters<Keys["Service"]["update"]>[0]) =>
+const update = (deps: Deps, { change, ...doing }: Parameters<Keys["Service"]["update"]>[0]) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
-    const row = yield* locked(desk, doing)
+    const row = yield* locked(deps, doing)
     const { expiresAt = row.expires_at, name = row.name, projectId = row.project_id, routing = row.routing } = change
     const { allowedTools = row.allowed_tools } = change
-    if (change.projectId !== undefined) yield* checkProject(desk, accountId, projectId)
+    if (change.projectId !== undefined) yield* checkProject(deps, accountId, projectId)
     if (change.expiresAt !== undefined) yield* checkExpiry(expiresAt)
-    const budgetId = change.budget === undefined ? row.budget_id : yield* budgetOf(desk, doing, row, change.budget)
-    yield* updateKey(desk.sql, accountId, id, {
+    const budgetId = change.budget === undefined ? row.budget_id : yield* budgetOf(deps, doing, row, change.budget)
+    yield* updateKey(deps.sql, accountId, id, {
       ...{ name, projectId, budgetId, expiresAt, allowedTools },
       routing: textOf(routing)
     })
-    const changed = yield* get(desk, { accountId, kind: "inference" }, id)
-    yield* append(desk, doing, "updated", differences(settingsOf(row), settingsOf(changed)))
+    const changed = yield* get(deps, { accountId, kind: "inference" }, id)
+    yield* append(deps, doing, "updated", differences(settingsOf(row), settingsOf(changed)))
     return changed
-  }).pipe(desk.sql.withTransaction)
+  }).pipe(deps.sql.withTransaction)

@@ -74,17 +74,17 @@ export class Mutations extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
-      const desk: Desk = { sql, audit }
+      const deps: Deps = { sql, audit }
       return Mutations.of({
-        run: (mutation) => Effect.uninterruptible(run(desk, mutation)),
-        once: (deed) => Effect.uninterruptible(storeErrors(inTransaction(desk, { ...deed, keepAnswer: true }))),
+        run: (mutation) => Effect.uninterruptible(run(deps, mutation)),
+        once: (deed) => Effect.uninterruptible(storeErrors(inTransaction(deps, { ...deed, keepAnswer: true }))),
         dropClaims: (olderThanMs) => storeErrors(dropClaims(sql, olderThanMs))
       })
     })
   )
 }
 
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
 }
@@ -95,23 +95,23 @@ const REPEATED = "idempotency_replayed"
 /** The audit outcome of an action cancelled because its client disconnected. */
 const LEFT = "request_cancelled"
 
-const run = <A extends object>(desk: Desk, mutation: Mutation<A>): Effect.Effect<Mutated, Failure | Unavailable> =>
+const run = <A extends object>(deps: Deps, mutation: Mutation<A>): Effect.Effect<Mutated, Failure | Unavailable> =>
   Effect.gen(function* () {
     const { accountId, afterwards = Effect.void, claim } = mutation
-    const before = claim && (yield* storeErrors(claimOf(desk.sql, accountId, claim.claim)))
+    const before = claim && (yield* storeErrors(claimOf(deps.sql, accountId, claim.claim)))
     if (before !== undefined) return yield* repeated(mutation, before)
-    const entry = yield* desk.audit.open(mutation)
+    const entry = yield* deps.audit.open(mutation)
     const progress = { worked: false }
-    const work = mutation.outside === true ? outside(mutation) : inTransaction(desk, mutation, progress)
+    const work = mutation.outside === true ? outside(mutation) : inTransaction(deps, mutation, progress)
     const done = yield* Effect.exit(storeErrors(Effect.provideService(work, CurrentEntry, entry)))
     yield* Effect.catchCause(afterwards, (cause) => Effect.logError("the step after a mutation failed", cause))
     if (Exit.isSuccess(done)) {
-      const audited = yield* completed(desk, entry, done.value.replayed ? REPEATED : undefined)
+      const audited = yield* completed(deps, entry, done.value.replayed ? REPEATED : undefined)
       return { ...done.value, audited }
     }
     const error = Option.getOrUndefined(Cause.findErrorOption(done.cause))
     if (progress.worked && error?._tag === "Unavailable") yield* staysPending(entry, done.cause)
-    else yield* completed(desk, entry, codeOf(mutation, done.cause, error))
+    else yield* completed(deps, entry, codeOf(mutation, done.cause, error))
     return yield* done
   })
 
@@ -129,7 +129,7 @@ const outside = <A extends object>({ work }: Mutation<A>) =>
 
 /** Runs the work and claims its key in one transaction. Sets `progress.worked` when only the commit is left. */
 const inTransaction = <A extends object>(
-  { sql }: Desk,
+  { sql }: Deps,
   mutation: Pick<Mutation<A>, "accountId" | "claim" | "keepAnswer" | "requestId" | "work">,
   progress = { worked: false }
 ) =>
@@ -160,7 +160,7 @@ const repeated = (
 }
 
 /** Completes the entry and reports whether that succeeded. On failure it logs the entry instead. */
-const completed = ({ audit }: Desk, entry: OpenEntry, code: string | undefined): Effect.Effect<boolean> =>
+const completed = ({ audit }: Deps, entry: OpenEntry, code: string | undefined): Effect.Effect<boolean> =>
   audit.complete(entry, code).pipe(
     Effect.as(true),
     Effect.catchCause((cause) => Effect.as(staysPending(entry, cause), false))

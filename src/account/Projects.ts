@@ -70,23 +70,23 @@ export class Projects extends Context.Service<
     Projects,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const desk: Desk = { sql, audit: yield* Audit, budgets: yield* Budgets }
+      const deps: Deps = { sql, audit: yield* Audit, budgets: yield* Budgets }
       return Projects.of({
         list: Effect.fnUntraced(function* (accountId, { cursor, limit }) {
           const found = yield* projectsOf(sql, accountId, { limit: limit + 1, cursor: cursor ?? null })
-          const rows = yield* withBudgets(desk, found.slice(0, limit))
+          const rows = yield* withBudgets(deps, found.slice(0, limit))
           return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
         }, storeErrors),
-        get: (accountId, id) => storeErrors(read(desk, accountId, id)),
-        create: (input) => storeErrors(create(desk, input)),
-        update: (input) => storeErrors(update(desk, input)),
-        archive: (input) => storeErrors(archive(desk, input))
+        get: (accountId, id) => storeErrors(read(deps, accountId, id)),
+        create: (input) => storeErrors(create(deps, input)),
+        update: (input) => storeErrors(update(deps, input)),
+        archive: (input) => storeErrors(archive(deps, input))
       })
     })
   )
 }
 
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
   readonly budgets: Budgets["Service"]
@@ -94,21 +94,21 @@ interface Desk {
 
 const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
 
-const withBudgets = ({ budgets }: Desk, rows: ReadonlyArray<ProjectRow>) =>
+const withBudgets = ({ budgets }: Deps, rows: ReadonlyArray<ProjectRow>) =>
   Effect.map(
     budgets.statesOf(rows.flatMap(({ budget_id: id }) => (id === null ? [] : [id]))),
     (states): ReadonlyArray<Project> =>
       rows.map((row) => ({ ...row, budget: row.budget_id === null ? undefined : states.get(row.budget_id) }))
   )
 
-const read = (desk: Desk, accountId: string, id: string) =>
+const read = (deps: Deps, accountId: string, id: string) =>
   Effect.gen(function* () {
-    const row = yield* projectById(desk.sql, accountId, id)
-    const [project] = row === undefined ? [] : yield* withBudgets(desk, [row])
+    const row = yield* projectById(deps.sql, accountId, id)
+    const [project] = row === undefined ? [] : yield* withBudgets(deps, [row])
     return project ?? (yield* failure({ _tag: "NotFound", what: "project", id }))
   })
 
-const append = ({ audit }: Desk, { accountId, actor, id }: Doing, type: string, changes: object) =>
+const append = ({ audit }: Deps, { accountId, actor, id }: Doing, type: string, changes: object) =>
   audit.append({ accountId, type: `project.${type}`, actor, resource: { type: "project", id }, changes })
 
 /** Returns the fields of a project that the audit log records. */
@@ -134,7 +134,7 @@ const slugOf = (name: string): string => {
 }
 
 /** Returns the first free slug of the account: the one made from the name, or that slug with the smallest free number appended. */
-const freeSlug = ({ sql }: Desk, accountId: string, name: string) =>
+const freeSlug = ({ sql }: Deps, accountId: string, name: string) =>
   Effect.map(slugsFrom(sql, accountId, slugOf(name)), (slugs) => {
     const taken = new Set(slugs)
     const own = slugOf(name)
@@ -144,7 +144,7 @@ const freeSlug = ({ sql }: Desk, accountId: string, name: string) =>
   })
 
 const checkSlug = (
-  { sql }: Desk,
+  { sql }: Deps,
   project: { readonly accountId: string; readonly id: string; readonly slug: string }
 ) =>
   Effect.flatMap(isSlugTaken(sql, project), (taken) =>
@@ -162,29 +162,29 @@ const periodOf = (limitCents: number | null, period: NewProject["budget_period"]
 /**
  * Holds the account's lock, so that two requests cannot find the same slug free and no key joins a project while it is archived.
  */
-const create = (desk: Desk, { project, ...doing }: Parameters<Projects["Service"]["create"]>[0]) =>
+const create = (deps: Deps, { project, ...doing }: Parameters<Projects["Service"]["create"]>[0]) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
     const { budget_cents: limitCents = null, data_policy: dataPolicy = "default" } = project
     const { name, routing = null } = project
     const period = yield* periodOf(limitCents, project.budget_period)
-    yield* lockAccount(desk.sql, accountId)
-    if ((yield* countProjects(desk.sql, accountId)) >= MAX_PROJECTS_PER_ACCOUNT) {
+    yield* lockAccount(deps.sql, accountId)
+    if ((yield* countProjects(deps.sql, accountId)) >= MAX_PROJECTS_PER_ACCOUNT) {
       return yield* conflict(`An account has at most ${MAX_PROJECTS_PER_ACCOUNT} projects, including archived ones.`)
     }
-    const slug = project.slug ?? (yield* freeSlug(desk, accountId, name))
-    yield* checkSlug(desk, { accountId, id, slug })
+    const slug = project.slug ?? (yield* freeSlug(deps, accountId, name))
+    yield* checkSlug(deps, { accountId, id, slug })
     const owner = { scope: "project", id } as const
     const wish = { accountId, owner, budgetId: null, limitCents, period: period ?? "lifetime" }
-    const budgetId = yield* desk.budgets.set(wish)
-    yield* insertProject(desk.sql, { id, accountId, name, slug, budgetId, routing: textOf(routing), dataPolicy })
-    const made = yield* read(desk, accountId, id)
-    yield* append(desk, doing, "created", shown(made))
+    const budgetId = yield* deps.budgets.set(wish)
+    yield* insertProject(deps.sql, { id, accountId, name, slug, budgetId, routing: textOf(routing), dataPolicy })
+    const made = yield* read(deps, accountId, id)
+    yield* append(deps, doing, "created", shown(made))
     return made
-  }).pipe(desk.sql.withTransaction)
+  }).pipe(deps.sql.withTransaction)
 
 /** Returns the budget ID after the change. A change without budget fields keeps the current budget. */
-const budgetOf = ({ budgets }: Desk, { accountId, id }: Doing, before: Project, change: ProjectChange) =>
+const budgetOf = ({ budgets }: Deps, { accountId, id }: Doing, before: Project, change: ProjectChange) =>
   Effect.gen(function* () {
     const { budget_cents: limitCents = before.budget?.budgetCents ?? null } = change
     if (change.budget_cents === undefined && change.budget_period === undefined) return before.budget_id
@@ -195,29 +195,29 @@ const budgetOf = ({ budgets }: Desk, { accountId, id }: Doing, before: Project, 
     })
   })
 
-const update = (desk: Desk, { change, ...doing }: Parameters<Projects["Service"]["update"]>[0]) =>
+const update = (deps: Deps, { change, ...doing }: Parameters<Projects["Service"]["update"]>[0]) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
-    yield* lockAccount(desk.sql, accountId)
-    const before = yield* read(desk, accountId, id)
+    yield* lockAccount(deps.sql, accountId)
+    const before = yield* read(deps, accountId, id)
     if (before.archived_at !== null) return yield* conflict("This project is archived. Create a new project.")
     const { data_policy: dataPolicy = before.data_policy, name = before.name } = change
     const { routing = before.routing, slug = before.slug } = change
-    yield* checkSlug(desk, { accountId, id, slug })
-    const budgetId = yield* budgetOf(desk, doing, before, change)
-    yield* updateProject(desk.sql, { id, accountId, name, slug, budgetId, routing: textOf(routing), dataPolicy })
-    const after = yield* read(desk, accountId, id)
-    yield* append(desk, doing, "updated", differences(shown(before), shown(after)))
+    yield* checkSlug(deps, { accountId, id, slug })
+    const budgetId = yield* budgetOf(deps, doing, before, change)
+    yield* updateProject(deps.sql, { id, accountId, name, slug, budgetId, routing: textOf(routing), dataPolicy })
+    const after = yield* read(deps, accountId, id)
+    yield* append(deps, doing, "updated", differences(shown(before), shown(after)))
     return after
-  }).pipe(desk.sql.withTransaction)
+  }).pipe(deps.sql.withTransaction)
 
-const archive = (desk: Desk, doing: Doing) =>
+const archive = (deps: Deps, doing: Doing) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
-    yield* lockAccount(desk.sql, accountId)
-    const before = yield* read(desk, accountId, id)
+    yield* lockAccount(deps.sql, accountId)
+    const before = yield* read(deps, accountId, id)
     if (before.archived_at !== null) return before
-    yield* archiveProject(desk.sql, accountId, id)
-    yield* append(desk, doing, "archived", { keys: yield* revokeKeysOf(desk.sql, accountId, id) })
-    return yield* read(desk, accountId, id)
-  }).pipe(desk.sql.withTransaction)
+    yield* archiveProject(deps.sql, accountId, id)
+    yield* append(deps, doing, "archived", { keys: yield* revokeKeysOf(deps.sql, accountId, id) })
+    return yield* read(deps, accountId, id)
+  }).pipe(deps.sql.withTransaction)

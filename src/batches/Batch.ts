@@ -78,7 +78,7 @@ const servedBefore = (item: BatchItem, { answer, cost, id, lapsed, refused }: Cl
 /**
  * Reads what is stored under the claims of a batch and its requests. Fails when that belongs to other requests, or is still running.
  */
-const lookUp = ({ requests }: Desk, request: BatchRequest): Effect.Effect<Before, Failure> => {
+const lookUp = ({ requests }: Deps, request: BatchRequest): Effect.Effect<Before, Failure> => {
   const { claim, items, principal } = request
   if (claim === undefined) return Effect.succeed(nothingBefore(request))
   const claims = [claim, ...items.flatMap((item) => (item.claim === undefined ? [] : [item.claim]))]
@@ -138,7 +138,7 @@ const warningOf = (kept: unknown): string | undefined => {
 }
 
 /** The services for running a batch. */
-interface Desk {
+interface Deps {
   readonly ledger: Ledger["Service"]
   readonly auth: Auth["Service"]
   readonly metrics: Metrics
@@ -147,7 +147,7 @@ interface Desk {
 }
 
 const takeHold = (
-  { auth, holdTtlMs, ledger, metrics }: Desk,
+  { auth, holdTtlMs, ledger, metrics }: Deps,
   { arrivedAt, claim, principal, requestId, trace }: BatchRequest,
   due: ReadonlyArray<Due>
 ) => {
@@ -173,7 +173,7 @@ const takeHold = (
 }
 
 /** Renews the batch's hold until it is interrupted. */
-const renewing = ({ holdTtlMs, ledger }: Desk, { principal, requestId }: BatchRequest): Effect.Effect<never> => {
+const renewing = ({ holdTtlMs, ledger }: Deps, { principal, requestId }: BatchRequest): Effect.Effect<never> => {
   // It adds nothing to the hold, because the parts that were carved out must not be held twice.
   const renewed = ledger.commit({
     _tag: "Extend",
@@ -184,7 +184,7 @@ const renewing = ({ holdTtlMs, ledger }: Desk, { principal, requestId }: BatchRe
 
 /** Releases the rest of the hold. `error` is null for a finished batch, and undefined when the client disconnected. */
 const close = (
-  { ledger }: Desk,
+  { ledger }: Deps,
   { claim, principal, requestId, trace }: BatchRequest,
   error: Reason | null | undefined
 ) => {
@@ -204,7 +204,7 @@ const close = (
 }
 
 /** Frees the claims of requests with an unknown outcome once their hold has expired. */
-const free = ({ ledger }: Desk, { principal }: BatchRequest, { lapsed }: Before): Effect.Effect<void, Failure> =>
+const free = ({ ledger }: Deps, { principal }: BatchRequest, { lapsed }: Before): Effect.Effect<void, Failure> =>
   lapsed.length === 0
     ? Effect.void
     : Effect.asVoid(Effect.mapError(ledger.freeLapsed(principal.accountId, lapsed), storeUnavailable))
@@ -235,50 +235,50 @@ const serving = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>,
 
 /** Serves the remaining requests within the granted hold, and closes the hold in every case. */
 const carried = (
-  desk: Desk,
+  deps: Deps,
   restored: Restore,
   request: BatchRequest,
   [before, due, granted]: readonly [Before, ReadonlyArray<Due>, Nano]
 ): Effect.Effect<BatchOutcome, Failure> =>
   Effect.gen(function* () {
     // Taking the hold has ended overdue holds.
-    const work = Effect.andThen(free(desk, request, before), serving(request, before, due, granted))
-    const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(desk, request))))
-    desk.metrics.ledger.closed()
+    const work = Effect.andThen(free(deps, request, before), serving(request, before, due, granted))
+    const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(deps, request))))
+    deps.metrics.ledger.closed()
     if (Exit.isFailure(exit)) {
-      yield* Effect.ignore(close(desk, request, undefined))
+      yield* Effect.ignore(close(deps, request, undefined))
       return yield* Effect.failCause(exit.cause)
     }
     const { failed, served } = exit.value
     const reason = failed === undefined ? null : failed.failure.reason
-    const closed = yield* Effect.mapError(close(desk, request, reason), storeUnavailable)
+    const closed = yield* Effect.mapError(close(deps, request, reason), storeUnavailable)
     const balance = closed._tag === "Closed" ? balanceWarning(closed.posted) : undefined
     return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
   })
 
 const begun = (
-  desk: Desk,
+  deps: Deps,
   restored: Restore,
   request: BatchRequest,
   [before, due]: readonly [Before, ReadonlyArray<Due>]
 ): Effect.Effect<BatchOutcome, Failure> =>
   Effect.gen(function* () {
-    const held = yield* takeHold(desk, request, due)
-    if (held._tag === "Granted") return yield* carried(desk, restored, request, [before, due, held.granted])
+    const held = yield* takeHold(deps, request, due)
+    if (held._tag === "Granted") return yield* carried(deps, restored, request, [before, due, held.granted])
     // Another attempt was faster, or a lapsed one has expired by now. What it stored decides.
-    if (held._tag === "Claimed") return yield* restored(runWith(desk)(request))
-    return yield* Effect.fail(refusalOf(desk.auth, request.principal.keyId, leastOf(due), held))
+    if (held._tag === "Claimed") return yield* restored(runWith(deps)(request))
+    return yield* Effect.fail(refusalOf(deps.auth, request.principal.keyId, leastOf(due), held))
   })
 
 const runWith =
-  (desk: Desk) =>
+  (deps: Deps) =>
   (request: BatchRequest): Effect.Effect<BatchOutcome, Failure> =>
     Effect.gen(function* () {
-      const before = yield* lookUp(desk, request)
+      const before = yield* lookUp(deps, request)
       const { batch, served } = before
       if (batch !== undefined && !batch.lapsed) {
-        yield* desk.auth.confirm(request.principal.keyId)
-        yield* noteReplay(desk.requests, request, batch.id)
+        yield* deps.auth.confirm(request.principal.keyId)
+        yield* noteReplay(deps.requests, request, batch.id)
         // A request's answer is deleted a day after the request ended, which is before the batch's.
         if (served.includes(undefined)) {
           return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: batch.id })
@@ -287,8 +287,8 @@ const runWith =
         return { requestId: batch.id, served, failed: undefined, balanceWarning: balance, replayed: true }
       }
       const due = yield* Effect.fromResult(dueOf(request, before))
-      yield* free(desk, request, before)
-      return yield* Effect.uninterruptibleMask((restored) => begun(desk, restored, request, [before, due]))
+      yield* free(deps, request, before)
+      return yield* Effect.uninterruptibleMask((restored) => begun(deps, restored, request, [before, due]))
     })
 
 /**

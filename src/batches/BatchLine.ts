@@ -36,7 +36,7 @@ export interface DueLine {
 export type MayBegin = (mostBytes: number | undefined) => Effect.Effect<"go" | "full" | "over", Unavailable>
 
 /** The services that each attempt at a line needs. */
-export interface LineDesk {
+export interface LineDeps {
   readonly budgets: Pick<Budgets["Service"], "fitsWhenFree">
   readonly ledger: Pick<Ledger["Service"], "freeLapsed">
   readonly requests: Pick<Requests["Service"], "claims">
@@ -68,7 +68,7 @@ const passes = (reason: Reason): boolean => {
  * Holds cover the highest possible cost, far above the real one.
  */
 const awaitsBudget = (
-  { budgets }: LineDesk,
+  { budgets }: LineDeps,
   { principal }: DueLine,
   reason: Reason
 ): Effect.Effect<boolean, Unavailable> =>
@@ -130,7 +130,7 @@ const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnava
 export const isPaid = (row: Claimed | undefined): row is Claimed => row !== undefined && !row.lapsed && row.cost > 0n
 
 /** Returns the request that already paid for the line, if there is one. */
-const paidBefore = ({ requests }: LineDesk, { batchId, index, principal }: DueLine) =>
+const paidBefore = ({ requests }: LineDeps, { batchId, index, principal }: DueLine) =>
   Effect.gen(function* () {
     const claims = requests.claims(principal.accountId, [claimOf(batchId, index)])
     const [row] = yield* Effect.mapError(claims, unavailable)
@@ -142,28 +142,28 @@ const paidBefore = ({ requests }: LineDesk, { batchId, index, principal }: DueLi
  * Returns the refusal of a line. If the line was paid for before, under an earlier version of its preset, the refusal says that
  * instead.
  */
-const refusal = (desk: LineDesk, due: DueLine, failed: Failure) =>
-  Effect.flatMap(paidBefore(desk, due), (row) =>
+const refusal = (deps: LineDeps, due: DueLine, failed: Failure) =>
+  Effect.flatMap(paidBefore(deps, due), (row) =>
     row === undefined
       ? Effect.fail(failed)
       : Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id }))
   )
 
-const accepted = (desk: LineDesk, due: DueLine, circumstances: Circumstances) =>
+const accepted = (deps: LineDeps, due: DueLine, circumstances: Circumstances) =>
   Effect.gen(function* () {
     const { input, surface } = due
     if (input.unknown !== undefined) return yield* invalid(input.unknown, UNKNOWN)
     const one = yield* surface.accept(input.body, circumstances)
     return one.dataPolicy === "zero_retention" ? yield* keepsContent : one
-  }).pipe(Effect.catch((failed) => refusal(desk, due, failed)))
+  }).pipe(Effect.catch((failed) => refusal(deps, due, failed)))
 
 /**
  * Returns the stored response of a line that was paid for while its key was active. The ledger checks the key before the claim, so
  * a repeated attempt fails on the key.
  */
-const kept = (desk: LineDesk, due: DueLine, { again }: AcceptedBody, failed: Failure) =>
+const kept = (deps: LineDeps, due: DueLine, { again }: AcceptedBody, failed: Failure) =>
   Effect.gen(function* () {
-    const row = yield* paidBefore(desk, due)
+    const row = yield* paidBefore(deps, due)
     if (row === undefined) return yield* failed
     const { answer, cost, id: requestId } = row
     const body = answer === null ? undefined : again(answer, cost)
@@ -174,7 +174,7 @@ const kept = (desk: LineDesk, due: DueLine, { again }: AcceptedBody, failed: Fai
 /** The key or its account stopped. The line is not tried again. */
 const stopsLine: ReadonlySet<Reason["_tag"]> = new Set(["InvalidApiKey", "AccountSuspended", "AccountClosed"])
 
-const tryOnce = (desk: LineDesk, due: DueLine, requestId: string) => {
+const tryOnce = (deps: LineDeps, due: DueLine, requestId: string) => {
   const { batchId, index, input, principal, surface } = due
   const claim = claimOf(batchId, index)
   const circumstances: Circumstances = {
@@ -184,11 +184,11 @@ const tryOnce = (desk: LineDesk, due: DueLine, requestId: string) => {
     routedAsBegun: true
   }
   return Effect.gen(function* () {
-    const one = yield* accepted(desk, due, circumstances)
+    const one = yield* accepted(deps, due, circumstances)
     const verdict = due.mayBegin === undefined ? "go" : yield* Effect.mapError(due.mayBegin(one.mostBytes), unavailable)
     if (verdict !== "go") return verdict
     return yield* Effect.catch(one.serve(), (failed) =>
-      stopsLine.has(failed.reason._tag) ? kept(desk, due, one, failed) : Effect.fail(failed)
+      stopsLine.has(failed.reason._tag) ? kept(deps, due, one, failed) : Effect.fail(failed)
     )
   }).pipe(
     Effect.catchDefect((defect) => Effect.fail(failure({ _tag: "InternalError" }, defect))),
@@ -199,7 +199,7 @@ const tryOnce = (desk: LineDesk, due: DueLine, requestId: string) => {
 }
 
 /** Frees the claim of an attempt that a dead process left with an unknown outcome. Returns false when the line was paid for. */
-const freed = ({ ledger, requests }: LineDesk, { batchId, index, principal }: DueLine) =>
+const freed = ({ ledger, requests }: LineDeps, { batchId, index, principal }: DueLine) =>
   Effect.gen(function* () {
     const { accountId } = principal
     const claims = [claimOf(batchId, index)]
@@ -213,10 +213,10 @@ const freed = ({ ledger, requests }: LineDesk, { batchId, index, principal }: Du
  * attempts. The claim ensures that the line is charged once. When a process dies between settling and recording the line, the next
  * one finds the stored response. Responses over 1 MiB are not stored; the line then becomes an error that says so.
  */
-export const serveLine = (desk: LineDesk, due: DueLine, tries = 0): Effect.Effect<EndedLine | undefined, Unavailable> =>
+export const serveLine = (deps: LineDeps, due: DueLine, tries = 0): Effect.Effect<EndedLine | undefined, Unavailable> =>
   Effect.gen(function* () {
     const requestId = newRequestId()
-    const exit = yield* Effect.exit(tryOnce(desk, due, requestId))
+    const exit = yield* Effect.exit(tryOnce(deps, due, requestId))
     if (exit._tag === "Success") {
       if (exit.value === "over") return undefined
       if (exit.value === "full") return unservedLine(due.batchId, due.index, due.input.customId, noRoomError)
@@ -225,11 +225,11 @@ export const serveLine = (desk: LineDesk, due: DueLine, tries = 0): Effect.Effec
     const failed = exit.cause.reasons.find(Cause.isFailReason)?.error
     if (failed === undefined) return yield* Effect.interrupt
     const { reason } = failed
-    if (passes(reason) || (yield* awaitsBudget(desk, due, reason))) return undefined
-    if (reason._tag === "IdempotencyResultUnavailable" && (yield* freed(desk, due))) {
-      return yield* serveLine(desk, due, tries)
+    if (passes(reason) || (yield* awaitsBudget(deps, due, reason))) return undefined
+    if (reason._tag === "IdempotencyResultUnavailable" && (yield* freed(deps, due))) {
+      return yield* serveLine(deps, due, tries)
     }
     const pause = seldomLasts.has(reason._tag) ? PAUSES[tries] : undefined
     if (pause === undefined) return refusedLine(due, failed, requestId)
-    return yield* Effect.andThen(Effect.sleep(pause), serveLine(desk, due, tries + 1))
+    return yield* Effect.andThen(Effect.sleep(pause), serveLine(deps, due, tries + 1))
   })

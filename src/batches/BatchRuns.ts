@@ -26,7 +26,7 @@ import {
   type DueLine,
   type EndedLine,
   isPaid,
-  type LineDesk,
+  type LineDeps,
   noRoomError,
   serveLine,
   unservedLine
@@ -86,7 +86,7 @@ const lostError = {
     "The gateway served and charged this request, but the input file was deleted before it recorded the response."
 }
 
-interface Desk extends LineDesk {
+interface Deps extends LineDeps {
   readonly sql: SqlClient.SqlClient
   readonly media: Media["Service"]
   readonly surfaces: Context.Service.Shape<typeof Surfaces>
@@ -120,40 +120,40 @@ const makeGates = () => {
 
 const urlOf = ({ endpoint }: BatchRow) => surfaceUrlOf(endpoint) ?? "/chat/completions"
 
-const inputOf = ({ media }: Desk, { input_file_id }: BatchRow): Effect.Effect<InputLines | undefined, MediaError> =>
+const inputOf = ({ media }: Deps, { input_file_id }: BatchRow): Effect.Effect<InputLines | undefined, MediaError> =>
   Effect.flatMap(media.read(input_file_id), (found) => (found === undefined ? Effect.undefined : linesOf(found.bytes)))
 
-const validate = (desk: Desk, batch: BatchRow) =>
+const validate = (deps: Deps, batch: BatchRow) =>
   Effect.gen(function* () {
-    const found = yield* desk.media.read(batch.input_file_id)
+    const found = yield* deps.media.read(batch.input_file_id)
     if (found === undefined) {
       const faults = [{ ...goneError, param: "input_file_id", line: null }]
-      return yield* storeErrors(failBatch(desk.sql, batch.id, JSON.stringify(faults)))
+      return yield* storeErrors(failBatch(deps.sql, batch.id, JSON.stringify(faults)))
     }
     const lines = yield* linesOf(found.bytes)
     const faults = yield* faultsOf(lines, urlOf(batch))
     yield* storeErrors(
       faults.length > 0
-        ? failBatch(desk.sql, batch.id, JSON.stringify(faults))
-        : startBatch(desk.sql, batch.id, lines!.count)
+        ? failBatch(deps.sql, batch.id, JSON.stringify(faults))
+        : startBatch(deps.sql, batch.id, lines!.count)
     )
   })
 
 /** Returns the indexes of the lines that have not ended, in order. */
-const pendingOf = ({ sql }: Desk, { id, total }: BatchRow) =>
+const pendingOf = ({ sql }: Deps, { id, total }: BatchRow) =>
   Effect.map(storeErrors(endedLines(sql, id)), (ended) => {
     const done = new Set(ended)
     return Array.from({ length: total }, (_, index) => index).filter((index) => !done.has(index))
   })
 
-const noted = ({ sql }: Desk, id: string, index: number, { customId, line, ok }: EndedLine) => {
+const noted = ({ sql }: Deps, id: string, index: number, { customId, line, ok }: EndedLine) => {
   const instead = unservedLine(id, index, customId, ok ? tooLargeError : noRoomError).line
   return storeErrors(endLine(sql, { id, index, ok, line, instead, mostBytes: MAX_OUTPUT_BYTES }))
 }
 
-const dueOf = (desk: Desk, batch: BatchRow, lines: InputLines, index: number): DueLine => {
+const dueOf = (deps: Deps, batch: BatchRow, lines: InputLines, index: number): DueLine => {
   const url = urlOf(batch)
-  const surface: Surface = desk.surfaces[url]
+  const surface: Surface = deps.surfaces[url]
   // The batch was validated before it started.
   const input = readLine(lines.lineAt(index).text, url) as InputLine
   return { batchId: batch.id, index, principal: batch.principal as Circumstances["principal"], input, surface }
@@ -163,7 +163,7 @@ const dueOf = (desk: Desk, batch: BatchRow, lines: InputLines, index: number): D
  * Returns the end of a line when the batch's input no longer exists; undefined while a process is still serving the line. A line
  * that was paid for says so.
  */
-const goneLine = ({ requests }: Desk, { account_id, id }: BatchRow, index: number) =>
+const goneLine = ({ requests }: Deps, { account_id, id }: BatchRow, index: number) =>
   Effect.map(requests.claims(account_id, [claimOf(id, index)]), ([row]) => {
     if (row?.running === true) return undefined
     return unservedLine(id, index, null, isPaid(row) ? lostError : goneError)
@@ -172,7 +172,7 @@ const goneLine = ({ requests }: Desk, { account_id, id }: BatchRow, index: numbe
 /** How many batches a node remembers waiting lines for. It does not learn of batches that end on other nodes. */
 const MOST_REMEMBERED = 64
 
-const remember = ({ late: remembered }: Desk, id: string, late: Set<number>): void => {
+const remember = ({ late: remembered }: Deps, id: string, late: Set<number>): void => {
   remembered.delete(id)
   if (late.size === 0) return
   const [oldest] = remembered.keys()
@@ -181,23 +181,23 @@ const remember = ({ late: remembered }: Desk, id: string, late: Set<number>): vo
 }
 
 /** Serves lines for one time slice. Returns true when only waiting lines are left, or too many lines have to wait. */
-const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, pending: ReadonlyArray<number>) =>
+const serveSome = (deps: Deps, batch: BatchRow, lines: InputLines | undefined, pending: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     const until = performance.now() + SLICE_MS
-    const gate = yield* desk.gates(batch.account_id)
-    const late = desk.late.get(batch.id) ?? new Set()
+    const gate = yield* deps.gates(batch.account_id)
+    const late = deps.late.get(batch.id) ?? new Set()
     const room = makeBatchRoom(MAX_OUTPUT_BYTES, Number(batch.output_bytes))
     let [stopped, waiting, ended] = [false, 0, 0]
     const stop = () => (stopped = true)
     const endOf = (index: number, place: Place): Effect.Effect<EndedLine | undefined, Unavailable> => {
-      if (lines === undefined) return goneLine(desk, batch, index)
-      return serveLine(desk, { ...dueOf(desk, batch, lines, index), mayBegin: place.mayBegin })
+      if (lines === undefined) return goneLine(deps, batch, index)
+      return serveLine(deps, { ...dueOf(deps, batch, lines, index), mayBegin: place.mayBegin })
     }
     const serveOne = (index: number) =>
       Effect.gen(function* () {
         if (stopped || performance.now() > until) return
         const place = yield* Effect.acquireRelease(
-          Effect.sync(() => placeOf(desk.sql, batch, room, stop)),
+          Effect.sync(() => placeOf(deps.sql, batch, room, stop)),
           (kept) => Effect.sync(kept.leave)
         )
         const end = yield* endOf(index, place)
@@ -209,14 +209,14 @@ const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, p
         }
         late.delete(index)
         ended++
-        const stands = yield* noted(desk, batch.id, index, end)
+        const stands = yield* noted(deps, batch.id, index, end)
         room.written(Number(stands?.output_bytes ?? 0n))
         if (stands?.status !== "in_progress") stopped = true
       }).pipe(Effect.scoped, gate.withPermits(1))
     // Waiting lines come last, so that they do not delay the others.
     const order = [...pending.filter((index) => !late.has(index)), ...pending.filter((index) => late.has(index))]
     yield* Effect.forEach(order, serveOne, { concurrency: LINES_PER_BATCH, discard: true })
-    remember(desk, batch.id, late)
+    remember(deps, batch.id, late)
     return waiting >= MOST_WAITING || (waiting > 0 && ended === 0)
   }).pipe(Effect.scoped)
 
@@ -224,32 +224,32 @@ const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, p
  * Records lines that were served and paid for by a process that died before recording them. Returns false while some are still
  * being served.
  */
-const collect = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, pending: ReadonlyArray<number>) =>
+const collect = (deps: Deps, batch: BatchRow, lines: InputLines | undefined, pending: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     for (let at = 0; at < pending.length; at += PAGE) {
       const indexes = new Map(pending.slice(at, at + PAGE).map((index) => [claimOf(batch.id, index), index]))
-      const rows = yield* desk.requests.claims(batch.account_id, [...indexes.keys()])
+      const rows = yield* deps.requests.claims(batch.account_id, [...indexes.keys()])
       if (rows.some(({ running }) => running)) return false
       for (const { claim } of rows.filter(({ lapsed }) => !lapsed)) {
         const index = indexes.get(claim)!
         const ended =
           lines === undefined
-            ? yield* goneLine(desk, batch, index)
-            : yield* serveLine(desk, dueOf(desk, batch, lines, index))
+            ? yield* goneLine(deps, batch, index)
+            : yield* serveLine(deps, dueOf(deps, batch, lines, index))
         if (ended === undefined) return false
-        yield* noted(desk, batch.id, index, ended)
+        yield* noted(deps, batch.id, index, ended)
       }
     }
     return true
   })
 
 /** Stores the successful or the failed lines in a file and returns its ID; null when there are none. */
-const writeFile = (desk: Desk, batch: BatchRow, ok: boolean, more: ReadonlyArray<string>) =>
+const writeFile = (deps: Deps, batch: BatchRow, ok: boolean, more: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const parts: Array<Uint8Array> = []
     const lineEnd = Buffer.from("\n")
     for (let after = -1; ;) {
-      const rows = yield* storeErrors(endedAfter(desk.sql, batch.id, { ok, after, limit: PAGE, bytes: PAGE_BYTES }))
+      const rows = yield* storeErrors(endedAfter(deps.sql, batch.id, { ok, after, limit: PAGE, bytes: PAGE_BYTES }))
       const last = rows.at(-1)
       if (last === undefined) break
       for (const [at, { index, piece }] of rows.entries()) {
@@ -260,7 +260,7 @@ const writeFile = (desk: Desk, batch: BatchRow, ok: boolean, more: ReadonlyArray
     }
     for (const line of more) parts.push(Buffer.from(`${line}\n`))
     if (parts.length === 0) return null
-    const { id } = yield* desk.media.store({
+    const { id } = yield* deps.media.store({
       bytes: Buffer.concat(parts),
       contentType: "application/jsonl",
       accountId: batch.account_id,
@@ -274,25 +274,25 @@ const writeFile = (desk: Desk, batch: BatchRow, ok: boolean, more: ReadonlyArray
   })
 
 /** Writes the files of a batch when all its lines have ended, and ends the batch. */
-const finish = (desk: Desk, batch: BatchRow) =>
+const finish = (deps: Deps, batch: BatchRow) =>
   Effect.gen(function* () {
-    desk.late.delete(batch.id)
-    const pending = yield* pendingOf(desk, batch)
+    deps.late.delete(batch.id)
+    const pending = yield* pendingOf(deps, batch)
     const expired = batch.status === "finalizing" && pending.length > 0
-    const lines = expired ? yield* inputOf(desk, batch) : undefined
+    const lines = expired ? yield* inputOf(deps, batch) : undefined
     const unserved = expired ? pending : []
     const late = yield* Effect.forEach(unserved, (index) => {
-      const customId = lines === undefined ? null : dueOf(desk, batch, lines, index).input.customId
+      const customId = lines === undefined ? null : dueOf(deps, batch, lines, index).input.customId
       return Effect.as(Effect.yieldNow, unservedLine(batch.id, index, customId, expiredError).line)
     })
-    const outputFileId = yield* writeFile(desk, batch, true, [])
-    const dropped = (id: string | null) => (id === null ? Effect.void : desk.media.remove(batch.account_id, id))
+    const outputFileId = yield* writeFile(deps, batch, true, [])
+    const dropped = (id: string | null) => (id === null ? Effect.void : deps.media.remove(batch.account_id, id))
     // The next attempt writes both files again.
-    const errorFileId = yield* Effect.onError(writeFile(desk, batch, false, late), () =>
+    const errorFileId = yield* Effect.onError(writeFile(deps, batch, false, late), () =>
       Effect.ignore(dropped(outputFileId))
     )
     const ended = yield* storeErrors(
-      endBatch(desk.sql, {
+      endBatch(deps.sql, {
         id: batch.id,
         status: batch.status === "cancelling" ? "cancelled" : expired ? "expired" : "completed",
         failed: batch.failed + late.length,
@@ -303,30 +303,30 @@ const finish = (desk: Desk, batch: BatchRow) =>
     if (ended) return
     // Another process has ended the batch with its own files.
     for (const id of [outputFileId, errorFileId]) yield* dropped(id)
-  }).pipe(desk.writing.withPermits(1))
+  }).pipe(deps.writing.withPermits(1))
 
 /** Serves pending lines, or finalizes the batch when all are done or its time is over. */
-const proceed = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> =>
+const proceed = (deps: Deps, batch: BatchRow): Effect.Effect<Outcome, Unavailable> =>
   Effect.gen(function* () {
-    const pending = yield* pendingOf(desk, batch)
+    const pending = yield* pendingOf(deps, batch)
     const over = batch.overdue || batch.status === "cancelling"
-    const lines = pending.length === 0 ? undefined : yield* inputOf(desk, batch)
-    if (over && !(yield* collect(desk, batch, lines, pending))) return { again: "1 second" }
+    const lines = pending.length === 0 ? undefined : yield* inputOf(deps, batch)
+    if (over && !(yield* collect(deps, batch, lines, pending))) return { again: "1 second" }
     if (batch.status === "cancelling") {
-      const collected = yield* storeErrors(batchById(desk.sql, batch.id))
-      if (collected !== undefined) yield* finish(desk, collected)
+      const collected = yield* storeErrors(batchById(deps.sql, batch.id))
+      if (collected !== undefined) yield* finish(deps, collected)
       return "done"
     }
     if (!over && pending.length > 0) {
-      const waits = yield* serveSome(desk, batch, lines, pending)
+      const waits = yield* serveSome(deps, batch, lines, pending)
       return { again: waits ? PAUSE : 0 }
     }
-    yield* storeErrors(finalizeBatch(desk.sql, batch.id))
+    yield* storeErrors(finalizeBatch(deps.sql, batch.id))
     return { again: 0 }
   })
 
 const abandon = (
-  { sql }: Desk,
+  { sql }: Deps,
   { id }: BatchRow,
   status: "failed" | "expired",
   error: typeof expiredError
@@ -334,15 +334,15 @@ const abandon = (
   Effect.as(storeErrors(abandonBatch(sql, id, status, JSON.stringify([{ ...error, param: null, line: null }]))), "done")
 
 /** Runs the next step of a batch according to its row. */
-const step = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> => {
+const step = (deps: Deps, batch: BatchRow): Effect.Effect<Outcome, Unavailable> => {
   switch (batch.status) {
     case "validating":
-      return Effect.as(validate(desk, batch), { again: 0 })
+      return Effect.as(validate(deps, batch), { again: 0 })
     case "in_progress":
     case "cancelling":
-      return proceed(desk, batch)
+      return proceed(deps, batch)
     case "finalizing":
-      return Effect.as(finish(desk, batch), "done")
+      return Effect.as(finish(deps, batch), "done")
     default:
       return Effect.succeed("done")
   }
@@ -352,26 +352,26 @@ const step = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> 
  * Runs a step. Steps fail while a store is unavailable. A batch that still fails a day after its deadline would fail forever, so it
  * ends. So does a batch that expired before it was validated.
  */
-const stepOrEnd = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> =>
-  Effect.catchCause(step(desk, batch), (cause) => {
+const stepOrEnd = (deps: Deps, batch: BatchRow): Effect.Effect<Outcome, Unavailable> =>
+  Effect.catchCause(step(deps, batch), (cause) => {
     const unread = batch.status === "validating" && batch.overdue
     if (Cause.hasInterrupts(cause) || !(unread || batch.forsaken)) return Effect.failCause(cause)
     const ended = unread
-      ? abandon(desk, batch, "expired", expiredError)
-      : abandon(desk, batch, "failed", abandonedError)
+      ? abandon(deps, batch, "expired", expiredError)
+      : abandon(deps, batch, "failed", abandonedError)
     return Effect.andThen(Effect.logError(`the gateway cannot continue batch ${batch.id}`, cause), ended)
   })
 
 const ENDED: ReadonlySet<BatchRow["status"]> = new Set(["completed", "failed", "expired", "cancelled"])
 
 const stepWith =
-  (desk: Desk) =>
+  (deps: Deps) =>
   (id: string): Effect.Effect<Outcome, Unavailable> =>
-    Effect.flatMap(storeErrors(batchById(desk.sql, id)), (found) => {
+    Effect.flatMap(storeErrors(batchById(deps.sql, id)), (found) => {
       if (found === undefined || ENDED.has(found.status)) return Effect.succeed("done")
-      return desk.turns(
+      return deps.turns(
         found.account_id,
-        leased(desk.sql, id, (batch) => stepOrEnd(desk, batch))
+        leased(deps.sql, id, (batch) => stepOrEnd(deps, batch))
       )
     })
 
@@ -383,7 +383,7 @@ const stepWith =
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const jobs = yield* Jobs
-    const desk: Desk = {
+    const deps: Deps = {
       sql: yield* SqlClient.SqlClient,
       media: yield* Media,
       surfaces: yield* Surfaces,
@@ -395,6 +395,6 @@ export const layer = Layer.effectDiscard(
       late: new Map(),
       writing: yield* Semaphore.make(1)
     }
-    yield* Effect.forkScoped(jobs.work("batches", BATCHES, stepWith(desk)))
+    yield* Effect.forkScoped(jobs.work("batches", BATCHES, stepWith(deps)))
   })
 )

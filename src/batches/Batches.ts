@@ -106,7 +106,7 @@ export class Batches extends Context.Service<
   )
 }
 
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly jobs: Jobs["Service"]
   readonly media: Media["Service"]
@@ -115,7 +115,7 @@ interface Desk {
 /**
  * Runs under the account's lock, so that two requests with one claim create one batch, and two cannot both take the last free place.
  */
-const createIn = ({ jobs, media, sql }: Desk, batch: NewBatch) =>
+const createIn = ({ jobs, media, sql }: Deps, batch: NewBatch) =>
   Effect.gen(function* () {
     const { allowed, claim, endpoint, inputFileId, metadata, outputTtlSeconds, principal } = batch
     const { accountId } = principal

@@ -108,9 +108,9 @@ export class Customers extends Context.Service<
       const audit = yield* Audit
       const keys = yield* Keys
       const ledger = yield* Ledger
-      const desk: Desk = { sql, audit, ledger }
+      const deps: Deps = { sql, audit, ledger }
       const topUp = (account: AccountRow, amount: Nano, how: How & { readonly money?: "real" | "play" } = {}) =>
-        movedByHand(desk, account, {
+        movedByHand(deps, account, {
           ...how,
           amount,
           kind: "credit",
@@ -135,9 +135,9 @@ export class Customers extends Context.Service<
       return Customers.of({
         topUp,
         endTopUp,
-        refund: (wish) => refund(desk, wish),
+        refund: (wish) => refund(deps, wish),
         adjust: (account, amount, how) =>
-          movedByHand(desk, account, { ...how, amount, kind: "adjust", source: "adjustments" }),
+          movedByHand(deps, account, { ...how, amount, kind: "adjust", source: "adjustments" }),
         open: (email, balance, actor, money = "real") =>
           Effect.gen(function* () {
             const account = yield* accounts.create(email, actor)
@@ -157,7 +157,7 @@ export class Customers extends Context.Service<
   )
 }
 
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
   readonly ledger: Ledger["Service"]
@@ -175,7 +175,7 @@ const referenceOf = ({ reference }: How): string | null => (reference === undefi
 
 /** Whether the reference of a movement was used for just that movement. Fails where it was used for another one. */
 const isRepeat = (
-  { sql }: Desk,
+  { sql }: Deps,
   { id }: AccountRow,
   movement: Movement
 ): Effect.Effect<boolean, ReferenceUsed | SqlError.SqlError> =>
@@ -193,15 +193,15 @@ const isRepeat = (
 
 /** Moves money by an operator's hand and writes that into the audit log, both or neither, and once per reference. */
 const movedByHand = (
-  desk: Desk,
+  deps: Deps,
   account: AccountRow,
   movement: Movement
 ): Effect.Effect<Moved, ReferenceUsed | NotAvailable | Unavailable> => {
-  const { audit, ledger, sql } = desk
+  const { audit, ledger, sql } = deps
   const { id: accountId } = account
   const { actor = OPERATOR, amount, kind, reason, reference, source } = movement
   const moved = Effect.gen(function* () {
-    const repeated = yield* isRepeat(desk, account, movement)
+    const repeated = yield* isRepeat(deps, account, movement)
     if (!repeated && amount !== 0n) {
       yield* audit.append({
         ...{ accountId, actor, type: kind === "credit" ? "balance.topped_up" : "balance.adjusted" },

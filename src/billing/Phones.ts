@@ -73,7 +73,7 @@ export class Phones extends Context.Service<
       const { phoneCodesPerDay, rateLimitScale } = yield* Config
       const all: Bound = { subject: "telephones", sends: phoneCodesPerDay, window: Duration.hours(24) }
       const numberOf = (phone: string) => digest(phone, "telephone")
-      const desk: Desk = { sql, audit, codes, ledger, source: phones.printed === true ? "play" : "grants" }
+      const deps: Deps = { sql, audit, codes, ledger, source: phones.printed === true ? "play" : "grants" }
 
       return Phones.of({
         of: (accountId) => storeErrors(Effect.map(phoneOf(sql, accountId), stateOf)),
@@ -108,14 +108,14 @@ export class Phones extends Context.Service<
             const sent = { reference: attempt.reference, phone: claim.phone }
             const phone = yield* Effect.mapError(phones.check(sent, code), ofPhone)
             if (phone === undefined) return yield* failure({ _tag: "InvalidCode" })
-            return verified(desk, claim, { phone, number: numberOf(phone), codeId: attempt.id })
+            return verified(deps, claim, { phone, number: numberOf(phone), codeId: attempt.id })
           })
       })
     })
   )
 }
 
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
   readonly codes: Codes["Service"]
@@ -161,7 +161,7 @@ const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number
 
 /** The telephone, its credit and the end of the code, all or nothing. */
 const verified = (
-  { audit, codes, ledger, source, sql }: Desk,
+  { audit, codes, ledger, source, sql }: Deps,
   claim: PhoneClaim,
   { codeId, number, phone }: { readonly codeId: string; readonly number: Uint8Array; readonly phone: string }
 ) =>

@@ -36,14 +36,14 @@ export interface Refunded {
   readonly repeated: boolean
 }
 
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
   readonly ledger: Ledger["Service"]
 }
 
 /** Returns the amount that this reference gave back of this request before. Fails where it was used for another refund. */
-const earlier = ({ sql }: Desk, { amount, reference, requestId }: RefundWish) =>
+const earlier = ({ sql }: Deps, { amount, reference, requestId }: RefundWish) =>
   Effect.gen(function* () {
     if (reference === undefined) return undefined
     const before = yield* refundUnder(sql, `operator:${reference}`)
@@ -65,13 +65,13 @@ const amountOf = ({ amount, requestId }: RefundWish, settled: Nano, refunded: Na
   return Effect.fail(new RefundRefused({ message }))
 }
 
-const moved = (desk: Desk, wish: RefundWish) =>
+const moved = (deps: Deps, wish: RefundWish) =>
   Effect.gen(function* () {
     const { accountId, actor, reason, reference, requestId } = wish
-    const { audit, ledger, sql } = desk
+    const { audit, ledger, sql } = deps
     // Two operators do not look at the same time.
     yield* lockAccount(sql, accountId)
-    const before = yield* earlier(desk, wish)
+    const before = yield* earlier(deps, wish)
     const row = yield* requestById(sql, accountId, requestId)
     if (row === undefined) return yield* new RefundRefused({ message: `There is no request with the id ${requestId}` })
     if (row.status === "open") {
@@ -104,9 +104,9 @@ const moved = (desk: Desk, wish: RefundWish) =>
  * Gives back the cost of an ended request from the house, and to its budgets, and writes that into the audit log. All refunds of a
  * request together never exceed what it settled. With a reference it happens once; a repeat moves nothing.
  */
-export const refund = (desk: Desk, wish: RefundWish): Effect.Effect<Refunded, RefundRefused | Unavailable> =>
-  moved(desk, wish).pipe(
-    desk.sql.withTransaction,
+export const refund = (deps: Deps, wish: RefundWish): Effect.Effect<Refunded, RefundRefused | Unavailable> =>
+  moved(deps, wish).pipe(
+    deps.sql.withTransaction,
     // Another account's refund took the reference in the same instant: the next look finds it.
     Effect.retry({ times: 1, while: isTaken }),
     storeErrors

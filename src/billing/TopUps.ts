@@ -106,20 +106,20 @@ export class TopUps extends Context.Service<
   static readonly layer = Layer.effect(
     TopUps,
     Effect.gen(function* () {
-      const desk: Desk = {
+      const deps: Deps = {
         sql: yield* SqlClient.SqlClient,
         audit: yield* Audit,
         ledger: yield* Ledger,
         processor: (yield* Payments).processor
       }
-      const { processor, sql } = desk
+      const { processor, sql } = deps
       const publicUrl = yield* PublicUrl
       const get = (accountId: string, id: string) =>
         Effect.flatMap(storeErrors(topUpById(sql, accountId, id)), (row) => found(row, id))
       const checkout = (accountId: string, id: string) =>
-        Effect.flatMap(get(accountId, id), (row) => withCheckout(desk, row))
+        Effect.flatMap(get(accountId, id), (row) => withCheckout(deps, row))
       return TopUps.of({
-        create: (wish) => create(desk, wish, publicUrl.base()),
+        create: (wish) => create(deps, wish, publicUrl.base()),
         checkout,
         get,
         list: (accountId, { cursor, limit }) =>
@@ -130,20 +130,20 @@ export class TopUps extends Context.Service<
               nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
             })
           ),
-        receive: (raw, signature) => receive(desk, raw, signature),
+        receive: (raw, signature) => receive(deps, raw, signature),
         simulate: (accountId, id) =>
           Effect.flatMap(processor?.pay === undefined ? get(accountId, id) : checkout(accountId, id), (row) =>
-            simulate(desk, row, id)
+            simulate(deps, row, id)
           ),
         simulateCheckout: (sessionId) =>
-          Effect.flatMap(storeErrors(topUpBySession(sql, sessionId)), (row) => simulate(desk, row, sessionId)),
-        sweep: processor === undefined ? Effect.succeed(0) : Effect.suspend(() => sweep(desk, processor))
+          Effect.flatMap(storeErrors(topUpBySession(sql, sessionId)), (row) => simulate(deps, row, sessionId)),
+        sweep: processor === undefined ? Effect.succeed(0) : Effect.suspend(() => sweep(deps, processor))
       })
     })
   )
 }
 
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
   readonly ledger: Ledger["Service"]
@@ -157,7 +157,7 @@ const tooManyOpen = failure({ _tag: "Conflict", detail: `An account has at most 
 const found = (row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure> =>
   row === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "top-up", id })) : Effect.succeed(row)
 
-const create = ({ audit, processor, sql }: Desk, wish: NewTopUp, returnUrl: string) =>
+const create = ({ audit, processor, sql }: Deps, wish: NewTopUp, returnUrl: string) =>
   Effect.gen(function* () {
     if (processor === undefined) return yield* notSetUp
     const { accountId, actor, amountCents, id } = wish
@@ -179,7 +179,7 @@ const create = ({ audit, processor, sql }: Desk, wish: NewTopUp, returnUrl: stri
   })
 
 /** No transaction is open while the gateway asks the processor. A process that dies here finds the same checkout again. */
-const withCheckout = ({ processor, sql }: Desk, row: TopUpRow): Effect.Effect<TopUpRow, Failure | Unavailable> =>
+const withCheckout = ({ processor, sql }: Deps, row: TopUpRow): Effect.Effect<TopUpRow, Failure | Unavailable> =>
   Effect.gen(function* () {
     if (row.session_id !== null || row.status !== "open") return row
     if (processor?.name !== row.processor) return yield* notSetUp
@@ -187,18 +187,18 @@ const withCheckout = ({ processor, sql }: Desk, row: TopUpRow): Effect.Effect<To
     return yield* found(yield* storeErrors(setCheckout(sql, { id: row.id, ...checkout })), row.id)
   })
 
-const receive = (desk: Desk, raw: Uint8Array, signature: string | undefined) =>
+const receive = (deps: Deps, raw: Uint8Array, signature: string | undefined) =>
   Effect.gen(function* () {
-    if (desk.processor === undefined) return yield* notSetUp
-    yield* storeErrors(apply(desk, yield* desk.processor.read(raw, signature)))
+    if (deps.processor === undefined) return yield* notSetUp
+    yield* storeErrors(apply(deps, yield* deps.processor.read(raw, signature)))
   })
 
-const apply = (desk: Desk, told: Told): Effect.Effect<void, SqlError.SqlError> => {
+const apply = (deps: Deps, told: Told): Effect.Effect<void, SqlError.SqlError> => {
   switch (told._tag) {
     case "Checkout":
-      return settle(desk, told.said, told.topUpId)
+      return settle(deps, told.said, told.topUpId)
     case "Notice":
-      return notice(desk, told)
+      return notice(deps, told)
     case "Unreadable":
       return Effect.logError(`an event of payments cannot be read: ${told.type}`)
     case "Other":
@@ -214,9 +214,9 @@ const standingOf = (row: TopUpRow): TopUpStanding => ({
 })
 
 /** What is said of a checkout becomes so, in one transaction behind the lock of its top-up. */
-const settle = (desk: Desk, said: CheckoutSaid, topUpId: string | null): Effect.Effect<void, SqlError.SqlError> =>
+const settle = (deps: Deps, said: CheckoutSaid, topUpId: string | null): Effect.Effect<void, SqlError.SqlError> =>
   Effect.gen(function* () {
-    const { sql } = desk
+    const { sql } = deps
     const row = yield* lockTopUp(sql, said.sessionId, topUpId)
     if (row === undefined) {
       return yield* Effect.logWarning(`a checkout is of no top-up that is known here: ${said._tag} ${said.sessionId}`)
@@ -224,7 +224,7 @@ const settle = (desk: Desk, said: CheckoutSaid, topUpId: string | null): Effect.
     const step = nextOf(standingOf(row), said)
     switch (step._tag) {
       case "Credits":
-        return yield* credit(desk, row, said)
+        return yield* credit(deps, row, said)
       case "Ends":
         return yield* Effect.asVoid(setEnded(sql, row.id, step.status))
       case "Attends":
@@ -233,11 +233,11 @@ const settle = (desk: Desk, said: CheckoutSaid, topUpId: string | null): Effect.
       case "Nothing":
         return
     }
-  }).pipe(desk.sql.withTransaction)
+  }).pipe(deps.sql.withTransaction)
 
 const paymentOf = (said: CheckoutSaid): string | null => (said._tag === "Paid" ? said.paymentId : null)
 
-const credit = ({ audit, ledger, sql }: Desk, row: TopUpRow, said: CheckoutSaid) =>
+const credit = ({ audit, ledger, sql }: Deps, row: TopUpRow, said: CheckoutSaid) =>
   Effect.gen(function* () {
     const { account_id: accountId, id, processor } = row
     const { sessionId } = said
@@ -269,7 +269,7 @@ const amountsOf = ({ amount, currency }: Extract<Told, { readonly _tag: "Notice"
  * keeps all that was given back from being credited, and keeps nobody from asking what became of the checkout.
  */
 const notice = (
-  { audit, sql }: Desk,
+  { audit, sql }: Deps,
   told: Extract<Told, { readonly _tag: "Notice" }>
 ): Effect.Effect<void, SqlError.SqlError> =>
   Effect.gen(function* () {
@@ -289,9 +289,9 @@ const notice = (
     yield* Effect.logError(`top-up ${row.id} needs an operator: ${type}; its account keeps what it was credited`)
   }).pipe(sql.withTransaction)
 
-const simulate = (desk: Desk, row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure | Unavailable> =>
+const simulate = (deps: Deps, row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure | Unavailable> =>
   Effect.gen(function* () {
-    const { processor, sql } = desk
+    const { processor, sql } = deps
     if (row === undefined || processor?.pay === undefined || row.processor !== "simulated" || row.session_id === null) {
       return yield* failure({ _tag: "NotFound", what: "simulated payment", id })
     }
@@ -299,16 +299,16 @@ const simulate = (desk: Desk, row: TopUpRow | undefined, id: string): Effect.Eff
       return yield* failure({ _tag: "Conflict", detail: `This top-up is ${row.status}` })
     }
     const { raw, signature } = processor.pay({ ...row, session_id: row.session_id })
-    yield* receive(desk, raw, signature).pipe(
+    yield* receive(deps, raw, signature).pipe(
       Effect.catchTag("NotSigned", (error) => Effect.die(new Error(`its own signature is not good: ${error.detail}`)))
     )
     return yield* found(yield* storeErrors(topUpById(sql, row.account_id, row.id)), row.id)
   })
 
-const sweep = (desk: Desk, processor: Processor): Effect.Effect<number, Unavailable> =>
+const sweep = (deps: Deps, processor: Processor): Effect.Effect<number, Unavailable> =>
   Effect.gen(function* () {
     const due = yield* storeErrors(
-      takeDue(desk.sql, {
+      takeDue(deps.sql, {
         processor: processor.name,
         limit: SWEEP_BATCH,
         leastMs: LEAST_ASK_MS,
@@ -316,17 +316,17 @@ const sweep = (desk: Desk, processor: Processor): Effect.Effect<number, Unavaila
         lifeMs: LIFE_MS
       })
     )
-    yield* Effect.forEach(due, (row) => look(desk, processor, row), { concurrency: SWEEP_CONCURRENCY, discard: true })
+    yield* Effect.forEach(due, (row) => look(deps, processor, row), { concurrency: SWEEP_CONCURRENCY, discard: true })
     return due.length
   })
 
-const look = (desk: Desk, processor: Processor, { id, old, session_id: sessionId }: DueRow) =>
+const look = (deps: Deps, processor: Processor, { id, old, session_id: sessionId }: DueRow) =>
   Effect.gen(function* () {
     // The customer never received a checkout address. A checkout that was opened anyway has expired by itself.
-    if (sessionId === null) return old ? yield* Effect.asVoid(storeErrors(expireUnopened(desk.sql, id))) : undefined
+    if (sessionId === null) return old ? yield* Effect.asVoid(storeErrors(expireUnopened(deps.sql, id))) : undefined
     const said = yield* processor.ask(sessionId)
     const last = said._tag === "Open" && old ? yield* processor.expire(sessionId) : said
-    yield* storeErrors(settle(desk, last, id))
+    yield* storeErrors(settle(deps, last, id))
   }).pipe(
     // One that cannot be asked about must not keep the others from it.
     Effect.catchTag("Failure", ({ log }) => Effect.logWarning(`top-up ${id} cannot be asked about at present`, log))

@@ -92,7 +92,7 @@ export class Inference extends Context.Service<
         const { classifier } = options
         const classify = classifier && makeClassify({ router, pool, metrics }, classifier)
         const withModel: WithModel = { auth: metered.auth, classify, ledger: metered.ledger, pins, prepare, requests }
-        const door: Door = {
+        const deps: PrepareDeps = {
           ...{ flow, pins, prepare, withModel },
           isServable: (model) => Result.isSuccess(router.plan({ ...plainRequest, models: [model] }))
         }
@@ -101,7 +101,7 @@ export class Inference extends Context.Service<
           Effect.suspend(() => {
             const running: Running = { stopsBillingOnAbort: true }
             const work = metering<ChatResult, ChatResult>(
-              door,
+              deps,
               request,
               (admitted) =>
                 Effect.map(carryOutChat(metered, seeing, admitted, running), (answer) => ({ answer, replayed: false })),
@@ -115,7 +115,7 @@ export class Inference extends Context.Service<
           const opened = yield* Deferred.make<AnswerStream, Failure>()
           const pipe = new Pipe()
           const work = metering(
-            door,
+            deps,
             request,
             (admitted) => carryOutStream({ options: metered, pool: seeing, admitted, running, pipe, open, opened }),
             (answer) => Deferred.doneUnsafe(opened, Effect.succeed(replayedStream(answer)))
@@ -146,7 +146,7 @@ const plainRequest = {
 }
 
 /** The steps that every request passes before its plan. */
-interface Door {
+interface PrepareDeps {
   readonly flow: PaidFlow
   readonly isServable: (model: string) => boolean
   readonly pins: Pins
@@ -156,7 +156,7 @@ interface Door {
 
 /** Plans a request and passes it to the flow of paid requests. */
 const metering = <A, B>(
-  { flow, isServable, pins, prepare, withModel }: Door,
+  { flow, isServable, pins, prepare, withModel }: PrepareDeps,
   request: ChatRequest,
   carry: (admitted: AdmittedChat) => Effect.Effect<A, Failure>,
   again: (answer: Answer) => B

@@ -104,13 +104,13 @@ export class Presets extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const remembered = new Remembered<ResolvedPreset>()
-      const desk: Desk = { sql, audit: yield* Audit, remembered }
+      const deps: Deps = { sql, audit: yield* Audit, remembered }
 
       return Presets.of({
-        create: (input) => storeErrors(create(desk, input)),
-        update: (input) => storeErrors(update(desk, input)),
-        activate: (input) => storeErrors(activate(desk, input)),
-        remove: (input) => storeErrors(remove(desk, input)),
+        create: (input) => storeErrors(create(deps, input)),
+        update: (input) => storeErrors(update(deps, input)),
+        activate: (input) => storeErrors(activate(deps, input)),
+        remove: (input) => storeErrors(remove(deps, input)),
         get: (accountId, slug) => storeErrors(presetBySlug(sql, accountId, slug)),
         list: (accountId, { cursor, limit }) =>
           storeErrors(
@@ -167,7 +167,7 @@ const resolving = (
   })
 
 /** The dependencies of a change. */
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
   readonly remembered: Remembered<ResolvedPreset>
@@ -175,12 +175,12 @@ interface Desk {
 
 type Input<Change extends "create" | "update" | "activate" | "remove"> = Parameters<Presets["Service"][Change]>[0]
 
-const append = ({ audit }: Desk, { accountId, actor, slug }: Doing, type: string, changes: object) =>
+const append = ({ audit }: Deps, { accountId, actor, slug }: Doing, type: string, changes: object) =>
   audit.append({ accountId, type: `preset.${type}`, actor, resource: { type: "preset", id: slug }, changes })
 
 /** Runs a change and its audit entry in one transaction, and clears the cached preset afterwards. */
 const transaction =
-  ({ remembered, sql }: Desk, { accountId, slug }: Doing) =>
+  ({ remembered, sql }: Deps, { accountId, slug }: Doing) =>
   <A, E>(work: Effect.Effect<A, E>) =>
     // It also clears the cache when the response to a commit was lost.
     Effect.ensuring(
@@ -188,17 +188,17 @@ const transaction =
       Effect.sync(() => remembered.forget(keyOf(accountId, slug)))
     )
 
-const read = ({ sql }: Desk, { accountId, slug }: Doing) =>
+const read = ({ sql }: Deps, { accountId, slug }: Doing) =>
   Effect.flatMap(presetBySlug(sql, accountId, slug), (row): Effect.Effect<ActivePresetRow, Failure> =>
     row === undefined ? Effect.fail(notFound(slug)) : Effect.succeed(row)
   )
 
-const locked = (desk: Desk, doing: Doing) =>
-  Effect.andThen(lockPreset(desk.sql, doing.accountId, doing.slug), read(desk, doing))
+const locked = (deps: Deps, doing: Doing) =>
+  Effect.andThen(lockPreset(deps.sql, doing.accountId, doing.slug), read(deps, doing))
 
-const create = (desk: Desk, { accountId, actor, preset }: Input<"create">) =>
+const create = (deps: Deps, { accountId, actor, preset }: Input<"create">) =>
   Effect.gen(function* () {
-    const { sql } = desk
+    const { sql } = deps
     const { config, description = null, name, slug } = yield* Effect.fromResult(decodeNew(preset))
     const doing = { accountId, slug, actor }
     return yield* Effect.gen(function* () {
@@ -209,10 +209,10 @@ const create = (desk: Desk, { accountId, actor, preset }: Input<"create">) =>
       const id = newResourceId()
       yield* insertPreset(sql, { id, accountId, slug, name, description })
       yield* insertVersion(sql, id, 1, configJson(config))
-      yield* append(desk, doing, "created", { slug, name, version: 1 })
-      return yield* read(desk, doing)
+      yield* append(deps, doing, "created", { slug, name, version: 1 })
+      return yield* read(deps, doing)
     }).pipe(
-      transaction(desk, doing),
+      transaction(deps, doing),
       Effect.catchIf(
         (error) => error._tag === "SqlError" && error.reason._tag === "UniqueViolation",
         () => Effect.fail(new SlugTaken({ slug }))
@@ -220,7 +220,7 @@ const create = (desk: Desk, { accountId, actor, preset }: Input<"create">) =>
     )
   })
 
-const addVersion = ({ sql }: Desk, presetId: string, config: string) =>
+const addVersion = ({ sql }: Deps, presetId: string, config: string) =>
   Effect.gen(function* () {
     const version = (yield* newestVersion(sql, presetId)) + 1
     if (version > MAX_VERSIONS_PER_PRESET) {
@@ -230,45 +230,45 @@ const addVersion = ({ sql }: Desk, presetId: string, config: string) =>
     return version
   })
 
-const update = (desk: Desk, input: Input<"update">) =>
+const update = (deps: Deps, input: Input<"update">) =>
   Effect.gen(function* () {
     const change = yield* Effect.fromResult(decodeChange(input.change))
     return yield* Effect.gen(function* () {
-      const row = yield* locked(desk, input)
+      const row = yield* locked(deps, input)
       const { description = row.description, name = row.name } = change
       const config = change.config === undefined ? undefined : configJson(change.config)
       const same = config === undefined || config === JSON.stringify(row.config)
-      const version = same ? row.active_version : yield* addVersion(desk, row.id, config)
+      const version = same ? row.active_version : yield* addVersion(deps, row.id, config)
       const changes = {
         ...(name === row.name ? {} : { name: { from: row.name, to: name } }),
         ...(description === row.description ? {} : { description: { from: row.description, to: description } }),
         ...(same ? {} : { version: { from: row.active_version, to: version } })
       }
       if (Object.keys(changes).length === 0) return row
-      yield* updatePreset(desk.sql, { id: row.id, name, description, active_version: version })
-      yield* append(desk, input, "updated", changes)
-      return yield* read(desk, input)
-    }).pipe(transaction(desk, input))
+      yield* updatePreset(deps.sql, { id: row.id, name, description, active_version: version })
+      yield* append(deps, input, "updated", changes)
+      return yield* read(deps, input)
+    }).pipe(transaction(deps, input))
   })
 
-const activate = (desk: Desk, input: Input<"activate">) =>
+const activate = (deps: Deps, input: Input<"activate">) =>
   Effect.gen(function* () {
-    const row = yield* locked(desk, input)
+    const row = yield* locked(deps, input)
     const { version } = input
     if (version === row.active_version) return row
     const there = Number.isInteger(version) && version <= MAX_VERSIONS_PER_PRESET
-    if (!there || !(yield* hasVersion(desk.sql, row.id, version))) {
+    if (!there || !(yield* hasVersion(deps.sql, row.id, version))) {
       return yield* failure({ _tag: "NotFound", what: "version of the preset", id: String(version) })
     }
-    yield* updatePreset(desk.sql, { ...row, active_version: version })
-    yield* append(desk, input, "activated", { version: { from: row.active_version, to: version } })
-    return yield* read(desk, input)
-  }).pipe(transaction(desk, input))
+    yield* updatePreset(deps.sql, { ...row, active_version: version })
+    yield* append(deps, input, "activated", { version: { from: row.active_version, to: version } })
+    return yield* read(deps, input)
+  }).pipe(transaction(deps, input))
 
-const remove = (desk: Desk, input: Input<"remove">) =>
+const remove = (deps: Deps, input: Input<"remove">) =>
   Effect.gen(function* () {
-    const id = yield* deletePreset(desk.sql, input.accountId, input.slug)
+    const id = yield* deletePreset(deps.sql, input.accountId, input.slug)
     if (id === undefined) return false
-    yield* append(desk, input, "removed", { id })
+    yield* append(deps, input, "removed", { id })
     return true
-  }).pipe(transaction(desk, input))
+  }).pipe(transaction(deps, input))

@@ -152,14 +152,14 @@ export const modelsOf = (
 }
 
 /** The inputs of a plan besides the request. */
-interface World extends RouterOptions {
+interface PlanDeps extends RouterOptions {
   readonly catalogue: Snapshot
   readonly contendersOf: (model: Model) => ReadonlyArray<Contender>
   /** A number from 0 (inclusive) to 1 (exclusive), when the request may explore. */
   readonly draw: number | undefined
 }
 
-const hedgeOf = ({ latencyHedge }: World, { policy, stream }: PlanRequest, chosen: ReadonlyArray<Contender>) => {
+const hedgeOf = ({ latencyHedge }: PlanDeps, { policy, stream }: PlanRequest, chosen: ReadonlyArray<Contender>) => {
   const [first] = chosen
   if (!latencyHedge || !policy.allowFallbacks || policy.strategy !== "latency" || chosen.length < 2) return undefined
   if (first === undefined || first.thin) return undefined
@@ -172,8 +172,8 @@ const permits = (restrictions: ReadonlyArray<Restriction>, contender: Contender)
   return true
 }
 
-const planOf = (world: World, request: PlanRequest): Result.Result<Plan, Failure> => {
-  const { catalogue } = world
+const planOf = (deps: PlanDeps, request: PlanRequest): Result.Result<Plan, Failure> => {
+  const { catalogue } = deps
   const { models: ids, needs, policy, promptBound } = request
   const models = modelsOf(catalogue, ids)
   if (Result.isFailure(models)) return Result.fail(models.failure)
@@ -182,7 +182,7 @@ const planOf = (world: World, request: PlanRequest): Result.Result<Plan, Failure
   const because = new Set<Inability>()
   const able: Array<Contender> = []
   const chosen: Array<Contender> = []
-  const draw = policy.allowFallbacks ? world.draw : undefined
+  const draw = policy.allowFallbacks ? deps.draw : undefined
   for (const model of models.success) {
     const inability = inabilityOfModel(catalogue, model, request)
     if (inability !== undefined) {
@@ -190,7 +190,7 @@ const planOf = (world: World, request: PlanRequest): Result.Result<Plan, Failure
       continue
     }
     const permitted: Array<Contender> = []
-    for (const contender of world.contendersOf(model)) {
+    for (const contender of deps.contendersOf(model)) {
       const cannot = inabilityOf(contender, request)
       if (cannot !== undefined) {
         because.add(cannot)
@@ -207,7 +207,7 @@ const planOf = (world: World, request: PlanRequest): Result.Result<Plan, Failure
     if (able.length === 0) return Result.fail(unable(catalogue, request, because))
     return Result.fail(failure({ _tag: "NoProviderAvailable", detail: explain(able, restrictions) }))
   }
-  const hedgeAfterMs = hedgeOf(world, request, chosen)
+  const hedgeAfterMs = hedgeOf(deps, request, chosen)
   const priced = ({ candidate }: Contender): Candidate =>
     needs.longCache === true ? { ...candidate, price: keptForAnHour(candidate.price) } : candidate
   return Result.succeed({
@@ -243,13 +243,13 @@ export class Router extends Context.Service<
         const ordinary = (request: PlanRequest) => {
           const catalogue = shelf.current()
           const nowMs = clock.currentTimeMillisUnsafe()
-          const world: World = {
+          const deps: PlanDeps = {
             ...options,
             catalogue,
             contendersOf: (model) => standings.of(catalogue, model, nowMs),
             draw: request.explores === true ? random.nextDoubleUnsafe() : undefined
           }
-          return planOf(world, request)
+          return planOf(deps, request)
         }
         return Router.of({
           plan: (request) =>

@@ -24,7 +24,7 @@ import type { MediaRefusal, VideoMedia } from "./VideoMedia.ts"
 import { type FilmPlan, type KeptVideoPlan, restorePlan } from "./VideoPlan.ts"
 import type { VideoSlots } from "./VideoSlots.ts"
 
-export interface VideoDesk extends VideoBooks {
+export interface VideoDeps extends VideoBooks {
   readonly pool: Pick<ProviderPool["Service"], "ask">
   readonly mediaOf: (wish: VideoWish, model: Model) => Effect.Effect<VideoMedia, MediaRefusal>
   /** Slots for jobs that this node is submitting, so that work on submitted jobs never waits for them. */
@@ -93,7 +93,7 @@ const outrun = (event: VideoEvent): Turned => ({ row: undefined, event, step: { 
 
 /** Stores the result of a turn with all consequences: everything, or nothing when the turn belongs to another worker by now. */
 const apply = (
-  desk: VideoDesk,
+  deps: VideoDeps,
   { plan, row }: At,
   event: VideoEvent,
   change: Change = {},
@@ -101,24 +101,24 @@ const apply = (
 ): Effect.Effect<Turned, Unavailable> =>
   Effect.gen(function* () {
     const step = transition(standingOf(row), event)
-    if (step._tag === "Nothing") return yield* Effect.as(desk.jobs.drop(row), outrun(event))
+    if (step._tag === "Nothing") return yield* Effect.as(deps.jobs.drop(row), outrun(event))
     if (step._tag === "Ends") {
-      const ended = yield* endVideo(desk, { plan, row: { ...row, ...change } }, step, fileId).pipe(
+      const ended = yield* endVideo(deps, { plan, row: { ...row, ...change } }, step, fileId).pipe(
         Effect.catchTag("GivenBack", () => Effect.succeed("given back" as const))
       )
-      if (ended === "given back") return yield* apply(desk, { plan, row }, deadlinePassed, change)
+      if (ended === "given back") return yield* apply(deps, { plan, row }, deadlinePassed, change)
       return ended === undefined ? outrun(event) : { row: ended, event, step, waitMs: 0 }
     }
     const wait = waitMs(step, yield* Random.next)
     const { _tag, ...standing } = step
     const { attempts, provider, ticket } = { ...row, ...change }
     const going = { ...standing, provider, ticket, attempts: attempts.slice(-MOST_ATTEMPTS), waitMs: wait }
-    const gone = yield* desk.jobs.goOn(row, going)
+    const gone = yield* deps.jobs.goOn(row, going)
     return gone === undefined ? outrun(event) : { row: gone, event, step, waitMs: wait }
   }).pipe(Effect.uninterruptible)
 
 const ask = <A>(
-  { pool }: VideoDesk,
+  { pool }: VideoDeps,
   { row }: At,
   plan: FilmPlan,
   attempt: WorkAttempt<A>
@@ -175,11 +175,11 @@ interface Admitted {
 }
 
 /** The first candidate at a provider with capacity. Its submission is recorded. */
-const admitted = (desk: VideoDesk, { row }: At, candidates: ReadonlyArray<FilmCandidates[0]>) =>
+const admitted = (deps: VideoDeps, { row }: At, candidates: ReadonlyArray<FilmCandidates[0]>) =>
   Effect.gen(function* () {
-    const room = { limit: desk.perProvider, perAccount: Math.ceil(desk.perProvider / 2) }
+    const room = { limit: deps.perProvider, perAccount: Math.ceil(deps.perProvider / 2) }
     for (const [index, candidate] of candidates.entries()) {
-      const noted = yield* desk.jobs.submitting(row, candidate.offer.provider, room, TURN_MS.film)
+      const noted = yield* deps.jobs.submitting(row, candidate.offer.provider, room, TURN_MS.film)
       if (noted === "outrun") return noted
       if (noted === "noted") return { candidate, others: candidates.slice(index + 1) } satisfies Admitted
     }
@@ -190,7 +190,7 @@ const admitted = (desk: VideoDesk, { row }: At, candidates: ReadonlyArray<FilmCa
  * Submits the job to one provider with capacity after the other, until one accepts it. The result is stored even if this turn is
  * interrupted after it.
  */
-const submit = (desk: VideoDesk, at: At, to: Admitted, media: VideoMedia): Effect.Effect<Turned, Unavailable> =>
+const submit = (deps: VideoDeps, at: At, to: Admitted, media: VideoMedia): Effect.Effect<Turned, Unavailable> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const { plan, row } = at
@@ -201,7 +201,7 @@ const submit = (desk: VideoDesk, at: At, to: Admitted, media: VideoMedia): Effec
       const failures: Array<FailedAttempt> = []
       for (let next: Admitted | "full" | "outrun" = to; ;) {
         const { candidate, others }: Admitted = next
-        const asked = ask<FilmTicket>(desk, at, within(plan, CLOCKS.film, [candidate]), (provider, call) =>
+        const asked = ask<FilmTicket>(deps, at, within(plan, CLOCKS.film, [candidate]), (provider, call) =>
           provider.film?.(call, work)
         )
         const taken = yield* Effect.result(restore(asked))
@@ -212,16 +212,16 @@ const submit = (desk: VideoDesk, at: At, to: Admitted, media: VideoMedia): Effec
             ticket: output.ticket,
             attempts: withEarlier(row, [...made, ...attempts])
           }
-          return yield* apply(desk, noted, { _tag: "Submitted" }, change)
+          return yield* apply(deps, noted, { _tag: "Submitted" }, change)
         }
         made.push(...taken.failure.attempts)
         failures.push(...taken.failure.failures)
-        next = yield* admitted(desk, at, others)
+        next = yield* admitted(deps, at, others)
         if (next === "outrun") return outrun(full)
         if (next !== "full") continue
         const reason = failures.length === 0 ? taken.failure.reason : reasonOf(failures)
         const event = eventOfFailure(new PoolError({ reason, attempts: made, failures }))
-        return yield* apply(desk, noted, event, { attempts: withEarlier(row, made) })
+        return yield* apply(deps, noted, event, { attempts: withEarlier(row, made) })
       }
     })
   )
@@ -238,43 +238,43 @@ const tooSlow: MediaRefusal = {
  * lost, the job is submitted again, up to a few times. The client has paid for a video, and the house bears the cost of one that a
  * provider makes in vain.
  */
-const handIn = (desk: VideoDesk, at: At): Effect.Effect<Turned, Unavailable> => {
+const handIn = (deps: VideoDeps, at: At): Effect.Effect<Turned, Unavailable> => {
   const { account_id: accountId, parameters, submissions } = at.row
-  if (submissions >= MOST_SUBMISSIONS) return apply(desk, at, { _tag: "Unclear" })
+  if (submissions >= MOST_SUBMISSIONS) return apply(deps, at, { _tag: "Unclear" })
   const { imageUrl, referenceImages, referenceVideo } = parameters
   const light = imageUrl === undefined && referenceImages.length === 0 && referenceVideo === undefined
   const fetched: Effect.Effect<VideoMedia, MediaRefusal> = light
     ? Effect.succeed(NO_MEDIA)
-    : Effect.timeoutOrElse(desk.mediaOf(parameters, at.plan.candidates[0].model), {
+    : Effect.timeoutOrElse(deps.mediaOf(parameters, at.plan.candidates[0].model), {
         duration: MEDIA_MS,
         orElse: () => Effect.fail(tooSlow)
       })
-  const waits = apply(desk, at, full)
+  const waits = apply(deps, at, full)
   const handing = Effect.gen(function* () {
-    const to = yield* admitted(desk, at, at.plan.candidates)
+    const to = yield* admitted(deps, at, at.plan.candidates)
     if (to === "outrun") return outrun(full)
     if (to === "full") return yield* waits
     const media = yield* Effect.result(fetched)
-    if (Result.isSuccess(media)) return yield* submit(desk, at, to, media.success)
-    return yield* apply(desk, at, media.failure)
+    if (Result.isSuccess(media)) return yield* submit(deps, at, to, media.success)
+    return yield* apply(deps, at, media.failure)
   })
-  return desk.handing.within(accountId, light ? handing : desk.fetching.within(accountId, handing, waits), waits)
+  return deps.handing.within(accountId, light ? handing : deps.fetching.within(accountId, handing, waits), waits)
 }
 
 /** Stores a video, and ends the job with it. A stored video without a job is removed, and an empty file counts as a failure. */
-const keepClip = (desk: VideoDesk, at: At, { bytes, contentType }: MediaBytes): Effect.Effect<Turned, Unavailable> =>
+const keepClip = (deps: VideoDeps, at: At, { bytes, contentType }: MediaBytes): Effect.Effect<Turned, Unavailable> =>
   Effect.uninterruptible(
     Effect.gen(function* () {
-      if (bytes.length === 0) return yield* apply(desk, at, { _tag: "Broke" })
+      if (bytes.length === 0) return yield* apply(deps, at, { _tag: "Broke" })
       const { account_id: accountId } = at.row
-      const storing = desk.media.store({ bytes, contentType, accountId, purpose: "video" })
+      const storing = deps.media.store({ bytes, contentType, accountId, purpose: "video" })
       // An unavailable store is retried until the deadline.
       const stored = yield* Effect.catchTag(storing, "Unavailable", (error) =>
         at.row.overdue ? Effect.undefined : Effect.fail(error)
       )
-      if (stored === undefined) return yield* apply(desk, at, deadlinePassed)
-      const turned = yield* apply(desk, at, { _tag: "Made" }, {}, stored.id)
-      if (turned.row?.file_id !== stored.id) yield* Effect.ignore(desk.media.remove(accountId, stored.id))
+      if (stored === undefined) return yield* apply(deps, at, deadlinePassed)
+      const turned = yield* apply(deps, at, { _tag: "Made" }, {}, stored.id)
+      if (turned.row?.file_id !== stored.id) yield* Effect.ignore(deps.media.remove(accountId, stored.id))
       return turned
     })
   )
@@ -287,19 +287,19 @@ const deadlinePassed: VideoEvent = { _tag: "DeadlinePassed" }
 /** After its deadline, a job's progress is checked for the last time. */
 const unlessLate = ({ row }: At, event: VideoEvent): VideoEvent => (row.overdue ? deadlinePassed : event)
 
-const read = (desk: VideoDesk, at: At, plan: FilmPlan, clip: { readonly url: string } | MediaBytes) => {
+const read = (deps: VideoDeps, at: At, plan: FilmPlan, clip: { readonly url: string } | MediaBytes) => {
   const reading = Effect.gen(function* () {
-    if (!(yield* desk.jobs.renew(at.row, TURN_MS.clip))) return outrun(notRead)
-    if ("bytes" in clip) return yield* keepClip(desk, at, clip)
-    const asked = ask<MediaBytes>(desk, at, within(plan, CLOCKS.clip), (provider, call) =>
+    if (!(yield* deps.jobs.renew(at.row, TURN_MS.clip))) return outrun(notRead)
+    if ("bytes" in clip) return yield* keepClip(deps, at, clip)
+    const asked = ask<MediaBytes>(deps, at, within(plan, CLOCKS.clip), (provider, call) =>
       provider.filmClip?.(call, clip.url)
     )
     const found = yield* Effect.result(asked)
     return yield* Result.isFailure(found)
-      ? apply(desk, at, unlessLate(at, notRead))
-      : keepClip(desk, at, found.success.output)
+      ? apply(deps, at, unlessLate(at, notRead))
+      : keepClip(deps, at, found.success.output)
   })
-  return desk.reading.within(at.row.account_id, reading, apply(desk, at, ready))
+  return deps.reading.within(at.row.account_id, reading, apply(deps, at, ready))
 }
 
 const eventOfState = (state: Exclude<FilmState, { readonly _tag: "Completed" }>): VideoEvent => {
@@ -314,23 +314,23 @@ const eventOfState = (state: Exclude<FilmState, { readonly _tag: "Completed" }>)
 }
 
 /** Checks the progress of a submitted job. A finished video is downloaded and stored, unless that is left to another turn. */
-const lookAfter = (desk: VideoDesk, at: At, reads: boolean): Effect.Effect<Turned, Unavailable> =>
+const lookAfter = (deps: VideoDeps, at: At, reads: boolean): Effect.Effect<Turned, Unavailable> =>
   Effect.gen(function* () {
     const { provider, ticket } = at.row
     const candidate = at.plan.candidates.find(({ offer }) => offer.provider === provider)
-    if (candidate === undefined || ticket === null) return yield* apply(desk, at, { _tag: "Lost" })
+    if (candidate === undefined || ticket === null) return yield* apply(deps, at, { _tag: "Lost" })
     const plan = within(at.plan, CLOCKS.state, [candidate])
-    const asked = ask<FilmState>(desk, at, plan, (one, call) => one.filmState?.(call, ticket))
+    const asked = ask<FilmState>(deps, at, plan, (one, call) => one.filmState?.(call, ticket))
     const told = yield* Effect.result(asked)
     if (Result.isFailure(told)) {
       const unknown = isRefusal(told.failure.reason)
-      return yield* apply(desk, at, unlessLate(at, unknown ? { _tag: "Lost" } : notAsked))
+      return yield* apply(deps, at, unlessLate(at, unknown ? { _tag: "Lost" } : notAsked))
     }
     const state = told.success.output
-    if (state._tag === "Completed") return yield* reads ? read(desk, at, plan, state.clip) : apply(desk, at, ready)
+    if (state._tag === "Completed") return yield* reads ? read(deps, at, plan, state.clip) : apply(deps, at, ready)
     if (state._tag === "Failed") yield* Effect.logInfo(`video ${at.row.id} failed at ${provider}: ${state.detail}`)
     const event = eventOfState(state)
-    return yield* apply(desk, at, event._tag === "Progressed" ? unlessLate(at, event) : event)
+    return yield* apply(deps, at, event._tag === "Progressed" ? unlessLate(at, event) : event)
   })
 
 /**
@@ -338,9 +338,9 @@ const lookAfter = (desk: VideoDesk, at: At, reads: boolean): Effect.Effect<Turne
  * minutes. A job past its deadline ends here, unless its provider has finished the video by now. If the step cannot be performed or is
  * interrupted, the turn is given back.
  */
-export const carryTurn = (desk: VideoDesk, row: VideoRow, reads: boolean): Effect.Effect<Turned, Unavailable> =>
+export const carryTurn = (deps: VideoDeps, row: VideoRow, reads: boolean): Effect.Effect<Turned, Unavailable> =>
   Effect.suspend(() => {
     const at = { plan: restorePlan(row.plan as KeptVideoPlan), row }
-    if (row.state === "processing") return lookAfter(desk, at, reads)
-    return row.overdue ? apply(desk, at, deadlinePassed) : handIn(desk, at)
-  }).pipe(Effect.onError(() => Effect.ignore(desk.jobs.drop(row))))
+    if (row.state === "processing") return lookAfter(deps, at, reads)
+    return row.overdue ? apply(deps, at, deadlinePassed) : handIn(deps, at)
+  }).pipe(Effect.onError(() => Effect.ignore(deps.jobs.drop(row))))

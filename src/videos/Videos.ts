@@ -27,7 +27,7 @@ import type { PaidRequest } from "../inference/Request.ts"
 import { makeVideoMedia } from "./VideoMedia.ts"
 import { chargeOf, clipCost, type FilmPlan, filmPlanOf, keepPlan } from "./VideoPlan.ts"
 import { makeVideoSlots } from "./VideoSlots.ts"
-import { carryTurn, TURN_MS, type Turned, type VideoDesk } from "./VideoTurn.ts"
+import { carryTurn, TURN_MS, type Turned, type VideoDeps } from "./VideoTurn.ts"
 import type { PreparedWork } from "../inference/Work.ts"
 
 /** A decoded request for a video. */
@@ -130,7 +130,7 @@ const isResourceId = (id: string): boolean => /^[0-9a-f]{24}$/.test(id)
 
 const statusCheckFailed: Reason = { _tag: "StatusCheckFailed" }
 
-interface Front extends VideoDesk {
+interface SubmitDeps extends VideoDeps {
   readonly auth: Auth["Service"]
   readonly queue: Jobs["Service"]
   readonly requests: Requests["Service"]
@@ -140,7 +140,7 @@ interface Front extends VideoDesk {
 }
 
 /** The errors of URLs that are invalid by their text alone. */
-const addressProblems = (wish: VideoWish, refuses: Front["refuses"]) =>
+const addressProblems = (wish: VideoWish, refuses: SubmitDeps["refuses"]) =>
   [
     { field: "image_url", url: wish.imageUrl },
     ...wish.referenceImages.map((url, index) => ({ field: `reference_images.${index}`, url })),
@@ -158,7 +158,7 @@ const storesNone = failure({
 
 /** The plan of a video, or the error of the request. */
 const plan = (
-  { refuses, router }: Front,
+  { refuses, router }: SubmitDeps,
   request: Pick<VideoRequest, "maxCost" | "model" | "policy" | "wish">
 ): Result.Result<FilmPlan, Failure> =>
   Result.gen(function* () {
@@ -188,9 +188,9 @@ const tooMany = failure({
 })
 
 /** The job that was created under the idempotency key of a request; undefined when the key was freed meanwhile. */
-const standing = (front: Front, request: VideoRequest, claimedBy: string) =>
+const standing = (deps: SubmitDeps, request: VideoRequest, claimedBy: string) =>
   Effect.gen(function* () {
-    const { jobs, media, requests } = front
+    const { jobs, media, requests } = deps
     const row = yield* Effect.mapError(requests.claimOf(claimedBy), storeUnavailable)
     if (row === undefined || row.claim === null) return undefined
     if (row.fingerprint !== request.claim?.fingerprint) return yield* failure({ _tag: "IdempotencyKeyReused" })
@@ -200,7 +200,7 @@ const standing = (front: Front, request: VideoRequest, claimedBy: string) =>
     return viewOf(job, media.urlOf)
   })
 
-const answered = ({ ledger }: Front, { principal }: VideoRequest, video: Video, replayed: boolean) =>
+const answered = ({ ledger }: SubmitDeps, { principal }: VideoRequest, video: Video, replayed: boolean) =>
   Effect.map(
     Effect.orElseSucceed(ledger.balance(principal.accountId), () => undefined),
     (balance): Submitted => ({
@@ -211,24 +211,24 @@ const answered = ({ ledger }: Front, { principal }: VideoRequest, video: Video, 
   )
 
 /** Answers a request that cannot be planned with the job that it created before, if there is one. */
-const unplanned = (front: Front, request: VideoRequest, failed: Failure): Effect.Effect<Submitted, Failure> =>
+const unplanned = (deps: SubmitDeps, request: VideoRequest, failed: Failure): Effect.Effect<Submitted, Failure> =>
   Effect.gen(function* () {
-    const { auth, requests } = front
+    const { auth, requests } = deps
     const { claim, principal } = request
     if (claim === undefined) return yield* failed
     const claimedBy = yield* Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable)
     if (claimedBy === undefined) return yield* failed
     yield* auth.confirm(principal.keyId)
-    const video = yield* standing(front, request, claimedBy)
-    return video === undefined ? yield* failed : yield* answered(front, request, video, true)
+    const video = yield* standing(deps, request, claimedBy)
+    return video === undefined ? yield* failed : yield* answered(deps, request, video, true)
   })
 
 /** The facts that are unknown when a video is charged. */
 const unmade = { provider: undefined, tokens: undefined } as const
 
 /** Charges for a video, writes its job and queues it: all of it, or nothing. */
-const sell = (front: Front, request: VideoRequest, film: FilmPlan) => {
-  const { auth, jobs, ledger, metrics, options, queue, sql } = front
+const sell = (deps: SubmitDeps, request: VideoRequest, film: FilmPlan) => {
+  const { auth, jobs, ledger, metrics, options, queue, sql } = deps
   const charged = chargeOf(film, request.wish.duration)
   const within: Ledger["Service"] = { ...ledger, commit: (operation) => storeErrors(ledger.within(sql, operation)) }
   const chargeTtlMs = Duration.toMillis(
@@ -270,25 +270,25 @@ const sell = (front: Front, request: VideoRequest, film: FilmPlan) => {
   return Effect.uninterruptible(Effect.catchTag(noted, "Unavailable", (error) => Effect.fail(storeUnavailable(error))))
 }
 
-const submit = (front: Front, request: VideoRequest): Effect.Effect<Submitted, Failure> =>
+const submit = (deps: SubmitDeps, request: VideoRequest): Effect.Effect<Submitted, Failure> =>
   Effect.gen(function* () {
-    const planned = plan(front, request)
-    if (Result.isFailure(planned)) return yield* unplanned(front, request, planned.failure)
-    const sold = yield* sell(front, request, planned.success)
-    if ("job" in sold) return yield* answered(front, request, viewOf(sold.job, front.media.urlOf), false)
-    const video = yield* standing(front, request, sold.claimedBy)
-    return video === undefined ? yield* submit(front, request) : yield* answered(front, request, video, true)
+    const planned = plan(deps, request)
+    if (Result.isFailure(planned)) return yield* unplanned(deps, request, planned.failure)
+    const sold = yield* sell(deps, request, planned.success)
+    if ("job" in sold) return yield* answered(deps, request, viewOf(sold.job, deps.media.urlOf), false)
+    const video = yield* standing(deps, request, sold.claimedBy)
+    return video === undefined ? yield* submit(deps, request) : yield* answered(deps, request, video, true)
   })
 
-const status = (front: Front, accountId: string, id: string): Effect.Effect<Video, Failure> =>
+const status = (deps: SubmitDeps, accountId: string, id: string): Effect.Effect<Video, Failure> =>
   Effect.gen(function* () {
-    const { jobs, media, queue } = front
+    const { jobs, media, queue } = deps
     const row = isResourceId(id) ? yield* jobs.find(id) : undefined
     if (row === undefined || row.account_id !== accountId) return yield* notFound(id)
     if (row.completed_at !== null || (row.state === "queued" && !row.overdue)) return viewOf(row, media.urlOf)
     const taken = yield* jobs.take(id, { forMs: TURN_MS.state, idleMs: LEAST_BETWEEN_CHECKS_MS })
     if (taken === undefined) return viewOf((yield* jobs.find(id)) ?? row, media.urlOf)
-    const turned = yield* carryTurn(front, taken, false)
+    const turned = yield* carryTurn(deps, taken, false)
     if (turned.event._tag === "Ready") yield* storeErrors(queue.enqueue("videos", id))
     if (turned.event._tag === "NotAsked" && turned.row !== undefined) return yield* failure(statusCheckFailed)
     return viewOf(turned.row ?? (yield* jobs.find(id)) ?? row, media.urlOf)
@@ -299,22 +299,22 @@ const outcomeOf = ({ row, step, waitMs }: Turned): Outcome => {
   return { again: row === undefined ? BUSY_PAUSE : Duration.millis(waitMs) }
 }
 
-const step = (front: Front, id: string): Effect.Effect<Outcome, Unavailable> =>
+const step = (deps: SubmitDeps, id: string): Effect.Effect<Outcome, Unavailable> =>
   Effect.gen(function* () {
-    const { jobs } = front
+    const { jobs } = deps
     const taken = yield* jobs.take(id, { forMs: TURN_MS.film, idleMs: 0 })
-    if (taken !== undefined) return outcomeOf(yield* carryTurn(front, taken, true))
+    if (taken !== undefined) return outcomeOf(yield* carryTurn(deps, taken, true))
     const row = yield* jobs.find(id)
     return row === undefined || row.completed_at !== null ? "done" : { again: BUSY_PAUSE }
   })
 
-const sweep = (front: Front): Effect.Effect<number, Unavailable> =>
+const sweep = (deps: SubmitDeps): Effect.Effect<number, Unavailable> =>
   Effect.gen(function* () {
-    const found = yield* front.jobs.standing(STANDING_MS)
+    const found = yield* deps.jobs.standing(STANDING_MS)
     yield* Effect.forEach(
       found,
       (id) =>
-        storeErrors(front.queue.enqueue("videos", id)).pipe(
+        storeErrors(deps.queue.enqueue("videos", id)).pipe(
           // Inside the loop, so that one broken job does not stop the sweep of the others.
           Effect.catchCause((cause) =>
             Effect.logWarning(`video ${id} could not be checked; the next sweep retries it`, cause)
@@ -322,7 +322,7 @@ const sweep = (front: Front): Effect.Effect<number, Unavailable> =>
         ),
       { discard: true }
     )
-    yield* front.jobs.forget(Duration.toMillis(Duration.max(front.options.retention, LEAST_RETENTION)))
+    yield* deps.jobs.forget(Duration.toMillis(Duration.max(deps.options.retention, LEAST_RETENTION)))
     return found.length
   })
 
@@ -360,7 +360,7 @@ export class Videos extends Context.Service<
       Videos,
       Effect.gen(function* () {
         const { fetch, refuses } = yield* PublicFetch
-        const front: Front = {
+        const deps: SubmitDeps = {
           sql: yield* SqlClient.SqlClient,
           jobs: yield* VideoJobs,
           ledger: yield* Ledger,
@@ -381,15 +381,15 @@ export class Videos extends Context.Service<
           options
         }
         return Videos.of({
-          submit: (request) => submit(front, request),
+          submit: (request) => submit(deps, request),
           prepare: (request) =>
-            Result.map(plan(front, request), (film) => {
+            Result.map(plan(deps, request), (film) => {
               const charge = chargeOf(film, request.wish.duration)
               return { plan: film, estimate: { atLeast: charge, upTo: charge, simulated: isSimulated(film) } }
             }),
-          status: (accountId, id) => status(front, accountId, id),
-          step: (id) => step(front, id),
-          sweep: sweep(front)
+          status: (accountId, id) => status(deps, accountId, id),
+          step: (id) => step(deps, id),
+          sweep: sweep(deps)
         })
       })
     )

@@ -153,7 +153,7 @@ export class Webhooks extends Context.Service<
   static readonly layer = Layer.effect(
     Webhooks,
     Effect.gen(function* () {
-      const desk: Desk = {
+      const deps: Deps = {
         sql: yield* SqlClient.SqlClient,
         audit: yield* Audit,
         outbox: yield* Outbox,
@@ -162,18 +162,18 @@ export class Webhooks extends Context.Service<
         sender: yield* Sender
       }
       return Webhooks.of({
-        publish: (event) => publish(desk, event),
-        address: (url) => addressOf(desk, url),
-        register: (input) => storeErrors(register(desk, input)),
+        publish: (event) => publish(deps, event),
+        address: (url) => addressOf(deps, url),
+        register: (input) => storeErrors(register(deps, input)),
         list: (accountId, page) =>
-          storeErrors(Effect.map(endpointsOf(desk.sql, accountId, oneMore(page)), (rows) => pageOf(rows, page))),
-        find: (accountId, id) => storeErrors(find(desk, accountId, id)),
-        update: (input) => storeErrors(update(desk, input)),
-        remove: (doing) => storeErrors(remove(desk, doing)),
-        rotateSecret: (doing) => storeErrors(rotateSecret(desk, doing)),
-        deliveries: (accountId, id, page) => storeErrors(deliveries(desk, accountId, id, page)),
-        redeliver: (input) => storeErrors(redeliver(desk, input)),
-        test: (accountId, id) => storeErrors(test(desk, accountId, id))
+          storeErrors(Effect.map(endpointsOf(deps.sql, accountId, oneMore(page)), (rows) => pageOf(rows, page))),
+        find: (accountId, id) => storeErrors(find(deps, accountId, id)),
+        update: (input) => storeErrors(update(deps, input)),
+        remove: (doing) => storeErrors(remove(deps, doing)),
+        rotateSecret: (doing) => storeErrors(rotateSecret(deps, doing)),
+        deliveries: (accountId, id, page) => storeErrors(deliveries(deps, accountId, id, page)),
+        redeliver: (input) => storeErrors(redeliver(deps, input)),
+        test: (accountId, id) => storeErrors(test(deps, accountId, id))
       })
     })
   )
@@ -184,7 +184,7 @@ export interface TestResult extends Pick<Attempt, "durationMs" | "error" | "stat
   readonly delivered: boolean
 }
 
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
   readonly outbox: Outbox["Service"]
@@ -216,18 +216,18 @@ const bodyOf = (event: Pick<WebhookEvent, "createdAt" | "data" | "id"> & { reado
     data: event.data
   })
 
-const publish = ({ outbox, sql }: Desk, event: WebhookEvent) =>
+const publish = ({ outbox, sql }: Deps, event: WebhookEvent) =>
   Effect.gen(function* () {
     const told = yield* insertEvent(sql, { ...event, body: bodyOf(event) })
     // Before the commit, workers cannot see the deliveries.
     if (told > 0) yield* sql.afterCommit(outbox.wake)
   })
 
-const append = ({ audit }: Desk, { accountId, actor, id }: Doing, type: string, changes: object) =>
+const append = ({ audit }: Deps, { accountId, actor, id }: Doing, type: string, changes: object) =>
   audit.append({ accountId, type: `webhook.${type}`, actor, resource: { type: "webhook_endpoint", id }, changes })
 
 /** Generates a secret for an endpoint and the sealed form to store. */
-const newSecret = ({ secrets }: Desk, id: string) => {
+const newSecret = ({ secrets }: Deps, id: string) => {
   const secret = secretOf(randomBytes(SECRET_BYTES))
   return { secret, sealed: { secret: secrets.seal(secret, purposeOf(id)), sealedWith: secrets.keyId } }
 }
@@ -236,7 +236,7 @@ const newSecret = ({ secrets }: Desk, id: string) => {
  * Returns the address in the form that the gateway stores and calls. URL parsing silently drops some control characters, so any
  * control character is refused.
  */
-const addressOf = ({ publicFetch }: Desk, url: string | Address): Effect.Effect<Address, Failure> =>
+const addressOf = ({ publicFetch }: Deps, url: string | Address): Effect.Effect<Address, Failure> =>
   Effect.gen(function* () {
     if (url instanceof Address) return url
     const href = URL.parse(url)?.href ?? url
@@ -244,12 +244,12 @@ const addressOf = ({ publicFetch }: Desk, url: string | Address): Effect.Effect<
     return why === undefined ? new Address({ href }) : yield* invalid("url", why)
   })
 
-const register = (desk: Desk, { accountId, actor, events, ...asked }: Parameters<Webhooks["Service"]["register"]>[0]) =>
+const register = (deps: Deps, { accountId, actor, events, ...asked }: Parameters<Webhooks["Service"]["register"]>[0]) =>
   Effect.gen(function* () {
-    const { sql } = desk
-    const { href: url } = yield* addressOf(desk, asked.url)
+    const { sql } = deps
+    const { href: url } = yield* addressOf(deps, asked.url)
     const { id = newResourceId() } = asked
-    const { sealed, secret } = newSecret(desk, id)
+    const { sealed, secret } = newSecret(deps, id)
     return yield* Effect.gen(function* () {
       yield* lockAccount(sql, accountId)
       if ((yield* countEndpoints(sql, accountId)) >= MAX_ENDPOINTS_PER_ACCOUNT) {
@@ -258,12 +258,12 @@ const register = (desk: Desk, { accountId, actor, events, ...asked }: Parameters
       const distinct = [...new Set(events)]
       const endpoint = yield* insertEndpoint(sql, { id, accountId, url, events: distinct, ...sealed })
       // The path or query may contain a credential, so the audit log gets only the origin.
-      yield* append(desk, { accountId, actor, id }, "created", { origin: new URL(url).origin, events: distinct })
+      yield* append(deps, { accountId, actor, id }, "created", { origin: new URL(url).origin, events: distinct })
       return { endpoint, secret }
     }).pipe(sql.withTransaction)
   })
 
-const find = ({ sql }: Desk, accountId: string, id: string) =>
+const find = ({ sql }: Deps, accountId: string, id: string) =>
   Effect.flatMap(endpointById(sql, accountId, id), (row): Effect.Effect<EndpointRow, Failure> =>
     row === undefined ? Effect.fail(notFound("webhook", id)) : Effect.succeed(row)
   )
@@ -277,13 +277,13 @@ const changesOf = (before: EndpointRow, after: EndpointRow) => ({
 })
 
 const update = (
-  desk: Desk,
+  deps: Deps,
   { accountId, actor, events, id, status, ...asked }: Parameters<Webhooks["Service"]["update"]>[0]
 ) =>
   Effect.gen(function* () {
-    const { outbox, sql } = desk
-    const found = yield* find(desk, accountId, id)
-    const url = asked.url === undefined ? undefined : (yield* addressOf(desk, asked.url)).href
+    const { outbox, sql } = deps
+    const found = yield* find(deps, accountId, id)
+    const url = asked.url === undefined ? undefined : (yield* addressOf(deps, asked.url)).href
     const distinct = events === undefined ? undefined : [...new Set(events)]
     return yield* Effect.gen(function* () {
       // Locks deliveries before their endpoint, in the same order as recording an attempt does.
@@ -291,29 +291,29 @@ const update = (
       const before = yield* lockEndpoint(sql, accountId, id)
       const endpoint = yield* updateEndpoint(sql, { accountId, id, status, url, events: distinct })
       if (before === undefined || endpoint === undefined) return yield* notFound("webhook", id)
-      yield* append(desk, { accountId, actor, id }, "updated", changesOf(before, endpoint))
+      yield* append(deps, { accountId, actor, id }, "updated", changesOf(before, endpoint))
       if (status === "enabled") yield* sql.afterCommit(outbox.wake)
       return endpoint
     }).pipe(sql.withTransaction)
   })
 
-const remove = (desk: Desk, doing: Doing) =>
+const remove = (deps: Deps, doing: Doing) =>
   Effect.gen(function* () {
-    if (!(yield* removeEndpoint(desk.sql, doing.accountId, doing.id))) return yield* notFound("webhook", doing.id)
-    yield* append(desk, doing, "removed", {})
-  }).pipe(desk.sql.withTransaction)
+    if (!(yield* removeEndpoint(deps.sql, doing.accountId, doing.id))) return yield* notFound("webhook", doing.id)
+    yield* append(deps, doing, "removed", {})
+  }).pipe(deps.sql.withTransaction)
 
-const rotateSecret = (desk: Desk, doing: Doing) =>
+const rotateSecret = (deps: Deps, doing: Doing) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
-    const { sealed, secret } = newSecret(desk, id)
-    const endpoint = yield* replaceSecret(desk.sql, { accountId, id, ...sealed, overlapMs: OVERLAP_MS })
+    const { sealed, secret } = newSecret(deps, id)
+    const endpoint = yield* replaceSecret(deps.sql, { accountId, id, ...sealed, overlapMs: OVERLAP_MS })
     if (endpoint === undefined) return yield* notFound("webhook", id)
-    yield* append(desk, doing, "secret_rotated", {})
+    yield* append(deps, doing, "secret_rotated", {})
     return { endpoint, secret }
-  }).pipe(desk.sql.withTransaction)
+  }).pipe(deps.sql.withTransaction)
 
-const withLog = ({ sql }: Desk, rows: ReadonlyArray<DeliveryRow>) =>
+const withLog = ({ sql }: Deps, rows: ReadonlyArray<DeliveryRow>) =>
   Effect.map(
     attemptsOf(
       sql,
@@ -323,34 +323,34 @@ const withLog = ({ sql }: Desk, rows: ReadonlyArray<DeliveryRow>) =>
     (attempts) => rows.map((row) => ({ ...row, log: attempts.filter(({ delivery_id }) => delivery_id === row.id) }))
   )
 
-const deliveries = (desk: Desk, accountId: string, id: string, page: Page) =>
+const deliveries = (deps: Deps, accountId: string, id: string, page: Page) =>
   Effect.gen(function* () {
-    yield* find(desk, accountId, id)
-    const { next, rows } = pageOf(yield* deliveriesOf(desk.sql, id, oneMore(page)), page)
-    return { rows: yield* withLog(desk, rows), next }
+    yield* find(deps, accountId, id)
+    const { next, rows } = pageOf(yield* deliveriesOf(deps.sql, id, oneMore(page)), page)
+    return { rows: yield* withLog(deps, rows), next }
   })
 
-const redeliver = (desk: Desk, { deliveryId, ...doing }: Parameters<Webhooks["Service"]["redeliver"]>[0]) =>
+const redeliver = (deps: Deps, { deliveryId, ...doing }: Parameters<Webhooks["Service"]["redeliver"]>[0]) =>
   Effect.gen(function* () {
-    const { outbox, sql } = desk
+    const { outbox, sql } = deps
     const { accountId, id } = doing
-    const endpoint = yield* find(desk, accountId, id)
+    const endpoint = yield* find(deps, accountId, id)
     if (endpoint.status === "disabled") return yield* conflict("This webhook is disabled. Enable it first.")
     const found = yield* deliveryById(sql, id, deliveryId)
     if (found === undefined) return yield* notFound("delivery of this webhook", deliveryId)
     // The last step of the schedule, so that a failure is final.
     const reopened = yield* reopen(sql, deliveryId, DELAYS_MS.length - 1)
     if (!reopened) return yield* conflict("An attempt at this delivery is running. Try again later.")
-    yield* append(desk, doing, "redelivered", { delivery_id: deliveryId })
+    yield* append(deps, doing, "redelivered", { delivery_id: deliveryId })
     yield* sql.afterCommit(outbox.wake)
-    const [delivery] = yield* withLog(desk, [{ ...found, status: "pending", next_at: new Date(), ended_at: null }])
+    const [delivery] = yield* withLog(deps, [{ ...found, status: "pending", next_at: new Date(), ended_at: null }])
     return delivery!
-  }).pipe(desk.sql.withTransaction)
+  }).pipe(deps.sql.withTransaction)
 
-const test = (desk: Desk, accountId: string, id: string) =>
+const test = (deps: Deps, accountId: string, id: string) =>
   Effect.gen(function* () {
-    const { secrets, sender, sql } = desk
-    const { url } = yield* find(desk, accountId, id)
+    const { secrets, sender, sql } = deps
+    const { url } = yield* find(deps, accountId, id)
     const sealed = yield* secretsOf(sql, id, secrets.keyId)
     const eventId = `evt_${newResourceId()}`
     const body = bodyOf({ id: eventId, type: "webhook.test", createdAt: new Date(), data: { endpoint_id: id } })

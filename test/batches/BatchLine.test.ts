@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { failure, type Failure, type Reason } from "../../src/domain/Failure.ts"
 import type { ServedItem, Surface } from "../../src/inference/Surface.ts"
 import type { Claimed } from "../../src/usage/RequestsSql.ts"
-import { claimOf, type DueLine, type LineDesk, serveLine, unservedLine } from "../../src/batches/BatchLine.ts"
+import { claimOf, type DueLine, type LineDeps, serveLine, unservedLine } from "../../src/batches/BatchLine.ts"
 
 const principal: DueLine["principal"] = {
   keyId: "key",
@@ -44,7 +44,7 @@ const lineOf = (...ends: ReadonlyArray<Effect.Effect<ServedItem, Failure>>) => {
   return { due, claims }
 }
 
-const desk = (row?: Partial<Claimed>, room = 0n): LineDesk & { readonly freed: Array<string> } => {
+const deps = (row?: Partial<Claimed>, room = 0n): LineDeps & { readonly freed: Array<string> } => {
   const freed: Array<string> = []
   return {
     freed,
@@ -61,7 +61,7 @@ describe("a line of a batch", () => {
   it.effect("becomes one line of the output, under a claim of its own", () =>
     Effect.gen(function* () {
       const { claims, due } = lineOf()
-      const ended = yield* serveLine(desk(), due)
+      const ended = yield* serveLine(deps(), due)
       assert.deepStrictEqual(claims, [claimOf("b", 7)])
       assert.isTrue(ended?.ok)
       assert.notInclude(ended?.line, "\n")
@@ -82,14 +82,14 @@ describe("a line of a batch", () => {
         { _tag: "NoProviderAvailable", detail: "none" }
       ] as const) {
         const { claims, due } = lineOf(failed(reason))
-        const ended = yield* serveLine(desk(), due)
+        const ended = yield* serveLine(deps(), due)
         assert.isFalse(ended?.ok)
         assert.lengthOf(claims, 1)
         const { custom_id, response } = JSON.parse(ended!.line)
         assert.deepStrictEqual([custom_id, response.status_code, response.body], ["c", 599, { error: reason._tag }])
       }
       const bug = lineOf(Effect.die(new Error("a bug")))
-      assert.include((yield* serveLine(desk(), bug.due))?.line, "InternalError")
+      assert.include((yield* serveLine(deps(), bug.due))?.line, "InternalError")
     })
   )
 
@@ -97,7 +97,7 @@ describe("a line of a batch", () => {
     Effect.gen(function* () {
       const { due } = lineOf()
       const secret = { ...due, input: { ...due.input, body: "secret" as never } }
-      assert.include((yield* serveLine(desk(), secret))?.line, "UnsupportedParameter")
+      assert.include((yield* serveLine(deps(), secret))?.line, "UnsupportedParameter")
     })
   )
 
@@ -111,7 +111,7 @@ describe("a line of a batch", () => {
         { _tag: "NoProviderAvailable", detail: "resting", retryAfterSeconds: 5 },
         { _tag: "InsufficientCredits", limitSource: "in_flight", needed: 2n, available: 1n, posted: 3n }
       ] as const) {
-        assert.isUndefined(yield* serveLine(desk(), lineOf(failed(reason)).due), reason._tag)
+        assert.isUndefined(yield* serveLine(deps(), lineOf(failed(reason)).due), reason._tag)
       }
     })
   )
@@ -120,8 +120,8 @@ describe("a line of a batch", () => {
     Effect.gen(function* () {
       for (const limitSource of ["key_budget", "project_budget"] as const) {
         const refused = failed({ _tag: "InsufficientCredits", limitSource, needed: 2n, available: 0n, posted: 9n })
-        assert.isUndefined(yield* serveLine(desk(undefined, 2n), lineOf(refused).due))
-        assert.isFalse((yield* serveLine(desk(undefined, 1n), lineOf(refused).due))?.ok)
+        assert.isUndefined(yield* serveLine(deps(undefined, 2n), lineOf(refused).due))
+        assert.isFalse((yield* serveLine(deps(undefined, 1n), lineOf(refused).due))?.ok)
       }
     })
   )
@@ -129,11 +129,11 @@ describe("a line of a batch", () => {
   it.effect("is tried three times where providers fail", () =>
     Effect.gen(function* () {
       const third = lineOf(upstream, upstream)
-      const waiting = yield* Effect.forkChild(serveLine(desk(), third.due))
+      const waiting = yield* Effect.forkChild(serveLine(deps(), third.due))
       yield* TestClock.adjust("5 seconds")
       assert.isTrue((yield* Fiber.join(waiting))?.ok)
       const never = lineOf(upstream, upstream, upstream)
-      const failing = yield* Effect.forkChild(serveLine(desk(), never.due))
+      const failing = yield* Effect.forkChild(serveLine(deps(), never.due))
       yield* TestClock.adjust("5 seconds")
       assert.isFalse((yield* Fiber.join(failing))?.ok)
       assert.lengthOf(never.claims, 3)
@@ -143,10 +143,10 @@ describe("a line of a batch", () => {
   it.effect("is tried again where nobody knows what became of it, unless it was paid for", () =>
     Effect.gen(function* () {
       const unavailable = failed({ _tag: "IdempotencyResultUnavailable", requestId: "req_0" })
-      const lapsed = desk({ lapsed: true })
+      const lapsed = deps({ lapsed: true })
       assert.isTrue((yield* serveLine(lapsed, lineOf(unavailable).due))?.ok)
       assert.deepStrictEqual(lapsed.freed, [claimOf("b", 7)])
-      const paid = desk({ lapsed: false })
+      const paid = deps({ lapsed: false })
       assert.isFalse((yield* serveLine(paid, lineOf(unavailable).due))?.ok)
       assert.deepStrictEqual(paid.freed, [])
     })
@@ -162,7 +162,7 @@ describe("a line of a batch", () => {
       }
       const gone = { ...due, surface: refusing }
       const errorOf = (row?: Partial<Claimed>) =>
-        Effect.map(serveLine(desk(row), gone), (end) => end && JSON.parse(end.line).response.body.error)
+        Effect.map(serveLine(deps(row), gone), (end) => end && JSON.parse(end.line).response.body.error)
       assert.deepInclude(yield* errorOf(), { _tag: "NotFound" })
       assert.deepInclude(yield* errorOf({ id: "req_0", lapsed: true, cost: 0n }), { _tag: "NotFound" })
       assert.deepInclude(yield* errorOf({ id: "req_0", lapsed: false, cost: 3n }), {
@@ -185,7 +185,7 @@ describe("a line of a batch", () => {
             again: (answer, cost) => (answer === "kept" && cost === 3n ? '{"kept":true}' : undefined)
           }))
         return Effect.map(
-          serveLine(desk(row), { ...due, surface: { ...due.surface, accept } }),
+          serveLine(deps(row), { ...due, surface: { ...due.surface, accept } }),
           (end) => end && { ok: end.ok, response: JSON.parse(end.line).response }
         )
       }
@@ -206,7 +206,7 @@ describe("a line of a batch", () => {
   it.effect("with a member that no line has is refused alone", () =>
     Effect.gen(function* () {
       const { claims, due } = lineOf()
-      const end = yield* serveLine(desk(), { ...due, input: { ...due.input, unknown: "more" } })
+      const end = yield* serveLine(deps(), { ...due, input: { ...due.input, unknown: "more" } })
       assert.include(end?.line, "ValidationError")
       assert.deepStrictEqual(claims, [])
     })
@@ -218,11 +218,11 @@ describe("a line of a batch", () => {
       const verdicts = ["go", "over"] as const
       const { claims, due } = lineOf(upstream)
       const mayBegin = (bytes: number | undefined) => Effect.sync(() => verdicts[asked.push(bytes) - 1] ?? "full")
-      const waiting = yield* Effect.forkChild(serveLine(desk(), { ...due, mayBegin }))
+      const waiting = yield* Effect.forkChild(serveLine(deps(), { ...due, mayBegin }))
       yield* TestClock.adjust("5 seconds")
       assert.isUndefined(yield* Fiber.join(waiting))
       assert.deepStrictEqual([asked.length, claims.length], [2, 2])
-      const full = yield* serveLine(desk(), { ...lineOf().due, mayBegin })
+      const full = yield* serveLine(deps(), { ...lineOf().due, mayBegin })
       assert.strictEqual(JSON.parse(full!.line).error.code, "output_too_large")
     })
   )

@@ -83,13 +83,13 @@ const hosts = (url: string): ReadonlyArray<readonly [model: string, env: Readonl
   ["grok-4.3", { XAI_API_KEY: "k", XAI_BASE_URL: `${url}/v1` }]
 ]
 
-interface Desk {
+interface Deps {
   readonly model: string
   readonly mock: LLMock
   readonly post: (path: string, body: object, headers?: Readonly<Record<string, string>>) => Promise<Response>
 }
 
-const onEveryHost = (name: string, body: (desk: Desk) => Promise<void>) => {
+const onEveryHost = (name: string, body: (deps: Deps) => Promise<void>) => {
   for (const [model] of hosts("")) {
     it.live(`${name} (${model})`, () =>
       Effect.gen(function* () {
@@ -101,7 +101,7 @@ const onEveryHost = (name: string, body: (desk: Desk) => Promise<void>) => {
         const [, env = {}] = hosts(url).find(([one]) => one === model) ?? []
         const service = yield* startService(env)
         const { inferenceKey } = yield* service.account(100)
-        const post: Desk["post"] = (path, sent, headers = {}) =>
+        const post: Deps["post"] = (path, sent, headers = {}) =>
           fetch(`${service.api}${path}`, {
             method: "POST",
             headers: { authorization: `Bearer ${inferenceKey}`, "content-type": "application/json", ...headers },

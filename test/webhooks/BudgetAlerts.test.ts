@@ -83,14 +83,14 @@ describe("BudgetAlerts", () => {
         yield* run(sql, close(running, 5n))
         const rotated = newResourceId()
         yield* sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4, budget_id)
-          VALUES (${rotated}, ${owner.accountId}, 'inference', 'desk', sha256(${rotated}::bytea), 'svc_sk_', 'test', ${budgetId})`
+          VALUES (${rotated}, ${owner.accountId}, 'inference', 'deps', sha256(${rotated}::bytea), 'svc_sk_', 'test', ${budgetId})`
         yield* tell
         const all = yield* told
         assert.deepStrictEqual(
           all.map(({ key_id, name, threshold_percent }) => [key_id, name, threshold_percent]).toSorted(),
           [
-            [rotated, "desk", 100],
-            [rotated, "desk", 80]
+            [rotated, "deps", 100],
+            [rotated, "deps", 80]
           ]
         )
         // The budget has no owner by the time it is reported.

@@ -22,7 +22,7 @@ const node = (url: string) =>
   )
 
 /** One that registers and publishes, and delivers nothing. */
-const desk = (url: string) => Layer.build(webhookRooms().pipe(Layer.provideMerge(layerUrl(url, 6))))
+const deps = (url: string) => Layer.build(webhookRooms().pipe(Layer.provideMerge(layerUrl(url, 6))))
 
 const statuses = Effect.flatMap(
   SqlClient.SqlClient,
@@ -158,7 +158,7 @@ describe("delivery", () => {
   it.live("of a node that dies between sending and noting is made again by another, with the same id", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
-      const here = yield* desk(url)
+      const here = yield* deps(url)
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const hook = yield* receiver(silence)
@@ -187,7 +187,7 @@ describe("delivery", () => {
   it.live("is finished when a node stops, and what cannot be is given back", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
-      const here = yield* desk(url)
+      const here = yield* deps(url)
       yield* Effect.gen(function* () {
         const answers: Array<() => void> = []
         const waiting: Answer = (_, response) => void answers.push(() => void response.writeHead(200).end())
@@ -213,7 +213,7 @@ describe("delivery", () => {
   it.live("goes on when the database was away", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
-      const here = yield* desk(url)
+      const here = yield* deps(url)
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const webhooks = yield* Webhooks

@@ -114,17 +114,17 @@ export class Media extends Context.Service<
       const directory = join((yield* DataDirectory).path, "files")
       const store = files.s3 === undefined ? yield* localFiles(directory) : s3Files(files.s3, outbound)
       const served = files.s3 === undefined ? store : s3Files(files.s3, Context.get(yield* serving, Outbound))
-      const desk: Desk = { sql, store, retentionMs: Duration.toMillis(files.retention) }
+      const deps: Deps = { sql, store, retentionMs: Duration.toMillis(files.retention) }
       const look = (id: string) =>
         isFileId(id) ? storeErrors(Effect.map(fileById(sql, id), (row) => row && fileOf(row))) : Effect.undefined
       return Media.of({
-        store: (file) => storeErrors(keep(desk, file)),
-        storeWithin: (file, quota) => storeErrors(keepWithin(desk, file, quota)),
-        read: (id) => Effect.flatMap(look(id), (file) => (file === undefined ? Effect.undefined : whole(desk, file))),
+        store: (file) => storeErrors(keep(deps, file)),
+        storeWithin: (file, quota) => storeErrors(keepWithin(deps, file, quota)),
+        read: (id) => Effect.flatMap(look(id), (file) => (file === undefined ? Effect.undefined : whole(deps, file))),
         look,
         open: (file, range = { start: 0, end: file.bytes }) => served.open(file.id, range),
         find: (accountId, id) => Effect.map(look(id), (file) => (file?.accountId === accountId ? file : undefined)),
-        remove: (accountId, id) => (isFileId(id) ? remove(desk, accountId, id) : Effect.succeed(false)),
+        remove: (accountId, id) => (isFileId(id) ? remove(deps, accountId, id) : Effect.succeed(false)),
         list: (accountId, { cursor = null, limit, order = "desc", purposes = null }) =>
           storeErrors(
             Effect.map(filesOf(sql, accountId, { purposes, cursor, order, limit: limit + 1 }), (found) => {
@@ -134,9 +134,9 @@ export class Media extends Context.Service<
           ),
         urlOf: (id) => `${publicUrl.base()}${FILES_PATH}/${id}`,
         sweep: Effect.flatMap(storeErrors(hideRemovable(sql, AT_ONCE)), (ids) =>
-          Effect.as(drop(desk, ids), ids.length)
+          Effect.as(drop(deps, ids), ids.length)
         ),
-        sweepStrays: sweepStrays(desk)
+        sweepStrays: sweepStrays(deps)
       })
     })
   )
@@ -157,7 +157,7 @@ const AT_ONCE = 100
 /** Bytes younger than this may have a row that is not visible yet, whatever the retention. */
 const LEAST_STRAY_AGE_MS = 86_400_000
 
-interface Desk {
+interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly store: FileStore
   readonly retentionMs: number
@@ -179,7 +179,7 @@ const contentTypeOf = (said: string): string =>
   /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(said) ? said : "application/octet-stream"
 
 /** The row of a new file. */
-const rowOf = ({ retentionMs }: Desk, file: NewFile): Effect.Effect<Omit<FileRow, "created_at">> =>
+const rowOf = ({ retentionMs }: Deps, file: NewFile): Effect.Effect<Omit<FileRow, "created_at">> =>
   Effect.gen(function* () {
     const { accountId, bytes, name = null, purpose } = file
     if (bytes.length > MAX_FILE_BYTES) return yield* Effect.die(new Error(`a file of ${bytes.length} bytes`))
@@ -197,7 +197,7 @@ const rowOf = ({ retentionMs }: Desk, file: NewFile): Effect.Effect<Omit<FileRow
   })
 
 /** Stores the bytes of a file with an existing row, and makes the file visible. */
-const put = ({ sql, store }: Desk, { content_type, id }: Pick<FileRow, "content_type" | "id">, bytes: Uint8Array) =>
+const put = ({ sql, store }: Deps, { content_type, id }: Pick<FileRow, "content_type" | "id">, bytes: Uint8Array) =>
   Effect.gen(function* () {
     // Clients retry while the store is down, so a failed attempt must not take up quota.
     yield* Effect.onError(store.put(id, bytes, content_type), () => Effect.ignore(hideUnstored(sql, id)))
@@ -207,20 +207,20 @@ const put = ({ sql, store }: Desk, { content_type, id }: Pick<FileRow, "content_
     return yield* new Unavailable({ store: "file store", cause: "storing a file took too long" })
   })
 
-const keep = (desk: Desk, file: NewFile) =>
+const keep = (deps: Deps, file: NewFile) =>
   Effect.gen(function* () {
-    const row = yield* rowOf(desk, file)
-    yield* insertFile(desk.sql, row)
-    return yield* put(desk, row, file.bytes)
+    const row = yield* rowOf(deps, file)
+    yield* insertFile(deps.sql, row)
+    return yield* put(deps, row, file.bytes)
   })
 
-const keepWithin = (desk: Desk, file: NewFile, quota: FileQuota) =>
+const keepWithin = (deps: Deps, file: NewFile, quota: FileQuota) =>
   Effect.gen(function* () {
-    const row = yield* rowOf(desk, file)
-    return (yield* insertFileWithin(desk.sql, row, quota)) ? yield* put(desk, row, file.bytes) : undefined
+    const row = yield* rowOf(deps, file)
+    return (yield* insertFileWithin(deps.sql, row, quota)) ? yield* put(deps, row, file.bytes) : undefined
   })
 
-const whole = ({ store }: Desk, file: StoredFile) =>
+const whole = ({ store }: Deps, file: StoredFile) =>
   Effect.scoped(
     Effect.gen(function* () {
       const body = yield* store.open(file.id, { start: 0, end: file.bytes })
@@ -236,24 +236,24 @@ const whole = ({ store }: Desk, file: StoredFile) =>
   )
 
 /** Removes the bytes of hidden files, then the rows without bytes. One failure does not stop the other removals. */
-const drop = ({ sql, store }: Desk, ids: ReadonlyArray<string>): Effect.Effect<void, MediaError> =>
+const drop = ({ sql, store }: Deps, ids: ReadonlyArray<string>): Effect.Effect<void, MediaError> =>
   Effect.gen(function* () {
     const [gone, kept] = yield* Effect.partition(ids, (id) => Effect.as(store.remove(id), id), { concurrency: 4 })
     yield* storeErrors(forgetFiles(sql, gone))
     if (kept[0] !== undefined) return yield* kept[0]
   })
 
-const remove = (desk: Desk, accountId: string, id: string) =>
+const remove = (deps: Deps, accountId: string, id: string) =>
   Effect.gen(function* () {
-    if (!(yield* storeErrors(hideFile(desk.sql, accountId, id)))) return false
+    if (!(yield* storeErrors(hideFile(deps.sql, accountId, id)))) return false
     // The file is gone for every reader. If its bytes cannot be removed now, a sweep removes them later.
-    yield* Effect.catchTag(drop(desk, [id]), "Unavailable", (error) =>
+    yield* Effect.catchTag(drop(deps, [id]), "Unavailable", (error) =>
       Effect.logWarning(`could not delete the bytes of a removed file; the sweep retries: ${error.message}`)
     )
     return true
   })
 
-const sweepStrays = ({ retentionMs, sql, store }: Desk) =>
+const sweepStrays = ({ retentionMs, sql, store }: Deps) =>
   Effect.gen(function* () {
     const youngest = (yield* Clock.currentTimeMillis) - Math.max(retentionMs, LEAST_STRAY_AGE_MS)
     let [after, removed] = ["", 0]

@@ -39,7 +39,7 @@ describe("GET /management/audit", () => {
       const { ask, log } = yield* customer(service)
       const made = yield* ask("POST", "/keys", { name: "laptop" })
       const { id } = made.body.data
-      yield* ask("PATCH", `/keys/${id}`, { name: "desk" })
+      yield* ask("PATCH", `/keys/${id}`, { name: "deps" })
       const failed = yield* ask("DELETE", `/keys/${nothing}`)
       const { data, next_cursor } = yield* log("?limit=3")
       assert.deepStrictEqual(
@@ -52,7 +52,7 @@ describe("GET /management/audit", () => {
       assert.deepStrictEqual(gone!.resource, { type: "key", id: nothing })
       assert.strictEqual(gone!.request_id, failed.headers.get("x-request-id"))
       assert.deepInclude(changed, { object: "audit_log", status: "completed", outcome: "succeeded", code: null })
-      assert.include(JSON.stringify(changed!.changes), "desk")
+      assert.include(JSON.stringify(changed!.changes), "deps")
       assert.deepStrictEqual(created!.resource, { type: "key", id })
       assert.strictEqual(created!.request_id, made.headers.get("x-request-id"))
       assert.strictEqual(created!.actor.type, "key")

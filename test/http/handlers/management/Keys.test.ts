@@ -64,9 +64,9 @@ describe("keys of an account", () => {
       assert.strictEqual(listed.data.length, 2)
       assert.notInclude(JSON.stringify(listed), key.slice(11, -4))
 
-      const changed = yield* ask("PATCH", `/${data.id}`, { name: "desk", expires_at: null, routing: null })
+      const changed = yield* ask("PATCH", `/${data.id}`, { name: "deps", expires_at: null, routing: null })
       assert.strictEqual(changed.status, 200)
-      assert.deepStrictEqual(changed.body.data, { ...used, name: "desk", expires_at: null, routing: null })
+      assert.deepStrictEqual(changed.body.data, { ...used, name: "deps", expires_at: null, routing: null })
 
       const { budget_cents, budget_period, expires_at, name, project_id, routing: kept } = changed.body.data
       const same = { budget_cents, budget_period, expires_at, name, project_id, routing: kept }
@@ -75,7 +75,7 @@ describe("keys of an account", () => {
       const rotated = yield* ask("POST", `/${data.id}/rotate`, {})
       assert.strictEqual(rotated.status, 200)
       assert.notStrictEqual(rotated.body.key, key)
-      assert.deepInclude(rotated.body.data, { name: "desk", status: "active", spent_cents: 0, last_used_at: null })
+      assert.deepInclude(rotated.body.data, { name: "deps", status: "active", spent_cents: 0, last_used_at: null })
       assert.strictEqual((yield* chat(service, key)).status, 401)
       assert.strictEqual((yield* chat(service, rotated.body.key)).status, 200)
       const old = (yield* ask("GET", `/${data.id}`)).body.data
