@@ -77,6 +77,7 @@ import { ReadTurns } from "./usage/ReadTurns.ts"
 import { Receipts } from "./usage/Receipts.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
+import { UsageSeries } from "./usage/Series.ts"
 import { Usage } from "./usage/Usage.ts"
 import { BudgetAlerts } from "./webhooks/BudgetAlerts.ts"
 import { Outbox } from "./webhooks/Outbox.ts"
@@ -376,9 +377,15 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
     Layer.provideMerge(
-      Layer.mergeAll(Requests.layer, Receipts.layer, Usage.layer, Breakdown.layer, Rollups.layer, Sessions.layer).pipe(
-        Layer.provide(ReadTurns.layer)
-      )
+      Layer.mergeAll(
+        Requests.layer,
+        Receipts.layer,
+        Usage.layer,
+        Breakdown.layer,
+        UsageSeries.layer,
+        Rollups.layer,
+        Sessions.layer
+      ).pipe(Layer.provide(ReadTurns.layer))
     ),
     Layer.provideMerge(topUps),
     Layer.provideMerge(catalogue),

@@ -1506,6 +1506,53 @@ export type BalanceReport = {
   }
 }
 
+/** The account's usage over time, up to the moment: the largest groups first, then the rest. Times are Unix seconds. */
+export type UsageSeriesReport = {
+  readonly object: "usage_series"
+  readonly start_time: number
+  readonly end_time: number
+  readonly interval: "minute" | "hour" | "day" | "week"
+  readonly group_by: "model" | "provider" | "key" | "project" | "operation" | "status" | null
+  /** The starts of the buckets, without gaps. */
+  readonly buckets: ReadonlyArray<number>
+  readonly totals: {
+    readonly requests: number
+    readonly failed_requests: number
+    readonly prompt_tokens: number
+    readonly completion_tokens: number
+    readonly cost_usd: number
+    readonly latency_ms: number | null
+  }
+  /** The number of groups with usage in the range. */
+  readonly groups: number
+  readonly data: ReadonlyArray<UsageSeries>
+}
+
+/** One group, or all groups beyond the largest ones. Each list of `values` has one entry per bucket. */
+export type UsageSeries = {
+  readonly object: "series"
+  /** The value of the dimension; null for requests without one, for the rest, and without `group_by`. */
+  readonly group: string | null
+  /** Whether this is the rest: all groups without a series of their own. */
+  readonly is_rest: boolean
+  readonly totals: {
+    readonly requests: number
+    readonly failed_requests: number
+    readonly prompt_tokens: number
+    readonly completion_tokens: number
+    readonly cost_usd: number
+    readonly latency_ms: number | null
+  }
+  readonly values: {
+    readonly requests: ReadonlyArray<number>
+    readonly failed_requests: ReadonlyArray<number>
+    readonly prompt_tokens: ReadonlyArray<number>
+    readonly completion_tokens: ReadonlyArray<number>
+    readonly cost_usd: ReadonlyArray<number>
+    readonly latency_ms: ReadonlyArray<number | null>
+  }
+}
+
 /** The account's usage, up to the moment: buckets from the oldest on, without empty ones. `totals` cover all pages. `next_cursor` is null on the last page. */
 export type UsageBreakdownReport = {
   readonly object: "usage"
@@ -3903,6 +3950,31 @@ export interface Operations {
       readonly cursor?: string
     }
     readonly answer: UsageBreakdownReport
+  }
+  /** Usage over time, divided into its largest groups */
+  readonly "management.usage.series": {
+    readonly query: {
+      readonly period?: "1h" | "1d" | "7d" | "30d"
+      readonly start_time?: number
+      readonly end_time?: number
+      readonly interval?: "minute" | "hour" | "day" | "week"
+      readonly group_by?: "model" | "provider" | "key" | "project" | "operation" | "status"
+      readonly rank_by?:
+        | "cost_usd"
+        | "requests"
+        | "prompt_tokens"
+        | "completion_tokens"
+        | "failed_requests"
+        | "latency_ms"
+      readonly top?: number
+      readonly model?: string
+      readonly provider?: string
+      readonly key_id?: ResourceId
+      readonly project_id?: ResourceId
+      readonly operation?: string
+      readonly status?: "open" | "succeeded" | "failed" | "cancelled"
+    }
+    readonly answer: UsageSeriesReport
   }
   /** The balance of the account */
   readonly "management.balance": {

@@ -70,6 +70,7 @@ export const operations = {
     "POST /api/v1/management/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver keyed",
   "management.audit.list": "GET /api/v1/management/audit",
   "management.usage": "GET /api/v1/management/usage",
+  "management.usage.series": "GET /api/v1/management/usage/series",
   "management.balance": "GET /api/v1/management/balance",
   "management.transactions": "GET /api/v1/management/transactions",
   "console.sign_in.create": "POST /api/v1/console/sign-in",

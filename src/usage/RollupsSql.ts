@@ -48,10 +48,21 @@ const tokens = (sql: SqlClient.SqlClient) =>
 /** The grouping columns of a request row `r`. */
 const group = (sql: SqlClient.SqlClient) =>
   sql.literal(`
-  r.account_id, r.key_id, r.project_id, COALESCE(r.resolved_model, r.model) AS model, r.provider, r.operation, r.created_at`)
+  r.account_id, r.key_id, r.project_id, COALESCE(r.resolved_model, r.model) AS model, r.provider, r.operation, r.status, r.created_at`)
 
 /** The counted figures of a request row `r` with usage `u`; zero while it is open, or charged up front and not concluded. */
-const figures = (sql: SqlClient.SqlClient) => sql`(r.closed IS NOT NULL)::int AS requests, ${tokens(sql)}, ${cost(sql)}`
+const figures = (sql: SqlClient.SqlClient) =>
+  sql`(r.closed IS NOT NULL)::int AS requests, ${tokens(sql)}, ${cost(sql)}, ${latency(sql)}`
+
+/** The time from the arrival to the end, in microseconds, and whether it is known. */
+const latency = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
+  COALESCE(round((r.closed ->> 'totalMs')::float8 * 1000)::bigint, 0) AS latency_us, COALESCE(r.closed ? 'totalMs', false)::int AS timed`)
+
+/** The facts by which a list of receipts skips what cannot match: the id, the highest figures, and the requested model if another served. */
+const bounds = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
+  r.id, r.settled AS most_cost, CASE WHEN r.model <> r.resolved_model THEN r.model END AS alias`)
 
 const cost = (sql: SqlClient.SqlClient) =>
   sql.literal("CASE WHEN r.closed IS NULL THEN 0 ELSE r.settled - r.refunded END AS cost")
@@ -59,7 +70,19 @@ const cost = (sql: SqlClient.SqlClient) =>
 /** The effect of a refund on figures that are already counted. */
 const given = (sql: SqlClient.SqlClient) =>
   sql.literal(`
-  0 AS requests, 0 AS prompt, 0 AS cached, 0 AS cache_write, 0 AS completion, 0 AS reasoning, -f.amount AS cost`)
+  0 AS requests, 0 AS prompt, 0 AS cached, 0 AS cache_write, 0 AS completion, 0 AS reasoning, -f.amount AS cost, 0 AS latency_us,
+  0 AS timed`)
+
+/** The figures that rollups sum. */
+const names = [
+  ...["requests", "prompt", "cached", "cache_write", "completion", "reasoning", "cost"],
+  ...["latency_us", "timed"]
+]
+
+const columns = (sql: SqlClient.SqlClient) => sql.literal(names.join(", "))
+const summed = (sql: SqlClient.SqlClient) => sql.literal(names.map((name) => `sum(${name}) AS ${name}`).join(", "))
+const added = (sql: SqlClient.SqlClient) =>
+  sql.literal(names.map((name) => `${name} = known.${name} + EXCLUDED.${name}`).join(", "))
 
 /**
  * Rolls up requests with IDs before `before`, a bounded number of rows, in one statement. The statement sees one moment and takes
@@ -89,29 +112,33 @@ export const rollUp = (
       UNION SELECT id, request_id, amount FROM usage_refund
         WHERE request_id IN (SELECT id FROM fresh UNION ALL SELECT id FROM ended)
     ), facts AS (
-      SELECT ${group(sql)}, ${figures(sql)} FROM fresh r ${used(sql)} WHERE r.closed IS NOT NULL
-      UNION ALL SELECT ${group(sql)}, ${figures(sql)} FROM ended r ${used(sql)}
-      UNION ALL SELECT ${group(sql)}, ${given(sql)}
+      SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)} FROM fresh r ${used(sql)} WHERE r.closed IS NOT NULL
+      UNION ALL SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)} FROM ended r ${used(sql)}
+      UNION ALL SELECT ${group(sql)}, ${given(sql)}, ${bounds(sql)}
         FROM back f JOIN request r ON r.id = f.request_id CROSS JOIN state s
         WHERE r.id < s.through AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.request_id = r.id)
     ), hours AS MATERIALIZED (
       -- Days are summed from these few rows, so that each request is grouped once.
-      SELECT account_id, date_trunc('hour', created_at, 'UTC') AS start, key_id, project_id, model, provider, operation,
-        sum(requests) AS requests, sum(prompt) AS prompt, sum(cached) AS cached, sum(cache_write) AS cache_write,
-        sum(completion) AS completion, sum(reasoning) AS reasoning, sum(cost) AS cost, max(created_at) AS newest_at
-        FROM facts GROUP BY 1, 2, 3, 4, 5, 6, 7
+      SELECT account_id, date_trunc('hour', created_at, 'UTC') AS start, key_id, project_id, model, provider, operation, status,
+        ${summed(sql)}, max(created_at) AS newest_at, min(id) AS oldest_id, max(id) AS newest_id, max(most_cost) AS most_cost,
+        max(latency_us) AS most_latency_us, array_agg(DISTINCT alias) FILTER (WHERE alias IS NOT NULL) AS aliases
+        FROM facts GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     ), written AS (
-      INSERT INTO usage_rollup AS known (account_id, width, start, key_id, project_id, model, provider, operation,
-          requests, prompt, cached, cache_write, completion, reasoning, cost, newest_at)
-        SELECT account_id, width, date_trunc(width, start, 'UTC'), key_id, project_id, model, provider, operation,
-          sum(requests), sum(prompt), sum(cached), sum(cache_write), sum(completion), sum(reasoning), sum(cost), max(newest_at)
-        FROM hours CROSS JOIN (VALUES ('hour'), ('day')) AS w(width)
-        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-        ON CONFLICT (account_id, width, start, key_id, project_id, model, provider, operation) DO UPDATE SET
-          requests = known.requests + EXCLUDED.requests, prompt = known.prompt + EXCLUDED.prompt,
-          cached = known.cached + EXCLUDED.cached, cache_write = known.cache_write + EXCLUDED.cache_write,
-          completion = known.completion + EXCLUDED.completion, reasoning = known.reasoning + EXCLUDED.reasoning,
-          cost = known.cost + EXCLUDED.cost, newest_at = GREATEST(known.newest_at, EXCLUDED.newest_at)
+      INSERT INTO usage_rollup AS known (account_id, width, start, key_id, project_id, model, provider, operation, status,
+          ${columns(sql)}, newest_at, oldest_id, newest_id, most_cost, most_latency_us, aliases)
+        SELECT account_id, 'hour', start, key_id, project_id, model, provider, operation, status,
+          ${columns(sql)}, newest_at, oldest_id, newest_id, most_cost, most_latency_us, aliases FROM hours
+        UNION ALL
+        SELECT account_id, 'day', date_trunc('day', start, 'UTC'), key_id, project_id, model, provider, operation, status,
+          ${summed(sql)}, max(newest_at), min(oldest_id), max(newest_id), max(most_cost), max(most_latency_us), NULL
+          FROM hours GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+        ON CONFLICT (account_id, width, start, key_id, project_id, model, provider, operation, status) DO UPDATE SET
+          ${added(sql)}, newest_at = GREATEST(known.newest_at, EXCLUDED.newest_at),
+          oldest_id = LEAST(known.oldest_id, EXCLUDED.oldest_id), newest_id = GREATEST(known.newest_id, EXCLUDED.newest_id),
+          most_cost = GREATEST(known.most_cost, EXCLUDED.most_cost),
+          most_latency_us = GREATEST(known.most_latency_us, EXCLUDED.most_latency_us),
+          aliases = CASE WHEN EXCLUDED.aliases IS NULL OR EXCLUDED.aliases <@ known.aliases THEN known.aliases
+            ELSE ARRAY(SELECT DISTINCT unnest(known.aliases || EXCLUDED.aliases)) END
     ), left_open AS (
       INSERT INTO usage_pending (account_id, request_id) SELECT account_id, id FROM fresh WHERE closed IS NULL
     ), no_longer AS (
@@ -141,7 +168,15 @@ export const unrolled = (sql: SqlClient.SqlClient, accountId: string) =>
     which: sql.literal("true")
   })
 
-/** The same for these keys only, reduced to cost and time, so that token usage is not parsed. */
+/** The account's usage in a range of request ids, whether it is rolled up or not, with one row per request. */
+export const ofRequests = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  { from, until }: { readonly from: string; readonly until: string }
+) => sql`SELECT ${group(sql)}, ${figures(sql)} FROM request r ${used(sql)}
+  WHERE (r.account_id, r.id) >= (${accountId}, ${from}) AND (r.account_id, r.id) < (${accountId}, ${until})`
+
+/** The account's usage outside the rollups for these keys only, reduced to cost and time, so that token usage is not parsed. */
 export const unrolledCosts = (sql: SqlClient.SqlClient, accountId: string, keyIds: Statement.Fragment) =>
   inNone(sql, accountId, {
     request: sql`r.key_id, r.created_at, ${cost(sql)}`,

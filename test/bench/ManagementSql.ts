@@ -37,9 +37,9 @@ export const writeProjects = (sql: SqlClient.SqlClient, accountId: string, { fro
 export const writeUsage = (sql: SqlClient.SqlClient, accountId: string) =>
   sql`WITH used AS (SELECT id FROM api_key WHERE account_id = ${accountId} AND kind = 'inference' ORDER BY id LIMIT 5)
     INSERT INTO usage_rollup (account_id, width, start, key_id, model, provider, operation, requests, prompt, cached,
-      cache_write, completion, reasoning, cost, newest_at)
+      cache_write, completion, reasoning, cost, newest_at, status, latency_us, timed, oldest_id, newest_id, most_cost, most_latency_us)
     SELECT ${accountId}, 'day', day, used.id, 'vendor/model-' || model, 'provider-' || provider, 'chat.completions', 500, 250000,
-      16000, 0, 135000, 5000, 1750000, day
+      16000, 0, 135000, 5000, 1750000, day, 'succeeded', 400000000, 500, '', '', 3500, 800000
     FROM generate_series(date_trunc('day', now(), 'UTC') - interval '29 days', now(), interval '1 day') AS day, used,
       generate_series(1, 20) AS model, generate_series(1, 3) AS provider`
 

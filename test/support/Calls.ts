@@ -138,6 +138,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["management.webhooks.delete", remove(`/management/webhooks/${webhook}`)],
     ["management.audit.list", read("/management/audit")],
     ["management.usage", read("/management/usage?period=7d&group_by=key")],
+    ["management.usage.series", read("/management/usage/series?period=7d&group_by=model")],
     ["management.balance", read("/management/balance")],
     ["management.transactions", read("/management/transactions")],
     ["console.sign_in.create", write("/console/sign-in", { email: "somebody@example.com" })],

@@ -81,7 +81,7 @@ const corruptions: Readonly<Record<string, (it: RolledUp) => Effect.Effect<unkno
   "is gone": ({ sql }) => sql`DELETE FROM usage_rollup WHERE width = 'day'`,
   "is of requests that are not there": ({ sql }) =>
     sql`INSERT INTO usage_rollup SELECT account_id, width, start, key_id, project_id, 'x', provider, operation, 1, 0, 0, 0, 0, 0, 0,
-      newest_at FROM usage_rollup LIMIT 1`,
+      newest_at, status, 0, 0, oldest_id, newest_id, 0, 0 FROM usage_rollup LIMIT 1`,
   "has taken a request that is pending": ({ settled, sql }) =>
     sql`INSERT INTO usage_pending VALUES (${settled.accountId}, ${settled.requestId})`,
   "has lost a charge that is not concluded": ({ charged, sql }) =>

@@ -28,6 +28,7 @@ import { requestsByAccount } from "./migrations/RequestsByAccountSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
 import { payments } from "./migrations/PaymentsSql.ts"
 import { playMoney } from "./migrations/PlayMoneySql.ts"
+import { usageOutcomes } from "./migrations/UsageOutcomesSql.ts"
 import { videosLost } from "./migrations/VideosLostSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { singleOperations } from "./migrations/SingleOperationsSql.ts"
@@ -337,5 +338,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0043_adjustments_by_account": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`CREATE INDEX transfer_adjusted ON transfer (debit, id) WHERE kind = 'adjust'`
-  })
+  }),
+  "0044_usage_outcomes": usageOutcomes
 }

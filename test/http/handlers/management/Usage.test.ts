@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { UsageBreakdownReport } from "../../../../schemas/management/Usage.ts"
+import { UsageSeriesReport } from "../../../../schemas/management/UsageSeries.ts"
 import { usageBreakdownOf } from "../../../../src/http/handlers/management/Usage.ts"
 import { layerUrl } from "../../../support/Database.ts"
 import { managing, refusal } from "../../../support/Management.ts"
@@ -66,6 +67,52 @@ describe("GET /management/usage", () => {
         actor: { type: "operator", id: "test" }
       })
       assert.deepStrictEqual(yield* refused("", narrow.key), [403, "insufficient_scope", "usage:read"])
+    }).pipe(Effect.scoped)
+  )
+})
+
+const decodeSeries = Schema.decodeUnknownSync(UsageSeriesReport, { onExcessProperty: "error" })
+
+describe("GET /management/usage/series", () => {
+  it.live("divides the charges of the answers, and the failures, by model", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey, managementKey } = yield* service.account(10)
+      const ask = managing(service, managementKey)
+      const series = (query: string) =>
+        Effect.map(ask("GET", `/usage/series${query}`), ({ body }) => decodeSeries(body))
+      const url = `${service.api}/chat/completions`
+      const cheap = yield* Effect.flatMap(post(url, inferenceKey, { ...hello, model: "gpt-4o-mini" }), json)
+      const dear = yield* Effect.flatMap(post(url, inferenceKey, { ...hello, model: "gpt-4o" }), json)
+      const broken = { ...hello, model: "gpt-4o", routing: { allow_fallbacks: false } }
+      yield* post(url, inferenceKey, broken, { "x-svc-sandbox": "fault=malformed" })
+      const report = yield* series("?period=1h&group_by=model")
+      assert.deepInclude(report, { interval: "minute", group_by: "model", groups: 2 })
+      assert.strictEqual(report.buckets.length, 60)
+      assert.deepStrictEqual(
+        report.data.map(({ group, totals }) => [group, totals.requests, totals.failed_requests, totals.cost_usd]),
+        [
+          ["gpt-4o", 2, 1, dear.cost_usd],
+          ["gpt-4o-mini", 1, 0, cheap.cost_usd]
+        ]
+      )
+      assert.isAbove(report.data[0]!.totals.latency_ms ?? 0, 0)
+      assert.strictEqual(report.data[0]!.values.requests.length, 60)
+      const failed = yield* series("?period=1d&status=failed&group_by=status&interval=hour")
+      assert.deepInclude(failed, { interval: "hour", groups: 1 })
+      assert.deepInclude(failed.totals, { requests: 1, failed_requests: 1 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("rejects unknown parameters and texts that cannot be stored", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { managementKey } = yield* service.account(1)
+      const refused = (query: string) =>
+        Effect.map(managing(service, managementKey)("GET", `/usage/series?${query}`), refusal)
+      assert.deepStrictEqual((yield* refused("group_by=day"))[0], 400)
+      assert.deepStrictEqual(yield* refused("provider=a%00"), [400, "validation_error", "provider"])
+      assert.deepStrictEqual(yield* refused("period=30d&interval=minute"), [400, "validation_error", "start_time"])
     }).pipe(Effect.scoped)
   )
 })
