@@ -1,5 +1,6 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { Envelope, OpenAccess } from "./Access.ts"
+import { OpenRouterGroup } from "./account/OpenRouter.ts"
 import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { UsageGroup } from "./account/UsageGroup.ts"
 import { WebhooksGroup } from "./account/WebhooksGroup.ts"
@@ -51,6 +52,7 @@ export class Api extends HttpApi.make("tollgate")
     FilesGroup,
     RequestsGroup,
     UsageGroup,
+    OpenRouterGroup,
     WebhooksGroup,
     ModelsGroup.middleware(OpenAccess),
     ManagementKeysGroup,

@@ -44,7 +44,7 @@ const folder = Effect.acquireRelease(
 const shownBy = [
   ["/management/audit", /^\{"object":"list","data":\[/],
   ["/management/usage", /^\{.*"buckets":|^\{.*"data":/],
-  ["/management/presets", /"slug":"short"/],
+  ["/management/presets", /"slug":"(short|fast)"/],
   ["/management/", /"data":\{"id":"[0-9a-f]{24}"/],
   ["/console/", /"status":"code_sent"/],
   ["/readyz", /^ready$/m],

@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Count, integer, sized, Usd } from "../Bounds.ts"
 import { NotFoundError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
+import { openRouterModel, textPrices } from "./OpenRouterModel.ts"
 
 const ModelId = Schema.String.check(...sized(1, 160, "characters"))
 
@@ -51,7 +52,8 @@ export const ModelPricing = Schema.Struct({
   /** `perUnitUsd` without the promotion; for token prices, `meteredPromptPerToken` without it. Null when there is no promotion. */
   listPerUnitUsd: Schema.NullOr(Usd),
   /** The promotion that lowers all prices shown here. */
-  promotion: Schema.NullOr(Promotion)
+  promotion: Schema.NullOr(Promotion),
+  ...textPrices
 }).annotate({ identifier: "ModelPricing" })
 
 /** A provider's performance for the model in the last 30 minutes, across all nodes. Unknown values are null. */
@@ -139,7 +141,8 @@ export const ModelDetail = Schema.Struct({
   pricingNote: Schema.String,
   overlay: ModelOverlay,
   /** The model's changes, oldest first. Prices that vary by the hour of the day are not recorded. */
-  history: Schema.Array(ModelEvent)
+  history: Schema.Array(ModelEvent),
+  ...openRouterModel
 }).annotate({ identifier: "ModelDetail" })
 export type ModelDetail = typeof ModelDetail.Type
 
@@ -151,7 +154,11 @@ export const ModelList = Schema.Struct({
   has_more: Schema.Boolean,
   /** The ids of the first and the last model on the page; null when it is empty. */
   first_id: Schema.NullOr(ModelId),
-  last_id: Schema.NullOr(ModelId)
+  last_id: Schema.NullOr(ModelId),
+  /** The number of models that pass the filters, on all pages. */
+  total_count: Count,
+  /** `next` is the path and query of the next page, null on the last. */
+  links: Schema.Struct({ next: Schema.NullOr(Schema.String) })
 }).annotate({ identifier: "ModelList" })
 export type ModelList = typeof ModelList.Type
 
@@ -178,7 +185,9 @@ export const modelQuery = {
   /** Models after this one: the `last_id` of the previous page. */
   after_id: Schema.optional(ModelId),
   /** Models right before this one: the `first_id` of the next page. Overrides `after_id`. */
-  before_id: Schema.optional(ModelId)
+  before_id: Schema.optional(ModelId),
+  /** The number of models to skip, as OpenRouter's clients page. Has no effect beside `after_id` and `before_id`. */
+  offset: Schema.optional(integer(0, 1_000_000))
 }
 /** The decoded filters of a model list. */
 export const ModelQuery = Schema.Struct(modelQuery)

@@ -234,7 +234,9 @@ export const ChatUsage = Schema.Struct({
   completion_tokens: Count,
   total_tokens: Count,
   prompt_tokens_details: Schema.Struct({ cached_tokens: Count, cache_creation_tokens: Count }),
-  completion_tokens_details: Schema.Struct({ reasoning_tokens: Count })
+  completion_tokens_details: Schema.Struct({ reasoning_tokens: Count }),
+  /** The same as `cost_usd`, where OpenRouter's clients read it. */
+  cost: Schema.optionalKey(Usd)
 }).annotate({ identifier: "ChatUsage" })
 
 const Logprobs = Schema.NullOr(
@@ -274,6 +276,8 @@ export const ChatCompletion = Schema.Struct({
   provider: Schema.String,
   choices: Schema.Array(ChatChoice),
   usage: ChatUsage,
+  /** Always null. OpenRouter's clients require the member. */
+  system_fingerprint: Schema.Null,
   cost_usd: Usd,
   request_id: RequestId,
   routing: RoutingSummary,

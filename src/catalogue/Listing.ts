@@ -6,6 +6,7 @@ import { type Price, type Promotion, tokenCost, unitCost } from "../domain/Prici
 import { noTokens } from "../domain/Usage.ts"
 import type { Event } from "./Changes.ts"
 import type { Performance } from "./LiveFigures.ts"
+import { type NumberPricing, openRouterMembers, textPricesOf } from "./OpenRouterForm.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
 /** The parts of the catalogue that a listing needs. */
@@ -24,6 +25,7 @@ export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDet
   const preferred = catalogue.preferredOffer(model)
   const primary = preferred ?? model.offers[0]
   const isOverlay = preferred !== undefined && catalogue.isOverlay(model, preferred)
+  const pricing = promotedPricing(model.modality, preferred)
   return {
     object: "model",
     id: model.id,
@@ -34,7 +36,7 @@ export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDet
     status: model.status,
     servable: catalogue.isServable(model),
     capabilities: model.capabilities,
-    pricing: promotedPricing(model.modality, preferred),
+    pricing: { ...pricing, ...textPricesOf(pricing, model.modality) },
     providers: model.offers.map((offer) => providerOf(catalogue, live, model, offer, offer === primary)),
     supportedParameters: model.supportedParameters,
     brand: model.brand,
@@ -48,7 +50,8 @@ export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDet
       dispatch: model.virtual ? "router" : "provider",
       overrideStatus: overrides[`${isOverlay}-${catalogue.hasOwnStatus(model)}`]
     },
-    history: catalogue.historyOf(model).map((event) => eventOf(model.modality, event))
+    history: catalogue.historyOf(model).map((event) => eventOf(model.modality, event)),
+    ...openRouterMembers(model)
   }
 }
 
@@ -124,7 +127,7 @@ const unpriced = {
   promotion: null
 }
 
-const promotedPricing = (modality: Modality, offer: Offer | undefined): ModelDetail["pricing"] => {
+const promotedPricing = (modality: Modality, offer: Offer | undefined): NumberPricing => {
   const pricing = pricingOf(modality, offer?.price)
   if (offer?.promotion === undefined) return pricing
   const { listPrice, now } = offer.promotion
@@ -132,14 +135,14 @@ const promotedPricing = (modality: Modality, offer: Offer | undefined): ModelDet
   return { ...pricing, listPerUnitUsd: usdFromPico(unit), promotion: promotionOf(now) }
 }
 
-const promotionOf = ({ discountPercent, endsAt, label, startsAt }: Promotion): ModelDetail["pricing"]["promotion"] => ({
+const promotionOf = ({ discountPercent, endsAt, label, startsAt }: Promotion): NumberPricing["promotion"] => ({
   label,
   discountPercent,
   startsAt: new Date(startsAt).toISOString(),
   endsAt: new Date(endsAt).toISOString()
 })
 
-const pricingOf = (modality: Modality, price: Price | undefined): ModelDetail["pricing"] => {
+const pricingOf = (modality: Modality, price: Price | undefined): NumberPricing => {
   if (price === undefined) return { ...unpriced, unit: units[modality] }
   const typicalRequestUsd = usdFromNano(typicalCost(modality, price))
   if (price.unit !== "token") {
@@ -185,13 +188,21 @@ export const select = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): R
 /** Returns the part of a list that a query pages through. It is empty when the named model is not in the list. */
 const pagedOf = (
   models: ReadonlyArray<ModelDetail>,
-  { after_id, before_id }: ModelQuery
+  { after_id, before_id, offset }: ModelQuery
 ): ReadonlyArray<ModelDetail> => {
   const placeOf = (id: string) => models.findIndex((model) => model.id === id)
   if (before_id !== undefined) return models.slice(0, Math.max(0, placeOf(before_id)))
-  if (after_id === undefined) return models
+  if (after_id === undefined) return models.slice(offset ?? 0)
   const place = placeOf(after_id)
   return place === -1 ? [] : models.slice(place + 1)
+}
+
+/** Returns the path of the page after the one that ends with a model; null where none follows it. */
+const nextOf = (models: ReadonlyArray<ModelDetail>, query: ModelQuery, last: ModelDetail | undefined) => {
+  if (last === undefined || last === models.at(-1)) return null
+  const { after_id: _, before_id: __, offset: ___, ...filters } = query
+  const given = Object.entries({ ...filters, after_id: last.id }).filter(([, value]) => value !== undefined)
+  return `/api/v1/models?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
 }
 
 /** Returns the requested page of a list. With `before_id`, it is the page nearest to that model. */
@@ -200,7 +211,8 @@ export const pageOf = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): M
   const count = Math.min(query.limit ?? paged.length, paged.length)
   const data = query.before_id === undefined ? paged.slice(0, count) : paged.slice(paged.length - count)
   const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
-  return { object: "list", data, has_more: count < paged.length, ...ends }
+  const links = { next: nextOf(models, query, data.at(-1)) }
+  return { object: "list", data, has_more: count < paged.length, ...ends, total_count: models.length, links }
 }
 
 const words = (text: string | undefined, separator: RegExp) =>

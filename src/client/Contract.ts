@@ -611,6 +611,8 @@ export type ChatUsage = {
   readonly completion_tokens_details: {
     readonly reasoning_tokens: number
   }
+  /** The same as `cost_usd`, where OpenRouter's clients read it. */
+  readonly cost?: number
 }
 
 /** A piece of an answer's reasoning in OpenRouter's format: `reasoning.text` has a `signature`, and `reasoning.encrypted` has only `data`. Send the pieces back unchanged with their message, and the model continues from its reasoning. Only this service can read a signature, and only for the account for which it was made. */
@@ -1195,6 +1197,8 @@ export type LegacyChatCompletion = {
   readonly provider: string
   readonly choices: ReadonlyArray<ChatChoice>
   readonly usage: ChatUsage
+  /** Always null. OpenRouter's clients require the member. */
+  readonly system_fingerprint: null
   readonly cost_usd: number
   readonly request_id: RequestId
   readonly routing: RoutingSummary
@@ -2166,6 +2170,35 @@ export type ModelDetail = {
   readonly overlay: ModelOverlay
   /** The model's changes, oldest first. Prices that vary by the hour of the day are not recorded. */
   readonly history: ReadonlyArray<ModelEvent>
+  /** The same as `id`. */
+  readonly canonical_slug: string
+  /** The same as `contextWindow`. */
+  readonly context_length: number
+  readonly architecture: ModelArchitecture
+  /** The preferred provider. The gateway does not moderate, and does not know whether the provider does. */
+  readonly top_provider: {
+    readonly context_length: number
+    readonly max_completion_tokens: number | null
+    readonly is_moderated: false
+  }
+  /** The same as `supportedParameters`. */
+  readonly supported_parameters: ReadonlyArray<string>
+  /** The path of this model. */
+  readonly links: {
+    readonly details: string
+  }
+  readonly per_request_limits: null
+  readonly default_parameters: null
+  readonly supported_voices: null
+}
+
+/** The kinds of input and output of a model, in OpenRouter's words. */
+export type ModelArchitecture = {
+  readonly input_modalities: ReadonlyArray<"text" | "image" | "file">
+  readonly output_modalities: ReadonlyArray<"text" | "image" | "video" | "speech" | "embeddings" | "rerank">
+  /** Both lists in one text, such as `text+image->text`. */
+  readonly modality: string
+  readonly instruct_type: null
 }
 
 /** A change of a model. */
@@ -2242,6 +2275,15 @@ export type ModelPricing = {
   readonly listPerUnitUsd: number | null
   /** The promotion that lowers all prices shown here. */
   readonly promotion: Promotion | null
+  /** Per token. `0` for models with another unit, `-1` for a model whose price is not known in advance. */
+  readonly prompt: string
+  /** Per token, as `prompt`. */
+  readonly completion: string
+  readonly request?: string
+  /** Per image that the model makes. */
+  readonly image_output?: string
+  readonly input_cache_read?: string
+  readonly input_cache_write?: string
 }
 
 /** A temporary price cut, from `startsAt` until just before `endsAt`. A request keeps the price at which it was admitted. */
@@ -2264,6 +2306,12 @@ export type ModelList = {
   /** The ids of the first and the last model on the page; null when it is empty. */
   readonly first_id: string | null
   readonly last_id: string | null
+  /** The number of models that pass the filters, on all pages. */
+  readonly total_count: number
+  /** `next` is the path and query of the next page, null on the last. */
+  readonly links: {
+    readonly next: string | null
+  }
 }
 
 /** The confirmation that an endpoint was deleted. */
@@ -2271,6 +2319,69 @@ export type WebhookDeleted = {
   readonly id: ResourceId
   readonly object: "webhook_endpoint"
   readonly deleted: true
+}
+
+/** A receipt in OpenRouter's form. `GET /requests/{request_id}` has every fact of it. Members that OpenRouter's clients require and the gateway does not record are null. Token counts are the provider's, and null for work that is not priced by tokens. */
+export type Generation = {
+  readonly data: {
+    readonly id: string
+    readonly request_id: RequestId
+    readonly created_at: string
+    readonly model: string
+    readonly provider_name: string | null
+    readonly provider_responses: ReadonlyArray<GenerationAttempt> | null
+    readonly api_type: "completions" | "embeddings" | "rerank" | "video" | "tts" | "image" | null
+    readonly streamed: boolean
+    readonly cancelled: boolean
+    readonly finish_reason: string | null
+    readonly native_finish_reason: string | null
+    readonly tokens_prompt: number | null
+    readonly tokens_completion: number | null
+    readonly native_tokens_prompt: number | null
+    readonly native_tokens_completion: number | null
+    readonly native_tokens_cached: number | null
+    readonly native_tokens_reasoning: number | null
+    readonly native_tokens_completion_images: null
+    readonly total_cost: number
+    readonly usage: number
+    readonly latency: number | null
+    readonly generation_time: number | null
+    readonly router: string | null
+    readonly preset_id: string | null
+    readonly is_byok: false
+    readonly data_region: "global"
+    readonly origin: string
+    readonly cache_discount: null
+    readonly upstream_inference_cost: null
+    readonly upstream_id: null
+    readonly app_id: null
+    readonly external_user: null
+    readonly http_referer: null
+    readonly user_agent: null
+    readonly moderation_latency: null
+    readonly num_fetches: null
+    readonly num_input_audio_prompt: null
+    readonly num_media_completion: null
+    readonly num_media_prompt: null
+    readonly num_search_results: null
+    readonly service_tier: null
+    readonly web_search_engine: null
+    readonly workspace_id: null
+  }
+}
+
+/** An attempt at a provider. `status` is 200 for the one that served, null for the others. */
+export type GenerationAttempt = {
+  readonly provider_name: string
+  readonly status: number | null
+}
+
+/** The account's credits as OpenRouter's clients read them: `total_credits` minus `total_usage` is the balance. A charge made up front counts as usage once its work has ended. */
+export type CreditsReport = {
+  readonly data: {
+    readonly total_credits: number
+    readonly total_usage: number
+  }
 }
 
 /** The calling key, without its secret. Times are Unix seconds. Each class of operations has a rate limit, which includes all factors. `spend_usd` is the key's spending since the start of the UTC day, week (Monday) and month, and in total. */
@@ -3335,6 +3446,8 @@ export type ChatCompletion = {
   readonly provider: string
   readonly choices: ReadonlyArray<ChatChoice>
   readonly usage: ChatUsage
+  /** Always null. OpenRouter's clients require the member. */
+  readonly system_fingerprint: null
   readonly cost_usd: number
   readonly request_id: RequestId
   readonly routing: RoutingSummary
@@ -3632,6 +3745,17 @@ export interface Operations {
   readonly key: {
     readonly answer: KeyReport
   }
+  /** The account's credits, as OpenRouter gives them */
+  readonly credits: {
+    readonly answer: CreditsReport
+  }
+  /** Retrieve a receipt, as OpenRouter gives it */
+  readonly generation: {
+    readonly query: {
+      readonly id: string
+    }
+    readonly answer: Generation
+  }
   /** Register a webhook; the response shows its secret once */
   readonly "webhooks.create": {
     readonly body: NewWebhook
@@ -3713,6 +3837,7 @@ export interface Operations {
       readonly limit?: number
       readonly after_id?: string
       readonly before_id?: string
+      readonly offset?: number
     }
     readonly answer: ModelList
   }

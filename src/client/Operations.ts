@@ -29,6 +29,8 @@ export const operations = {
   "requests.get": "GET /api/v1/requests/{request_id}",
   usage: "GET /api/v1/usage",
   key: "GET /api/v1/key",
+  credits: "GET /api/v1/credits",
+  generation: "GET /api/v1/generation",
   "webhooks.create": "POST /api/v1/webhooks keyed",
   "webhooks.list": "GET /api/v1/webhooks",
   "webhooks.get": "GET /api/v1/webhooks/{webhook_id}",

@@ -6,6 +6,8 @@ import type { Failure } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { ReadTurns } from "./ReadTurns.ts"
 import {
+  type Credits,
+  creditsOf,
   keyFacts,
   type KeyFacts,
   keySpend,
@@ -57,6 +59,8 @@ export class Usage extends Context.Service<
   {
     /** Fails as `ReadTurns` does. */
     readonly ofAccount: (accountId: string, period: UsagePeriod) => Effect.Effect<AccountUsage, Failure | Unavailable>
+    /** Returns the account's balance and its usage since it was opened. Fails as `ReadTurns` does. */
+    readonly credits: (accountId: string) => Effect.Effect<Credits, Failure | Unavailable>
     /** Returns a key of the account with its spending; undefined when there is no such key. */
     readonly ofKey: (key: {
       readonly accountId: string
@@ -83,6 +87,10 @@ export class Usage extends Context.Service<
           const rows = yield* turns.read(accountId, usageOf(sql, accountId, { since: new Date(fromMs), width }))
           return { fromMs, untilMs: (running + 1) * bucketMs, bucketMs, rows }
         }, storeErrors),
+        credits: (accountId) =>
+          storeErrors(
+            Effect.map(turns.read(accountId, creditsOf(sql, accountId)), (found) => found ?? { posted: 0n, used: 0n })
+          ),
         ofKey: Effect.fnUntraced(function* ({ accountId, keyId }) {
           const nowMs = yield* Clock.currentTimeMillis
           const facts = yield* keyFacts(sql, keyId)

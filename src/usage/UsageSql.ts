@@ -35,6 +35,27 @@ export const usageOf = (
     FROM facts GROUP BY start, model, provider HAVING total(requests) > 0
     ORDER BY start, model COLLATE "C", provider COLLATE "C"`
 
+/** An account's balance and all that it has ever used, in nano-USD. */
+export interface Credits {
+  readonly posted: bigint
+  readonly used: bigint
+}
+
+/** Reads one moment and is complete up to it. */
+export const creditsOf = (
+  sql: SqlClient.SqlClient,
+  accountId: string
+): Effect.Effect<Credits | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<Credits>`WITH facts AS (
+        SELECT cost FROM model_usage WHERE account_id = ${accountId} AND width = 'day'
+        UNION ALL SELECT cost FROM (${unrolled(sql, accountId)}) AS live
+      )
+      SELECT b.posted + COALESCE(p.posted, 0) AS posted, (SELECT COALESCE(total(cost), 0) FROM facts) AS used
+      FROM balance b LEFT JOIN play_balance p ON p.account_id = b.account_id WHERE b.account_id = ${accountId}`,
+    (rows) => rows[0]
+  )
+
 /** A key as its holder may see it, with the account's balance in nano-USD. */
 export interface KeyFacts {
   readonly id: string

@@ -57,7 +57,12 @@ describe("the wire", () => {
       perRequestUsd: 0,
       perUnitUsd: null,
       listPerUnitUsd: null,
-      promotion: null
+      promotion: null,
+      prompt: "0.000003",
+      completion: "0.000015",
+      request: "0",
+      input_cache_read: "0.0000003",
+      input_cache_write: "0.00000375"
     })
     assert.deepStrictEqual(
       providers.map((one) => one.role),

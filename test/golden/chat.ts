@@ -120,6 +120,7 @@ const fold = (events: ReadonlyArray<WireEvent>): Json => {
   return {
     ...last,
     object: "chat.completion",
+    system_fingerprint: null,
     choices: [
       {
         index: 0,

@@ -98,6 +98,8 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["requests.get", read(`/requests/${request}`)],
     ["usage", read("/usage?period=7d")],
     ["key", read("/key")],
+    ["credits", read("/credits")],
+    ["generation", read(`/generation?id=${request}`)],
     ["webhooks.create", write("/webhooks", hook)],
     ["webhooks.list", read("/webhooks")],
     ["webhooks.get", read(`/webhooks/${webhook}`)],

@@ -45,7 +45,8 @@ const stableText = (text: string): string =>
     .replace(/^(svc_[a-z]{2}_)[\w-]{4}$/, "$1EXAM")
     .replace(/\b(preset|spare)-[0-9a-f]{8}\b/g, "$1-01234567")
     .replace(/\b(whsec_)[\w+/=]{20,}/g, "$1RVhBTVBMRQ==")
-    .replace(/\b(req_|msg_|resp_|chatcmpl-)?[0-9A-HJKMNP-TV-Z]{26}\b/g, "$101K5EXAMP0000000000000000A")
+    .replace(/\b(req_|msg_|resp_|chatcmpl-)?[0-9A-HJKMNP-TV-Z]{26}(?=\b|_)/g, "$101K5EXAMP0000000000000000A")
+    .replace(/\btxn_[0-9a-f]{16}\b/g, "txn_0123456789abcdef")
     .replace(/(?<![0-9a-f])[0-9a-f]{24,64}(?![0-9a-f])/g, (id) => HEX.slice(0, id.length))
     .replace(/http:\/\/(127\.0\.0\.1|localhost):\d+/g, "http://127.0.0.1:8787")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "2026-09-21T14:13:20.000Z")
@@ -68,7 +69,7 @@ const isRandom = (name: string, text: string): boolean =>
   name === "code" ? /^\d{6}$/.test(text) : Object.hasOwn(texts, name)
 
 /** Members whose numbers are durations or depend on what a run did before. */
-const VARIES = /_ms$|latency|throughput|uptime|success_rate/i
+const VARIES = /_ms$|Ms$|latency|throughput|uptime|success_rate/i
 
 const isTime = (value: number): boolean => value > 1_700_000_000 && value < 1_900_000_000
 

@@ -17,6 +17,12 @@ export const usageOf = (usage: TokenUsage): ChatCompletion["usage"] => ({
   completion_tokens_details: { reasoning_tokens: usage.reasoning }
 })
 
+/** Usage with its charge. */
+export const paidUsageOf = ({ cost, usage }: Pick<Answer, "cost" | "usage">): ChatCompletion["usage"] => ({
+  ...usageOf(usage),
+  cost: usdFromNano(cost)
+})
+
 /** The additional facts of an answer: in the body of a complete one, on the last frame of a stream. */
 export const extrasOf = (answer: Answer) => ({
   cost_usd: usdFromNano(answer.cost),
@@ -85,7 +91,8 @@ export const encodeCompletion = (answer: Answer): ChatCompletion => {
         logprobs: logprobsOf(output.logprobs)
       }
     ],
-    usage: usageOf(answer.usage),
+    usage: paidUsageOf(answer),
+    system_fingerprint: null,
     ...extrasOf(answer)
   }
 }

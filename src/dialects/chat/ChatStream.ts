@@ -6,7 +6,7 @@ import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { Answer } from "../../inference/Answer.ts"
 import type { StreamItem } from "../../inference/StreamFlow.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
-import { completionId, detailOf, extrasOf, logprobsOf, usageOf } from "./ChatEncode.ts"
+import { completionId, detailOf, extrasOf, logprobsOf, paidUsageOf } from "./ChatEncode.ts"
 
 type Delta = ChatCompletionChunk["choices"][number]["delta"]
 
@@ -119,7 +119,7 @@ export class ChatStreamEncoder implements StreamEncoder {
 
   #end(answer: Answer): string {
     const finish = answer.output.finish ?? "stop"
-    const last = { usage: usageOf(answer.usage), ...extrasOf(answer) }
+    const last = { usage: paidUsageOf(answer), ...extrasOf(answer) }
     const stopped = finishing(finish)
     const finished = this.#frame(this.#started ? stopped : this.#choice({}, finish))
     return `${finished}${this.#frame(this.#includeUsage ? "" : stopped, `,${JSON.stringify(last).slice(1, -1)}`)}${DONE}`

@@ -52,6 +52,7 @@ import { layer as messages } from "../handlers/Messages.ts"
 import { layer as models } from "../handlers/Models.ts"
 import { observe } from "./Observed.ts"
 import { layer as ownerAccess } from "./OwnerAccess.ts"
+import { layer as openrouter } from "../handlers/OpenRouter.ts"
 import { layer as payments } from "../handlers/Payments.ts"
 import { layer as rerank } from "../handlers/Rerank.ts"
 import { layer as requests } from "../handlers/Requests.ts"
@@ -246,6 +247,7 @@ const routes = Layer.mergeAll(
         usage,
         webhooks,
         models,
+        openrouter,
         managementKeys,
         managementProjects,
         managementPresets,

@@ -28,8 +28,10 @@ describe("a whole answer", () => {
         completion_tokens: 5,
         total_tokens: 15,
         prompt_tokens_details: { cached_tokens: 2, cache_creation_tokens: 1 },
-        completion_tokens_details: { reasoning_tokens: 3 }
+        completion_tokens_details: { reasoning_tokens: 3 },
+        cost: 0.001234567
       },
+      system_fingerprint: null,
       cost_usd: 0.001234567,
       request_id: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV",
       provider: "openai",

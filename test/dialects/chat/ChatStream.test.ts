@@ -32,7 +32,7 @@ const HEAD =
   'data: {"id":"chatcmpl-01ARZ3NDEKTSV4RRFFQ69G5FAV","object":"chat.completion.chunk","created":1700000000,"model":"gpt-4o",'
 const REST =
   ',"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":2,' +
-  '"cache_creation_tokens":1},"completion_tokens_details":{"reasoning_tokens":3}},"cost_usd":0.001234567,' +
+  '"cache_creation_tokens":1},"completion_tokens_details":{"reasoning_tokens":3},"cost":0.001234567},"cost_usd":0.001234567,' +
   '"request_id":"req_01ARZ3NDEKTSV4RRFFQ69G5FAV","provider":"openai","resolved_model":"gpt-4o","routing":' +
   `${JSON.stringify(answerWith({}).routing)}}\n\n`
 const DONE = "data: [DONE]\n\n"
