@@ -1,6 +1,9 @@
 /** Audio and images as a program that others wrote decodes them: FFmpeg, where the machine has it. */
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 
 const has = (program: string): boolean => spawnSync(program, ["-version"], { stdio: "ignore" }).status === 0
 
@@ -24,7 +27,7 @@ export interface Decoded {
 const inputOf = (format: string): ReadonlyArray<string> =>
   format === "pcm" ? ["-f", "s16le", "-ar", "24000", "-ac", "1"] : []
 
-const run = (program: string, args: ReadonlyArray<string>, input: Uint8Array): Buffer => {
+const run = (program: string, args: ReadonlyArray<string>, input?: Uint8Array): Buffer => {
   const { status, stderr, stdout } = spawnSync(program, [...args], { input, maxBuffer: 256 * 1024 * 1024 })
   const said = stderr.toString().trim()
   if (status !== 0 || said !== "") throw new Error(`${program} ${args.join(" ")}: ${said}`)
@@ -77,20 +80,27 @@ export interface DecodedVideo {
   readonly frames: ReadonlyArray<Uint8Array>
 }
 
-/** What is to be seen in a video file, and what it holds; dies of whatever the decoder minds. */
+/** What is to be seen in a video file, and what it holds; dies of whatever the decoder minds. It is decoded from a file, to seek in. */
 export const decodedVideo = (file: Uint8Array): Effect.Effect<DecodedVideo> =>
   Effect.sync(() => {
-    const entries = ["-show_entries", "stream=codec_name,width,height,duration", "-of", "json"]
-    const said = JSON.parse(run("ffprobe", ["-v", "error", ...entries, "-i", "pipe:0"], file).toString())
-    // All of it is decoded, sound included, before some of it is looked at.
-    run("ffmpeg", ["-v", "error", "-i", "pipe:0", "-f", "null", "-"], file)
-    const looked = ["-vf", "fps=1", "-f", "rawvideo", "-pix_fmt", "gray", "-"]
-    const gray = run("ffmpeg", ["-v", "error", "-i", "pipe:0", ...looked], file)
-    const codecs: ReadonlyArray<string> = said.streams.map((stream: { codec_name: string }) => stream.codec_name)
-    const [{ duration, height, width }] = said.streams
-    const size = width * height
-    const frames = Array.from({ length: Math.floor(gray.length / size) }, (_, at) =>
-      gray.subarray(at * size, (at + 1) * size)
-    )
-    return { codecs, width, height, seconds: Number(duration), frames }
+    const directory = mkdtempSync(join(tmpdir(), "tollgate-video-"))
+    try {
+      const path = join(directory, "clip.mp4")
+      writeFileSync(path, file)
+      const entries = ["-show_entries", "stream=codec_name,width,height,duration", "-of", "json"]
+      const said = JSON.parse(run("ffprobe", ["-v", "error", ...entries, "-i", path]).toString())
+      // All of it is decoded before some of it is looked at.
+      run("ffmpeg", ["-v", "error", "-i", path, "-f", "null", "-"])
+      const looked = ["-vf", "fps=1", "-f", "rawvideo", "-pix_fmt", "gray", "-"]
+      const gray = run("ffmpeg", ["-v", "error", "-i", path, ...looked])
+      const codecs: ReadonlyArray<string> = said.streams.map((stream: { codec_name: string }) => stream.codec_name)
+      const [{ duration, height, width }] = said.streams
+      const size = width * height
+      const frames = Array.from({ length: Math.floor(gray.length / size) }, (_, at) =>
+        gray.subarray(at * size, (at + 1) * size)
+      )
+      return { codecs, width, height, seconds: Number(duration), frames }
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
   })

@@ -2,7 +2,6 @@
 import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import type { Resvg as Renderer } from "@resvg/resvg-wasm"
-import { imageTypeOf } from "../../domain/ImageType.ts"
 
 /** The content of a picture. The same drawing always has the same pixels. */
 export interface Drawing {
@@ -13,10 +12,6 @@ export interface Drawing {
   readonly lines: ReadonlyArray<string>
   /** A 32-bit number that determines the colours. */
   readonly seed: number
-  /** How far a ball has rolled along the lower edge, from 0 to 1. Absent: no ball. */
-  readonly phase?: number | undefined
-  /** A PNG, JPEG or GIF image shown above the text. */
-  readonly picture?: Uint8Array | undefined
   /** Omits the background. */
   readonly transparent?: boolean | undefined
 }
@@ -107,15 +102,6 @@ const fitted = (lines: ReadonlyArray<string>, columns: number, rows: number): Re
   return [...all.slice(0, rows - 1), `${last.join("")}…`]
 }
 
-const pictureOf = ({ picture, width }: Drawing, margin: number, height: number): string => {
-  const type = picture === undefined ? undefined : imageTypeOf(picture)
-  if (picture === undefined || type === undefined) return ""
-  const { buffer, byteLength, byteOffset } = picture
-  const data = Buffer.from(buffer, byteOffset, byteLength).toString("base64")
-  const place = `x="${margin}" y="${margin}" width="${width - 2 * margin}" height="${height}"`
-  return `<image ${place} href="data:${type};base64,${data}"/>`
-}
-
 const groundOf = ({ height, seed, transparent, width }: Drawing): string => {
   if (transparent === true) return ""
   const hue = seed % 360
@@ -132,32 +118,21 @@ const groundOf = ({ height, seed, transparent, width }: Drawing): string => {
   ].join("")
 }
 
-const ballOf = ({ height, phase, width }: Drawing): string => {
-  if (phase === undefined) return ""
-  const radius = Math.min(width, height) / 20
-  return `<circle cx="${radius + phase * (width - 2 * radius)}" cy="${height - radius}" r="${radius}" fill="white"/>`
-}
-
 const svgOf = (drawing: Drawing): string => {
   const { height, lines, transparent, width } = drawing
   const margin = Math.min(width, height) / 20
   const size = Math.max(6, Math.min(width, height) / 24)
-  const shown = drawing.picture === undefined ? 0 : height * 0.6
-  const top = margin + shown
-  // The bottom is reserved for the ball.
-  const rows = Math.max(1, Math.floor((height - top - 2 * margin) / (size * LINE_HEIGHT)))
+  const rows = Math.max(1, Math.floor((height - 2 * margin) / (size * LINE_HEIGHT)))
   const columns = Math.max(1, Math.floor((width - 2 * margin) / (size * LETTER_WIDTH)))
   const text = fitted(lines, columns, rows).map(
-    (line, row) => `<text x="${margin}" y="${top + size * (1 + row * LINE_HEIGHT)}">${asXml(line)}</text>`
+    (line, row) => `<text x="${margin}" y="${margin + size * (1 + row * LINE_HEIGHT)}">${asXml(line)}</text>`
   )
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`,
     groundOf(drawing),
-    pictureOf(drawing, margin, shown - margin / 2),
     `<g font-family="${MONO}" font-size="${size}" fill="${transparent === true ? "#888" : "white"}">`,
     ...text,
     "</g>",
-    ballOf(drawing),
     "</svg>"
   ].join("")
 }

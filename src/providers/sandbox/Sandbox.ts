@@ -1,13 +1,13 @@
-import { Clock, Effect, Result } from "effect"
+import { Clock, Effect } from "effect"
 import { finishEvent, type Output, OutputFold, type OutputEvent } from "../../domain/Output.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
 import { type Answer, answerOf } from "./Answer.ts"
-import { draw } from "./Draw.ts"
-import { makeFilm } from "./Film.ts"
+import { draw } from "./Images.ts"
 import { makeRetrieval } from "./Retrieval.ts"
 import { search } from "./Search.ts"
-import { speak } from "./Speak.ts"
-import { faultAtOnce, noSteering, parseSteering, type Steering, steeringOf } from "./Steering.ts"
+import { speak } from "./Speech.ts"
+import { faultAtOnce, type Steering, steeringOf } from "./Steering.ts"
+import { makeVideos } from "./Videos.ts"
 
 /**
  * The deterministic double of the provider with this id. It enforces the time limits of its call by Effect's clock, reports the usage
@@ -22,7 +22,7 @@ export const makeSandbox = (id: string): Provider => ({
   ...makeRetrieval(id),
   speak: (call, work) => speak(id, call, work),
   draw: (call, work) => draw(id, call, work),
-  ...makeFilm(id),
+  ...makeVideos(id),
   search: (call, work) => search(id, call, work)
 })
 
@@ -41,9 +41,7 @@ interface Play {
 
 const begin = Effect.fnUntraced(function* (id: string, call: ChatCall) {
   const fail = (fault: ProviderFault) => Effect.fail(new ProviderError({ provider: id, fault }))
-  const read = call.steering === undefined ? Result.succeed(noSteering) : parseSteering(call.steering)
-  if (Result.isFailure(read)) return yield* fail({ _tag: "Refused", status: 400, detail: read.failure[0].message })
-  const steering = steeringOf(id, read.success)
+  const steering = yield* steeringOf(id, call.steering)
   const answer = answerOf(call, steering)
   const stops = steering.fault === "stall" || steering.fault === "break"
   const play: Play = {

@@ -1,6 +1,6 @@
-import { Result } from "effect"
+import { Effect, Result } from "effect"
 import type { FieldProblem } from "../../domain/Failure.ts"
-import type { ProviderFault } from "../Provider.ts"
+import { ProviderError, type ProviderFault } from "../Provider.ts"
 
 const FAULTS = [
   "slow",
@@ -37,7 +37,7 @@ export interface Steering {
 }
 
 /** A double without steering. */
-export const noSteering: Steering = {
+const noSteering: Steering = {
   fault: undefined,
   after: undefined,
   provider: undefined,
@@ -51,11 +51,21 @@ export const noSteering: Steering = {
   images: undefined
 }
 
-/** The part of a steering that applies to the double with this id. */
-export const steeringOf = (id: string, steering: Steering): Steering =>
-  steering.provider === undefined || steering.provider === id
-    ? steering
-    : { ...steering, fault: undefined, latencyMs: undefined, chunkMs: 0, usageHeld: false, images: undefined }
+/** The part of the header that applies to the double with this id. An invalid header is a refused request. */
+export const steeringOf = (id: string, header: string | undefined): Effect.Effect<Steering, ProviderError> => {
+  if (header === undefined) return Effect.succeed(noSteering)
+  const read = parseSteering(header)
+  if (Result.isFailure(read)) {
+    const fault: ProviderFault = { _tag: "Refused", status: 400, detail: read.failure[0].message }
+    return Effect.fail(new ProviderError({ provider: id, fault }))
+  }
+  const steering = read.success
+  return Effect.succeed(
+    steering.provider === undefined || steering.provider === id
+      ? steering
+      : { ...steering, fault: undefined, latencyMs: undefined, chunkMs: 0, usageHeld: false, images: undefined }
+  )
+}
 
 /** The fault that replaces the whole answer. */
 export const faultAtOnce = ({ fault }: Steering): ProviderFault | undefined => {

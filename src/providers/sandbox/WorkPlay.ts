@@ -1,8 +1,8 @@
 /** The behaviour of the sandbox's doubles for work other than chat. */
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import { ProviderError, type ProviderFault } from "../Provider.ts"
 import type { WorkCall } from "../Work.ts"
-import { faultAtOnce, noSteering, parseSteering, type Steering, steeringOf } from "./Steering.ts"
+import { faultAtOnce, type Steering, steeringOf } from "./Steering.ts"
 
 const SLOW_MS = 2_000
 
@@ -14,25 +14,23 @@ export const playWork = <A>(
   id: string,
   { clocks, steering: header }: WorkCall,
   answer: (steering: Steering) => Effect.Effect<A, ProviderError>
-): Effect.Effect<A, ProviderError> => {
-  const fail = (fault: ProviderFault) => Effect.fail(new ProviderError({ provider: id, fault }))
-  const read = header === undefined ? Result.succeed(noSteering) : parseSteering(header)
-  if (Result.isFailure(read)) return fail({ _tag: "Refused", status: 400, detail: read.failure[0].message })
-  const steering = steeringOf(id, read.success)
-  const { fault } = steering
-  const latency = fault === "stall" ? Infinity : (steering.latencyMs ?? (fault === "slow" ? SLOW_MS : 0))
-  const outcome = () => {
-    const failed =
-      fault === "break"
-        ? ({ _tag: "Broken", detail: "a simulated loss of the connection" } as const)
-        : faultAtOnce(steering)
-    return failed === undefined ? answer(steering) : fail(failed)
-  }
-  if (latency === 0) return Effect.suspend(outcome)
-  const { answer: own, totalMs } = clocks
-  const most = Math.min(totalMs, own?.ms ?? totalMs)
-  const clock = own !== undefined && own.ms < totalMs ? own.clock : "total"
-  return latency < most
-    ? Effect.andThen(Effect.sleep(latency), Effect.suspend(outcome))
-    : Effect.andThen(Effect.sleep(most), fail({ _tag: "TimedOut", clock }))
-}
+): Effect.Effect<A, ProviderError> =>
+  Effect.flatMap(steeringOf(id, header), (steering) => {
+    const fail = (fault: ProviderFault) => Effect.fail(new ProviderError({ provider: id, fault }))
+    const { fault } = steering
+    const latency = fault === "stall" ? Infinity : (steering.latencyMs ?? (fault === "slow" ? SLOW_MS : 0))
+    const outcome = () => {
+      const failed =
+        fault === "break"
+          ? ({ _tag: "Broken", detail: "a simulated loss of the connection" } as const)
+          : faultAtOnce(steering)
+      return failed === undefined ? answer(steering) : fail(failed)
+    }
+    if (latency === 0) return outcome()
+    const { answer: own, totalMs } = clocks
+    const most = Math.min(totalMs, own?.ms ?? totalMs)
+    const clock = own !== undefined && own.ms < totalMs ? own.clock : "total"
+    return latency < most
+      ? Effect.andThen(Effect.sleep(latency), Effect.suspend(outcome))
+      : Effect.andThen(Effect.sleep(most), fail({ _tag: "TimedOut", clock }))
+  })

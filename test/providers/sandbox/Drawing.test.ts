@@ -20,12 +20,10 @@ describe("drawRgba", () => {
     assert.strictEqual(differing(first, await drawRgba(drawing)), 0)
   })
 
-  it("shows the text, the seed and the phase", async () => {
+  it("shows the text and the seed", async () => {
     const bare = await drawRgba({ ...drawing, lines: [] })
     assert.isAbove(differing(bare, await drawRgba(drawing)), 100)
     assert.isAbove(differing(bare, await drawRgba({ ...drawing, lines: [], seed: 8_000_000 })), 10_000)
-    const start = await drawRgba({ ...drawing, phase: 0 })
-    assert.isAbove(differing(start, await drawRgba({ ...drawing, phase: 1 })), 500)
   })
 
   it("writes letters of many scripts, each in its own way", async () => {
@@ -58,11 +56,7 @@ describe("drawRgba", () => {
 })
 
 describe("drawPng", () => {
-  it("makes a PNG, and shows another picture in it", async () => {
-    const picture = await drawPng({ width: 64, height: 64, lines: [], seed: 99 })
-    assert.strictEqual(imageTypeOf(picture), "image/png")
-    const without = await drawRgba({ ...drawing, lines: [] })
-    const withIt = await drawRgba({ ...drawing, lines: [], picture })
-    assert.isAbove(differing(without, withIt), 5_000)
+  it("makes a PNG", async () => {
+    assert.strictEqual(imageTypeOf(await drawPng(drawing)), "image/png")
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { noSteering, parseSteering, type Steering } from "../../../src/providers/sandbox/Steering.ts"
+import { parseSteering, type Steering } from "../../../src/providers/sandbox/Steering.ts"
 
 const problems = (header: string) => {
   const result = parseSteering(header)
@@ -8,8 +8,9 @@ const problems = (header: string) => {
 }
 
 describe("parseSteering", () => {
+  const noSteering = Result.getOrThrow(parseSteering(""))
+
   const good: ReadonlyArray<readonly [string, Partial<Steering>]> = [
-    ["", {}],
     ["  ", {}],
     ...(
       ["slow", "stall", "break", "empty", "rate_limit", "error", "malformed", "wrong_usage", "no_usage"] as const

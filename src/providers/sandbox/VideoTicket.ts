@@ -11,38 +11,35 @@ export interface Scene {
   /** A whole number. */
   readonly seconds: number
   readonly lines: ReadonlyArray<string>
-  /** A 32-bit number that determines the colours and the tone. */
+  /** A 32-bit number that determines the colours. */
   readonly seed: number
-  readonly audio: boolean
-  /** A PNG in base64, shown above the text. */
-  readonly picture: string | undefined
 }
 
 /** How a submitted job fails. */
-export type FilmFault = "stall" | "break" | "malformed" | "empty"
+export type VideoFault = "stall" | "break" | "malformed" | "empty"
 
-export interface FilmJob {
+export interface VideoJob {
   /** When it was submitted, in Unix milliseconds. */
   readonly takenAt: number
   /** The duration of the job, in milliseconds. */
   readonly ms: number
-  readonly fault: FilmFault | undefined
+  readonly fault: VideoFault | undefined
   readonly scene: Scene
 }
 
 /** The progress of a job, without its result. */
-export type FilmProgress =
+export type VideoProgress =
   | { readonly _tag: "Queued" }
   | { readonly _tag: "Processing"; readonly progress: number }
   | { readonly _tag: "Ended" }
 
-export const ticketOf = (job: FilmJob): string => Buffer.from(JSON.stringify(job)).toString("base64url")
+export const ticketOf = (job: VideoJob): string => Buffer.from(JSON.stringify(job)).toString("base64url")
 
 /** The job of a ticket; undefined for a ticket that the sandbox did not make. */
-export const jobOf = (ticket: string): FilmJob | undefined => {
+export const jobOf = (ticket: string): VideoJob | undefined => {
   const job = objectOf(parsed(Buffer.from(ticket, "base64url")))
   return typeof job?.["takenAt"] === "number" && objectOf(job["scene"]) !== undefined
-    ? (job as unknown as FilmJob)
+    ? (job as unknown as VideoJob)
     : undefined
 }
 
@@ -53,7 +50,7 @@ const WAITING = 0.1
 const STALLED_AT = 50
 
 /** The progress of a job at `now`, in Unix milliseconds. */
-export const progressAt = ({ fault, ms, takenAt }: FilmJob, now: number): FilmProgress => {
+export const progressAt = ({ fault, ms, takenAt }: VideoJob, now: number): VideoProgress => {
   const done = ms === 0 ? 1 : Math.max(0, now - takenAt) / ms
   if (done >= 1 && fault !== "stall") return { _tag: "Ended" }
   if (done < WAITING) return { _tag: "Queued" }

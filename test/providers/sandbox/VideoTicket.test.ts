@@ -1,24 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
-  type FilmFault,
-  type FilmJob,
+  type VideoFault,
+  type VideoJob,
   jobOf,
   progressAt,
   type Scene,
   ticketOf
-} from "../../../src/providers/sandbox/FilmTicket.ts"
+} from "../../../src/providers/sandbox/VideoTicket.ts"
 
 const scene: Scene = {
   width: 640,
   height: 360,
   seconds: 4,
   lines: ["Grüße 😀", "\u0000\uD800"],
-  seed: 7,
-  audio: false,
-  picture: undefined
+  seed: 7
 }
 
-const job = (fault?: FilmFault, ms = 1_000): FilmJob => ({ takenAt: 5_000, ms, fault, scene })
+const job = (fault?: VideoFault, ms = 1_000): VideoJob => ({ takenAt: 5_000, ms, fault, scene })
 
 describe("a ticket of the sandbox's", () => {
   it("contains the whole job, in URL-safe characters", () => {

@@ -1,0 +1,13 @@
+/** The thread that draws the sandbox's images and clips. It posts the bytes of each. */
+import { parentPort, workerData } from "node:worker_threads"
+import { clipOf } from "./Clip.ts"
+import { drawPng } from "./Drawing.ts"
+import type { StudioWork } from "./Studio.ts"
+
+const work = workerData as StudioWork
+
+const files = "scene" in work ? [clipOf(work.scene)] : work.drawings.map(drawPng)
+for (const file of files) {
+  const bytes = await file
+  parentPort?.postMessage(bytes, [])
+}
