@@ -120,7 +120,8 @@ export class MessagesAccess extends HttpApiMiddleware.Service<MessagesAccess, { 
 ) {}
 
 /**
- * Requires an inference key (`svc_sk_…`) as a bearer token, or the session of an owner. A request with a bearer token ignores its cookie.
+ * Requires an inference key (`svc_sk_…`) as a bearer token, or the session of an owner, which reads what the keys of the account made
+ * and ends it, and creates nothing that costs money. A request with a bearer token ignores its cookie.
  * `InferenceAccess` describes how keys are admitted, `OwnerAccess` describes sessions. The requests of sessions count against
  * `console_reads` and `console_writes`, and caches must not store their responses.
  */

@@ -19,7 +19,9 @@ const record = {
   verified: Schema.Boolean,
   last2: Schema.String,
   /** The starter credit for the number: $0.50, once per account and once per number. */
-  starter_credit_usd: Usd
+  starter_credit_usd: Usd,
+  /** The code that was sent, only from a sandbox without Twilio. The credit for such a code is simulated money. */
+  sandbox_code: Schema.optionalKey(SentCode)
 }
 
 /** The phone number of an account. The service stores its last two digits. */

@@ -34,7 +34,9 @@ export const SignInSent = Schema.Struct({
   /** Must be sent with the code. The code is useless without it. */
   sign_in_id: SignInId,
   /** How long the code is valid, in seconds. */
-  expires_in: Schema.Int
+  expires_in: Schema.Int,
+  /** The code itself, only from a sandbox without a mail server. Every client that reaches such a sandbox can sign in as any address. */
+  sandbox_code: Schema.optionalKey(SentCode)
 }).annotate({ identifier: "SignInSent" })
 export type SignInSent = typeof SignInSent.Type
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { InferenceAccess } from "../Access.ts"
+import { AccountAccess, InferenceAccess } from "../Access.ts"
 import { Count, integer, storable, textOf } from "../Bounds.ts"
 import { ConflictError, IdempotencyError, InsufficientCreditsError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
@@ -111,26 +111,30 @@ const params = { batch_id: Schema.String }
 const free = { limit: "default", charge: "free" } as const
 
 /** Batches that run in the background. */
-export class BatchesGroup extends HttpApiGroup.make("batches")
-  .add(
-    HttpApiEndpoint.post("createBatch", "/batches", {
-      headers: idempotency,
-      payload: NewBatch,
-      success: BatchObject,
-      error: [ConflictError, IdempotencyError, InsufficientCreditsError]
-    }).annotateMerge(operation("batches.create", "Run the requests of a file in the background", free)),
-    HttpApiEndpoint.get("listBatches", "/batches", { query: BatchQuery, success: BatchPage }).annotateMerge(
-      operation("batches.list", "List batches, newest first", free)
-    ),
-    HttpApiEndpoint.get("getBatch", "/batches/:batch_id", {
-      params,
-      success: BatchObject,
-      error: NotFoundError
-    }).annotateMerge(operation("batches.get", "Retrieve a batch", free)),
-    HttpApiEndpoint.post("cancelBatch", "/batches/:batch_id/cancel", {
-      params,
-      success: BatchObject,
-      error: NotFoundError
-    }).annotateMerge(operation("batches.cancel", "Cancel a batch; running requests finish", free))
-  )
-  .middleware(InferenceAccess) {}
+export class BatchesGroup extends HttpApiGroup.make("batches").add(
+  HttpApiEndpoint.post("createBatch", "/batches", {
+    headers: idempotency,
+    payload: NewBatch,
+    success: BatchObject,
+    error: [ConflictError, IdempotencyError, InsufficientCreditsError]
+  })
+    .annotateMerge(operation("batches.create", "Run the requests of a file in the background", free))
+    .middleware(InferenceAccess),
+  HttpApiEndpoint.get("listBatches", "/batches", { query: BatchQuery, success: BatchPage })
+    .annotateMerge(operation("batches.list", "List batches, newest first", free))
+    .middleware(AccountAccess),
+  HttpApiEndpoint.get("getBatch", "/batches/:batch_id", {
+    params,
+    success: BatchObject,
+    error: NotFoundError
+  })
+    .annotateMerge(operation("batches.get", "Retrieve a batch", free))
+    .middleware(AccountAccess),
+  HttpApiEndpoint.post("cancelBatch", "/batches/:batch_id/cancel", {
+    params,
+    success: BatchObject,
+    error: NotFoundError
+  })
+    .annotateMerge(operation("batches.cancel", "Cancel a batch; running requests finish", free))
+    .middleware(AccountAccess)
+) {}

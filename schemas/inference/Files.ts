@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { InferenceAccess } from "../Access.ts"
+import { AccountAccess, InferenceAccess } from "../Access.ts"
 import { Count } from "../Bounds.ts"
 import { InsufficientCreditsError, NotFoundError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
@@ -68,32 +68,38 @@ const params = { file_id: Schema.String }
 const free = { limit: "default", charge: "free" } as const
 
 /** Input and output files of batches. */
-export class FilesGroup extends HttpApiGroup.make("files")
-  .add(
-    HttpApiEndpoint.post("createFile", "/files", {
-      payload: NewFile.pipe(HttpApiSchema.asMultipart()),
-      success: FileObject,
-      error: InsufficientCreditsError
-    }).annotateMerge(operation("files.create", "Upload the input of a batch", free)),
-    HttpApiEndpoint.get("listFiles", "/files", { query: FilePage, success: FileList }).annotateMerge(
-      operation("files.list", "List batch files, newest first by default", free)
-    ),
-    HttpApiEndpoint.get("getFile", "/files/:file_id", {
-      params,
-      success: FileObject,
-      error: NotFoundError
-    }).annotateMerge(operation("files.get", "Retrieve a file's metadata", free)),
-    HttpApiEndpoint.get("fileContent", "/files/:file_id/content", {
-      params,
-      success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "application/jsonl" })).annotate({
-        description: "The file: one JSON object per line."
-      }),
-      error: NotFoundError
-    }).annotateMerge(operation("files.content", "Retrieve the content of a file", free)),
-    HttpApiEndpoint.delete("deleteFile", "/files/:file_id", {
-      params,
-      success: FileDeleted,
-      error: NotFoundError
-    }).annotateMerge(operation("files.delete", "Delete a file", free))
-  )
-  .middleware(InferenceAccess) {}
+export class FilesGroup extends HttpApiGroup.make("files").add(
+  HttpApiEndpoint.post("createFile", "/files", {
+    payload: NewFile.pipe(HttpApiSchema.asMultipart()),
+    success: FileObject,
+    error: InsufficientCreditsError
+  })
+    .annotateMerge(operation("files.create", "Upload the input of a batch", free))
+    .middleware(InferenceAccess),
+  HttpApiEndpoint.get("listFiles", "/files", { query: FilePage, success: FileList })
+    .annotateMerge(operation("files.list", "List batch files, newest first by default", free))
+    .middleware(AccountAccess),
+  HttpApiEndpoint.get("getFile", "/files/:file_id", {
+    params,
+    success: FileObject,
+    error: NotFoundError
+  })
+    .annotateMerge(operation("files.get", "Retrieve a file's metadata", free))
+    .middleware(AccountAccess),
+  HttpApiEndpoint.get("fileContent", "/files/:file_id/content", {
+    params,
+    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "application/jsonl" })).annotate({
+      description: "The file: one JSON object per line."
+    }),
+    error: NotFoundError
+  })
+    .annotateMerge(operation("files.content", "Retrieve the content of a file", free))
+    .middleware(AccountAccess),
+  HttpApiEndpoint.delete("deleteFile", "/files/:file_id", {
+    params,
+    success: FileDeleted,
+    error: NotFoundError
+  })
+    .annotateMerge(operation("files.delete", "Delete a file", free))
+    .middleware(AccountAccess)
+) {}

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { InferenceAccess, LegacyAccess, LegacyEnvelope } from "../Access.ts"
+import { AccountAccess, InferenceAccess, LegacyAccess, LegacyEnvelope } from "../Access.ts"
 import { integer, sized, storable, textOf, Usd } from "../Bounds.ts"
 import { NotFoundError, UpstreamError } from "../Errors.ts"
 import { ModelString, RequestId, ResourceId } from "../Ids.ts"
@@ -13,6 +13,7 @@ import {
   LegacyUpstreamError
 } from "../LegacyErrors.ts"
 import { operation } from "../Operation.ts"
+import { Limit } from "../Page.ts"
 import { BalanceWarning } from "../Routing.ts"
 import { idempotency, paidErrors } from "./ChatGroup.ts"
 
@@ -81,6 +82,22 @@ const jobFields = {
 export const VideoJob = Schema.Struct(jobFields).annotate({ identifier: "VideoJob" })
 export type VideoJob = typeof VideoJob.Type
 
+/** One page of video jobs, newest first by default. `last_id` is the `after` of the next page. */
+export const VideoPage = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(VideoJob),
+  first_id: Schema.NullOr(ResourceId),
+  last_id: Schema.NullOr(ResourceId),
+  has_more: Schema.Boolean
+}).annotate({ identifier: "VideoPage" })
+
+/** The videos to list. */
+export const VideoQuery = {
+  limit: Schema.optionalKey(Limit),
+  after: Schema.optionalKey(ResourceId),
+  order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
+}
+
 /** The video job on the legacy routes, where its id has a second name. */
 export const LegacyVideoJob = Schema.Struct({ ...jobFields, job_id: ResourceId }).annotate({
   identifier: "LegacyVideoJob"
@@ -91,34 +108,41 @@ export type LegacyVideoJob = typeof LegacyVideoJob.Type
 const params = { id: Schema.String }
 
 /** Videos, which are made in the background. */
-export class VideosGroup extends HttpApiGroup.make("videos")
-  .add(
-    HttpApiEndpoint.post("createVideo", "/videos", {
-      headers: idempotency,
-      payload: VideoRequest,
-      success: VideoJob,
-      error: paidErrors
-    }).annotateMerge(operation("videos.create", "Submit a video", { limit: "video", charge: "seconds" })),
-    HttpApiEndpoint.get("getVideo", "/videos/:id", {
-      params,
-      success: VideoJob,
-      error: [NotFoundError, UpstreamError]
-    }).annotateMerge(
-      operation("videos.get", "Retrieve a video job", { limit: "default", charge: "free", moves: true })
-    ),
-    HttpApiEndpoint.get("getVideoContent", "/videos/:id/content", {
-      params,
-      success: HttpApiSchema.Empty(302).annotate({ description: "`Location` is the address of the file." }),
-      error: [NotFoundError, UpstreamError]
-    }).annotateMerge(
+export class VideosGroup extends HttpApiGroup.make("videos").add(
+  HttpApiEndpoint.post("createVideo", "/videos", {
+    headers: idempotency,
+    payload: VideoRequest,
+    success: VideoJob,
+    error: paidErrors
+  })
+    .annotateMerge(operation("videos.create", "Submit a video", { limit: "video", charge: "seconds" }))
+    .middleware(InferenceAccess),
+  HttpApiEndpoint.get("listVideos", "/videos", { query: VideoQuery, success: VideoPage })
+    .annotateMerge(
+      operation("videos.list", "List video jobs, newest first by default", { limit: "default", charge: "free" })
+    )
+    .middleware(AccountAccess),
+  HttpApiEndpoint.get("getVideo", "/videos/:id", {
+    params,
+    success: VideoJob,
+    error: [NotFoundError, UpstreamError]
+  })
+    .annotateMerge(operation("videos.get", "Retrieve a video job", { limit: "default", charge: "free", moves: true }))
+    .middleware(AccountAccess),
+  HttpApiEndpoint.get("getVideoContent", "/videos/:id/content", {
+    params,
+    success: HttpApiSchema.Empty(302).annotate({ description: "`Location` is the address of the file." }),
+    error: [NotFoundError, UpstreamError]
+  })
+    .annotateMerge(
       operation("videos.content", "Redirect to the file of a completed video", {
         limit: "default",
         charge: "free",
         moves: true
       })
     )
-  )
-  .middleware(InferenceAccess) {}
+    .middleware(AccountAccess)
+) {}
 
 /** Older video routes that stay available. */
 export class LegacyVideosGroup extends HttpApiGroup.make("legacyVideos")

@@ -60,6 +60,14 @@ export interface Proof {
 /** Generates an ID of 128 random bits. A client that did not request the code cannot guess it. */
 const newSignInId = (): string => randomBytes(16).toString("base64url")
 
+/** A code that was sent. */
+export interface SentSignIn {
+  /** Must accompany the code. */
+  readonly signInId: string
+  /** The code itself, in a sandbox without a mail server, which only prints it. */
+  readonly printedCode?: string
+}
+
 /**
  * Signs owners in without passwords: the owner of an address is the person that can read its mail. Addresses are compared without
  * regard to case. A code works only for the client that requested it, so no other client can use up its guesses or replace it. No
@@ -69,11 +77,11 @@ export class SignIn extends Context.Service<
   SignIn,
   {
     /**
-     * Sends a code to an address without looking up an account, and returns the sign-in ID that must accompany the code. Fails with
+     * Sends a code to an address without looking up an account. Fails with
      * `RateLimitExceeded`, with `ServiceUnavailable` when mail cannot be sent, and with `ValidationError` when the address does not
      * accept mail.
      */
-    readonly request: (email: string, client: string) => Effect.Effect<string, Failure | Unavailable>
+    readonly request: (email: string, client: string) => Effect.Effect<SentSignIn, Failure | Unavailable>
     /**
      * Signs in with a code and creates the account if there is none. Fails with `InvalidCode`, whatever part of the proof is wrong,
      * and with `AccountSuspended` or `AccountClosed` after a right proof.
@@ -124,7 +132,7 @@ export class SignIn extends Context.Service<
             const signInId = newSignInId()
             const code = yield* codes.issue(subjectOf(email, signInId))
             yield* Effect.mapError(mail.send({ to: email, ...letterOf(code) }), ofMail)
-            return signInId
+            return mail.printed === true ? { signInId, printedCode: code } : { signInId }
           }),
         verify: ({ code, email: typed, signInId }, requestId, read) =>
           Effect.gen(function* () {

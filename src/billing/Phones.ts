@@ -28,6 +28,13 @@ export interface VerifiedPhone extends PhoneState {
   readonly last2: string
 }
 
+/** A code that was sent to a telephone. */
+export interface SentCode {
+  readonly last2: string
+  /** The code itself, in a sandbox without Twilio, which only prints it. */
+  readonly printedCode?: string
+}
+
 /** The account of a phone number, and the actor of the change. */
 export interface PhoneClaim {
   readonly accountId: string
@@ -49,7 +56,7 @@ export class Phones extends Context.Service<
     readonly begin: (
       claim: PhoneClaim,
       client: string
-    ) => Effect.Effect<Effect.Effect<string, SqlError.SqlError>, Failure | Unavailable>
+    ) => Effect.Effect<Effect.Effect<SentCode, SqlError.SqlError>, Failure | Unavailable>
     /**
      * Checks a code, and answers what makes the telephone the account's in a transaction of the caller's: with the credit, if the
      * number was given none before. Fails with `InvalidCode`, whatever is wrong with it, with `Conflict` where another telephone is
@@ -83,7 +90,7 @@ export class Phones extends Context.Service<
             const { accountId, actor } = claim
             if ((yield* storeErrors(phoneOf(sql, accountId))) !== undefined) return yield* verifiedBefore
             yield* codes.admit([all, ...sendsOf(claim, client, rateLimitScale)])
-            const { phone, reference } = yield* Effect.mapError(phones.begin(claim.phone), ofPhone)
+            const { phone, printedCode, reference } = yield* Effect.mapError(phones.begin(claim.phone), ofPhone)
             const last2 = phone.slice(-2)
             return Effect.gen(function* () {
               yield* codes.refer(subjectOf(claim), reference)
@@ -92,7 +99,7 @@ export class Phones extends Context.Service<
                 resource: { type: "account", id: accountId },
                 changes: { last2 }
               })
-              return last2
+              return printedCode === undefined ? { last2 } : { last2, printedCode }
             })
           }),
         verify: (asked, code) =>

@@ -1409,6 +1409,7 @@ export type PhoneResult = {
     readonly verified: boolean
     readonly last2: string
     readonly starter_credit_usd: number
+    readonly sandbox_code?: string
   }
 }
 
@@ -1462,6 +1463,8 @@ export type SignInSent = {
   readonly sign_in_id: string
   /** How long the code is valid, in seconds. */
   readonly expires_in: number
+  /** The code itself, only from a sandbox without a mail server. Every client that reaches such a sandbox can sign in as any address. */
+  readonly sandbox_code?: string
 }
 
 /** The email address that should receive a code. */
@@ -2746,6 +2749,15 @@ export type VideoJob = {
   readonly balance_warning?: BalanceWarning
 }
 
+/** One page of video jobs, newest first by default. `last_id` is the `after` of the next page. */
+export type VideoPage = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<VideoJob>
+  readonly first_id: ResourceId | null
+  readonly last_id: ResourceId | null
+  readonly has_more: boolean
+}
+
 /** The results, query by query. `cost_usd` is charged per query, and only on success. */
 export type SearchResponse = {
   readonly id: string
@@ -3628,6 +3640,15 @@ export interface Operations {
   readonly "videos.create": {
     readonly body: VideoRequest
     readonly answer: VideoJob
+  }
+  /** List video jobs, newest first by default */
+  readonly "videos.list": {
+    readonly query: {
+      readonly limit?: number
+      readonly after?: ResourceId
+      readonly order?: "asc" | "desc"
+    }
+    readonly answer: VideoPage
   }
   /** Retrieve a video job */
   readonly "videos.get": {

@@ -13,6 +13,7 @@ export const operations = {
   "images.generations": "POST /api/v1/images/generations keyed",
   search: "POST /api/v1/search keyed",
   "videos.create": "POST /api/v1/videos keyed",
+  "videos.list": "GET /api/v1/videos",
   "videos.get": "GET /api/v1/videos/{id}",
   "videos.content": "GET /api/v1/videos/{id}/content",
   batch: "POST /api/v1/batch keyed",

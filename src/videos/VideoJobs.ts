@@ -10,6 +10,7 @@ import {
   insertJob,
   jobById,
   jobOfRequest,
+  jobsOf,
   joinLine,
   lockProvider,
   type NewVideoJob,
@@ -21,6 +22,7 @@ import {
   unfinishedOf,
   type VideoEnd,
   type VideoGoing,
+  type VideoPage,
   type VideoRow
 } from "./VideoJobsSql.ts"
 
@@ -42,6 +44,8 @@ export class VideoJobs extends Context.Service<
   {
     readonly insert: (job: NewVideoJob) => Effect.Effect<VideoRow, SqlError.SqlError>
     readonly find: (id: string) => Effect.Effect<VideoRow | undefined, Unavailable>
+    /** One page of an account's jobs, in the order of their submission. */
+    readonly list: (accountId: string, page: VideoPage) => Effect.Effect<ReadonlyArray<VideoRow>, Unavailable>
     readonly ofRequest: (requestId: string) => Effect.Effect<VideoRow | undefined, Unavailable>
     /**
      * Takes a turn at a job for `forMs`. Returns undefined when the job has ended, another worker has a turn, or the job was polled
@@ -89,6 +93,7 @@ export class VideoJobs extends Context.Service<
               : Effect.succeed(row)
           ),
         find: (id) => storeErrors(jobById(sql, id)),
+        list: (accountId, page) => storeErrors(jobsOf(sql, accountId, page)),
         ofRequest: (requestId) => storeErrors(jobOfRequest(sql, requestId)),
         take: (id, how) => storeErrors(takeTurn(sql, id, how)),
         renew: ({ id, turn }, forMs) => storeErrors(renewTurn(sql, id, turn, forMs)),

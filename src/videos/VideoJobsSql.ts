@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { VideoError, VideoState, VideoWish } from "../domain/Video.ts"
-import { storableText } from "../platform/database/Sql.ts"
+import { limitTo, storableText } from "../platform/database/Sql.ts"
 
 export interface VideoRow {
   readonly id: string
@@ -94,6 +94,25 @@ export const insertJob = (sql: Sql, job: NewVideoJob): Effect.Effect<VideoRow | 
 
 export const jobById = (sql: Sql, id: string): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
   Effect.map(sql<VideoRow>`SELECT ${columns(sql)} FROM video_job WHERE id = ${id}`, first)
+
+/** One page of an account's jobs. */
+export interface VideoPage {
+  readonly limit: number
+  readonly after: string | null
+  readonly order: "asc" | "desc"
+}
+
+/** The jobs of an account, which are in the order of their ids. */
+export const jobsOf = (
+  sql: Sql,
+  accountId: string,
+  { after, limit, order }: VideoPage
+): Effect.Effect<ReadonlyArray<VideoRow>, SqlError.SqlError> => {
+  const [direction, beyond] = order === "asc" ? (["ASC", ">"] as const) : (["DESC", "<"] as const)
+  const from = after === null ? sql.literal("") : sql`AND id ${sql.literal(beyond)} ${after}`
+  return sql<VideoRow>`SELECT ${columns(sql)} FROM video_job
+    WHERE account_id = ${accountId} ${from} ORDER BY id ${sql.literal(direction)} ${limitTo(sql, limit)}`
+}
 
 export const jobOfRequest = (sql: Sql, requestId: string): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
   Effect.map(sql<VideoRow>`SELECT ${columns(sql)} FROM video_job WHERE request_id = ${requestId}`, first)

@@ -7,7 +7,7 @@ import { isSimulated } from "../domain/Plan.ts"
 import { beyond, type VideoError, type VideoState, type VideoWish } from "../domain/Video.ts"
 import { type Outcome, Jobs } from "../jobs/Jobs.ts"
 import { VideoJobs } from "./VideoJobs.ts"
-import type { VideoRow } from "./VideoJobsSql.ts"
+import type { VideoPage, VideoRow } from "./VideoJobsSql.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Media } from "../platform/files/Media.ts"
@@ -294,6 +294,15 @@ const status = (deps: SubmitDeps, accountId: string, id: string): Effect.Effect<
     return viewOf(turned.row ?? (yield* jobs.find(id)) ?? row, media.urlOf)
   }).pipe(Effect.catchTag("Unavailable", (error) => Effect.fail(storeUnavailable(error))))
 
+const list = ({ jobs, media }: SubmitDeps, accountId: string, page: VideoPage) =>
+  Effect.mapBoth(jobs.list(accountId, { ...page, limit: page.limit + 1 }), {
+    onFailure: storeUnavailable,
+    onSuccess: (rows) => ({
+      videos: rows.slice(0, page.limit).map((row) => viewOf(row, media.urlOf)),
+      more: rows.length > page.limit
+    })
+  })
+
 const outcomeOf = ({ row, step, waitMs }: Turned): Outcome => {
   if (step._tag === "Ends") return "done"
   return { again: row === undefined ? BUSY_PAUSE : Duration.millis(waitMs) }
@@ -347,6 +356,11 @@ export class Videos extends Context.Service<
      * could not be reached.
      */
     readonly status: (accountId: string, id: string) => Effect.Effect<Video, Failure>
+    /** One page of the account's jobs as they were last recorded, and whether more follow. */
+    readonly list: (
+      accountId: string,
+      page: VideoPage
+    ) => Effect.Effect<{ readonly videos: ReadonlyArray<Video>; readonly more: boolean }, Failure>
     /** Performs the next step of a job, and returns when the one after it is due. */
     readonly step: (id: string) => Effect.Effect<Outcome, Unavailable>
     /**
@@ -388,6 +402,7 @@ export class Videos extends Context.Service<
               return { plan: film, estimate: { atLeast: charge, upTo: charge, simulated: isSimulated(film) } }
             }),
           status: (accountId, id) => status(deps, accountId, id),
+          list: (accountId, page) => list(deps, accountId, page),
           step: (id) => step(deps, id),
           sweep: sweep(deps)
         })

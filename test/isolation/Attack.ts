@@ -82,6 +82,10 @@ const others: ReadonlyArray<{
       ["session", "/console/top-ups?cursor=", "topUp"],
       ["inference key", "/requests?cursor=", "request"],
       ["inference key", "/webhooks?cursor=", "webhook"],
+      ["inference key", "/videos?after=", "video"],
+      ["session", "/videos?after=", "video"],
+      ["session", "/batches?after=", "batch"],
+      ["session", "/files?after=", "file"],
       ["inference key", "/batches?after=", "batch"],
       ["inference key", "/files?after=", "file"]
     ] as const

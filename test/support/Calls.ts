@@ -82,6 +82,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["images.generations", write("/images/generations", drawn)],
     ["search", write("/search", { query: "tea" })],
     ["videos.create", write("/videos", film)],
+    ["videos.list", read("/videos")],
     ["videos.get", read(`/videos/${video}`)],
     ["videos.content", read(`/videos/${video}/content`)],
     ["batch", write("/batch", { requests: [{ body: hello }] })],

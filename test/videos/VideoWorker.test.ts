@@ -17,6 +17,7 @@ describe("the work on videos", () => {
         submit: unused,
         prepare: unplanned,
         status: unused,
+        list: unused,
         step: (id) => Effect.as(Deferred.succeed(stepped, id), "done" as const),
         sweep: Effect.succeed(0)
       })
@@ -46,7 +47,14 @@ describe("the work on videos", () => {
             ? Effect.fail(new Unavailable({ store: "database" }))
             : Effect.as(count < 3 ? Effect.void : Deferred.succeed(enough, undefined), 0)
       )
-      const videos = Videos.of({ submit: unused, prepare: unplanned, status: unused, step: unused, sweep })
+      const videos = Videos.of({
+        submit: unused,
+        prepare: unplanned,
+        status: unused,
+        list: unused,
+        step: unused,
+        sweep
+      })
       const jobs = Jobs.of({ enqueue: unused, work: () => Effect.never })
       yield* Layer.build(
         layer(Duration.millis(1)).pipe(Layer.provide([Layer.succeed(Videos, videos), Layer.succeed(Jobs, jobs)]))

@@ -3,6 +3,7 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../schemas/Access.ts"
 import { Api } from "../../../schemas/Api.ts"
+import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import { decodeVideo } from "../../dialects/videos/VideosDecode.ts"
 import { encodeLegacyVideo, encodeVideo } from "../../dialects/videos/VideosEncode.ts"
 import { failure } from "../../domain/Failure.ts"
@@ -29,7 +30,13 @@ const asks = Effect.map(
   (videos) => (id: string) => Effect.flatMap(Caller, ({ accountId }) => videos.status(accountId, id))
 )
 
-/** `POST /videos`, `GET /videos/{id}` and its content. */
+interface Listed {
+  readonly limit?: number
+  readonly after?: string
+  readonly order?: "asc" | "desc"
+}
+
+/** `POST /videos`, `GET /videos`, `GET /videos/{id}` and its content. */
 export const videos = Layer.unwrap(
   Effect.gen(function* () {
     const submit = yield* submits({ operation: "videos", path: "/videos" }, encodeVideo)
@@ -39,11 +46,24 @@ export const videos = Layer.unwrap(
       if (url === undefined) return yield* failure({ _tag: "NotFound", what: "clip of video", id })
       return HttpServerResponse.redirect(url)
     })
+    const service = yield* Videos
+    const list = Effect.fnUntraced(function* ({ after, limit = DEFAULT_LIMIT, order = "desc" }: Listed) {
+      const { accountId } = yield* Caller
+      const { more, videos } = yield* service.list(accountId, { limit, after: after ?? null, order })
+      return HttpServerResponse.jsonUnsafe({
+        object: "list",
+        data: videos.map((video) => encodeVideo(video)),
+        first_id: videos[0]?.id ?? null,
+        last_id: videos.at(-1)?.id ?? null,
+        has_more: more
+      })
+    })
     return leanHandlers(
       "videos",
       HttpApiBuilder.group(Api, "videos", (handlers) =>
         handlers
           .handleRaw("createVideo", ({ request }) => answered(submit(request)))
+          .handle("listVideos", ({ query }) => answered(list(query)))
           .handleRaw("getVideo", ({ params }) =>
             answered(Effect.map(ask(params.id), (video) => HttpServerResponse.jsonUnsafe(encodeVideo(video))))
           )

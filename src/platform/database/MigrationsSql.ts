@@ -339,5 +339,9 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     const sql = yield* SqlClient.SqlClient
     yield* sql`CREATE INDEX transfer_adjusted ON transfer (debit, id) WHERE kind = 'adjust'`
   }),
-  "0044_usage_outcomes": usageOutcomes
+  "0044_usage_outcomes": usageOutcomes,
+  "0045_videos_by_account": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE INDEX video_job_by_account ON video_job (account_id, id)`
+  })
 }

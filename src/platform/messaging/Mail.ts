@@ -32,6 +32,8 @@ const SILENCE_MS = 10_000
 export class Mail extends Context.Service<
   Mail,
   {
+    /** The messages are only printed, so nothing proves that a client can read the mail of an address. */
+    readonly printed?: true
     /** Returns when a server has accepted the message. */
     readonly send: (letter: Letter) => Effect.Effect<void, MailError>
   }
@@ -40,7 +42,7 @@ export class Mail extends Context.Service<
     Mail,
     Effect.map(Config, ({ mail, sandbox }) => {
       if (mail !== undefined) return Mail.of({ send: bySmtp(mail) })
-      return Mail.of({ send: sandbox ? byLog : () => Effect.fail(notSetUp) })
+      return Mail.of(sandbox ? { printed: true, send: byLog } : { send: () => Effect.fail(notSetUp) })
     })
   )
 }

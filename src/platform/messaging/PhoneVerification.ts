@@ -29,6 +29,8 @@ export interface SentTo {
   readonly reference: string
   /** An E.164 number. Several spellings of a number may reach the same phone; this is the provider's spelling, if it returned one. */
   readonly phone: string
+  /** The code itself, where it is only printed. */
+  readonly printedCode?: string
 }
 
 /** Verifies phone numbers. A sandbox without Twilio writes codes to its log, so that verification can be tried. */
@@ -65,8 +67,9 @@ const byLog = ({ digest }: Secrets["Service"]) => {
     begin: (phone: string) =>
       Effect.suspend(() => {
         const reference = randomUUID()
-        const said = `text message to ${phone} (a sandbox does not send it): your code is ${codeOf(reference)}`
-        return Effect.as(Effect.logInfo(said), { reference, phone })
+        const printedCode = codeOf(reference)
+        const said = `text message to ${phone} (a sandbox does not send it): your code is ${printedCode}`
+        return Effect.as(Effect.logInfo(said), { reference, phone, printedCode })
       }),
     check: ({ phone, reference }: SentTo, code: string) =>
       Effect.sync(() => (code === codeOf(reference) ? phone : undefined))

@@ -1,14 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { upstream } from "../../providers/upstream.ts"
-import { bearer, callsOf, type Credential, send } from "../../support/Calls.ts"
+import { bearer, callsOf, type Credential, send, type Things } from "../../support/Calls.ts"
 import { operations } from "../../support/Published.ts"
-import { json, post, startService } from "../../support/Service.ts"
+import { get, json, post, startService } from "../../support/Service.ts"
 import { thingsOf } from "../../support/Things.ts"
+import { eventually } from "../../support/WebhookRooms.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
 
 const either = operations.filter(({ credentials }) => credentials.includes("session") && credentials.length > 1)
+
+const refusalOf = (response: Response) =>
+  Effect.map(json(response), ({ error }) => [response.status, error?.code] as const)
 
 const ask = (api: string, method: string, path: string, credential: Credential, body?: object) =>
   send(api, { method, path, ...(body === undefined ? {} : { body }) }, credential)
@@ -16,13 +20,26 @@ const ask = (api: string, method: string, path: string, credential: Credential, 
 /** What a body says, but for its moment. */
 const withoutTimes = (body: object) => ({ ...body, start_time: 0, end_time: 0 })
 
+const shownBy = (response: Response) =>
+  response.headers.get("content-type") === "application/json"
+    ? Effect.map(json(response), withoutTimes)
+    : Effect.promise(() => response.text())
+
+/** Until the video and the batch of an account have ended. */
+const atRest = (api: string, key: string, { batch, video }: Things) =>
+  Effect.forEach([`/videos/${video}`, `/batches/${batch}`], (path) =>
+    eventually(Effect.flatMap(get(api + path, key), json), ({ status }) => status === "completed")
+  )
+
 describe("an owner's session", () => {
-  it("is accepted by every management operation, and by the reads of requests and usage", () => {
+  it("is accepted by every management operation, and by those that read or end what keys made", () => {
+    const reads = ["requests.list", "requests.get", "usage", "videos.list", "videos.get", "videos.content"]
+    const batches = ["batches.list", "batches.get", "batches.cancel"]
+    const files = ["files.list", "files.get", "files.content", "files.delete"]
+    const others = new Set([...reads, ...batches, ...files])
     assert.deepStrictEqual(
       either.map(({ id }) => id),
-      operations
-        .map(({ id }) => id)
-        .filter((id) => id.startsWith("management.") || ["requests.list", "requests.get", "usage"].includes(id))
+      operations.map(({ id }) => id).filter((id) => id.startsWith("management.") || others.has(id))
     )
   })
 
@@ -32,19 +49,54 @@ describe("an owner's session", () => {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const mine = yield* service.account(10)
       const owner = yield* service.signedIn(mine.account.id)
-      const calls = callsOf(yield* thingsOf(service, mine, receiver.origin))
+      const things = yield* thingsOf(service, mine, receiver.origin)
+      const calls = callsOf(things)
       const keys = { "inference key": bearer(mine.inferenceKey), "management key": bearer(mine.managementKey) }
+      yield* atRest(service.api, mine.inferenceKey, things)
       for (const { credential, id, method } of either) {
-        if (method !== "GET") continue
+        // The clip of a video has a test of its own, because it is a redirect.
+        if (method !== "GET" || id === "videos.content") continue
         const call = calls.get(id)!
         const [byKey, byOwner] = [
           yield* send(service.api, call, keys[credential as keyof typeof keys]),
           yield* send(service.api, call, owner)
         ]
         assert.strictEqual(byOwner.status, 200, id)
-        assert.deepStrictEqual(withoutTimes(yield* json(byOwner)), withoutTimes(yield* json(byKey)), id)
+        assert.deepStrictEqual(yield* shownBy(byOwner), yield* shownBy(byKey), id)
         assert.strictEqual(byOwner.headers.get("cache-control"), "no-store", id)
         assert.match(byOwner.headers.get("ratelimit-policy") ?? "", /^"console_reads"/, id)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reads videos, and ends batches and files, from a page of this service alone", () =>
+    Effect.gen(function* () {
+      const receiver = yield* upstream((_, response) => response.writeHead(204).end())
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const mine = yield* service.account(10)
+      const things = yield* thingsOf(service, mine, receiver.origin)
+      yield* atRest(service.api, mine.inferenceKey, things)
+      const owner = yield* service.signedIn(mine.account.id)
+      const stranger = yield* service.signedIn((yield* service.account(10)).account.id)
+      const clip = yield* Effect.promise(() =>
+        fetch(`${service.api}/videos/${things.video}/content`, { headers: { ...owner }, redirect: "manual" })
+      )
+      assert.strictEqual(clip.status, 302)
+      assert.strictEqual(clip.headers.get("cache-control"), "no-store")
+      for (const [method, path] of [
+        ["POST", `/batches/${things.batch}/cancel`],
+        ["DELETE", `/files/${things.spareFile}`]
+      ] as const) {
+        const from = (headers: Credential) => Effect.flatMap(ask(service.api, method, path, headers), refusalOf)
+        assert.deepStrictEqual(yield* from({ ...owner, "x-csrf-token": "" }), [403, "cross_site_request"], path)
+        assert.deepStrictEqual(yield* from({ ...owner, origin: "https://evil.example" }), [403, "cross_site_request"])
+        assert.deepStrictEqual(yield* from(stranger), [404, "not_found"], path)
+        assert.strictEqual((yield* ask(service.api, method, path, owner)).status, 200, path)
+      }
+      assert.strictEqual((yield* ask(service.api, "GET", `/files/${things.spareFile}`, owner)).status, 404)
+      for (const path of ["/videos", "/batches", "/files"]) {
+        const { data } = yield* Effect.flatMap(ask(service.api, "GET", path, stranger), json)
+        assert.deepStrictEqual(data, [], path)
       }
     }).pipe(Effect.scoped)
   )
@@ -67,6 +119,9 @@ describe("an owner's session", () => {
       for (const [method, path, body] of [
         ["POST", "/chat/completions", hello],
         ["POST", "/images/generations", { model: "flux-dev", prompt: "a kite" }],
+        ["POST", "/videos", { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }],
+        ["POST", "/batches", { input_file_id: "file_0", endpoint: "/v1/embeddings", completion_window: "24h" }],
+        ["POST", "/files", {}],
         ["POST", "/webhooks", { url: "https://example.com", events: ["video.completed"] }],
         ["GET", "/key", undefined]
       ] as const) {

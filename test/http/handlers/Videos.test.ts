@@ -19,6 +19,37 @@ const processing = (service: Service, key: string, id: string) =>
     until: ({ status }) => status === "processing"
   })
 
+describe("the list of videos", () => {
+  it.live("has an account's jobs, page by page, in either order", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ RATE_LIMIT_SCALE: "1000" })
+      const { inferenceKey: key } = yield* service.account(20)
+      yield* submit(service, (yield* service.account(20)).inferenceKey)
+      const list = (query: string) => Effect.flatMap(get(`${service.api}/videos${query}`, key), json)
+      const none = { object: "list", data: [], first_id: null, last_id: null, has_more: false }
+      assert.deepStrictEqual(yield* list(""), none)
+      const ids = yield* Effect.forEach([1, 2, 3], () =>
+        Effect.map(Effect.flatMap(submit(service, key), json), ({ id }) => id as string)
+      )
+      const [first, second, third] = ids
+      const newest = yield* list("?limit=2")
+      assert.deepStrictEqual(
+        newest.data.map(({ id }: { id: string }) => id),
+        [third, second]
+      )
+      assert.deepInclude(newest, { first_id: third, last_id: second, has_more: true })
+      assert.deepInclude(newest.data[0], { object: "video", prompt: clip.prompt, model: clip.model })
+      const rest = yield* list(`?limit=2&after=${second}`)
+      assert.deepInclude(rest, { first_id: first, last_id: first, has_more: false })
+      assert.deepInclude(yield* list("?order=asc&limit=1"), { first_id: first, has_more: true })
+      assert.deepInclude(yield* list(`?order=asc&after=${first}`), { first_id: second, last_id: third })
+      assert.deepStrictEqual(yield* refusal(yield* get(`${service.api}/videos?order=up`, key)), [
+        ...[400, "validation_error", "order"]
+      ])
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("the routes of videos", () => {
   it.live("name each invalid field, and report when no provider can make the video", () =>
     Effect.gen(function* () {

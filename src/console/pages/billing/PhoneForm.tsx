@@ -4,6 +4,7 @@ import { api, wordsOf } from "../../data/Client.ts"
 import { balanceQuery, sessionQuery } from "../../data/Queries.ts"
 import { money } from "../../format/Money.ts"
 import { Field } from "../../parts/Fields.tsx"
+import { SandboxCode } from "../../parts/SandboxCode.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
 /** Verifies a phone number, for starter credit. */
@@ -20,6 +21,7 @@ export const PhoneForm = () => {
     }
   })
   const sent = send.isSuccess
+  const shown = send.data?.data.sandbox_code
   const error = sent ? verify.error : send.error
   return (
     <form
@@ -32,7 +34,7 @@ export const PhoneForm = () => {
     >
       <Field
         label={sent ? "Code from the text message" : "Mobile number"}
-        hint={sent ? "A sandbox writes it to the gateway's log." : "In international form, such as +15550100100."}
+        hint={sent ? `Sent to ${phone}.` : "In international form, such as +4915112345678."}
         wrong={error === null ? undefined : wordsOf(error).message}
       >
         {(props) =>
@@ -61,6 +63,7 @@ export const PhoneForm = () => {
           )
         }
       </Field>
+      {shown === undefined ? null : <SandboxCode code={shown} onUse={() => setCode(shown)} />}
       <button type="submit" className="button" disabled={send.isPending || verify.isPending}>
         {sent ? "Verify" : "Send code"}
       </button>

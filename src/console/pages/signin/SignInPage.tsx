@@ -5,6 +5,7 @@ import type { SignInSent } from "../../../client/Contract.ts"
 import { api, keepCsrfToken, wordsOf } from "../../data/Client.ts"
 import { forgetAccount, sessionQuery } from "../../data/Queries.ts"
 import { Field } from "../../parts/Fields.tsx"
+import { SandboxCode } from "../../parts/SandboxCode.tsx"
 
 const DIGITS = 6
 
@@ -57,7 +58,7 @@ interface CodeFormProps {
   readonly onBack: () => void
 }
 
-/** The code, which a sandbox without a mail server shows on the page. */
+/** Asks for the code, which a sandbox without a mail server shows on the page. */
 const CodeForm = ({ email, onBack, sent }: CodeFormProps) => {
   const client = useQueryClient()
   const router = useRouter()
@@ -78,7 +79,7 @@ const CodeForm = ({ email, onBack, sent }: CodeFormProps) => {
     setCode(digits)
     if (digits.length === DIGITS && !verify.isPending) verify.mutate(digits)
   }
-  const shown = "sandbox_code" in sent && typeof sent.sandbox_code === "string" ? sent.sandbox_code : undefined
+  const { sandbox_code: shown } = sent
   return (
     <form
       className="form"
@@ -90,17 +91,11 @@ const CodeForm = ({ email, onBack, sent }: CodeFormProps) => {
       <div>
         <h1>Enter the code</h1>
         <p className="muted">
-          {shown === undefined ? (
-            <>
-              Sent to <strong>{email}</strong>. It is valid for {sent.expires_in / 60} minutes. A sandbox writes it to
-              the gateway's log.
-            </>
-          ) : (
-            <>
-              This sandbox sends no mail. Your code is <strong className="mono">{shown}</strong>.
-            </>
-          )}
+          {shown === undefined ? "Sent to " : "This sandbox sends no mail to "}
+          <strong>{email}</strong>. {shown === undefined ? "The code" : "Your code"} is valid for {sent.expires_in / 60}{" "}
+          minutes.
         </p>
+        {shown === undefined ? null : <SandboxCode code={shown} onUse={() => type(shown)} />}
       </div>
       <Field label="Code" wrong={verify.error === null ? undefined : wordsOf(verify.error).message}>
         {(props) => (

@@ -5,7 +5,7 @@ import { Owner } from "../../../../schemas/Access.ts"
 import { Api } from "../../../../schemas/Api.ts"
 import { PhoneCode, PhoneRequest, type PhoneResult } from "../../../../schemas/console/Phone.ts"
 import { Mutations } from "../../../account/Mutations.ts"
-import { Phones, type VerifiedPhone } from "../../../billing/Phones.ts"
+import { Phones, type SentCode, type VerifiedPhone } from "../../../billing/Phones.ts"
 import { decoder } from "../../../dialects/Decode.ts"
 import { usdFromNano } from "../../../domain/Money.ts"
 import { readJson } from "../../edge/Body.ts"
@@ -15,8 +15,15 @@ import { answered, asOwner, makeMutate } from "../management/Answers.ts"
 const decodeRequest = decoder(PhoneRequest, { strict: true })
 const decodeCode = decoder(PhoneCode, { strict: true })
 
-const resultOf = (verified: boolean, { credited, last2 }: VerifiedPhone): PhoneResult => ({
-  data: { object: "phone", verified, last2, starter_credit_usd: usdFromNano(credited) }
+const sentTo = ({ last2, printedCode }: SentCode): PhoneResult => ({
+  data: {
+    ...{ object: "phone", verified: false, last2, starter_credit_usd: 0 },
+    ...(printedCode === undefined ? {} : { sandbox_code: printedCode })
+  }
+})
+
+const verifiedAs = ({ credited, last2 }: VerifiedPhone): PhoneResult => ({
+  data: { object: "phone", verified: true, last2, starter_credit_usd: usdFromNano(credited) }
 })
 
 /**
@@ -35,7 +42,7 @@ export const layer = HttpApiBuilder.group(
       const { accountId: id } = yield* Owner
       const noted = yield* phones.begin({ ...(yield* asOwner), phone }, address())
       const asked = { request, type: "phone.code_sent", resource: { type: "account", id }, repeatable: true } as const
-      return yield* mutate(asOwner, asked, () => Effect.map(noted, (last2) => resultOf(false, { last2, credited: 0n })))
+      return yield* mutate(asOwner, asked, () => Effect.map(noted, sentTo))
     })
 
     const verify = Effect.fnUntraced(function* (
@@ -45,7 +52,7 @@ export const layer = HttpApiBuilder.group(
       const { accountId: id } = yield* Owner
       const verified = yield* phones.verify({ ...(yield* asOwner), phone }, code)
       const asked = { request, type: "phone.verified", resource: { type: "account", id }, repeatable: true } as const
-      return yield* mutate(asOwner, asked, () => Effect.map(verified, (phone) => resultOf(true, phone)))
+      return yield* mutate(asOwner, asked, () => Effect.map(verified, verifiedAs))
     })
 
     return handlers

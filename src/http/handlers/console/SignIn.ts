@@ -5,7 +5,7 @@ import { Api } from "../../../../schemas/Api.ts"
 import { type ConsoleSession, SignInCode, SignInRequest, type SignInSent } from "../../../../schemas/console/SignIn.ts"
 import { CODE_LIFE } from "../../../account/Codes.ts"
 import { csrfTokenOf } from "../../../account/OwnerSessions.ts"
-import { SignIn } from "../../../account/SignIn.ts"
+import { type SentSignIn, SignIn } from "../../../account/SignIn.ts"
 import { type PhoneState, Phones } from "../../../billing/Phones.ts"
 import { decoder } from "../../../dialects/Decode.ts"
 import { usdFromNano } from "../../../domain/Money.ts"
@@ -18,11 +18,12 @@ import { sessionCookie } from "./Cookie.ts"
 const decodeRequest = decoder(SignInRequest, { strict: true })
 const decodeCode = decoder(SignInCode, { strict: true })
 
-const sent = (signInId: string): SignInSent => ({
+const sent = ({ printedCode, signInId }: SentSignIn): SignInSent => ({
   object: "sign_in",
   status: "code_sent",
   sign_in_id: signInId,
-  expires_in: Duration.toSeconds(CODE_LIFE)
+  expires_in: Duration.toSeconds(CODE_LIFE),
+  ...(printedCode === undefined ? {} : { sandbox_code: printedCode })
 })
 
 /** A session as shown to the holder of its token. */

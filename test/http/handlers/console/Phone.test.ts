@@ -27,6 +27,19 @@ const stage = Effect.gen(function* () {
 })
 
 describe("the telephone of an account", () => {
+  it.live("is verified in a sandbox without Twilio by the code that the response shows", () =>
+    Effect.gen(function* () {
+      const mail = yield* postbox()
+      const service = yield* startService(mail.settings)
+      const ann = page(service.origin)
+      yield* ann.signIn(mail, "ann@example.com")
+      const { sandbox_code: code } = decode((yield* ann.ask("POST", "/phone", { phone: NUMBER })).body).data
+      assert.match(code ?? "", /^\d{6}$/)
+      const verified = decode((yield* ann.ask("POST", "/phone/verify", { phone: NUMBER, code })).body).data
+      assert.deepStrictEqual(verified, { object: "phone", verified: true, last2: "78", starter_credit_usd: 0.5 })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is verified by a code, and gives a starter credit once for the account and for the number", () =>
     Effect.gen(function* () {
       const { service, signedIn, verify } = yield* stage

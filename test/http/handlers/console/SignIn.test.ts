@@ -49,6 +49,21 @@ describe("signing in", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("shows the code in a sandbox without a mail server, and nowhere else", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const ann = page(service.origin)
+      const email = "ann@example.com"
+      const { sandbox_code: code = "", sign_in_id } = decodeSent((yield* ann.ask("POST", "/sign-in", { email })).body)
+      const verified = yield* ann.ask("POST", "/sign-in/verify", { email, sign_in_id, code })
+      assert.strictEqual(verified.status, 200, JSON.stringify(verified.body))
+      const { mail, page: other } = yield* stage()
+      const sent = decodeSent((yield* other().ask("POST", "/sign-in", { email })).body)
+      assert.notProperty(sent, "sandbox_code")
+      assert.lengthOf(mail.letters, 1)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("answers the same for an address with an account and for one without", () =>
     Effect.gen(function* () {
       const { mail, page, service } = yield* stage()
