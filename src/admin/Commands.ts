@@ -17,6 +17,7 @@ import { key } from "./KeyCommands.ts"
 import { accountOf, adjust, topUp } from "./MoneyCommands.ts"
 import { exitCode, json, presenter, print, Refused } from "./Output.ts"
 import { refund } from "./RefundCommand.ts"
+import { report } from "./ReportCommand.ts"
 import { request, requests } from "./RequestCommands.ts"
 import { sandbox } from "./SandboxCommands.ts"
 
@@ -174,6 +175,7 @@ const admin = Command.make("admin").pipe(
     requests,
     request,
     refund,
+    report,
     topUp,
     adjust,
     topUps,

@@ -9,6 +9,7 @@ import { Config } from "../platform/config/Config.ts"
 import { DataDirectory } from "../platform/database/DataDirectory.ts"
 import { layer as migrations } from "../platform/database/Migrations.ts"
 import { layerCommand as sql } from "../platform/database/Sql.ts"
+import { Margins } from "../usage/Margins.ts"
 import { logging } from "./Output.ts"
 
 const store = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
@@ -19,7 +20,7 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMe
  * The services of the commands, on the database of the settings. It may belong to a running service or be opened for the command
  * alone.
  */
-export const layer = Layer.mergeAll(Customers.layer, Sandbox.layer).pipe(
+export const layer = Layer.mergeAll(Customers.layer, Sandbox.layer, Margins.layer).pipe(
   Layer.provideMerge(Ledger.layer),
   Layer.provideMerge(accounts),
   Layer.provideMerge(store)

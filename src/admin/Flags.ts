@@ -3,6 +3,8 @@ import { Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { type Scope, scopes } from "../auth/Scopes.ts"
 import { type Nano, NANO_PER_USD, nanoFromUsd } from "../domain/Money.ts"
+import { isDay } from "../usage/Margins.ts"
+import { type MarginDimension, marginDimensions } from "../usage/MarginsSql.ts"
 import { accountStates } from "./AccountCommandsSql.ts"
 
 /** Balances are 64-bit numbers of nano-USD, which hold about nine times this amount. No operator types as much on purpose. */
@@ -229,5 +231,40 @@ export const since = parsed("since", "a time such as 2026-01-31, 2026-01-31T12:0
 
 export const pending = Flag.Boolean("pending").pipe(
   Flag.withDescription("Show entries pending for over a minute, of all accounts or of the one given by --email"),
+  Flag.withDefault(false)
+)
+
+const day = (name: string, description: string) =>
+  parsed(name, "a day such as 2026-01-31", (text) => (isDay(text) ? text : undefined)).pipe(
+    Flag.withMetavar("day"),
+    Flag.withDescription(description),
+    Flag.optional
+  )
+
+export const reportFrom = day("from", "The first day of the report, in UTC; by default 29 days before the last")
+
+export const reportTo = day("to", "The last day of the report, in UTC; by default today")
+
+const groups = Object.keys(marginDimensions) as ReadonlyArray<MarginDimension>
+
+export const reportBy = parsed("by", `a comma-separated list of ${groups.join(", ")}`, (text) => {
+  const words = text.split(",").map((word) => word.trim())
+  const known = words.flatMap((word) => groups.filter((group) => group === word))
+  return known.length === words.length && new Set(known).size === known.length ? known : undefined
+}).pipe(
+  Flag.withMetavar("list"),
+  Flag.withDescription(`What to group by, comma-separated: ${groups.join(", ")}`),
+  Flag.withDefault<ReadonlyArray<MarginDimension>>(["day"])
+)
+
+export const reportPlay = Flag.Boolean("play").pipe(
+  Flag.withoutNegation,
+  Flag.withDescription("Report requests paid with the sandbox's play money instead of real money"),
+  Flag.withDefault(false)
+)
+
+export const csv = Flag.Boolean("csv").pipe(
+  Flag.withoutNegation,
+  Flag.withDescription("Print comma-separated values with a header line"),
   Flag.withDefault(false)
 )

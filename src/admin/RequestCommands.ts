@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { ReceiptPrice, ReceiptTokens, RequestReceipt } from "../../schemas/account/Requests.ts"
 import { formatUsd, nanoFromPico, picoFromUsd, usdFromNano } from "../domain/Money.ts"
 import { receiptOf } from "../http/handlers/Requests.ts"
+import { restoreClosed } from "../inference/Receipt.ts"
 import { storeErrors } from "../platform/database/Sql.ts"
 import { requestById, requestReplayedBy, type RequestRow } from "../usage/RequestsSql.ts"
 import { namedAccount } from "./AccountCommands.ts"
@@ -132,6 +133,20 @@ const attemptsOf = ({ error, routing }: RequestReceipt): ReadonlyArray<string> =
   return error === null ? lines : [...lines, `error ${error.code}: ${error.message}`]
 }
 
+/** What the request cost the operator, in nano-USD; null where no price list and no provider says it. */
+const providerCostOf = (row: RequestRow): bigint | null => {
+  const cost = restoreClosed(row.closed, row)?.providerCost
+  return cost === undefined ? null : BigInt(cost)
+}
+
+const marginText = (row: RequestRow): ReadonlyArray<string> => {
+  const cost = providerCostOf(row)
+  if (row.settled === 0n && cost === null) return []
+  if (cost === null) return ["unknown: no price list states it and the provider did not report it"]
+  const margin = row.settled - row.refunded - cost
+  return [`${formatUsd(cost)} charged by the provider, which leaves ${formatUsd(margin)}`]
+}
+
 /** The state of the hold: open, settled or released. */
 const settleOf = (row: RequestRow, receipt: RequestReceipt): ReadonlyArray<string> => {
   const cost = row.settled - row.refunded
@@ -175,6 +190,7 @@ const receiptText = (email: string, row: RequestRow, movements: ReadonlyArray<Mo
     ...section("Attempts", attemptsOf(receipt)),
     ...section("Price", pricesOf(receipt)),
     ...section("Settled", settleOf(row, receipt)),
+    ...section("Cost", marginText(row)),
     ...section("Transfers", movements.length === 0 ? ["none"] : movements.map(movementText))
   ].join("\n")
 }
@@ -205,9 +221,15 @@ const showRequest = Command.make(
   Effect.fn("request show")(function* ({ request: id }) {
     const { email, row } = yield* namedRequest(id)
     const movements = yield* storeErrors(movementsFor(yield* SqlClient.SqlClient, row.account_id, row.id))
+    const cost = providerCostOf(row)
     const replayed = row.id === id ? {} : { replayed_from: row.id }
     yield* print({
-      json: { ...receiptOf(row), ...replayed, account_id: row.account_id, email, transfers: movements.map(movementOf) },
+      json: {
+        ...receiptOf(row),
+        ...replayed,
+        ...{ account_id: row.account_id, email, transfers: movements.map(movementOf) },
+        provider_cost_usd: cost === null ? null : usdFromNano(cost)
+      },
       text: [
         ...(row.id === id ? [] : [`${id} repeated the answer of ${row.id} and cost nothing.`]),
         receiptText(email, row, movements)

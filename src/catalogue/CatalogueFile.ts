@@ -37,6 +37,7 @@ const Text = Schema.String.check(Schema.isPattern(/^.{1,200}$/s, { message: "mus
 
 const File = Schema.Struct({
   prices: Schema.optionalKey(Schema.Array(OverlayPrice)),
+  costs: Schema.optionalKey(Schema.Array(OverlayPrice)),
   statuses: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
@@ -102,6 +103,7 @@ const load = (
       catch: () => refuse("is not valid JSON")
     })
     const {
+      costs = [],
       history = [],
       prices = [],
       promotions = [],
@@ -113,7 +115,7 @@ const load = (
         return refuse(`${describe(json, place)}: ${first?.message ?? "is not allowed"}`)
       })
     )
-    const changes = { history, prices, promotions, statuses }
+    const changes = { costs, history, prices, promotions, statuses }
     const problem = problemOf(changes, hosts)
     return problem === undefined ? changes : yield* refuse(problem)
   })
@@ -167,14 +169,12 @@ const problemOf = (changes: Changes, hosts: ReadonlyArray<Host>): string | undef
     }
     return undefined
   }
-  const [onePrice, oneStatus] = [unique(), unique()]
+  const [onePrice, oneCost, oneStatus] = [unique(), unique(), unique()]
+  const priced = (once: ReturnType<typeof unique>) => (one: OverlayPrice) =>
+    sold(one) ?? charged(one, offers.get(one.model)?.entry) ?? once(one.model, one.provider, one.startsAt)
   return (
-    first(
-      "prices",
-      changes.prices,
-      (one) =>
-        sold(one) ?? charged(one, offers.get(one.model)?.entry) ?? onePrice(one.model, one.provider, one.startsAt)
-    ) ??
+    first("prices", changes.prices, priced(onePrice)) ??
+    first("costs", changes.costs, priced(oneCost)) ??
     first("statuses", changes.statuses, (one) => known(one) ?? oneStatus(one.model, one.startsAt)) ??
     first("promotions", changes.promotions, (one) => sold(one) ?? lasting(one)) ??
     first("history", changes.history, (one) => known(one))

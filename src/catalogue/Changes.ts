@@ -36,12 +36,14 @@ export interface HistoryChange {
 /** The contents of the operator's file. */
 export interface Changes {
   readonly prices: ReadonlyArray<OverlayPrice>
+  /** What providers charge the operator, where that differs from their published prices. */
+  readonly costs: ReadonlyArray<OverlayPrice>
   readonly statuses: ReadonlyArray<StatusChange>
   readonly promotions: ReadonlyArray<PromotionChange>
   readonly history: ReadonlyArray<HistoryChange>
 }
 
-export const noChanges: Changes = { prices: [], statuses: [], promotions: [], history: [] }
+export const noChanges: Changes = { prices: [], costs: [], statuses: [], promotions: [], history: [] }
 
 /** Returns a key for a model and a provider. No ID contains a line break. */
 export const pair = (model: string, provider: string) => `${model}\n${provider}`
@@ -63,6 +65,16 @@ export const pricesAt = (
 ): ReadonlyMap<string, Price> =>
   new Map(
     [...begun(overlay, now), ...begun(prices, now)].map((one) => [pair(one.model, one.provider), overlayPrice(one)])
+  )
+
+/** Returns the costs that the overlay and the operator state at `now`, by `pair`. The operator's take precedence. */
+export const costsAt = (
+  overlay: ReadonlyArray<OverlayPrice>,
+  { costs }: Changes,
+  now: number
+): ReadonlyMap<string, Price> =>
+  new Map(
+    [...begun(overlay, now), ...begun(costs, now)].map((one) => [pair(one.model, one.provider), overlayPrice(one)])
   )
 
 /** Returns the operator's statuses in effect at `now`, by model. */
@@ -95,7 +107,7 @@ export const promotionOf = (
 /** Returns the next moment, in Unix milliseconds, at which a change begins or ends; infinite when there is none. */
 export const changesUntil = (overlay: ReadonlyArray<OverlayPrice>, changes: Changes, now: number): number => {
   const moments = [
-    ...[...overlay, ...changes.prices, ...changes.statuses].map(startOf),
+    ...[...overlay, ...changes.prices, ...changes.costs, ...changes.statuses].map(startOf),
     ...changes.promotions.flatMap((one) => [millisOf(one.startsAt), millisOf(one.endsAt)]),
     ...changes.history.map(({ date }) => millisOf(date))
   ]

@@ -6,6 +6,7 @@ import { aliasesOf } from "./Aliases.ts"
 import {
   type Changes,
   changesUntil,
+  costsAt,
   type Event,
   eventsOf,
   pair,
@@ -75,6 +76,8 @@ export interface Dated {
 interface Terms {
   readonly hosts: ReadonlyArray<Host>
   readonly overlay: ReadonlyMap<string, Price>
+  /** The stated costs of offers. Other offers of listed providers cost what those publish. */
+  readonly costs: ReadonlyMap<string, Price>
   readonly statuses: ReadonlyMap<string, ModelStatus>
   readonly promotions: ReadonlyArray<PromotionChange>
   /** The IDs of the simulated providers. */
@@ -89,7 +92,8 @@ export const snapshotAt = (options: SnapshotOptions, now: number): Dated => {
   const statuses = statusesAt(changes, now)
   const promotions = promotionsAt(changes, now)
   const doubled = new Set([...providers.values()].flatMap(({ id, serving }) => (serving === "double" ? [id] : [])))
-  const terms = { hosts, overlay: pricesAt(overlay, changes, now), statuses, promotions, doubled, now }
+  const stated = { overlay: pricesAt(overlay, changes, now), costs: costsAt(overlay, changes, now) }
+  const terms = { hosts, ...stated, statuses, promotions, doubled, now }
   const priced = entries.map((entry) => price(entry, terms))
   const overlaid = new Set(
     priced.flatMap(({ model, offers }) =>
@@ -142,8 +146,12 @@ const price = (
     const { contextWindow, maxOutputTokens } = known?.offer ?? entry
     const overlaid = terms.overlay.get(pair(entry.id, host.id))
     const price = overlaid ?? known?.offer.price ?? fallback
+    const cost = terms.costs.get(pair(entry.id, host.id)) ?? known?.offer.cost
     own.set(host.id, {
-      offer: { provider: host.id, upstreamId, price, contextWindow, maxOutputTokens, unsupported: [] },
+      offer: {
+        ...{ provider: host.id, upstreamId, price, contextWindow, maxOutputTokens, unsupported: [] },
+        ...(cost === undefined ? {} : { cost })
+      },
       overlay: known === undefined || known.overlay,
       until: known?.until ?? Number.POSITIVE_INFINITY
     })
@@ -170,13 +178,14 @@ const promoted = (model: string, offer: Offer, promotions: ReadonlyArray<Promoti
 const takesTokens = ({ modality }: Entry): boolean =>
   modality === "text" || modality === "embedding" || modality === "rerank"
 
-const offerOf = (entry: Entry, listing: Listing, { now, overlay }: Terms): PricedOffer => {
+const offerOf = (entry: Entry, listing: Listing, { costs, now, overlay }: Terms): PricedOffer => {
   const overlaid = overlay.get(pair(entry.id, listing.provider))
   const list = listedById.get(listing.provider)?.pricedAs
   const published =
     list !== undefined && takesTokens(entry)
       ? publishedPrice(list, listing.upstreamId, now, entry.modality === "text")
       : undefined
+  const cost = costs.get(pair(entry.id, listing.provider)) ?? published?.price
   const contextWindow =
     listing.contextWindow ?? Math.min(entry.contextWindow, published?.contextWindow ?? entry.contextWindow)
   return {
@@ -184,6 +193,7 @@ const offerOf = (entry: Entry, listing: Listing, { now, overlay }: Terms): Price
       provider: listing.provider,
       upstreamId: listing.upstreamId,
       price: overlaid ?? published?.price,
+      ...(cost === undefined ? {} : { cost }),
       contextWindow,
       maxOutputTokens: Math.min(listing.maxOutputTokens ?? entry.maxOutputTokens, contextWindow),
       ...(listing.maxPixels === undefined ? {} : { maxPixels: listing.maxPixels }),

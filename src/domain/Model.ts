@@ -59,6 +59,8 @@ export interface Offer {
   readonly provider: string
   readonly upstreamId: string
   readonly price: Price | undefined
+  /** What the provider charges the operator for the same; absent when no price list says so. */
+  readonly cost?: Price
   /** What lowers the price at present, and what the price is without. */
   readonly promotion?: { readonly now: Promotion; readonly listPrice: Price }
   readonly contextWindow: number

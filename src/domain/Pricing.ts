@@ -1,5 +1,5 @@
 import { type Nano, nanoFromPico, type Pico } from "./Money.ts"
-import { promptTokens, type TokenUsage, type UnitUsage } from "./Usage.ts"
+import { promptTokens, type TokenUsage, type UnitUsage, type Used } from "./Usage.ts"
 
 /** Rates of one price tier, in pico-USD per token. */
 export interface TokenRates {
@@ -98,6 +98,16 @@ export const tokenCost = (price: TokenPrice, usage: TokenUsage): Nano => nanoFro
 
 /** The cost of a number of units, rounded up once to the next nano-USD. */
 export const unitCost = (price: UnitPrice, units: number): Nano => nanoFromPico(price.perUnit * BigInt(units))
+
+/**
+ * What a call costs the operator: what its provider reported, or else its usage at the provider's price. Undefined when neither is
+ * known.
+ */
+export const providerCost = (cost: Price | undefined, usage: Used): Nano | undefined => {
+  if ("units" in usage) return cost?.unit === usage.unit ? unitCost(cost, usage.units) : undefined
+  if (usage.billedNano !== undefined) return BigInt(usage.billedNano)
+  return cost?.unit === "token" ? tokenCost(keptForAnHour(cost), usage) : undefined
+}
 
 const larger = (a: Pico, b: Pico): Pico => (a > b ? a : b)
 

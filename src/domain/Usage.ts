@@ -7,6 +7,8 @@ export interface TokenUsage extends PromptUsage {
   readonly output: number
   /** The part of `output` that was reasoning; never priced twice. */
   readonly reasoning: number
+  /** What the provider reports that the call costs the operator, in nano-USD. It never prices a request. */
+  readonly billedNano?: number
 }
 
 /** The buckets of the prompt. */
@@ -43,7 +45,8 @@ export const laterUsage = (before: TokenUsage | undefined, after: TokenUsage): T
   if (before === undefined) return after
   const prompt = promptTokens(after) === 0 ? before : after
   const { output, reasoning } = after.output === 0 ? before : after
-  return { ...prompt, output, reasoning }
+  const billedNano = after.billedNano ?? before.billedNano
+  return { ...prompt, output, reasoning, ...(billedNano === undefined ? {} : { billedNano }) }
 }
 
 /** More of anything than one call can use: a provider that reports as much is mistaken. Sums and costs of such counts fit everywhere. */

@@ -5,7 +5,7 @@ import { type Failure, failure, isRefusal } from "../domain/Failure.ts"
 import { isBeyondBelief, promptTokens, type Used } from "../domain/Usage.ts"
 import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
-import type { Price } from "../domain/Pricing.ts"
+import { type Price, providerCost } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import type { CloseOperation, ExtendOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
@@ -224,6 +224,12 @@ const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): KeptReason | 
 const ratesAt = ({ plan, request }: Admitted, { served }: Pick<Carried, "served">): KeptRates | undefined =>
   served === undefined || (request.charge === true && served === plan.candidates[0]) ? undefined : ratesOf(served)
 
+/** What this usage costs the operator at the provider that served, for the receipt. */
+const providerCostOf = ({ served }: Pick<Carried, "served">, usage: Used): number | undefined => {
+  const cost = served === undefined ? undefined : providerCost(served.offer.cost, usage)
+  return cost === undefined ? undefined : Number(cost)
+}
+
 /** The receipt's facts of the usage so far, by our own count, at the provider that is serving. */
 export const soFarOf = (
   admitted: Admitted,
@@ -240,6 +246,7 @@ export const soFarOf = (
         basis: "counted",
         routing: summaryOf(routingOf(admitted, carried)),
         rates: ratesAt(admitted, carried),
+        providerCost: providerCostOf(carried, usage),
         simulated: carried.served?.offer.simulated,
         holdMs: spanMs(admitted.holdMs),
         firstTokenMs: carried.firstTokenMs === null ? null : spanMs(carried.firstTokenMs)
@@ -301,6 +308,7 @@ export const close = (
     basis: settlement.basis,
     routing: summaryOf(routingOf(admitted, carried)),
     rates: ratesAt(admitted, carried),
+    providerCost: settlement.cost === undefined ? undefined : providerCostOf(carried, settlement.usage),
     simulated: carried.served?.offer.simulated,
     finishReason: "finish" in carried.outcome ? carried.outcome.finish : null,
     error: errorOf(admitted, carried.outcome),

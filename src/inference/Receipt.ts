@@ -147,6 +147,8 @@ export interface ClosedFacts {
   readonly routing: RoutingSummary
   /** The rates of the candidate that served, unless the opening facts contain its price. */
   readonly rates?: KeptRates | undefined
+  /** What the request costs the operator, in nano-USD, as far as known. The owner's receipt never shows it. */
+  readonly providerCost?: number | undefined
   /** A double of the sandbox served it. The ledger's verification reads this field by name. */
   readonly simulated?: true | undefined
   readonly finishReason: FinishReason | null
@@ -223,7 +225,7 @@ const keepUsage = (usage: Used): object =>
 /** The facts of a request after its provider has begun to answer. */
 export type SoFarFacts = Pick<
   ClosedFacts,
-  "usage" | "basis" | "routing" | "rates" | "simulated" | "holdMs" | "firstTokenMs"
+  "usage" | "basis" | "routing" | "rates" | "providerCost" | "simulated" | "holdMs" | "firstTokenMs"
 >
 
 /**
@@ -238,6 +240,7 @@ export const keepSoFar = (
   usage: keepUsage(facts.usage),
   routing: row !== undefined && isUsual(facts.routing, row) ? undefined : facts.routing,
   rates: facts.rates,
+  providerCost: facts.providerCost,
   simulated: facts.simulated,
   holdMs: facts.holdMs,
   firstTokenMs: facts.firstTokenMs ?? undefined

@@ -2,11 +2,18 @@ import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type Verification, verify, type VerifyOptions } from "../ledger/Verify.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
-import { rollupsEqualRequests } from "./BooksSql.ts"
+import { marginsEqualRequests, rollupsEqualRequests } from "./BooksSql.ts"
 
-/** Verifies the books of this database as the ledger does, and at the same moment the usage rollups made from them. */
+/** Verifies the books of this database as the ledger does, and at the same moment the usage rollups and margins made from them. */
 export const verifyBooks = (
   sql: SqlClient.SqlClient,
   { also = [], ...options }: VerifyOptions = {}
 ): Effect.Effect<Verification, Unavailable> =>
-  verify(sql, { ...options, also: [["rollups_equal_requests", "rollups", rollupsEqualRequests(sql)], ...also] })
+  verify(sql, {
+    ...options,
+    also: [
+      ["rollups_equal_requests", "rollups", rollupsEqualRequests(sql)],
+      ["margins_equal_requests", "margins", marginsEqualRequests(sql)],
+      ...also
+    ]
+  })

@@ -49,3 +49,30 @@ export const rollupsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
   SELECT count(*) AS checked, count(*) FILTER (WHERE wrong) AS failed,
     min(format('one of account %s for the %s from %s lacks %s requests and %s', account_id, width, start, requests, cost))
       FILTER (WHERE wrong) AS example FROM compared`
+
+/**
+ * Compares the daily margins with the rows of all requests that the rollups include, as `rollupsEqualRequests` does: what requests
+ * earned, what they cost the operator and what the house absorbed.
+ */
+export const marginsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH side AS (
+    SELECT 1 AS sign, (r.created_at AT TIME ZONE 'UTC')::date AS day, r.account_id,
+      COALESCE(r.resolved_model, r.model) AS model, r.provider, COALESCE(r.play, false) AS play, 1 AS requests,
+      r.settled - r.refunded + COALESCE(f.amount, 0) AS revenue,
+      COALESCE((r.closed ->> 'providerCost')::bigint, 0) AS provider_cost,
+      (r.settled > 0 AND r.closed -> 'providerCost' IS NULL)::int AS uncosted,
+      r.absorbed - COALESCE(f.absorbed, 0) AS absorbed
+    FROM request r LEFT JOIN usage_pending p ON p.request_id = r.id
+    LEFT JOIN (SELECT request_id, sum(amount) AS amount, sum(absorbed) AS absorbed FROM usage_refund GROUP BY request_id) AS f ON f.request_id = r.id
+    WHERE p.request_id IS NULL AND r.id < (SELECT through FROM usage_rollup_state)
+    UNION ALL SELECT -1, day, account_id, model, provider, play, requests, revenue, provider_cost, uncosted, absorbed
+      FROM margin_day
+  ), compared AS (
+    SELECT account_id, day, model, sum(sign * revenue) AS revenue, sum(sign * provider_cost) AS provider_cost,
+      sum(sign * requests) <> 0 OR sum(sign * revenue) <> 0 OR sum(sign * provider_cost) <> 0 OR sum(sign * uncosted) <> 0
+        OR sum(sign * absorbed) <> 0 AS wrong
+    FROM side GROUP BY account_id, day, model, provider, play
+  )
+  SELECT count(*) AS checked, count(*) FILTER (WHERE wrong) AS failed,
+    min(format('one of account %s on %s for %s lacks %s of revenue and %s of provider cost', account_id, day, model, revenue,
+      provider_cost)) FILTER (WHERE wrong) AS example FROM compared`

@@ -67,6 +67,20 @@ const bounds = (sql: SqlClient.SqlClient) =>
 const cost = (sql: SqlClient.SqlClient) =>
   sql.literal("CASE WHEN r.closed IS NULL THEN 0 ELSE r.settled - r.refunded END AS cost")
 
+/**
+ * What an ended request row `r` cost the operator: whether play money paid for it, the provider's cost, whether that is unknown of a
+ * charged request, and what was used beyond the hold.
+ */
+const margin = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
+  COALESCE(r.play, false) AS play, COALESCE((r.closed ->> 'providerCost')::bigint, 0) AS provider_cost,
+  (r.closed IS NOT NULL AND r.settled > 0 AND r.closed -> 'providerCost' IS NULL)::int AS uncosted,
+  CASE WHEN r.closed IS NULL THEN 0 ELSE r.absorbed END AS absorbed`)
+
+/** The effect of a refund on that. */
+const marginGiven = (sql: SqlClient.SqlClient) =>
+  sql.literal("COALESCE(r.play, false) AS play, 0 AS provider_cost, 0 AS uncosted, f.absorbed")
+
 /** The effect of a refund on figures that are already counted. */
 const given = (sql: SqlClient.SqlClient) =>
   sql.literal(`
@@ -107,14 +121,14 @@ export const rollUp = (
       SELECT r.* FROM usage_pending p JOIN request r ON r.id = p.request_id CROSS JOIN state s
       WHERE r.closed IS NOT NULL AND r.id < s.through LIMIT ${limit}
     ), back AS MATERIALIZED (
-      (SELECT id, request_id, amount FROM usage_refund ORDER BY id LIMIT ${limit})
+      (SELECT id, request_id, amount, absorbed FROM usage_refund ORDER BY id LIMIT ${limit})
       -- Refunds of requests counted now are already in their rows; left here, they would be subtracted again later.
-      UNION SELECT id, request_id, amount FROM usage_refund
+      UNION SELECT id, request_id, amount, absorbed FROM usage_refund
         WHERE request_id IN (SELECT id FROM fresh UNION ALL SELECT id FROM ended)
     ), facts AS (
-      SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)} FROM fresh r ${used(sql)} WHERE r.closed IS NOT NULL
-      UNION ALL SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)} FROM ended r ${used(sql)}
-      UNION ALL SELECT ${group(sql)}, ${given(sql)}, ${bounds(sql)}
+      SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)}, ${margin(sql)} FROM fresh r ${used(sql)} WHERE r.closed IS NOT NULL
+      UNION ALL SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)}, ${margin(sql)} FROM ended r ${used(sql)}
+      UNION ALL SELECT ${group(sql)}, ${given(sql)}, ${bounds(sql)}, ${marginGiven(sql)}
         FROM back f JOIN request r ON r.id = f.request_id CROSS JOIN state s
         WHERE r.id < s.through AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.request_id = r.id)
     ), hours AS MATERIALIZED (
@@ -139,6 +153,15 @@ export const rollUp = (
           most_latency_us = GREATEST(known.most_latency_us, EXCLUDED.most_latency_us),
           aliases = CASE WHEN EXCLUDED.aliases IS NULL OR EXCLUDED.aliases <@ known.aliases THEN known.aliases
             ELSE ARRAY(SELECT DISTINCT unnest(known.aliases || EXCLUDED.aliases)) END
+    ), earned AS (
+      INSERT INTO margin_day AS known (day, account_id, model, provider, play, requests, revenue, provider_cost, uncosted, absorbed)
+        SELECT (created_at AT TIME ZONE 'UTC')::date, account_id, model, provider, play,
+          sum(requests), sum(cost), sum(provider_cost), sum(uncosted), sum(absorbed)
+        FROM facts GROUP BY 1, 2, 3, 4, 5
+        ON CONFLICT (day, account_id, model, provider, play) DO UPDATE SET
+          requests = known.requests + EXCLUDED.requests, revenue = known.revenue + EXCLUDED.revenue,
+          provider_cost = known.provider_cost + EXCLUDED.provider_cost, uncosted = known.uncosted + EXCLUDED.uncosted,
+          absorbed = known.absorbed + EXCLUDED.absorbed
     ), left_open AS (
       INSERT INTO usage_pending (account_id, request_id) SELECT account_id, id FROM fresh WHERE closed IS NULL
     ), no_longer AS (
@@ -185,6 +208,15 @@ export const unrolledCosts = (sql: SqlClient.SqlClient, accountId: string, keyId
     which: sql`r.key_id = ANY (${keyIds})`
   })
 
+/** The margins outside the rollups, of all accounts, up to this moment. */
+export const unrolledMargins = (sql: SqlClient.SqlClient) =>
+  inNone(sql, undefined, {
+    request: sql`${group(sql)}, (r.closed IS NOT NULL)::int AS requests, ${cost(sql)}, ${margin(sql)}`,
+    refund: sql`${group(sql)}, 0 AS requests, -f.amount AS cost, ${marginGiven(sql)}`,
+    used: sql.literal(""),
+    which: sql.literal("true")
+  })
+
 interface Wanted {
   /** The columns of a request row `r`. */
   readonly request: Statement.Fragment
@@ -194,12 +226,21 @@ interface Wanted {
   readonly which: Statement.Fragment
 }
 
-const inNone = (sql: SqlClient.SqlClient, accountId: string, { refund, request, used, which }: Wanted) => sql`
+/** Without an account, of all accounts. */
+const inNone = (
+  sql: SqlClient.SqlClient,
+  accountId: string | undefined,
+  { refund, request, used, which: wanted }: Wanted
+) => {
+  const which = (table: "r" | "p" | "f") =>
+    accountId === undefined ? wanted : sql`${sql.literal(table)}.account_id = ${accountId} AND ${wanted}`
+  return sql`
   SELECT ${request} FROM request r ${used}
-    WHERE r.account_id = ${accountId} AND ${which} AND r.id >= (SELECT through FROM usage_rollup_state)
+    WHERE ${which("r")} AND r.id >= (SELECT through FROM usage_rollup_state)
       AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.account_id = r.account_id AND p.request_id = r.id)
   UNION ALL SELECT ${request} FROM usage_pending p JOIN request r ON r.id = p.request_id ${used}
-    WHERE p.account_id = ${accountId} AND ${which}
+    WHERE ${which("p")}
   UNION ALL SELECT ${refund} FROM usage_refund f JOIN request r ON r.id = f.request_id
-    WHERE f.account_id = ${accountId} AND ${which} AND r.id < (SELECT through FROM usage_rollup_state)
+    WHERE ${which("f")} AND r.id < (SELECT through FROM usage_rollup_state)
       AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.account_id = r.account_id AND p.request_id = r.id)`
+}

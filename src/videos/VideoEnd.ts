@@ -4,6 +4,7 @@ import type { SqlClient } from "effect/sql"
 import type { Reason } from "../domain/Failure.ts"
 import { usdFromNano } from "../domain/Money.ts"
 import { type Attempt, summaryOf } from "../domain/Plan.ts"
+import { providerCost } from "../domain/Pricing.ts"
 import { NOT_CHARGED, type VideoError, type VideoStep, type VideoWish } from "../domain/Video.ts"
 import type { VideoJobs } from "./VideoJobs.ts"
 import type { VideoRow } from "./VideoJobsSql.ts"
@@ -61,6 +62,7 @@ const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): JobFac
   const { unit } = (candidate ?? first).price
   const units = state === "failed" ? 0 : unit === "second" ? row.parameters.duration : 1
   const now = Date.now()
+  const own = state === "failed" ? undefined : providerCost(candidate?.offer.cost, { units, unit })
   return {
     usage: { units, unit },
     basis: state === "failed" ? "none" : "counted",
@@ -72,6 +74,7 @@ const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): JobFac
       attempts: row.attempts as ReadonlyArray<Attempt>
     }),
     ...(candidate === undefined || candidate === first ? {} : { rates: ratesOf(candidate) }),
+    ...(own === undefined ? {} : { providerCost: Number(own) }),
     simulated: candidate?.offer.simulated,
     finishReason: null,
     error: error === undefined ? null : reasonOf(error),

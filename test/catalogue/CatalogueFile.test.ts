@@ -2,7 +2,7 @@ import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { catalogueFile } from "../../src/catalogue/CatalogueFile.ts"
-import type { Changes } from "../../src/catalogue/Changes.ts"
+import { type Changes, noChanges } from "../../src/catalogue/Changes.ts"
 import type { OverlayPrice } from "../../src/catalogue/Overlay.ts"
 import type { Host } from "../../src/platform/config/ProvidersFile.ts"
 
@@ -58,6 +58,7 @@ describe("CATALOGUE_FILE", () => {
           { ...tokens, model: "meta-llama/llama-3.3-70b-instruct", provider: "basement" },
           { model: "tts-1", provider: "openai", unit: "character", usd: 0.00001, source: "our contract" }
         ],
+        costs: [tokens, { ...tokens, startsAt: "2027-01-01" }],
         statuses: [{ model: "svc/auto", status: "ga" }],
         promotions: [promotion, { ...promotion, provider: "azure" }],
         history: [history]
@@ -65,7 +66,7 @@ describe("CATALOGUE_FILE", () => {
       const { result } = yield* load(JSON.stringify(said))
       assert.deepStrictEqual(yield* Effect.fromResult(result), said)
       const { result: empty } = yield* load("{}")
-      assert.deepStrictEqual(yield* Effect.fromResult(empty), { prices: [], statuses: [], promotions: [], history: [] })
+      assert.deepStrictEqual(yield* Effect.fromResult(empty), noChanges)
     }).pipe(Effect.scoped)
   )
 

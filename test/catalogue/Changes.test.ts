@@ -97,6 +97,7 @@ describe("promotions", () => {
 describe("the changes", () => {
   const changes: Changes = {
     prices: [character(0.000_02, "2026-12-02"), character(0.000_01)],
+    costs: [],
     statuses: [{ model: "gpt-4o", status: "deprecated", startsAt: "2026-12-03" }],
     promotions: [promotion()],
     history: [{ model: "gpt-4o", event: "weights_updated", date: "2026-12-04", provider: "azure", detail: "a note" }]

@@ -148,6 +148,7 @@ describe("the wire", () => {
         },
         { model: "flux-dev", provider: "fal", unit: "image", usd: 0.03, source: "test", startsAt: "2026-11-11" }
       ],
+      costs: [],
       statuses: [
         { model: "claude-haiku-4-5", status: "deprecated", startsAt: "2026-11-12" },
         { model: "o3", status: "preview" }

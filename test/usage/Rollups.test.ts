@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { Ledger } from "../../src/ledger/Ledger.ts"
 import type { HoldOperation } from "../../src/ledger/Operation.ts"
 import { firstRequestIdAt, newRequestId } from "../../src/platform/Ids.ts"
+import { marginsOf } from "../../src/usage/MarginsSql.ts"
 import { Rollups } from "../../src/usage/Rollups.ts"
 import { keyTotals, usageOf, type UsageRow } from "../../src/usage/UsageSql.ts"
 import {
@@ -61,6 +62,27 @@ const compareKeys = (sql: SqlClient.SqlClient, accountId: string) =>
     )
   })
 
+/** What the report says that an account's requests earned and cost, and what its receipts say. */
+const compareMargins = (sql: SqlClient.SqlClient, accountId: string) =>
+  Effect.gen(function* () {
+    const said = yield* sql`SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
+        COALESCE(resolved_model, model) AS model, COALESCE(provider, '') AS provider, count(*) AS requests,
+        sum(settled - refunded)::bigint AS revenue, COALESCE(sum((closed ->> 'providerCost')::bigint), 0)::bigint AS provider_cost,
+        count(*) FILTER (WHERE settled > 0 AND closed ->> 'providerCost' IS NULL) AS uncosted, sum(absorbed)::bigint AS absorbed
+      FROM request WHERE account_id = ${accountId} AND closed IS NOT NULL
+      GROUP BY 1, 2, 3 ORDER BY 1, COALESCE(resolved_model, model) COLLATE "C", COALESCE(provider, '') COLLATE "C"`
+    const told = yield* marginsOf(sql, {
+      ...{ accountId, play: false, from: "2000-01-01", until: "2100-01-01" },
+      ...{ by: ["day", "model", "provider"], after: undefined, limit: 1_000 }
+    })
+    assert.deepStrictEqual(
+      told.slice(0, -1).map(({ account: _account, email: _email, summary: _summary, ...row }) => row as object),
+      said.map((row) => ({ ...row }))
+    )
+    const sum = (name: "revenue" | "provider_cost") => told.slice(0, -1).reduce((total, row) => total + row[name], 0n)
+    assert.deepInclude(told.at(-1), { revenue: sum("revenue"), provider_cost: sum("provider_cost") })
+  })
+
 /** What is told of an account and what its receipts say, at one moment. */
 const compare = (sql: SqlClient.SqlClient, accountId: string) =>
   Effect.gen(function* () {
@@ -70,6 +92,7 @@ const compare = (sql: SqlClient.SqlClient, accountId: string) =>
       assert.deepStrictEqual(plain(told), plain(yield* receiptsOf(sql, accountId, width)))
     }
     yield* compareKeys(sql, accountId)
+    yield* compareMargins(sql, accountId)
   }).pipe(sql.withTransaction)
 
 /** Requests are made in these days instead of now. */
@@ -101,6 +124,7 @@ const usage = (random: Random) => {
 const closedFacts = (random: Random) =>
   random.pick([
     () => ({ usage: usage(random), basis: "reported" }),
+    () => ({ usage: usage(random), basis: "reported", providerCost: random.below(60) }),
     () => ({ usage: { units: random.below(9), unit: "image" }, basis: "reported" }),
     () => ({})
   ])()

@@ -15,6 +15,7 @@ import { jobs, jobSequence } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
 import { lateByStatement } from "./migrations/LateByStatementSql.ts"
 import { lighterRules } from "./migrations/LighterRulesSql.ts"
+import { margins } from "./migrations/MarginsSql.ts"
 import { modelUsage } from "./migrations/ModelUsageSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
 import { pages } from "./migrations/PagesSql.ts"
@@ -343,5 +344,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0045_videos_by_account": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`CREATE INDEX video_job_by_account ON video_job (account_id, id)`
-  })
+  }),
+  "0046_margins": margins
 }

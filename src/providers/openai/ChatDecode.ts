@@ -8,6 +8,7 @@ import { faultIn, faultOfError } from "./Failure.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../wire/Json.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { splitThought, type ThinkTags } from "./ThinkTags.ts"
+import { billedNanoIn } from "./BilledCost.ts"
 import { BETWEEN_TAGS, dataOf, textOf, thoughtIn } from "./Thoughts.ts"
 
 /** How to read a host's answers. */
@@ -170,7 +171,11 @@ export const usageOf = (value: unknown): TokenUsage | undefined => {
   const thought = countIn(objectOf(usage["completion_tokens_details"]), "reasoning_tokens") ?? 0
   const apart = thought > 0 && total === prompt + completion + thought
   const output = apart ? completion + thought : completion
-  return { input: prompt - cached - cacheWrite, cached, cacheWrite, output, reasoning: Math.min(thought, output) }
+  const billedNano = billedNanoIn(usage)
+  return {
+    ...{ input: prompt - cached - cacheWrite, cached, cacheWrite, output, reasoning: Math.min(thought, output) },
+    ...(billedNano === undefined ? {} : { billedNano })
+  }
 }
 
 const malformed = (detail: string) => Result.fail<ProviderFault>({ _tag: "Malformed", detail })

@@ -91,6 +91,7 @@ export const usageOfResponse = (value: unknown): TokenUsage | undefined => {
   const usage = objectOf(value)
   return usageOf(
     usage && {
+      ...usage,
       prompt_tokens: usage["input_tokens"],
       prompt_tokens_details: usage["input_tokens_details"],
       completion_tokens: usage["output_tokens"],

@@ -1,0 +1,124 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Failure, invalid } from "../domain/Failure.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { type MarginDimension, marginDimensions, type MarginGroup, type MarginRow, marginsOf } from "./MarginsSql.ts"
+
+const DAY_MS = 86_400_000
+
+/** The days that a report covers when it names none, today included. */
+const USUAL_DAYS = 30
+
+/** The most days of one report: ten years. */
+const MAX_DAYS = 3_660
+
+/** A question about what requests earned and cost. Days are `YYYY-MM-DD` in UTC, and both ends belong to the range. */
+export interface MarginQuestion {
+  readonly by: ReadonlyArray<MarginDimension>
+  /** Absent: 29 days before the last day. */
+  readonly from: string | undefined
+  /** Absent: today. */
+  readonly to: string | undefined
+  /** Absent: all accounts. */
+  readonly accountId: string | undefined
+  /** Reports requests paid with play money instead of those paid with real money. */
+  readonly play: boolean
+  readonly limit: number
+  /** The `next` of the previous page. */
+  readonly cursor: string | undefined
+}
+
+/** A page of a report. */
+export interface MarginReport {
+  readonly from: string
+  readonly to: string
+  /** Of all groups, across all pages. */
+  readonly totals: MarginRow
+  readonly rows: ReadonlyArray<MarginRow>
+  readonly next: string | null
+}
+
+/**
+ * Reports revenue, provider cost and margin of all accounts. It combines daily sums with the rows of requests that are not in them yet,
+ * so that a report over years reads few rows and is still complete up to this moment.
+ */
+export class Margins extends Context.Service<
+  Margins,
+  {
+    /** Fails with `ValidationError` for an impossible range or a foreign cursor. Groups are in order of day, account, model, provider. */
+    readonly report: (question: MarginQuestion) => Effect.Effect<MarginReport, Failure | Unavailable>
+  }
+>()("tollgate/usage/Margins") {
+  static readonly layer = Layer.effect(
+    Margins,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      Margins.of({
+        report: Effect.fnUntraced(function* (question) {
+          const { accountId, by, cursor, limit, play } = question
+          const { after, to: until } =
+            cursor === undefined ? { after: undefined, to: undefined } : yield* pageOf(cursor)
+          const range = yield* rangeOf({ ...question, to: until ?? question.to })
+          const found = yield* storeErrors(
+            marginsOf(sql, {
+              ...{ accountId, by, play, after, from: range.from, until: dayAfter(range.to), limit: limit + 1 }
+            })
+          )
+          const rows = found.slice(0, -1).slice(0, limit)
+          const more = found.length - 1 > limit
+          return { ...range, totals: found.at(-1)!, rows, next: more ? cursorOf(rows.at(-1)!, range.to) : null }
+        })
+      })
+    )
+  )
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+const dayAfter = (day: string): string => dayOf(Date.parse(day) + DAY_MS)
+
+/** Reports whether a text is a day of the calendar, `YYYY-MM-DD`. */
+export const isDay = (text: string): boolean => {
+  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(ms) && dayOf(ms) === text
+}
+
+const rangeOf = (
+  question: Pick<MarginQuestion, "from" | "to">
+): Effect.Effect<Pick<MarginReport, "from" | "to">, Failure> =>
+  Effect.gen(function* () {
+    const { to = dayOf(yield* Clock.currentTimeMillis) } = question
+    const { from = dayOf(Date.parse(to) - (USUAL_DAYS - 1) * DAY_MS) } = question
+    if (from > to) return yield* invalid("from", `must not be after \`to\`; got ${from}, which is after ${to}`)
+    if ((Date.parse(to) - Date.parse(from)) / DAY_MS >= MAX_DAYS)
+      return yield* invalid("from", `must be at most ${MAX_DAYS} days before \`to\``)
+    return { from, to }
+  })
+
+const names = Object.keys(marginDimensions) as ReadonlyArray<MarginDimension>
+
+/** Encodes the end of a page, and the last day: a report up to today would otherwise move at midnight. */
+const cursorOf = (group: MarginGroup, to: string): string =>
+  Buffer.from(JSON.stringify([to, ...names.map((name) => group[name])])).toString("base64url")
+
+const pageOf = (cursor: string): Effect.Effect<{ readonly after: MarginGroup; readonly to: string }, Failure> =>
+  Effect.suspend(() => {
+    const bad = invalid("cursor", "must be the next_cursor of a page of this report")
+    let parts: unknown
+    try {
+      parts = JSON.parse(Buffer.from(cursor, "base64url").toString())
+    } catch {
+      return bad
+    }
+    const isText = (part: unknown): part is string =>
+      typeof part === "string" && !part.includes("\0") && part.isWellFormed()
+    if (!Array.isArray(parts) || parts.length !== names.length + 1 || !parts.every(isText)) return bad
+    const [to = "", day = "", account = "", model = "", provider = ""] = parts
+    return isDay(to) ? Effect.succeed({ after: { day, account, model, provider }, to }) : bad
+  })
+
+/** What a group leaves to the operator: its revenue less what its providers charge. In nano-USD. */
+export const marginOf = ({ provider_cost: cost, revenue }: Pick<MarginRow, "revenue" | "provider_cost">): bigint =>
+  revenue - cost
+
+/** The margin in basis points of the revenue; null without revenue. */
+export const marginBasisPoints = (row: Pick<MarginRow, "revenue" | "provider_cost">): number | null =>
+  row.revenue === 0n ? null : Number((marginOf(row) * 10_000n) / row.revenue)
