@@ -5,6 +5,7 @@ import {
   keptForAnHour,
   maximumCost,
   outputWithin,
+  providerCost,
   tokenCost,
   type TokenPrice,
   unitCost
@@ -53,6 +54,21 @@ describe("Pricing", () => {
     assert.strictEqual(keptForAnHour(tiered), tiered)
     const [cut] = (discounted(long, 50) as TokenPrice).tiers
     assert.strictEqual(cut.rates.cacheWriteLong, 1_250_000n)
+  })
+  it("costs the operator what the provider reported, or else the usage at the provider's price, or nothing known", () => {
+    const usage = { input: 1_000, cached: 0, cacheWrite: 0, output: 10, reasoning: 0 }
+    assert.strictEqual(providerCost(tiered, usage), tokenCost(tiered, usage))
+    assert.strictEqual(providerCost(tiered, { ...usage, billedNano: 7 }), 7n)
+    assert.strictEqual(providerCost(undefined, { ...usage, billedNano: 7 }), 7n)
+    assert.isUndefined(providerCost(undefined, usage))
+    assert.strictEqual(providerCost({ unit: "image", perUnit: 2_000n }, { unit: "image", units: 3 }), 6n)
+    assert.isUndefined(providerCost({ unit: "second", perUnit: 2_000n }, { unit: "image", units: 3 }))
+    assert.isUndefined(providerCost(tiered, { unit: "image", units: 3 }))
+    // An hour in the cache costs what it costs, whether or not the price sold that.
+    const [first] = tiered.tiers
+    const hour: TokenPrice = { ...tiered, tiers: [{ ...first, rates: { ...first.rates, cacheWriteLong: 2_500_000n } }] }
+    const kept = { ...usage, cacheWrite: 1_000, cacheWriteLong: 1_000 }
+    assert.strictEqual(providerCost(hour, kept), tokenCost(keptForAnHour(hour), kept))
   })
   it("prices units", () => {
     assert.strictEqual(unitCost({ unit: "image", perUnit: 40_000_000_000n }, 3), 120_000_000n)
