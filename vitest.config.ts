@@ -1,14 +1,17 @@
 import { defineConfig } from "vitest/config"
 
-/** Storms under kills that take about a minute each: `npm run test:full` runs them, and `npm test` does not. */
-const storms = ["test/crash/Storm.test.ts", "test/crash/Crash.test.ts"]
+/**
+ * Storms under kills, and generators that are installed first. They take about a minute each: `npm run test:full` runs them, and
+ * `npm test` does not.
+ */
+const long = ["test/crash/Storm.test.ts", "test/crash/Crash.test.ts", "test/contract/Generators.test.ts"]
 
 const isFull = process.env["TEST_FULL"] === "1"
 
 export default defineConfig({
   test: {
-    include: isFull ? storms : ["test/**/*.test.ts"],
-    exclude: ["test/bench/**", "node_modules/**", ...(isFull ? [] : storms)],
+    include: isFull ? long : ["test/**/*.test.ts"],
+    exclude: ["test/bench/**", "node_modules/**", ...(isFull ? [] : long)],
     globalSetup: ["test/support/globalSetup.ts"],
     pool: "forks",
     // Loading the program anew for each file would take longer than the tests.

@@ -102,6 +102,28 @@ const opened = (value: unknown): unknown => {
   )
 }
 
+/** Whether a schema is of objects whose members it does not describe. */
+const isFree = (schema: Json): boolean =>
+  schema["type"] === "object" && !("properties" in schema) && !("additionalProperties" in schema)
+
+/** Whether a schema is of arrays whose first items have the schema of all others. */
+const isPlainList = ({ items, prefixItems }: Json): boolean =>
+  Array.isArray(prefixItems) && prefixItems.every((item) => JSON.stringify(item) === JSON.stringify(items))
+
+/**
+ * The same schema in words that generators of clients understand. They take an object without a word on its members for an empty one,
+ * and a list that describes its first item for a list of one.
+ */
+const plain = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(plain)
+  const members: Json = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
+  if (isFree(members)) return { ...members, additionalProperties: true }
+  if (!isPlainList(members)) return members
+  const { prefixItems, ...others } = members
+  return { minItems: (prefixItems as ReadonlyArray<unknown>).length, ...others }
+}
+
 const EVENTS = "text/event-stream"
 
 /** The event of a stream by the answer that the stream replaces. */
@@ -247,7 +269,10 @@ export const published = (document: Record<string, unknown>, groups: Groups): Re
         })
       )
     ),
-    components: { ...components, schemas: described(schemas, descriptions) },
+    components: {
+      ...components,
+      schemas: mapValues(described(schemas, descriptions), (schema) => plain(schema) as Json)
+    },
     ...others
   }
 }

@@ -1257,21 +1257,19 @@ export type LegacyChatRequest = {
 export type LegacyChatMessage =
   | {
       readonly role: "system"
-      readonly content: string | readonly [ChatTextPart, ...Array<ChatTextPart>]
+      readonly content: string | ReadonlyArray<ChatTextPart>
     }
   | {
       readonly role: "developer"
-      readonly content: string | readonly [ChatTextPart, ...Array<ChatTextPart>]
+      readonly content: string | ReadonlyArray<ChatTextPart>
     }
   | {
       readonly role: "user"
-      readonly content:
-        | string
-        | readonly [ChatTextPart | ChatImagePart | ChatFilePart, ...Array<ChatTextPart | ChatImagePart | ChatFilePart>]
+      readonly content: string | ReadonlyArray<ChatTextPart | ChatImagePart | ChatFilePart>
     }
   | {
       readonly role: "assistant"
-      readonly content: string | readonly [ChatTextPart, ...Array<ChatTextPart>]
+      readonly content: string | ReadonlyArray<ChatTextPart>
       readonly reasoning?: string | null
       readonly reasoning_content?: string | null
       readonly reasoning_details?: ReadonlyArray<Readonly<Record<string, unknown>>> | null
@@ -3122,12 +3120,7 @@ export type ResponsesCustomOutput = {
   readonly call_id?: string | null
   readonly name?: string | null
   readonly namespace?: string | null
-  readonly output:
-    | string
-    | readonly [
-        ResponsesInputText | ResponsesInputImage | ResponsesInputFile,
-        ...Array<ResponsesInputText | ResponsesInputImage | ResponsesInputFile>
-      ]
+  readonly output: string | ReadonlyArray<ResponsesInputText | ResponsesInputImage | ResponsesInputFile>
 }
 
 /** A file as a data URL with base64. Text and JSON are put to the model as text. PDF files are for models with vision of Anthropic, Google and OpenAI, and may have 100 pages in a request. Ids and URLs of files are not offered. */
@@ -3167,12 +3160,7 @@ export type ResponsesCallOutput = {
   readonly call_id?: string | null
   readonly name?: string | null
   readonly namespace?: string | null
-  readonly output:
-    | string
-    | readonly [
-        ResponsesInputText | ResponsesInputImage | ResponsesInputFile,
-        ...Array<ResponsesInputText | ResponsesInputImage | ResponsesInputFile>
-      ]
+  readonly output: string | ReadonlyArray<ResponsesInputText | ResponsesInputImage | ResponsesInputFile>
 }
 
 /** A tool call of an earlier answer. */
@@ -3219,12 +3207,7 @@ export type ResponsesSaidMessage = {
 export type ResponsesInputMessage = {
   readonly type?: "message"
   readonly role: "user" | "system" | "developer"
-  readonly content:
-    | string
-    | readonly [
-        ResponsesInputText | ResponsesInputImage | ResponsesInputFile,
-        ...Array<ResponsesInputText | ResponsesInputImage | ResponsesInputFile>
-      ]
+  readonly content: string | ReadonlyArray<ResponsesInputText | ResponsesInputImage | ResponsesInputFile>
 }
 
 /** OpenAI's Responses request, as far as it stores nothing between requests: the client sends the whole conversation each time. A null counts as absent. The gateway ignores unknown fields and lists them in the `X-Svc-Ignored-Parameters` response header. It rejects fields of that API that would change the answer and are not supported (`store: true`, `previous_response_id`, `background: true`, `conversation`, `prompt`, file ids) with `unsupported_parameter`. Tools that only OpenAI's servers run are left out and listed in that header. */
@@ -3406,27 +3389,22 @@ export type EstimateRequest = {
 export type ChatMessage =
   | {
       readonly role: "system"
-      readonly content: string | readonly [ChatTextPart, ...Array<ChatTextPart>]
+      readonly content: string | ReadonlyArray<ChatTextPart>
       readonly name?: string | null
     }
   | {
       readonly role: "developer"
-      readonly content: string | readonly [ChatTextPart, ...Array<ChatTextPart>]
+      readonly content: string | ReadonlyArray<ChatTextPart>
       readonly name?: string | null
     }
   | {
       readonly role: "user"
-      readonly content:
-        | string
-        | readonly [ChatTextPart | ChatImagePart | ChatFilePart, ...Array<ChatTextPart | ChatImagePart | ChatFilePart>]
+      readonly content: string | ReadonlyArray<ChatTextPart | ChatImagePart | ChatFilePart>
       readonly name?: string | null
     }
   | {
       readonly role: "assistant"
-      readonly content?:
-        | string
-        | readonly [ChatTextPart | ChatRefusalPart, ...Array<ChatTextPart | ChatRefusalPart>]
-        | null
+      readonly content?: string | ReadonlyArray<ChatTextPart | ChatRefusalPart> | null
       readonly name?: string | null
       readonly refusal?: string | null
       readonly reasoning?: string | null
@@ -3436,9 +3414,7 @@ export type ChatMessage =
     }
   | {
       readonly role: "tool"
-      readonly content:
-        | string
-        | readonly [ChatTextPart | ChatImagePart | ChatFilePart, ...Array<ChatTextPart | ChatImagePart | ChatFilePart>]
+      readonly content: string | ReadonlyArray<ChatTextPart | ChatImagePart | ChatFilePart>
       readonly tool_call_id: string
     }
 

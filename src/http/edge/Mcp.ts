@@ -1,5 +1,5 @@
 /** `/mcp`: what stands in front of the MCP server. The server itself is the room `mcp`. */
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, identity, Layer, Result } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../../schemas/Access.ts"
 import { Auth } from "../../auth/Auth.ts"
@@ -11,6 +11,7 @@ import { readJsonText } from "./Body.ts"
 import { makeRefuse } from "./Edge.ts"
 import { Exchange } from "./Exchange.ts"
 import { bodyOf, logged, respond, rpcErrorOf } from "../Failures.ts"
+import { keptAlive } from "./KeepAlive.ts"
 import { MCP_PATH } from "./KnownPaths.ts"
 import { isOwnHost, isOwnOrigin } from "./McpHosts.ts"
 import { McpSessions, UNSAID_REVISION } from "./McpSessions.ts"
@@ -288,7 +289,8 @@ export const layer = HttpRouter.use((router) =>
           return serve({ principal, exchange, headers: request.headers }, request, text)
         }).pipe(
           Effect.map((response) => explained(response, exchange, id)),
-          Effect.catch((failed) => Effect.as(logged(failed, exchange), refusal(failed, exchange, id)))
+          Effect.catch((failed) => Effect.as(logged(failed, exchange), refusal(failed, exchange, id))),
+          toolIn(value) === undefined ? identity : keptAlive
         )
       })
     )
