@@ -10,6 +10,7 @@ import {
   packageOf,
   root,
   type Source,
+  circlesIn,
   sourcesBelow,
   textOf,
   withoutComments
@@ -200,6 +201,7 @@ const gaps: Readonly<Record<string, string>> = {
   "src/platform/database/PostgresBinaries.ts": "test/platform/database/EmbeddedPostgres.test.ts",
   "src/providers/wire/HttpChat.ts": "test/providers/openai/OpenAi.test.ts",
   "src/providers/Provider.ts": "test/providers/pool/ProviderPool.test.ts",
+  "src/providers/ProviderError.ts": "test/providers/Failure.test.ts",
   "src/providers/wire/Json.ts": "test/providers/openai/ChatDecode.test.ts",
   "src/providers/sandbox/Answer.ts": "test/providers/sandbox/Sandbox.test.ts",
   "src/ratelimit/Store.ts": "test/ratelimit/RateLimiter.test.ts",
@@ -281,6 +283,8 @@ describe("rooms", () => {
       )
     )
   })
+
+  it("have files that import each other in no circle, types included", () => none(circlesIn([...src, ...schemas])))
 
   it("keep packages where they belong", () =>
     none(

@@ -1,9 +1,8 @@
 /** Events and checkout sessions in Stripe's words (docs.stripe.com/api), as far as they are listened to. */
 import { Data, Effect, Option, Schema } from "effect"
 import { Stripe } from "stripe"
-import type { CheckoutSaid } from "../domain/TopUp.ts"
+import type { CheckoutState, PaymentEvent } from "../domain/TopUp.ts"
 import { isResourceId } from "../platform/Ids.ts"
-import type { Told } from "./Processor.ts"
 
 /** What came is not from the processor, too old, or changed on its way. */
 export class NotSigned extends Data.TaggedError("NotSigned")<{ readonly detail: string }> {}
@@ -44,7 +43,7 @@ const idOf = (payment: Session["payment_intent"]): string | null =>
 const topUpIdOf = (text: string | null | undefined): string | null =>
   text !== null && text !== undefined && isResourceId(text) ? text : null
 
-const paidOf = (session: Session): CheckoutSaid => ({
+const paidOf = (session: Session): CheckoutState => ({
   _tag: "Paid",
   sessionId: session.id,
   amount: session.amount_total ?? null,
@@ -53,22 +52,22 @@ const paidOf = (session: Session): CheckoutSaid => ({
 })
 
 /** Where a customer has done their part and the money has not come: it still may, or will not. */
-const unpaidOf = ({ id: sessionId, payment_intent: payment }: Session): CheckoutSaid => {
+const unpaidOf = ({ id: sessionId, payment_intent: payment }: Session): CheckoutState => {
   const status = typeof payment === "object" && payment !== null ? payment.status : undefined
   return { _tag: status === "canceled" || status === "requires_payment_method" ? "Failed" : "Pending", sessionId }
 }
 
-const sessionSaid = (session: Session): CheckoutSaid => {
+const sessionSaid = (session: Session): CheckoutState => {
   if (session.payment_status === "paid") return paidOf(session)
   if (session.status === "expired") return { _tag: "Expired", sessionId: session.id }
   return session.status === "open" ? { _tag: "Open", sessionId: session.id } : unpaidOf(session)
 }
 
 /** What a checkout session says of itself; undefined where it is in a form that is not known. */
-export const saidOf = (session: unknown): CheckoutSaid | undefined =>
+export const saidOf = (session: unknown): CheckoutState | undefined =>
   Option.getOrUndefined(Option.map(decodeSession(session), sessionSaid))
 
-const checkout = (object: unknown, said: (session: Session) => CheckoutSaid): Option.Option<Told> =>
+const checkout = (object: unknown, said: (session: Session) => CheckoutState): Option.Option<PaymentEvent> =>
   Option.map(decodeSession(object), (session) => ({
     _tag: "Checkout",
     said: said(session),
@@ -79,16 +78,16 @@ const checkout = (object: unknown, said: (session: Session) => CheckoutSaid): Op
 const notice = (
   { id: eventId, type }: Stripe.Event,
   found: Option.Option<
-    Pick<Extract<Told, { readonly _tag: "Notice" }>, "amount" | "currency" | "paymentId" | "topUpId">
+    Pick<Extract<PaymentEvent, { readonly _tag: "Notice" }>, "amount" | "currency" | "paymentId" | "topUpId">
   >
-): Option.Option<Told> =>
+): Option.Option<PaymentEvent> =>
   Option.map(found, (one) => {
     const about = type === "charge.refunded" ? "refund" : "dispute"
     return { _tag: "Notice", eventId, type, about, ...one }
   })
 
 /** Undefined for an event that is not listened to. */
-const toldOf = (event: Stripe.Event): Option.Option<Told> | undefined => {
+const toldOf = (event: Stripe.Event): Option.Option<PaymentEvent> | undefined => {
   const object: unknown = event.data.object
   switch (event.type) {
     case "checkout.session.completed":
@@ -136,7 +135,7 @@ export const readEvent = (
   raw: Uint8Array,
   signature: string | undefined,
   secret: string
-): Effect.Effect<Told, NotSigned> =>
+): Effect.Effect<PaymentEvent, NotSigned> =>
   Effect.map(
     Effect.try({
       try: () => Stripe.webhooks.constructEvent(Buffer.from(raw), signature ?? "", secret),
@@ -148,10 +147,10 @@ export const readEvent = (
               : "the body is not an event"
         })
     }),
-    (event): Told => {
+    (event): PaymentEvent => {
       if (!isEvent(event)) return { _tag: "Unreadable", type: "unknown" }
       const told = toldOf(event)
       if (told === undefined) return { _tag: "Other", type: event.type }
-      return Option.getOrElse(told, (): Told => ({ _tag: "Unreadable", type: event.type }))
+      return Option.getOrElse(told, (): PaymentEvent => ({ _tag: "Unreadable", type: event.type }))
     }
   )

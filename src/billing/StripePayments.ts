@@ -1,7 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { Stripe } from "stripe"
 import { type Failure, failure } from "../domain/Failure.ts"
-import type { CheckoutSaid } from "../domain/TopUp.ts"
+import type { CheckoutState } from "../domain/TopUp.ts"
 import type { StripeSettings } from "../platform/config/Config.ts"
 import type { CheckoutWish, Processor } from "./Processor.ts"
 import { readEvent, saidOf } from "./StripeEvents.ts"
@@ -77,7 +77,7 @@ const opened = async (stripe: Stripe, wish: CheckoutWish, failures = 0): Promise
   }
 }
 
-const understood = (session: Stripe.Checkout.Session): Effect.Effect<CheckoutSaid, Failure> => {
+const understood = (session: Stripe.Checkout.Session): Effect.Effect<CheckoutState, Failure> => {
   const said = saidOf(session)
   return said === undefined ? Effect.fail(unavailable("a checkout session in an unknown form")) : Effect.succeed(said)
 }
@@ -116,7 +116,7 @@ export const makeStripe = ({ baseUrl, secretKey, webhookSecret }: StripeSettings
           catch: unavailable
         }),
         (session) =>
-          session === undefined ? Effect.succeed<CheckoutSaid>({ _tag: "Unknown", sessionId }) : understood(session)
+          session === undefined ? Effect.succeed<CheckoutState>({ _tag: "Unknown", sessionId }) : understood(session)
       ),
     expire: (sessionId) =>
       Effect.flatMap(

@@ -4,12 +4,12 @@ import { type Actor, Audit } from "../account/Audit.ts"
 import { lockAccount } from "../account/KeysSql.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { NANO_PER_CENT, usdFromNano } from "../domain/Money.ts"
-import { type CheckoutSaid, nextOf, type TopUpStanding } from "../domain/TopUp.ts"
+import { type CheckoutState, nextOf, type TopUpStanding, type PaymentEvent } from "../domain/TopUp.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { PublicUrl } from "../platform/outbound/PublicUrl.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { Payments } from "./Payments.ts"
-import type { Processor, Told } from "./Processor.ts"
+import type { Processor } from "./Processor.ts"
 import type { NotSigned } from "./StripeEvents.ts"
 import {
   countOpen,
@@ -193,7 +193,7 @@ const receive = (deps: Deps, raw: Uint8Array, signature: string | undefined) =>
     yield* storeErrors(apply(deps, yield* deps.processor.read(raw, signature)))
   })
 
-const apply = (deps: Deps, told: Told): Effect.Effect<void, SqlError.SqlError> => {
+const apply = (deps: Deps, told: PaymentEvent): Effect.Effect<void, SqlError.SqlError> => {
   switch (told._tag) {
     case "Checkout":
       return settle(deps, told.said, told.topUpId)
@@ -214,7 +214,7 @@ const standingOf = (row: TopUpRow): TopUpStanding => ({
 })
 
 /** What is said of a checkout becomes so, in one transaction behind the lock of its top-up. */
-const settle = (deps: Deps, said: CheckoutSaid, topUpId: string | null): Effect.Effect<void, SqlError.SqlError> =>
+const settle = (deps: Deps, said: CheckoutState, topUpId: string | null): Effect.Effect<void, SqlError.SqlError> =>
   Effect.gen(function* () {
     const { sql } = deps
     const row = yield* lockTopUp(sql, said.sessionId, topUpId)
@@ -235,9 +235,9 @@ const settle = (deps: Deps, said: CheckoutSaid, topUpId: string | null): Effect.
     }
   }).pipe(deps.sql.withTransaction)
 
-const paymentOf = (said: CheckoutSaid): string | null => (said._tag === "Paid" ? said.paymentId : null)
+const paymentOf = (said: CheckoutState): string | null => (said._tag === "Paid" ? said.paymentId : null)
 
-const credit = ({ audit, ledger, sql }: Deps, row: TopUpRow, said: CheckoutSaid) =>
+const credit = ({ audit, ledger, sql }: Deps, row: TopUpRow, said: CheckoutState) =>
   Effect.gen(function* () {
     const { account_id: accountId, id, processor } = row
     const { sessionId } = said
@@ -259,7 +259,7 @@ const credit = ({ audit, ledger, sql }: Deps, row: TopUpRow, said: CheckoutSaid)
   })
 
 /** An amount as the audit log has it: in another currency than dollars, in the smallest unit of that one. */
-const amountsOf = ({ amount, currency }: Extract<Told, { readonly _tag: "Notice" }>) => {
+const amountsOf = ({ amount, currency }: Extract<PaymentEvent, { readonly _tag: "Notice" }>) => {
   if (amount === null) return { amount_usd: null }
   return currency === "usd" ? { amount_usd: usdFromNano(nanoOfTopUp(amount)) } : { amount_usd: null, amount, currency }
 }
@@ -270,7 +270,7 @@ const amountsOf = ({ amount, currency }: Extract<Told, { readonly _tag: "Notice"
  */
 const notice = (
   { audit, sql }: Deps,
-  told: Extract<Told, { readonly _tag: "Notice" }>
+  told: Extract<PaymentEvent, { readonly _tag: "Notice" }>
 ): Effect.Effect<void, SqlError.SqlError> =>
   Effect.gen(function* () {
     const { about, amount, eventId, type } = told

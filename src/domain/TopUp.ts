@@ -1,5 +1,4 @@
 /** How a top-up goes from one state to the next, by what the processor of payments says of its checkout. */
-
 export type TopUpStatus = "open" | "paid" | "expired" | "failed"
 
 /** What the next state depends on. */
@@ -13,7 +12,7 @@ export interface TopUpStanding {
 }
 
 /** What the processor says of a checkout, by an event or when it is asked. */
-export type CheckoutSaid = {
+export type CheckoutState = {
   readonly sessionId: string
 } & (
   | {
@@ -52,7 +51,7 @@ const nothing: TopUpStep = { _tag: "Nothing" }
  * paid is credited even where the top-up had ended without it, because the customer's money has been taken. Where all of it is known
  * to be given back, it has not.
  */
-export const nextOf = (standing: TopUpStanding, said: CheckoutSaid): TopUpStep => {
+export const nextOf = (standing: TopUpStanding, said: CheckoutState): TopUpStep => {
   const open = standing.status === "open"
   if (standing.sessionId !== null && standing.sessionId !== said.sessionId) {
     return said._tag === "Paid" ? attends(`another checkout was paid for it: ${said.sessionId}`) : nothing
@@ -80,3 +79,29 @@ export const nextOf = (standing: TopUpStanding, said: CheckoutSaid): TopUpStep =
 }
 
 const attends = (reason: string): TopUpStep => ({ _tag: "Attends", reason })
+
+/** What an event tells that has been found to come from the processor. */
+export type PaymentEvent =
+  | {
+      readonly _tag: "Checkout"
+      readonly said: CheckoutState
+      /** What the checkout was opened with. */
+      readonly topUpId: string | null
+    }
+  /** Money has been given back or is disputed, by the processor's own means. */
+  | {
+      readonly _tag: "Notice"
+      readonly eventId: string
+      readonly type: string
+      readonly about: "refund" | "dispute"
+      readonly paymentId: string | null
+      readonly topUpId: string | null
+      /** In the smallest unit of its currency. */
+      readonly amount: number | null
+      /** Three lowercase letters. */
+      readonly currency: string | null
+    }
+  /** Something that is not listened to. */
+  | { readonly _tag: "Other"; readonly type: string }
+  /** One that is listened to, in a form that is not known here. */
+  | { readonly _tag: "Unreadable"; readonly type: string }

@@ -1,7 +1,7 @@
 import type { RoutingSummary } from "../../schemas/Routing.ts"
+import { type Reason, type Failure } from "../domain/Failure.ts"
 import { formatUsd, type Nano, NANO_PER_USD } from "../domain/Money.ts"
-import type { Reason } from "../domain/Failure.ts"
-import type { Output } from "../domain/Output.ts"
+import type { Output, OutputEvent } from "../domain/Output.ts"
 import type { TokenUsage } from "../domain/Usage.ts"
 import type { PresetUse } from "./Request.ts"
 
@@ -67,3 +67,10 @@ export const restore = <A extends PaidAnswer>(stored: unknown, settled: Nano): K
     answer: { ...answer, cost: settled, balanceWarning: balanceWarning(BigInt(kept.posted)) }
   }
 }
+
+/** An item of a stream for the caller. `End` or `Error` comes once, last, after the settle. */
+export type StreamItem =
+  | { readonly _tag: "Events"; readonly events: ReadonlyArray<OutputEvent> }
+  | { readonly _tag: "KeepAlive" }
+  | { readonly _tag: "End"; readonly answer: Answer }
+  | { readonly _tag: "Error"; readonly failure: Failure }

@@ -1,19 +1,10 @@
-/** Prepares a request to `svc/auto` before it is planned: determines its task, and the model to which its session is pinned. */
-import { Effect, type Result } from "effect"
-import type { Auth } from "../auth/Auth.ts"
-import { goesAlike } from "../auth/Routing.ts"
 import type { Conversation } from "../domain/Conversation.ts"
-import { availableTo, playPays } from "../domain/Balance.ts"
 import type { Failure } from "../domain/Failure.ts"
-import { isSimulated, type Plan } from "../domain/Plan.ts"
-import type { Ledger } from "../ledger/Ledger.ts"
-import type { Unavailable } from "../platform/database/Sql.ts"
-import { type AutoRequest, defaultAutoOptions } from "../router/AutoRouter.ts"
-import type { Requests } from "../usage/Requests.ts"
-import { byRules, type Classified, type makeClassify } from "./Classify.ts"
-import type { Preparation, Prepared } from "./Inference.ts"
+import type { Plan } from "../domain/Plan.ts"
 import { Remembered } from "../platform/Remembered.ts"
-import type { AutoWish, ChatRequest } from "./Request.ts"
+import { type AutoRequest, defaultAutoOptions } from "../router/AutoRouter.ts"
+import { byRules, type Classified } from "./Classify.ts"
+import type { AutoWish } from "./Request.ts"
 
 /** The maximum number of pinned sessions in this process, a few hundred bytes each. */
 const MAX_PINS = 20_000
@@ -73,55 +64,3 @@ export const autoRequest = (
     objection
   }
 }
-
-/** The services that prepare a request to `svc/auto`, with a classifier model if there is one. */
-export interface WithModel {
-  readonly auth: Pick<Auth["Service"], "again">
-  readonly classify: ReturnType<typeof makeClassify> | undefined
-  readonly ledger: Pick<Ledger["Service"], "balance">
-  readonly pins: Pins
-  readonly prepare: (request: Preparation) => Result.Result<Prepared, Failure>
-  readonly requests: Pick<Requests["Service"], "claimedBy">
-}
-
-/**
- * Whether a request would be admitted, as far as reading can tell: its idempotency key is free, its API key is active, and the account
- * has enough money. Only the hold checks budgets and concurrent requests. `unpaid` means that play money would pay, so the house calls
- * no real provider for it.
- */
-const admissionOf = (
-  { auth, ledger, requests }: WithModel,
-  { claim, principal }: ChatRequest,
-  { estimate, plan }: Prepared
-): Effect.Effect<"none" | "unpaid" | "paid", Failure | Unavailable> =>
-  Effect.gen(function* () {
-    const { accountId, keyId } = principal
-    if (claim !== undefined && (yield* requests.claimedBy(accountId, claim.claim)) !== undefined) return "none"
-    const balance = yield* ledger.balance(accountId)
-    const simulated = isSimulated(plan)
-    if (balance === undefined || availableTo(balance, simulated) < estimate.atLeast) return "none"
-    // The current routing of the key and its project decides which providers may see the prompt, not the cached one.
-    if (!goesAlike(yield* auth.again(keyId), principal)) return "none"
-    return simulated && playPays(balance, estimate) ? "unpaid" : "paid"
-  })
-
-/**
- * Prepares a request to `svc/auto`. It calls the classifier only when the rules are unsure, the session has no pinned model, and
- * nothing would keep the request from being admitted. The house pays for no classification of a request that cannot be served.
- */
-export const prepareAuto = (services: WithModel, request: ChatRequest): Effect.Effect<Prepared, Failure> =>
-  Effect.gen(function* () {
-    const { classify, pins, prepare } = services
-    const { accountId } = request.principal
-    const rules = byRules(request.conversation)
-    const prepared = yield* Effect.fromResult(prepare({ ...request, accountId, classified: rules }))
-    if (classify === undefined || rules.classification.confident) return prepared
-    if (pins.of({ accountId, auto: request.auto }) === prepared.plan.candidates[0].model.id) return prepared
-    // If reading fails, the hold reports the problem.
-    const admission = yield* Effect.orElseSucceed(admissionOf(services, request, prepared), () => "none" as const)
-    if (admission === "none") return prepared
-    const onlyDoubles = admission === "unpaid"
-    const classified = yield* Effect.interruptible(classify(request, rules.classification, onlyDoubles))
-    if (classified.by === "regex") return prepared
-    return yield* Effect.fromResult(prepare({ ...request, accountId, classified }))
-  })

@@ -7,7 +7,7 @@ import { defaultPolicy, isSimulated, type Plan, type RouterDecision, type Routin
 import { tokenCost } from "../domain/Pricing.ts"
 import { promptBound } from "../domain/TokenBound.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
-import type { PoolCall } from "../providers/pool/Course.ts"
+import type { PoolCall } from "../providers/pool/CallKind.ts"
 import type { ProviderPool } from "../providers/pool/ProviderPool.ts"
 import { type Classification, classify, lastWords } from "../router/Classifier.ts"
 import type { Router } from "../router/Router.ts"

@@ -1,24 +1,19 @@
 import { Context, Deferred, Effect, Layer, Result } from "effect"
-import { imagesIn, keepsForAnHour, pdfsIn } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
-import { defaultPolicy, type Plan } from "../domain/Plan.ts"
-import { boundOfLikely, fixedBound, likelyTokens, promptBound } from "../domain/TokenBound.ts"
-import { countPrompt } from "../domain/Tokens.ts"
+import { defaultPolicy } from "../domain/Plan.ts"
 import { ProviderPool } from "../providers/pool/ProviderPool.ts"
-import { enforcedSchema } from "../providers/structured/Structured.ts"
 import { isAuto } from "../router/AutoRouter.ts"
-import { blamed } from "../router/Chain.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "./Answer.ts"
-import { autoRequest, Pins, prepareAuto, type WithModel } from "./Auto.ts"
+import { prepareAuto, type WithModel, type Prepared, type Preparation, preparing } from "./Prepare.ts"
 import { type AdmittedChat, carryOutChat } from "./ChatFlow.ts"
-import { type Classified, type ClassifierOptions, makeClassify } from "./Classify.ts"
-import { type Estimate, budgetOf, estimate, withinBudget } from "./Estimate.ts"
+import { type ClassifierOptions, makeClassify } from "./Classify.ts"
 import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type Running } from "./PaidFlow.ts"
+import { Pins } from "./Auto.ts"
 import { makeOpenPipes, Pipe } from "./Pipe.ts"
-import { gifFieldOf, PromptImages } from "./PromptImages.ts"
+import { PromptImages } from "./PromptImages.ts"
 import { ReasoningSeals } from "./ReasoningSeals.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream } from "./StreamFlow.ts"
@@ -32,25 +27,6 @@ export interface InferenceOptions extends PaidFlowOptions {
 export interface ChatResult {
   readonly answer: Answer
   readonly replayed: boolean
-}
-
-/** The providers to which a request would go, and its maximum cost. */
-export interface Prepared {
-  readonly plan: Plan
-  readonly estimate: Estimate
-}
-
-/** The parts of a request that determine its plan and its estimate. */
-export type Preparation = Pick<
-  ChatRequest,
-  "auto" | "chain" | "listed" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents" | "unplannable"
-> & {
-  /** The account, when the session may be pinned to a model. */
-  readonly accountId?: string
-  /** The classification, if more than the rules was consulted. */
-  readonly classified?: Classified
-  /** Replaces the conversation's size when only a number of prompt tokens is known. It is an estimate, not a bound. */
-  readonly promptTokens?: number
 }
 
 /**
@@ -182,62 +158,6 @@ const metering = <A, B>(
     })
   )
 }
-
-const preparing =
-  (router: Router["Service"], pins: Pins, promptImages: PromptImages["Service"], explores: boolean) =>
-  (request: Preparation): Result.Result<Prepared, Failure> => {
-    const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream, unplannable } = request
-    if (unplannable !== undefined) return Result.fail(unplannable)
-    const images = imagesIn(conversation)
-    const pdfs = pdfsIn(conversation)
-    const vision = images > 0
-    const wrong = vision ? promptImages.check(conversation) : undefined
-    if (wrong !== undefined) return Result.fail(wrong)
-    const prompt = promptTokens === undefined ? promptBound(conversation) : fixedBound(boundOfLikely(promptTokens))
-    const bound = prompt.most
-    let counted: number | undefined
-    const likely = () => (counted ??= promptTokens ?? countPrompt(conversation))
-    const pages = pdfs.reduce((sum, pdf) => sum + pdf.pages, 0)
-    const wanted = {
-      prompt,
-      images: images + pages,
-      maxTokens: conversation.maxOutputTokens,
-      budget: budgetOf(budgetCents)
-    }
-    const objection = (plan: Plan) => Result.getOrUndefined(Result.flip(withinBudget(plan, { ...wanted, budgetCents })))
-    const planned = router.plan({
-      models: chain,
-      policy,
-      needs: {
-        vision,
-        gif: vision ? gifFieldOf(conversation) : undefined,
-        pdf: pdfs[0]?.field,
-        tools: conversation.tools.length > 0,
-        toolCount: conversation.tools.length,
-        longCache: keepsForAnHour(conversation),
-        parameters
-      },
-      stream,
-      promptBound: bound,
-      maxTokens: conversation.maxOutputTokens,
-      explores,
-      // Counting tokens is worthwhile only when the upper bound does not settle the question.
-      fits: (window) => bound <= window || likely() <= window,
-      promptTokens: likely,
-      auto: isAuto(chain) ? autoRequest(pins, request, promptTokens ?? likelyTokens(bound), objection) : undefined
-    })
-    return Result.map(
-      Result.flatMap(
-        Result.mapError(planned, (failed) => blamed(failed, request.listed)),
-        (plan) => withinBudget(plan, { ...wanted, budgetCents })
-      ),
-      (plan) => {
-        // An answer that is checked before it is sent is generated completely, so the hold covers all of it.
-        const whole = plan.candidates.some((one) => enforcedSchema(conversation, one) !== undefined)
-        return { plan, estimate: estimate(plan, { ...wanted, stream: stream && !whole }) }
-      }
-    )
-  }
 
 /** Sends a stored answer again as a stream. */
 const replayedStream = (answer: Answer): AnswerStream => ({

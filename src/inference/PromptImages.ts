@@ -15,7 +15,7 @@ import {
 } from "../domain/ImageType.ts"
 import type { Model } from "../domain/Model.ts"
 import { isPassing, PublicFetch, type PublicFetchError, type PublicResponse } from "../platform/outbound/PublicFetch.ts"
-import type { PoolCall } from "../providers/pool/Course.ts"
+import type { PoolCall } from "../providers/pool/CallKind.ts"
 import { PoolError } from "../providers/pool/PoolError.ts"
 import type { ProviderPool } from "../providers/pool/ProviderPool.ts"
 import type { MediaBytes } from "../providers/Work.ts"

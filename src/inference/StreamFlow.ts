@@ -11,10 +11,11 @@ import {
 import { tokenCost } from "../domain/Pricing.ts"
 import { noTokens, type PromptUsage, promptTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { Roster } from "../platform/Roster.ts"
+import { eachOf } from "../providers/Provider.ts"
+import type { ProviderError } from "../providers/ProviderError.ts"
 import type { PoolError } from "../providers/pool/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/pool/ProviderPool.ts"
-import { eachOf, type ProviderError } from "../providers/Provider.ts"
-import { type Answer, balanceWarning, MAX_KEPT_BYTES } from "./Answer.ts"
+import { balanceWarning, MAX_KEPT_BYTES, type StreamItem } from "./Answer.ts"
 import {
   type AdmittedChat,
   answerOf,
@@ -32,13 +33,6 @@ import { Progress } from "./Progress.ts"
 import type { PresetUse } from "./Request.ts"
 import { RollingHold } from "./RollingHold.ts"
 import { settlementOf } from "./Settlement.ts"
-
-/** An item of a stream for the caller. `End` or `Error` comes once, last, after the settle. */
-export type StreamItem =
-  | { readonly _tag: "Events"; readonly events: ReadonlyArray<OutputEvent> }
-  | { readonly _tag: "KeepAlive" }
-  | { readonly _tag: "End"; readonly answer: Answer }
-  | { readonly _tag: "Error"; readonly failure: Failure }
 
 /** A stream after its first content, or after its provider has been silent for so long that the reader needs a sign of life. */
 export interface AnswerStream {

@@ -1,5 +1,6 @@
 import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/outbound/OutboundCall.ts"
-import type { Clocks, ProviderFault } from "./Provider.ts"
+import type { ProviderFault } from "./ProviderError.ts"
+import type { Clocks } from "./pool/AnswerClock.ts"
 import { refused, type RefusalHints, subjectOf } from "./wire/Refusal.ts"
 
 /** A response without a success status, as received. */

@@ -3,7 +3,9 @@ import type { Timeouts } from "../domain/Plan.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { Breaker, type FailedHow, type Opening } from "./pool/Breaker.ts"
 import { pauseOf } from "./pool/PoolError.ts"
-import type { Clocks, Provider, ProviderFault } from "./Provider.ts"
+import type { Provider } from "./Provider.ts"
+import type { Clocks } from "./pool/AnswerClock.ts"
+import type { ProviderFault } from "./ProviderError.ts"
 import { RetryBudget } from "./pool/RetryBudget.ts"
 
 const clockOf = { connect: "connectMs", first_token: "firstTokenMs", idle: "idleMs", total: "totalMs" } as const

@@ -1,9 +1,10 @@
-import { Data, Effect, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import type { Conversation } from "../domain/Conversation.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { Output, OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
-import type { AnswerClock } from "./pool/AnswerClock.ts"
+import type { Price } from "../domain/Pricing.ts"
+import type { ProviderError } from "./ProviderError.ts"
 import type {
   Drawn,
   DrawWork,
@@ -18,22 +19,9 @@ import type {
   RerankWork,
   SearchWork,
   SpeakWork,
-  Spoken,
-  WorkCall
+  Spoken
 } from "./Work.ts"
-
-/** The time limits of one attempt, in milliseconds. */
-export interface Clocks {
-  readonly connectMs: number
-  /** From sending the request to the first content of a stream. */
-  readonly firstTokenMs: number
-  /** The longest silence between two chunks of a stream. */
-  readonly idleMs: number
-  /** The whole attempt. */
-  readonly totalMs: number
-  /** The limit after which the next candidate is tried, for an answer that is not streamed; absent: none. */
-  readonly answer?: AnswerClock | undefined
-}
+import type { Clocks } from "./pool/AnswerClock.ts"
 
 /** One chat call to one provider. */
 export interface ChatCall extends WorkCall {
@@ -52,67 +40,6 @@ export interface ChatCall extends WorkCall {
   /** The hold for the call. Adapters of real providers do not use it; the sandbox can spend all of it. */
   readonly held: Nano
 }
-
-/** How a provider call can fail. */
-export type ProviderFault =
-  | { readonly _tag: "Unreachable"; readonly detail: string }
-  /** `held`: a slow reader made the provider wait for a part of that time. */
-  | {
-      readonly _tag: "TimedOut"
-      readonly clock: "connect" | "first_token" | "idle" | "answer" | "total"
-      readonly held?: true
-    }
-  | { readonly _tag: "RateLimited"; readonly retryAfterSeconds: number | undefined }
-  /** The provider rejected the caller's request (400, 404, 413, 422 …). Another provider may accept it. */
-  | {
-      readonly _tag: "Refused"
-      readonly status: number
-      readonly detail: string
-      /** The rejected field of the caller's request, if the adapter knows it. */
-      readonly param?: string
-      /** The prompt is too long for the model's context, or its content is not allowed. */
-      readonly about?: "context" | "policy"
-    }
-  /** The gateway's own credential or account at the provider is at fault. */
-  | { readonly _tag: "Unauthorized"; readonly status: number }
-  | {
-      readonly _tag: "ServerError"
-      readonly status: number
-      readonly detail: string
-      /** The pause the host asks for, if it names one. */
-      readonly retryAfterSeconds?: number
-    }
-  /**
-   * `ofModel`: the host is healthy, but could not parse its model's output. With some tools, a model produces such output every time.
-   */
-  | { readonly _tag: "Malformed"; readonly detail: string; readonly ofModel?: true }
-  /** The answer violates the requested schema, or could not be checked. `detail` tells where, in the gateway's own words. */
-  | { readonly _tag: "OffSchema"; readonly detail: string }
-  /** No provider was called, because no answer could be checked against the caller's schema, which is in `field`. */
-  | {
-      readonly _tag: "SchemaRefused"
-      readonly field: string
-      readonly detail: string
-      /** Whether the check may succeed at another time. */
-      readonly passing?: true
-      /** Instead of that: the limit on the account's invalid answers, whatever the schema. */
-      readonly limit?: { readonly limit: number; readonly retryAfterSeconds: number }
-    }
-  /** The connection ended before the answer did. */
-  | { readonly _tag: "Broken"; readonly detail: string }
-  /**
-   * The work was done and will be billed, but its result is lost. No other provider is tried, because the house would pay each time.
-   * `ours`: the loss says nothing about the provider. `param` is the field of the caller's request that made the result too long.
-   */
-  | { readonly _tag: "Lost"; readonly detail: string; readonly ours?: true; readonly param?: string }
-
-/**
- * A failed attempt. Its `detail` comes from outside: operators may see it, callers only that of `Refused` and of the two schema faults.
- */
-export class ProviderError extends Data.TaggedError("ProviderError")<{
-  readonly provider: string
-  readonly fault: ProviderFault
-}> {}
 
 /** Receives events in order, never an empty list. Returns whether it wants more at once. */
 export type TakeEvents = (events: ReadonlyArray<OutputEvent>) => boolean
@@ -167,4 +94,16 @@ export interface Provider {
   /** Reads a video from the URL of `FilmState`, with the provider's credential if the URL requires it. */
   readonly filmClip?: (call: WorkCall, url: string) => Effect.Effect<MediaBytes, ProviderError>
   readonly search?: (call: WorkCall, work: SearchWork) => Effect.Effect<Found, ProviderError>
+}
+
+/** One call to one provider, of any kind. */
+export interface WorkCall {
+  readonly requestId: string
+  readonly candidate: Candidate<Price>
+  /** Besides connecting, an answer that is not streamed uses the limits of the answer and of the whole attempt. */
+  readonly clocks: Clocks
+  /** The trace headers for the provider. Absent when it must not receive any. */
+  readonly traceHeaders?: Readonly<Record<string, string>> | undefined
+  /** The raw `X-Svc-Sandbox` header. Only the sandbox's double reads it. */
+  readonly steering: string | undefined
 }

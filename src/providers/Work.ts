@@ -1,22 +1,8 @@
 /** Work other than chat: the requests to a provider and their results. */
 import type { Effect } from "effect"
-import type { Candidate } from "../domain/Plan.ts"
-import type { Price } from "../domain/Pricing.ts"
-import type { Clocks, ProviderError } from "./Provider.ts"
+import type { ProviderError } from "./ProviderError.ts"
 
 export type WorkOperation = "embeddings" | "rerank" | "speech" | "search" | "images" | "videos"
-
-/** One call to one provider, of any kind. */
-export interface WorkCall {
-  readonly requestId: string
-  readonly candidate: Candidate<Price>
-  /** Besides connecting, an answer that is not streamed uses the limits of the answer and of the whole attempt. */
-  readonly clocks: Clocks
-  /** The trace headers for the provider. Absent when it must not receive any. */
-  readonly traceHeaders?: Readonly<Record<string, string>> | undefined
-  /** The raw `X-Svc-Sandbox` header. Only the sandbox's double reads it. */
-  readonly steering: string | undefined
-}
 
 /** Texts to embed. */
 export interface EmbedWork {

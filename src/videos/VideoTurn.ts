@@ -16,7 +16,7 @@ import {
 import type { VideoRow } from "./VideoJobsSql.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { type FailedAttempt, PoolError, reasonOf } from "../providers/pool/PoolError.ts"
-import type { ProviderFault } from "../providers/Provider.ts"
+import type { ProviderFault } from "../providers/ProviderError.ts"
 import type { ProviderPool, Served, WorkAttempt } from "../providers/pool/ProviderPool.ts"
 import type { FilmState, FilmTicket, MediaBytes } from "../providers/Work.ts"
 import { endVideo, type VideoBooks } from "./VideoEnd.ts"

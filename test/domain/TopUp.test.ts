@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type CheckoutSaid, nextOf, type TopUpStanding, type TopUpStatus } from "../../src/domain/TopUp.ts"
+import { type CheckoutState, nextOf, type TopUpStanding, type TopUpStatus } from "../../src/domain/TopUp.ts"
 
 const sessionId = "cs_1"
-const paid: CheckoutSaid = { _tag: "Paid", sessionId, amount: 2_500, currency: "usd", paymentId: "pi_1" }
-const quiet = (["Open", "Pending", "Failed", "Expired", "Unknown"] as const).map((_tag): CheckoutSaid => ({
+const paid: CheckoutState = { _tag: "Paid", sessionId, amount: 2_500, currency: "usd", paymentId: "pi_1" }
+const quiet = (["Open", "Pending", "Failed", "Expired", "Unknown"] as const).map((_tag): CheckoutState => ({
   _tag,
   sessionId
 }))
@@ -22,7 +22,7 @@ interface Refunded {
 }
 
 /** What becomes of a top-up of which all of this is said, and how often it is credited. */
-const after = (said: ReadonlyArray<CheckoutSaid | Refunded>) => {
+const after = (said: ReadonlyArray<CheckoutState | Refunded>) => {
   let status: TopUpStatus = "open"
   let credits = 0
   let refundedCents = 0

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { Conversation, ImagePart, Message } from "../../src/domain/Conversation.ts"
-import { emptyOutput } from "../../src/domain/Output.ts"
+import { emptyOutput, type Output } from "../../src/domain/Output.ts"
 import {
   makePromptImages,
   type NamedImage,
@@ -9,9 +9,8 @@ import {
   promptImageLimits
 } from "../../src/inference/PromptImages.ts"
 import { PublicFetch, type PublicFetchOptions } from "../../src/platform/outbound/PublicFetch.ts"
-import type { PoolCall } from "../../src/providers/pool/Course.ts"
+import type { PoolCall } from "../../src/providers/pool/CallKind.ts"
 import type { Served, ServedStream } from "../../src/providers/pool/ProviderPool.ts"
-import type { Output } from "../../src/domain/Output.ts"
 import { nobody, upstream } from "../providers/upstream.ts"
 import { asked } from "../support/Conversations.ts"
 

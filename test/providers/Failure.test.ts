@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { OutboundError, type OutboundReason } from "../../src/platform/outbound/OutboundCall.ts"
 import { faultOfOutbound, presentable, retryAfterSeconds } from "../../src/providers/Failure.ts"
-import type { ProviderFault } from "../../src/providers/Provider.ts"
+import type { ProviderFault } from "../../src/providers/ProviderError.ts"
 
 const NOW = Date.parse("2026-03-01T12:00:00Z")
 

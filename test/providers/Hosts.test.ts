@@ -4,7 +4,8 @@ import { PrometheusMetrics } from "effect/observability"
 import { makeMetrics } from "../../src/platform/telemetry/Metrics.ts"
 import { rules } from "../../src/providers/pool/Breaker.ts"
 import { makeHosts, weigh } from "../../src/providers/Hosts.ts"
-import type { Clocks, ProviderFault } from "../../src/providers/Provider.ts"
+import type { ProviderFault } from "../../src/providers/ProviderError.ts"
+import type { Clocks } from "../../src/providers/pool/AnswerClock.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 
 const service: Clocks = { connectMs: 10_000, firstTokenMs: 120_000, idleMs: 60_000, totalMs: 600_000 }

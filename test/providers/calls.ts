@@ -4,7 +4,8 @@ import type { Model } from "../../src/domain/Model.ts"
 import type { OutputEvent } from "../../src/domain/Output.ts"
 import type { Candidate } from "../../src/domain/Plan.ts"
 import type { TokenPrice } from "../../src/domain/Pricing.ts"
-import type { ChatCall, ChatSource, Clocks } from "../../src/providers/Provider.ts"
+import type { ChatCall, ChatSource } from "../../src/providers/Provider.ts"
+import type { Clocks } from "../../src/providers/pool/AnswerClock.ts"
 
 export const price: TokenPrice = {
   unit: "token",

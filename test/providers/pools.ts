@@ -4,15 +4,10 @@ import { Effect, Layer } from "effect"
 import type { OutputEvent } from "../../src/domain/Output.ts"
 import { type Attempt, type Candidate, defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
 import { makeMetrics, Metrics } from "../../src/platform/telemetry/Metrics.ts"
-import type { PoolCall } from "../../src/providers/pool/Course.ts"
+import type { PoolCall } from "../../src/providers/pool/CallKind.ts"
 import type { AttemptSample } from "../../src/providers/pool/FirstContent.ts"
-import {
-  type ChatCall,
-  type ChatSource,
-  type Provider,
-  ProviderError,
-  type ProviderFault
-} from "../../src/providers/Provider.ts"
+import type { ChatCall, ChatSource, Provider } from "../../src/providers/Provider.ts"
+import { ProviderError, type ProviderFault } from "../../src/providers/ProviderError.ts"
 import { ProviderPool } from "../../src/providers/pool/ProviderPool.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 import { asked } from "../support/Conversations.ts"

@@ -1,6 +1,7 @@
 import type { Candidate } from "../../src/domain/Plan.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
-import type { DrawWork, FilmWork, SearchWork, WorkCall } from "../../src/providers/Work.ts"
+import type { DrawWork, FilmWork, SearchWork } from "../../src/providers/Work.ts"
+import type { WorkCall } from "../../src/providers/Provider.ts"
 import { candidate, clocks } from "./calls.ts"
 
 /** A call for work other than chat. */

@@ -94,3 +94,19 @@ export const packageOf = ({ file, from }: Import): string | undefined =>
         .split("/")
         .slice(0, from.startsWith("@") ? 2 : 1)
         .join("/")
+
+/** The circles in which files import each other, each named once by its files in the order of their imports. */
+export const circlesIn = (sources: ReadonlyArray<Source>): ReadonlyArray<string> => {
+  const byPath = new Map(sources.map((source) => [source.path, source]))
+  const done = new Set<string>()
+  const circles: Array<string> = []
+  const visit = (path: string, above: ReadonlyArray<string>): void => {
+    const start = above.indexOf(path)
+    if (start >= 0) circles.push([...above.slice(start), path].join(" → "))
+    if (start >= 0 || done.has(path)) return
+    for (const { file } of byPath.get(path)?.imports ?? []) if (file !== undefined) visit(file, [...above, path])
+    done.add(path)
+  }
+  for (const { path } of sources) visit(path, [])
+  return circles
+}

@@ -4,7 +4,7 @@ import { MOST_LOST, MOST_REFUSED_ROUNDS, MOST_SUBMISSIONS } from "../../src/doma
 import { TURN_MS } from "../../src/videos/VideoTurn.ts"
 import { Media } from "../../src/platform/files/Media.ts"
 import { Unavailable } from "../../src/platform/database/Sql.ts"
-import type { ProviderFault } from "../../src/providers/Provider.ts"
+import type { ProviderFault } from "../../src/providers/ProviderError.ts"
 import { upstream } from "../providers/upstream.ts"
 import {
   BALANCE,

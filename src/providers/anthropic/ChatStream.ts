@@ -1,7 +1,7 @@
 import { finishEvent, type OutputEvent } from "../../domain/Output.ts"
 import type { ChatFold } from "../wire/EventSource.ts"
 import { faultOfNoObject } from "../wire/EventFault.ts"
-import type { ProviderFault } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 import { type SseEvent, SseParser } from "../wire/Sse.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { argumentsOf, editsIn, endOfThinking, finishOf, promptUsageOf, refusalOf, usageOf } from "./ChatDecode.ts"

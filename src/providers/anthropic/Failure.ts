@@ -1,7 +1,7 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 import { errorIn } from "../wire/EventFault.ts"
 import { type JsonObject, objectOf, parsed, textIn } from "../wire/Json.ts"
-import type { ProviderFault } from "../Provider.ts"
 
 /** Interprets a response without a success status. */
 export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFault => {

@@ -1,6 +1,6 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
-import type { ProviderFault } from "../Provider.ts"
 
 /** Interprets a response without a success status. */
 export const faultOfStatus = ({ body, headers, status }: RefusedAnswer, nowMs: number): ProviderFault =>

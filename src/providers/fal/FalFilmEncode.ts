@@ -1,7 +1,7 @@
 /** Encodes video requests for fal's models, which differ by family. <https://fal.ai/models> */
 import { Result } from "effect"
 import { dataUrlOf } from "../wire/HttpClip.ts"
-import type { ProviderFault } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 import type { FilmWork } from "../Work.ts"
 
 /** A job for the queue: the model's path and its input. */

@@ -3,7 +3,7 @@ import { type FinishReason, type Output, type OutputEvent, OutputFold } from "..
 import type { TokenUsage } from "../../domain/Usage.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../wire/Json.ts"
 import { PromptTold } from "../wire/PromptTold.ts"
-import type { ProviderFault } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 import { refused } from "../wire/Refusal.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { faultIn } from "./Failure.ts"

@@ -2,7 +2,7 @@ import type { OutputEvent } from "../../domain/Output.ts"
 import { faultOfNoObject } from "../wire/EventFault.ts"
 import type { ChatFold } from "../wire/EventSource.ts"
 import { parsedExact } from "../wire/Json.ts"
-import type { ProviderFault } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 import { type SseEvent, SseParser } from "../wire/Sse.ts"
 import { ChunkFold } from "./ChatDecode.ts"
 

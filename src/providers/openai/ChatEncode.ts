@@ -23,19 +23,9 @@ import {
   wantedEffort
 } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
-import { type HostTraits, NO_TRAITS, offMembers, onMembers } from "./HostTraits.ts"
+import { type HostTraits, NO_TRAITS, offMembers, onMembers, type ChatWireOptions } from "./HostTraits.ts"
 import { parametersFor } from "./ToolParameters.ts"
 import { type ThoughtsBack, thoughtsBack, wantedThoughts } from "./Thoughts.ts"
-
-/** What a host accepts of OpenAI's chat format. */
-export interface ChatWireOptions {
-  /** `openai` for api.openai.com and similar hosts, which reject unknown fields; `compatible` for hosts of open models. */
-  readonly flavour: "openai" | "compatible"
-  /** The reasoning efforts that a model accepts at the host, if not all. The nearest one is sent, or none if the list is empty. */
-  readonly efforts?: ((upstreamId: string) => ReadonlyArray<Effort>) | undefined
-  /** How the host differs for a model from others of its flavour. */
-  readonly traitsOf?: ((candidate: Candidate) => HostTraits) | undefined
-}
 
 /** A host's options with its traits for the model of one call. */
 interface Wire extends ChatWireOptions {

@@ -2,7 +2,7 @@ import { finishEvent, type FinishReason, isSaid, type OutputEvent } from "../../
 import { laterUsage, type TokenUsage } from "../../domain/Usage.ts"
 import type { ChatFold } from "../wire/EventSource.ts"
 import { PromptTold } from "../wire/PromptTold.ts"
-import type { ProviderFault } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 import { ERROR_EVENT, faultOfNoObject } from "../wire/EventFault.ts"
 import { type SseEvent, SseParser } from "../wire/Sse.ts"
 import {

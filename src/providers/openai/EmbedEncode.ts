@@ -1,4 +1,5 @@
-import type { EmbedWork, WorkCall } from "../Work.ts"
+import type { EmbedWork } from "../Work.ts"
+import type { WorkCall } from "../Provider.ts"
 import { endUserOf } from "./EndUser.ts"
 
 /**

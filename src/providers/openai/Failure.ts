@@ -1,7 +1,7 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 import { errorIn } from "../wire/EventFault.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
-import type { ProviderFault } from "../Provider.ts"
 import type { RefusalHints } from "../wire/Refusal.ts"
 
 /** Interprets a response without a success status. */

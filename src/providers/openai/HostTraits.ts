@@ -1,7 +1,8 @@
 /** What a host accepts and returns in OpenAI's chat format, by its kind and the operator's quirks. */
-import type { Candidate } from "../../domain/Plan.ts"
 import type { EffortWord, HostKind, HostQuirks } from "../../platform/config/HostQuirks.ts"
 import type { HostWire } from "../../platform/config/ProvidersFile.ts"
+import type { Candidate } from "../../domain/Plan.ts"
+import type { Effort } from "./Effort.ts"
 
 /** What is known of a kind of host beyond the operator's quirks. */
 export interface HostTraits extends HostQuirks {
@@ -195,4 +196,14 @@ export const onMembers = (
     default:
       return undefined
   }
+}
+
+/** What a host accepts of OpenAI's chat format. */
+export interface ChatWireOptions {
+  /** `openai` for api.openai.com and similar hosts, which reject unknown fields; `compatible` for hosts of open models. */
+  readonly flavour: "openai" | "compatible"
+  /** The reasoning efforts that a model accepts at the host, if not all. The nearest one is sent, or none if the list is empty. */
+  readonly efforts?: ((upstreamId: string) => ReadonlyArray<Effort>) | undefined
+  /** How the host differs for a model from others of its flavour. */
+  readonly traitsOf?: ((candidate: Candidate) => HostTraits) | undefined
 }

@@ -3,8 +3,7 @@ import type { AssistantMessage, Conversation, ReasoningData } from "../../domain
 import type { Candidate } from "../../domain/Plan.ts"
 import { ownReasoning } from "../../domain/Reasoning.ts"
 import { type JsonObject, listOf, objectOf, textIn } from "../wire/Json.ts"
-import type { ChatWireOptions } from "./ChatEncode.ts"
-import type { HostTraits } from "./HostTraits.ts"
+import type { ChatWireOptions, HostTraits } from "./HostTraits.ts"
 
 /** The fields that may contain the text, in search order. Some hosts send the same text in two of them. */
 const FIELDS = ["reasoning_content", "reasoning", "reasoning_text"]

@@ -84,3 +84,16 @@ export class AnswerTimes {
     return seen
   }
 }
+
+/** The time limits of one attempt, in milliseconds. */
+export interface Clocks {
+  readonly connectMs: number
+  /** From sending the request to the first content of a stream. */
+  readonly firstTokenMs: number
+  /** The longest silence between two chunks of a stream. */
+  readonly idleMs: number
+  /** The whole attempt. */
+  readonly totalMs: number
+  /** The limit after which the next candidate is tried, for an answer that is not streamed; absent: none. */
+  readonly answer?: AnswerClock | undefined
+}

@@ -4,8 +4,9 @@ import type { Output, OutputEvent } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage } from "../../domain/Usage.ts"
 import { type Metrics, providerName } from "../../platform/telemetry/Metrics.ts"
 import { type Attributes, type Span, type Trace, traceHeaders } from "../../platform/telemetry/Tracing.ts"
-import type { ChatCall, Provider, ProviderFault } from "../Provider.ts"
-import type { WorkCall, WorkOperation } from "../Work.ts"
+import type { ChatCall, Provider, WorkCall } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
+import type { WorkOperation } from "../Work.ts"
 
 /** The operation of a call. */
 export type Operation = "chat" | WorkOperation

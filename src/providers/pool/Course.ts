@@ -1,15 +1,16 @@
 import type { Clock } from "effect"
 import type { Reason } from "../../domain/Failure.ts"
-import type { Attempt, Candidate, Plan } from "../../domain/Plan.ts"
+import type { Attempt, Candidate } from "../../domain/Plan.ts"
 import type { Price, TokenPrice } from "../../domain/Pricing.ts"
 import type { Metrics } from "../../platform/telemetry/Metrics.ts"
-import type { Trace } from "../../platform/telemetry/Tracing.ts"
-import type { AnswerClock, AnswerKind, AnswerTimes } from "./AnswerClock.ts"
+import { type Host, shorten, weigh } from "../Hosts.ts"
+import type { ProviderFault } from "../ProviderError.ts"
+import type { WorkCall } from "../Provider.ts"
+import type { Clocks, AnswerClock, AnswerKind, AnswerTimes } from "./AnswerClock.ts"
 import { AttemptRecord } from "./AttemptRecord.ts"
 import type { Breaker } from "./Breaker.ts"
-import type { CallKind } from "../CallKind.ts"
+import type { CallKind, CourseCall } from "./CallKind.ts"
 import type { AttemptContext, AttemptSample } from "./FirstContent.ts"
-import { type Host, shorten, weigh } from "../Hosts.ts"
 import {
   type FailedAttempt,
   pauseOf,
@@ -22,40 +23,6 @@ import {
   restingReason,
   unableReason
 } from "./PoolError.ts"
-import type { ChatCall, Clocks, ProviderFault } from "../Provider.ts"
-import type { WorkCall, WorkOperation } from "../Work.ts"
-
-/** A call that several providers may be tried for, whatever its kind. */
-export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" | "steering"> {
-  readonly plan: Plan<P>
-  /** The trace of its attempts, if there is one. */
-  readonly trace?: Trace | undefined
-  /**
-   * Called at the start of every attempt with its provider, so that the gateway knows after a disconnect whether to drain the answer.
-   * While two attempts run in parallel, stopping ends the bill only if it does so at both providers.
-   */
-  readonly onAttempt?: (info: {
-    readonly provider: string
-    readonly stopsBillingOnAbort: boolean
-    /** The attempt starts now, and no other is running. */
-    readonly beginsAlone: boolean
-  }) => void
-  /** Called with the attempts made so far when no client waits for an answer any more. */
-  readonly onLeft?: (attempts: ReadonlyArray<Attempt>) => void
-}
-
-/** A chat call that several providers may be tried for. */
-export interface PoolCall extends CourseCall<TokenPrice>, Pick<ChatCall, "accountId" | "conversation" | "held"> {
-  /** The maximum prompt tokens that the hold covers at a candidate. */
-  readonly promptBound: (candidate: Candidate) => number
-  /** The output cap at a candidate, within the hold. */
-  readonly maxOutputTokens: (candidate: Candidate) => number
-}
-
-/** Work other than chat that several providers may be tried for. */
-export interface WorkPoolCall extends CourseCall<Price> {
-  readonly operation: WorkOperation
-}
 
 /** The state that all requests share. */
 export interface Courses {

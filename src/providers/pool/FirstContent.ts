@@ -2,16 +2,8 @@
 import { Clock, Effect, Exit, Scope } from "effect"
 import { isEmpty, isSaid, type Output, type OutputEvent } from "../../domain/Output.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
-import {
-  type ChatCall,
-  type ChatSource,
-  eachOf,
-  type Provider,
-  ProviderError,
-  type ProviderFault,
-  type TakeEvents
-} from "../Provider.ts"
-import type { WorkCall } from "../Work.ts"
+import { type ChatCall, type ChatSource, eachOf, type Provider, type TakeEvents, type WorkCall } from "../Provider.ts"
+import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 
 /**
  * One attempt in the live figures. Attempts that say nothing about the provider are not recorded: a rejected request, a well-formed

@@ -2,7 +2,7 @@
 import { Data } from "effect"
 import type { Reason } from "../../domain/Failure.ts"
 import type { Attempt } from "../../domain/Plan.ts"
-import type { ProviderFault } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 
 /** A failed attempt. Without a fault, the answer was empty. */
 export interface FailedAttempt {

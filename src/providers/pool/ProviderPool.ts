@@ -3,9 +3,17 @@ import type { Output } from "../../domain/Output.ts"
 import type { Attempt, Candidate } from "../../domain/Plan.ts"
 import type { Price, TokenPrice } from "../../domain/Pricing.ts"
 import { Metrics } from "../../platform/telemetry/Metrics.ts"
-import { AnswerTimes } from "./AnswerClock.ts"
-import { type CallKind, otherWork, streamedChat, wholeChat } from "../CallKind.ts"
-import { Course, type CourseCall, type Courses, type PoolCall, type Turn, type WorkPoolCall } from "./Course.ts"
+import { AnswerTimes, type Clocks } from "./AnswerClock.ts"
+import {
+  type CallKind,
+  otherWork,
+  streamedChat,
+  wholeChat,
+  type CourseCall,
+  type PoolCall,
+  type WorkPoolCall
+} from "./CallKind.ts"
+import { Course, type Courses, type Turn } from "./Course.ts"
 import {
   type AttemptContext,
   type AttemptSample,
@@ -18,13 +26,13 @@ import {
 import { type Host, makeHosts } from "../Hosts.ts"
 import { folding } from "../wire/FoldedStream.ts"
 import type { PoolError } from "./PoolError.ts"
-import type { ChatCall, ChatSource, Clocks, Provider, ProviderError } from "../Provider.ts"
+import type { ChatCall, ChatSource, Provider, WorkCall } from "../Provider.ts"
+import type { ProviderError } from "../ProviderError.ts"
 import { exchange, Openings } from "./SharedBreakers.ts"
 import { withContextEdits } from "../wire/ContextEdits.ts"
 import { enforced } from "../structured/Structured.ts"
 import { makeCheck } from "../structured/StructuredCheck.ts"
 import { StructuredMemory } from "../structured/StructuredMemory.ts"
-import type { WorkCall } from "../Work.ts"
 
 /** The attempt that served, and the ones before it. `attempts` ends with the one that served. */
 export interface ServedBy<P extends Price = TokenPrice> {

@@ -1,9 +1,10 @@
 /** Embeddings and reranking of the sandbox's doubles. */
 import { Effect } from "effect"
 import { base64Of } from "../wire/EmbedDecode.ts"
-import { type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
+import type { Provider, WorkCall } from "../Provider.ts"
+import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import { refusalOf } from "../voyage/EmbedEncode.ts"
-import type { Embedded, EmbedWork, Reranked, RerankWork, WorkCall } from "../Work.ts"
+import type { Embedded, EmbedWork, Reranked, RerankWork } from "../Work.ts"
 import { countEmbed, countRerank } from "../wire/WorkTokens.ts"
 import { bm25 } from "./Bm25.ts"
 import type { Steering } from "./Steering.ts"

@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 import { finishEvent, type Output, OutputFold, type OutputEvent } from "../../domain/Output.ts"
-import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
+import type { ChatCall, ChatSource, Provider } from "../Provider.ts"
+import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import { type Answer, answerOf } from "./Answer.ts"
 import { draw } from "./Images.ts"
 import { makeRetrieval } from "./Retrieval.ts"

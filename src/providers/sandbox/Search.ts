@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
-import type { ProviderError } from "../Provider.ts"
-import type { Found, SearchWork, WorkCall } from "../Work.ts"
+import type { ProviderError } from "../ProviderError.ts"
+import type { Found, SearchWork } from "../Work.ts"
+import type { WorkCall } from "../Provider.ts"
 import { bm25 } from "./Bm25.ts"
 import library from "./library.json" with { type: "json" }
 import { playWork } from "./WorkPlay.ts"

@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
-import { type ProviderError } from "../Provider.ts"
-import type { AudioFormat, SpeakWork, Spoken, WorkCall } from "../Work.ts"
+import { type ProviderError } from "../ProviderError.ts"
+import type { AudioFormat, SpeakWork, Spoken } from "../Work.ts"
+import type { WorkCall } from "../Provider.ts"
 import { playWork } from "./WorkPlay.ts"
 
 /** The header of a WAVE file in front of its samples. */

@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
 import type { FieldProblem } from "../../domain/Failure.ts"
-import { ProviderError, type ProviderFault } from "../Provider.ts"
+import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 
 const FAULTS = [
   "slow",

@@ -1,7 +1,7 @@
 /** The behaviour of the sandbox's doubles for work other than chat. */
 import { Effect } from "effect"
-import { ProviderError, type ProviderFault } from "../Provider.ts"
-import type { WorkCall } from "../Work.ts"
+import { ProviderError, type ProviderFault } from "../ProviderError.ts"
+import type { WorkCall } from "../Provider.ts"
 import { faultAtOnce, type Steering, steeringOf } from "./Steering.ts"
 
 const SLOW_MS = 2_000

@@ -2,10 +2,11 @@ import { Clock, Effect, Redacted } from "effect"
 import type { Outbound } from "../../platform/outbound/Outbound.ts"
 import { targetOf } from "../../platform/outbound/OutboundCall.ts"
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
+import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import { type HttpWork, makeHttpWork, withoutChat } from "../wire/HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
-import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
-import type { Found, SearchWork, WorkCall } from "../Work.ts"
+import type { Provider, WorkCall } from "../Provider.ts"
+import type { Found, SearchWork } from "../Work.ts"
 import { encodeSearch, lackOf } from "./Search.ts"
 
 /** Tavily's search, or a host with the same API. */

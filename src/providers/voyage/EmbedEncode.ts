@@ -1,6 +1,7 @@
 import { Result } from "effect"
-import type { ProviderFault } from "../Provider.ts"
-import type { EmbedWork, WorkCall } from "../Work.ts"
+import type { ProviderFault } from "../ProviderError.ts"
+import type { EmbedWork } from "../Work.ts"
+import type { WorkCall } from "../Provider.ts"
 
 /** The maximum number of inputs per call. */
 const MAX_INPUTS = 1_000

@@ -1,5 +1,5 @@
 import { Deferred, Effect, type Exit } from "effect"
-import type { ProviderError } from "../Provider.ts"
+import type { ProviderError } from "../ProviderError.ts"
 import type { ArrivingVectors } from "../Work.ts"
 
 /** The largest chunk for a reader, in bytes. It limits how much of what the reader has taken can still wait to be written. */

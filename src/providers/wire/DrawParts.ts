@@ -1,7 +1,7 @@
 /** Functions that image adapters share. */
 import { Effect, Result } from "effect"
 import { isAnsweredLost } from "../pool/PoolError.ts"
-import type { ProviderError } from "../Provider.ts"
+import type { ProviderError } from "../ProviderError.ts"
 import type { Drawn, DrawWork } from "../Work.ts"
 
 /** The largest image the gateway accepts from a provider, in bytes: several times the usual size of eight megapixels. */

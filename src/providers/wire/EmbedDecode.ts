@@ -5,7 +5,7 @@
 import { Result } from "effect"
 import { JsonScan, NOWHERE } from "./JsonScan.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsed } from "./Json.ts"
-import type { ProviderFault } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 import type { Embedded, EmbedWork } from "../Work.ts"
 
 type Format = EmbedWork["format"]

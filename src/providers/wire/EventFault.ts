@@ -1,6 +1,6 @@
 /** Finds errors in stream events before an adapter reads them in its own way. */
 import { type JsonObject, objectOf } from "./Json.ts"
-import type { ProviderFault } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 
 /** The name of an event that is an error, whatever its data. */
 export const ERROR_EVENT = "error"

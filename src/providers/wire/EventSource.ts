@@ -5,7 +5,8 @@ import { type OutboundError, type OutboundStream, readUpTo } from "../../platfor
 import { resumedStream, TELLING_BYTES, unpackedStream } from "../../platform/outbound/OutboundEncoding.ts"
 import { areEvents, type BodyKind, kindOf } from "./BodyKind.ts"
 import { faultOfOutbound } from "../Failure.ts"
-import { type ChatSource, eachOf, type ProviderError, type ProviderFault, type TakeEvents } from "../Provider.ts"
+import type { ProviderError, ProviderFault } from "../ProviderError.ts"
+import { type ChatSource, eachOf, type TakeEvents } from "../Provider.ts"
 
 /** Folds a stream's bytes into output events. */
 export interface ChatFold {

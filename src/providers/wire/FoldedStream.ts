@@ -1,7 +1,8 @@
 /** Requests a complete answer as a stream, so that a limit for the first token can apply. */
 import { Effect } from "effect"
 import { type Output, OutputFold } from "../../domain/Output.ts"
-import { type ChatCall, eachOf, type Provider, ProviderError } from "../Provider.ts"
+import { type ChatCall, eachOf, type Provider } from "../Provider.ts"
+import { ProviderError } from "../ProviderError.ts"
 
 /** The longest answer that is collected, in characters. */
 const MOST_CHARACTERS = 16 * 1024 * 1024

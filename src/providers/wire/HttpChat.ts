@@ -12,7 +12,8 @@ import { codecOf, unpackedAnswer } from "../../platform/outbound/OutboundEncodin
 import { holdsEvents } from "./BodyKind.ts"
 import { type ChatFold, eventSource } from "./EventSource.ts"
 import { faultOfOutbound, faultOfWhole, presentable, type RefusedAnswer, wholeMs } from "../Failure.ts"
-import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
+import { ProviderError, type ProviderFault } from "../ProviderError.ts"
+import type { ChatCall, ChatSource, Provider } from "../Provider.ts"
 
 /** How one kind of host implements chat over HTTP with JSON and server-sent events. */
 export interface ChatWire {

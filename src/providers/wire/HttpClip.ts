@@ -1,15 +1,16 @@
 /** Downloads the videos and images that a provider has put at a URL. */
 import { Effect, Schedule } from "effect"
-import { imageTypeOf } from "../../domain/ImageType.ts"
 import {
   isPassing,
   PublicFetch,
   type PublicFetchError,
   type PublicFetchReason
 } from "../../platform/outbound/PublicFetch.ts"
+import { imageTypeOf } from "../../domain/ImageType.ts"
 import { MAX_IMAGE_BYTES } from "./DrawParts.ts"
 import type { HttpWork } from "./HttpWork.ts"
-import type { Provider, ProviderFault } from "../Provider.ts"
+import type { Provider } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 
 /** The kind of file to read. */
 interface FileKind {

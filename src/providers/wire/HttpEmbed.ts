@@ -6,10 +6,11 @@ import { decodeEmbeddings, mostEmbedBytes } from "./EmbedDecode.ts"
 import { EmbedPieces } from "./EmbedPieces.ts"
 import { Arriving } from "./Arriving.ts"
 import { faultOfOutbound } from "../Failure.ts"
+import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import type { HttpWork, WorkRequest } from "./HttpWork.ts"
 import { faultOfError } from "../openai/Failure.ts"
-import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
-import type { Embedded, EmbedWork, WorkCall } from "../Work.ts"
+import type { Provider, WorkCall } from "../Provider.ts"
+import type { Embedded, EmbedWork } from "../Work.ts"
 
 /** Turns a result into an effect of the adapter. */
 export const orFault = <A>(work: HttpWork, result: Result.Result<A, ProviderFault>): Effect.Effect<A, ProviderError> =>

@@ -10,8 +10,9 @@ import {
 } from "../../platform/outbound/OutboundCall.ts"
 import { plainStream, unpackedAnswer } from "../../platform/outbound/OutboundEncoding.ts"
 import { faultOfOutbound, faultOfWhole, presentable, type RefusedAnswer, wholeMs } from "../Failure.ts"
-import { type Clocks, type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
-import type { WorkCall } from "../Work.ts"
+import { ProviderError, type ProviderFault } from "../ProviderError.ts"
+import type { Provider, WorkCall } from "../Provider.ts"
+import type { Clocks } from "../pool/AnswerClock.ts"
 
 export interface HttpWorkOptions {
   readonly id: string

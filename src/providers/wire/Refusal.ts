@@ -1,5 +1,5 @@
 /** Interprets why a provider rejects a request, from its error codes and messages. */
-import type { ProviderFault } from "../Provider.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 
 /** What an error body says besides its message. */
 export interface RefusalHints {

@@ -2,11 +2,12 @@ import { Effect, Redacted } from "effect"
 import type { Outbound } from "../../platform/outbound/Outbound.ts"
 import type { PublicFetch } from "../../platform/outbound/PublicFetch.ts"
 import { faultOf, type RefusedAnswer } from "../Failure.ts"
+import type { ProviderFault } from "../ProviderError.ts"
 import { makeHttpWork } from "../wire/HttpWork.ts"
 import type { Effort } from "../openai/Effort.ts"
 import { faultOfStatus } from "../openai/Failure.ts"
 import { makeOpenAi } from "../openai/OpenAi.ts"
-import type { Provider, ProviderFault } from "../Provider.ts"
+import type { Provider } from "../Provider.ts"
 import { makeXaiFilm } from "./XaiFilm.ts"
 
 export interface XaiOptions {

@@ -4,7 +4,8 @@ import type { PublicFetch } from "../../platform/outbound/PublicFetch.ts"
 import { dataUrlOf, makeHttpClip } from "../wire/HttpClip.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
 import { objectOf, parsed, textIn } from "../wire/Json.ts"
-import type { Provider, ProviderError } from "../Provider.ts"
+import type { Provider } from "../Provider.ts"
+import type { ProviderError } from "../ProviderError.ts"
 import type { FilmState, FilmWork } from "../Work.ts"
 
 const MAX_ANSWER_BYTES = 256 * 1024

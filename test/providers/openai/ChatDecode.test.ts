@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { TokenUsage } from "../../../src/domain/Usage.ts"
 import { decodeChat, finishOf, stopSequenceOf, usageOf } from "../../../src/providers/openai/ChatDecode.ts"
-import type { ProviderFault } from "../../../src/providers/Provider.ts"
+import type { ProviderFault } from "../../../src/providers/ProviderError.ts"
 
 const decode = (body: unknown) =>
   decodeChat(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), "req_abc-123")

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Conversation, Part } from "../../../src/domain/Conversation.ts"
-import { type ChatWireOptions, encodeChat } from "../../../src/providers/openai/ChatEncode.ts"
+import { encodeChat } from "../../../src/providers/openai/ChatEncode.ts"
+import type { ChatWireOptions } from "../../../src/providers/openai/HostTraits.ts"
 import type { ChatCall } from "../../../src/providers/Provider.ts"
 import { asked } from "../../support/Conversations.ts"
 import { candidate, chatCall } from "../calls.ts"

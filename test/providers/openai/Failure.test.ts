@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { faultOfError, faultOfStatus } from "../../../src/providers/openai/Failure.ts"
-import type { ProviderFault } from "../../../src/providers/Provider.ts"
+import type { ProviderFault } from "../../../src/providers/ProviderError.ts"
 
 const NOW = Date.parse("2026-03-01T12:00:00Z")
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Conversation, Message } from "../../../src/domain/Conversation.ts"
-import type { ChatWireOptions } from "../../../src/providers/openai/ChatEncode.ts"
+import type { ChatWireOptions } from "../../../src/providers/openai/HostTraits.ts"
 import { encodeResponse, reasonsBesideTools } from "../../../src/providers/openai/ResponsesEncode.ts"
 import { asked } from "../../support/Conversations.ts"
 import { candidate, chatCall } from "../calls.ts"

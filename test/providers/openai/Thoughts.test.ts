@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Conversation, Message, ReasoningPart } from "../../../src/domain/Conversation.ts"
 import type { Model } from "../../../src/domain/Model.ts"
-import { type ChatWireOptions, encodeChat } from "../../../src/providers/openai/ChatEncode.ts"
+import { encodeChat } from "../../../src/providers/openai/ChatEncode.ts"
+import type { ChatWireOptions } from "../../../src/providers/openai/HostTraits.ts"
 import { asked } from "../../support/Conversations.ts"
 import { candidate, chatCall } from "../calls.ts"
 

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { Arriving } from "../../../src/providers/wire/Arriving.ts"
-import { ProviderError } from "../../../src/providers/Provider.ts"
+import { ProviderError } from "../../../src/providers/ProviderError.ts"
 
 const piece = (text: string) => [Buffer.from(text)]
 

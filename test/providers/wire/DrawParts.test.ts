@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { ratioOf, wholeOf } from "../../../src/providers/wire/DrawParts.ts"
-import { ProviderError, type ProviderFault } from "../../../src/providers/Provider.ts"
+import { ProviderError, type ProviderFault } from "../../../src/providers/ProviderError.ts"
 
 const failed = (fault: ProviderFault) => Result.fail(new ProviderError({ provider: "up", fault }))
 const image = { bytes: new Uint8Array([1]), contentType: "image/png" }

@@ -1,11 +1,43 @@
-import type { Candidate } from "../domain/Plan.ts"
-import type { Price, TokenPrice } from "../domain/Pricing.ts"
-import type { AnswerKind } from "./pool/AnswerClock.ts"
-import type { Operation } from "./pool/AttemptRecord.ts"
-import type { CourseCall, PoolCall, WorkPoolCall } from "./pool/Course.ts"
-import type { ChatCall, Clocks } from "./Provider.ts"
-import { enforcedSchema } from "./structured/Structured.ts"
-import type { WorkCall } from "./Work.ts"
+import type { Candidate, Attempt, Plan } from "../../domain/Plan.ts"
+import type { Price, TokenPrice } from "../../domain/Pricing.ts"
+import type { Trace } from "../../platform/telemetry/Tracing.ts"
+import type { ChatCall, WorkCall } from "../Provider.ts"
+import type { Clocks, AnswerKind } from "./AnswerClock.ts"
+import type { WorkOperation } from "../Work.ts"
+import { enforcedSchema } from "../structured/Structured.ts"
+import type { Operation } from "./AttemptRecord.ts"
+
+/** A call that several providers may be tried for, whatever its kind. */
+export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" | "steering"> {
+  readonly plan: Plan<P>
+  /** The trace of its attempts, if there is one. */
+  readonly trace?: Trace | undefined
+  /**
+   * Called at the start of every attempt with its provider, so that the gateway knows after a disconnect whether to drain the answer.
+   * While two attempts run in parallel, stopping ends the bill only if it does so at both providers.
+   */
+  readonly onAttempt?: (info: {
+    readonly provider: string
+    readonly stopsBillingOnAbort: boolean
+    /** The attempt starts now, and no other is running. */
+    readonly beginsAlone: boolean
+  }) => void
+  /** Called with the attempts made so far when no client waits for an answer any more. */
+  readonly onLeft?: (attempts: ReadonlyArray<Attempt>) => void
+}
+
+/** A chat call that several providers may be tried for. */
+export interface PoolCall extends CourseCall<TokenPrice>, Pick<ChatCall, "accountId" | "conversation" | "held"> {
+  /** The maximum prompt tokens that the hold covers at a candidate. */
+  readonly promptBound: (candidate: Candidate) => number
+  /** The output cap at a candidate, within the hold. */
+  readonly maxOutputTokens: (candidate: Candidate) => number
+}
+
+/** Work other than chat that several providers may be tried for. */
+export interface WorkPoolCall extends CourseCall<Price> {
+  readonly operation: WorkOperation
+}
 
 /** The properties of a kind of call `Q`, and of the provider call `C` that is made from it. */
 export interface CallKind<P extends Price, Q extends CourseCall<P>, C extends WorkCall> {
@@ -22,6 +54,7 @@ export interface CallKind<P extends Price, Q extends CourseCall<P>, C extends Wo
 
 /** The shortest time limit for a complete answer, in milliseconds. */
 const LEAST_ANSWER_MS = 30_000
+
 /** Images take longer. An abandoned image is still made and billed to the house. */
 const LEAST_IMAGE_MS = 120_000
 
@@ -56,6 +89,7 @@ const chatKind = (stream: boolean): CallKind<TokenPrice, PoolCall, ChatCall> => 
 })
 
 export const wholeChat = chatKind(false)
+
 export const streamedChat = chatKind(true)
 
 export const otherWork: CallKind<Price, WorkPoolCall, WorkCall> = {
