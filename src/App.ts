@@ -46,6 +46,7 @@ import { Ledger } from "./ledger/Ledger.ts"
 import { layer as mcp } from "./mcp/Server.ts"
 import { Config } from "./platform/config/Config.ts"
 import { DataDirectory } from "./platform/database/DataDirectory.ts"
+import { layer as ledgerFunctions } from "./ledger/FunctionsSql.ts"
 import { layer as migrations } from "./platform/database/Migrations.ts"
 import { Mail } from "./platform/messaging/Mail.ts"
 import { Media } from "./platform/files/Media.ts"
@@ -331,6 +332,7 @@ const notOfASandbox = Layer.effectDiscard(
 )
 
 const database = notOfASandbox.pipe(
+  Layer.provideMerge(ledgerFunctions),
   Layer.provideMerge(migrations),
   Layer.provideMerge(sql),
   Layer.provideMerge(DataDirectory.layer),

@@ -14,6 +14,7 @@ import type {
   HoldResult,
   Operation
 } from "./Operation.ts"
+import { functionNamed } from "./FunctionsSql.ts"
 import { plainly } from "./PlainSql.ts"
 
 /** JSON has no bigint, and a number would lose digits. */
@@ -163,9 +164,13 @@ const answered = (
     return results
   })
 
-/** By `ledger_commit`, in which all rules stand. */
-const judged = (sql: Statements, operations: ReadonlyArray<Operation>) =>
-  answered(sql, "SELECT * FROM ledger_commit($1::jsonb)", [json(operations)], operations)
+const commit = functionNamed("ledger_commit")
+
+const named = (sql: SqlClient.SqlClient, name: string) => sql.literal(functionNamed(name))
+
+/** Carries out a group by `ledger_commit`, in which all rules stand. `commitGroup` does the same at less cost. */
+export const judged = (sql: Statements, operations: ReadonlyArray<Operation>) =>
+  answered(sql, `SELECT * FROM ${commit}($1::jsonb)`, [json(operations)], operations)
 
 /**
  * Carries out a group of operations, atomically, and answers each in its place. No two of a group may share a request, an
@@ -194,7 +199,7 @@ export const commitWithin = (
   operation: Operation
 ): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> =>
   Effect.suspend(() =>
-    answered(sql, `SELECT c.* FROM ${soonOver}, ledger_commit($1::jsonb) AS c`, [json([operation])], [operation])
+    answered(sql, `SELECT c.* FROM ${soonOver}, ${commit}($1::jsonb) AS c`, [json([operation])], [operation])
   )
 
 /**
@@ -203,8 +208,8 @@ export const commitWithin = (
  */
 export const expireOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
-    sql<{ ended: bigint }>`SELECT count(*) AS ended FROM ledger_commit((
-      SELECT jsonb_agg(ledger_expiry(overdue.id, overdue.account_id)) FROM (
+    sql<{ ended: bigint }>`SELECT count(*) AS ended FROM ${named(sql, "ledger_commit")}((
+      SELECT jsonb_agg(${named(sql, "ledger_expiry")}(overdue.id, overdue.account_id)) FROM (
         SELECT id, account_id FROM request WHERE state = 'open' AND expires_at <= now()
         ORDER BY account_id, expires_at LIMIT ${limit}
       ) AS overdue
@@ -220,7 +225,7 @@ export const carveOne = (
 ): Effect.Effect<HoldResult, SqlError.SqlError> =>
   Effect.suspend(() =>
     Effect.map(
-      sql<Row>`SELECT * FROM ledger_carve(${fromRequestId}, ${storable(JSON.stringify(encode(hold)))}::jsonb)`,
+      sql<Row>`SELECT * FROM ${named(sql, "ledger_carve")}(${fromRequestId}, ${storable(JSON.stringify(encode(hold)))}::jsonb)`,
       (rows) => decode(hold, rows[0]!) as HoldResult
     )
   )
@@ -245,7 +250,7 @@ export const concludeOne = (
     }
     return Effect.map(
       sql<{ concluded: boolean; cost: bigint; money: bigint }>`
-        SELECT c.* FROM ${sql.literal(soonOver)}, ledger_conclude(${storable(JSON.stringify(conclusion))}::jsonb) AS c`,
+        SELECT c.* FROM ${sql.literal(soonOver)}, ${named(sql, "ledger_conclude")}(${storable(JSON.stringify(conclusion))}::jsonb) AS c`,
       ([row]): ConcludeResult =>
         row?.concluded === true
           ? { _tag: "Concluded", cost: row.cost, posted: row.money }
@@ -261,7 +266,7 @@ export const refundOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.E
         SELECT id, account_id FROM request WHERE state = 'settled' AND closed IS NULL AND expires_at <= now()
         ORDER BY expires_at LIMIT ${limit}
       ) AS oldest ORDER BY account_id
-    ) AS overdue CROSS JOIN LATERAL ledger_conclude(ledger_overdue_charge(overdue.id, overdue.account_id)) AS e
+    ) AS overdue CROSS JOIN LATERAL ${named(sql, "ledger_conclude")}(${named(sql, "ledger_overdue_charge")}(overdue.id, overdue.account_id)) AS e
     WHERE e.concluded`,
     (rows) => Number(rows[0]?.ended ?? 0n)
   )

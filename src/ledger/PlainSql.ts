@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql"
 import { maxNano, type Nano } from "../domain/Money.ts"
 import { storable, storableText } from "../platform/database/Sql.ts"
 import type { Statements } from "../platform/database/Statements.ts"
+import { functionNamed } from "./FunctionsSql.ts"
 import type { AnyResult, CloseOperation, CloseResult, HoldOperation, HoldResult, Operation } from "./Operation.ts"
 
 /** Whether the database may take an operation together with others like it, without judging them one after the other. */
@@ -59,7 +60,7 @@ const heldAlone = (sql: Statements, op: HoldOperation) => {
   const amount = wantedBy(op)
   return Effect.map(
     sql.unsafe<{ granted: bigint | null }>(
-      "SELECT ledger_hold($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13) AS granted",
+      `SELECT ${functionNamed("ledger_hold")}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13) AS granted`,
       [
         ...[op.accountId, op.requestId, op.keyId, op.projectId, op.operation, storableText(op.model), amount],
         ...[BigInt(op.ttlMs), op.budgetsEpoch, document(op.opened), idempotencyKey, claim, fingerprint]
@@ -73,7 +74,7 @@ const heldAlone = (sql: Statements, op: HoldOperation) => {
 const closedAlone = (sql: Statements, op: CloseOperation) =>
   Effect.map(
     sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(
-      "SELECT ledger_close($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb) AS books",
+      `SELECT ${functionNamed("ledger_close")}($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb) AS books`,
       [
         ...[op.accountId, op.requestId, op.settle !== undefined, op.settle?.cost ?? null, op.status],
         ...[op.resolvedModel, op.provider, document(op.closed), op.keepClaim, answerOf(op)]
@@ -156,7 +157,7 @@ const columnsOf = (
   holds: ReadonlyArray<HoldOperation>
 ): ReadonlyArray<Column> => [...closeColumns(closes), ...holdColumns(holds), ...keyColumns(holds)]
 
-const together = `SELECT ledger_plain($1, ${columnsOf([], [])
+const together = `SELECT ${functionNamed("ledger_plain")}($1, ${columnsOf([], [])
   .map(({ read }, index) => read(`$${index + 2}`))
   .join(", ")}) AS books`
 

@@ -1,6 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
+import { functionNamed } from "../../src/ledger/FunctionsSql.ts"
 import { commitGroup, expireOverdue } from "../../src/ledger/LedgerSql.ts"
 import type { Operation } from "../../src/ledger/Operation.ts"
 import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
@@ -860,7 +861,9 @@ layer(Database.layer, { excludeTestServices: true })("as tables grow", (it) => {
       }
       const everyStatement = Effect.gen(function* () {
         for (const group of everyKind(newRequestId())) {
-          yield* sql.executeValues("SELECT * FROM ledger_commit($1::jsonb)", [JSON.stringify(group)])
+          yield* sql.executeValues(`SELECT * FROM ${functionNamed("ledger_commit")}($1::jsonb)`, [
+            JSON.stringify(group)
+          ])
         }
         const ids = [newRequestId(), newRequestId()]
         const [texts, whole] = [[ids.map(() => "x")], [ids.map(() => 9n)]] as const
@@ -898,18 +901,20 @@ layer(Database.layer, { excludeTestServices: true })("as tables grow", (it) => {
           [...ends, ...none]
         ]) {
           const places = Array.from({ length: 23 }, (_, index) => `$${index + 1}`)
-          yield* sql.executeValues(`SELECT ledger_plain(${places.join(", ")})`, [owner.accountId, ...columns])
+          yield* sql.executeValues(`SELECT ${functionNamed("ledger_plain")}(${places.join(", ")})`, [
+            owner.accountId,
+            ...columns
+          ])
         }
         const id = newRequestId()
-        yield* sql.executeValues("SELECT ledger_hold($1, $2, $3, NULL, 'o', 'm', 9, 9000, 0, '{}', $2, $2, NULL)", [
-          owner.accountId,
-          id,
-          owner.keyId
-        ])
-        yield* sql.executeValues("SELECT ledger_close($1, $2, true, 5, 'succeeded', NULL, NULL, '{}', true, NULL)", [
-          owner.accountId,
-          id
-        ])
+        yield* sql.executeValues(
+          `SELECT ${functionNamed("ledger_hold")}($1, $2, $3, NULL, 'o', 'm', 9, 9000, 0, '{}', $2, $2, NULL)`,
+          [owner.accountId, id, owner.keyId]
+        )
+        yield* sql.executeValues(
+          `SELECT ${functionNamed("ledger_close")}($1, $2, true, 5, 'succeeded', NULL, NULL, '{}', true, NULL)`,
+          [owner.accountId, id]
+        )
       })
       for (let round = 0; round < 3; round++) yield* everyStatement
       // A table of a page is planned to be read whole, unless that is forbidden.

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
+import { functions, install } from "../../src/ledger/FunctionsSql.ts"
 import { prepareDataDirectory } from "../../src/platform/database/DataDirectory.ts"
 import { startPostgres } from "../../src/platform/database/EmbeddedPostgres.ts"
 import { migrate } from "../../src/platform/database/Migrations.ts"
@@ -75,7 +76,8 @@ const template = Effect.fn("template")(function* (serverUrl: string) {
   yield* Effect.scoped(
     Effect.gen(function* () {
       const database = yield* PgClient.make({ url: Redacted.make(withDatabase(serverUrl, name)), maxConnections: 1 })
-      yield* Effect.provideService(migrate(migrations), SqlClient.SqlClient, database)
+      const prepared = Effect.andThen(migrate(migrations), install(functions))
+      yield* Effect.provideService(prepared, SqlClient.SqlClient, database)
     })
   )
   return name

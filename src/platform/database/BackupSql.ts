@@ -11,8 +11,11 @@ export const beginBackup = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 export const allowBackupTime = (sql: Sql) =>
   Effect.andThen(sql`SET LOCAL statement_timeout = 0`, sql`SET LOCAL idle_in_transaction_session_timeout = 0`)
 
-/** `durable_write` holds filler, and a reader would keep the gateway from emptying it. The manifest holds `schema_migration`. */
-const LEFT_OUT = new Set(["durable_write", "schema_migration"])
+/**
+ * `durable_write` holds filler, and a reader would keep the gateway from emptying it. The manifest holds `schema_migration`. Each
+ * database has its own functions, which `ledger_version` lists.
+ */
+const LEFT_OUT = new Set(["durable_write", "ledger_version", "schema_migration"])
 
 /** Returns the names of all tables of the schema. */
 export const tableNames = (sql: Sql): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>

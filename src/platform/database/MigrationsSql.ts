@@ -345,5 +345,15 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     const sql = yield* SqlClient.SqlClient
     yield* sql`CREATE INDEX video_job_by_account ON video_job (account_id, id)`
   }),
-  "0046_margins": margins
+  "0046_margins": margins,
+  // Each version of the program creates the ledger's functions it calls (`ledger/FunctionsSql.ts`).
+  "0047_ledger_versions": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE ledger_version (
+      version text PRIMARY KEY,
+      used_at timestamptz NOT NULL DEFAULT now()
+    )`
+    yield* sql`DROP FUNCTION ledger_commit, ledger_hold, ledger_close, ledger_plain, ledger_carve, ledger_conclude, ledger_expiry,
+      ledger_overdue_charge, ledger_budgets, request_late_before`
+  })
 }

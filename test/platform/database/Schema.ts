@@ -5,7 +5,10 @@ interface Line {
   readonly line: string
 }
 
-/** The schema of the current database as text that reads the same from every version of PostgreSQL. */
+/**
+ * The schema of the current database as text that reads the same from every version of PostgreSQL. The ledger's functions are not part
+ * of it: `src/ledger/sql` holds them.
+ */
 export const describeSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const lines = (rows: ReadonlyArray<Line>) => rows.map((row) => `  ${row.line}`)
@@ -39,7 +42,7 @@ export const describeSchema = Effect.gen(function* () {
     SELECT format('%s(%s) RETURNS %s LANGUAGE %s %s', p.proname, pg_get_function_arguments(p.oid),
       pg_get_function_result(p.oid), l.lanname, btrim(p.prosrc, E' \\n')) AS text
     FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
-    WHERE p.pronamespace = 'public'::regnamespace ORDER BY p.proname`
+    WHERE p.pronamespace = 'public'::regnamespace AND p.proname !~ '^ledger_.*_[0-9a-f]{12}$' ORDER BY p.proname`
   const types = yield* sql<{ text: string }>`
     SELECT format('%s ENUM (%s)', t.typname, string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder)) AS text
     FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid

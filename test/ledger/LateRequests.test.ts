@@ -1,12 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { commitGroup } from "../../../../src/ledger/LedgerSql.ts"
-import type { HoldOperation } from "../../../../src/ledger/Operation.ts"
-import { plainly } from "../../../../src/ledger/PlainSql.ts"
-import { firstRequestIdAt, newRequestId } from "../../../../src/platform/Ids.ts"
-import { type Customer, close, customer, hold } from "../../../ledger/Fixture.ts"
-import * as Database from "../../../support/Database.ts"
+import { commitGroup } from "../../src/ledger/LedgerSql.ts"
+import type { HoldOperation } from "../../src/ledger/Operation.ts"
+import { plainly } from "../../src/ledger/PlainSql.ts"
+import { firstRequestIdAt, newRequestId } from "../../src/platform/Ids.ts"
+import { type Customer, close, customer, hold } from "./Fixture.ts"
+import * as Database from "../support/Database.ts"
 
 const GRACE_MS = 30_000
 

@@ -1,8 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { commitGroup } from "../../../../src/ledger/LedgerSql.ts"
-import type { CloseOperation, HoldOperation, Operation } from "../../../../src/ledger/Operation.ts"
+import { functionNamed } from "../../src/ledger/FunctionsSql.ts"
+import { commitGroup } from "../../src/ledger/LedgerSql.ts"
+import type { CloseOperation, HoldOperation, Operation } from "../../src/ledger/Operation.ts"
+import { plainly } from "../../src/ledger/PlainSql.ts"
 import {
   addBudget,
   balance,
@@ -19,21 +21,18 @@ import {
   rowCounts,
   run,
   wrongs
-} from "../../../ledger/Fixture.ts"
-import * as Database from "../../../support/Database.ts"
+} from "./Fixture.ts"
+import * as Database from "../support/Database.ts"
 
-/** Carries out one operation where nothing can be judged by the statement in which all rules stand. */
-const unjudged = <Op extends Operation>(sql: SqlClient.SqlClient, operation: Op) =>
-  Effect.gen(function* () {
-    yield* sql`ALTER FUNCTION ledger_commit(jsonb) RENAME TO away`
-    const result = yield* run(sql, operation)
-    yield* sql`ALTER FUNCTION away(jsonb) RENAME TO ledger_commit`
-    return result
-  }).pipe(sql.withTransaction)
+/** Carries out one operation without the statement in which all rules stand. */
+const unjudged = (sql: SqlClient.SqlClient, operation: Operation) =>
+  Effect.map(plainly(sql, [operation]), (results) => results?.[0])
 
 const heldAlone = (sql: SqlClient.SqlClient, op: HoldOperation) =>
   Effect.map(
-    sql<{ granted: bigint | null }>`SELECT ledger_hold(${op.accountId}, ${op.requestId}, ${op.keyId}, ${op.projectId},
+    sql<{
+      granted: bigint | null
+    }>`SELECT ${sql.literal(functionNamed("ledger_hold"))}(${op.accountId}, ${op.requestId}, ${op.keyId}, ${op.projectId},
       ${op.operation}, ${op.model}, ${op.upTo}, ${BigInt(op.ttlMs)}, ${op.budgetsEpoch}, '{}', NULL, ${op.claim?.claim ?? null}, NULL)
       AS granted`,
     ([row]) => row?.granted
@@ -41,7 +40,9 @@ const heldAlone = (sql: SqlClient.SqlClient, op: HoldOperation) =>
 
 const closedAlone = (sql: SqlClient.SqlClient, op: CloseOperation) =>
   Effect.map(
-    sql<{ books: ReadonlyArray<bigint> | null }>`SELECT ledger_close(${op.accountId}, ${op.requestId}, true,
+    sql<{
+      books: ReadonlyArray<bigint> | null
+    }>`SELECT ${sql.literal(functionNamed("ledger_close"))}(${op.accountId}, ${op.requestId}, true,
       ${op.settle?.cost ?? null}, 'succeeded', NULL, NULL, '{}', false, NULL) AS books`,
     ([row]) => row?.books
   )

@@ -1,8 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { balance, close, customer, hold, request, run, wrongs } from "../../../ledger/Fixture.ts"
-import * as Database from "../../../support/Database.ts"
+import { balance, close, customer, hold, request, run, wrongs } from "./Fixture.ts"
+import * as Database from "../support/Database.ts"
 
 layer(Database.layer, { excludeTestServices: true })("the rules of the ledger's tables", (it) => {
   it.effect("reject impossible requests, transfers and balances, and keep existing rows", () =>

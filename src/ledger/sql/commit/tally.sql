@@ -1,0 +1,37 @@
+-- Notes what the operation changes, so that the next one is decided by what it leaves.
+IF spend <> 0 THEN
+  money := money - spend;
+  moved_ord := moved_ord || op.ord::int;
+  moved_spend := moved_spend || spend;
+  moved_house := moved_house || CASE WHEN plays THEN 'house:play'
+    WHEN op.kind IN ('credit', 'adjust') THEN 'house:' || op.source ELSE 'house:revenue' END;
+  moved_comes := moved_comes || (op.kind IN ('credit', 'refund') OR op.kind = 'adjust' AND spend < 0);
+END IF;
+promised := promised + hold;
+IF plays THEN
+  IF spend <> 0 OR hold <> 0 THEN
+    play_accounts := play_accounts || account;
+    play_posted := play_posted || money;
+    play_held := play_held || promised;
+  END IF;
+  play_money := money;
+  play_promised := promised;
+ELSE
+  real_money := money;
+  real_promised := promised;
+END IF;
+IF op.purses <> '{}' AND (spend <> 0 OR hold <> 0) THEN
+  FOREACH purse IN ARRAY op.purses LOOP
+    i := array_position(purses, purse);
+    purse_left[i] := purse_left[i] - spend - hold;
+    purse_spend[i] := purse_spend[i] + spend;
+    purse_hold[i] := purse_hold[i] + hold;
+  END LOOP;
+END IF;
+-- What a request that doubles alone serve can draw on is both kinds. Of a refusal: how much there is of the other kind.
+IF verdict = 'refused' THEN
+  money := CASE WHEN op.paid_by IS NULL THEN play_money ELSE 0 END;
+ELSIF plays THEN
+  money := money + real_money;
+  promised := promised + real_promised;
+END IF;

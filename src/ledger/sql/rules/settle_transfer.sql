@@ -1,0 +1,2 @@
+-- The money of a settled hold goes to the house.
+INSERT INTO transfer (debit, credit, amount, kind, request_id) SELECT account, 'house:revenue', n.settled, 'settle', n.id
