@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Count, END_OF_TIME, integer, sized, Usd } from "../Bounds.ts"
+import { between, Count, END_OF_TIME, integer, sized, Usd } from "../Bounds.ts"
 import { ModelString, RequestId, ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 import { RoutingSummary } from "../Routing.ts"
@@ -127,6 +127,12 @@ export const RequestListQuery = {
   provider: Schema.optionalKey(Schema.String.check(...sized(1, 64, "characters"))),
   /** The `operation` of the receipts, such as `chat.completions`. */
   operation: Schema.optionalKey(Schema.String.check(...sized(1, 64, "characters"))),
+  /** Bounds of `cost_usd`; both are included. */
+  min_cost_usd: Schema.optionalKey(between(0, 1_000_000)),
+  max_cost_usd: Schema.optionalKey(between(0, 1_000_000)),
+  /** Bounds of `timings.total_ms`; both are included. Receipts without it match neither. */
+  min_latency_ms: Schema.optionalKey(integer(0, 86_400_000)),
+  max_latency_ms: Schema.optionalKey(integer(0, 86_400_000)),
   /** The earliest arrival, in Unix seconds. */
   start_time: Schema.optionalKey(integer(0, END_OF_TIME)),
   /** The end of the arrivals, which it excludes, in Unix seconds. */

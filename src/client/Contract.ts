@@ -3719,6 +3719,10 @@ export interface Operations {
       readonly project_id?: ResourceId
       readonly provider?: string
       readonly operation?: string
+      readonly min_cost_usd?: number
+      readonly max_cost_usd?: number
+      readonly min_latency_ms?: number
+      readonly max_latency_ms?: number
       readonly start_time?: number
       readonly end_time?: number
     }

@@ -1,10 +1,11 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { Failure } from "../domain/Failure.ts"
-import { firstRequestIdAt, timeOfRequestId } from "../platform/Ids.ts"
+import { firstRequestIdAt } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { ReadTurns } from "./ReadTurns.ts"
-import { isSearched, openRequestsOf, type RequestRow, requestsOf, searchRequests, type Wanted } from "./RequestsSql.ts"
+import { makeSearch, pageOf, type ReceiptsPage, type SearchOptions } from "./ReceiptSearch.ts"
+import { isSearched, openRequestsOf, requestsOf, type Wanted } from "./RequestsSql.ts"
 
 /** The page to return: its size, its place, and the filters of its receipts. */
 export interface PageQuery extends Omit<Wanted, "fromId"> {
@@ -17,30 +18,11 @@ export interface PageQuery extends Omit<Wanted, "fromId"> {
   readonly untilMs?: number | undefined
 }
 
-export interface ReceiptsPage {
-  /** Newest first. */
-  readonly rows: ReadonlyArray<RequestRow>
-  /** The cursor of the next page; null on the last. */
-  readonly next: string | null
-  /** The arrival time of the oldest request examined, in milliseconds since 1970; null when all were examined. */
-  readonly searchedToMs: number | null
-}
-
-/** How far one page searches for receipts that match its filters. */
-export interface SearchOptions {
-  /** Requests that one statement examines. */
-  readonly part: number
-  /** Requests that one page examines. */
-  readonly page: number
-  /** How long one page continues with further parts, in milliseconds. */
-  readonly forMs: number
-}
-
 /**
  * A slow disk takes up to 3 s for 10,000 requests outside the database's memory, below the 5 s of `ReadTurns`. 100,000 requests in
  * memory take 0.1 s.
  */
-const usual: SearchOptions = { part: 10_000, page: 100_000, forMs: 1_000 }
+const usual: SearchOptions = { part: 10_000, page: 100_000, forMs: 400 }
 
 /** The receipts of an account in pages. */
 export class Receipts extends Context.Service<
@@ -58,15 +40,6 @@ export class Receipts extends Context.Service<
   static readonly layer = Layer.suspend(() => Receipts.layerOf())
 }
 
-const pageOf = (rows: ReadonlyArray<RequestRow>, limit: number, bound?: string): ReceiptsPage => {
-  const next = rows.length > limit ? rows[limit - 1]!.id : bound
-  return {
-    rows: rows.slice(0, limit),
-    next: next ?? null,
-    searchedToMs: next === undefined ? null : timeOfRequestId(next)
-  }
-}
-
 /** The smaller of two request IDs; null when there is neither. */
 const earlierOf = (one: string | undefined, other: string | undefined): string | null => {
   if (one === undefined || other === undefined) return one ?? other ?? null
@@ -75,26 +48,8 @@ const earlierOf = (one: string | undefined, other: string | undefined): string |
 
 const make = Effect.fnUntraced(function* (options: Partial<SearchOptions>) {
   const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
-  const { forMs, page, part } = { ...usual, ...options }
 
-  const search = Effect.fnUntraced(function* (
-    accountId: string,
-    wanted: Wanted,
-    from: string | null,
-    limit: number
-  ): Effect.fn.Return<ReceiptsPage, SqlError.SqlError> {
-    const until = performance.now() + forMs
-    const found: Array<RequestRow> = []
-    let before = from
-    for (let looked = part; ; looked += part) {
-      const missing = limit + 1 - found.length
-      const { bound, rows } = yield* searchRequests(sql, accountId, wanted, before, { limit: missing, part })
-      found.push(...rows)
-      const over = bound === undefined || looked >= page || performance.now() >= until
-      if (over || found.length > limit) return pageOf(found, limit, bound)
-      before = bound
-    }
-  })
+  const search = makeSearch(sql, { ...usual, ...options })
 
   return Receipts.of({
     page: Effect.fnUntraced(function* (accountId, query) {
@@ -106,7 +61,7 @@ const make = Effect.fnUntraced(function* (options: Partial<SearchOptions>) {
         const open = openRequestsOf(sql, accountId, others, before, limit + 1)
         return pageOf(yield* turns.read(accountId, open), limit)
       }
-      if (isSearched(wanted)) return yield* turns.read(accountId, search(accountId, wanted, before, limit))
+      if (isSearched(filters)) return yield* turns.read(accountId, search(accountId, wanted, before, limit))
       return pageOf(yield* requestsOf(sql, accountId, wanted, before, limit + 1), limit)
     }, storeErrors)
   })

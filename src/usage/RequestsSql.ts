@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
+import { firstRequestIdAt } from "../platform/Ids.ts"
 import { limitTo } from "../platform/database/Sql.ts"
 
 /** A request row with the fields of its receipt. Times are the database's. */
@@ -95,9 +96,17 @@ export interface Wanted {
   /** Matches the provider that served. */
   readonly provider?: string | undefined
   readonly operation?: string | undefined
+  /** Bounds of the final charge in nano-USD, and of the time from arrival to end in milliseconds; both ends are included. */
+  readonly minCost?: bigint | undefined
+  readonly maxCost?: bigint | undefined
+  readonly minLatencyMs?: number | undefined
+  readonly maxLatencyMs?: number | undefined
   /** Matches this request ID and all greater ones. */
   readonly fromId?: string | undefined
 }
+
+/** An hour's requests may have an ID that is older than the hour, by less than this. */
+const DAY_MS = 86_400_000
 
 /** The greatest and the smallest text that a request ID compares with. */
 const [LAST_ID, FIRST_ID] = [`req_${"Z".repeat(26)}`, ""]
@@ -125,22 +134,26 @@ const isRare = (status: string | undefined): status is "failed" | "cancelled" =>
   status === "failed" || status === "cancelled"
 
 /** Reports whether a page must skip non-matching requests in the order of the index that it reads. */
-export const isSearched = ({ keyId, model, operation, projectId, provider, status }: Wanted): boolean =>
-  [keyId, model, operation, projectId, provider].some((filter) => filter !== undefined) ||
-  (status !== undefined && !isRare(status))
+export const isSearched = ({ status, ...others }: Omit<Wanted, "fromId">): boolean =>
+  Object.values(others).some((filter) => filter !== undefined) || (status !== undefined && !isRare(status))
 
 const matches = (
   sql: SqlClient.SqlClient,
-  { keyId, model, operation, projectId, provider, status }: Wanted
+  { keyId, maxCost, maxLatencyMs, minCost, minLatencyMs, model, operation, projectId, provider, status }: Wanted
 ): Statement.Fragment => {
-  const and = (value: string | undefined, condition: (value: string) => Statement.Fragment) =>
+  const and = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment) =>
     value === undefined ? sql.literal("") : sql`AND ${condition(value)}`
+  const latency = sql.literal("(closed ->> 'totalMs')::float8")
   return sql`true
     ${and(model, (value) => sql`(model = ${value} OR resolved_model = ${value})`)}
     ${and(keyId, (value) => sql`key_id = ${value}`)}
     ${and(projectId, (value) => sql`project_id = ${value}`)}
     ${and(provider, (value) => sql`provider = ${value}`)}
     ${and(operation, (value) => sql`operation = ${value}`)}
+    ${and(minCost, (value) => sql`settled - refunded >= ${value}`)}
+    ${and(maxCost, (value) => sql`settled - refunded <= ${value}`)}
+    ${and(minLatencyMs, (value) => sql`${latency} >= ${value}::float8`)}
+    ${and(maxLatencyMs, (value) => sql`${latency} <= ${value}::float8`)}
     ${and(isRare(status) ? undefined : status, (value) => sql`CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${value}`)}`
 }
 
@@ -197,6 +210,80 @@ export const searchRequests = (
     rows: rows.filter((row) => row.wanted).slice(0, search[4].limit),
     bound: rows.find((row) => row.last)?.id
   }))
+
+/** A range of request IDs in which there may be a match; both ends are included. */
+export interface Range {
+  readonly oldest: string
+  readonly newest: string
+}
+
+/** The ID from which on requests may be in no rollup. */
+export const rolledUpThrough = (sql: SqlClient.SqlClient): Effect.Effect<string, SqlError.SqlError> =>
+  Effect.map(sql<{ through: string }>`SELECT through FROM usage_rollup_state`, ([row]) => row?.through ?? FIRST_ID)
+
+/** Returns an ID that is not greater than those of the account's requests which are rolled up or wait for it; undefined without any. */
+export const firstCounted = (
+  sql: SqlClient.SqlClient,
+  accountId: string
+): Effect.Effect<string | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ start: Date | null; pending: string | null }>`SELECT
+      (SELECT min(start) FROM usage_rollup WHERE account_id = ${accountId} AND width = 'hour') AS start,
+      (SELECT min(request_id) FROM usage_pending WHERE account_id = ${accountId}) AS pending`,
+    ([row]) => {
+      const hour = row?.start == null ? undefined : firstRequestIdAt(Math.max(0, row.start.getTime() - DAY_MS))
+      const pending = row?.pending ?? undefined
+      return hour === undefined || (pending !== undefined && pending < hour) ? pending : hour
+    }
+  )
+
+/**
+ * Returns the ranges between two IDs that may have a match, newest first: those of the hours with a rollup that fits, and each request
+ * that no rollup includes. A rollup has the highest cost and latency of its requests, so hours below a lower bound are left out. An
+ * hour's requests may have older IDs than its start, but not by more than a day.
+ */
+export const rangesOf = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  wanted: Wanted,
+  { before, from, fromTime, untilTime }: { before: string; from: string; fromTime: Date; untilTime: Date }
+): Effect.Effect<ReadonlyArray<Range>, SqlError.SqlError> => {
+  const { keyId, minCost, minLatencyMs, model, operation, projectId, provider, status } = wanted
+  const and = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment) =>
+    value === undefined ? sql.literal("") : sql`AND ${condition(value)}`
+  return sql<Range>`SELECT oldest, newest FROM (
+      SELECT min(oldest_id) AS oldest, max(newest_id) AS newest FROM usage_rollup
+        WHERE account_id = ${accountId} AND width = 'hour' AND start >= ${fromTime} AND start <= ${untilTime}
+          AND oldest_id < ${before} AND newest_id >= ${from}
+          ${and(model, (value) => sql`(model = ${value} OR ${value} = ANY (aliases))`)}
+          ${and(keyId, (value) => sql`key_id = ${value}`)} ${and(projectId, (value) => sql`project_id = ${value}`)}
+          ${and(provider, (value) => sql`provider = ${value}`)} ${and(operation, (value) => sql`operation = ${value}`)}
+          ${and(status, (value) => sql`status = ${value}`)} ${and(minCost, (value) => sql`most_cost >= ${value}`)}
+          ${and(minLatencyMs, (value) => sql`most_latency_us >= ${BigInt(Math.floor(value * 1_000))}`)}
+        GROUP BY start
+      UNION ALL
+      SELECT request_id, request_id FROM usage_pending
+        WHERE account_id = ${accountId} AND request_id < ${before} AND request_id >= ${from}
+    ) AS found ORDER BY newest DESC`
+}
+
+/** Returns the matching receipts in these ranges, newest first. */
+export const requestsIn = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  wanted: Wanted,
+  { before, from, ranges }: { before: string; from: string; ranges: ReadonlyArray<Range> },
+  limit: number
+): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> => {
+  const fits = isRare(wanted.status) ? sql`status = ${wanted.status} AND closed IS NOT NULL AND ` : sql.literal("")
+  return sql<RequestRow>`SELECT ${columns(sql)} FROM (
+      SELECT r.* FROM unnest(${ranges.map(({ oldest }) => oldest)}::text[], ${ranges.map(({ newest }) => newest)}::text[])
+        AS range(oldest, newest) CROSS JOIN LATERAL (
+          SELECT * FROM request WHERE (account_id, id) >= (${accountId}, oldest) AND (account_id, id) <= (${accountId}, newest)
+            AND (account_id, id) >= (${accountId}, ${from}) AND (account_id, id) < (${accountId}, ${before}) AND ${fits}${matches(sql, wanted)} ORDER BY account_id DESC, id DESC ${limitTo(sql, limit)}
+        ) AS r
+    ) AS request ORDER BY id DESC ${limitTo(sql, limit)}`
+}
 
 /**
  * Returns an account's open receipts, newest first. The indexes of both kinds of open request are not ordered by ID, but an account

@@ -1,5 +1,7 @@
 /** Request rows as they would stand after many requests, written at once. */
-import type { SqlClient } from "effect/sql"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Rollups } from "../../src/usage/Rollups.ts"
 
 const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -33,7 +35,14 @@ interface Kinds {
 export const OTHER_KEY = "a".repeat(24)
 export const SOME_PROJECT = "b".repeat(24)
 
-const write = (sql: SqlClient.SqlClient, { accountId, keyId }: Owner, count: number, fromMs: number, kinds: Kinds) =>
+const write = (
+  sql: SqlClient.SqlClient,
+  { accountId, keyId }: Owner,
+  count: number,
+  fromMs: number,
+  kinds: Kinds,
+  everyMs: number = 1_000
+) =>
   sql`INSERT INTO request (id, account_id, key_id, operation, model, state, status, created_at, expires_at, closed_at, held, opened,
       closed, resolved_model, provider, project_id)
     SELECT ${sql.literal(idOf(`'${accountId}'`, "ms", "n"))}, ${accountId},
@@ -44,21 +53,28 @@ const write = (sql: SqlClient.SqlClient, { accountId, keyId }: Owner, count: num
       CASE WHEN status <> 'open' THEN at END, 0, '{"queueMs": 0}', CASE WHEN status NOT IN ('open', 'charged') THEN '{}'::jsonb END,
       ${sql.literal(kinds.resolved)}, ${sql.literal(kinds.provider ?? "NULL")}, ${sql.literal(kinds.project ?? "NULL")}
     FROM generate_series(1, ${count}::int) AS n
-    CROSS JOIN LATERAL (SELECT ${BigInt(fromMs)}::bigint + 1000 * n AS ms, ${sql.literal(kinds.status)} AS status) AS m
+    CROSS JOIN LATERAL (SELECT ${BigInt(fromMs)}::bigint + ${BigInt(everyMs)} * n AS ms, ${sql.literal(kinds.status)} AS status) AS m
     CROSS JOIN LATERAL (SELECT to_timestamp(ms / 1000.0) AS at) AS t`
 
 /** Requests of every status, charged ones that are not concluded among them, some of which asked for or were served by a model of their own. */
-export const writeMixed = (sql: SqlClient.SqlClient, owner: Owner, count: number) =>
-  write(sql, owner, count, MIXED_FROM_MS, {
-    status: `CASE WHEN n % 11 = 3 THEN 'failed' WHEN n % 13 = 5 THEN 'cancelled' WHEN n % 17 = 1 THEN 'open' WHEN n % 19 = 2
+export const writeMixed = (sql: SqlClient.SqlClient, owner: Owner, count: number, everyMs?: number) =>
+  write(
+    sql,
+    owner,
+    count,
+    MIXED_FROM_MS,
+    {
+      status: `CASE WHEN n % 11 = 3 THEN 'failed' WHEN n % 13 = 5 THEN 'cancelled' WHEN n % 17 = 1 THEN 'open' WHEN n % 19 = 2
       THEN 'charged' ELSE 'succeeded' END`,
-    model: "CASE WHEN n % 7 = 2 THEN 'asked' ELSE 'usual' END",
-    resolved: "CASE WHEN n % 23 = 4 THEN 'served' WHEN n % 5 = 0 THEN NULL ELSE 'usual' END",
-    operation: "CASE WHEN n % 3 = 1 THEN 'embeddings' ELSE 'chat.completions' END",
-    provider: "CASE WHEN n % 5 = 0 THEN NULL WHEN n % 4 = 1 THEN 'one' ELSE 'two' END",
-    project: `CASE WHEN n % 2 = 0 THEN '${SOME_PROJECT}' END`,
-    key: `CASE WHEN n % 6 > 2 THEN '${OTHER_KEY}' END`
-  })
+      model: "CASE WHEN n % 7 = 2 THEN 'asked' ELSE 'usual' END",
+      resolved: "CASE WHEN n % 23 = 4 THEN 'served' WHEN n % 5 = 0 THEN NULL ELSE 'usual' END",
+      operation: "CASE WHEN n % 3 = 1 THEN 'embeddings' ELSE 'chat.completions' END",
+      provider: "CASE WHEN n % 5 = 0 THEN NULL WHEN n % 4 = 1 THEN 'one' ELSE 'two' END",
+      project: `CASE WHEN n % 2 = 0 THEN '${SOME_PROJECT}' END`,
+      key: `CASE WHEN n % 6 > 2 THEN '${OTHER_KEY}' END`
+    },
+    everyMs
+  )
 
 /** Requests that succeeded, but for the first of all, which failed and had another model. */
 export const writeUsual = (sql: SqlClient.SqlClient, owner: Owner, count: number) =>
@@ -67,3 +83,12 @@ export const writeUsual = (sql: SqlClient.SqlClient, owner: Owner, count: number
     model: "CASE WHEN n = 1 THEN 'rare' ELSE 'usual' END",
     resolved: "NULL"
   })
+
+/** Rolls up every request that has ended. */
+export const rollUpAll = Effect.gen(function* () {
+  const [sql, rollups] = [yield* SqlClient.SqlClient, yield* Rollups]
+  yield* sql`UPDATE usage_rollup_state SET safe_at = now() + interval '1 hour', seen_xid = '0'`
+  let left = true
+  while (left) left = (yield* rollups.step).full
+  yield* rollups.step
+})

@@ -7,6 +7,7 @@ import { Rollups } from "../../src/usage/Rollups.ts"
 import { type SeriesQuestion, UsageSeries } from "../../src/usage/Series.ts"
 import { addKey, close, type Customer, customer, hold, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
+import { rollUpAll } from "../support/Receipts.ts"
 
 const rooms = Layer.mergeAll(UsageSeries.layer, Rollups.layer).pipe(
   Layer.provide(ReadTurns.layerOf()),
@@ -59,13 +60,7 @@ const withHistory = Effect.gen(function* () {
   yield* made(sql, second, { at: "2026-03-05T01:00:00Z", model: "m/a", cost: 5_000n, ms: 1 })
   const other = yield* customer(sql, 1_000_000n)
   yield* made(sql, other, { at: "2026-03-05T01:00:00Z", model: "m/a", cost: 70_000n })
-  const rollUp = Effect.gen(function* () {
-    yield* sql`UPDATE usage_rollup_state SET safe_at = now() + interval '1 hour', seen_xid = '0'`
-    for (let step = 0; step < 3; step++) yield* (yield* Rollups).step
-    const [left] = yield* sql<{ left: number }>`SELECT count(*)::int AS left FROM usage_pending`
-    assert.strictEqual(left?.left, 0)
-  })
-  return { accountId: owner.accountId, owner, second, rollUp }
+  return { accountId: owner.accountId, owner, second, rollUp: rollUpAll }
 })
 
 describe("series of usage", () => {

@@ -6,7 +6,7 @@ import type { RequestReceipt } from "../../../schemas/account/Requests.ts"
 import { Api } from "../../../schemas/Api.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
-import { usdFromNano, usdFromPico } from "../../domain/Money.ts"
+import { nanoFromUsd, usdFromNano, usdFromPico } from "../../domain/Money.ts"
 import { quantityOf, type Used } from "../../domain/Usage.ts"
 import {
   type ClosedFacts,
@@ -16,7 +16,8 @@ import {
   restoreOpened,
   restoreReason
 } from "../../inference/Receipt.ts"
-import { type PageQuery, Receipts, type ReceiptsPage } from "../../usage/Receipts.ts"
+import { type PageQuery, Receipts } from "../../usage/Receipts.ts"
+import type { ReceiptsPage } from "../../usage/ReceiptSearch.ts"
 import { Requests } from "../../usage/Requests.ts"
 import type { RequestRow } from "../../usage/RequestsSql.ts"
 import { messageOf } from "../FailureMessages.ts"
@@ -128,14 +129,17 @@ type ListQuery = HttpApiEndpoint.Query<typeof Api.groups.requests.endpoints.list
 /** The page that a query selects. */
 export const selectionOf = (query: ListQuery): Effect.Effect<PageQuery, Failure> => {
   const { end_time: end, limit = DEFAULT_LIMIT, start_time: start, ...filters } = query
-  const { key_id: keyId, project_id: projectId, ...others } = filters
+  const { key_id: keyId, project_id: projectId, max_cost_usd: dearest, min_cost_usd: cheapest, ...rest } = filters
+  const { max_latency_ms: maxLatencyMs, min_latency_ms: minLatencyMs, ...others } = rest
   for (const name of ["model", "provider", "operation"] as const) {
     // The one character that PostgreSQL text cannot contain.
     if (filters[name]?.includes("\0") === true) return invalid(name, "must not contain NUL characters")
   }
   if (start !== undefined && end !== undefined && start >= end) return invalid("end_time", "must be after start_time.")
   const msOf = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1_000)
-  return Effect.succeed({ ...others, limit, keyId, projectId, fromMs: msOf(start), untilMs: msOf(end) })
+  const nanoOf = (usd: number | undefined) => (usd === undefined ? undefined : nanoFromUsd(usd))
+  const bounds = { minCost: nanoOf(cheapest), maxCost: nanoOf(dearest), minLatencyMs, maxLatencyMs }
+  return Effect.succeed({ ...others, ...bounds, limit, keyId, projectId, fromMs: msOf(start), untilMs: msOf(end) })
 }
 
 const unavailable = (error: unknown) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error)))

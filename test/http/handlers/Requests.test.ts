@@ -190,7 +190,12 @@ describe("receipts of an account with more requests than one page searches", () 
         [`start_time=${now - 60}&status=succeeded&key_id=${other.id}`, [second]],
         [`end_time=${now - 60}`, []],
         [`start_time=${now + 60}`, []],
-        [`start_time=${now - 60}&cursor=${second}`, [first]]
+        [`start_time=${now - 60}&cursor=${second}`, [first]],
+        [`min_cost_usd=${receiptOfFirst!.cost_usd}`, [first]],
+        [`max_cost_usd=${receiptOfFirst!.cost_usd}`, [second, first]],
+        ["min_cost_usd=1", []],
+        ["max_latency_ms=60000", [second, first]],
+        ["min_latency_ms=60000&max_latency_ms=70000", []]
       ] as const) {
         assert.deepStrictEqual(yield* found(query), [...ids], query)
       }
@@ -202,6 +207,8 @@ describe("receipts of an account with more requests than one page searches", () 
         ["operation=", "operation"],
         ["start_time=-1", "start_time"],
         ["end_time=1.5", "end_time"],
+        ["min_cost_usd=-1", "min_cost_usd"],
+        ["max_latency_ms=x", "max_latency_ms"],
         ["start_time=5&end_time=5", "end_time"]
       ] as const) {
         const refused = yield* ask(query)
