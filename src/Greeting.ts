@@ -22,16 +22,21 @@ const facts = Effect.gen(function* () {
   return {
     version: VERSION,
     api: `${origin}/api/v1`,
+    console: `${origin}/`,
     docs: `${origin}/docs`,
+    mcp: `${origin}/mcp`,
     ops: `http://${host}:${port}`,
     database: databaseOf(database.url, path),
     sandbox
   }
 })
 
-const forReaders = ({ api, database, docs, ops, sandbox, version }: Effect.Success<typeof facts>): string => {
+const forReaders = (told: Effect.Success<typeof facts>): string => {
+  const { api, database, docs, mcp, ops, sandbox, version } = told
   const rows = [
     ["API", api],
+    ["MCP", mcp],
+    ["Console", told.console],
     ["Docs", docs],
     ["Ops", `${ops} (/healthz, /readyz, /metrics)`],
     ["Database", database],

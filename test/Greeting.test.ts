@@ -48,6 +48,8 @@ describe("a start", () => {
         `tollgate ${VERSION}`,
         "",
         `  API       ${api}`,
+        "  MCP       http://127.0.0.1:8787/mcp",
+        "  Console   http://127.0.0.1:8787/",
         "  Docs      http://127.0.0.1:8787/docs",
         "  Ops       http://127.0.0.1:9464 (/healthz, /readyz, /metrics)",
         "  Database  embedded PostgreSQL in /data",
@@ -67,7 +69,9 @@ describe("a start", () => {
           message: `tollgate is ready at ${api}`,
           version: VERSION,
           api,
+          console: "http://127.0.0.1:8787/",
           docs: "http://127.0.0.1:8787/docs",
+          mcp: "http://127.0.0.1:8787/mcp",
           ops: "http://127.0.0.1:9464",
           database: "embedded PostgreSQL in /data",
           sandbox: true

@@ -100,7 +100,7 @@ describe("generators of typed clients", () => {
         yield* succeeds(directory, process.execPath, compiler, "-p", directory)
       }
       const written = readFileSync(join(directory, "types.ts"), "utf8")
-      for (const { id } of operations) assert.include(written, `"${id}": {`, id)
+      for (const { id } of operations) assert.include(written, `operations["${id}"]`, id)
 
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(5)
