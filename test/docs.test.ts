@@ -121,7 +121,9 @@ describe("the guides", () => {
       const response = yield* post(`${service.api}/chat/completions`, inferenceKey, body)
       yield* Effect.promise(() => response.text())
       const text = yield* Effect.promise(() => fetch(`${service.ops}/metrics`).then((answer) => answer.text()))
-      const made = [...text.matchAll(/^# TYPE (\w+) /gm)].map((found) => found[1]!)
+      const made = [...text.matchAll(/^# TYPE (\w+) /gm)].map((found) =>
+        found[1]!.replace(/_total$/, "").replace(/_(seconds|bytes|nano_usd)$/, "")
+      )
       const said = tableIn(textOf("docs/operate/observe.md"), "Metric").flatMap(([names = ""]) => quoted(names))
       assert.sameMembers(
         said.map((name) => name.replaceAll(".", "_")),

@@ -220,10 +220,10 @@ describe("the model that classifies for svc/auto", () => {
       const { held, posted } = yield* service.balance(account.id)
       assert.deepStrictEqual([nano(10) - posted, held], [nano(first.cost_usd) + nano(second.cost_usd), 0n])
       const text = yield* metricsOf(service)
-      assert.strictEqual(counted(text, "svc_auto_requests", '"llm"'), 2)
-      assert.strictEqual(counted(text, "svc_auto_requests", '"llm-cached"'), 1)
-      assert.strictEqual(counted(text, "svc_auto_classifier_calls", '"labelled"'), 2)
-      assert.strictEqual(counted(text, "svc_auto_classifier_cost", ""), 2 * (100 * 100 + 2 * 400))
+      assert.strictEqual(counted(text, "svc_auto_requests_total", '"llm"'), 2)
+      assert.strictEqual(counted(text, "svc_auto_requests_total", '"llm-cached"'), 1)
+      assert.strictEqual(counted(text, "svc_auto_classifier_calls_total", '"labelled"'), 2)
+      assert.strictEqual(counted(text, "svc_auto_classifier_cost_nano_usd_total", ""), 2 * (100 * 100 + 2 * 400))
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
@@ -306,7 +306,7 @@ describe("the model that classifies for svc/auto", () => {
         assert.strictEqual(seen.length, before + 1)
         assert.strictEqual(nano(10) - (yield* service.balance(account.id)).posted, nano(body.cost_usd))
       }
-      assert.strictEqual(counted(yield* metricsOf(patient), "svc_auto_classifier_calls", '"unlabelled"'), 2)
+      assert.strictEqual(counted(yield* metricsOf(patient), "svc_auto_classifier_calls_total", '"unlabelled"'), 2)
     }).pipe(Effect.scoped)
   )
 

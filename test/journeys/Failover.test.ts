@@ -184,7 +184,7 @@ describe("a provider that fails", () => {
       })
       for (const answered of many) assert.deepStrictEqual(attemptsOf(answered), ["b served"])
       assert.strictEqual(a.calls.length, before)
-      assert.strictEqual(yield* metric(service, 'svc_provider_passed_over{gen_ai_provider_name="a"}'), 20)
+      assert.strictEqual(yield* metric(service, 'svc_provider_passed_over_total{gen_ai_provider_name="a"}'), 20)
       assert.strictEqual(yield* metric(service, "svc_provider_breakers_open"), 1)
       a.behaviour = "serve"
       const healed = yield* Effect.flatMap(ask(), json).pipe(
@@ -358,7 +358,7 @@ describe("a provider that fails", () => {
       const hedged = Effect.gen(function* () {
         const response = yield* ask({ stream: true, routing })
         assert.strictEqual(textOf(yield* frames(response)), content)
-        const won = 'svc_provider_hedges{gen_ai_provider_name="b",svc_outcome="won"}'
+        const won = 'svc_provider_hedges_total{gen_ai_provider_name="b",svc_outcome="won"}'
         return { id: response.headers.get("x-request-id") ?? "", hedges: yield* metric(service, won) }
       })
       const { hedges, id } = yield* Effect.repeat(hedged, { until: ({ hedges }) => hedges === 1, times: 5 })

@@ -68,7 +68,7 @@ const traceOf = (collector: Collector, traceId: string, names: ReadonlyArray<str
 const observed = (env: Record<string, string> = {}) =>
   Effect.gen(function* () {
     const collector = yield* startCollector()
-    const service = yield* startService({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...env })
+    const service = yield* startService({ ...collector.environment, ...env })
     const { account, inferenceKey, managementKey } = yield* service.account(10)
     return { account, collector, inferenceKey, managementKey, service }
   })
@@ -405,7 +405,7 @@ describe("a caller's trace", () => {
       const sampler = { OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.1" }
       const collector = yield* startCollector()
       const recorded = yield* Effect.gen(function* () {
-        const service = yield* startService({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...sampler })
+        const service = yield* startService({ ...collector.environment, ...sampler })
         const { inferenceKey } = yield* service.account(10)
         const one = Effect.flatMap(chat(service, inferenceKey, ask()), json)
         const answers = yield* Effect.all(
@@ -437,6 +437,7 @@ describe("what a collector is sent", () => {
       const collector = yield* startCollector()
       const secrets = yield* Effect.gen(function* () {
         const service = yield* startService({
+          ...collector.environment,
           OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`,
           OTEL_EXPORTER_OTLP_HEADERS: "X-Api-Key=PLANTED%20SECRET",
           OTEL_SERVICE_NAME: "gate",
@@ -472,7 +473,7 @@ describe("a collector that is no use", () => {
       Effect.gen(function* () {
         const collector = yield* startCollector(behaviour)
         yield* Effect.gen(function* () {
-          const service = yield* startService({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint })
+          const service = yield* startService(collector.environment)
           const { account, inferenceKey } = yield* service.account(10)
           const answers = yield* Effect.all(
             Array.from({ length: 300 }, () => chat(service, inferenceKey, ask())),

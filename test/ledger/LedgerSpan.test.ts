@@ -2,21 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { recorded } from "../../src/ledger/LedgerSpan.ts"
 import type { AnyResult, ConcludeOperation, ConcludeResult, Operation } from "../../src/ledger/Operation.ts"
-import { makeTracing, type SpanRecord } from "../../src/platform/telemetry/Tracing.ts"
+import { recordSpans } from "../support/Spans.ts"
 
 /** What an operation with this answer is recorded as, below a request's span. */
 const span = <E>(operation: Operation | ConcludeOperation, answer: Effect.Effect<AnyResult | ConcludeResult, E>) =>
   Effect.gen(function* () {
-    const spans: Array<SpanRecord> = []
-    const parent = makeTracing({ ratio: 1, followsParent: false }, (one) => spans.push(one)).server(
-      undefined,
-      undefined
-    )!
+    const { spans, tracing } = recordSpans()
+    const parent = tracing.server(undefined, undefined)!
     const exit = yield* Effect.exit(recorded(answer, operation, parent))
     const [only, ...more] = spans
     assert.isEmpty(more)
     assert.strictEqual(only?.parentSpanId, parent.context.spanId)
-    return { name: only!.name, failed: only!.failed, attributes: Object.fromEntries(only!.attributes), exit }
+    return { name: only!.name, failed: only!.failed, attributes: only!.attributes, exit }
   })
 
 const subject = { requestId: "req_1", accountId: "account" }
@@ -35,10 +32,10 @@ describe("a movement of money", () => {
       const granted = yield* span(hold, Effect.succeed({ _tag: "Granted", granted: 7n }))
       assert.strictEqual(granted.name, "ledger.hold")
       assert.deepStrictEqual(granted.attributes, {
-        "svc.hold.at_least_nano_usd": 5n,
-        "svc.hold.up_to_nano_usd": 9n,
+        "svc.hold.at_least_nano_usd": 5,
+        "svc.hold.up_to_nano_usd": 9,
         "svc.outcome": "granted",
-        "svc.hold.granted_nano_usd": 7n
+        "svc.hold.granted_nano_usd": 7
       })
       const no = { _tag: "Refused", limitSource: "balance", available: 1n, posted: 1n } as const
       const refused = yield* span(hold, Effect.succeed(no))
@@ -53,9 +50,9 @@ describe("a movement of money", () => {
       const settle = yield* span(close(5n), Effect.succeed(closed))
       assert.strictEqual(settle.name, "ledger.settle")
       assert.include(settle.attributes, {
-        "svc.settle.cost_nano_usd": 5n,
-        "svc.settle.settled_nano_usd": 4n,
-        "svc.settle.absorbed_nano_usd": 1n,
+        "svc.settle.cost_nano_usd": 5,
+        "svc.settle.settled_nano_usd": 4,
+        "svc.settle.absorbed_nano_usd": 1,
         "svc.status": "succeeded"
       })
       assert.strictEqual((yield* span(close(undefined), Effect.succeed(closed))).name, "ledger.release")
@@ -66,18 +63,18 @@ describe("a movement of money", () => {
       const concluded = yield* span(conclusion, Effect.succeed({ _tag: "Concluded", cost: 3n, posted: 9n }))
       assert.strictEqual(concluded.name, "ledger.conclude")
       assert.deepStrictEqual(concluded.attributes, {
-        "svc.refund_nano_usd": 2n,
+        "svc.refund_nano_usd": 2,
         "svc.status": "succeeded",
         "svc.outcome": "concluded",
-        "svc.cost_nano_usd": 3n
+        "svc.cost_nano_usd": 3
       })
       const extend: Operation = { _tag: "Extend", ...subject, held: 3n, more: 2n, progress: 1n, ttlMs: 1 }
       const extended = yield* span(extend, Effect.succeed({ _tag: "Extended" }))
       assert.strictEqual(extended.name, "ledger.extend")
-      assert.include(extended.attributes, { "svc.hold.held_nano_usd": 3n, "svc.hold.more_nano_usd": 2n })
+      assert.include(extended.attributes, { "svc.hold.held_nano_usd": 3, "svc.hold.more_nano_usd": 2 })
       const credit: Operation = { _tag: "Credit", accountId: "a", amount: 8n, source: "grants", reference: null }
       const moved = yield* span(credit, Effect.succeed({ _tag: "Moved", posted: 8n, held: 0n }))
-      assert.deepStrictEqual([moved.name, moved.attributes["svc.amount_nano_usd"]], ["ledger.credit", 8n])
+      assert.deepStrictEqual([moved.name, moved.attributes["svc.amount_nano_usd"]], ["ledger.credit", 8])
     })
   )
 

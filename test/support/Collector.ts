@@ -85,14 +85,17 @@ const logOf = (log: Json): ReceivedLog => ({
   attributes: attributesOf(log.attributes)
 })
 
-const textOf = async (request: IncomingMessage): Promise<string> => {
+const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   const pieces: Array<Buffer> = []
   for await (const piece of request) pieces.push(piece)
-  return Buffer.concat(pieces).toString("utf8")
+  return Buffer.concat(pieces)
 }
 
-/** What a collector does with an export: takes it, refuses it, asks at the first one of each kind for an hour's pause, or never answers. */
-export type Behaviour = "takes" | "refuses" | "pauses" | "hangs"
+/**
+ * What a collector does with an export: takes it, takes it without reading it, refuses it, asks at the first one of each kind for an
+ * hour's pause, or never answers.
+ */
+export type Behaviour = "takes" | "takes anything" | "refuses" | "pauses" | "hangs"
 
 /** A collector that lives as long as the scope. */
 export const startCollector = (behaviour: Behaviour = "takes") =>
@@ -103,6 +106,7 @@ export const startCollector = (behaviour: Behaviour = "takes") =>
       const metrics = new Map<string, Json>()
       const faults: Array<string> = []
       const headers: Array<IncomingMessage["headers"]> = []
+      const bodies: Array<Buffer> = []
       const resources: Array<Readonly<Record<string, Attribute>>> = []
       const paused = new Set<string | undefined>()
       let text = ""
@@ -124,7 +128,7 @@ export const startCollector = (behaviour: Behaviour = "takes") =>
       }
       const server = createServer(async (request, response) => {
         asked++
-        const body = await textOf(request)
+        const body = await bodyOf(request)
         if (behaviour === "hangs") return
         if (behaviour === "refuses") return response.writeHead(503).end()
         if (behaviour === "pauses" && !paused.has(request.url)) {
@@ -132,8 +136,9 @@ export const startCollector = (behaviour: Behaviour = "takes") =>
           return response.writeHead(429, { "retry-after": "3600" }).end()
         }
         headers.push(request.headers)
+        bodies.push(body)
         try {
-          take(request.url, body)
+          if (behaviour !== "takes anything") take(request.url, body.toString("utf8"))
         } catch (error) {
           faults.push(String(error))
         }
@@ -144,14 +149,18 @@ export const startCollector = (behaviour: Behaviour = "takes") =>
         server.closeAllConnections()
         return new Promise<void>((resolve) => server.close(() => resolve()))
       }
+      const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
       return {
-        endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        endpoint,
+        /** The settings of a service that exports here. */
+        environment: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" },
         spans,
         logs,
         metrics,
         /** What was not OTLP; nothing. */
         faults,
         headers,
+        bodies,
         resources,
         /** Everything received, as it came. */
         text: () => text,

@@ -79,7 +79,8 @@ const logChanges = (log: (line: Effect.Effect<void>) => void) => {
 
 const listen = Effect.gen(function* () {
   const { host, port } = (yield* Config).ops
-  const context = Context.make(Metric.MetricRegistry, (yield* Metrics).registry)
+  const metrics = yield* Metrics
+  const context = Context.make(Metric.MetricRegistry, metrics.registry)
   const { look } = yield* makeDatabaseHealth(yield* SqlClient.SqlClient)
   const run = Effect.runPromiseWith(yield* Effect.context())
   const database = remembered(() => run(look))
@@ -100,7 +101,12 @@ const listen = Effect.gen(function* () {
       case "/readyz":
         return void database().then((trouble) => sayReadiness(response, reasons(phase, log(trouble), missing())))
       case "/metrics":
-        return say(response, 200, PrometheusMetrics.formatUnsafe(context), "text/plain; version=0.0.4; charset=utf-8")
+        return say(
+          response,
+          200,
+          PrometheusMetrics.formatUnsafe(context, { metricNameMapper: metrics.prometheusName }),
+          "text/plain; version=0.0.4; charset=utf-8"
+        )
       default:
         return say(response, 404, "not found; use /healthz, /readyz or /metrics\n")
     }

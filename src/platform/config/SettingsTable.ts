@@ -297,8 +297,10 @@ export const settings = {
     OTEL_EXPORTER_OTLP_ENDPOINT: setting({
       allowed: `${BASE}, such as http://localhost:4318`,
       parse: parseBase,
-      meaning: "Where traces, metrics and logs go, as OTLP over HTTP in JSON. When absent, nothing is exported."
+      meaning: "Where traces, metrics and logs go, as OTLP over HTTP. When absent, nothing is exported."
     }),
+    OTEL_EXPORTER_OTLP_PROTOCOL: words("http/protobuf", ["http/protobuf", "http/json"], "The form of exports."),
+    OTEL_METRIC_EXPORT_INTERVAL: integer(60_000, 1_000, 86_400_000, "Milliseconds between two exports of metrics."),
     OTEL_EXPORTER_OTLP_HEADERS: headerPairs(
       "Headers of each export, such as a key: `name=value`, comma-separated, percent-encoded."
     ),

@@ -32,16 +32,30 @@ type Labels = Readonly<Record<string, string>>
 
 const unused = () => undefined
 
+/** The units that OpenMetrics puts into the name of a metric. */
+const UNIT_SUFFIXES: Readonly<Record<string, string>> = { s: "_seconds", By: "_bytes", "{nano_usd}": "_nano_usd" }
+
 /** Instruments in Effect's registry, from which `/metrics` and the OTLP export are written. */
 class Instruments {
   readonly #context: Context.Context<never>
+  readonly #suffixes = new Map<string, string>()
 
   constructor(registry: Metric.MetricRegistry) {
     this.#context = Context.make(Metric.MetricRegistry, registry)
   }
 
+  /** The name in Prometheus' text: by OpenMetrics it ends in the unit, and that of a counter in `_total`. */
+  prometheusName(name: string): string {
+    return name + (this.#suffixes.get(name) ?? "")
+  }
+
+  #suffix(name: string, unit: string, more = ""): void {
+    this.#suffixes.set(name, (UNIT_SUFFIXES[unit] ?? "") + more)
+  }
+
   counter(name: string, description: string, unit: string, labels: Labels = {}): (more: number) => void {
     let count = 0
+    this.#suffix(name, unit, "_total")
     const metric = Metric.counter(name, { description, incremental: true, attributes: { ...labels, unit } })
     const get = () => ({ count, incremental: true })
     Metric.registerUnsafe(metric, this.#context, { get, update: unused, modify: unused })
@@ -50,8 +64,9 @@ class Instruments {
     }
   }
 
-  gauge(name: string, description: string, unit: string, read: () => number): void {
-    const metric = Metric.gauge(name, { description, attributes: { unit } })
+  gauge(name: string, description: string, unit: string, read: () => number, labels: Labels = {}): void {
+    this.#suffix(name, unit)
+    const metric = Metric.gauge(name, { description, attributes: { ...labels, unit } })
     const get = () => ({ value: read() })
     Metric.registerUnsafe(metric, this.#context, { get, update: unused, modify: unused })
   }
@@ -63,6 +78,7 @@ class Instruments {
     boundaries: ReadonlyArray<number>,
     labels: Labels = {}
   ): (value: number) => void {
+    this.#suffix(name, unit)
     const counts = boundaries.map(() => 0)
     const seen = { count: 0, sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
     const metric = Metric.histogram(name, { description, boundaries, attributes: { ...labels, unit } })
@@ -355,8 +371,10 @@ export interface Metrics {
   readonly attempt: (figures: AttemptFigures) => void
   readonly provider: ReturnType<typeof providerInstruments>
   readonly auto: ReturnType<typeof autoInstruments>
+  /** The name of a metric in Prometheus' text. */
+  readonly prometheusName: (name: string) => string
   /** Registers a gauge of this process that is read at export time. */
-  readonly gauge: (name: string, description: string, unit: string, read: () => number) => void
+  readonly gauge: (name: string, description: string, unit: string, read: () => number, labels?: Labels) => void
 }
 
 /** Creates a set of instruments at zero. */
@@ -365,13 +383,14 @@ export const makeMetrics = (): Metrics => {
   const instruments = new Instruments(registry)
   return {
     registry,
+    prometheusName: (name) => instruments.prometheusName(name),
     http: httpInstruments(instruments),
     ledger: ledgerInstruments(instruments),
     request: requestInstruments(instruments),
     attempt: attemptInstruments(instruments),
     provider: providerInstruments(instruments),
     auto: autoInstruments(instruments),
-    gauge: (name, description, unit, read) => instruments.gauge(name, description, unit, read)
+    gauge: (name, description, unit, read, labels) => instruments.gauge(name, description, unit, read, labels)
   }
 }
 

@@ -1,24 +1,23 @@
 import type { Redacted } from "effect"
 import type { Values } from "../config/SettingsTable.ts"
-import type { Sampler } from "./Tracing.ts"
 
 /** What telemetry the service exports, and where to. */
 export interface TelemetrySettings {
   /** The OTLP/HTTP base URL, to which `/v1/traces` and the like are appended. Absent: nothing is exported. */
   readonly endpoint: URL | undefined
+  readonly protocol: Values["OTEL_EXPORTER_OTLP_PROTOCOL"]
   /** Headers of every export, which may contain a key. */
   readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
   readonly serviceName: string
   readonly resource: Readonly<Record<string, string>>
-  readonly sampler: Sampler
+  readonly sampler: Values["OTEL_TRACES_SAMPLER"]
+  /** The share of traces that a sampler by ratio records, from 0 to 1. */
+  readonly sampledRatio: number
+  /** Between two exports of metrics. */
+  readonly metricIntervalMs: number
   /** Ids of the providers that receive the trace context of their calls. */
   readonly contextTo: ReadonlyArray<string>
 }
-
-const samplerOf = (name: Values["OTEL_TRACES_SAMPLER"], ratio: number): Sampler => ({
-  ratio: name.endsWith("traceidratio") ? ratio : name.endsWith("always_on") ? 1 : 0,
-  followsParent: name.startsWith("parentbased_")
-})
 
 /** The settings that come from OpenTelemetry's variables and `TRACE_CONTEXT_PROVIDERS`. */
 export const telemetryOf = (values: Values): TelemetrySettings => ({
@@ -26,6 +25,9 @@ export const telemetryOf = (values: Values): TelemetrySettings => ({
   headers: values.OTEL_EXPORTER_OTLP_HEADERS,
   serviceName: values.OTEL_SERVICE_NAME ?? values.OTEL_RESOURCE_ATTRIBUTES["service.name"] ?? "tollgate",
   resource: values.OTEL_RESOURCE_ATTRIBUTES,
-  sampler: samplerOf(values.OTEL_TRACES_SAMPLER, values.OTEL_TRACES_SAMPLER_ARG),
+  protocol: values.OTEL_EXPORTER_OTLP_PROTOCOL,
+  sampler: values.OTEL_TRACES_SAMPLER,
+  sampledRatio: values.OTEL_TRACES_SAMPLER_ARG,
+  metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL,
   contextTo: values.TRACE_CONTEXT_PROVIDERS
 })

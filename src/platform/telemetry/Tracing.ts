@@ -1,9 +1,18 @@
 /**
- * Spans of the request path. They are passed as plain values, so that work in a service's fiber stays in the trace of its request. A
- * request with an unrecorded trace has no span, and tracing costs it nothing.
+ * Spans of the request path, made by the OpenTelemetry SDK. They are passed as plain values, so that work in a service's fiber stays in
+ * the trace of its request. A request with an unrecorded trace has no span.
  */
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  type Span as SdkSpan,
+  SpanKind as SdkKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Tracer as SdkTracer
+} from "@opentelemetry/api"
 import { Context, Tracer } from "effect"
-import { newSpanId, newTraceId } from "../Ids.ts"
 
 /** A position in a trace, as W3C Trace Context carries it between services. */
 export interface TraceContext {
@@ -39,86 +48,62 @@ export const traceHeaders = ({ sampled, spanId, state, traceId }: TraceContext):
   ...(state === undefined ? {} : { tracestate: state })
 })
 
-/** Decides which traces are recorded. */
-export interface Sampler {
-  /** The share of traces started here that is recorded, from 0 to 1. */
-  readonly ratio: number
-  /** Whether a caller's decision overrides the ratio for its trace. */
-  readonly followsParent: boolean
-}
-
-/** OpenTelemetry's probability sampling uses the last 56 bits of a trace id. The first 52 of them are exact as a number. */
-const RANDOMNESS = 2 ** 52
-const RANDOMNESS_AT = 32 - 56 / 4
-const RANDOMNESS_END = RANDOMNESS_AT + 52 / 4
-
-/** Depends only on the trace id, so every node and service with this ratio or a higher one records the same trace. */
-const isWithin = (ratio: number, traceId: string): boolean =>
-  ratio >= 1 ||
-  (ratio > 0 && Number.parseInt(traceId.slice(RANDOMNESS_AT, RANDOMNESS_END), 16) >= (1 - ratio) * RANDOMNESS)
-
-/** Whether a trace is recorded. */
-export const isSampled = (sampler: Sampler, traceId: string, parent: TraceContext | undefined): boolean =>
-  sampler.followsParent && parent !== undefined ? parent.sampled : isWithin(sampler.ratio, traceId)
-
 export type SpanKind = "internal" | "server" | "client"
 export type AttributeValue = string | number | bigint | boolean | ReadonlyArray<string> | undefined
 export type Attributes = Readonly<Record<string, AttributeValue>>
 
-/** An ended span in its export format. Times are Unix nanoseconds in decimal. */
-export interface SpanRecord {
-  readonly name: string
-  readonly kind: SpanKind
-  readonly context: TraceContext
-  readonly parentSpanId: string | undefined
-  readonly startTime: string
-  readonly endTime: string
-  readonly attributes: ReadonlyMap<string, Exclude<AttributeValue, undefined>>
-  readonly failed: boolean
-}
+const kinds = { internal: SdkKind.INTERNAL, server: SdkKind.SERVER, client: SdkKind.CLIENT } as const
 
-/** The current time in Unix nanoseconds. The clock has microsecond resolution. */
-const nowNanos = (): string => `${Math.round((performance.timeOrigin + performance.now()) * 1_000)}000`
+/** The context below a caller's span. */
+const remote = ({ sampled, spanId, state, traceId }: TraceContext) =>
+  trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    isRemote: true,
+    ...(state === undefined ? {} : { traceState: createTraceState(state) })
+  })
 
 /** A running span of a recorded trace. Attributes never contain a key, a prompt or an answer. */
 export class Span {
   readonly context: TraceContext
-  /** May be replaced by a better name until the span ends. */
-  name: string
-  readonly #kind: SpanKind
-  readonly #parentSpanId: string | undefined
-  readonly #record: (span: SpanRecord) => void
-  readonly #startTime = nowNanos()
-  readonly #attributes = new Map<string, Exclude<AttributeValue, undefined>>()
+  readonly #span: SdkSpan
+  readonly #tracer: SdkTracer
+  #name: string
   #failed = false
-  #ended = false
 
-  constructor(
-    name: string,
-    kind: SpanKind,
-    context: TraceContext,
-    parentSpanId: string | undefined,
-    record: (span: SpanRecord) => void
-  ) {
-    this.name = name
-    this.context = context
-    this.#kind = kind
-    this.#parentSpanId = parentSpanId
-    this.#record = record
+  constructor(tracer: SdkTracer, span: SdkSpan, name: string) {
+    const { spanId, traceId, traceState } = span.spanContext()
+    this.context = { traceId, spanId, sampled: true, state: traceState?.serialize() }
+    this.#tracer = tracer
+    this.#span = span
+    this.#name = name
+  }
+
+  get name(): string {
+    return this.#name
+  }
+
+  /** May be replaced by a better name until the span ends. */
+  set name(name: string) {
+    this.#name = name
+    this.#span.updateName(name)
   }
 
   /** Starts a child span, which may outlive this one. */
   child(name: string, kind: SpanKind, attributes?: Attributes): Span {
-    const { spanId, ...context } = this.context
-    const span = new Span(name, kind, { ...context, spanId: newSpanId() }, spanId, this.#record)
+    const parent = trace.setSpan(ROOT_CONTEXT, this.#span)
+    const span = new Span(this.#tracer, this.#tracer.startSpan(name, { kind: kinds[kind] }, parent), name)
     return attributes === undefined ? span : span.set(attributes)
   }
 
-  /** Adds attributes. Undefined ones are omitted. */
+  /** Adds attributes. Undefined ones are omitted, and amounts become numbers, because OpenTelemetry knows no bigint. */
   set(attributes: Attributes): this {
     for (const name in attributes) {
       const value = attributes[name]
-      if (value !== undefined) this.#attributes.set(name, value)
+      if (value === undefined) continue
+      if (typeof value === "object") this.#span.setAttribute(name, [...value])
+      else this.#span.setAttribute(name, typeof value === "bigint" ? Number(value) : value)
     }
     return this
   }
@@ -126,7 +111,8 @@ export class Span {
   /** Marks the span as failed, with a word for the kind of failure. */
   fail(errorType: string): this {
     this.#failed = true
-    this.#attributes.set("error.type", errorType)
+    this.#span.setStatus({ code: SpanStatusCode.ERROR })
+    this.#span.setAttribute("error.type", errorType)
     return this
   }
 
@@ -134,20 +120,9 @@ export class Span {
     return this.#failed
   }
 
-  /** Ends the span and exports it, once. */
+  /** Ends the span and hands it to the exporter. A second call has no effect. */
   end(): void {
-    if (this.#ended) return
-    this.#ended = true
-    this.#record({
-      name: this.name,
-      kind: this.#kind,
-      context: this.context,
-      parentSpanId: this.#parentSpanId,
-      startTime: this.#startTime,
-      endTime: nowNanos(),
-      attributes: this.#attributes,
-      failed: this.#failed
-    })
+    if (this.#span.isRecording()) this.#span.end()
   }
 
   /** The span in Effect's form, so that log lines below it carry its ids. */
@@ -174,14 +149,13 @@ export interface Tracing {
   readonly server: (traceparent: string | undefined, tracestate: string | undefined) => Span | undefined
 }
 
-/** Traces with this sampler. Each ended span goes to `record`. */
-export const makeTracing = (sampler: Sampler, record: (span: SpanRecord) => void): Tracing => ({
+/** Traces by a tracer of the SDK, whose sampler decides which traces are recorded. */
+export const makeTracing = (tracer: SdkTracer): Tracing => ({
   server: (traceparent, tracestate) => {
     const parent = readTraceContext(traceparent, tracestate)
-    const traceId = parent?.traceId ?? newTraceId()
-    if (!isSampled(sampler, traceId, parent)) return undefined
-    const context = { traceId, spanId: newSpanId(), sampled: true, state: parent?.state }
-    return new Span("HTTP", "server", context, parent?.spanId, record)
+    const context = parent === undefined ? ROOT_CONTEXT : remote(parent)
+    const span = tracer.startSpan("HTTP", { kind: SdkKind.SERVER }, context)
+    return span.isRecording() ? new Span(tracer, span, "HTTP") : undefined
   }
 })
 

@@ -4,15 +4,15 @@ import { createServer, request as httpRequest } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { observe, spanOf } from "../../../src/http/edge/Observed.ts"
 import { makeMetrics } from "../../../src/platform/telemetry/Metrics.ts"
-import { makeTracing, type SpanRecord } from "../../../src/platform/telemetry/Tracing.ts"
+import { recordSpans } from "../../support/Spans.ts"
 
 /** An observed server; `answered` are the status of its answers and the spans that ended, as they came. */
-const start = (ratio = 1) =>
+const start = (sampled?: Parameters<typeof recordSpans>[0]) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const metrics = makeMetrics()
       const left: Array<number> = []
-      const spans: Array<SpanRecord> = []
+      const { spans, tracing } = recordSpans(sampled)
       let onLeft = () => {}
       const http = {
         ...metrics.http,
@@ -23,11 +23,7 @@ const start = (ratio = 1) =>
         }
       }
       const server = createServer()
-      observe(
-        server,
-        { ...metrics, http },
-        makeTracing({ ratio, followsParent: true }, (span) => spans.push(span))
-      )
+      observe(server, { ...metrics, http }, tracing)
       server.on("request", (request, response) => {
         const span = spanOf(request)
         span?.set({ seen: true })
@@ -65,7 +61,7 @@ describe("an observed server", () => {
       yield* allLeft(2)
       const [first, second] = spans.map(({ attributes, failed, kind, name }): Record<string, unknown> => ({
         ...{ failed, kind, name },
-        ...Object.fromEntries(attributes)
+        ...attributes
       }))
       assert.deepStrictEqual(first, {
         ...{ failed: false, kind: "server", name: "GET", seen: true },
@@ -94,7 +90,7 @@ describe("an observed server", () => {
       )
       yield* allLeft(1)
       assert.deepStrictEqual(left, [200])
-      assert.isTrue(spans[0]?.attributes.get("svc.client_left"))
+      assert.isTrue(spans[0]?.attributes["svc.client_left"])
       assert.isFalse(spans[0]?.failed)
     }).pipe(Effect.scoped)
   )
@@ -106,8 +102,8 @@ describe("an observed server", () => {
       assert.isTrue(Exit.isFailure(exit))
       yield* allLeft(1)
       assert.isTrue(spans[0]?.failed)
-      assert.strictEqual(spans[0]?.attributes.get("error.type"), "upstream_error")
-      assert.isFalse(spans[0]?.attributes.has("svc.client_left"))
+      assert.strictEqual(spans[0]?.attributes["error.type"], "upstream_error")
+      assert.notProperty(spans[0]?.attributes, "svc.client_left")
     }).pipe(Effect.scoped)
   )
 
@@ -127,7 +123,7 @@ describe("an observed server", () => {
     "counts all requests and makes no span where none is recorded; nobody names a span by a method of his own",
     () =>
       Effect.gen(function* () {
-        const { allLeft, left, origin, spans } = yield* start(0)
+        const { allLeft, left, origin, spans } = yield* start("of callers")
         const traceparent = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`
         assert.strictEqual(yield* ask(origin), "false")
         assert.strictEqual(yield* ask(origin, { headers: { traceparent }, method: "PROPFIND" }), "true")
@@ -135,7 +131,7 @@ describe("an observed server", () => {
         assert.deepStrictEqual(left, [200, 200])
         assert.lengthOf(spans, 1)
         assert.strictEqual(spans[0]?.name, "HTTP")
-        assert.strictEqual(spans[0]?.attributes.get("http.request.method"), "_OTHER")
+        assert.strictEqual(spans[0]?.attributes["http.request.method"], "_OTHER")
         assert.strictEqual(spans[0]?.parentSpanId, "b".repeat(16))
       }).pipe(Effect.scoped)
   )

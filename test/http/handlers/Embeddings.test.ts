@@ -155,7 +155,7 @@ describe("POST /embeddings", () => {
         (host: ServerResponse) => host.end()
       ]) {
         const { host, inferenceKey, response, service, settled } = yield* halfwayWith({
-          OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint
+          ...collector.environment
         })
         breakOff(host)
         assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => response.text()))))

@@ -44,9 +44,9 @@ describe("the address for operators", () => {
       const embeddings = labels("embeddings", "text-embedding-3-small")
       const speech = labels("text_to_speech", "tts-1")
       for (const line of [
-        `gen_ai_server_request_duration_count{${embeddings}} 1`,
+        `gen_ai_server_request_duration_seconds_count{${embeddings}} 1`,
         `gen_ai_client_token_usage_count{${embeddings},gen_ai_token_type="input"} 1`,
-        `gen_ai_server_request_duration_count{${speech}} 1`
+        `gen_ai_server_request_duration_seconds_count{${speech}} 1`
       ]) {
         assert.include(text.split("\n"), line)
       }
@@ -67,16 +67,16 @@ describe("the address for operators", () => {
       assert.deepStrictEqual([status, type], [200, "text/plain; version=0.0.4; charset=utf-8"])
       const model = 'gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-4o-mini"'
       for (const line of [
-        `gen_ai_server_request_duration_count{${model}} 1`,
-        `gen_ai_client_operation_duration_count{${model}} 1`,
-        'svc_provider_attempts{gen_ai_provider_name="openai",svc_outcome="served"} 1',
-        'svc_ledger_holds{svc_outcome="admitted"} 1',
+        `gen_ai_server_request_duration_seconds_count{${model}} 1`,
+        `gen_ai_client_operation_duration_seconds_count{${model}} 1`,
+        'svc_provider_attempts_total{gen_ai_provider_name="openai",svc_outcome="served"} 1',
+        'svc_ledger_holds_total{svc_outcome="admitted"} 1',
         "svc_ledger_holds_open 0",
-        'svc_http_requests{http_response_status_class="2xx"} 1'
+        'svc_http_requests_total{http_response_status_class="2xx"} 1'
       ]) {
         assert.include(text.split("\n"), line)
       }
-      assert.match(text, /^process_memory_usage \d{7,}$/m)
+      assert.match(text, /^process_memory_usage_bytes \d{7,}$/m)
       for (const secret of [inferenceKey.slice(11, 40), "PLANTED"]) assert.notInclude(text, secret)
       for (const path of ["healthz", "readyz", "metrics"]) {
         assert.strictEqual((yield* ask(`${service.origin}/${path}`)).status, 404)

@@ -15,22 +15,23 @@ describe("telemetry", () => {
     })
   )
 
-  it.effect("supports OpenTelemetry's samplers", () =>
+  it.effect("takes OpenTelemetry's samplers, protocols and interval", () =>
     Effect.gen(function* () {
-      const all: ReadonlyArray<readonly [string, number, boolean]> = [
-        ["always_on", 1, false],
-        ["always_off", 0, false],
-        ["traceidratio", 0.25, false],
-        ["parentbased_always_on", 1, true],
-        ["parentbased_always_off", 0, true],
-        ["parentbased_traceidratio", 0.25, true]
-      ]
-      for (const [name, ratio, followsParent] of all) {
-        const { sampler } = yield* telemetry({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: "0.25" })
-        assert.deepStrictEqual(sampler, { ratio, followsParent }, name)
-      }
-      assert.deepStrictEqual((yield* telemetry({})).sampler, { ratio: 1, followsParent: true })
-      assert.strictEqual((yield* telemetry({ OTEL_TRACES_SAMPLER: "traceidratio" })).sampler.ratio, 1)
+      const usual = yield* telemetry({})
+      assert.deepStrictEqual(
+        [usual.sampler, usual.sampledRatio, usual.protocol, usual.metricIntervalMs],
+        ["parentbased_always_on", 1, "http/protobuf", 60_000]
+      )
+      const own = yield* telemetry({
+        OTEL_TRACES_SAMPLER: "traceidratio",
+        OTEL_TRACES_SAMPLER_ARG: "0.25",
+        OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+        OTEL_METRIC_EXPORT_INTERVAL: "5000"
+      })
+      assert.deepStrictEqual(
+        [own.sampler, own.sampledRatio, own.protocol, own.metricIntervalMs],
+        ["traceidratio", 0.25, "http/json", 5_000]
+      )
     })
   )
 

@@ -1,19 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { emptyOutput } from "../../../src/domain/Output.ts"
 import { type AttemptFigures, makeMetrics } from "../../../src/platform/telemetry/Metrics.ts"
-import { makeTracing, readTraceContext, type SpanRecord, type Trace } from "../../../src/platform/telemetry/Tracing.ts"
+import { readTraceContext, type Trace } from "../../../src/platform/telemetry/Tracing.ts"
 import { AttemptRecord } from "../../../src/providers/pool/AttemptRecord.ts"
 import { makeSandbox } from "../../../src/providers/sandbox/Sandbox.ts"
 import { asked } from "../../support/Conversations.ts"
+import { type RecordedSpan, recordSpans } from "../../support/Spans.ts"
 import { candidate, chatCall } from "../calls.ts"
 
 const usage = { input: 10, cached: 3, cacheWrite: 2, output: 20, reasoning: 5 }
 
 /** A record of an attempt whose trace is recorded unless told, and what came of it. */
 const begin = (trace?: Trace) => {
-  const spans: Array<SpanRecord> = []
+  const { spans, tracing } = recordSpans()
   const counted: Array<AttemptFigures> = []
-  const span = makeTracing({ ratio: 1, followsParent: false }, (one) => spans.push(one)).server(undefined, undefined)
+  const span = tracing.server(undefined, undefined)
   const record = new AttemptRecord({
     metrics: { ...makeMetrics(), attempt: (figures) => counted.push(figures) },
     trace: trace ?? { span, from: undefined },
@@ -34,7 +35,7 @@ const begin = (trace?: Trace) => {
   return { counted, parent: span!, record, spans }
 }
 
-const attributesOf = (spans: ReadonlyArray<SpanRecord>) => Object.fromEntries(spans[0]?.attributes ?? [])
+const attributesOf = (spans: ReadonlyArray<RecordedSpan>) => ({ ...spans[0]?.attributes })
 
 describe("an attempt", () => {
   it("is a client span by the GenAI conventions, without the caller's text", () => {

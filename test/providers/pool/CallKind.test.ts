@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { type Candidate, defaultPolicy, type RoutingPolicy } from "../../../src/domain/Plan.ts"
 import type { Price, UnitPrice } from "../../../src/domain/Pricing.ts"
 import { makeMetrics, Metrics } from "../../../src/platform/telemetry/Metrics.ts"
-import { makeTracing, type SpanRecord } from "../../../src/platform/telemetry/Tracing.ts"
+import { recordSpans } from "../../support/Spans.ts"
 import { rules } from "../../../src/providers/pool/Breaker.ts"
 import { otherWork, type WorkPoolCall } from "../../../src/providers/pool/CallKind.ts"
 import type { Provider, WorkCall } from "../../../src/providers/Provider.ts"
@@ -285,8 +285,8 @@ describe("work other than chat", () => {
 
 describe("the spans of work other than chat", () => {
   const traced = Effect.fnUntraced(function* (call: WorkPoolCall, ...providers: ReadonlyArray<Provider>) {
-    const spans: Array<SpanRecord> = []
-    const span = makeTracing({ ratio: 1, followsParent: false }, (one) => spans.push(one)).server(undefined, undefined)
+    const { spans, tracing } = recordSpans()
+    const span = tracing.server(undefined, undefined)
     const layer = ProviderPool.layerFrom({ providers, clocks, observe: () => undefined, traceTo: new Set(["b"]) })
     const pool = Context.get(
       yield* Layer.build(Layer.provide(layer, Layer.succeed(Metrics, makeMetrics()))),
@@ -307,7 +307,7 @@ describe("the spans of work other than chat", () => {
           ["text_to_speech voice-1", "client", false]
         ]
       )
-      assert.deepStrictEqual(Object.fromEntries(spans[1]?.attributes ?? []), {
+      assert.deepStrictEqual(spans[1]?.attributes, {
         "gen_ai.operation.name": "text_to_speech",
         "gen_ai.provider.name": "b",
         "gen_ai.request.model": "voice-1",
@@ -327,7 +327,7 @@ describe("the spans of work other than chat", () => {
     Effect.gen(function* () {
       const named = yield* Effect.forEach(["embeddings", "rerank", "search"] as const, (operation) =>
         Effect.map(traced(workCall([a], {}, { operation }), speaker("a").provider), (spans) => {
-          assert.isUndefined(spans[0]?.attributes.get("gen_ai.output.type"))
+          assert.isUndefined(spans[0]?.attributes["gen_ai.output.type"])
           return spans.map(({ name }) => name)
         })
       )
