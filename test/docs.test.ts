@@ -12,7 +12,7 @@ import { modelIds } from "../src/catalogue/models.ts"
 import { WINDOW_MINUTES, THIN_BELOW_SAMPLES } from "../src/catalogue/LiveFigures.ts"
 import { render } from "../src/documentation/Markdown.ts"
 import { defaultPolicy, type Strategy } from "../src/domain/Plan.ts"
-import { MAX_CHAIN } from "../src/router/Chain.ts"
+import { MAX_CHAIN } from "../src/domain/Chain.ts"
 import { restrictionsOf } from "../src/router/Restrictions.ts"
 import { FIGURES_LIFE_MS } from "../src/router/Standings.ts"
 import {

@@ -46,7 +46,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   batches: ["schemas", "domain", "platform", "account", "auth", "ledger", "usage", "jobs", "inference"],
   workers: ["platform", "account", "ledger", "usage", "webhooks", "billing"],
-  dialects: ["schemas", "domain", "router", "providers", "inference", "videos"],
+  dialects: ["schemas", "domain"],
   documentation: [],
   client: ["schemas"],
   console: ["client"],

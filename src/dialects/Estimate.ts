@@ -12,12 +12,12 @@ import { type Price, tokenCost } from "../domain/Pricing.ts"
 import type { OpenReasoning } from "../domain/Reasoning.ts"
 import { likelyTokens, promptBound, promptBoundAt } from "../domain/TokenBound.ts"
 import { noTokens } from "../domain/Usage.ts"
-import { costAt, OUTPUT_FLOOR, outputCap } from "../inference/Estimate.ts"
-import type { Preparation, Prepared } from "../inference/Prepare.ts"
-import { blamed, listedIn, parseChain } from "../router/Chain.ts"
+import { costAt, OUTPUT_FLOOR, outputCap, type PricedPlan } from "../domain/Estimate.ts"
+import { blamed, type Listed, listedIn, parseChain } from "../domain/Chain.ts"
 import { wishOf } from "./chat/ChatDecode.ts"
 import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
 import { filledFrom } from "./chat/Preset.ts"
+import type { ChatWish } from "./Wish.ts"
 import { decoder, objectOf, withModel } from "./Decode.ts"
 import { SaidReasoning } from "./SaidReasoning.ts"
 
@@ -49,6 +49,15 @@ const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string
   return likelyTokens(promptBound(conversation).most - promptBound(own).most)
 }
 
+/** The parts of a request that determine its plan and its estimate. */
+export interface ChatSize extends Omit<ChatWish, "model" | "models"> {
+  /** The fallback chain that its model name stands for. */
+  readonly chain: ReadonlyArray<string>
+  readonly listed: Listed | undefined
+  /** Replaces the conversation's size when only a number of prompt tokens is known. It is an estimate, not a bound. */
+  readonly promptTokens?: number
+}
+
 /**
  * Decodes an estimate request: a chat request in the chat's own format, or the same with a text or a size in place of messages. Absent
  * fields come from the preset it names, with the configuration `preset`. `base` is the routing of its key, and `open` opens reasoning
@@ -59,7 +68,7 @@ export const decodeEstimate = (
   preset?: PresetConfig,
   base?: RoutingPolicy,
   open?: OpenReasoning
-): Result.Result<{ readonly model: string; readonly preparation: Preparation }, Failure> =>
+): Result.Result<{ readonly model: string; readonly preparation: ChatSize }, Failure> =>
   Result.gen(function* () {
     const object = objectOf(body)
     if (object === undefined) return yield* Result.fail(invalid("body", NOT_AN_OBJECT))
@@ -123,7 +132,7 @@ export const estimateOf = (
  * The estimate of a chat request. `estimated_cost_usd` is the likely cost, of the likely prompt tokens and of the requested output or
  * 256 tokens, whichever is less. `hold_usd` and `max_cost_usd` are the ledger's amounts.
  */
-export const encodeEstimate = (model: string, { estimate, plan }: Prepared, balance: Funds): CostEstimate => {
+export const encodeEstimate = (model: string, { estimate, plan }: PricedPlan, balance: Funds): CostEstimate => {
   const breakdown = plan.candidates.map((candidate) => {
     const { rates } = candidate.price.tiers[0]
     const cap = outputCap(candidate, estimate)

@@ -2,7 +2,7 @@
 import { Result, Schema } from "effect"
 import { RouterOptions } from "../../schemas/Routing.ts"
 import type { Failure } from "../domain/Failure.ts"
-import { AUTO_MODEL, type AutoOptions, defaultAutoOptions } from "../router/AutoRouter.ts"
+import { AUTO_MODEL, type AutoOptions, defaultAutoOptions } from "../domain/Auto.ts"
 import { AUTO_ROUTER } from "./chat/Foreign.ts"
 import { decoder, objectOf, within } from "./Decode.ts"
 

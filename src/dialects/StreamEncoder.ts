@@ -1,6 +1,6 @@
 import type { ErrorBody } from "../../schemas/Errors.ts"
 import type { Failure } from "../domain/Failure.ts"
-import type { StreamItem } from "../inference/Answer.ts"
+import type { StreamItem } from "../domain/Answer.ts"
 
 /** The facts of a stream when its first content has arrived. */
 export interface StreamOpening {

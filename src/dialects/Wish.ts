@@ -1,7 +1,7 @@
 /** A decoded request of any dialect, before its model names are resolved to the router's chain. */
 import type { Conversation } from "../domain/Conversation.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
-import type { AutoWish } from "../inference/Request.ts"
+import type { AutoWish } from "../domain/Auto.ts"
 
 /** A request, decoded. */
 export interface ChatWish {

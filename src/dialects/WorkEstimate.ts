@@ -11,8 +11,16 @@ import { maximumCost, type Price, tokenCost, unitCost } from "../domain/Pricing.
 import { boundOfLikely, fixedBound, likelyTokens, type TokenBound } from "../domain/TokenBound.ts"
 import { noTokens } from "../domain/Usage.ts"
 import type { VideoWish } from "../domain/Video.ts"
-import type { PreparedWork, WorkPreparation } from "../inference/Work.ts"
-import { embedBound, fits, type Longest, longestInput, longestPair, rerankBound } from "../providers/wire/WorkTokens.ts"
+import {
+  type WorkPreparation,
+  embedBound,
+  fits,
+  type Longest,
+  longestInput,
+  longestPair,
+  rerankBound
+} from "../domain/WorkSize.ts"
+import type { PricedWork } from "../domain/Estimate.ts"
 import { decoder, objectOf } from "./Decode.ts"
 import { type Funds, estimateOf } from "./Estimate.ts"
 
@@ -165,11 +173,7 @@ const lineOf = (
 }
 
 /** The response to the estimate request. */
-export const encodeWorkEstimate = (
-  asked: AskedWork,
-  { estimate, plan }: PreparedWork,
-  balance: Funds
-): CostEstimate => {
+export const encodeWorkEstimate = (asked: AskedWork, { estimate, plan }: PricedWork, balance: Funds): CostEstimate => {
   const breakdown = plan.candidates.map((candidate) => lineOf(asked, candidate))
   const { unit } = plan.candidates[0].price
   const { atLeast } = estimate

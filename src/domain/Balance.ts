@@ -1,4 +1,4 @@
-import { maxNano, type Nano } from "./Money.ts"
+import { maxNano, type Nano, formatUsd, NANO_PER_USD } from "./Money.ts"
 
 /** An account's money, of both kinds together. */
 export interface Balance {
@@ -24,3 +24,9 @@ export const playPays = (
   const playful = play.posted - play.held
   return playful >= maxNano(atLeast, upTo) || (playful >= atLeast && posted - held - playful < atLeast)
 }
+
+export const LOW_BALANCE = 5n * NANO_PER_USD
+
+/** The warning for a balance below $5.00; undefined for a higher one. */
+export const balanceWarning = (posted: Nano): string | undefined =>
+  posted < LOW_BALANCE ? `Your balance is ${formatUsd(posted)}, below ${formatUsd(LOW_BALANCE)}` : undefined

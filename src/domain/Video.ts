@@ -1,6 +1,7 @@
 /** How a video job goes from one state to the next, and what is due when it does. */
 import type { FieldProblem } from "./Failure.ts"
 import type { Capability, Model, VideoFacts } from "./Model.ts"
+import type { Nano } from "./Money.ts"
 
 export type VideoState = "queued" | "processing" | "completed" | "failed"
 
@@ -264,4 +265,25 @@ export const beyond = (wish: VideoWish, { capabilities, id, video = anyFacts }: 
     wrong("image_url", `must be absent beside references, because ${id} accepts one of the two`)
   }
   return problems
+}
+
+/** The current state of a video job. */
+export interface Video extends VideoWish {
+  readonly id: string
+  readonly requestId: string
+  readonly model: string
+  readonly state: VideoState
+  readonly prompt: string
+  /** A whole percentage. */
+  readonly progress: number
+  readonly createdAt: Date
+  readonly completedAt: Date | undefined
+  /** The URL of the video, once it is completed. */
+  readonly url: string | undefined
+  readonly error: VideoError | undefined
+  /** The cost so far: the charge less the refund. */
+  readonly cost: Nano
+  /** Whether everything was refunded. */
+  readonly refunded: boolean
+  readonly provider: string | undefined
 }

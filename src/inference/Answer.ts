@@ -1,37 +1,7 @@
-import type { RoutingSummary } from "../../schemas/Routing.ts"
-import { type Reason, type Failure } from "../domain/Failure.ts"
-import { formatUsd, type Nano, NANO_PER_USD } from "../domain/Money.ts"
-import type { Output, OutputEvent } from "../domain/Output.ts"
-import type { TokenUsage } from "../domain/Usage.ts"
-import type { PresetUse } from "./Request.ts"
-
-/** The facts that accompany every paid answer. */
-export interface PaidAnswer {
-  readonly requestId: string
-  /** Unix seconds. */
-  readonly created: number
-  readonly resolvedModel: string
-  readonly provider: string
-  readonly cost: Nano
-  /** The warning about a low balance, if it is low. */
-  readonly balanceWarning: string | undefined
-}
-
-/** A paid chat answer, independent of any dialect. It contains everything needed to send it, and to send it again. */
-export interface Answer extends PaidAnswer {
-  /** As the client named it. */
-  readonly model: string
-  readonly preset?: PresetUse | undefined
-  readonly output: Output
-  readonly usage: TokenUsage
-  readonly routing: RoutingSummary
-}
-
-export const LOW_BALANCE = 5n * NANO_PER_USD
-
-/** The warning for a balance below $5.00; undefined for a higher one. */
-export const balanceWarning = (posted: Nano): string | undefined =>
-  posted < LOW_BALANCE ? `Your balance is ${formatUsd(posted)}, below ${formatUsd(LOW_BALANCE)}` : undefined
+import type { PaidAnswer } from "../domain/Answer.ts"
+import { balanceWarning } from "../domain/Balance.ts"
+import type { Reason } from "../domain/Failure.ts"
+import type { Nano } from "../domain/Money.ts"
 
 /** The largest answer that is stored for a replay, in bytes. */
 export const MAX_KEPT_BYTES = 1_048_576
@@ -67,10 +37,3 @@ export const restore = <A extends PaidAnswer>(stored: unknown, settled: Nano): K
     answer: { ...answer, cost: settled, balanceWarning: balanceWarning(BigInt(kept.posted)) }
   }
 }
-
-/** An item of a stream for the caller. `End` or `Error` comes once, last, after the settle. */
-export type StreamItem =
-  | { readonly _tag: "Events"; readonly events: ReadonlyArray<OutputEvent> }
-  | { readonly _tag: "KeepAlive" }
-  | { readonly _tag: "End"; readonly answer: Answer }
-  | { readonly _tag: "Error"; readonly failure: Failure }

@@ -2,9 +2,9 @@ import type { Conversation } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import type { Plan } from "../domain/Plan.ts"
 import { Remembered } from "../platform/Remembered.ts"
-import { type AutoRequest, defaultAutoOptions } from "../router/AutoRouter.ts"
+import type { AutoRequest } from "../router/AutoRouter.ts"
+import { defaultAutoOptions, type AutoWish } from "../domain/Auto.ts"
 import { byRules, type Classified } from "./Classify.ts"
-import type { AutoWish } from "./Request.ts"
 
 /** The maximum number of pinned sessions in this process, a few hundred bytes each. */
 const MAX_PINS = 20_000

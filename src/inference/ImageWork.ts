@@ -6,7 +6,7 @@ import { Media } from "../platform/files/Media.ts"
 import { AnswerRoom, type Place, type RoomAsked } from "../providers/pool/AnswerRoom.ts"
 import { MAX_IMAGE_BYTES } from "../providers/wire/DrawParts.ts"
 import type { WorkAttempt } from "../providers/pool/ProviderPool.ts"
-import type { Drawn, DrawWork } from "../providers/Work.ts"
+import type { Drawn, DrawWork, ImageForm, GivenImage } from "../domain/Work.ts"
 import { MAX_KEPT_BYTES } from "./Answer.ts"
 import { PromptImages } from "./PromptImages.ts"
 import type { PaidRequest } from "./Request.ts"
@@ -21,19 +21,6 @@ export interface ImagesRequest extends PaidRequest {
   readonly form: ImageForm
   /** Receives the memory reservation of images that are returned as bytes. The caller may keep it until the response is read. */
   readonly onRoom?: (place: Place) => void
-}
-
-/**
- * How images are returned: at a URL, as bytes, or the usual way. The usual way is a URL, plus bytes for OpenAI's `gpt-image` models,
- * because OpenAI returns only bytes for these and some clients read nothing else.
- */
-export type ImageForm = "url" | "b64_json" | "usual"
-
-/** A returned image: its URL, its bytes in base64, or both. */
-export interface GivenImage {
-  readonly url?: string
-  readonly base64?: string
-  readonly revisedPrompt?: string
 }
 
 /** Images as received, and as they are returned. */

@@ -6,8 +6,9 @@ import { ProviderPool } from "../providers/pool/ProviderPool.ts"
 import { isAuto } from "../router/AutoRouter.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
-import type { Answer } from "./Answer.ts"
-import { prepareAuto, type WithModel, type Prepared, type Preparation, preparing } from "./Prepare.ts"
+import type { Answer } from "../domain/Answer.ts"
+import { prepareAuto, type WithModel, type Preparation, preparing } from "./Prepare.ts"
+import type { PricedPlan } from "../domain/Estimate.ts"
 import { type AdmittedChat, carryOutChat } from "./ChatFlow.ts"
 import { type ClassifierOptions, makeClassify } from "./Classify.ts"
 import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type Running } from "./PaidFlow.ts"
@@ -47,7 +48,7 @@ export class Inference extends Context.Service<
      * The same plan and estimate with which a request is admitted. A request may first try another provider of its first model, to
      * measure it, which does not change the hold.
      */
-    readonly prepare: (request: Preparation) => Result.Result<Prepared, Failure>
+    readonly prepare: (request: Preparation) => Result.Result<PricedPlan, Failure>
   }
 >()("tollgate/inference/Inference") {
   static readonly layerFrom = (options: InferenceOptions) =>
@@ -145,7 +146,7 @@ const metering = <A, B>(
     }
     return carry(admitted)
   }
-  const enter = ({ estimate, plan }: Prepared): Effect.Effect<A | B, Failure> =>
+  const enter = ({ estimate, plan }: PricedPlan): Effect.Effect<A | B, Failure> =>
     flow.enter({ request, plan, estimate }, carried, again)
   const unplanned = (failed: Failure): Effect.Effect<B, Failure> => flow.unplanned(request, failed, again)
   return Effect.uninterruptible(

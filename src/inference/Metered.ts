@@ -1,10 +1,9 @@
 import { Effect } from "effect"
-import { isSimulated, summaryOf } from "../domain/Plan.ts"
+import { isSimulated, summaryOf, type Attempt, type Candidate, type Plan, type RoutingOutcome } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, isRefusal } from "../domain/Failure.ts"
 import { isBeyondBelief, promptTokens, type Used } from "../domain/Usage.ts"
 import { maxNano, minNano, type Nano } from "../domain/Money.ts"
-import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
 import { type Price, providerCost } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import type { CloseOperation, ExtendOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
@@ -29,19 +28,10 @@ import {
 } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
+import type { Bounds } from "../domain/Estimate.ts"
 
 /** The receipt's facts of a request with an expiring hold. */
 export type SoFar = NonNullable<ExtendOperation["soFar"]>
-
-/** The hold of a request. */
-export interface Bounds {
-  /** The amount that must be available to admit the request. */
-  readonly atLeast: Nano
-  /** The maximum initial hold. */
-  readonly upTo: Nano
-  /** Whether only doubles of the sandbox can serve it, so that play money may pay for it. */
-  readonly simulated?: boolean
-}
 
 /** A request with a committed hold or charge. The code that receives one must close it in every case. */
 export interface Admitted<R extends PaidRequest = PaidRequest, P extends Price = Price, E extends Bounds = Bounds> {

@@ -1,6 +1,6 @@
 import { Context, Effect, type Scope } from "effect"
 import { Roster } from "../platform/Roster.ts"
-import type { StreamItem } from "./Answer.ts"
+import type { StreamItem } from "../domain/Answer.ts"
 
 /**
  * Receives the items that have arrived, in order and never an empty list, synchronously within the writer's call. Returns whether it

@@ -11,20 +11,14 @@ import type { Ledger } from "../ledger/Ledger.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { enforcedSchema } from "../providers/structured/Structured.ts"
 import { isAuto } from "../router/AutoRouter.ts"
-import { blamed } from "../router/Chain.ts"
+import { blamed } from "../domain/Chain.ts"
 import type { Router } from "../router/Router.ts"
 import type { Requests } from "../usage/Requests.ts"
 import { autoRequest, type Pins } from "./Auto.ts"
 import { type Classified, byRules, type makeClassify } from "./Classify.ts"
-import { type Estimate, budgetOf, estimate, withinBudget } from "./Estimate.ts"
+import { budgetOf, estimate, withinBudget, type PricedPlan } from "../domain/Estimate.ts"
 import { gifFieldOf, type PromptImages } from "./PromptImages.ts"
 import type { ChatRequest } from "./Request.ts"
-
-/** The providers to which a request would go, and its maximum cost. */
-export interface Prepared {
-  readonly plan: Plan
-  readonly estimate: Estimate
-}
 
 /** The parts of a request that determine its plan and its estimate. */
 export type Preparation = Pick<
@@ -41,7 +35,7 @@ export type Preparation = Pick<
 
 export const preparing =
   (router: Router["Service"], pins: Pins, promptImages: PromptImages["Service"], explores: boolean) =>
-  (request: Preparation): Result.Result<Prepared, Failure> => {
+  (request: Preparation): Result.Result<PricedPlan, Failure> => {
     const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream, unplannable } = request
     if (unplannable !== undefined) return Result.fail(unplannable)
     const images = imagesIn(conversation)
@@ -101,7 +95,7 @@ export interface WithModel {
   readonly classify: ReturnType<typeof makeClassify> | undefined
   readonly ledger: Pick<Ledger["Service"], "balance">
   readonly pins: Pins
-  readonly prepare: (request: Preparation) => Result.Result<Prepared, Failure>
+  readonly prepare: (request: Preparation) => Result.Result<PricedPlan, Failure>
   readonly requests: Pick<Requests["Service"], "claimedBy">
 }
 
@@ -113,7 +107,7 @@ export interface WithModel {
 const admissionOf = (
   { auth, ledger, requests }: WithModel,
   { claim, principal }: ChatRequest,
-  { estimate, plan }: Prepared
+  { estimate, plan }: PricedPlan
 ): Effect.Effect<"none" | "unpaid" | "paid", Failure | Unavailable> =>
   Effect.gen(function* () {
     const { accountId, keyId } = principal
@@ -130,7 +124,7 @@ const admissionOf = (
  * Prepares a request to `svc/auto`. It calls the classifier only when the rules are unsure, the session has no pinned model, and
  * nothing would keep the request from being admitted. The house pays for no classification of a request that cannot be served.
  */
-export const prepareAuto = (services: WithModel, request: ChatRequest): Effect.Effect<Prepared, Failure> =>
+export const prepareAuto = (services: WithModel, request: ChatRequest): Effect.Effect<PricedPlan, Failure> =>
   Effect.gen(function* () {
     const { classify, pins, prepare } = services
     const { accountId } = request.principal

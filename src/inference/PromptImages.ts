@@ -18,7 +18,7 @@ import { isPassing, PublicFetch, type PublicFetchError, type PublicResponse } fr
 import type { PoolCall } from "../providers/pool/CallKind.ts"
 import { PoolError } from "../providers/pool/PoolError.ts"
 import type { ProviderPool } from "../providers/pool/ProviderPool.ts"
-import type { MediaBytes } from "../providers/Work.ts"
+import type { MediaBytes } from "../domain/Work.ts"
 
 export interface PromptImageLimits {
   /** The largest image, in bytes. */

@@ -5,20 +5,9 @@ import type { Nano } from "../domain/Money.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Claim } from "../ledger/Operation.ts"
 import type { Trace } from "../platform/telemetry/Tracing.ts"
-import type { AutoOptions } from "../router/AutoRouter.ts"
-import type { Listed } from "../router/Chain.ts"
-
-/** The caller's wishes for a choice by `svc/auto`. */
-export interface AutoWish {
-  readonly options: AutoOptions
-  readonly sessionId: string | undefined
-}
-
-/** The version of a preset that a request uses. */
-export interface PresetUse {
-  readonly slug: string
-  readonly version: number
-}
+import type { Listed } from "../domain/Chain.ts"
+import type { PresetUse } from "../domain/Answer.ts"
+import type { AutoWish } from "../domain/Auto.ts"
 
 /** What a closed hold reports about its work. */
 export interface Settled {

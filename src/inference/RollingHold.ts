@@ -1,8 +1,8 @@
 import { Effect, Fiber } from "effect"
 import type { OutputEvent } from "../domain/Output.ts"
-import { type Candidate } from "../domain/Plan.ts"
+import type { Candidate } from "../domain/Plan.ts"
 import type { AdmittedChat } from "./ChatFlow.ts"
-import { costAt, outputAt, outputCap, ROLLING_STEP } from "./Estimate.ts"
+import { costAt, outputAt, outputCap, ROLLING_STEP } from "../domain/Estimate.ts"
 import { extendHold, type MeteredOptions } from "./Metered.ts"
 import type { Progress } from "./Progress.ts"
 

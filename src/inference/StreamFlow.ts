@@ -15,7 +15,9 @@ import { eachOf } from "../providers/Provider.ts"
 import type { ProviderError } from "../providers/ProviderError.ts"
 import type { PoolError } from "../providers/pool/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/pool/ProviderPool.ts"
-import { balanceWarning, MAX_KEPT_BYTES, type StreamItem } from "./Answer.ts"
+import { MAX_KEPT_BYTES } from "./Answer.ts"
+import type { StreamItem, PresetUse } from "../domain/Answer.ts"
+import { balanceWarning } from "../domain/Balance.ts"
 import {
   type AdmittedChat,
   answerOf,
@@ -30,7 +32,6 @@ import { abandon, close, soFarOf } from "./Metered.ts"
 import { brokenOff, failureOfPool, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
 import type { Pipe, Take } from "./Pipe.ts"
 import { Progress } from "./Progress.ts"
-import type { PresetUse } from "./Request.ts"
 import { RollingHold } from "./RollingHold.ts"
 import { settlementOf } from "./Settlement.ts"
 

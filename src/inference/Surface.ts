@@ -2,7 +2,7 @@ import type { Effect, Result } from "effect"
 import type { Failure } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
-import type { Bounds } from "./Metered.ts"
+import type { Bounds } from "../domain/Estimate.ts"
 import type { PaidRequest } from "./Request.ts"
 
 /** The properties of a paid request that do not come from its body. */

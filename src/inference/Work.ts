@@ -1,20 +1,22 @@
 import { Cause, Context, type Duration, Effect, Exit, Layer, Result, type Scope } from "effect"
+import type { PaidAnswer } from "../domain/Answer.ts"
+import { balanceWarning } from "../domain/Balance.ts"
+import { withinCost, type Bounds, type PricedWork } from "../domain/Estimate.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Modality } from "../domain/Model.ts"
 import { maxNano, type Nano } from "../domain/Money.ts"
 import { type Candidate, isSimulated, type Plan } from "../domain/Plan.ts"
 import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
-import type { TokenBound } from "../domain/TokenBound.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
+import type { WorkPreparation } from "../domain/WorkSize.ts"
+import type { ProviderError } from "../providers/ProviderError.ts"
 import { operationOf } from "../providers/pool/AttemptRecord.ts"
 import type { WorkPoolCall } from "../providers/pool/CallKind.ts"
 import { PoolError } from "../providers/pool/PoolError.ts"
-import type { ProviderError } from "../providers/ProviderError.ts"
 import { ProviderPool, type Served, type WorkAttempt } from "../providers/pool/ProviderPool.ts"
 import { Router } from "../router/Router.ts"
-import { balanceWarning, keepAnswer, type PaidAnswer } from "./Answer.ts"
-import { withinCost } from "./Estimate.ts"
-import { type Admitted, type Bounds, type Carried, close, routingOf } from "./Metered.ts"
+import { keepAnswer } from "./Answer.ts"
+import { type Admitted, type Carried, close, routingOf } from "./Metered.ts"
 import {
   brokenOff,
   failureOfPool,
@@ -27,6 +29,7 @@ import {
   type Running,
   unserved
 } from "./PaidFlow.ts"
+import type { WorkSize } from "../domain/WorkSize.ts"
 import type { PaidRequest } from "./Request.ts"
 import { workSettlementOf, type WorkOutcome } from "./Settlement.ts"
 
@@ -44,19 +47,8 @@ export interface WorkRest {
 }
 
 /** A paid request for work other than chat, with everything that its flow needs to know. */
-export interface WorkRequest<A> extends PaidRequest {
+export interface WorkRequest<A> extends PaidRequest, WorkSize {
   readonly modality: Exclude<Modality, "text" | "video">
-  /** The maximum usage, which the hold covers: prompt tokens, or units of the model's price. */
-  readonly bound:
-    | { readonly kind: "tokens"; readonly prompt: TokenBound }
-    | { readonly kind: "units"; readonly units: number }
-  /** Whether the input fits a context window of this many tokens. Absent: the input is truncated to fit, or cannot be too long. */
-  readonly fits?: ((contextWindow: number) => boolean) | undefined
-  /** The pixels of each image. Absent: no images, or the model decides. */
-  readonly pixels?: number | undefined
-  /** The estimated tokens of the input, and its field, for the error when it fits no model. */
-  readonly promptTokens?: (() => number) | undefined
-  readonly param?: string | undefined
   /**
    * Calls a provider; undefined when that provider does not do such work. When it is an effect, its resources are acquired after the
    * request is admitted and released after `deliver`. A failure of the effect does not count as a provider's.
@@ -81,20 +73,6 @@ export interface WorkRequest<A> extends PaidRequest {
   readonly empty?: ((answer: A) => Reason | undefined) | undefined
   /** Maps the failure of the providers for the caller. */
   readonly failed?: ((reason: Reason) => Reason) | undefined
-}
-
-/** The parts of a request that determine its plan and its hold. Videos are charged elsewhere, by the same rule. */
-export interface WorkPreparation extends Pick<
-  WorkRequest<never>,
-  "model" | "policy" | "maxCost" | "bound" | "fits" | "pixels" | "promptTokens" | "param"
-> {
-  readonly modality: Exclude<Modality, "text">
-}
-
-/** The providers to which work would go, and its hold. */
-export interface PreparedWork {
-  readonly plan: Plan<Price>
-  readonly estimate: Bounds
 }
 
 /** The paid answer of such work. A replayed one was paid for before. */
@@ -268,7 +246,7 @@ export class Work extends Context.Service<
     /** The bounds of the hold for a request of this kind. Fails when no provider can serve it. */
     readonly bounds: <A>(request: WorkRequest<A>) => Result.Result<Bounds, Failure>
     /** The plan and the bounds with which a request is admitted. */
-    readonly prepare: (request: WorkPreparation) => Result.Result<PreparedWork, Failure>
+    readonly prepare: (request: WorkPreparation) => Result.Result<PricedWork, Failure>
   }
 >()("tollgate/inference/Work") {
   static readonly layerFrom = (options: WorkOptions) =>

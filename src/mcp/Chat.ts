@@ -21,7 +21,7 @@ import { chatRequestOf, limited, named } from "../http/handlers/ChatOperation.ts
 import { takePaid } from "../http/handlers/Preset.ts"
 import { type ChatResult, Inference } from "../inference/Inference.ts"
 import type { AnswerStream } from "../inference/StreamFlow.ts"
-import type { StreamItem } from "../inference/Answer.ts"
+import type { StreamItem } from "../domain/Answer.ts"
 import { ReasoningSeals } from "../inference/ReasoningSeals.ts"
 import { Config } from "../platform/config/Config.ts"
 import { Presets } from "../presets/Presets.ts"

@@ -5,10 +5,10 @@ import type { Output, OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import type { ProviderError } from "./ProviderError.ts"
+import type { Embedded } from "./Work.ts"
 import type {
   Drawn,
   DrawWork,
-  Embedded,
   EmbedWork,
   FilmState,
   FilmTicket,
@@ -20,7 +20,7 @@ import type {
   SearchWork,
   SpeakWork,
   Spoken
-} from "./Work.ts"
+} from "../domain/Work.ts"
 import type { Clocks } from "./pool/AnswerClock.ts"
 
 /** One chat call to one provider. */

@@ -10,30 +10,7 @@ import { noTokens } from "../domain/Usage.ts"
 import type { Classification } from "./Classifier.ts"
 import { matcherOf } from "./ModelPatterns.ts"
 import { strengthOf } from "./Strengths.ts"
-
-/** The model ID that asks the router to choose. */
-export const AUTO_MODEL = "svc/auto"
-
-/** Price bands. Each holds a fifth of the models that can serve a request, cheapest first. */
-export const COST_TIERS = ["low", "medium", "high", "xhigh", "max"] as const
-export type CostTier = (typeof COST_TIERS)[number]
-
-/** The client's options for the choice. */
-export interface AutoOptions {
-  /** The allowed IDs or patterns; undefined allows every model. */
-  readonly allowedModels: ReadonlyArray<string> | undefined
-  readonly excludedModels: ReadonlyArray<string>
-  readonly costTier: CostTier | undefined
-  /** Whether a session keeps the model of its first request. */
-  readonly pinModel: boolean
-}
-
-export const defaultAutoOptions: AutoOptions = {
-  allowedModels: undefined,
-  excludedModels: [],
-  costTier: undefined,
-  pinModel: false
-}
+import { AUTO_MODEL, COST_TIERS, type AutoOptions, defaultAutoOptions } from "../domain/Auto.ts"
 
 /** The facts about a request to `svc/auto` that decide its model. */
 export interface AutoRequest {

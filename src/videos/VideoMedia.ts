@@ -4,7 +4,7 @@ import { gifProblem, imageTypeOf, takesGifSource } from "../domain/ImageType.ts"
 import type { Model } from "../domain/Model.ts"
 import type { VideoEvent, VideoWish } from "../domain/Video.ts"
 import { isPassing, type PublicFetch, type PublicFetchError } from "../platform/outbound/PublicFetch.ts"
-import type { FilmWork, MediaBytes } from "../providers/Work.ts"
+import type { FilmWork, MediaBytes } from "../domain/Work.ts"
 
 const MIB = 1_048_576
 

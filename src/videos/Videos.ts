@@ -2,9 +2,8 @@ import { Context, Duration, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
-import type { Nano } from "../domain/Money.ts"
 import { isSimulated } from "../domain/Plan.ts"
-import { beyond, type VideoError, type VideoState, type VideoWish } from "../domain/Video.ts"
+import { beyond, type VideoWish, type Video } from "../domain/Video.ts"
 import { type Outcome, Jobs } from "../jobs/Jobs.ts"
 import { VideoJobs } from "./VideoJobs.ts"
 import type { VideoPage, VideoRow } from "./VideoJobsSql.ts"
@@ -18,8 +17,8 @@ import { ProviderPool } from "../providers/pool/ProviderPool.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
-import { balanceWarning } from "../inference/Answer.ts"
-import { withinCost } from "../inference/Estimate.ts"
+import { balanceWarning } from "../domain/Balance.ts"
+import { withinCost, type PricedWork } from "../domain/Estimate.ts"
 import { storeUnavailable } from "../inference/Holding.ts"
 import { admit, type MeteredOptions } from "../inference/Metered.ts"
 import { noteReplay } from "../inference/Replay.ts"
@@ -28,33 +27,11 @@ import { makeVideoMedia } from "./VideoMedia.ts"
 import { chargeOf, clipCost, type FilmPlan, filmPlanOf, keepPlan } from "./VideoPlan.ts"
 import { makeVideoSlots } from "./VideoSlots.ts"
 import { carryTurn, TURN_MS, type Turned, type VideoDeps } from "./VideoTurn.ts"
-import type { PreparedWork } from "../inference/Work.ts"
 
 /** A decoded request for a video. */
 export interface VideoRequest extends PaidRequest {
   readonly prompt: string
   readonly wish: VideoWish
-}
-
-/** The current state of a video job. */
-export interface Video extends VideoWish {
-  readonly id: string
-  readonly requestId: string
-  readonly model: string
-  readonly state: VideoState
-  readonly prompt: string
-  /** A whole percentage. */
-  readonly progress: number
-  readonly createdAt: Date
-  readonly completedAt: Date | undefined
-  /** The URL of the video, once it is completed. */
-  readonly url: string | undefined
-  readonly error: VideoError | undefined
-  /** The cost so far: the charge less the refund. */
-  readonly cost: Nano
-  /** Whether everything was refunded. */
-  readonly refunded: boolean
-  readonly provider: string | undefined
 }
 
 export interface Submitted {
@@ -349,7 +326,7 @@ export class Videos extends Context.Service<
      */
     readonly submit: (request: VideoRequest) => Effect.Effect<Submitted, Failure>
     /** The plan and the charge with which such a video is created. Fails when the request would be rejected before its charge. */
-    readonly prepare: (request: Pick<VideoRequest, "model" | "policy" | "wish">) => Result.Result<PreparedWork, Failure>
+    readonly prepare: (request: Pick<VideoRequest, "model" | "policy" | "wish">) => Result.Result<PricedWork, Failure>
     /**
      * A job of the account. Checks its progress at the provider, unless that was done within the last two seconds. Workers download a
      * finished video; until then its job is still processing. Fails with `NotFound`, or with `StatusCheckFailed` when the provider

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeAuto, ignoredAuto } from "../../src/dialects/Router.ts"
-import { defaultAutoOptions } from "../../src/router/AutoRouter.ts"
+import { defaultAutoOptions } from "../../src/domain/Auto.ts"
 
 type Body = Readonly<Record<string, unknown>>
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeWorkEstimate } from "../../src/dialects/WorkEstimate.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
-import { embedBound, rerankBound } from "../../src/providers/wire/WorkTokens.ts"
+import { embedBound, rerankBound } from "../../src/domain/WorkSize.ts"
 
 type Modality = Parameters<typeof decodeWorkEstimate>[1]
 

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { autoRequest, Pins } from "../../src/inference/Auto.ts"
 import type { Plan } from "../../src/domain/Plan.ts"
-import { defaultAutoOptions, plainAuto } from "../../src/router/AutoRouter.ts"
+import { plainAuto } from "../../src/router/AutoRouter.ts"
+import { defaultAutoOptions } from "../../src/domain/Auto.ts"
 import { asked } from "../support/Conversations.ts"
 
 const session = (

@@ -16,7 +16,7 @@ import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import type { Provider } from "../../src/providers/Provider.ts"
 import { ProviderPool } from "../../src/providers/pool/ProviderPool.ts"
-import type { Found } from "../../src/providers/Work.ts"
+import type { Found } from "../../src/domain/Work.ts"
 import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 

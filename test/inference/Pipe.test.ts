@@ -3,7 +3,7 @@ import { Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { failure } from "../../src/domain/Failure.ts"
 import { makeOpenPipes, Pipe } from "../../src/inference/Pipe.ts"
-import type { StreamItem } from "../../src/inference/Answer.ts"
+import type { StreamItem } from "../../src/domain/Answer.ts"
 
 const piece = (text: string): StreamItem => ({ _tag: "Events", events: [{ _tag: "Text", text }] })
 const last: StreamItem = { _tag: "Error", failure: failure({ _tag: "InternalError" }) }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import { configJson, decodeChange, decodeNew, MAX_CONFIG_BYTES } from "../../src/presets/PresetInput.ts"
-import { parseChain } from "../../src/router/Chain.ts"
+import { parseChain } from "../../src/domain/Chain.ts"
 
 const preset = (config: unknown, more: object = {}) => ({ slug: "p", name: "A preset", config, ...more })
 

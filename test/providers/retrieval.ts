@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Candidate } from "../../src/domain/Plan.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
-import type { EmbedWork, RerankWork } from "../../src/providers/Work.ts"
+import type { EmbedWork, RerankWork } from "../../src/domain/Work.ts"
 import type { WorkCall, Provider } from "../../src/providers/Provider.ts"
 import type { ProviderError } from "../../src/providers/ProviderError.ts"
 import { candidate } from "./calls.ts"

@@ -1,6 +1,6 @@
 import type { Candidate } from "../../src/domain/Plan.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
-import type { DrawWork, FilmWork, SearchWork } from "../../src/providers/Work.ts"
+import type { DrawWork, FilmWork, SearchWork } from "../../src/domain/Work.ts"
 import type { WorkCall } from "../../src/providers/Provider.ts"
 import { candidate, clocks } from "./calls.ts"
 

@@ -6,16 +6,8 @@ import { noChanges } from "../../src/catalogue/Changes.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { type Failure, failure } from "../../src/domain/Failure.ts"
 import { defaultPolicy, type Plan, type RoutingPolicy } from "../../src/domain/Plan.ts"
-import {
-  type AutoOptions,
-  type AutoRequest,
-  COST_TIERS,
-  defaultAutoOptions,
-  isAuto,
-  LARGE_WINDOW,
-  LONG_CONTEXT_TOKENS,
-  plainAuto
-} from "../../src/router/AutoRouter.ts"
+import { type AutoRequest, isAuto, LARGE_WINDOW, LONG_CONTEXT_TOKENS, plainAuto } from "../../src/router/AutoRouter.ts"
+import { type AutoOptions, COST_TIERS, defaultAutoOptions } from "../../src/domain/Auto.ts"
 import { type PlanRequest, Router } from "../../src/router/Router.ts"
 import { strengthOf } from "../../src/router/Strengths.ts"
 import { type Task, TASKS } from "../../src/router/Task.ts"

@@ -1,6 +1,6 @@
 import { Effect, Queue, Stream } from "effect"
 import type { AnswerStream } from "../../src/inference/StreamFlow.ts"
-import type { StreamItem } from "../../src/inference/Answer.ts"
+import type { StreamItem } from "../../src/domain/Answer.ts"
 
 /** One `data:` frame of a chat stream, decoded; `[DONE]` as the string it is. */
 // oxlint-disable-next-line typescript/no-explicit-any

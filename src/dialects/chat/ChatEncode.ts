@@ -3,7 +3,7 @@ import type { ChatCompletion, ReasoningDetail } from "../../../schemas/inference
 import { usdFromNano } from "../../domain/Money.ts"
 import { type Output, saidIn } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
-import type { Answer } from "../../inference/Answer.ts"
+import type { Answer } from "../../domain/Answer.ts"
 
 /** The id of a completion, derived from its request's id, so that a replay has the same one. */
 export const completionId = (requestId: string): string => `chatcmpl-${requestId.slice(4)}`

@@ -3,7 +3,7 @@ import type { ErrorBody } from "../../../schemas/Errors.ts"
 import type { ChatCompletionChunk } from "../../../schemas/inference/ChatCompletions.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
-import type { Answer, StreamItem } from "../../inference/Answer.ts"
+import type { Answer, StreamItem } from "../../domain/Answer.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
 import { completionId, detailOf, extrasOf, logprobsOf, paidUsageOf } from "./ChatEncode.ts"
 

@@ -4,7 +4,7 @@ import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type { Message } from "../../domain/Conversation.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import { defaultPolicy, type RoutingPolicy } from "../../domain/Plan.ts"
-import { presetNamed } from "../../router/Chain.ts"
+import { presetNamed } from "../../domain/Chain.ts"
 import { decodePolicy } from "../Routing.ts"
 
 type Body = Readonly<Record<string, unknown>>

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { EmbeddingsRequest, MAX_INPUTS } from "../../../schemas/inference/Embeddings.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { NOT_AN_OBJECT, withFound } from "../../domain/SchemaProblems.ts"
-import type { EmbedWork } from "../../providers/Work.ts"
+import type { EmbedWork } from "../../domain/Work.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
 /** A request body, and the work for it. */

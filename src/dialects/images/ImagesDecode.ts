@@ -1,8 +1,7 @@
 import { Result } from "effect"
 import { ImageRequest, sidesOf } from "../../../schemas/inference/Images.ts"
 import type { Failure } from "../../domain/Failure.ts"
-import type { ImageForm } from "../../inference/ImageWork.ts"
-import type { DrawWork } from "../../providers/Work.ts"
+import type { ImageForm, DrawWork } from "../../domain/Work.ts"
 import { decoder } from "../Decode.ts"
 import { imageProblem } from "../Images.ts"
 

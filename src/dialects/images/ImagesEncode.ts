@@ -1,6 +1,6 @@
 import type { ImageList } from "../../../schemas/inference/Images.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
-import type { GivenImage } from "../../inference/ImageWork.ts"
+import type { GivenImage } from "../../domain/Work.ts"
 
 /** The images of a request, and its facts. */
 export interface ImagesAnswer {

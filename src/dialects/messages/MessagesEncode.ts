@@ -8,7 +8,7 @@ import type {
 import { parseExact } from "../../domain/ExactJson.ts"
 import { type Output, type Said as Piece, saidIn } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
-import type { Answer } from "../../inference/Answer.ts"
+import type { Answer } from "../../domain/Answer.ts"
 import { extrasOf } from "../chat/ChatEncode.ts"
 import { objectOf } from "../Decode.ts"
 

@@ -2,7 +2,7 @@
 import type { MessagesBlock, MessagesStreamEvent } from "../../../schemas/inference/Messages.ts"
 import { eventsOf, OutputFold, type OutputEvent } from "../../domain/Output.ts"
 import { noTokens } from "../../domain/Usage.ts"
-import type { Answer, StreamItem } from "../../inference/Answer.ts"
+import type { Answer, StreamItem } from "../../domain/Answer.ts"
 import { extrasOf } from "../chat/ChatEncode.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
 import { argumentsOf, editsOf, inputOf, messageId, stopOf, usageOf } from "./MessagesEncode.ts"

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { RerankRequest } from "../../../schemas/inference/Rerank.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { NOT_AN_OBJECT } from "../../domain/SchemaProblems.ts"
-import type { RerankWork } from "../../providers/Work.ts"
+import type { RerankWork } from "../../domain/Work.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
 /** A request body, and the work for it. */

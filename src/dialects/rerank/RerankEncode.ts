@@ -1,6 +1,6 @@
 import type { RerankResult } from "../../../schemas/inference/Rerank.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
-import type { Reranked } from "../../providers/Work.ts"
+import type { Reranked } from "../../domain/Work.ts"
 import type { DecodedRerank } from "./RerankDecode.ts"
 
 /** The facts of an answer besides its results. */

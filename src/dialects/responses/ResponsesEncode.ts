@@ -9,7 +9,7 @@ import type {
 import { usdFromNano } from "../../domain/Money.ts"
 import { type FinishReason, type Output, saidIn } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
-import type { Answer } from "../../inference/Answer.ts"
+import type { Answer } from "../../domain/Answer.ts"
 import type { StreamOpening } from "../StreamEncoder.ts"
 import { itemId, outputText, reasoningItem } from "./ItemParts.ts"
 import { callItemOf } from "./ResponsesCalls.ts"

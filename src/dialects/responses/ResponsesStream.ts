@@ -2,7 +2,7 @@
 import type { ErrorBody } from "../../../schemas/Errors.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import type { OutputEvent } from "../../domain/Output.ts"
-import type { Answer, StreamItem } from "../../inference/Answer.ts"
+import type { Answer, StreamItem } from "../../domain/Answer.ts"
 import { KEEP_ALIVE } from "../chat/ChatStream.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
 import { StreamedCall } from "./ResponsesCalls.ts"

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { SearchRequest } from "../../../schemas/inference/Search.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
-import type { SearchWork } from "../../providers/Work.ts"
+import type { SearchWork } from "../../domain/Work.ts"
 import { decoder } from "../Decode.ts"
 
 /** A decoded search request, with defaults. */

@@ -1,6 +1,6 @@
 import type { SearchResponse } from "../../../schemas/inference/Search.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
-import type { Found } from "../../providers/Work.ts"
+import type { Found } from "../../domain/Work.ts"
 import type { DecodedSearch } from "./SearchDecode.ts"
 
 /** The results of a request, and its facts. */

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { charactersOf } from "../../../schemas/Bounds.ts"
 import { SpeechRequest } from "../../../schemas/inference/Speech.ts"
 import type { Failure } from "../../domain/Failure.ts"
-import type { SpeakWork } from "../../providers/Work.ts"
+import type { SpeakWork } from "../../domain/Work.ts"
 import { decoder } from "../Decode.ts"
 
 /** A decoded speech request, with defaults. */

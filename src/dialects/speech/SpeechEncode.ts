@@ -1,6 +1,6 @@
 import { speechTypes } from "../../../schemas/inference/Speech.ts"
 import { formatUsd, type Nano } from "../../domain/Money.ts"
-import type { AudioFormat } from "../../providers/Work.ts"
+import type { AudioFormat } from "../../domain/Work.ts"
 
 /** The content type of audio in a format. */
 export const speechType = (format: AudioFormat): string => speechTypes[format]

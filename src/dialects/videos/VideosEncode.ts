@@ -1,6 +1,6 @@
 import type { LegacyVideoJob, VideoJob } from "../../../schemas/inference/Videos.ts"
 import { usdFromNano } from "../../domain/Money.ts"
-import type { Video } from "../../videos/Videos.ts"
+import type { Video } from "../../domain/Video.ts"
 
 const seconds = (moment: Date): number => Math.floor(moment.getTime() / 1_000)
 

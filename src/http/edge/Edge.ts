@@ -10,7 +10,7 @@ import {
 } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Failure, failure, invalid, type Reason } from "../../domain/Failure.ts"
-import type { PresetUse } from "../../inference/Request.ts"
+import type { PresetUse } from "../../domain/Answer.ts"
 import { newRequestId } from "../../platform/Ids.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { FILES_PATH } from "../../platform/files/Media.ts"

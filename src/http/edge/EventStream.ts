@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http"
 import type { StreamEncoder } from "../../dialects/StreamEncoder.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import type { AnswerStream } from "../../inference/StreamFlow.ts"
-import type { StreamItem } from "../../inference/Answer.ts"
+import type { StreamItem } from "../../domain/Answer.ts"
 
 /**
  * A response body that writes itself to Node's response, headers included. The edge, which decides on the headers, starts the writing.

@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import type { PresetUse } from "../../inference/Request.ts"
+import type { PresetUse } from "../../domain/Answer.ts"
 import type { Span } from "../../platform/telemetry/Tracing.ts"
 import type { Verdict } from "../../ratelimit/Store.ts"
 import type { AccessLine } from "./AccessLog.ts"

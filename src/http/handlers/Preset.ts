@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { objectOf } from "../../dialects/Decode.ts"
 import { Failure, failure } from "../../domain/Failure.ts"
 import type { Presets, ResolvedPreset } from "../../presets/Presets.ts"
-import { presetNamed } from "../../router/Chain.ts"
+import { presetNamed } from "../../domain/Chain.ts"
 import type { Exchange } from "../edge/Exchange.ts"
 
 /** The caller of a request, and where it may name a preset: in `model` of its body, and in its path. */

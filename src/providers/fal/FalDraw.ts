@@ -9,7 +9,7 @@ import { makeHttpImage } from "../wire/HttpClip.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
-import type { DrawWork, MediaBytes } from "../Work.ts"
+import type { DrawWork, MediaBytes } from "../../domain/Work.ts"
 import { encodeDraw } from "./FalDrawEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
 

@@ -3,7 +3,7 @@ import { Result } from "effect"
 import { ratioOf } from "../wire/DrawParts.ts"
 import { dataUrlOf } from "../wire/HttpClip.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import type { DrawWork, ImageFormat } from "../Work.ts"
+import type { DrawWork, ImageFormat } from "../../domain/Work.ts"
 
 /** How the models differ. */
 interface FalModel {

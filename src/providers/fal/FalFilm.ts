@@ -6,7 +6,7 @@ import type { HttpWork } from "../wire/HttpWork.ts"
 import { objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError } from "../ProviderError.ts"
-import type { FilmState, FilmTicket } from "../Work.ts"
+import type { FilmState, FilmTicket } from "../../domain/Work.ts"
 import { detailOf, typesOf } from "./Failure.ts"
 import { encodeFilm } from "./FalFilmEncode.ts"
 

@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { dataUrlOf } from "../wire/HttpClip.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import type { FilmWork } from "../Work.ts"
+import type { FilmWork } from "../../domain/Work.ts"
 
 /** A job for the queue: the model's path and its input. */
 export interface FalFilmInput {

@@ -5,7 +5,7 @@ import type { HttpWork } from "../wire/HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
-import type { Drawn, DrawWork, MediaBytes } from "../Work.ts"
+import type { Drawn, DrawWork, MediaBytes } from "../../domain/Work.ts"
 
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"]
 

@@ -6,7 +6,7 @@ import type { HttpWork } from "../wire/HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
-import type { Drawn, DrawWork } from "../Work.ts"
+import type { Drawn, DrawWork } from "../../domain/Work.ts"
 import { endUserOf } from "./EndUser.ts"
 import { type FormFile, formOf } from "./Form.ts"
 

@@ -1,4 +1,4 @@
-import type { EmbedWork } from "../Work.ts"
+import type { EmbedWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import { endUserOf } from "./EndUser.ts"
 

@@ -6,7 +6,7 @@ import { type Metrics, providerName } from "../../platform/telemetry/Metrics.ts"
 import { type Attributes, type Span, type Trace, traceHeaders } from "../../platform/telemetry/Tracing.ts"
 import type { ChatCall, Provider, WorkCall } from "../Provider.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import type { WorkOperation } from "../Work.ts"
+import type { WorkOperation } from "../../domain/Work.ts"
 
 /** The operation of a call. */
 export type Operation = "chat" | WorkOperation

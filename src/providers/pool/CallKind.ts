@@ -3,7 +3,7 @@ import type { Price, TokenPrice } from "../../domain/Pricing.ts"
 import type { Trace } from "../../platform/telemetry/Tracing.ts"
 import type { ChatCall, WorkCall } from "../Provider.ts"
 import type { Clocks, AnswerKind } from "./AnswerClock.ts"
-import type { WorkOperation } from "../Work.ts"
+import type { WorkOperation } from "../../domain/Work.ts"
 import { enforcedSchema } from "../structured/Structured.ts"
 import type { Operation } from "./AttemptRecord.ts"
 

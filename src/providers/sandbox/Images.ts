@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
-import type { Drawn, DrawWork } from "../Work.ts"
+import type { Drawn, DrawWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import type { Drawing } from "./Drawing.ts"
 import { drawn } from "./Studio.ts"

@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 import type { ProviderError } from "../ProviderError.ts"
-import type { Found, SearchWork } from "../Work.ts"
+import type { Found, SearchWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import { bm25 } from "./Bm25.ts"
 import library from "./library.json" with { type: "json" }

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
-import { type ProviderError } from "../ProviderError.ts"
-import type { AudioFormat, SpeakWork, Spoken } from "../Work.ts"
+import type { ProviderError } from "../ProviderError.ts"
+import type { AudioFormat, SpeakWork, Spoken } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import { playWork } from "./WorkPlay.ts"
 

@@ -1,4 +1,4 @@
-import type { SearchWork } from "../Work.ts"
+import type { SearchWork } from "../../domain/Work.ts"
 
 const DAY_MS = 86_400_000
 

@@ -6,7 +6,7 @@ import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import { type HttpWork, makeHttpWork, withoutChat } from "../wire/HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
-import type { Found, SearchWork } from "../Work.ts"
+import type { Found, SearchWork } from "../../domain/Work.ts"
 import { encodeSearch, lackOf } from "./Search.ts"
 
 /** Tavily's search, or a host with the same API. */

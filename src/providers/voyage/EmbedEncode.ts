@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import type { ProviderFault } from "../ProviderError.ts"
-import type { EmbedWork } from "../Work.ts"
+import type { EmbedWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 
 /** The maximum number of inputs per call. */

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { countIn, listOf, objectOf, parsed } from "../wire/Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import type { Reranked, RerankWork } from "../Work.ts"
+import type { Reranked, RerankWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 
 /** Encodes a reranking as the JSON of `POST /rerank`. The response omits the documents, because the client has them. */

@@ -1,4 +1,4 @@
-import type { AudioFormat, SpeakWork } from "../Work.ts"
+import type { AudioFormat, SpeakWork } from "../../domain/Work.ts"
 
 /**
  * The largest audio the gateway accepts, in bytes: 23 minutes of an uncompressed format, which is what 4,096 characters of English take

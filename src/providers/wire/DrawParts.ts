@@ -2,7 +2,7 @@
 import { Effect, Result } from "effect"
 import { isAnsweredLost } from "../pool/PoolError.ts"
 import type { ProviderError } from "../ProviderError.ts"
-import type { Drawn, DrawWork } from "../Work.ts"
+import type { Drawn, DrawWork } from "../../domain/Work.ts"
 
 /** The largest image the gateway accepts from a provider, in bytes: several times the usual size of eight megapixels. */
 export const MAX_IMAGE_BYTES = 25 * 1_048_576

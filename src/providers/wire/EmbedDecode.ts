@@ -6,7 +6,8 @@ import { Result } from "effect"
 import { JsonScan, NOWHERE } from "./JsonScan.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsed } from "./Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import type { Embedded, EmbedWork } from "../Work.ts"
+import type { Embedded } from "../Work.ts"
+import type { EmbedWork } from "../../domain/Work.ts"
 
 type Format = EmbedWork["format"]
 

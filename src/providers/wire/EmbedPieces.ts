@@ -2,7 +2,7 @@
 import { elementEnd, isVector, mostVectorBytes, tokensOf } from "./EmbedDecode.ts"
 import { JsonScan, NOWHERE } from "./JsonScan.ts"
 import { objectOf, parsed } from "./Json.ts"
-import type { EmbedWork } from "../Work.ts"
+import type { EmbedWork } from "../../domain/Work.ts"
 
 const LIST = 0x5b
 const LIST_END = 0x5d

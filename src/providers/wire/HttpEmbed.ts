@@ -10,7 +10,8 @@ import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import type { HttpWork, WorkRequest } from "./HttpWork.ts"
 import { faultOfError } from "../openai/Failure.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
-import type { Embedded, EmbedWork } from "../Work.ts"
+import type { Embedded } from "../Work.ts"
+import type { EmbedWork } from "../../domain/Work.ts"
 
 /** Turns a result into an effect of the adapter. */
 export const orFault = <A>(work: HttpWork, result: Result.Result<A, ProviderFault>): Effect.Effect<A, ProviderError> =>

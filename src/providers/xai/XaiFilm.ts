@@ -6,7 +6,7 @@ import type { HttpWork } from "../wire/HttpWork.ts"
 import { objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider } from "../Provider.ts"
 import type { ProviderError } from "../ProviderError.ts"
-import type { FilmState, FilmWork } from "../Work.ts"
+import type { FilmState, FilmWork } from "../../domain/Work.ts"
 
 const MAX_ANSWER_BYTES = 256 * 1024
 

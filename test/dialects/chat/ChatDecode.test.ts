@@ -3,7 +3,7 @@ import { Result } from "effect"
 import { type DecodedChat, decodeChat } from "../../../src/dialects/chat/ChatDecode.ts"
 import type { Cacheable } from "../../../src/domain/Conversation.ts"
 import type { Reason } from "../../../src/domain/Failure.ts"
-import { defaultAutoOptions } from "../../../src/router/AutoRouter.ts"
+import { defaultAutoOptions } from "../../../src/domain/Auto.ts"
 import { defaultPolicy } from "../../../src/domain/Plan.ts"
 
 const hello = { role: "user", content: "hello" }

@@ -5,7 +5,7 @@ import { ChatStreamEncoder } from "../../../src/dialects/chat/ChatStream.ts"
 import { failure } from "../../../src/domain/Failure.ts"
 import type { OutputEvent } from "../../../src/domain/Output.ts"
 import { describe as describeFailure } from "../../../src/http/Failures.ts"
-import type { StreamItem } from "../../../src/inference/Answer.ts"
+import type { StreamItem } from "../../../src/domain/Answer.ts"
 import { answerWith } from "./answer.ts"
 
 const check = Schema.decodeUnknownSync(ChatCompletionChunk, { onExcessProperty: "error" })

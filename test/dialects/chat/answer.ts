@@ -1,5 +1,5 @@
 import { emptyOutput, type Output } from "../../../src/domain/Output.ts"
-import type { Answer } from "../../../src/inference/Answer.ts"
+import type { Answer } from "../../../src/domain/Answer.ts"
 
 /** A paid answer with this output. */
 export const answerWith = (output: Partial<Output>, more: Partial<Answer> = {}): Answer => ({

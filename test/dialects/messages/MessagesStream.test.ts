@@ -6,7 +6,7 @@ import { MessagesStreamEncoder } from "../../../src/dialects/messages/MessagesSt
 import { failure } from "../../../src/domain/Failure.ts"
 import { eventsOf, type Output, OutputFold, type OutputEvent } from "../../../src/domain/Output.ts"
 import { describe as describeFailure } from "../../../src/http/Failures.ts"
-import type { StreamItem } from "../../../src/inference/Answer.ts"
+import type { StreamItem } from "../../../src/domain/Answer.ts"
 import { answerWith } from "../chat/answer.ts"
 
 const check = Schema.decodeUnknownSync(MessagesStreamEvent, { onExcessProperty: "error" })

@@ -9,7 +9,7 @@ import {
 import { SCHEMA_MAX_BYTES } from "../../../src/dialects/OutputSchema.ts"
 import type { Reason } from "../../../src/domain/Failure.ts"
 import { defaultPolicy } from "../../../src/domain/Plan.ts"
-import { defaultAutoOptions } from "../../../src/router/AutoRouter.ts"
+import { defaultAutoOptions } from "../../../src/domain/Auto.ts"
 
 const plain = { model: "gpt-4o", input: "hello" }
 const look = { type: "function", name: "look" }

@@ -8,7 +8,7 @@ import { ResponsesStreamEncoder } from "../../../src/dialects/responses/Response
 import { failure } from "../../../src/domain/Failure.ts"
 import { eventsOf, type Output, type OutputEvent, OutputFold } from "../../../src/domain/Output.ts"
 import { describe as describeFailure } from "../../../src/http/Failures.ts"
-import type { StreamItem } from "../../../src/inference/Answer.ts"
+import type { StreamItem } from "../../../src/domain/Answer.ts"
 import { answerWith } from "../chat/answer.ts"
 
 const check = Schema.decodeUnknownSync(ResponsesStreamEvent, { onExcessProperty: "error" })

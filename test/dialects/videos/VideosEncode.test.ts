@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { encodeLegacyVideo, encodeVideo } from "../../../src/dialects/videos/VideosEncode.ts"
-import type { Video } from "../../../src/videos/Videos.ts"
+import type { Video } from "../../../src/domain/Video.ts"
 
 const queued: Video = {
   id: "0".repeat(24),

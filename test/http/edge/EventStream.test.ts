@@ -5,7 +5,7 @@ import { connect } from "node:net"
 import { type Failure, failure } from "../../../src/domain/Failure.ts"
 import { EventStream } from "../../../src/http/edge/EventStream.ts"
 import { Pipe } from "../../../src/inference/Pipe.ts"
-import type { StreamItem } from "../../../src/inference/Answer.ts"
+import type { StreamItem } from "../../../src/domain/Answer.ts"
 import { serve } from "../serve.ts"
 
 const piece = (text: string): StreamItem => ({ _tag: "Events", events: [{ _tag: "Text", text }] })

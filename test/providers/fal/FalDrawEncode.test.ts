@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { encodeDraw } from "../../../src/providers/fal/FalDrawEncode.ts"
-import type { DrawWork } from "../../../src/providers/Work.ts"
+import type { DrawWork } from "../../../src/domain/Work.ts"
 import { drawWork } from "../work.ts"
 
 const input = (model: string, work: Partial<DrawWork> = {}, count = 1) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { encodeFilm } from "../../../src/providers/fal/FalFilmEncode.ts"
-import type { FilmWork } from "../../../src/providers/Work.ts"
+import type { FilmWork } from "../../../src/domain/Work.ts"
 import { filmWork } from "../work.ts"
 
 const image = { bytes: new Uint8Array([1, 2, 3]), contentType: "image/png" }

@@ -5,7 +5,7 @@ import type { RequestListener } from "node:http"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { encodeDraw } from "../../../src/providers/openai/Draw.ts"
 import { makeOpenAi } from "../../../src/providers/openai/OpenAi.ts"
-import type { DrawWork } from "../../../src/providers/Work.ts"
+import type { DrawWork } from "../../../src/domain/Work.ts"
 import { upstream } from "../upstream.ts"
 import { drawWork, workCall } from "../work.ts"
 

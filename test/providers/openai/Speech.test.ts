@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import type { RequestListener } from "node:http"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { makeOpenAi } from "../../../src/providers/openai/OpenAi.ts"
-import type { SpeakWork } from "../../../src/providers/Work.ts"
+import type { SpeakWork } from "../../../src/domain/Work.ts"
 import { nobody, upstream } from "../upstream.ts"
 import { workCall } from "../work.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { draw } from "../../../src/providers/sandbox/Images.ts"
-import type { DrawWork } from "../../../src/providers/Work.ts"
+import type { DrawWork } from "../../../src/domain/Work.ts"
 import { decodedImage, decoderMissing } from "../../support/Media.ts"
 import { drawWork, workCall } from "../work.ts"
 

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { floatsOf } from "../../../src/providers/wire/EmbedDecode.ts"
 import type { ProviderError } from "../../../src/providers/ProviderError.ts"
 import { makeRetrieval } from "../../../src/providers/sandbox/Retrieval.ts"
-import { countEmbed, countRerank } from "../../../src/providers/wire/WorkTokens.ts"
+import { countEmbed, countRerank } from "../../../src/domain/WorkSize.ts"
 import { clocks } from "../calls.ts"
 import { embedWork, rerankWork, modelCall } from "../retrieval.ts"
 

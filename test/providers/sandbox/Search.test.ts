@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { search } from "../../../src/providers/sandbox/Search.ts"
-import type { SearchWork } from "../../../src/providers/Work.ts"
+import type { SearchWork } from "../../../src/domain/Work.ts"
 import { searchWork, workCall } from "../work.ts"
 
 const find = (query: string, more: Partial<SearchWork> = {}, steering?: string) =>

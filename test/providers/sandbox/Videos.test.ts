@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { makeVideos } from "../../../src/providers/sandbox/Videos.ts"
 import { jobOf } from "../../../src/providers/sandbox/VideoTicket.ts"
-import type { FilmState, FilmWork } from "../../../src/providers/Work.ts"
+import type { FilmState, FilmWork } from "../../../src/domain/Work.ts"
 import { decodedVideo, decoderMissing } from "../../support/Media.ts"
 import { filmWork, workCall } from "../work.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { encodeSearch, lackOf } from "../../../src/providers/tavily/Search.ts"
-import type { SearchWork } from "../../../src/providers/Work.ts"
+import type { SearchWork } from "../../../src/domain/Work.ts"
 import { searchWork } from "../work.ts"
 
 const NOW = Date.parse("2026-03-10T15:00:00Z")

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { makeTavily } from "../../../src/providers/tavily/Tavily.ts"
-import type { SearchWork } from "../../../src/providers/Work.ts"
+import type { SearchWork } from "../../../src/domain/Work.ts"
 import { upstream } from "../upstream.ts"
 import { searchWork, workCall } from "../work.ts"
 

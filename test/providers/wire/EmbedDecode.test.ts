@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { base64Of, decodeEmbeddings, floatsOf, mostEmbedBytes } from "../../../src/providers/wire/EmbedDecode.ts"
 import { faultOfError } from "../../../src/providers/openai/Failure.ts"
-import type { EmbedWork } from "../../../src/providers/Work.ts"
+import type { EmbedWork } from "../../../src/domain/Work.ts"
 import { Random } from "../../ledger/Random.ts"
 
 const work = (format: EmbedWork["format"], inputs: EmbedWork["inputs"]): EmbedWork => ({

@@ -5,10 +5,9 @@ import { Api } from "../../../../schemas/Api.ts"
 import type { BalanceReport, Transaction as ShownTransaction } from "../../../../schemas/management/Account.ts"
 import { Phones } from "../../../billing/Phones.ts"
 import { type Transaction, Transactions } from "../../../billing/Transactions.ts"
-import type { Balance } from "../../../domain/Balance.ts"
+import { type Balance, LOW_BALANCE } from "../../../domain/Balance.ts"
 import { usdFromNano } from "../../../domain/Money.ts"
 import { Ledger } from "../../../ledger/Ledger.ts"
-import { LOW_BALANCE } from "../../../inference/Answer.ts"
 import { answer, pageOf } from "./Answers.ts"
 
 /** What an account has. */

@@ -1,10 +1,9 @@
 import { Result } from "effect"
-import { type Failure, failure } from "../domain/Failure.ts"
-import { centsFromNano, maxNano, minNano, NANO_PER_CENT, type Nano } from "../domain/Money.ts"
-import { type Candidate, isSimulated, type Plan } from "../domain/Plan.ts"
-import { maximumCost, outputWithin, type Price } from "../domain/Pricing.ts"
-import { type PromptSize, promptBoundAt } from "../domain/TokenBound.ts"
-import type { Bounds } from "./Metered.ts"
+import { type Failure, failure } from "./Failure.ts"
+import { centsFromNano, maxNano, minNano, NANO_PER_CENT, type Nano } from "./Money.ts"
+import { type Candidate, isSimulated, type Plan } from "./Plan.ts"
+import { maximumCost, outputWithin, type Price } from "./Pricing.ts"
+import { type PromptSize, promptBoundAt } from "./TokenBound.ts"
 
 /** The maximum output tokens when the caller sets none. */
 export const DEFAULT_OUTPUT_CEILING = 16_384
@@ -14,6 +13,16 @@ export const OUTPUT_FLOOR = 256
 
 /** The output tokens that a rolling hold covers at a time. */
 export const ROLLING_STEP = 4_096
+
+/** The hold of a request. */
+export interface Bounds {
+  /** The amount that must be available to admit the request. */
+  readonly atLeast: Nano
+  /** The maximum initial hold. */
+  readonly upTo: Nano
+  /** Whether only doubles of the sandbox can serve it, so that play money may pay for it. */
+  readonly simulated?: boolean
+}
 
 /** The parts of a request that determine its maximum cost at a candidate. */
 export interface Wanted extends PromptSize {
@@ -28,6 +37,18 @@ export interface Estimate extends Bounds, Wanted {
   readonly ceiling: Nano
   /** Whether the hold grows with the stream instead of covering all of it at the start. */
   readonly rolling: boolean
+}
+
+/** The providers to which a request would go, and its maximum cost. */
+export interface PricedPlan {
+  readonly plan: Plan
+  readonly estimate: Estimate
+}
+
+/** The providers to which work would go, and its hold. */
+export interface PricedWork {
+  readonly plan: Plan<Price>
+  readonly estimate: Bounds
 }
 
 /** The maximum cost at a candidate with this many output tokens. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decode, encode } from "gpt-tokenizer/encoding/cl100k_base"
 import { readFileSync } from "node:fs"
-import { countTokens } from "../../../src/domain/Tokens.ts"
+import { countTokens } from "../../src/domain/Tokens.ts"
 import {
   countEmbed,
   countRerank,
@@ -10,7 +10,7 @@ import {
   longestInput,
   longestPair,
   rerankBound
-} from "../../../src/providers/wire/WorkTokens.ts"
+} from "../../src/domain/WorkSize.ts"
 
 const small = { id: "text-embedding-3-small", vendor: "openai", modality: "embedding" } as const
 

@@ -13,7 +13,7 @@ import {
   OUTPUT_FLOOR,
   ROLLING_STEP,
   withinBudget
-} from "../../src/inference/Estimate.ts"
+} from "../../src/domain/Estimate.ts"
 
 const price = (input: bigint, output: bigint): TokenPrice => ({
   unit: "token",

@@ -1,7 +1,7 @@
 import { Result } from "effect"
-import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
-import { REQUIRED } from "../domain/SchemaProblems.ts"
-import { AUTO_MODEL } from "./AutoRouter.ts"
+import { AUTO_MODEL } from "./Auto.ts"
+import { type Failure, failure, invalid, type Reason } from "./Failure.ts"
+import { REQUIRED } from "./SchemaProblems.ts"
 
 export const MAX_CHAIN = 15
 

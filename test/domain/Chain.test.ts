@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { parseChain, presetNamed } from "../../src/router/Chain.ts"
+import { parseChain, presetNamed } from "../../src/domain/Chain.ts"
 
 const chainOf = (model?: string, models?: ReadonlyArray<string>) => Result.getOrThrow(parseChain(model, models))
 const tagOf = (model?: string, models?: ReadonlyArray<string>) =>

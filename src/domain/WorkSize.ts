@@ -1,10 +1,38 @@
-/** Tokens of embeddings and of reranking: upper bounds before the call, and counts when a provider reports none. */
-import { type TokenBound, TokenSum } from "../../domain/TokenBound.ts"
-import { countTokens } from "../../domain/Tokens.ts"
-import type { EmbedWork, RerankWork } from "../Work.ts"
+/** The size of work other than chat: upper bounds of its tokens before the call, and counts when a provider reports none. */
+import type { Nano } from "./Money.ts"
+import type { RoutingPolicy } from "./Plan.ts"
+import type { Modality } from "./Model.ts"
+import { type TokenBound, TokenSum } from "./TokenBound.ts"
+import { countTokens } from "./Tokens.ts"
+import type { EmbedWork, RerankWork } from "./Work.ts"
 
 /** The tokens that a model adds to a text: start and end marks, and the sentence that makes it a query or a document. */
 const TOKENS_PER_TEXT = 32
+
+/** The size of work other than chat, as far as its plan and its hold depend on it. */
+export interface WorkSize {
+  /** The maximum usage, which the hold covers: prompt tokens, or units of the model's price. */
+  readonly bound:
+    | { readonly kind: "tokens"; readonly prompt: TokenBound }
+    | { readonly kind: "units"; readonly units: number }
+  /** Whether the input fits a context window of this many tokens. Absent: the input is truncated to fit, or cannot be too long. */
+  readonly fits?: ((contextWindow: number) => boolean) | undefined
+  /** The pixels of each image. Absent: no images, or the model decides. */
+  readonly pixels?: number | undefined
+  /** The estimated tokens of the input, and its field, for the error when it fits no model. */
+  readonly promptTokens?: (() => number) | undefined
+  readonly param?: string | undefined
+}
+
+/** The parts of a request that determine its plan and its hold. Videos are charged elsewhere, by the same rule. */
+export interface WorkPreparation extends WorkSize {
+  /** The model that the client named. */
+  readonly model: string
+  readonly modality: Exclude<Modality, "text">
+  readonly policy: RoutingPolicy
+  /** The highest cost that the caller allows: providers that could cost more are left out. */
+  readonly maxCost?: Nano | undefined
+}
 
 type Input = EmbedWork["inputs"][number]
 
