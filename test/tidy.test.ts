@@ -106,7 +106,7 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   undici: ["platform"],
   "ipaddr.js": ["platform"],
   marked: ["documentation", "console"],
-  "highlight.js": ["documentation"],
+  "highlight.js": ["documentation", "console"],
   "@fontsource-variable/inter": ["http", "console"],
   "@fontsource-variable/jetbrains-mono": ["http", "console"],
   "@tanstack/react-query": ["console"],

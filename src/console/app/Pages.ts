@@ -24,6 +24,10 @@ export const railGroups: ReadonlyArray<ReadonlyArray<PageEntry>> = [
     { to: "/webhooks", name: "Webhooks", icon: "webhooks" }
   ],
   [
+    { to: "/batches", name: "Batches", icon: "batches" },
+    { to: "/videos", name: "Videos", icon: "videos" }
+  ],
+  [
     { to: "/billing", name: "Billing", icon: "billing" },
     { to: "/audit", name: "Audit", icon: "audit" },
     { to: "/settings", name: "Settings", icon: "settings" }

@@ -1,115 +1,90 @@
 /** Finds a page, a model, a key or a pasted request id, by the keyboard alone. */
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
-import { type KeyboardEvent, useEffect, useRef, useState } from "react"
-import { keysQuery, modelsQuery } from "../data/Queries.ts"
+import { keysQuery, modelsQuery, projectsQuery } from "../data/Queries.ts"
+import { Finder, type Found } from "../parts/Finder.tsx"
 import { Icon, type IconName } from "../parts/Icons.tsx"
 import { railGroups } from "./Pages.ts"
 import { setTheme } from "./Theme.ts"
 
-interface Found {
+interface Target {
   readonly name: string
   readonly kind: string
   readonly icon: IconName
-  readonly go: () => void
+  readonly choose: () => void
 }
 
 const MOST = 12
 
-const useFound = (words: string): ReadonlyArray<Found> => {
+/** Pages of the documentation that owners look for. */
+const docs = [
+  { name: "Documentation", path: "/docs" },
+  { name: "Quick start", path: "/docs/guide/quick-start" },
+  { name: "API reference", path: "/docs/api" },
+  { name: "Errors", path: "/docs/guide/errors" },
+  { name: "Money and receipts", path: "/docs/guide/money-and-receipts" },
+  { name: "Keys, projects and budgets", path: "/docs/guide/keys-projects-budgets" }
+]
+
+const useTargets = (): ((words: string) => ReadonlyArray<Target>) => {
   const navigate = useNavigate()
   const { data: models = [] } = useQuery(modelsQuery)
   const { data: keys = [] } = useQuery(keysQuery)
-  const wanted = words.trim().toLowerCase()
-  const fits = (name: string) => name.toLowerCase().includes(wanted)
+  const { data: projects = [] } = useQuery(projectsQuery)
   const to = (path: string) => () => void navigate({ to: path })
-  if (/^req_[0-9a-z]{26}$/.test(wanted)) {
-    const id = `req_${words.trim().slice("req_".length).toUpperCase()}`
-    return [{ name: id, kind: "Receipt", icon: "requests", go: to(`/requests/${id}`) }]
-  }
-  const pages = railGroups.flat().map(({ icon, name, to: path }): Found => ({ name, kind: "Page", icon, go: to(path) }))
-  const themes = (["light", "dark", "system"] as const).map((theme): Found => ({
+  const pages = railGroups
+    .flat()
+    .map(({ icon, name, to: path }): Target => ({ name, kind: "Page", icon, choose: to(path) }))
+  const themes = (["light", "dark", "system"] as const).map((theme): Target => ({
     name: `Theme: ${theme}`,
     kind: "Theme",
     icon: "sun",
-    go: () => setTheme(theme)
+    choose: () => setTheme(theme)
   }))
-  const docs: Found = { name: "Documentation", kind: "Docs", icon: "docs", go: () => location.assign("/docs") }
-  const reference: Found = { ...docs, name: "API reference", go: () => location.assign("/docs/api") }
-  const rest =
-    wanted === ""
-      ? []
-      : [
-          ...models.map(({ id }): Found => ({ name: id, kind: "Model", icon: "models", go: to(`/models/${id}`) })),
-          ...keys.map(({ name }): Found => ({ name, kind: "Key", icon: "keys", go: to("/keys") }))
-        ]
-  return [...pages, docs, reference, ...rest, ...themes].filter(({ name }) => fits(name)).slice(0, MOST)
+  const manuals = docs.map(({ name, path }): Target => ({
+    name,
+    kind: "Docs",
+    icon: "docs",
+    choose: () => location.assign(path)
+  }))
+  const things = [
+    ...models.map(({ id }): Target => ({ name: id, kind: "Model", icon: "models", choose: to(`/models/${id}`) })),
+    ...keys.map(({ name }): Target => ({ name, kind: "Key", icon: "keys", choose: to("/keys") })),
+    ...projects.map(({ id, name }): Target => ({
+      ...{ name, kind: "Project", icon: "projects" },
+      choose: () => void navigate({ to: "/keys", search: { project: id } })
+    }))
+  ]
+  return (words) => {
+    const wanted = words.trim().toLowerCase()
+    if (/^req_[0-9a-z]{26}$/.test(wanted)) {
+      const id = `req_${wanted.slice("req_".length).toUpperCase()}`
+      return [{ name: id, kind: "Receipt", icon: "requests", choose: to(`/requests/${id}`) }]
+    }
+    return [...pages, ...manuals, ...(wanted === "" ? [] : things), ...themes]
+      .filter(({ name }) => name.toLowerCase().includes(wanted))
+      .slice(0, MOST)
+  }
 }
 
+const foundOf = ({ choose, icon, kind, name }: Target): Found => ({
+  ...{ id: `${kind} ${name}`, kind, choose },
+  shown: (
+    <>
+      <Icon name={icon} />
+      <span className="clip">{name}</span>
+    </>
+  )
+})
+
 export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
-  const ref = useRef<HTMLDialogElement>(null)
-  const [words, setWords] = useState("")
-  const [chosen, setChosen] = useState(0)
-  const found = useFound(words)
-  useEffect(() => {
-    ref.current?.showModal()
-  }, [])
-  const run = (one: Found | undefined) => {
-    if (one === undefined) return
-    onClose()
-    one.go()
-  }
-  const press = (event: KeyboardEvent) => {
-    if (event.key === "Enter") run(found[chosen])
-    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
-    if (by === 0 || found.length === 0) return
-    event.preventDefault()
-    setChosen((chosen + by + found.length) % found.length)
-  }
+  const targets = useTargets()
   return (
-    <dialog
-      ref={ref}
-      className="dialog palette"
-      aria-label="Search"
-      onCancel={onClose}
-      onClick={(event) => event.target === ref.current && onClose()}
-    >
-      <input
-        className="input"
-        role="combobox"
-        aria-label="Search pages, models and keys, or paste a request id"
-        aria-expanded="true"
-        aria-controls="found"
-        aria-activedescendant={found.length === 0 ? undefined : `found-${chosen}`}
-        placeholder="Search pages, models and keys, or paste a request id"
-        value={words}
-        onKeyDown={press}
-        onChange={(event) => {
-          setWords(event.target.value)
-          setChosen(0)
-        }}
-      />
-      <ul id="found" role="listbox" aria-label="Found">
-        {found.map((one, at) => (
-          <li
-            key={`${one.kind} ${one.name}`}
-            id={`found-${at}`}
-            role="option"
-            aria-selected={at === chosen}
-            onPointerMove={() => setChosen(at)}
-            onClick={() => run(one)}
-          >
-            <Icon name={one.icon} />
-            <span className="clip">{one.name}</span>
-            <span className="kind">{one.kind}</span>
-          </li>
-        ))}
-        {found.length === 0 ? (
-          <li role="option" aria-selected="false">
-            Nothing has this name.
-          </li>
-        ) : null}
-      </ul>
-    </dialog>
+    <Finder
+      label="Search pages, models, keys and projects, or paste a request id"
+      none="Nothing has this name."
+      find={(words) => targets(words).map(foundOf)}
+      onClose={onClose}
+    />
   )
 }

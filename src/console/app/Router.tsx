@@ -119,7 +119,12 @@ const receipt = createRoute({
 const playground = createRoute({
   ...parent,
   path: "/playground",
-  validateSearch: (search: Search) => given({ model: text(search, "model") }),
+  validateSearch: (search: Search) =>
+    given({
+      model: text(search, "model"),
+      beside: text(search, "beside"),
+      tab: oneOf(["chat", "image", "speech", "video"] as const, search, "tab")
+    }),
   component: lazyRouteComponent(() => import("../pages/playground/PlaygroundPage.tsx"), "PlaygroundPage")
 })
 
@@ -177,6 +182,26 @@ const billing = createRoute({
   component: lazyRouteComponent(() => import("../pages/billing/BillingPage.tsx"), "BillingPage")
 })
 
+const batches = createRoute({
+  ...parent,
+  path: "/batches",
+  component: lazyRouteComponent(() => import("../pages/batches/BatchesPage.tsx"), "BatchesPage")
+})
+
+const files = createRoute({
+  ...parent,
+  path: "/batches/files",
+  component: lazyRouteComponent(() => import("../pages/files/FilesPage.tsx"), "FilesPage")
+})
+
+const videos = createRoute({
+  ...parent,
+  path: "/videos",
+  validateSearch: (search: Search) =>
+    given({ status: oneOf(["running", "completed", "failed"] as const, search, "status") }),
+  component: lazyRouteComponent(() => import("../pages/videos/VideosPage.tsx"), "VideosPage")
+})
+
 const audit = createRoute({
   ...parent,
   path: "/audit",
@@ -198,7 +223,7 @@ export const makeRouter = (client: QueryClient) =>
       signIn,
       shell.addChildren([
         ...[home, overview, requests, receipt, playground, presets, catalogue.addChildren([models, model])],
-        ...[keys, projects, webhooks, billing, audit, settings]
+        ...[keys, projects, webhooks, batches, files, videos, billing, audit, settings]
       ])
     ]),
     defaultPreload: "intent",

@@ -20,13 +20,17 @@ export const origin = location.origin
 /** Calls as the signed-in owner. */
 export const api: Client = createClient({ baseUrl: origin, fetch: fromHere, maxRetries: 1 })
 
-/** Calls with an inference key, without the cookie. */
-export const clientWithKey = (apiKey: string): Client =>
+/** Calls with an inference key, without the cookie. `seen` gets each response before its body is read. */
+export const clientWithKey = (apiKey: string, seen: (response: Response) => void = () => undefined): Client =>
   createClient({
     apiKey,
     baseUrl: origin,
     maxRetries: 0,
-    fetch: (input, init) => fetch(input, { ...init, credentials: "omit" })
+    fetch: async (input, init) => {
+      const response = await fetch(input, { ...init, credentials: "omit" })
+      seen(response)
+      return response
+    }
   })
 
 /** Whether a call failed because no owner is signed in. Operations that take keys as well name the key as what is missing. */

@@ -14,6 +14,16 @@ export const count = (value: number): string => whole.format(value)
 export const brief = (value: number): string =>
   Math.abs(value) < 100_000 ? whole.format(value) : compact.format(value)
 
+const sizes = ["byte", "kilobyte", "megabyte", "gigabyte"].map(
+  (unit) => new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 1 })
+)
+
+/** A size of a file, in units of a thousand. */
+export const bytes = (size: number): string => {
+  const step = size < 1_000 ? 0 : Math.min(sizes.length - 1, Math.floor(Math.log10(size) / 3))
+  return sizes[step]!.format(size / 1_000 ** step)
+}
+
 /** A share of one, such as 12.5%. */
 export const share = (value: number): string => percent.format(value)
 

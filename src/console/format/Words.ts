@@ -36,7 +36,11 @@ export const toneOf = (status: string): Tone => {
   if (["succeeded", "active", "paid", "delivered", "enabled", "ga", "completed"].includes(status)) return "good"
   if (["failed", "revoked", "disabled", "retired"].includes(status)) return "bad"
   if (["cancelled", "expired", "deprecated", "archived", "preview"].includes(status)) return "warn"
-  return ["open", "pending"].includes(status) ? "info" : "plain"
+  return ["open", "pending", "queued", "processing", "validating", "in_progress", "finalizing", "cancelling"].includes(
+    status
+  )
+    ? "info"
+    : "plain"
 }
 
 /** "1 request", "2 requests". */

@@ -24,6 +24,10 @@ const paths = {
   plus: "M8 3v10M3 8h10",
   back: "M10 3.5L5.5 8l4.5 4.5",
   send: "M8 13.5v-11M3.5 7L8 2.5 12.5 7",
+  picture: "M2.5 3h11v10h-11zM2.5 11l3.5-3.5 3 3 2-2 2.5 2.5M10.5 6h.01",
+  batches: "M2.5 3h11v3h-11zM2.5 7.5h11v3h-11zM4.5 13h7",
+  videos: "M2.5 3.5h11v9h-11zM7 6.2v3.6L10 8z",
+  files: "M4 2.5h5l3 3v8H4zM9 2.5v3h3M6 8.5h4M6 10.5h4",
   stop: "M4 4h8v8H4z"
 } as const
 

@@ -2,6 +2,7 @@
 import { lexer, type Token, type Tokens } from "marked"
 import { Fragment, type ReactNode } from "react"
 import { CopyButton } from "./Copy.tsx"
+import { Highlighted } from "./Highlighted.tsx"
 
 /** Only addresses of the web and of mail: a link of an answer runs no script. */
 const isSafe = (href: string): boolean => /^(https?:|mailto:)/i.test(href)
@@ -59,7 +60,9 @@ const Fence = ({ of }: { readonly of: Tokens.Code }) => (
       <span className="small muted">{of.lang ?? "code"}</span>
       <CopyButton label="Copy the code" text={of.text} />
     </header>
-    <pre tabIndex={0}>{of.text}</pre>
+    <pre tabIndex={0}>
+      <Highlighted code={of.text} language={of.lang} />
+    </pre>
   </div>
 )
 

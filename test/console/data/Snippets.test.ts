@@ -1,6 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { execFileSync } from "node:child_process"
-import { firstCall, snippetsOf } from "../../../src/console/data/Snippets.ts"
+import { Effect } from "effect"
+import { execFile, execFileSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { batchSnippets, firstCall, snippetsOf } from "../../../src/console/data/Snippets.ts"
+import { startService } from "../../support/Service.ts"
+import { root } from "../../support/Sources.ts"
 
 const call = {
   ...firstCall("http://127.0.0.1:1", "svc_sk_x"),
@@ -31,4 +37,95 @@ describe("snippets", () => {
       assert.include(code, "svc_sk_x")
     }
   })
+})
+
+const DOT =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+
+/** A conversation with everything in it that the playground sends. */
+const full = {
+  model: "gpt-4o-mini",
+  messages: [
+    { role: "system", content: "Be brief." },
+    {
+      role: "user",
+      content: [
+        { type: "text" as const, text: "Which weather is it where this dot is?" },
+        { type: "image_url" as const, image_url: { url: DOT } }
+      ]
+    },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "call_1", type: "function", function: { name: "get_weather", arguments: '{"city":"Oslo"}' } }]
+    },
+    { role: "tool", tool_call_id: "call_1", content: "rain" },
+    { role: "user", content: "So?" }
+  ],
+  parameters: {
+    max_tokens: 40,
+    temperature: 0.5,
+    tools: [
+      {
+        type: "function",
+        function: {
+          name: "get_weather",
+          description: "The weather of a city",
+          parameters: { type: "object", properties: { city: { type: "string" } } }
+        }
+      }
+    ],
+    routing: { strategy: "cost", data_policy: "no_training" }
+  }
+}
+
+/** A folder below the project, so that the clients' packages are found. */
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(root, ".snippets-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+const run = (program: string, args: ReadonlyArray<string>, key: string) =>
+  Effect.promise(() =>
+    promisify(execFile)(program, [...args], { cwd: root, env: { ...process.env, KEY: key } }).then(
+      ({ stderr, stdout }) => ({ stderr, stdout }),
+      (error: { readonly stderr: string; readonly stdout: string }) => error
+    )
+  )
+
+describe("snippets against the service", () => {
+  it.live("are answered in curl, OpenAI's and Anthropic's client and the typed one, with all that can be set", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(5)
+      const directory = yield* folder
+      const snippets = snippetsOf({ origin: service.origin, key: "$KEY", ...full })
+      const programs = new Map(snippets.map(({ code, name }) => [name, code]))
+      const shown = yield* run("sh", ["-c", programs.get("curl")!], inferenceKey)
+      assert.match(shown.stdout, /^data: \{.*\n\ndata: \[DONE\]/s, shown.stdout + shown.stderr)
+      for (const name of ["OpenAI", "Anthropic", "Typed client"]) {
+        const file = join(directory, `${name.replace(" ", "")}.mjs`)
+        writeFileSync(file, programs.get(name)!)
+        const { stderr, stdout } = yield* run(process.execPath, [file], inferenceKey)
+        assert.notStrictEqual(stdout.trim(), "", `${name}: ${stderr}`)
+        assert.notInclude(stderr, "Error", name)
+      }
+      const rows = yield* service.sql<{ count: bigint }>`SELECT count(*) FROM request
+        WHERE account_id = ${account.id} AND status = 'succeeded'`
+      assert.strictEqual(Number(rows[0]?.count), 4)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("upload the input of a batch and run it", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(5)
+      const directory = yield* folder
+      const [upload, runs] = batchSnippets(service.origin)
+      const sent = yield* run("sh", ["-c", `cd ${directory}\n${upload!.code}`], inferenceKey)
+      const file = JSON.parse(sent.stdout).id
+      const begun = yield* run("sh", ["-c", `FILE=${file}\n${runs!.code}`], inferenceKey)
+      assert.strictEqual(JSON.parse(begun.stdout).object, "batch", begun.stdout)
+    }).pipe(Effect.scoped)
+  )
 })

@@ -1,86 +1,125 @@
-import type { ModelDetail } from "../../../client/Contract.ts"
-import { duration } from "../../format/Figures.ts"
-import { perMillion } from "../../format/Money.ts"
+import type { RoutingPolicy } from "../../../client/Contract.ts"
+import { changed, policyOf, policyWords } from "../../data/Routing.ts"
 import { Field } from "../../parts/Fields.tsx"
-import type { Parameters } from "./Conversation.ts"
+import { Choice, RoutingFields } from "../../parts/Routing.tsx"
+import { toolsOf } from "./Messages.ts"
 import { SpendsThrough } from "./PlaygroundKey.tsx"
 
-interface OptionsProps {
-  readonly model: string
-  readonly models: ReadonlyArray<ModelDetail>
-  readonly onModel: (model: string) => void
+/** What is asked of every model. */
+export interface ChatOptions {
   readonly instructions: string
-  readonly onInstructions: (instructions: string) => void
-  readonly parameters: Parameters
-  readonly onParameters: (parameters: Parameters) => void
+  /** Only what is set is sent. */
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly routing: RoutingPolicy
+  /** JSON, as typed. */
+  readonly tools: string
 }
 
-/** What the chosen model costs, and how fast it was lately. */
-const About = ({ model }: { readonly model: ModelDetail | undefined }) => {
-  if (model === undefined) return <>Any id of the catalogue, a preset such as @brief, or svc/auto.</>
-  const { pricing, providers } = model
-  const ttft = providers[0]?.performance.medianTtftMs ?? null
-  return (
-    <>
-      {pricing.unit === "token"
-        ? `${perMillion(pricing.meteredPromptPerToken)} in, ${perMillion(pricing.meteredCompletionPerToken)} out, per million tokens. `
-        : ""}
-      {ttft === null ? "" : `First token in ${duration(ttft)} lately.`}
-    </>
-  )
+export const noOptions: ChatOptions = { instructions: "", parameters: {}, routing: {}, tools: "" }
+
+/** The fields of a request that the options set. */
+export const parametersOf = ({ parameters, routing, tools }: ChatOptions): Readonly<Record<string, unknown>> => {
+  const read = toolsOf(tools)
+  const policy = policyOf(routing)
+  return {
+    ...parameters,
+    ...("tools" in read && read.tools.length > 0 ? { tools: read.tools } : {}),
+    ...(policy === null ? {} : { routing: policy })
+  }
 }
 
 interface NumberFieldProps {
   readonly label: string
-  readonly hint: string
-  readonly value: number | undefined
+  readonly hint?: string
+  readonly value: unknown
   readonly range: readonly [number, number, number]
   readonly onChange: (value: number | undefined) => void
 }
 
-const NumberField = ({ hint, label, onChange, range: [min, max, step], value }: NumberFieldProps) => (
+export const NumberField = ({ hint, label, onChange, range: [min, max, step], value }: NumberFieldProps) => (
   <Field label={label} hint={hint}>
     {(props) => (
       <input
         {...props}
         {...{ min, max, step }}
-        className="input"
+        className="input number"
         type="number"
-        placeholder="the model's own"
-        value={value ?? ""}
-        onChange={(event) => {
-          const { valueAsNumber } = event.target
-          onChange(Number.isNaN(valueAsNumber) ? undefined : valueAsNumber)
-        }}
+        placeholder="default"
+        value={typeof value === "number" ? value : ""}
+        onChange={({ target }) => onChange(Number.isNaN(target.valueAsNumber) ? undefined : target.valueAsNumber)}
       />
     )}
   </Field>
 )
 
-/** Only what is set is sent. */
-const merged = (parameters: Parameters, change: { [K in keyof Parameters]: Parameters[K] | undefined }): Parameters =>
-  Object.fromEntries(Object.entries({ ...parameters, ...change }).filter(([, value]) => value !== undefined))
+const example = `[{
+  "name": "get_weather",
+  "description": "The weather of a city",
+  "parameters": {
+    "type": "object",
+    "properties": { "city": { "type": "string" } },
+    "required": ["city"]
+  }
+}]`
 
-export const Options = (props: OptionsProps) => {
-  const { instructions, model, models, onInstructions, onModel, onParameters, parameters } = props
-  const texts = models.filter(({ modality, servable }) => modality === "text" && servable)
-  const found = models.find(({ id }) => id === model)
+interface OptionsProps {
+  readonly options: ChatOptions
+  readonly reasons: boolean
+  readonly onOptions: (options: ChatOptions) => void
+}
+
+const Tools = ({ onOptions, options }: Omit<OptionsProps, "reasons">) => {
+  const read = toolsOf(options.tools)
+  return (
+    <details>
+      <summary>
+        Tools{" "}
+        <span className="muted">{"tools" in read ? (read.tools.length === 0 ? "none" : read.tools.length) : "?"}</span>
+      </summary>
+      <Field
+        label="Functions as JSON"
+        hint="The model calls them, and you type the result."
+        wrong={"wrong" in read ? read.wrong : undefined}
+      >
+        {(props) => (
+          <textarea
+            {...props}
+            className="input mono"
+            rows={8}
+            spellCheck={false}
+            aria-invalid={"wrong" in read}
+            placeholder={example}
+            value={options.tools}
+            onChange={(event) => onOptions({ ...options, tools: event.target.value })}
+          />
+        )}
+      </Field>
+      {options.tools === "" ? (
+        <button type="button" className="button tiny" onClick={() => onOptions({ ...options, tools: example })}>
+          Use the example
+        </button>
+      ) : null}
+    </details>
+  )
+}
+
+export const Options = ({ onOptions, options, reasons }: OptionsProps) => {
+  const { instructions, parameters, routing } = options
+  const set = (name: string, value: unknown) =>
+    onOptions({ ...options, parameters: changed(parameters, { [name]: value }) })
+  const number = (name: string, label: string, range: readonly [number, number, number], hint?: string) => (
+    <NumberField
+      label={label}
+      range={range}
+      value={parameters[name]}
+      onChange={(value) => set(name, value)}
+      {...(hint === undefined ? {} : { hint })}
+    />
+  )
   return (
     <aside className="card" aria-label="Options">
       <div className="body form">
         <SpendsThrough />
-        <Field label="Model" hint={<About model={found} />}>
-          {(field) => (
-            <select {...field} className="select" value={model} onChange={(event) => onModel(event.target.value)}>
-              {texts.some(({ id }) => id === model) ? null : <option>{model}</option>}
-              {texts.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
         <Field label="Instructions">
           {(field) => (
             <textarea
@@ -89,44 +128,39 @@ export const Options = (props: OptionsProps) => {
               rows={3}
               placeholder="How the model should answer"
               value={instructions}
-              onChange={(event) => onInstructions(event.target.value)}
+              onChange={(event) => onOptions({ ...options, instructions: event.target.value })}
             />
           )}
         </Field>
-        <NumberField
-          label="Longest answer"
-          hint="In tokens. A lower limit holds less money."
-          value={parameters.max_tokens}
-          range={[1, found?.maxOutputTokens || 1_000_000, 1]}
-          onChange={(value) => onParameters(merged(parameters, { max_tokens: value }))}
-        />
-        <NumberField
-          label="Temperature"
-          hint="0 to 2. Lower answers vary less."
-          value={parameters.temperature}
-          range={[0, 2, 0.1]}
-          onChange={(value) => onParameters(merged(parameters, { temperature: value }))}
-        />
-        {found?.capabilities.includes("reasoning") === true ? (
-          <Field label="Reasoning effort">
-            {(field) => (
-              <select
-                {...field}
-                className="select"
-                value={parameters.reasoning_effort ?? ""}
-                onChange={(event) => {
-                  const value = event.target.value
-                  onParameters(merged(parameters, { reasoning_effort: value === "" ? undefined : (value as "low") }))
-                }}
-              >
-                <option value="">the model's own</option>
-                {["low", "medium", "high"].map((effort) => (
-                  <option key={effort}>{effort}</option>
-                ))}
-              </select>
-            )}
-          </Field>
+        <div className="grid pair">
+          {number("max_tokens", "Longest answer", [1, 1_000_000, 1], "In tokens; it also limits the hold.")}
+          {number("temperature", "Temperature", [0, 2, 0.1], "0 to 2.")}
+          {number("top_p", "Top p", [0, 1, 0.05], "0 to 1.")}
+          {number("seed", "Seed", [0, 2_147_483_647, 1], "For answers that repeat.")}
+        </div>
+        {reasons ? (
+          <Choice
+            label="Reasoning effort"
+            absent="default"
+            options={["low", "medium", "high"].map((value) => ({ value, name: value }))}
+            value={parameters["reasoning_effort"] as string | undefined}
+            onChange={(value) => set("reasoning_effort", value)}
+          />
         ) : null}
+        <Choice
+          label="Answer as"
+          absent="text"
+          options={[{ value: "json_object", name: "JSON" }]}
+          value={parameters["response_format"] === undefined ? undefined : "json_object"}
+          onChange={(type) => set("response_format", type === undefined ? undefined : { type })}
+        />
+        <Tools options={options} onOptions={onOptions} />
+        <details>
+          <summary>
+            Routing <span className="muted">{policyWords(policyOf(routing)) ?? "the default"}</span>
+          </summary>
+          <RoutingFields policy={routing} onChange={(routing) => onOptions({ ...options, routing })} />
+        </details>
       </div>
     </aside>
   )

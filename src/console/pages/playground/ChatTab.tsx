@@ -1,0 +1,138 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import type { ModelDetail } from "../../../client/Contract.ts"
+import { useHeldKey } from "../../data/Held.ts"
+import { balanceQuery, presetsQuery } from "../../data/Queries.ts"
+import { Icon } from "../../parts/Icons.tsx"
+import { Column } from "./Column.tsx"
+import { Compose } from "./Compose.tsx"
+import { Estimate } from "./Estimate.tsx"
+import { messagesOf, type Turn } from "./Messages.ts"
+import { noOptions, Options, parametersOf } from "./Options.tsx"
+import { PlaygroundKey } from "./PlaygroundKey.tsx"
+import { RequestCode } from "./RequestCode.tsx"
+import { makeTalk, useTalk } from "./Talk.ts"
+
+const MOST_COLUMNS = 3
+
+interface ChatTabProps {
+  readonly models: ReadonlyArray<ModelDetail>
+  /** The models that answer, side by side. */
+  readonly chosen: ReadonlyArray<string>
+  readonly onChosen: (models: ReadonlyArray<string>) => void
+  readonly showsCode: boolean
+  readonly onCode: () => void
+}
+
+/** As many conversations as there can be columns. A column that goes leaves its conversation to none. */
+const useTalks = () => {
+  const client = useQueryClient()
+  const make = () => makeTalk(() => void client.invalidateQueries(balanceQuery))
+  const [talks, setTalks] = useState(() => [make(), make(), make()] as const)
+  const [one, two, three] = talks
+  const states = [useTalk(one), useTalk(two), useTalk(three)]
+  const remove = (at: number) => {
+    talks[at]!.clear()
+    const rest = talks.filter((_, index) => index !== at)
+    setTalks([rest[0]!, rest[1]!, make()])
+  }
+  return { talks, states, remove }
+}
+
+interface ActionsProps {
+  readonly compares: boolean
+  readonly clears: boolean
+  readonly onCompare: () => void
+  readonly onClear: () => void
+}
+
+const Actions = ({ clears, compares, onClear, onCompare }: ActionsProps) => (
+  <div className="actions">
+    <button type="button" className="button" disabled={!compares} onClick={onCompare}>
+      <Icon name="plus" />
+      Compare with another model
+    </button>
+    <button type="button" className="button" disabled={!clears} onClick={onClear}>
+      Clear
+    </button>
+  </div>
+)
+
+/** Chat with up to three models at once, each with the same messages. */
+export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTabProps) => {
+  const held = useHeldKey()
+  const presets = useQuery(presetsQuery).data?.map(({ name, slug }) => ({ id: `@${slug}`, name })) ?? []
+  const [options, setOptions] = useState(noOptions)
+  const [text, setText] = useState("")
+  const { remove, states, talks } = useTalks()
+  const texts = models.filter(({ modality, servable }) => modality === "text" && servable)
+  const own = states.slice(0, chosen.length)
+  const parameters = parametersOf(options)
+  const { instructions } = options
+  const send = (at: number, turns: ReadonlyArray<Turn>) => {
+    if (held === undefined) return
+    void talks[at]!.send({ key: held.secret, model: chosen[at]!, instructions, parameters }, turns)
+  }
+  const draft = (turns: ReadonlyArray<Turn>) => messagesOf(instructions, [...turns, { role: "user", content: text }])
+  const bodies =
+    text.trim() === "" ? [] : chosen.map((model, at) => ({ model, messages: draft(own[at]!.turns), ...parameters }))
+  const drop = (at: number) => {
+    remove(at)
+    onChosen(chosen.filter((_, index) => index !== at))
+  }
+  const able = models.filter(({ capabilities }) => capabilities.includes("reasoning"))
+  const reasons = able.some(({ id }) => chosen.includes(id))
+  const [first] = own
+  const sent = first!.turns.slice(0, first!.turns.findLastIndex(({ role }) => role !== "assistant") + 1)
+  return (
+    <div className="grid side">
+      <section className="card chat" aria-label="Conversation">
+        <div className={`columns of-${chosen.length}`}>
+          {chosen.map((model, at) => (
+            <Column
+              key={at}
+              talk={talks[at]!}
+              model={model}
+              models={texts}
+              presets={presets}
+              onModel={(next) => onChosen(chosen.with(at, next))}
+              onResults={(results) => send(at, results)}
+              onRemove={chosen.length === 1 ? undefined : () => drop(at)}
+              begin={held === undefined && at === 0 ? <PlaygroundKey /> : null}
+            />
+          ))}
+        </div>
+        <Compose
+          ready={held !== undefined}
+          running={own.some((state) => state.running)}
+          estimate={
+            <Estimate
+              apiKey={held?.secret}
+              bodies={bodies}
+              otherwise={held === undefined ? "First choose a key above" : "Enter sends, Shift and Enter begin a line"}
+            />
+          }
+          text={text}
+          onText={setText}
+          onSend={(turn) => chosen.forEach((_, at) => send(at, [turn]))}
+          onStop={() => own.forEach((_, at) => talks[at]!.stop())}
+        />
+      </section>
+      <div className="grid">
+        <Actions
+          compares={chosen.length < MOST_COLUMNS}
+          clears={own.some(({ turns }) => turns.length > 0)}
+          onCompare={() => onChosen([...chosen, chosen.at(-1)!])}
+          onClear={() => talks.forEach((talk) => talk.clear())}
+        />
+        <Options options={options} reasons={reasons} onOptions={setOptions} />
+      </div>
+      {showsCode ? (
+        <RequestCode
+          call={{ model: chosen[0]!, messages: messagesOf(instructions, sent), parameters }}
+          onClose={onCode}
+        />
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,70 @@
+import { type ReactNode, useEffect, useRef } from "react"
+import type { ModelDetail } from "../../../client/Contract.ts"
+import { Icon } from "../../parts/Icons.tsx"
+import { Empty } from "../../parts/States.tsx"
+import { openCalls, type Turn } from "./Messages.ts"
+import { liveWords, ModelPicker, priceWords } from "./ModelPicker.tsx"
+import { type Talk, useTalk } from "./Talk.ts"
+import { ToolResult, TurnView } from "./TurnView.tsx"
+
+interface ColumnProps {
+  readonly talk: Talk
+  readonly model: string
+  readonly models: ReadonlyArray<ModelDetail>
+  readonly presets: ReadonlyArray<{ readonly id: string; readonly name: string }>
+  readonly onModel: (model: string) => void
+  readonly onRemove: (() => void) | undefined
+  readonly onResults: (results: ReadonlyArray<Turn>) => void
+  /** What stands where the talk begins. */
+  readonly begin: ReactNode
+}
+
+/** A conversation with one model. */
+export const Column = (props: ColumnProps) => {
+  const { begin, model, models, onModel, onRemove, onResults, presets, talk } = props
+  const { running, turns } = useTalk(talk)
+  const end = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // Some browsers return a promise, which is no clean-up.
+    if (turns.length > 0) void end.current?.scrollIntoView({ block: "nearest" })
+  }, [turns])
+  const found = models.find(({ id }) => id === model)
+  const open = running ? [] : openCalls(turns)
+  const hand = (callId: string, content: string) => {
+    const turn: Turn = { role: "tool", callId, content }
+    if (open.length > 1) talk.add(turn)
+    else onResults([turn])
+  }
+  return (
+    <section className="column" aria-label={`Conversation with ${found?.name ?? model}`}>
+      <header>
+        <ModelPicker label="Model" model={model} models={models} others={presets} onModel={onModel} />
+        {onRemove === undefined ? null : (
+          <button type="button" className="button plain square" aria-label={`Remove ${model}`} onClick={onRemove}>
+            <Icon name="close" />
+          </button>
+        )}
+        <span className="small muted about">
+          {found === undefined
+            ? "A preset, or an id that the catalogue does not list."
+            : [priceWords(found), liveWords(found)].filter((words) => words !== undefined).join(" · ")}
+        </span>
+      </header>
+      <div className="talk" aria-live="polite" aria-busy={running}>
+        {begin}
+        {turns.length > 0 || begin !== null ? null : (
+          <Empty title="Talk to any model.">
+            <p>Each answer shows its cost and links to its receipt, as your programs' requests do.</p>
+          </Empty>
+        )}
+        {turns.map((turn, at) => (
+          <TurnView key={at} turn={turn} />
+        ))}
+        {open.map((call) => (
+          <ToolResult key={call.id} call={call} onResult={(result) => hand(call.id, result)} />
+        ))}
+        <div ref={end} />
+      </div>
+    </section>
+  )
+}

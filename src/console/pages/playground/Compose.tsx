@@ -1,0 +1,127 @@
+import {
+  type ClipboardEvent,
+  type DragEvent,
+  type FormEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  useState
+} from "react"
+import { Icon } from "../../parts/Icons.tsx"
+import { toast } from "../../parts/Toasts.tsx"
+import type { Turn } from "./Messages.ts"
+
+const MOST_IMAGES = 4
+/** What a request may carry, less the third that base64 adds. */
+const MOST_BYTES = 12 * 1_048_576
+
+const dataUrlOf = (file: File): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.addEventListener("load", () => resolve(reader.result as string))
+    reader.addEventListener("error", () => reject(reader.error ?? new Error("unreadable")))
+    reader.readAsDataURL(file)
+  })
+
+const useImages = () => {
+  const [images, setImages] = useState<ReadonlyArray<string>>([])
+  const add = async (files: Iterable<File>) => {
+    for (const file of files) {
+      if (!/^image\/(png|jpeg|gif|webp)$/.test(file.type)) toast(`${file.name} must be a PNG, JPEG, GIF or WebP image.`)
+      else if (file.size > MOST_BYTES) toast(`${file.name} must have at most 12 MiB.`)
+      else {
+        const url = await dataUrlOf(file)
+        setImages((before) => (before.length < MOST_IMAGES ? [...before, url] : before))
+      }
+    }
+  }
+  return { images, add, remove: (at: number) => setImages(images.filter((_, index) => index !== at)), set: setImages }
+}
+
+interface ComposeProps {
+  readonly ready: boolean
+  readonly running: boolean
+  /** What the draft would cost, or why it cannot be sent. */
+  readonly estimate: ReactNode
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly onSend: (turn: Turn) => void
+  readonly onStop: () => void
+}
+
+/** A message with its pictures: dropped, pasted or picked. */
+export const Compose = ({ estimate, onSend, onStop, onText, ready, running, text }: ComposeProps) => {
+  const { add, images, remove, set } = useImages()
+  const can = ready && !running && (text.trim() !== "" || images.length > 0)
+  const send = (event: FormEvent | KeyboardEvent) => {
+    event.preventDefault()
+    if (!can) return
+    onSend({ role: "user", content: text, ...(images.length === 0 ? {} : { images }) })
+    onText("")
+    set([])
+  }
+  const paste = (event: ClipboardEvent) => {
+    if (event.clipboardData.files.length === 0) return
+    event.preventDefault()
+    void add(event.clipboardData.files)
+  }
+  const drop = (event: DragEvent) => {
+    if (event.dataTransfer.files.length === 0) return
+    event.preventDefault()
+    void add(event.dataTransfer.files)
+  }
+  return (
+    <form className="compose" onSubmit={send} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
+      {images.length === 0 ? null : (
+        <div className="thumbs">
+          {images.map((image, at) => (
+            <button key={image} type="button" aria-label={`Remove picture ${at + 1}`} onClick={() => remove(at)}>
+              <img src={image} alt="" />
+              <Icon name="close" />
+            </button>
+          ))}
+        </div>
+      )}
+      <textarea
+        className="input"
+        data-search=""
+        aria-label="Message"
+        placeholder="Ask something, or drop a picture"
+        rows={3}
+        value={text}
+        onPaste={paste}
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) send(event)
+        }}
+      />
+      <div className="send">
+        <span className="small muted">{estimate}</span>
+        <label className="button plain square" title="Add pictures">
+          <Icon name="picture" />
+          <span className="unseen">Add pictures</span>
+          <input
+            className="unseen"
+            type="file"
+            multiple
+            accept="image/png,image/jpeg,image/gif,image/webp"
+            onChange={({ target }) => {
+              void add(target.files ?? [])
+              target.value = ""
+            }}
+          />
+        </label>
+        {running ? (
+          <button type="button" className="button" onClick={onStop}>
+            <Icon name="stop" />
+            Stop
+          </button>
+        ) : (
+          <button type="submit" className="button primary" disabled={!can}>
+            <Icon name="send" />
+            Send
+          </button>
+        )}
+      </div>
+    </form>
+  )
+}

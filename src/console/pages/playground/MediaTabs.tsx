@@ -1,0 +1,168 @@
+import { useState } from "react"
+import type { ModelDetail, SpeechRequest } from "../../../client/Contract.ts"
+import { fileUrl } from "../../data/Addresses.ts"
+import { clientWithKey } from "../../data/Client.ts"
+import { Field } from "../../parts/Fields.tsx"
+import { Choice } from "../../parts/Routing.tsx"
+import { Making, MadeCard, makeGallery, useGallery } from "./Making.tsx"
+import { ModelPicker } from "./ModelPicker.tsx"
+import { NumberField } from "./Options.tsx"
+
+export interface MediaTabProps {
+  readonly models: ReadonlyArray<ModelDetail>
+  readonly model: string
+  readonly onModel: (model: string) => void
+}
+
+interface PromptProps {
+  readonly label: string
+  readonly placeholder: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+export const Prompt = ({ label, onChange, placeholder, value }: PromptProps) => (
+  <Field label={label}>
+    {(props) => (
+      <textarea
+        {...props}
+        className="input"
+        data-search=""
+        rows={4}
+        required
+        placeholder={placeholder}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    )}
+  </Field>
+)
+
+export const Model = ({ model, models, onModel }: MediaTabProps) => (
+  <div className="field">
+    <span className="label">Model</span>
+    <ModelPicker label="Model" model={model} models={models} onModel={onModel} />
+  </div>
+)
+
+const pictures = makeGallery()
+const sizes = ["1024x1024", "1536x1024", "1024x1536"]
+
+export const ImageTab = ({ model, models, onModel }: MediaTabProps) => {
+  const [prompt, setPrompt] = useState("")
+  const [size, setSize] = useState<string>()
+  const [n, setN] = useState<number>()
+  const made = useGallery(pictures)
+  const make = (key: string) =>
+    void pictures.run({ model, prompt }, async () => {
+      const body = { model, prompt, ...(size === undefined ? {} : { size }), ...(n === undefined ? {} : { n }) }
+      const answer = await clientWithKey(key).call("images.generations", { body })
+      const urls = answer.data.flatMap(({ url }) => (url === undefined ? [] : [fileUrl(url)]))
+      return { urls, costUsd: answer.cost_usd, requestId: answer.request_id }
+    })
+  return (
+    <Making
+      label="pictures"
+      action="Make pictures"
+      ready={prompt.trim() !== ""}
+      estimate={prompt.trim() === "" ? undefined : { model, n: n ?? 1 }}
+      onMake={make}
+      empty={
+        made.length > 0
+          ? undefined
+          : { title: "Pictures appear here.", about: "The gateway keeps each for 30 days, at an address of its own." }
+      }
+      gallery={made.map((one) => (
+        <MadeCard
+          key={one.id}
+          of={one}
+          shape="picture"
+          show={(url) => (
+            <a href={url} target="_blank" rel="noopener">
+              <img src={url} alt={one.prompt} />
+            </a>
+          )}
+        />
+      ))}
+      fields={
+        <>
+          <Model model={model} models={models} onModel={onModel} />
+          <Prompt label="Prompt" placeholder="A lighthouse in fog, at dawn" value={prompt} onChange={setPrompt} />
+          <div className="grid pair">
+            <Choice
+              label="Size"
+              absent="the model's own"
+              options={sizes.map((value) => ({ value, name: value.replace("x", " × ") }))}
+              value={size}
+              onChange={setSize}
+            />
+            <NumberField label="Pictures" range={[1, 10, 1]} value={n} onChange={setN} />
+          </div>
+        </>
+      }
+    />
+  )
+}
+
+const sounds = makeGallery()
+const voices = ["alloy", "ash", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer"] as const
+
+export const SpeechTab = ({ model, models, onModel }: MediaTabProps) => {
+  const [input, setInput] = useState("")
+  const [voice, setVoice] = useState<string>("alloy")
+  const [speed, setSpeed] = useState<number>()
+  const made = useGallery(sounds)
+  const make = (key: string) =>
+    void sounds.run({ model, prompt: input }, async () => {
+      const seen: { requestId?: string; costUsd?: number } = {}
+      const client = clientWithKey(key, ({ headers }) => {
+        const [cost, id] = [headers.get("x-cost-usd"), headers.get("x-request-id")]
+        if (id !== null) seen.requestId = id
+        if (cost !== null) seen.costUsd = Number(cost)
+      })
+      const body = { model, input, voice, ...(speed === undefined ? {} : { speed }) } as SpeechRequest
+      const audio = (await client.call("audio.speech", { body })) as unknown as Blob
+      return { urls: [URL.createObjectURL(audio)], ...seen }
+    })
+  return (
+    <Making
+      label="speech"
+      action="Speak"
+      ready={input.trim() !== ""}
+      estimate={input.trim() === "" ? undefined : { model, characters: Math.min([...input].length, 4_096) }}
+      onMake={make}
+      empty={made.length > 0 ? undefined : { title: "Speech appears here.", about: "It stays in this page only." }}
+      gallery={made.map((one) => (
+        <MadeCard
+          key={one.id}
+          of={one}
+          shape="sound"
+          show={(url) => (
+            <div className="body">
+              <audio controls src={url} aria-label={one.prompt} />
+              <a className="small" href={url} download="speech.mp3">
+                Download
+              </a>
+            </div>
+          )}
+        />
+      ))}
+      fields={
+        <>
+          <Model model={model} models={models} onModel={onModel} />
+          <Prompt label="Text" placeholder="What it should say" value={input} onChange={setInput} />
+          <div className="grid pair">
+            <Choice
+              label="Voice"
+              absent="alloy"
+              options={voices.slice(1).map((value) => ({ value, name: value }))}
+              value={voice === "alloy" ? undefined : voice}
+              onChange={(value) => setVoice(value ?? "alloy")}
+            />
+            <NumberField label="Speed" range={[0.25, 4, 0.25]} value={speed} onChange={setSpeed} />
+          </div>
+        </>
+      }
+    />
+  )
+}

@@ -1,0 +1,70 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { clientWithKey } from "../../data/Client.ts"
+import { videosQuery } from "../../data/Jobs.ts"
+import { Choice } from "../../parts/Routing.tsx"
+import { Failed } from "../../parts/States.tsx"
+import { VideoCard } from "../videos/VideoCard.tsx"
+import { Making } from "./Making.tsx"
+import { type MediaTabProps, Model, Prompt } from "./MediaTabs.tsx"
+
+const SHOWN = 12
+const seconds = [4, 5, 6, 8, 10, 12, 15]
+
+/** Videos are jobs: the gallery has those of the account, and each shows its progress. */
+export const VideoTab = ({ model, models, onModel }: MediaTabProps) => {
+  const client = useQueryClient()
+  const videos = useQuery(videosQuery(SHOWN))
+  const [prompt, setPrompt] = useState("")
+  const [length, setLength] = useState(8)
+  const [tall, setTall] = useState(false)
+  const submit = useMutation({
+    mutationFn: (key: string) =>
+      clientWithKey(key).call("videos.create", {
+        body: { model, prompt, duration: length, aspect_ratio: tall ? "9:16" : "16:9" }
+      }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["videos"] })
+  })
+  return (
+    <Making
+      label="videos"
+      action={submit.isPending ? "Submitting…" : "Make video"}
+      ready={prompt.trim() !== "" && !submit.isPending}
+      estimate={prompt.trim() === "" ? undefined : { model, duration: length }}
+      onMake={(key) => submit.mutate(key)}
+      empty={
+        videos.data === undefined || videos.data.length > 0
+          ? undefined
+          : { title: "Videos appear here.", about: "A video takes a minute or more. You may leave: the job goes on." }
+      }
+      gallery={videos.data?.map((one) => (
+        <VideoCard key={one.id} of={one} />
+      ))}
+      fields={
+        <>
+          {submit.isError ? <Failed error={submit.error} /> : null}
+          <Model model={model} models={models} onModel={onModel} />
+          <Prompt label="Prompt" placeholder="A kite over the sea" value={prompt} onChange={setPrompt} />
+          <div className="grid pair">
+            <Choice
+              label="Length"
+              absent="8 seconds"
+              options={seconds
+                .filter((one) => one !== 8)
+                .map((one) => ({ value: String(one), name: `${one} seconds` }))}
+              value={length === 8 ? undefined : String(length)}
+              onChange={(value) => setLength(Number(value ?? 8))}
+            />
+            <Choice
+              label="Shape"
+              absent="wide, 16:9"
+              options={[{ value: "tall", name: "tall, 9:16" }]}
+              value={tall ? "tall" : undefined}
+              onChange={(value) => setTall(value === "tall")}
+            />
+          </div>
+        </>
+      }
+    />
+  )
+}

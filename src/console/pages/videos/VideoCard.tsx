@@ -1,0 +1,76 @@
+import { Link } from "@tanstack/react-router"
+import type { VideoJob } from "../../../client/Contract.ts"
+import { fileUrl } from "../../data/Addresses.ts"
+import { isVideoRunning } from "../../data/Jobs.ts"
+import { duration } from "../../format/Figures.ts"
+import { Id } from "../../parts/Copy.tsx"
+import { Ago, Money, Status } from "../../parts/Figures.tsx"
+import { Progress } from "../../parts/Progress.tsx"
+
+const shapeOf = ({ aspect_ratio: ratio }: VideoJob): string => (ratio === "9:16" ? "film tall" : "film")
+
+const Film = ({ of }: { readonly of: VideoJob }) => {
+  if (of.video_url !== undefined) {
+    return (
+      <div className={shapeOf(of)}>
+        <video controls preload="metadata" src={fileUrl(of.video_url)} aria-label={of.prompt} />
+      </div>
+    )
+  }
+  return (
+    <div className={shapeOf(of)}>
+      <div className="waiting">
+        {isVideoRunning(of) ? (
+          <>
+            <span className="number">
+              {of.status === "queued" ? "Waiting for the provider" : `${of.progress ?? 0}% done`}
+            </span>
+            <Progress label={`Progress of ${of.prompt}`} part={(of.progress ?? 0) / 100} />
+          </>
+        ) : (
+          <span>{of.error?.message ?? "There is no clip."}</span>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** A video: its clip or how far it is, its cost, and its way to the receipt. */
+export const VideoCard = ({ of }: { readonly of: VideoJob }) => (
+  <article className="card made" aria-label={of.prompt}>
+    <Film of={of} />
+    <div className="body">
+      <p className="lines-2" title={of.prompt}>
+        {of.prompt}
+      </p>
+      <span className="actions">
+        <Status of={of.status} />
+        <span className="small muted">
+          <Ago at={of.created_at} />
+        </span>
+      </span>
+      <span className="after small muted">
+        <span className="clip" title={of.model}>
+          {of.model}
+        </span>
+        <span className="number">{of.duration} s clip</span>
+        {of.completed_at === null ? null : (
+          <span className="number">took {duration((of.completed_at - of.created_at) * 1_000)}</span>
+        )}
+        <Money usd={of.cost_usd} />
+        {of.refunded ? <span>refunded</span> : null}
+      </span>
+      <span className="actions small">
+        <Link to="/requests/$id" params={{ id: of.request_id }}>
+          Receipt
+        </Link>
+        {of.video_url === undefined ? null : (
+          <a href={fileUrl(of.video_url)} download={`${of.id}.mp4`}>
+            Download
+          </a>
+        )}
+        <Id value={of.id} />
+      </span>
+    </div>
+  </article>
+)

@@ -1,0 +1,91 @@
+/** Finds one of many things by words, with the keyboard alone. */
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react"
+
+export interface Found {
+  readonly id: string
+  readonly shown: ReactNode
+  /** Beside it, at the right. */
+  readonly kind: ReactNode
+  readonly choose: () => void
+}
+
+interface FinderProps {
+  readonly label: string
+  readonly none: string
+  readonly find: (words: string) => ReadonlyArray<Found>
+  readonly onClose: () => void
+}
+
+export const Finder = ({ find, label, none, onClose }: FinderProps) => {
+  const ref = useRef<HTMLDialogElement>(null)
+  const list = useRef<HTMLUListElement>(null)
+  const [words, setWords] = useState("")
+  const [chosen, setChosen] = useState(0)
+  const found = find(words)
+  useEffect(() => {
+    ref.current?.showModal()
+  }, [])
+  useEffect(() => {
+    list.current?.children[chosen]?.scrollIntoView({ block: "nearest" })
+  }, [chosen])
+  const run = (one: Found | undefined) => {
+    if (one === undefined) return
+    onClose()
+    one.choose()
+  }
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Enter") {
+      event.preventDefault()
+      run(found[chosen])
+    }
+    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
+    if (by === 0 || found.length === 0) return
+    event.preventDefault()
+    setChosen((chosen + by + found.length) % found.length)
+  }
+  return (
+    <dialog
+      ref={ref}
+      className="dialog palette"
+      aria-label={label}
+      onCancel={onClose}
+      onClick={(event) => event.target === ref.current && onClose()}
+    >
+      <input
+        className="input"
+        role="combobox"
+        aria-label={label}
+        aria-expanded="true"
+        aria-controls="found"
+        aria-activedescendant={found.length === 0 ? undefined : `found-${chosen}`}
+        placeholder={label}
+        value={words}
+        onKeyDown={press}
+        onChange={(event) => {
+          setWords(event.target.value)
+          setChosen(0)
+        }}
+      />
+      <ul id="found" role="listbox" aria-label="Found" ref={list}>
+        {found.map((one, at) => (
+          <li
+            key={one.id}
+            id={`found-${at}`}
+            role="option"
+            aria-selected={at === chosen}
+            onPointerMove={() => setChosen(at)}
+            onClick={() => run(one)}
+          >
+            {one.shown}
+            <span className="kind">{one.kind}</span>
+          </li>
+        ))}
+        {found.length === 0 ? (
+          <li role="option" aria-selected="false">
+            {none}
+          </li>
+        ) : null}
+      </ul>
+    </dialog>
+  )
+}

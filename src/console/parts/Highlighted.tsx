@@ -1,0 +1,34 @@
+import { useEffect, useState } from "react"
+import { highlight, type Piece } from "../data/Highlight.ts"
+
+/** Code with colours, which come when they are loaded. */
+export const Highlighted = ({ code, language }: { readonly code: string; readonly language: string | undefined }) => {
+  const [pieces, setPieces] = useState<{ readonly of: string; readonly pieces: ReadonlyArray<Piece> }>()
+  useEffect(() => {
+    if (language === undefined || language === "") return
+    let gone = false
+    highlight(code, language).then(
+      (pieces) => !gone && pieces !== undefined && setPieces({ of: code, pieces }),
+      // Without the colours the code is there all the same.
+      () => undefined
+    )
+    return () => {
+      gone = true
+    }
+  }, [code, language])
+  if (pieces === undefined || !code.startsWith(pieces.of)) return <>{code}</>
+  return (
+    <>
+      {pieces.pieces.map(({ kind, text }, at) =>
+        kind === undefined ? (
+          text
+        ) : (
+          <span key={at} className={kind}>
+            {text}
+          </span>
+        )
+      )}
+      {code.slice(pieces.of.length)}
+    </>
+  )
+}

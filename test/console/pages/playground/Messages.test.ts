@@ -1,0 +1,69 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  messagesOf,
+  openCalls,
+  toolsOf,
+  type Turn,
+  withDelta
+} from "../../../../src/console/pages/playground/Messages.ts"
+
+const call = { id: "call_1", name: "get_weather", arguments: '{"city":"Oslo"}' }
+const answer: Turn = { role: "assistant", content: "", calls: [call] }
+
+describe("the messages of a conversation", () => {
+  it("are instructions, texts, pictures, calls and their results, without what failed before its first word", () =>
+    assert.deepStrictEqual(
+      messagesOf("Be brief.", [
+        { role: "user", content: "What is this?", images: ["data:image/png;base64,AA"] },
+        { role: "assistant", content: "", error: "Stopped." },
+        answer,
+        { role: "tool", callId: "call_1", content: "rain" },
+        { role: "assistant", content: "Rain." }
+      ]),
+      [
+        { role: "system", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "What is this?" },
+            { type: "image_url", image_url: { url: "data:image/png;base64,AA" } }
+          ]
+        },
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [
+            { id: "call_1", type: "function", function: { name: "get_weather", arguments: '{"city":"Oslo"}' } }
+          ]
+        },
+        { role: "tool", tool_call_id: "call_1", content: "rain" },
+        { role: "assistant", content: "Rain." }
+      ]
+    ))
+
+  it("have calls without a result until each has one", () => {
+    assert.deepStrictEqual(openCalls([answer]), [call])
+    assert.deepStrictEqual(openCalls([answer, { role: "tool", callId: "call_1", content: "" }]), [])
+    assert.deepStrictEqual(openCalls([]), [])
+  })
+
+  it("join the pieces of streamed calls by their index", () => {
+    const first = withDelta([], [{ index: 0, id: "call_1", function: { name: "get_weather", arguments: '{"ci' } }])
+    assert.deepStrictEqual(withDelta(first, [{ index: 0, function: { arguments: 'ty":"Oslo"}' } }]), [call])
+  })
+})
+
+describe("tools as JSON", () => {
+  it("are functions, whole or as the function alone", () => {
+    const tool = { type: "function", function: { name: "a" } }
+    assert.deepStrictEqual(toolsOf('[{"name": "a"}]'), { tools: [tool] })
+    assert.deepStrictEqual(toolsOf(JSON.stringify([tool])), { tools: [tool] })
+    assert.deepStrictEqual(toolsOf(" "), { tools: [] })
+  })
+
+  it("say what is wrong", () => {
+    assert.match((toolsOf("[{") as { wrong: string }).wrong, /^The tools must be JSON: /)
+    assert.deepStrictEqual(toolsOf('[{"description": "x"}]'), { wrong: "Each tool must have a `name`." })
+    assert.match((toolsOf("[1]") as { wrong: string }).wrong, /each tool must be an object/)
+  })
+})
