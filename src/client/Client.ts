@@ -124,7 +124,8 @@ const request = async (connection: Connection, id: OperationId, input: AnyInput,
 
 const answerOf = async (response: Response): Promise<unknown> => {
   const type = response.headers.get("content-type") ?? ""
-  return type.startsWith("application/json") ? response.json() : response.blob()
+  // Lines of JSON (`application/jsonl`) are not one value.
+  return /^application\/json\s*(;|$)/.test(type) ? response.json() : response.blob()
 }
 
 async function* streamOf(connection: Connection, id: OperationId, input: AnyInput): AsyncGenerator<unknown> {

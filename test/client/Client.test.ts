@@ -40,6 +40,21 @@ const inputOf = (id: OperationId, { body, form, path }: Call) => {
 }
 
 describe("the typed client", () => {
+  it.live("returns the lines of a file as they are, one or several", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { client } = yield* caller(service)
+      for (const text of ['{"custom_id": "a"}', '{"custom_id": "a"}\n{"custom_id": "b"}\n']) {
+        const form = new FormData()
+        form.append("purpose", "batch")
+        form.append("file", new Blob([text]), "input.jsonl")
+        const { id } = yield* Effect.promise(() => client.call("files.create", { body: form as never }))
+        const content = yield* Effect.promise(() => client.call("files.content", { path: { file_id: id } }))
+        assert.strictEqual(yield* Effect.promise(() => content.text()), text)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("reaches every operation of the contract", () =>
     Effect.gen(function* () {
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())

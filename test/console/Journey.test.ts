@@ -8,8 +8,9 @@ import { join } from "node:path"
 import type axe from "axe-core"
 import type { BrowserContextOptions } from "playwright-core"
 import { announceSkip, browser, buildConsole, complaintsOf, missingBrowser, type Page } from "../support/Browser.ts"
+import { bearer, send } from "../support/Calls.ts"
 import { postbox } from "../support/Postbox.ts"
-import { post, startService } from "../support/Service.ts"
+import { json, post, startService } from "../support/Service.ts"
 import { root } from "../support/Sources.ts"
 import { twilio } from "../support/Twilio.ts"
 
@@ -22,9 +23,41 @@ const PHONE = "+4915112345678"
 const chat = { model: "gpt-4o-mini", max_tokens: 20, messages: [{ role: "user", content: "Hello!" }] }
 
 const pages = [
-  ...["/overview", "/requests", "/playground", "/models", "/models/gpt-4o-mini", "/presets", "/keys", "/projects"],
-  ...["/webhooks", "/billing", "/audit", "/settings"]
+  ...[
+    "/overview",
+    "/requests",
+    "/playground",
+    "/playground?tab=image",
+    "/playground?tab=speech",
+    "/playground?tab=video"
+  ],
+  ...[
+    "/playground?model=gpt-4o-mini&beside=gpt-4o",
+    "/models",
+    "/models/gpt-4o-mini",
+    "/presets",
+    "/keys",
+    "/projects"
+  ],
+  ...["/webhooks", "/batches", "/batches/files", "/videos", "/billing", "/audit", "/settings"]
 ]
+
+/** Pages that begin with one list. */
+const lists = [
+  "/keys",
+  "/projects",
+  "/presets",
+  "/webhooks",
+  "/batches",
+  "/batches/files",
+  "/videos",
+  "/audit",
+  "/models"
+]
+
+const REQUEST_ID = `req_${"0".repeat(26)}`
+
+const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
@@ -80,7 +113,7 @@ const signedIn = Effect.fnUntraced(function* (options: BrowserContextOptions = {
     (context) => Effect.promise(() => context.close())
   )
   yield* Effect.promise(() => context.addCookies([{ name, value, url: service.api }]))
-  return { account, context, requestId: answered.headers.get("x-request-id") ?? "" }
+  return { account, context, inferenceKey, requestId: answered.headers.get("x-request-id") ?? "" }
 })
 
 const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
@@ -237,6 +270,139 @@ withBrowser("the console", (it) => {
       })
     })
   )
+
+  it.effect("compares models in the playground, runs a tool by hand, and makes pictures, speech and a video", () =>
+    Effect.gen(function* () {
+      const { service } = yield* Stage
+      const { origin } = service
+      const { account, context } = yield* signedIn()
+      const complaints = yield* Effect.promise(async () => {
+        const page = await context.newPage()
+        page.setDefaultTimeout(WAIT_MS)
+        const complaints = complaintsOf(page, origin)
+        await page.goto(`${origin}/playground`)
+        await page.getByRole("button", { name: "Create a key for a day" }).click()
+        await page.getByText("Spends through Playground").waitFor()
+        await page.getByRole("button", { name: "Compare with another model" }).click()
+        await page
+          .getByRole("button", { name: /^Model: / })
+          .last()
+          .click()
+        await page.keyboard.type("claude")
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        await page.getByLabel("Message").fill("Hello!")
+        await page.getByText(/^Likely \$/).waitFor()
+        await page.keyboard.press("Enter")
+        await page.getByRole("link", { name: "Receipt" }).nth(1).waitFor()
+        await page.getByRole("button", { name: /^Remove claude/ }).click()
+
+        await page.getByRole("button", { name: "Clear" }).click()
+        await page.locator("summary", { hasText: "Tools" }).click()
+        await page.getByRole("button", { name: "Use the example" }).click()
+        const dot = Buffer.from(DOT, "base64")
+        await page.getByLabel("Add pictures").setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: dot })
+        await page.getByLabel("Message").fill("Which weather is it?")
+        await page.keyboard.press("Enter")
+        await page.getByLabel("Result of get_weather").fill("rain")
+        await page.getByRole("button", { name: "Hand in the result" }).click()
+        await page.getByText("The tool answered: rain").waitFor()
+
+        await page.getByRole("button", { name: "Image", exact: true }).click()
+        await page.getByLabel("Prompt").fill("A lighthouse")
+        await page.getByRole("button", { name: "Make pictures" }).click()
+        const picture = page.getByRole("img", { name: "A lighthouse" })
+        await picture.waitFor()
+        await page.waitForFunction(() => (document.querySelector(".made img") as HTMLImageElement)?.naturalWidth > 0)
+        await page.getByRole("button", { name: "Speech", exact: true }).click()
+        await page.getByLabel("Text").fill("Hello!")
+        await page.getByRole("button", { name: "Speak" }).click()
+        await page.locator("audio").waitFor()
+        await page.getByRole("link", { name: "Receipt" }).waitFor()
+        await page.getByRole("button", { name: "Video", exact: true }).click()
+        await page.getByLabel("Prompt").fill("A kite")
+        await page.getByRole("button", { name: "Make video" }).click()
+        await page.getByText("Completed").waitFor()
+        await page.waitForFunction(() => (document.querySelector("video")?.readyState ?? 0) > 0)
+        return complaints
+      })
+      assert.deepStrictEqual(complaints, [])
+      const rows = yield* service.sql<{ operation: string }>`SELECT operation FROM request
+        WHERE account_id = ${account.id} AND status = 'succeeded'`
+      const counts = Map.groupBy(rows, ({ operation }) => operation)
+      assert.strictEqual(counts.size, 4, JSON.stringify([...counts.keys()]))
+    })
+  )
+
+  it.effect("cancels a batch, saves what it wrote, and deletes a file after its name was typed", () =>
+    Effect.gen(function* () {
+      const { service } = yield* Stage
+      const { origin } = service
+      const { context, inferenceKey } = yield* signedIn()
+      const form = new FormData()
+      const line = { custom_id: "a", method: "POST", url: "/v1/chat/completions", body: chat }
+      form.append("purpose", "batch")
+      form.append("file", new Blob([JSON.stringify(line)]), "input.jsonl")
+      const call = { method: "POST", path: "/files", form: () => form }
+      const file = yield* Effect.flatMap(send(service.api, call, bearer(inferenceKey)), json)
+      const batch = { input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" }
+      yield* post(`${service.api}/batches`, inferenceKey, batch)
+      yield* Effect.promise(async () => {
+        const page = await context.newPage()
+        page.setDefaultTimeout(WAIT_MS)
+        const complaints = complaintsOf(page, origin)
+        await page.goto(`${origin}/batches`)
+        await page.getByText("Completed").waitFor()
+        const saved = page.waitForEvent("download")
+        await page.getByRole("button", { name: /^Output/ }).click()
+        const text = readFileSync(await (await saved).path(), "utf8")
+        assert.strictEqual(JSON.parse(text).custom_id, "a")
+        await page.getByRole("link", { name: "Files" }).click()
+        await page.getByRole("button", { name: "Delete input.jsonl" }).click()
+        const remove = page.getByRole("button", { name: "Delete file" })
+        assert.isTrue(await remove.isDisabled())
+        await page.getByLabel("Type input.jsonl to confirm").fill("input.jsonl")
+        await remove.click()
+        await page.getByText("Deleted input.jsonl.").waitFor()
+        assert.deepStrictEqual(complaints, [])
+      })
+    })
+  )
+
+  for (const [what, answer] of [
+    ["the gateway is down", undefined],
+    ["the limit is reached", { status: 429, code: "rate_limit_exceeded", message: "Too many requests." }]
+  ] as const) {
+    it.effect(`says on every page of lists that ${what}, and recovers by a click`, () =>
+      Effect.gen(function* () {
+        const { service } = yield* Stage
+        const { context } = yield* signedIn()
+        yield* Effect.promise(async () => {
+          const page = await context.newPage()
+          page.setDefaultTimeout(WAIT_MS)
+          for (const path of lists) {
+            await page.route(/\/api\/v1\/(?!console\/session)/, (route) =>
+              answer === undefined
+                ? route.abort()
+                : route.fulfill({
+                    status: answer.status,
+                    headers: { "x-request-id": REQUEST_ID, "x-should-retry": "false" },
+                    json: { error: { message: answer.message, type: "rate_limit_error", code: answer.code } }
+                  })
+            )
+            await page.goto(service.origin + path)
+            const alert = page.getByRole("alert").first()
+            const said = await alert.innerText()
+            if (answer === undefined) assert.match(said, /did not answer/, path)
+            else assert.include(said, REQUEST_ID, path)
+            await page.unroute(/\/api\/v1\/(?!console\/session)/)
+            await alert.getByRole("button", { name: "Try again" }).click()
+            await alert.waitFor({ state: "detached" })
+          }
+        })
+      })
+    )
+  }
 
   it.effect("is used by the keyboard alone: the palette, a row of the table, and the way back", () =>
     Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
-import { Link } from "@tanstack/react-router"
-import { balanceQuery } from "../data/Queries.ts"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { balanceQuery, projectsQuery } from "../data/Queries.ts"
 import { money } from "../format/Money.ts"
 import { Money } from "../parts/Figures.tsx"
 import { Icon } from "../parts/Icons.tsx"
@@ -27,6 +27,34 @@ const BalanceCard = () => {
         Top up
       </Link>
     </section>
+  )
+}
+
+/** Leads to the keys of one project, or of all. */
+const Switcher = () => {
+  const { data: projects = [] } = useQuery(projectsQuery)
+  const navigate = useNavigate()
+  const { project = "" } = useSearch({ strict: false })
+  const active = projects.filter(({ status }) => status === "active")
+  if (active.length === 0) return null
+  return (
+    <div className="switcher">
+      <select
+        className="select"
+        aria-label="Keys of the project"
+        value={project}
+        onChange={({ target }) =>
+          void navigate({ to: "/keys", search: target.value === "" ? {} : { project: target.value } })
+        }
+      >
+        <option value="">All projects</option>
+        {active.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
   )
 }
 
@@ -59,6 +87,7 @@ export const Rail = ({ email, onSearch, onSignOut, open }: RailProps) => {
           ))}
         </nav>
       ))}
+      <Switcher />
       <div className="foot">
         <button type="button" onClick={onSearch} title="Search (Ctrl K)">
           <Icon name="search" />

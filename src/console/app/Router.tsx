@@ -140,6 +140,9 @@ const models = createRoute({
       modality: text(search, "modality"),
       capability: text(search, "capability"),
       provider: text(search, "provider"),
+      price: text(search, "price"),
+      context: text(search, "context"),
+      policy: oneOf(["no_training", "zero_retention"] as const, search, "policy"),
       sort: oneOf(["name", "price", "-price", "context", "created"] as const, search, "sort")
     }),
   component: lazyRouteComponent(() => import("../pages/models/ModelsPage.tsx"), "ModelsPage")

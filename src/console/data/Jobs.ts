@@ -36,8 +36,7 @@ export const filesQuery = queryOptions({
 
 /** Saves a file of the account under its name. */
 export const download = async ({ filename, id }: { readonly id: string; readonly filename: string }): Promise<void> => {
-  // A text in the contract, and bytes in truth, which keep what is no text as it is.
-  const content = (await api.call("files.content", { path: { file_id: id } })) as unknown as Blob
+  const content = await api.call("files.content", { path: { file_id: id } })
   const url = URL.createObjectURL(content)
   const link = document.createElement("a")
   link.href = url

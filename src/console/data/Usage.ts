@@ -10,7 +10,7 @@ const MOST_PAGES = 20
 /** The gateway reads the usage of an account one at a time, so reads wait for each other here and not there. */
 const queue: { last: Promise<unknown> } = { last: Promise.resolve() }
 
-const inTurn = <A>(read: () => Promise<A>): Promise<A> => {
+export const inTurn = <A>(read: () => Promise<A>): Promise<A> => {
   const next = queue.last.then(read, read)
   queue.last = next.catch(() => undefined)
   return next

@@ -15,7 +15,13 @@ export const brief = (value: number): string =>
   Math.abs(value) < 100_000 ? whole.format(value) : compact.format(value)
 
 const sizes = ["byte", "kilobyte", "megabyte", "gigabyte"].map(
-  (unit) => new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 1 })
+  (unit) =>
+    new Intl.NumberFormat(undefined, {
+      style: "unit",
+      unit,
+      unitDisplay: unit === "byte" ? "long" : "short",
+      maximumFractionDigits: 1
+    })
 )
 
 /** A size of a file, in units of a thousand. */
@@ -35,6 +41,13 @@ export const duration = (ms: number): string => {
   return ms < 60_000
     ? `${(ms / 1_000).toFixed(2)} s`
     : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
+}
+
+/** A span of whole seconds, such as 2 min 5 s or 3 h 10 min. */
+export const lasting = (seconds: number): string => {
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)]
+  if (hours > 0) return `${hours} h ${minutes} min`
+  return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`
 }
 
 /** A moment with its date, to the second, from Unix seconds. */

@@ -1,6 +1,7 @@
 /** Things to copy: ids, code and secrets that are shown once. */
 import { type KeyboardEvent, useEffect, useId, useState } from "react"
 import type { Snippet } from "../data/Snippets.ts"
+import { Highlighted } from "./Highlighted.tsx"
 import { Icon } from "./Icons.tsx"
 
 const SHOWN_MS = 1_500
@@ -41,6 +42,10 @@ export const Id = ({ value }: { readonly value: string }) => (
   </span>
 )
 
+/** The language of a snippet: those that are not shells or Python are programs in JavaScript. */
+const languageOf = (name: string): string =>
+  ["curl", "Upload", "Run"].includes(name) ? "bash" : name === "Python" ? "python" : "javascript"
+
 /** Code in one or several languages. */
 export const Code = ({ snippets }: { readonly snippets: ReadonlyArray<Snippet> }) => {
   const [chosen, setChosen] = useState(0)
@@ -74,7 +79,7 @@ export const Code = ({ snippets }: { readonly snippets: ReadonlyArray<Snippet> }
         <CopyButton label={`Copy the ${snippet.name} code`} text={snippet.code} />
       </header>
       <pre role="tabpanel" aria-labelledby={`${id}-${chosen}`} tabIndex={0}>
-        {snippet.code}
+        <Highlighted code={snippet.code} language={languageOf(snippet.name)} />
       </pre>
     </div>
   )

@@ -1,29 +1,48 @@
-/** What each key or project spent in 30 days. */
+/** What a key or a project spent in 30 days, and which part of its requests failed. */
 import { useQuery } from "@tanstack/react-query"
 import { Sparkline } from "../charts/Sparkline.tsx"
-import { type Dimension, groupOf, totalsIn } from "../data/Series.ts"
-import { usageQuery } from "../data/Usage.ts"
+import { spendQuery, spentOf } from "../data/Spend.ts"
+import { count, share } from "../format/Figures.ts"
 import { plural } from "../format/Words.ts"
 import { Money } from "./Figures.tsx"
 import { Skeleton } from "./States.tsx"
 
 interface SpendProps {
-  readonly by: Extract<Dimension, "key" | "project">
+  readonly by: "key" | "project"
   readonly id: string
 }
 
-/** The spend of a key or a project, with its course. */
+const unknown = (
+  <span className="muted" title="Only the 20 that spent most are shown here.">
+    —
+  </span>
+)
+
+/** The spend with its course. */
 export const Spend = ({ by, id }: SpendProps) => {
-  const { data, isError } = useQuery(usageQuery("30d", by))
-  if (isError) return <span className="muted">—</span>
-  if (data === undefined) return <Skeleton width={120} />
-  const own = data.buckets.filter((bucket) => groupOf(bucket, by) === id)
-  const sum = own.reduce((total, { cost_usd }) => total + cost_usd, 0)
-  const requests = own.reduce((total, bucket) => total + bucket.requests, 0)
+  const { data, isError } = useQuery(spendQuery(by))
+  if (data === undefined) return isError ? unknown : <Skeleton width={110} />
+  const spent = spentOf(data, id)
+  if (spent === undefined) return unknown
   return (
-    <span className="spend" title={plural(requests, "request")}>
-      {own.length === 0 ? null : <Sparkline values={totalsIn(own, data.span, "cost")} />}
-      <Money usd={sum} />
+    <span className="spend" title={plural(spent.requests, "request")}>
+      {spent.requests === 0 ? null : <Sparkline values={spent.costs} />}
+      <Money usd={spent.cost} />
+    </span>
+  )
+}
+
+/** The part of the requests that failed. */
+export const Failures = ({ by, id }: SpendProps) => {
+  const { data } = useQuery(spendQuery(by))
+  const spent = data === undefined ? undefined : spentOf(data, id)
+  if (spent === undefined || spent.requests === 0) return <span className="muted">—</span>
+  return (
+    <span
+      className={spent.failed === 0 ? "number muted" : "number bad-text"}
+      title={`${count(spent.failed)} of ${plural(spent.requests, "request")} failed`}
+    >
+      {share(spent.failed / spent.requests)}
     </span>
   )
 }

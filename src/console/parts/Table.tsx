@@ -1,5 +1,5 @@
 /** Tables of things that one can act on, and the buttons at the end of their rows. */
-import type { ReactNode } from "react"
+import type { CSSProperties, ReactNode } from "react"
 
 /** A column: a name; `right` for figures, `unseen` for a name that only screen readers need. */
 export type Column = string | { readonly right: string } | { readonly unseen: string }
@@ -27,10 +27,16 @@ interface TableProps {
   readonly children: ReactNode
 }
 
-/** A table that scrolls sideways where a window is narrow. */
+const nameOf = (column: Column): string => (typeof column === "string" ? column : "right" in column ? column.right : "")
+
+/** The names of the columns for the style sheet, which writes each beside its value where a row is a card. */
+const labelsOf = (columns: ReadonlyArray<Column>): CSSProperties =>
+  Object.fromEntries(columns.map((column, at) => [`--column-${at + 1}`, JSON.stringify(nameOf(column))]))
+
+/** A table whose rows become cards on a phone. */
 export const Table = ({ children, columns, label }: TableProps) => (
   <div className="scroll" tabIndex={0} role="region" aria-label={`Table: ${label}`}>
-    <table className="table">
+    <table className="table cards" style={labelsOf(columns)}>
       <thead>
         <tr>
           {columns.map((column) => (
@@ -61,20 +67,21 @@ interface RowActionsProps {
   readonly children?: ReactNode
 }
 
-export const RowActions = ({ actions, children, of }: RowActionsProps) => (
-  <span className="actions end">
-    {children}
-    {actions.map(({ danger = false, disabled = false, name, run }) => (
-      <button
-        key={name}
-        type="button"
-        className={danger ? "button plain tiny danger" : "button plain tiny"}
-        disabled={disabled}
-        onClick={run}
-      >
-        {name}
-        <span className="unseen"> {of}</span>
-      </button>
-    ))}
-  </span>
-)
+export const RowActions = ({ actions, children, of }: RowActionsProps) =>
+  actions.length === 0 && children === undefined ? null : (
+    <span className="actions end">
+      {children}
+      {actions.map(({ danger = false, disabled = false, name, run }) => (
+        <button
+          key={name}
+          type="button"
+          className={danger ? "button plain tiny danger" : "button plain tiny"}
+          disabled={disabled}
+          onClick={run}
+        >
+          {name}
+          <span className="unseen"> {of}</span>
+        </button>
+      ))}
+    </span>
+  )

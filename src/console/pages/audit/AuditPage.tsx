@@ -41,10 +41,14 @@ const Line = ({ line }: { readonly line: AuditLog }) => {
           </button>
         </th>
         <td>
-          {sentence(line.actor.type)} <code className="muted">{line.actor.id}</code>
+          <span>
+            {sentence(line.actor.type)} <code className="muted">{line.actor.id}</code>
+          </span>
         </td>
         <td>
-          {line.resource.type} <code className="muted">{line.resource.id}</code>
+          <span>
+            {sentence(line.resource.type)} <code className="muted">{line.resource.id}</code>
+          </span>
         </td>
         <td>
           <Status of={line.outcome ?? line.status} />

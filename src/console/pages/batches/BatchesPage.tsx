@@ -6,7 +6,7 @@ import { ListPage } from "../../app/ListPage.tsx"
 import { api, origin, wordsOf } from "../../data/Client.ts"
 import { batchesQuery, download, isBatchRunning } from "../../data/Jobs.ts"
 import { batchSnippets } from "../../data/Snippets.ts"
-import { count, duration } from "../../format/Figures.ts"
+import { count, lasting } from "../../format/Figures.ts"
 import { Code, Id } from "../../parts/Copy.tsx"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
@@ -30,7 +30,7 @@ const CancelBatch = ({ of, onClose }: { readonly of: BatchObject; readonly onClo
 const Done = ({ of }: { readonly of: BatchObject }) => {
   const { completed, failed, total } = of.request_counts
   return (
-    <div className="two">
+    <div className="stack">
       <span className="number">
         {count(completed + failed)} <span className="muted">of {count(total)}</span>
         {failed === 0 ? null : <span className="bad-text"> · {count(failed)} failed</span>}
@@ -51,7 +51,7 @@ const Time = ({ of }: { readonly of: BatchObject }) => {
       </span>
     )
   }
-  return <span className="number">{duration(Math.max(1, end - of.created_at) * 1_000)}</span>
+  return <span className="number">{lasting(Math.max(1, end - of.created_at))}</span>
 }
 
 /** What is wrong with the input of a batch. */
@@ -89,7 +89,7 @@ const Row = ({ of, onCancel }: RowProps) => {
     <>
       <tr>
         <th scope="row">
-          <span className="two">
+          <span className="stack">
             <Id value={of.id} />
             <code className="muted">{of.endpoint}</code>
           </span>

@@ -52,7 +52,7 @@ export const FilesPage = () => {
           {rows.map((of) => (
             <tr key={of.id}>
               <th scope="row">
-                <span className="two">
+                <span className="stack">
                   <span className="clip" title={of.filename}>
                     {of.filename}
                   </span>

@@ -10,7 +10,7 @@ import { plural } from "../../format/Words.ts"
 import { Segments } from "../../parts/Fields.tsx"
 import { Ago } from "../../parts/Figures.tsx"
 import { Meter } from "../../parts/Meter.tsx"
-import { Spend } from "../../parts/Spend.tsx"
+import { Failures, Spend } from "../../parts/Spend.tsx"
 import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
 import { KeyDialog } from "./KeyDialog.tsx"
 import { RevokeKey, RotateKey } from "./KeyEnds.tsx"
@@ -52,13 +52,14 @@ const Limits = ({ of }: { readonly of: ManagedKey }) => {
 const Row = ({ onOpen, project, row }: RowProps) => (
   <tr className={row.status === "active" ? "" : "off"}>
     <th scope="row">
-      <span className="two">
+      <span className="stack">
         <span className="clip" title={row.name}>
           {row.name}
         </span>
         <code className="muted">
           {row.prefix}…{row.last4}
         </code>
+        <Limits of={row} />
       </span>
     </th>
     <td className="clip">{project ?? <span className="muted">no project</span>}</td>
@@ -72,6 +73,9 @@ const Row = ({ onOpen, project, row }: RowProps) => (
     <td className="right">
       <Spend by="key" id={row.id} />
     </td>
+    <td className="right">
+      <Failures by="key" id={row.id} />
+    </td>
     <td>
       {row.last_used_at === null ? (
         <span className="muted">never</span>
@@ -80,9 +84,6 @@ const Row = ({ onOpen, project, row }: RowProps) => (
           <Ago at={row.last_used_at} />
         </Link>
       )}
-    </td>
-    <td>
-      <Limits of={row} />
     </td>
     <td>
       {row.status === "active" ? (
@@ -99,6 +100,19 @@ const Row = ({ onOpen, project, row }: RowProps) => (
   </tr>
 )
 
+interface DialogsProps {
+  readonly open: Open
+  readonly projectId: string | undefined
+  readonly onClose: () => void
+}
+
+const Dialogs = ({ onClose, open, projectId }: DialogsProps) => {
+  if (open.what === "create") return <KeyDialog projectId={projectId} onClose={onClose} />
+  if (open.what === "edit") return <KeyDialog of={open.key} onClose={onClose} />
+  if (open.what === "rotate") return <RotateKey of={open.key} onClose={onClose} />
+  return <RevokeKey of={open.key} onClose={onClose} />
+}
+
 export const KeysPage = () => {
   const { project } = useSearch({ from: "/shell/keys" })
   const navigate = useNavigate({ from: "/keys" })
@@ -106,7 +120,6 @@ export const KeysPage = () => {
   const projectName = useNames("project")
   const [shown, setShown] = useState<"active" | "revoked">("active")
   const [open, setOpen] = useState<Open>()
-  const close = () => setOpen(undefined)
   return (
     <ListPage
       title="Keys"
@@ -144,22 +157,12 @@ export const KeysPage = () => {
         about: "Programs authenticate with a key. Give each program its own, so that its spend can be told apart.",
         ...(shown === "active" ? {} : { action: null })
       }}
-      open={
-        open === undefined ? null : open.what === "create" ? (
-          <KeyDialog projectId={project} onClose={close} />
-        ) : open.what === "edit" ? (
-          <KeyDialog of={open.key} onClose={close} />
-        ) : open.what === "rotate" ? (
-          <RotateKey of={open.key} onClose={close} />
-        ) : (
-          <RevokeKey of={open.key} onClose={close} />
-        )
-      }
+      open={open === undefined ? null : <Dialogs open={open} projectId={project} onClose={() => setOpen(undefined)} />}
     >
       {(rows) => (
         <Table
           label="keys"
-          columns={["Name", "Project", "Budget", { right: "30 days" }, "Last used", "Limits", actionsColumn]}
+          columns={["Name", "Project", "Budget", { right: "30 days" }, { right: "Failed" }, "Last used", actionsColumn]}
         >
           {rows.map((row) => (
             <Row

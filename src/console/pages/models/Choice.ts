@@ -1,9 +1,9 @@
 /** Which models the list shows, and in which order. */
-import type { ModelDetail } from "../../../client/Contract.ts"
+import type { ModelDetail, ModelProvider } from "../../../client/Contract.ts"
 
 export type Sort = "name" | "price" | "-price" | "context" | "created"
 
-const priceOf = ({ pricing }: ModelDetail): number =>
+const priceOf = ({ pricing }: Pick<ModelDetail, "pricing">): number =>
   pricing.typicalRequestUsd ?? pricing.perUnitUsd ?? pricing.perRequestUsd ?? 0
 
 const orders: Readonly<Record<Sort, (a: ModelDetail, b: ModelDetail) => number>> = {
@@ -14,11 +14,20 @@ const orders: Readonly<Record<Sort, (a: ModelDetail, b: ModelDetail) => number>>
   created: (a, b) => b.created - a.created
 }
 
+/** Whether a provider keeps to a data policy. */
+const keeps = ({ trainsOnData, zeroRetentionAvailable }: ModelProvider, policy: Filter["policy"]): boolean =>
+  policy === "zero_retention" ? zeroRetentionAvailable : !trainsOnData
+
 export interface Filter {
   readonly q?: string
   readonly modality?: string
   readonly capability?: string
   readonly provider?: string
+  /** The highest price of a typical request in dollars. */
+  readonly price?: string
+  /** The shortest context in tokens. */
+  readonly context?: string
+  readonly policy?: "no_training" | "zero_retention"
   readonly sort?: Sort
 }
 
@@ -27,10 +36,13 @@ export const chosen = (models: ReadonlyArray<ModelDetail>, filter: Filter): Read
   const words = (filter.q ?? "").toLowerCase().split(/\s+/)
   return models
     .filter(
-      ({ brand, capabilities, id, modality, name, providers }) =>
+      ({ brand, capabilities, contextWindow, id, modality, name, pricing, providers }) =>
         words.every((word) => `${id} ${name} ${brand}`.toLowerCase().includes(word)) &&
         (filter.modality === undefined || modality === filter.modality) &&
         (filter.capability === undefined || capabilities.includes(filter.capability)) &&
+        (filter.price === undefined || priceOf({ pricing }) <= Number(filter.price)) &&
+        (filter.context === undefined || contextWindow >= Number(filter.context)) &&
+        (filter.policy === undefined || providers.some((one) => keeps(one, filter.policy))) &&
         (filter.provider === undefined || providers.some(({ provider }) => provider === filter.provider))
     )
     .toSorted(orders[filter.sort ?? "created"])

@@ -11,7 +11,10 @@ import { sentence } from "../../format/Words.ts"
 import { Code, Id } from "../../parts/Copy.tsx"
 import { Status } from "../../parts/Figures.tsx"
 import { Icon } from "../../parts/Icons.tsx"
+import { LiveBars } from "./LiveBars.tsx"
+import { PriceHistory } from "./PriceHistory.tsx"
 import { Failed, Skeleton } from "../../parts/States.tsx"
+import { Table } from "../../parts/Table.tsx"
 
 /** The prices that a model has, by their names. */
 const pricesOf = ({ pricing }: ModelDetail): ReadonlyArray<readonly [string, string]> => {
@@ -47,7 +50,9 @@ const figure = (value: number | null, format: (value: number) => string) =>
 const ProviderRow = ({ of: { performance, ...of } }: { readonly of: ModelProvider }) => (
   <tr className={of.available ? "" : "off"}>
     <th scope="row">
-      {of.providerDisplayName} {of.role === "primary" ? <span className="chip">first choice</span> : null}
+      <span>
+        {of.providerDisplayName} {of.role === "primary" ? <span className="chip">first choice</span> : null}
+      </span>
     </th>
     <td>{of.available ? <Status of="active" /> : <span className="badge">Not set up</span>}</td>
     <td className="right number">{figure(performance.successRate, share)}</td>
@@ -55,8 +60,10 @@ const ProviderRow = ({ of: { performance, ...of } }: { readonly of: ModelProvide
     <td className="right number">{figure(performance.p50Ms, duration)}</td>
     <td className="right number">{figure(performance.p95Ms, duration)}</td>
     <td className="right number">
-      {count(performance.samples)}
-      {performance.thin ? <span className="muted"> few</span> : null}
+      <span>
+        {count(performance.samples)}
+        {performance.thin ? <span className="muted"> few</span> : null}
+      </span>
     </td>
     <td>
       {of.trainsOnData ? "May train on data" : "Does not train"}
@@ -70,27 +77,17 @@ const Providers = ({ model }: { readonly model: ModelDetail }) => (
     <header>
       <h2>Providers and how they did lately</h2>
     </header>
-    <div className="scroll" tabIndex={0} role="region" aria-label="Table: providers">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">Provider</th>
-            <th scope="col">Status</th>
-            {["Success", "First token", "Median", "95th percentile", "Requests"].map((name) => (
-              <th key={name} scope="col" className="right">
-                {name}
-              </th>
-            ))}
-            <th scope="col">Data</th>
-          </tr>
-        </thead>
-        <tbody>
-          {model.providers.map((provider) => (
-            <ProviderRow key={`${provider.provider} ${provider.upstreamModelId}`} of={provider} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label="providers"
+      columns={[
+        ...["Provider", "Status", { right: "Success" }, { right: "First token" }, { right: "Median" }],
+        ...[{ right: "95th percentile" }, { right: "Requests" }, "Data"]
+      ]}
+    >
+      {model.providers.map((provider) => (
+        <ProviderRow key={`${provider.provider} ${provider.upstreamModelId}`} of={provider} />
+      ))}
+    </Table>
   </section>
 )
 
@@ -187,6 +184,7 @@ const Loaded = ({ model }: { readonly model: ModelDetail }) => (
   <>
     <p className="muted">{model.description}</p>
     <Providers model={model} />
+    <LiveBars model={model} />
     <div className="grid side">
       <div className="grid">
         <Prices model={model} />
@@ -196,6 +194,7 @@ const Loaded = ({ model }: { readonly model: ModelDetail }) => (
       </div>
       <div className="grid">
         <Facts model={model} />
+        <PriceHistory model={model} />
         {model.history.length > 0 ? <Past model={model} /> : null}
       </div>
     </div>
@@ -215,7 +214,7 @@ export const ModelPage = () => {
       }
       tools={
         <>
-          <Link className="button" to="/requests" search={{ model: id }}>
+          <Link className="button wide-only" to="/requests" search={{ model: id }}>
             Its requests
           </Link>
           {model.data?.modality === "text" ? (

@@ -5,7 +5,7 @@ import type { ModelDetail } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { modelsQuery } from "../../data/Queries.ts"
 import { brief, duration, share } from "../../format/Figures.ts"
-import { perMillion } from "../../format/Money.ts"
+import { money, perMillion } from "../../format/Money.ts"
 import { plural, sentence } from "../../format/Words.ts"
 import { Select } from "../../parts/Fields.tsx"
 import { Money, Status } from "../../parts/Figures.tsx"
@@ -18,6 +18,25 @@ const sorts: ReadonlyArray<{ value: Sort; name: string }> = [
   { value: "price", name: "Cheapest first" },
   { value: "-price", name: "Dearest first" },
   { value: "context", name: "Longest context" }
+]
+
+const prices = [
+  { value: "", name: "Every price" },
+  ...[0.0001, 0.001, 0.01, 0.1].map((usd) => ({ value: String(usd), name: `up to ${money(usd)} a request` }))
+]
+
+const contexts = [
+  { value: "", name: "Every context" },
+  ...[32_000, 128_000, 200_000, 1_000_000].map((tokens) => ({
+    value: String(tokens),
+    name: `${brief(tokens)} or more`
+  }))
+]
+
+const policies = [
+  { value: "", name: "Every data policy" },
+  { value: "no_training", name: "No training on data" },
+  { value: "zero_retention", name: "Zero retention" }
 ]
 
 const distinct = (values: ReadonlyArray<string>) => [...new Set(values)].toSorted()
@@ -36,7 +55,7 @@ const Filters = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) =>
       replace: true
     })
   return (
-    <div className="filters">
+    <div className="filters many">
       <input
         className="input grow"
         data-search=""
@@ -73,6 +92,9 @@ const Filters = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) =>
         )}
         onChange={set("provider")}
       />
+      <Select label="Price" value={search.price ?? ""} options={prices} onChange={set("price")} />
+      <Select label="Context" value={search.context ?? ""} options={contexts} onChange={set("context")} />
+      <Select label="Data policy" value={search.policy ?? ""} options={policies} onChange={set("policy")} />
       <Select label="Order" value={search.sort ?? "created"} options={sorts} onChange={set("sort")} />
     </div>
   )
@@ -102,21 +124,23 @@ const Row = ({ model }: { readonly model: ModelDetail }) => {
           {model.name}
         </Link>
       </th>
-      <td className="muted clip">{model.brand}</td>
-      <td>{model.status === "ga" ? sentence(model.modality) : <Status of={model.status} />}</td>
+      <td className="muted clip wide-only">{model.brand}</td>
+      <td className="wide-only">{model.status === "ga" ? sentence(model.modality) : <Status of={model.status} />}</td>
       <td className="right">
         <Price model={model} />
       </td>
-      <td className="right number">{model.contextWindow > 0 ? brief(model.contextWindow) : "—"}</td>
-      <td>{model.virtual ? "—" : plural(model.providers.filter(({ available }) => available).length, "provider")}</td>
-      <td className="right number">
+      <td className="right number wide-only">{model.contextWindow > 0 ? brief(model.contextWindow) : "—"}</td>
+      <td className="right number wide-only">
+        {model.virtual ? "—" : model.providers.filter(({ available }) => available).length}
+      </td>
+      <td className="right number wide-only">
         {known && performance.medianTtftMs !== null ? (
           duration(performance.medianTtftMs)
         ) : (
           <span className="muted">—</span>
         )}
       </td>
-      <td className="right number">
+      <td className="right number wide-only">
         {known && performance.successRate !== null ? share(performance.successRate) : <span className="muted">—</span>}
       </td>
     </tr>
@@ -129,21 +153,20 @@ const ModelTable = ({ models }: { readonly models: ReadonlyArray<ModelDetail> })
       <thead>
         <tr>
           <th scope="col">Model</th>
-          <th scope="col">Maker</th>
-          <th scope="col">Kind</th>
-          <th scope="col" className="right">
-            Price per million, in → out
+          <th scope="col" className="wide-only">
+            Maker
+          </th>
+          <th scope="col" className="wide-only">
+            Kind
           </th>
           <th scope="col" className="right">
-            Context
+            Price per million tokens
           </th>
-          <th scope="col">Served by</th>
-          <th scope="col" className="right">
-            First token
-          </th>
-          <th scope="col" className="right">
-            Success
-          </th>
+          {["Context", "Providers", "First token", "Success"].map((name) => (
+            <th key={name} scope="col" className="right wide-only">
+              {name}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>

@@ -46,7 +46,7 @@ export const Column = (props: ColumnProps) => {
         )}
         <span className="small muted about">
           {found === undefined
-            ? "A preset, or an id that the catalogue does not list."
+            ? "A preset, or another name of a model."
             : [priceWords(found), liveWords(found)].filter((words) => words !== undefined).join(" · ")}
         </span>
       </header>

@@ -91,7 +91,7 @@ export const ImageTab = ({ model, models, onModel }: MediaTabProps) => {
           <div className="grid pair">
             <Choice
               label="Size"
-              absent="the model's own"
+              absent="default"
               options={sizes.map((value) => ({ value, name: value.replace("x", " × ") }))}
               value={size}
               onChange={setSize}
@@ -121,7 +121,7 @@ export const SpeechTab = ({ model, models, onModel }: MediaTabProps) => {
         if (cost !== null) seen.costUsd = Number(cost)
       })
       const body = { model, input, voice, ...(speed === undefined ? {} : { speed }) } as SpeechRequest
-      const audio = (await client.call("audio.speech", { body })) as unknown as Blob
+      const audio = await client.call("audio.speech", { body })
       return { urls: [URL.createObjectURL(audio)], ...seen }
     })
   return (

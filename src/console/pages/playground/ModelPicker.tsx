@@ -58,7 +58,7 @@ export const ModelPicker = ({ label, model, models, onModel, others = [] }: Pick
               .map(({ id, name }) => ({
                 id,
                 shown: (
-                  <span className="two">
+                  <span className="stack">
                     <span className="clip">{id}</span>
                     <span className="small muted clip">{name}</span>
                   </span>
@@ -72,7 +72,7 @@ export const ModelPicker = ({ label, model, models, onModel, others = [] }: Pick
               .map((one) => ({
                 id: one.id,
                 shown: (
-                  <span className="two">
+                  <span className="stack">
                     <span className="clip">{one.name}</span>
                     <span className="small muted clip">{liveWords(one) ?? one.id}</span>
                   </span>

@@ -42,7 +42,7 @@ type Open = { readonly what: "edit" | "versions" | "delete"; readonly of: Preset
 const Row = ({ of, onOpen }: { readonly of: PresetSummary; readonly onOpen: (open: Open) => void }) => (
   <tr>
     <th scope="row">
-      <span className="two">
+      <span className="stack">
         <code className="clip">@{of.slug}</code>
         <span className="muted clip">{of.name}</span>
       </span>

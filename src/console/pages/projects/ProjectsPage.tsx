@@ -10,7 +10,7 @@ import { sentence } from "../../format/Words.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
 import { Meter } from "../../parts/Meter.tsx"
-import { Spend } from "../../parts/Spend.tsx"
+import { Failures, Spend } from "../../parts/Spend.tsx"
 import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
 import { ProjectDialog } from "./ProjectDialog.tsx"
 
@@ -40,11 +40,11 @@ const Row = ({ keys, onArchive, onEdit, row }: RowProps) => {
   return (
     <tr className={row.status === "active" ? "" : "off"}>
       <th scope="row">
-        <span className="two">
+        <span className="stack">
           <span className="clip" title={row.name}>
             {row.name}
           </span>
-          <code className="muted">{row.slug}</code>
+          <code className="muted clip">{row.slug}</code>
         </span>
       </th>
       <td>
@@ -75,6 +75,9 @@ const Row = ({ keys, onArchive, onEdit, row }: RowProps) => {
       </td>
       <td className="right">
         <Spend by="project" id={row.id} />
+      </td>
+      <td className="right">
+        <Failures by="project" id={row.id} />
       </td>
       <td>
         <Ago at={row.created_at} />
@@ -122,7 +125,16 @@ export const ProjectsPage = () => {
         <Table
           label="projects"
           columns={[
-            ...["Name", "Status", { right: "Keys" }, "Budget", "Policies", { right: "30 days" }, "Created"],
+            ...[
+              "Name",
+              "Status",
+              { right: "Keys" },
+              "Budget",
+              "Policies",
+              { right: "30 days" },
+              { right: "Failed" },
+              "Created"
+            ],
             actionsColumn
           ]}
         >

@@ -73,7 +73,7 @@ const RevokeDialog = ({ of, onClose }: { readonly of: ManagementKey; readonly on
 const Row = ({ of, onRevoke }: { readonly of: ManagementKey; readonly onRevoke: () => void }) => (
   <tr className={of.status === "active" ? "" : "off"}>
     <th scope="row">
-      <span className="two">
+      <span className="stack">
         <span className="clip" title={of.name}>
           {of.name}
         </span>

@@ -8,6 +8,7 @@ import { sessionQuery } from "../../data/Queries.ts"
 import { Id } from "../../parts/Copy.tsx"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Segments } from "../../parts/Fields.tsx"
+import { PhoneForm } from "../billing/PhoneForm.tsx"
 import { ManagementKeys } from "./ManagementKeys.tsx"
 
 const Account = () => {
@@ -28,6 +29,11 @@ const Account = () => {
         <dt>Phone</dt>
         <dd>{session.phone_verified ? `verified, ends in ${session.phone_last2}` : "not verified"}</dd>
       </dl>
+      {session.phone_verified ? null : (
+        <div className="body">
+          <PhoneForm />
+        </div>
+      )}
     </section>
   )
 }

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router"
 import type { VideoJob } from "../../../client/Contract.ts"
 import { fileUrl } from "../../data/Addresses.ts"
 import { isVideoRunning } from "../../data/Jobs.ts"
-import { duration } from "../../format/Figures.ts"
+import { lasting } from "../../format/Figures.ts"
 import { Id } from "../../parts/Copy.tsx"
 import { Ago, Money, Status } from "../../parts/Figures.tsx"
 import { Progress } from "../../parts/Progress.tsx"
@@ -55,7 +55,7 @@ export const VideoCard = ({ of }: { readonly of: VideoJob }) => (
         </span>
         <span className="number">{of.duration} s clip</span>
         {of.completed_at === null ? null : (
-          <span className="number">took {duration((of.completed_at - of.created_at) * 1_000)}</span>
+          <span className="number">took {lasting(of.completed_at - of.created_at)}</span>
         )}
         <Money usd={of.cost_usd} />
         {of.refunded ? <span>refunded</span> : null}

@@ -31,6 +31,19 @@ describe("the choice of models", () => {
     assert.deepStrictEqual(ids({ provider: "openai" }), ["picture"])
   })
 
+  it("filters by the price of a typical request, by context and by data policy", () => {
+    assert.deepStrictEqual(ids({ price: "1" }), ["small", "picture"])
+    assert.deepStrictEqual(ids({ context: "10" }), ["small", "large"])
+    const kept = [
+      model("trains", { providers: [{ trainsOnData: true, zeroRetentionAvailable: false }] as never }),
+      model("keeps", { providers: [{ trainsOnData: false, zeroRetentionAvailable: false }] as never }),
+      model("forgets", { providers: [{ trainsOnData: false, zeroRetentionAvailable: true }] as never })
+    ]
+    const fitting = (policy: "no_training" | "zero_retention") => chosen(kept, { policy }).map(({ id }) => id)
+    assert.deepStrictEqual(fitting("no_training"), ["keeps", "forgets"])
+    assert.deepStrictEqual(fitting("zero_retention"), ["forgets"])
+  })
+
   it("sorts by price and by context", () => {
     assert.deepStrictEqual(ids({ sort: "-price" })[0], "large")
     assert.deepStrictEqual(ids({ sort: "context" }), ["large", "small", "picture"])

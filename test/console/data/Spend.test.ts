@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import { spentOf } from "../../../src/console/data/Spend.ts"
+
+const totals = {
+  requests: 4,
+  failed_requests: 1,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  cost_usd: 3,
+  latency_ms: null
+}
+const values = { requests: [1, 3], failed_requests: [0, 1], prompt_tokens: [], completion_tokens: [], latency_ms: [] }
+const series = (group: string | null, is_rest = false) => ({
+  ...{ object: "series" as const, group, is_rest, totals },
+  values: { ...values, cost_usd: [1, 2] }
+})
+
+describe("the spend of a key", () => {
+  it("is that of its series", () =>
+    assert.deepStrictEqual(spentOf({ data: [series("a")] }, "a"), { cost: 3, requests: 4, failed: 1, costs: [1, 2] }))
+
+  it("is nothing without a series, and unknown when it may be in the rest", () => {
+    assert.deepInclude(spentOf({ data: [series("a")] }, "b"), { cost: 0, requests: 0 })
+    assert.isUndefined(spentOf({ data: [series("a"), series(null, true)] }, "b"))
+  })
+})
