@@ -439,8 +439,6 @@ describe("tests mirror the source", () => {
 
   /** The test of a file; statements are proved through the service that runs them. */
   const mirrorsOf = (path: string): ReadonlyArray<string> => {
-    // A migration shows in the schema that all of them make.
-    if (path.startsWith("src/platform/database/migrations/")) return ["test/platform/database/Migrations.test.ts"]
     if (ofBrowser.has(path)) return ["test/console/Journey.test.ts"]
     const test = path.replace(/^src\//, "test/").replace(/\.ts$/, ".test.ts")
     return [test, test.replace(/Sql\.test\.ts$/, ".test.ts")]

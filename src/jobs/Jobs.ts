@@ -1,7 +1,7 @@
 import { Cause, Context, Data, Duration, Effect, Fiber, Latch, Layer } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient, SqlError } from "effect/sql"
-import { makeJobStore } from "../platform/database/migrations/JobsSql.ts"
+import { makeJobStore } from "../platform/database/JobTableSql.ts"
 import { storeErrors, Unavailable } from "../platform/database/Sql.ts"
 import { describeSqlError } from "../platform/database/SqlCondition.ts"
 import { StartError } from "../platform/config/Variables.ts"

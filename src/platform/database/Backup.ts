@@ -29,6 +29,7 @@ import {
   tablesToBackUp
 } from "./BackupSql.ts"
 import { migrate, type MigrationRecord } from "./Migrations.ts"
+import { beforeBaseline } from "./MigrationsSql.ts"
 import { StatementTimeout } from "./StatementTimeout.ts"
 import { VERSION } from "../config/Version.ts"
 
@@ -131,14 +132,21 @@ export const backUp = (path: string, dataDirectory: string | undefined) =>
     )
   }).pipe(Effect.scoped)
 
-/** Returns the migrations that the backup's database had run. */
-const migrationsOf = ({ migrations: ran, version }: BackupHeader, known: MigrationRecord) =>
+/** Returns the migrations that the backup's database had run; of a database with the tables of the baseline, the baseline alone. */
+const migrationsOf = ({ migrations: all, version }: BackupHeader, known: MigrationRecord) =>
   Effect.gen(function* () {
+    const last = all.at(-1)
+    const asBaseline = last?.id === beforeBaseline.id && last.name === beforeBaseline.name
+    const ran = asBaseline ? [{ id: 1, name: "baseline" }] : all
     const newest = ran.at(-1)?.id ?? 0
     const own = Object.keys(known).filter((key) => Number.parseInt(key, 10) <= newest)
     const theirs = ran.map(({ id, name }) => `${String(id).padStart(4, "0")}_${name}`)
     if (own.join() !== theirs.join()) {
-      const message = `The backup was made by tollgate ${version}, whose schema this version does not have; use that version`
+      const message =
+        ran[0]?.name === "accounts_and_keys"
+          ? `The backup is of a schema before the one that this version can restore. Start the last version with migration ` +
+            `${beforeBaseline.id} (${beforeBaseline.name}) on that database once, and back it up again`
+          : `The backup was made by tollgate ${version}, whose schema this version does not have; use that version`
       return yield* new BackupRefused({ message })
     }
     return Object.fromEntries(own.map((key) => [key, known[key]!])) satisfies MigrationRecord

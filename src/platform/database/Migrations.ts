@@ -17,9 +17,21 @@ const newestOf = (record: MigrationRecord) => Math.max(0, ...Object.keys(record)
 
 const run = Migrator.make({})
 
+/** Returns whether the database started with another first migration than the record does. */
+const isOfAnotherLine = (first: string | undefined, record: MigrationRecord): boolean =>
+  first !== undefined && Object.keys(record).some((key) => Number.parseInt(key, 10) === 1 && key !== `0001_${first}`)
+
+const anotherLine = () =>
+  new StartError({
+    message:
+      "The database was made by a version of tollgate with another schema, which this version does not change in place. Back it up " +
+      "with that version (`npm run admin -- backup FILE`), restore the file into a new, empty database with this one " +
+      "(`npm run admin -- restore FILE`), and start on that; docs/operate/upgrade.md has the steps"
+  })
+
 /**
  * Brings the schema up to date in one transaction: all pending migrations or none. Processes that start at the same time wait for each
- * other. Fails when a migration fails, or when the database is newer than this program.
+ * other. Fails when a migration fails, or when the database is newer than this program or started with another schema.
  */
 export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) {
   const sql = yield* SqlClient.SqlClient
@@ -39,6 +51,8 @@ export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) 
         name text NOT NULL
       )`
     }
+    const [oldest] = yield* sql<{ name: string }>`SELECT name FROM ${sql(table)} WHERE migration_id = 1`
+    if (isOfAnotherLine(oldest?.name, record)) return yield* anotherLine()
     const done = yield* run({ loader: Migrator.fromRecord(record), table })
     const rows = yield* sql<{ newest: number }>`SELECT max(migration_id) AS newest FROM ${sql(table)}`
     if ((rows[0]?.newest ?? 0) <= newestOf(record)) return done

@@ -87,6 +87,33 @@ describe("migrations", () => {
     })
   )
 
+  it.live("leave a database of the schema before the baseline as it is, and name the way to this version", () =>
+    Effect.gen(function* () {
+      const url = yield* Database.emptyDatabase()
+      yield* on(url, migrate({ "0001_accounts_and_keys": note("one"), "0002_ledger": note("two") }))
+      const error = yield* Effect.flip(on(url, migrate(migrations)))
+      assert.strictEqual(error._tag, "StartError")
+      assert.match(error.message, /Back it up with that version \(`npm run admin -- backup FILE`\), restore the file/)
+      assert.deepStrictEqual(yield* on(url, recorded), ["0001_accounts_and_keys", "0002_ledger"])
+    })
+  )
+
+  it.live("say of every table what it holds", () =>
+    Effect.gen(function* () {
+      const unsaid = yield* on(
+        yield* Database.freshDatabase(),
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (
+            sql
+          ) => sql`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+            AND relname <> 'schema_migration' AND obj_description(oid) IS NULL`
+        )
+      )
+      assert.deepStrictEqual(unsaid, [])
+    })
+  )
+
   it.live("report at startup why the table of jobs cannot be created", () =>
     Effect.gen(function* () {
       const url = yield* Database.emptyDatabase()
@@ -97,7 +124,7 @@ describe("migrations", () => {
       )
       const error = yield* Effect.flip(on(url, start))
       assert.strictEqual(error._tag, "StartError")
-      assert.match(error.message, /^The schema cannot be migrated: Migration "\d+_jobs" failed: \w/)
+      assert.match(error.message, /^The schema cannot be migrated: Migration "1_baseline" failed: \w/)
     })
   )
 
