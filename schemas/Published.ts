@@ -10,7 +10,7 @@ type Json = Record<string, unknown>
 
 /** The parts of an OpenAPI document that change here. */
 interface Document extends Record<string, unknown> {
-  readonly components: { readonly schemas: Record<string, Json> }
+  readonly components: { readonly schemas: Record<string, Json>; readonly securitySchemes: Record<string, Json> }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly tags: ReadonlyArray<{ readonly name: string }>
 }
@@ -123,6 +123,10 @@ const plain = (value: unknown): unknown => {
   const { prefixItems, ...others } = members
   return { minItems: (prefixItems as ReadonlyArray<unknown>).length, ...others }
 }
+
+/** A security scheme with its name as the registry of HTTP schemes has it: readers of documents compare it with that. */
+const lowerCased = (scheme: Json): Json =>
+  typeof scheme["scheme"] === "string" ? { ...scheme, scheme: scheme["scheme"].toLowerCase() } : scheme
 
 const EVENTS = "text/event-stream"
 
@@ -271,6 +275,7 @@ export const published = (document: Record<string, unknown>, groups: Groups): Re
     ),
     components: {
       ...components,
+      securitySchemes: mapValues(components.securitySchemes, lowerCased),
       schemas: mapValues(described(schemas, descriptions), (schema) => plain(schema) as Json)
     },
     ...others

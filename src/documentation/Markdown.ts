@@ -52,6 +52,8 @@ const plainText = (html: string): string =>
   html
     .replaceAll(/<\/(h\d|p|li|td|th|pre|blockquote)>|<br>/g, " ")
     .replaceAll(/<[^>]*>/g, "")
+    // The highlighter writes apostrophes in its own way.
+    .replaceAll("&#x27;", "'")
     .replaceAll(/&(amp|lt|gt|quot|#39);/g, (one) => Object.entries(escapes).find(([, code]) => code === one)![0])
     .replaceAll(/\s+/g, " ")
     .trim()

@@ -18,6 +18,7 @@ describe("a page in Markdown", () => {
     assert.include(html, '<span class="hljs-keyword">const</span>')
     assert.include(html, "&lt;script&gt;")
     assert.notInclude(html, "<script>")
+    assert.include(render("a.md", "```sh\ncurl -d '{}'\n```").text, "curl -d '{}'")
   })
 
   it("leads links to served pages, and drops those to files that are not served", () => {

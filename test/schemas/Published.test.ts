@@ -60,6 +60,19 @@ describe("the published contract", () => {
     }
   })
 
+  it("describes keys, free objects and lists in the words that generators of clients understand", () => {
+    assert.strictEqual(components.securitySchemes.bearer.scheme, "bearer")
+    const { content } = components.schemas.ChatMessage.anyOf[0].properties
+    assert.deepStrictEqual(content.anyOf[1], {
+      type: "array",
+      items: { $ref: "#/components/schemas/ChatTextPart" },
+      minItems: 1,
+      maxItems: 512
+    })
+    const { parameters } = components.schemas.ChatTool.properties.function.properties
+    assert.deepStrictEqual(parameters.anyOf[0], { type: "object", additionalProperties: true })
+  })
+
   it("documents in estimates the fields that chat accepts with some values alone", () => {
     const chat = { model: "m", messages: [{ role: "user", content: "hi" }] }
     for (const [name, { enum: values }] of Object.entries(TAKEN.chat)) {

@@ -42,8 +42,11 @@ const scoreOf = (entry, words) => {
 }
 
 const excerpt = (text, word) => {
-  const at = Math.max(0, text.toLowerCase().indexOf(word) - 40)
-  return (at > 0 ? "…" : "") + text.slice(at, at + 120)
+  const found = text.toLowerCase().indexOf(word)
+  if (found < 24) return text.slice(0, 120)
+  // Little before the word, so that it is in sight on a phone, and no half of a word.
+  const at = text.indexOf(" ", found - 20) + 1
+  return `… ${text.slice(at > 0 && at <= found ? at : found, found + 100)}`
 }
 
 const show = (found, words) => {
