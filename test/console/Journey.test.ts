@@ -25,6 +25,7 @@ const chat = { model: "gpt-4o-mini", max_tokens: 20, messages: [{ role: "user", 
 const pages = [
   ...[
     "/overview",
+    "/explorer",
     "/requests",
     "/playground",
     "/playground?tab=image",

@@ -11,6 +11,7 @@ export interface PageEntry {
 export const railGroups: ReadonlyArray<ReadonlyArray<PageEntry>> = [
   [
     { to: "/overview", name: "Overview", icon: "overview" },
+    { to: "/explorer", name: "Explorer", icon: "explorer" },
     { to: "/requests", name: "Requests", icon: "requests" },
     { to: "/playground", name: "Playground", icon: "playground" }
   ],

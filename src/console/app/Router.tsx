@@ -10,7 +10,8 @@ import {
   redirect
 } from "@tanstack/react-router"
 import { sessionQuery } from "../data/Queries.ts"
-import { dimensions, type Dimension, type Range, ranges } from "../data/Series.ts"
+import { intervals, isDay, presets as lengths } from "../data/Ranges.ts"
+import { figures, groupings } from "../data/UsageSeries.ts"
 import { Empty, Failed } from "../parts/States.tsx"
 import { Page } from "./Page.tsx"
 import { Shell } from "./Shell.tsx"
@@ -24,6 +25,30 @@ const text = (search: Search, name: string): string | undefined => {
 
 const oneOf = <A extends string>(options: ReadonlyArray<A>, search: Search, name: string): A | undefined =>
   options.find((option) => option === search[name])
+
+const day = (search: Search, name: string): string | undefined => {
+  const value = text(search, name)
+  return value !== undefined && isDay(value) ? value : undefined
+}
+
+const number = (search: Search, name: string): number | undefined => {
+  const value = Number(search[name] ?? Number.NaN)
+  return Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
+/** The range of time of a page. */
+const rangeIn = (search: Search) => ({
+  range: oneOf(lengths, search, "range"),
+  from: day(search, "from"),
+  to: day(search, "to")
+})
+
+/** What requests must have. */
+const filtersIn = (search: Search) => ({
+  ...{ model: text(search, "model"), provider: text(search, "provider"), key: text(search, "key") },
+  ...{ project: text(search, "project"), operation: text(search, "operation") },
+  status: oneOf(["open", "succeeded", "failed", "cancelled"] as const, search, "status")
+})
 
 /** Only what is set stands in the URL. */
 const given = <A extends object>(search: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
@@ -91,11 +116,27 @@ const overview = createRoute({
   path: "/overview",
   validateSearch: (search: Search) =>
     given({
-      range: oneOf<Range>(ranges, search, "range"),
-      by: oneOf<Dimension>(dimensions, search, "by"),
-      metric: oneOf(["cost", "requests", "tokens"] as const, search, "metric")
+      ...rangeIn(search),
+      by: oneOf(["model", "key", "project", "provider"] as const, search, "by"),
+      figure: oneOf(["cost_usd", "requests", "tokens"] as const, search, "figure")
     }),
   component: lazyRouteComponent(() => import("../pages/overview/OverviewPage.tsx"), "OverviewPage")
+})
+
+const explorer = createRoute({
+  ...parent,
+  path: "/explorer",
+  validateSearch: (search: Search) =>
+    given({
+      ...rangeIn(search),
+      ...filtersIn(search),
+      by: oneOf([...groupings, "none"] as const, search, "by"),
+      figure: oneOf(figures, search, "figure"),
+      interval: oneOf(intervals, search, "interval"),
+      top: [5, 8, 12, 20].find((top) => top === search["top"]),
+      sum: search["sum"] === true ? true : undefined
+    }),
+  component: lazyRouteComponent(() => import("../pages/explorer/ExplorerPage.tsx"), "ExplorerPage")
 })
 
 const requests = createRoute({
@@ -103,8 +144,11 @@ const requests = createRoute({
   path: "/requests",
   validateSearch: (search: Search) =>
     given({
-      status: oneOf(["open", "succeeded", "failed", "cancelled"] as const, search, "status"),
-      model: text(search, "model"),
+      ...rangeIn(search),
+      ...filtersIn(search),
+      ...{ minCost: number(search, "minCost"), maxCost: number(search, "maxCost") },
+      ...{ minMs: number(search, "minMs"), maxMs: number(search, "maxMs") },
+      cols: text(search, "cols"),
       live: search["live"] === true ? true : undefined
     }),
   component: lazyRouteComponent(() => import("../pages/requests/RequestsPage.tsx"), "RequestsPage")
@@ -225,7 +269,7 @@ export const makeRouter = (client: QueryClient) =>
     routeTree: root.addChildren([
       signIn,
       shell.addChildren([
-        ...[home, overview, requests, receipt, playground, presets, catalogue.addChildren([models, model])],
+        ...[home, overview, explorer, requests, receipt, playground, presets, catalogue.addChildren([models, model])],
         ...[keys, projects, webhooks, batches, files, videos, billing, audit, settings]
       ])
     ]),

@@ -13,6 +13,7 @@ import { Rail } from "./Rail.tsx"
 /** Letters that, after `g`, go to a page. */
 const GO: Readonly<Record<string, string>> = {
   o: "/overview",
+  e: "/explorer",
   r: "/requests",
   p: "/playground",
   m: "/models",

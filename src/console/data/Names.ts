@@ -1,23 +1,32 @@
 /** Names for the ids that usage and receipts carry. */
 import { useQuery } from "@tanstack/react-query"
-import type { Dimension } from "./Series.ts"
+import { useCallback } from "react"
+import { operationName, statusName } from "../format/Words.ts"
 import { keysQuery, projectsQuery } from "./Queries.ts"
+import type { Grouping } from "./UsageSeries.ts"
 
-const absent: Readonly<Record<Dimension, string>> = {
+const absent: Readonly<Record<Grouping, string>> = {
   model: "no model",
   key: "no key",
   provider: "no provider",
-  project: "no project"
+  project: "no project",
+  operation: "no operation",
+  status: "no status"
 }
 
 /** The name of a group of usage: of keys and projects by their ids, and the id itself of what no list has. */
-export const useNames = (by: Dimension): ((group: string | null | undefined) => string) => {
+export const useNames = (by: Grouping | undefined): ((group: string | null | undefined) => string) => {
   const keys = useQuery({ ...keysQuery, enabled: by === "key" })
   const projects = useQuery({ ...projectsQuery, enabled: by === "project" })
   const list = by === "key" ? keys.data : by === "project" ? projects.data : undefined
-  return (group) => {
-    if (group === undefined) return "other"
-    if (group === null) return absent[by]
-    return list?.find(({ id }) => id === group)?.name ?? group
-  }
+  return useCallback(
+    (group) => {
+      if (group === undefined || by === undefined) return "other"
+      if (group === null) return absent[by]
+      if (by === "status") return statusName(group)
+      if (by === "operation") return operationName(group)
+      return list?.find(({ id }) => id === group)?.name ?? group
+    },
+    [by, list]
+  )
 }

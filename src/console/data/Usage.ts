@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query"
 import type { UsageBreakdownBucket, UsageBreakdownReport } from "../../client/Contract.ts"
 import { api } from "./Client.ts"
-import { type Dimension, HOUR, type Range, type Span, spanBefore, spanOf } from "./Series.ts"
+import { type Dimension, HOUR, type Range, type Span, spanOf } from "./Series.ts"
 
 /** The most pages of one read: a chart needs no more groups than these hold. */
 const MOST_PAGES = 20
@@ -10,6 +10,7 @@ const MOST_PAGES = 20
 /** The gateway reads the usage of an account one at a time, so reads wait for each other here and not there. */
 const queue: { last: Promise<unknown> } = { last: Promise.resolve() }
 
+/** Reads when it is the turn of this read. */
 export const inTurn = <A>(read: () => Promise<A>): Promise<A> => {
   const next = queue.last.then(read, read)
   queue.last = next.catch(() => undefined)
@@ -43,16 +44,5 @@ export const usageQuery = (range: Range, by: Dimension) =>
     queryFn: async () => {
       const span = spanOf(range, Date.now() / 1_000)
       return { span, ...(await inTurn(() => read(span, by, MOST_PAGES))) }
-    }
-  })
-
-/** The sums of the range before a range. */
-export const usageBeforeQuery = (range: Range) =>
-  queryOptions({
-    queryKey: ["usage", range, "before"],
-    staleTime: 300_000,
-    queryFn: async () => {
-      const span = spanBefore(spanOf(range, Date.now() / 1_000))
-      return (await inTurn(() => read(span, "model", 0))).totals
     }
   })

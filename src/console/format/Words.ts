@@ -15,6 +15,9 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   chat: "Legacy chat"
 }
 
+/** The operations that have receipts. */
+export const operations: ReadonlyArray<string> = Object.keys(OPERATIONS)
+
 /** The name of an operation. */
 export const operationName = (id: string): string => OPERATIONS[id] ?? id
 

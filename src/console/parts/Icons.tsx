@@ -1,5 +1,6 @@
 const paths = {
   overview: "M2.5 8.5h4v5h-4zM9.5 2.5h4v11h-4zM2.5 2.5h4v3h-4z",
+  explorer: "M2.5 2.5v11h11M5.5 11V8M8.5 11V4.5M11.5 11V6.5",
   requests: "M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.01M2.5 8h.01M2.5 12h.01",
   playground: "M2.5 3h11v8h-6l-3 2.5V11h-2z",
   models: "M8 2l5.5 3v6L8 14l-5.5-3V5zM2.5 5L8 8l5.5-3M8 8v6",
@@ -28,6 +29,7 @@ const paths = {
   batches: "M2.5 3h11v3h-11zM2.5 7.5h11v3h-11zM4.5 13h7",
   videos: "M2.5 3.5h11v9h-11zM7 6.2v3.6L10 8z",
   files: "M4 2.5h5l3 3v8H4zM9 2.5v3h3M6 8.5h4M6 10.5h4",
+  download: "M8 2.5v8M4.5 7.5L8 11l3.5-3.5M3 13.5h10",
   stop: "M4 4h8v8H4z"
 } as const
 

@@ -1,14 +1,14 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { Page } from "../../app/Page.tsx"
 import { balanceQuery, keysQuery, newestQuery } from "../../data/Queries.ts"
-import { type Range, ranges } from "../../data/Series.ts"
-import { usageQuery } from "../../data/Usage.ts"
+import { intervalsOf, isCustom, type RangeSearch, timesBefore, timesOf } from "../../data/Ranges.ts"
+import { type Grouping, seriesQuery } from "../../data/UsageSeries.ts"
 import { money } from "../../format/Money.ts"
 import { plural } from "../../format/Words.ts"
-import { Segments } from "../../parts/Fields.tsx"
 import { Money } from "../../parts/Figures.tsx"
+import { RangePicker } from "../../parts/Range.tsx"
 import { Failed } from "../../parts/States.tsx"
 import { FirstRun } from "./FirstRun.tsx"
 import { SpendChart } from "./SpendChart.tsx"
@@ -16,8 +16,7 @@ import { Tiles } from "./Tiles.tsx"
 import { TopGroups } from "./TopGroups.tsx"
 
 const LOW_USD = 5
-
-const names: Readonly<Record<Range, string>> = { "24h": "24 hours", "7d": "7 days", "30d": "30 days" }
+const USUAL = "7d"
 
 const LowBalance = () => {
   const { data } = useQuery(balanceQuery)
@@ -35,14 +34,16 @@ const LowBalance = () => {
   )
 }
 
+const MOST_RUNNING = 100
+
 /** What the owner has, what is reserved, and what runs. */
 const BalanceLine = () => {
   const { data } = useQuery(balanceQuery)
-  const running = useQuery(newestQuery({ status: "open" }, 100, true))
-  const open = running.data?.length ?? 0
+  const running = useQuery(newestQuery({ status: "open" }, MOST_RUNNING, true))
+  const open = running.data?.length
   return (
     <section className="card" aria-label="Balance">
-      <div className="body split">
+      <div className="body split balance-line">
         <span>
           <span className="figure">{data === undefined ? "…" : <Money usd={data.available_usd} />}</span>{" "}
           <span className="muted">available</span>
@@ -50,7 +51,11 @@ const BalanceLine = () => {
         <span title="Held: reserved for running requests. It returns when they finish.">
           {data === undefined ? "…" : <Money usd={data.held_usd} />} <span className="muted">held for</span>{" "}
           <Link to="/requests" search={{ status: "open" }}>
-            {open === 100 ? "100 or more running requests" : plural(open, "running request")}
+            {open === undefined
+              ? "running requests"
+              : open === MOST_RUNNING
+                ? `${MOST_RUNNING} or more running requests`
+                : plural(open, "running request")}
           </Link>
         </span>
         {data !== undefined && data.simulated_usd > 0 ? (
@@ -63,38 +68,51 @@ const BalanceLine = () => {
   )
 }
 
-export const OverviewPage = () => {
+/** The reads of the page, which share what they can. */
+const useOverview = () => {
   const search = useSearch({ from: "/shell/overview" })
+  const { by = "model" } = search
+  const times = () => timesOf(search, USUAL, Date.now() / 1_000)
+  const rangeKey = isCustom(search) ? `${search.from} ${search.to}` : (search.range ?? USUAL)
+  const of = (by: Grouping) => ({ times, rangeKey, by })
+  const main = useQuery(seriesQuery(of(by)))
+  const models = useQuery(seriesQuery(of("model")))
+  const keys = useQuery(seriesQuery(of("key")))
+  const before = useQuery(
+    seriesQuery({
+      times: () => timesBefore(times()),
+      rangeKey: `before ${rangeKey}`,
+      // In hours where there may be so many, so that a part of a day is compared with the same part of another one.
+      interval: (before) => (intervalsOf(before).includes("hour") ? "hour" : "day")
+    })
+  )
+  return { search, by, main, models, keys, before }
+}
+
+export const OverviewPage = () => {
+  const { before, by, keys, main, models, search } = useOverview()
   const navigate = useNavigate({ from: "/overview" })
-  const range = search.range ?? "7d"
-  const usage = useQuery({ ...usageQuery(range, search.by ?? "model"), placeholderData: keepPreviousData })
-  const keys = useQuery(keysQuery)
+  const ownKeys = useQuery(keysQuery)
   const newest = useQuery(newestQuery({}, 1, false))
   // The card stays after the first request, so that its owner sees it arrive.
   const [began, setBegan] = useState(false)
-  const isNew = newest.data?.length === 0
-  if (isNew && !began) setBegan(true)
-  const choose = (range: Range) => void navigate({ search: (before) => ({ ...before, range }), replace: true })
+  if (newest.data?.length === 0 && !began) setBegan(true)
+  const choose = (range: RangeSearch) =>
+    void navigate({
+      search: (before) => ({ ...before, ...range }) as never,
+      replace: true,
+      resetScroll: false
+    })
   return (
-    <Page
-      title="Overview"
-      tools={
-        <Segments
-          label="Range"
-          value={range}
-          options={ranges.map((value) => ({ value, name: names[value] }))}
-          onChange={choose}
-        />
-      }
-    >
-      {usage.isError ? <Failed error={usage.error} onRetry={() => void usage.refetch()} /> : null}
-      {began && keys.data !== undefined ? <FirstRun keys={keys.data} /> : <LowBalance />}
+    <Page title="Overview" tools={<RangePicker search={search} usual={USUAL} onChange={choose} />}>
+      {main.isError ? <Failed error={main.error} onRetry={() => void main.refetch()} /> : null}
+      {began && ownKeys.data !== undefined ? <FirstRun keys={ownKeys.data} /> : <LowBalance />}
       <BalanceLine />
-      <Tiles range={range} by={search.by ?? "model"} />
-      <SpendChart range={range} />
-      <div className="grid two">
-        <TopGroups range={range} by="model" title="Top models" />
-        <TopGroups range={range} by="key" title="Top keys" />
+      <Tiles report={main.data} before={before.data} />
+      <SpendChart report={main.data} by={by} failed={main.isError} />
+      <div className="grid pair">
+        <TopGroups report={models.data} failed={models.isError} by="model" title="Top models" />
+        <TopGroups report={keys.data} failed={keys.isError} by="key" title="Top keys" />
       </div>
     </Page>
   )

@@ -1,148 +1,156 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { useMemo, useState } from "react"
+import { useMemo } from "react"
 import type { RequestReceipt } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
-import { modelsQuery, newestQuery, type RequestStatus, requestsQuery } from "../../data/Queries.ts"
+import { type Change, isCustom, type RangeSearch, timesOf } from "../../data/Ranges.ts"
+import { type RequestFilters, requestPagesQuery, type RequestsRead, requestTailQuery } from "../../data/Requests.ts"
+import { moment } from "../../format/Figures.ts"
 import { plural } from "../../format/Words.ts"
-import { Select } from "../../parts/Fields.tsx"
+import { Filters } from "../../parts/Filters.tsx"
 import { Icon } from "../../parts/Icons.tsx"
+import { RangePicker } from "../../parts/Range.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
+import { BoundFilters } from "./Bounds.tsx"
+import { ColumnChooser } from "./ColumnChooser.tsx"
+import { Histogram } from "./Histogram.tsx"
 import { RequestTable } from "./RequestTable.tsx"
 
-const statuses = [
-  { value: "", name: "Every status" },
-  { value: "open", name: "Open" },
-  { value: "succeeded", name: "Succeeded" },
-  { value: "failed", name: "Failed" },
-  { value: "cancelled", name: "Cancelled" }
-]
-
-const NEWEST = 50
-
 /** The rows of all pages, with the newest in front, each once. */
-const useRows = (filter: { status?: RequestStatus | undefined; model?: string | undefined }, live: boolean) => {
-  const pages = useInfiniteQuery(requestsQuery(filter))
-  const newest = useQuery({ ...newestQuery(filter, NEWEST, live), enabled: live })
+const useRows = (read: RequestsRead, live: boolean) => {
+  const pages = useInfiniteQuery(requestPagesQuery(read))
+  const tail = useQuery({ ...requestTailQuery(read), enabled: live })
   const rows = useMemo(() => {
     const known = new Map<string, RequestReceipt>()
     for (const row of pages.data?.pages.flatMap(({ data }) => data) ?? []) known.set(row.id, row)
-    for (const row of live ? (newest.data ?? []) : []) known.set(row.id, row)
+    for (const row of live ? (tail.data ?? []) : []) known.set(row.id, row)
     // Ids begin with their time, so their order is that of the requests.
     return [...known.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1))
-  }, [pages.data, newest.data, live])
+  }, [pages.data, tail.data, live])
   return { pages, rows }
 }
 
-/** Filters, which stand in the URL. */
-const Filters = () => {
-  const { live = false, model, status } = useSearch({ from: "/shell/requests" })
-  const navigate = useNavigate({ from: "/requests" })
-  const { data: models = [] } = useQuery(modelsQuery)
-  const [typed, setTyped] = useState(model ?? "")
-  const change = (change: {
-    model?: string | undefined
-    status?: RequestStatus | undefined
-    live?: true | undefined
-  }) => void navigate({ search: (before) => ({ ...before, ...change }) as never, replace: true })
-  return (
-    <div className="filters">
-      <form
-        className="grow"
-        onSubmit={(event) => {
-          event.preventDefault()
-          change({ model: typed.trim() === "" ? undefined : typed.trim() })
-        }}
-      >
-        <input
-          className="input"
-          data-search=""
-          type="search"
-          aria-label="Model"
-          placeholder="Model, such as gpt-4o-mini"
-          list="models"
-          value={typed}
-          onChange={(event) => {
-            setTyped(event.target.value)
-            // The clear button of the field, and a choice from its list, send no form.
-            if (event.target.value === "") change({ model: undefined })
-            else if (models.some(({ id }) => id === event.target.value)) change({ model: event.target.value })
-          }}
-        />
-        <datalist id="models">
-          {models.map(({ id }) => (
-            <option key={id} value={id} />
-          ))}
-        </datalist>
-      </form>
-      <Select
-        label="Status"
-        value={status ?? ""}
-        options={statuses}
-        onChange={(value) => change({ status: value === "" ? undefined : (value as RequestStatus) })}
+interface RowsProps {
+  readonly list: ReturnType<typeof useRows>
+  readonly filtered: boolean
+  readonly columns: string | undefined
+}
+
+/** The table, what comes instead of it, and how far a search has come. */
+const Rows = ({ columns, filtered, list: { pages, rows } }: RowsProps) => {
+  const searchedTo = pages.data?.pages.at(-1)?.searched_to ?? null
+  return pages.isPending ? (
+    <SkeletonRows rows={12} />
+  ) : rows.length === 0 && !pages.hasNextPage ? (
+    <Empty title={filtered ? "No request fits these filters." : "There is no request in this range."}>
+      <p>
+        {filtered
+          ? "Remove a filter, or choose a longer range."
+          : "Every request has a receipt here, with its price, its attempts and its cost."}
+      </p>
+    </Empty>
+  ) : (
+    <>
+      <RequestTable
+        rows={rows}
+        columns={columns}
+        hasMore={pages.hasNextPage}
+        isReading={pages.isFetchingNextPage || pages.isError}
+        onMore={() => void pages.fetchNextPage()}
       />
-      <button
-        type="button"
-        className="button"
-        aria-pressed={live}
-        onClick={() => change({ live: live ? undefined : true })}
-      >
-        <Icon name={live ? "stop" : "requests"} />
-        {live ? "Stop the tail" : "Follow live"}
-      </button>
-      {model === undefined && status === undefined ? null : (
-        <button
-          type="button"
-          className="button plain"
-          onClick={() => {
-            setTyped("")
-            change({ model: undefined, status: undefined })
-          }}
-        >
-          <Icon name="close" />
-          Clear filters
-        </button>
-      )}
-    </div>
+      {pages.isFetchingNextPage && filtered && searchedTo !== null ? (
+        <p className="body muted small" role="status">
+          Searching requests before {moment(searchedTo)}…
+        </p>
+      ) : null}
+    </>
   )
 }
 
+const USUAL = "30d"
+
+/** What the URL asks for. */
+const useRequests = () => {
+  const search = useSearch({ from: "/shell/requests" })
+  const navigate = useNavigate({ from: "/requests" })
+  const filters = useMemo<RequestFilters>(() => {
+    const { key, maxCost, maxMs, minCost, minMs, model, operation, project, provider, status } = search
+    return { key, maxCost, maxMs, minCost, minMs, model, operation, project, provider, status }
+  }, [search])
+  const change = (change: Change<typeof search>) =>
+    void navigate({
+      search: (before) => ({ ...before, ...change }) as never,
+      replace: true,
+      resetScroll: false
+    })
+  const custom = isCustom(search)
+  const read: RequestsRead = {
+    filters,
+    isCustom: custom,
+    rangeKey: custom ? `${search.from} ${search.to}` : (search.range ?? USUAL),
+    times: () => timesOf(search, USUAL, Date.now() / 1_000)
+  }
+  return { search, change, filters, read }
+}
+
 export const RequestsPage = () => {
-  const { live = false, model, status } = useSearch({ from: "/shell/requests" })
-  const { pages, rows } = useRows({ model, status }, live)
-  const filtered = model !== undefined || status !== undefined
+  const { change, filters, read, search } = useRequests()
+  const { cols, live = false } = search
+  const list = useRows(read, live)
+  const { pages, rows } = list
+  const filtered = Object.values(filters).some((value) => value !== undefined)
+  const bounded = [filters.minCost, filters.maxCost, filters.minMs, filters.maxMs].some((value) => value !== undefined)
   return (
     <Page
       title="Requests"
       tools={
+        <>
+          <RangePicker search={search} usual={USUAL} onChange={(range: RangeSearch) => change(range)} />
+          <button
+            type="button"
+            className="button"
+            aria-pressed={live}
+            onClick={() => change({ live: live ? undefined : true })}
+          >
+            <Icon name={live ? "stop" : "requests"} />
+            {live ? "Stop the tail" : "Follow live"}
+          </button>
+        </>
+      }
+    >
+      <Filters filters={filters} onChange={(filter) => change(filter)}>
+        <BoundFilters of={filters} onChange={(bounds) => change(bounds)} />
+        {filtered ? (
+          <button
+            type="button"
+            className="button plain"
+            onClick={() => change(Object.fromEntries(Object.keys(filters).map((name) => [name, undefined])))}
+          >
+            Clear filters
+          </button>
+        ) : null}
+        <span className="spacer" />
         <span className="muted small number" role="status">
           {pages.isPending ? "" : `${plural(rows.length, "request")}${pages.hasNextPage ? " read, more below" : ""}`}
           {live ? " · live" : ""}
         </span>
-      }
-    >
-      <Filters />
+        <ColumnChooser chosen={cols} onChange={(cols) => change({ cols })} />
+      </Filters>
       {pages.isError ? <Failed error={pages.error} onRetry={() => void pages.refetch()} /> : null}
-      <section className="card" aria-label="Requests">
-        {pages.isPending ? (
-          <SkeletonRows rows={12} />
-        ) : rows.length === 0 && !pages.hasNextPage ? (
-          <Empty title={filtered ? "No request fits these filters." : "There is no request yet."}>
-            <p>
-              {filtered
-                ? "Clear a filter, or wait: the list follows live when you ask it to."
-                : "Every request has a receipt here, with its price, its attempts and its cost."}
-            </p>
-          </Empty>
-        ) : (
-          <RequestTable
-            rows={rows}
-            hasMore={pages.hasNextPage}
-            isReading={pages.isFetchingNextPage}
-            onMore={() => void pages.fetchNextPage()}
-          />
-        )}
-      </section>
+      {pages.isError && pages.data === undefined ? null : (
+        <section className="card" aria-label="Requests">
+          <div className="histogram">
+            <Histogram
+              times={read.times}
+              rangeKey={read.rangeKey}
+              filters={filters}
+              onDay={(day) => change({ range: undefined, from: day, to: day })}
+            />
+            {bounded ? <p className="muted small">The bars count requests of every cost and latency.</p> : null}
+          </div>
+          <Rows list={list} filtered={filtered} columns={cols} />
+        </section>
+      )}
     </Page>
   )
 }

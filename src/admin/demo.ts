@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+// Fills the sandbox's demo account with a month of requests: `npm run demo`.
+import "effect/schema/SchemaJITCompiler/enable"
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, Layer } from "effect"
+import { parseArgs } from "node:util"
+import { shiftClock } from "./demo/ShiftedClock.ts"
+import { runDemo } from "./demo/Run.ts"
+import { layer } from "../App.ts"
+import { Config } from "../platform/config/Config.ts"
+import { layer as telemetry, logging } from "../platform/telemetry/Telemetry.ts"
+
+shiftClock()
+
+/** The settings of the service, on ports of the system's choice and without limits that the demo's pace would meet. */
+const settings = Layer.effect(
+  Config,
+  Effect.map(Config, (config) => ({
+    ...config,
+    http: { ...config.http, host: "127.0.0.1", port: 0 },
+    ops: { host: "127.0.0.1", port: 0 },
+    rateLimitScale: 10_000,
+    log: { ...config.log, level: "Error" as const }
+  }))
+).pipe(Layer.provide(Config.layer))
+
+const { values } = parseArgs({
+  options: {
+    days: { type: "string", default: "30" },
+    requests: { type: "string", default: "3000" },
+    seed: { type: "string", default: "1" }
+  }
+})
+
+const options = { days: Number(values.days), requests: Number(values.requests), seed: Number(values.seed) }
+
+const main = runDemo(options).pipe(
+  Effect.provide(layer),
+  Effect.provide(telemetry),
+  Effect.provide(logging),
+  Effect.provide(settings),
+  Effect.catch((error) =>
+    Effect.andThen(
+      Console.error(`The demo cannot run: ${error.message.replaceAll(/\s*\n\s*/g, " ")}`),
+      Effect.sync(() => {
+        process.exitCode = 1
+      })
+    )
+  )
+)
+
+NodeRuntime.runMain(main)

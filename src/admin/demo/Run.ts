@@ -1,0 +1,174 @@
+/** Fills a sandbox's demo account with simulated days of real requests. */
+import { Console, Data, Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../account/Accounts.ts"
+import { csrfTokenOf, OwnerSessions } from "../../account/OwnerSessions.ts"
+import { DEMO_EMAIL } from "../../billing/Sandbox.ts"
+import { demoAccount, localOrigin } from "../../Demo.ts"
+import { Config } from "../../platform/config/Config.ts"
+import { makeRandom, type Moment, momentsOf } from "./Calendar.ts"
+import { followClock, forgetClock, setClockBack } from "./DemoSql.ts"
+import { runBehind } from "./ShiftedClock.ts"
+import { type Call, callAt, keyNames, projects } from "./Traffic.ts"
+
+/** The demo cannot go on, for a reason that its reader can do something about. */
+export class DemoError extends Data.TaggedError("DemoError")<{ readonly message: string }> {}
+
+/** How many days and requests to make, and the seed that determines them. */
+export interface DemoOptions {
+  readonly days: number
+  readonly requests: number
+  readonly seed: number
+}
+
+const DAY_MS = 86_400_000
+
+/** Paid in on the first day and every ten days, in dollars of simulated money. */
+const TOP_UP_USD = 60
+const TOP_UP_EVERY_MS = 10 * DAY_MS
+
+interface Owner {
+  readonly api: string
+  readonly cookie: string
+  readonly csrfToken: string
+}
+
+/** A call as the signed-in owner. */
+const asOwner = ({ api, cookie, csrfToken }: Owner, path: string, body?: object) =>
+  Effect.tryPromise({
+    try: async () => {
+      const response = await fetch(`${api}${path}`, {
+        method: "POST",
+        headers: { cookie, "x-csrf-token": csrfToken, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      const answer = await response.json()
+      if (!response.ok) throw new Error(`POST ${path} was answered with ${response.status}: ${JSON.stringify(answer)}`)
+      return answer
+    },
+    catch: (error) => new DemoError({ message: String(error) })
+  })
+
+const topUp = (owner: Owner) =>
+  Effect.gen(function* () {
+    const { data } = yield* asOwner(owner, "/console/top-ups", { amount_usd: TOP_UP_USD })
+    yield* asOwner(owner, `/console/top-ups/${data.id}/simulate`)
+  })
+
+/** The secrets of the keys by their names; they live in memory only. */
+const makeKeys = (owner: Owner) =>
+  Effect.gen(function* () {
+    const secrets = new Map<string, string>()
+    const made = new Map<string, string>()
+    for (const { keys, ...project } of projects) {
+      const { data } = yield* asOwner(owner, "/management/projects", project)
+      for (const key of keys) made.set(key, data.id)
+    }
+    for (const name of keyNames) {
+      const project = made.get(name)
+      const created = yield* asOwner(owner, "/management/keys", {
+        name,
+        ...(project === undefined ? {} : { project_id: project })
+      })
+      secrets.set(name, created.key)
+    }
+    return secrets
+  })
+
+/** Sends a request and reads its answer to the end. Refusals and failures are part of the demo. */
+const send = (api: string, secrets: ReadonlyMap<string, string>, { body, hangUpMs, key, path, play }: Call) =>
+  Effect.promise(async () => {
+    const headers = {
+      authorization: `Bearer ${secrets.get(key)}`,
+      "content-type": "application/json",
+      "x-svc-sandbox": play
+    }
+    const signal = hangUpMs === undefined ? {} : { signal: AbortSignal.timeout(hangUpMs) }
+    try {
+      const response = await fetch(`${api}${path}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+        ...signal
+      })
+      await response.arrayBuffer()
+      return response.ok
+    } catch {
+      return false
+    }
+  })
+
+/** Moves both clocks to a moment. */
+const moveTo = (sql: SqlClient.SqlClient, behindMs: number) =>
+  Effect.andThen(
+    setClockBack(sql, behindMs),
+    Effect.sync(() => runBehind(behindMs))
+  )
+
+/** The demo account; a sandbox that has none gets it, with its keys printed. */
+const demoOwner = Effect.gen(function* () {
+  const [accounts, sessions, sql] = [yield* Accounts, yield* OwnerSessions, yield* SqlClient.SqlClient]
+  yield* demoAccount
+  const account = yield* accounts.findByEmail(DEMO_EMAIL)
+  if (account === undefined)
+    return yield* new DemoError({
+      message: `There is no account ${DEMO_EMAIL}; the demo fills that of a first start`
+    })
+  const { id, token } = yield* sql.withTransaction(sessions.begin(account.id))
+  const api = `${yield* localOrigin}/api/v1`
+  const owner: Owner = { api, cookie: `svc_session=${token}`, csrfToken: csrfTokenOf(token) }
+  return { account, owner, end: sql.withTransaction(sessions.end(account.id, id)) }
+})
+
+/** Lets the days pass. Every request of a moment has ended before the next one begins. */
+const live = (sql: SqlClient.SqlClient, owner: Owner, moments: ReadonlyArray<Moment>, random: () => number) =>
+  Effect.gen(function* () {
+    let [sent, served, paidAt] = [0, 0, Infinity]
+    let secrets: ReadonlyMap<string, string> = new Map()
+    for (const { behindMs, requests } of moments) {
+      yield* moveTo(sql, behindMs)
+      if (secrets.size === 0) secrets = yield* makeKeys(owner)
+      if (paidAt - behindMs >= TOP_UP_EVERY_MS) {
+        yield* topUp(owner)
+        paidAt = behindMs
+      }
+      const hour = new Date().getUTCHours()
+      const calls = Array.from({ length: requests }, () => callAt(random, hour))
+      const outcomes = yield* Effect.forEach(calls, (call) => send(owner.api, secrets, call), {
+        concurrency: 32
+      })
+      sent += outcomes.length
+      served += outcomes.filter(Boolean).length
+    }
+    return { sent, served }
+  })
+
+/** Runs the demo on the service that is built beside it. */
+export const runDemo = Effect.fn("runDemo")(function* ({ days, requests, seed }: DemoOptions) {
+  if (!(days >= 2 && days <= 90 && requests >= 1 && requests <= 100_000 && Number.isInteger(seed))) {
+    return yield* new DemoError({
+      message: "--days must be 2 to 90, --requests 1 to 100,000, and --seed a whole number."
+    })
+  }
+  const { sandbox } = yield* Config
+  if (!sandbox)
+    return yield* new DemoError({
+      message: "The demo needs a sandbox, which simulates providers and money: set SANDBOX=on"
+    })
+  const sql = yield* SqlClient.SqlClient
+  const random = makeRandom(seed)
+  const moments = momentsOf(days, requests, Date.now(), random)
+  const began = performance.now()
+  const { account, end, owner } = yield* demoOwner
+  const { sent, served } = yield* followClock(sql, account.id).pipe(
+    Effect.andThen(live(sql, owner, moments, random)),
+    Effect.ensuring(Effect.orDie(Effect.andThen(forgetClock(sql), end))),
+    Effect.ensuring(Effect.sync(() => runBehind(0)))
+  )
+  const seconds = Math.round((performance.now() - began) / 1_000)
+  yield* Console.log(
+    `Sent ${sent.toLocaleString("en-US")} requests over ${days} simulated days in ${seconds} s; ${served.toLocaleString("en-US")} were ` +
+      `served, and the rest failed or were cancelled as they should. Start the service with \`npm start\` and sign in as ${DEMO_EMAIL}.`
+  )
+  return Option.some({ sent, served })
+})

@@ -1,0 +1,103 @@
+/** The columns that the table of requests may have. */
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import type { RequestReceipt } from "../../../client/Contract.ts"
+import { brief, duration } from "../../format/Figures.ts"
+import { operationName } from "../../format/Words.ts"
+import { Ago, Money, Status } from "../../parts/Figures.tsx"
+
+const tokensOf = ({ usage }: RequestReceipt): string =>
+  usage === null
+    ? "—"
+    : "unit" in usage
+      ? `${brief(usage.units)} ${usage.unit}${usage.units === 1 ? "" : "s"}`
+      : `${brief(usage.input_tokens + usage.cached_tokens + usage.cache_creation_tokens)} → ${brief(usage.output_tokens)}`
+
+const ms = (value: number | null): string => (value === null ? "—" : duration(value))
+
+export interface Names {
+  readonly key: (id: string) => string
+  readonly project: (id: string | null) => string
+}
+
+export interface Column {
+  readonly id: string
+  readonly name: string
+  readonly width: string
+  readonly right?: boolean
+  /** From this width of the window on, in pixels; absent: only where it is chosen. */
+  readonly from?: number
+  readonly cell: (row: RequestReceipt, names: Names) => ReactNode
+}
+
+export const columns: ReadonlyArray<Column> = [
+  {
+    ...{ id: "model", name: "Model", width: "minmax(84px, 2fr)", from: 0 },
+    cell: (row) => (
+      <Link className="clip" to="/requests/$id" params={{ id: row.id }} title={row.model}>
+        <span className="strong">{row.model}</span>
+        {row.resolved_model !== null && row.resolved_model !== row.model ? (
+          <span className="muted"> → {row.resolved_model}</span>
+        ) : null}
+      </Link>
+    )
+  },
+  {
+    ...{ id: "status", name: "Status", width: "104px", from: 0 },
+    cell: ({ status }) => <Status of={status} />
+  },
+  {
+    ...{ id: "operation", name: "Operation", width: "96px", from: 1_000 },
+    cell: ({ operation }) => operationName(operation)
+  },
+  {
+    ...{ id: "provider", name: "Provider", width: "minmax(80px, 1fr)", from: 1_000 },
+    cell: ({ provider }) => provider ?? "—"
+  },
+  {
+    ...{ id: "key", name: "Key", width: "minmax(90px, 1fr)", from: 1_300 },
+    cell: ({ key_id: id }, names) => names.key(id)
+  },
+  {
+    ...{ id: "project", name: "Project", width: "minmax(90px, 1fr)", from: 1_700 },
+    cell: ({ project_id: id }, names) => names.project(id)
+  },
+  { ...{ id: "tokens", name: "Tokens", width: "128px", right: true, from: 820 }, cell: tokensOf },
+  {
+    ...{ id: "first", name: "First token", width: "88px", right: true },
+    cell: ({ timings }) => ms(timings.first_token_ms)
+  },
+  {
+    ...{ id: "latency", name: "Latency", width: "84px", right: true, from: 1_100 },
+    cell: ({ timings }) => ms(timings.total_ms)
+  },
+  {
+    ...{ id: "overhead", name: "In gateway", width: "88px", right: true },
+    cell: ({ timings }) => ms(timings.overhead_ms)
+  },
+  {
+    ...{ id: "held", name: "Held", width: "100px", right: true },
+    cell: ({ held_usd: usd }) => <Money usd={usd} />
+  },
+  {
+    ...{ id: "finish", name: "Ended by", width: "96px" },
+    cell: ({ error, finish_reason }) => error?.code ?? finish_reason ?? "—"
+  },
+  {
+    ...{ id: "cost", name: "Cost", width: "104px", right: true, from: 0 },
+    cell: ({ cost_usd: usd }) => <Money usd={usd} />
+  },
+  {
+    ...{ id: "time", name: "Time", width: "92px", right: true, from: 620 },
+    cell: ({ created_at: at }) => <Ago at={at} />
+  }
+]
+
+/** The columns to show: the chosen ones, or those that fit the window. */
+export const shownColumns = (chosen: string | undefined, width: number): ReadonlyArray<Column> => {
+  const ids = chosen?.split(",")
+  const shown = columns.filter(({ from, id }) =>
+    ids === undefined ? from !== undefined && width >= from : ids.includes(id)
+  )
+  return shown.length === 0 ? columns.filter(({ id }) => id === "model") : shown
+}

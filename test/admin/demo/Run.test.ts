@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { inspect } from "node:util"
+import { DEMO_EMAIL } from "../../../src/billing/Sandbox.ts"
+import { verifyBooks } from "../../../src/billing/Books.ts"
+import { freshDatabase, layerUrl } from "../../support/Database.ts"
+
+const program = fileURLToPath(new URL("../../../src/admin/demo.ts", import.meta.url))
+
+const demo = (env: Record<string, string>, options: ReadonlyArray<string>) =>
+  Effect.callback<{ readonly code: number | null; readonly said: string }>((resume) => {
+    const child = spawn(process.execPath, [program, ...options], { env })
+    const said: Array<string> = []
+    for (const output of [child.stdout, child.stderr]) output.on("data", (data) => said.push(String(data)))
+    child.on("close", (code) => resume(Effect.succeed({ code, said: said.join("") })))
+    return Effect.sync(() => child.kill("SIGTERM"))
+  })
+
+describe("the demo", () => {
+  it.live(
+    "spreads real requests over its days, with correct books, and leaves no trigger behind",
+    () =>
+      Effect.gen(function* () {
+        const url = yield* freshDatabase("demo")
+        const { code, said } = yield* demo({ DATABASE_URL: url, SANDBOX: "on" }, ["--days=3", "--requests=150"])
+        assert.strictEqual(code, 0, said)
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const days = yield* sql<{ day: string; requests: number; off: number }>`SELECT
+              date_trunc('day', r.created_at, 'UTC')::date::text AS day, count(*)::int AS requests,
+              count(*) FILTER (WHERE closed_at < r.created_at OR closed_at > r.created_at + interval '1 minute')::int AS off
+            FROM request r JOIN account a ON a.id = r.account_id WHERE a.email = ${DEMO_EMAIL} GROUP BY 1 ORDER BY 1`
+          assert.isAtLeast(days.length, 3)
+          assert.isAbove(
+            days.reduce((sum, { requests }) => sum + requests, 0),
+            100
+          )
+          assert.strictEqual(
+            days.reduce((sum, { off }) => sum + off, 0),
+            0
+          )
+          const [kinds] = yield* sql<{ statuses: number; operations: number; open: number; triggers: number }>`SELECT
+            count(DISTINCT status)::int AS statuses, count(DISTINCT operation)::int AS operations,
+            count(*) FILTER (WHERE state = 'open')::int AS open,
+            (SELECT count(*)::int FROM pg_trigger WHERE tgname LIKE 'demo_%') AS triggers FROM request`
+          assert.isAtLeast(kinds!.statuses, 2)
+          assert.isAtLeast(kinds!.operations, 5)
+          assert.deepInclude(kinds, { open: 0, triggers: 0 })
+          const { checks, ok } = yield* verifyBooks(sql)
+          assert.isTrue(ok, inspect(checks))
+        }).pipe(Effect.provide(layerUrl(url, 2)))
+      }).pipe(Effect.scoped),
+    120_000
+  )
+})

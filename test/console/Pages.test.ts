@@ -1,0 +1,174 @@
+/** The pages of usage and money in a browser: with data, without any, and when the gateway fails. */
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { announceSkip, browser, buildConsole, complaintsOf, missingBrowser, type Page } from "../support/Browser.ts"
+import { post, startService } from "../support/Service.ts"
+
+announceSkip("the console's pages of usage")
+
+const WAIT_MS = 15_000
+const pages = ["/overview", "/explorer", "/requests", "/billing"]
+
+const makeStage = Effect.gen(function* () {
+  yield* buildConsole
+  return { service: yield* startService(), chromium: yield* browser }
+})
+
+class Stage extends Context.Service<Stage, Effect.Success<typeof makeStage>>()("test/console/PagesStage") {
+  static readonly layer = Layer.effect(
+    Stage,
+    Effect.suspend(() => makeStage)
+  )
+}
+
+/** A page of an owner who is signed in, and their account. */
+const signedIn = Effect.gen(function* () {
+  const { chromium, service } = yield* Stage
+  const customer = yield* service.account(20, "play")
+  const [name = "", value = ""] = (yield* service.signedIn(customer.account.id)).cookie.split("=")
+  const context = yield* Effect.acquireRelease(
+    Effect.promise(() => chromium.newContext({ viewport: { width: 1_280, height: 900 } })),
+    (context) => Effect.promise(() => context.close())
+  )
+  yield* Effect.promise(() => context.addCookies([{ name, value, url: service.api }]))
+  const page = yield* Effect.promise(() => context.newPage())
+  page.setDefaultTimeout(WAIT_MS)
+  return { ...customer, page, origin: service.origin, complaints: complaintsOf(page, service.origin) }
+})
+
+const ask = Effect.fnUntraced(function* (key: string, model: string, play?: string) {
+  const { service } = yield* Stage
+  const body = {
+    model,
+    max_tokens: 20,
+    messages: [{ role: "user", content: "Hello!" }],
+    routing: { allow_fallbacks: false }
+  }
+  yield* post(`${service.api}/chat/completions`, key, body, play === undefined ? {} : { "x-svc-sandbox": play })
+})
+
+const settled = async (page: Page) => {
+  await page.locator("h1").waitFor()
+  await page.waitForFunction(() => document.querySelector("[aria-busy=true], .skeleton") === null)
+}
+
+const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
+
+withBrowser("the pages of usage", (it) => {
+  it.effect("show usage by group, narrow it by a click, and keep everything in the URL", () =>
+    Effect.gen(function* () {
+      const { complaints, inferenceKey, origin, page } = yield* signedIn
+      yield* ask(inferenceKey, "gpt-4o")
+      yield* ask(inferenceKey, "gpt-4o-mini")
+      yield* ask(inferenceKey, "gpt-4o-mini", "fault=malformed")
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/explorer?range=1h&figure=requests`)
+        const figures = page.getByRole("region", { name: "Table: figures of the groups" })
+        await figures.getByRole("row", { name: /gpt-4o-mini/ }).waitFor()
+        assert.match(await figures.getByRole("row", { name: /Sum/ }).innerText(), /\b3\b[^]*1 · 33\.3%/)
+        await figures.getByRole("button", { name: "gpt-4o-mini" }).click()
+        await page.waitForURL(/model=gpt-4o-mini/)
+        await page.getByLabel("Remove the filter Model gpt-4o-mini").waitFor()
+        await page.waitForFunction(() => document.querySelectorAll("[aria-label=Figures] tbody tr").length === 1)
+        await page.getByLabel("Group by").selectOption("status")
+        await figures.getByRole("row", { name: /Failed/ }).waitFor()
+        const [file] = await Promise.all([
+          page.waitForEvent("download"),
+          page.getByRole("button", { name: "Download CSV" }).click()
+        ])
+        assert.strictEqual(file.suggestedFilename(), "usage by status.csv")
+        await page.reload()
+        await figures.getByRole("row", { name: /Failed/ }).waitFor()
+        await page.getByLabel("Remove the filter Model gpt-4o-mini").click()
+        await page.waitForURL((url) => !url.search.includes("model="))
+
+        await page.goto(`${origin}/requests`)
+        const rows = page.getByRole("table", { name: /Requests/ })
+        await rows.getByRole("row").nth(3).waitFor()
+        await page.getByLabel("Add a filter").selectOption("status")
+        await page.getByRole("combobox", { name: "Status", exact: true }).selectOption("failed")
+        await page.waitForURL(/status=failed/)
+        await page.waitForFunction(() => document.querySelectorAll("[role=row].line").length === 1)
+        await page.getByText("Columns", { exact: true }).click()
+        await page.getByLabel("Ended by").check()
+        await page.waitForURL(/cols=/)
+        await rows.getByRole("columnheader", { name: "Ended by" }).waitFor()
+      })
+      assert.deepStrictEqual(complaints, [])
+    })
+  )
+
+  it.effect("say what to do where there is nothing yet", () =>
+    Effect.gen(function* () {
+      const { complaints, origin, page } = yield* signedIn
+      yield* Effect.promise(async () => {
+        for (const [path, words] of [
+          ["/overview", "Send your first request"],
+          ["/explorer", "Nothing was used in this range."],
+          ["/requests", "There is no request in this range."]
+        ] as const) {
+          await page.goto(origin + path)
+          await settled(page)
+          await page.getByText(words).first().waitFor()
+        }
+      })
+      assert.deepStrictEqual(complaints, [])
+    })
+  )
+
+  it.effect("say what failed and how to go on when the gateway is down or limits the rate", () =>
+    Effect.gen(function* () {
+      const { origin, page } = yield* signedIn
+      yield* Effect.promise(async () => {
+        for (const path of pages) {
+          for (const kind of ["down", "limited"] as const) {
+            await page.goto(`${origin}/settings`)
+            await settled(page)
+            await page.route(/\/api\/v1\/(management|requests|console\/top-ups)/, (route) =>
+              kind === "down"
+                ? route.abort()
+                : route.fulfill({
+                    status: 429,
+                    headers: { "x-request-id": "req_01", "x-should-retry": "false" },
+                    json: {
+                      error: {
+                        message: "Too many requests. Try again in 3 seconds.",
+                        type: "rate_limit_error",
+                        code: "rate_limit_exceeded"
+                      }
+                    }
+                  })
+            )
+            await page.goto(origin + path)
+            const alert = page.getByRole("alert").first()
+            await alert.waitFor()
+            const words = kind === "down" ? /did not answer/ : /Try again in 3 seconds\.\s+req_01/
+            assert.match(await alert.innerText(), words, `${path} ${kind}`)
+            await page.unrouteAll()
+            for (const banner of await page
+              .getByRole("alert")
+              .getByRole("button", { name: "Try again" })
+              .elementHandles()) {
+              await banner.click()
+            }
+            await alert.waitFor({ state: "detached" })
+          }
+        }
+      })
+    })
+  )
+
+  it.effect("lead to the sign-in page when the session ends meanwhile, and keep their address", () =>
+    Effect.gen(function* () {
+      const { origin, page } = yield* signedIn
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/explorer?range=30d`)
+        await settled(page)
+        await page.context().clearCookies()
+        await page.getByLabel("Group by").selectOption("key")
+        await page.waitForURL(/sign-in\?next=/)
+        assert.include(decodeURIComponent(page.url()), "/explorer?range=30d")
+      })
+    })
+  )
+})
