@@ -44,6 +44,14 @@ export const writeReceipts = (
   CROSS JOIN LATERAL (SELECT (${receipts.startMs}::float8 + n * ${receipts.everyMs}::float8)::bigint AS ms) AS m
   CROSS JOIN LATERAL (SELECT to_timestamp(ms / 1000.0) AS at) AS t`
 
+/** The model of a few receipts, which failed. */
+export const RARE_MODEL = "vendor/rare"
+
+/** Makes every 200,003rd receipt one that failed, of a model of its own. Its last eight digits are its number. */
+export const makeSomeRare = (sql: SqlClient.SqlClient, accountId: string) =>
+  sql`UPDATE request SET model = ${RARE_MODEL}, resolved_model = ${RARE_MODEL}, status = 'failed'
+    WHERE account_id = ${accountId} AND ('x' || right(id, 8))::bit(32)::int % 200003 = 7`
+
 /** As autovacuum would before long. */
 export const analyze = (sql: SqlClient.SqlClient) => sql`ANALYZE request`
 

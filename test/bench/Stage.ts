@@ -17,6 +17,7 @@ import { type Endpoint, MODEL } from "./Traffic.ts"
 export interface Customer {
   readonly id: string
   readonly key: string
+  readonly managementKey: string
 }
 
 /** Something that a load can be sent to. */
@@ -86,8 +87,12 @@ export const admin = ({ databaseUrl, directory }: Place, ...words: ReadonlyArray
 export const openAccount = Effect.fnUntraced(function* (place: Place, name: string) {
   const words = ["account", "create", "--email", `${name}@example.com`, "--balance-usd", String(BALANCE_USD), "--yes"]
   const opened = yield* admin(place, ...words)
-  const { account_id: id, inference_key: key } = opened as { account_id: string; inference_key: string }
-  return { id, key } satisfies Customer
+  const {
+    account_id: id,
+    inference_key: key,
+    management_key: managementKey
+  } = opened as Readonly<Record<string, string>>
+  return { id: id!, key: key!, managementKey: managementKey! } satisfies Customer
 })
 
 const settingsOf = (databaseUrl: string, upstream: Listening, directory: string) => ({

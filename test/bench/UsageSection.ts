@@ -4,7 +4,16 @@ import { SqlClient } from "effect/sql"
 import { connect } from "../../src/platform/database/Sql.ts"
 import { percentile } from "./Figures.ts"
 import { type Faults, progress, type Samples } from "./Measure.ts"
-import { analyze, createDatabase, hurriedly, unrolledCount, written, writeReceipts } from "./ReceiptsSql.ts"
+import { consoleReads } from "./ConsoleReads.ts"
+import {
+  analyze,
+  createDatabase,
+  hurriedly,
+  makeSomeRare,
+  unrolledCount,
+  written,
+  writeReceipts
+} from "./ReceiptsSql.ts"
 import { atMost, milliseconds, perSecond, type Row } from "./Report.ts"
 import { openAccount, type Stage } from "./Stage.ts"
 
@@ -30,6 +39,7 @@ const generate = Effect.fnUntraced(function* (accountId: string, receipts: numbe
     yield* hurriedly(sql, writeReceipts(sql, accountId, { from, to, startMs, everyMs }))
     yield* progress(`usage: ${to} of ${receipts} receipts`)
   }
+  yield* hurriedly(sql, makeSomeRare(sql, accountId))
   yield* analyze(sql)
 })
 
@@ -94,6 +104,7 @@ export const usage = Effect.fnUntraced(function* (stage: Stage, samples: Samples
         { label: "– p99", gateway: milliseconds(p99), must: atMost(p99, 50, " ms") }
       )
     }
-    return rows
+    const asker = { port, key: customer.key, managementKey: customer.managementKey }
+    return [...rows, ...(yield* consoleReads(asker, Math.ceil(usageRequests / 10), samples, faults))]
   }).pipe(Effect.provide(onDatabase(databaseUrl)))
 })

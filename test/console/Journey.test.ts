@@ -40,7 +40,16 @@ const pages = [
     "/keys",
     "/projects"
   ],
-  ...["/webhooks", "/batches", "/batches/files", "/videos", "/billing", "/audit", "/settings"]
+  ...[
+    "/webhooks",
+    "/batches",
+    "/batches/files",
+    "/videos",
+    "/billing",
+    `/billing/statements/${new Date().toISOString().slice(0, 7)}`,
+    "/audit",
+    "/settings"
+  ]
 ]
 
 /** Pages that begin with one list. */

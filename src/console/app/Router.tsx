@@ -249,6 +249,12 @@ const videos = createRoute({
   component: lazyRouteComponent(() => import("../pages/videos/VideosPage.tsx"), "VideosPage")
 })
 
+const statement = createRoute({
+  ...parent,
+  path: "/billing/statements/$month",
+  component: lazyRouteComponent(() => import("../pages/billing/StatementPage.tsx"), "StatementPage")
+})
+
 const audit = createRoute({
   ...parent,
   path: "/audit",
@@ -270,7 +276,7 @@ export const makeRouter = (client: QueryClient) =>
       signIn,
       shell.addChildren([
         ...[home, overview, explorer, requests, receipt, playground, presets, catalogue.addChildren([models, model])],
-        ...[keys, projects, webhooks, batches, files, videos, billing, audit, settings]
+        ...[keys, projects, webhooks, batches, files, videos, billing, statement, audit, settings]
       ])
     ]),
     defaultPreload: "intent",

@@ -6,7 +6,15 @@ import { Icon } from "./Icons.tsx"
 
 const SHOWN_MS = 1_500
 
-export const CopyButton = ({ label, tiny = true, text }: { label: string; text: string; tiny?: boolean }) => {
+interface CopyButtonProps {
+  readonly label: string
+  readonly text: string
+  readonly tiny?: boolean
+  /** What a button of usual size says. */
+  readonly words?: string
+}
+
+export const CopyButton = ({ label, text, words, tiny = words === undefined }: CopyButtonProps) => {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
@@ -28,7 +36,7 @@ export const CopyButton = ({ label, tiny = true, text }: { label: string; text: 
       }}
     >
       <Icon name={copied ? "check" : "copy"} />
-      {tiny ? null : copied ? "Copied" : "Copy"}
+      {tiny ? null : copied ? "Copied" : (words ?? "Copy")}
     </button>
   )
 }

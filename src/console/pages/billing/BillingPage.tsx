@@ -4,12 +4,15 @@ import type { TopUp } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { api, wordsOf } from "../../data/Client.ts"
 import { balanceQuery, sessionQuery, topUpsQuery } from "../../data/Queries.ts"
+import { monthAt, monthsBefore } from "../../data/Statement.ts"
 import { money } from "../../format/Money.ts"
 import { Id } from "../../parts/Copy.tsx"
 import { Field } from "../../parts/Fields.tsx"
 import { Ago, Money, Status } from "../../parts/Figures.tsx"
 import { Empty, Failed, Skeleton, SkeletonRows } from "../../parts/States.tsx"
 import { toast } from "../../parts/Toasts.tsx"
+import { BudgetsCard } from "./BudgetsCard.tsx"
+import { LedgerCard } from "./Ledger.tsx"
 import { PhoneForm } from "./PhoneForm.tsx"
 
 const amounts = [10, 25, 100, 500]
@@ -55,7 +58,11 @@ const TopUpForm = () => {
     onSuccess: async (topUp) => {
       if (topUp.status === "open" && topUp.checkout_url !== null) return location.assign(topUp.checkout_url)
       toast(`Added ${money(topUp.amount_usd)} of simulated money.`)
-      await Promise.all([client.invalidateQueries(balanceQuery), client.invalidateQueries(topUpsQuery)])
+      await Promise.all([
+        client.invalidateQueries(balanceQuery),
+        client.invalidateQueries(topUpsQuery),
+        client.invalidateQueries({ queryKey: ["usage", "ledger"] })
+      ])
     }
   })
   return (
@@ -191,9 +198,16 @@ export const BillingPage = () => (
   <Page title="Billing">
     <Balance />
     <div className="grid side">
-      <TopUps />
+      <div className="grid">
+        <LedgerCard
+          month={monthAt(Date.now() / 1_000)}
+          months={[1, 2, 3].map((count) => monthsBefore(monthAt(Date.now() / 1_000), count))}
+        />
+        <TopUps />
+      </div>
       <div className="grid">
         <TopUpForm />
+        <BudgetsCard />
         <StarterCredit />
       </div>
     </div>

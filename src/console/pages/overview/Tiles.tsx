@@ -40,7 +40,7 @@ export const Tiles = ({ before, report }: TilesProps) => (
           label={label}
           figure={now === undefined ? undefined : show(now)}
           {...(now === undefined ? {} : { title: exact(now) })}
-          change={part ? `${share((now ?? 0) / report.totals.requests)} of all, free` : words}
+          change={part ? `${share((now ?? 0) / report.totals.requests)} of requests` : words}
           values={report && courseOf(report, figure)}
         />
       )

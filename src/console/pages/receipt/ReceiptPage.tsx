@@ -7,11 +7,12 @@ import { useNames } from "../../data/Names.ts"
 import { receiptQuery } from "../../data/Queries.ts"
 import { moment } from "../../format/Figures.ts"
 import { operationName, sentence } from "../../format/Words.ts"
-import { Code, Id } from "../../parts/Copy.tsx"
+import { Code, CopyButton, Id } from "../../parts/Copy.tsx"
 import { Ago, Money, Status } from "../../parts/Figures.tsx"
 import { Icon } from "../../parts/Icons.tsx"
 import { Failed, Skeleton } from "../../parts/States.tsx"
 import { CostLines } from "./CostLines.tsx"
+import { commandsOf } from "./Repeat.ts"
 import { Routing } from "./Routing.tsx"
 import { Timeline } from "./Timeline.tsx"
 
@@ -80,8 +81,6 @@ const Summary = ({ receipt }: { readonly receipt: RequestReceipt }) => {
   )
 }
 
-const readAgain = (id: string): string => `curl ${origin}/api/v1/requests/${id} -H "Authorization: Bearer $KEY"`
-
 const Loaded = ({ receipt }: { readonly receipt: RequestReceipt }) => (
   <>
     <section className="card" aria-label="Cost">
@@ -106,7 +105,8 @@ const Loaded = ({ receipt }: { readonly receipt: RequestReceipt }) => (
       </div>
       <div className="grid">
         <Summary receipt={receipt} />
-        <Code snippets={[{ name: "Read this receipt", code: readAgain(receipt.id) }]} />
+        <Code snippets={commandsOf(receipt, origin)} />
+        <p className="muted small">The gateway keeps no prompts, so the command asks with a text of yours.</p>
       </div>
     </div>
   </>
@@ -118,6 +118,13 @@ export const ReceiptPage = () => {
   return (
     <Page
       title="Receipt"
+      tools={
+        <CopyButton
+          label="Copy a link to this receipt for others of this account"
+          text={`${origin}/requests/${id}`}
+          words="Copy link"
+        />
+      }
       before={
         <Link className="button square" to="/requests" aria-label="Back to the requests">
           <Icon name="back" />

@@ -3,15 +3,16 @@ import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import type { RequestReceipt } from "../../../client/Contract.ts"
 import { brief, duration } from "../../format/Figures.ts"
-import { operationName } from "../../format/Words.ts"
+import { operationName, plural } from "../../format/Words.ts"
 import { Ago, Money, Status } from "../../parts/Figures.tsx"
 
-const tokensOf = ({ usage }: RequestReceipt): string =>
-  usage === null
-    ? "—"
-    : "unit" in usage
-      ? `${brief(usage.units)} ${usage.unit}${usage.units === 1 ? "" : "s"}`
-      : `${brief(usage.input_tokens + usage.cached_tokens + usage.cache_creation_tokens)} → ${brief(usage.output_tokens)}`
+const tokensOf = ({ usage }: RequestReceipt): string => {
+  if (usage === null) return "—"
+  if ("unit" in usage) return usage.units === 0 ? "—" : plural(usage.units, usage.unit)
+  const input = usage.input_tokens + usage.cached_tokens + usage.cache_creation_tokens
+  if (usage.output_tokens === 0) return input === 0 ? "—" : brief(input)
+  return `${brief(input)} → ${brief(usage.output_tokens)}`
+}
 
 const ms = (value: number | null): string => (value === null ? "—" : duration(value))
 

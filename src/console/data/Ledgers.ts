@@ -1,0 +1,39 @@
+/** The ledgers of months, from the account's transactions and its usage. */
+import { queryOptions } from "@tanstack/react-query"
+import type { Transaction } from "../../client/Contract.ts"
+import { api } from "./Client.ts"
+import { ledgerOf, timesOfMonth } from "./Statement.ts"
+import { inTurn } from "./Usage.ts"
+
+const PAGE = 100
+const DAY = 86_400
+const MOST_DAYS = 366
+
+/** The movements since a moment. They come newest first. */
+const transactionsSince = async (start: number): Promise<ReadonlyArray<Transaction>> => {
+  const found: Array<Transaction> = []
+  for await (const one of api.list("management.transactions", { query: { limit: PAGE } })) {
+    if (one.created_at < start) break
+    found.push(one)
+  }
+  return found
+}
+
+/** The ledger of a month of the last year. */
+export const ledgerQuery = (month: string) =>
+  queryOptions({
+    queryKey: ["usage", "ledger", month],
+    queryFn: async () => {
+      const times = timesOfMonth(month)
+      const end = Math.floor(Date.now() / 1_000) + 1
+      const start = Math.max(times.start, end - MOST_DAYS * DAY)
+      const usage = await inTurn(() =>
+        api.call("management.usage.series", { query: { start_time: start, end_time: end, interval: "day" } })
+      )
+      const [transactions, { data: funds }] = [
+        await transactionsSince(times.start),
+        await api.call("management.balance")
+      ]
+      return ledgerOf({ balance: funds.balance_usd, month: times, transactions, usage })
+    }
+  })

@@ -1,0 +1,123 @@
+/** A month's ledger of an account: what it paid in, what its requests cost day by day, and the balance after each line. */
+import type { Transaction, UsageSeriesReport } from "../../client/Contract.ts"
+
+const DAY = 86_400
+
+/** A line of a ledger, in US dollars. */
+export interface LedgerLine {
+  readonly id: string
+  /** Unix seconds; the start of the day for the requests of a day. */
+  readonly at: number
+  readonly kind: Transaction["type"] | "requests"
+  /** How many requests, for those of a day. */
+  readonly requests: number | undefined
+  readonly reference: string | null
+  readonly topUpId: string | null
+  /** Below zero when money left the account. */
+  readonly amount: number
+  readonly balance: number
+}
+
+export interface Ledger {
+  readonly opening: number
+  readonly closing: number
+  readonly paidIn: number
+  readonly spent: number
+  /** Oldest first. */
+  readonly lines: ReadonlyArray<LedgerLine>
+}
+
+export interface Month {
+  readonly start: number
+  readonly end: number
+}
+
+/** Whether a text is a month, as `YYYY-MM`. */
+export const isMonth = (text: string): boolean => /^\d{4}-(0[1-9]|1[0-2])$/.test(text)
+
+/** The month of a moment in UTC, as `YYYY-MM`. */
+export const monthAt = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 7)
+
+/** The month that is so many before another one. */
+export const monthsBefore = (month: string, count: number): string => {
+  const [year = 0, number = 1] = month.split("-").map(Number)
+  return new Date(Date.UTC(year, number - 1 - count)).toISOString().slice(0, 7)
+}
+
+/** A month in Unix seconds; its end is excluded. */
+export const timesOfMonth = (month: string): Month => ({
+  start: Date.parse(`${month}-01`) / 1_000,
+  end: Date.parse(`${monthsBefore(month, -1)}-01`) / 1_000
+})
+
+const NANO = 1e9
+
+/** Sums of dollars without the noise of adding: the gateway's amounts are whole nano-dollars. */
+const nano = (usd: number): number => Math.round(usd * NANO)
+
+interface Facts {
+  /** What the account has now. */
+  readonly balance: number
+  /** All movements other than charges since the start of the month, in any order. */
+  readonly transactions: ReadonlyArray<Transaction>
+  /** What requests cost on each day since the start of the month. */
+  readonly usage: Pick<UsageSeriesReport, "buckets" | "data">
+  readonly month: Month
+}
+
+/**
+ * The ledger of a month. The cost of a day is net of refunds, so refunds are no lines of their own. The balance of each line follows
+ * from the present one, backwards.
+ */
+export const ledgerOf = ({ balance, month, transactions, usage }: Facts): Ledger => {
+  const days = usage.buckets.flatMap((start, at) => {
+    const cost = usage.data.reduce((sum, one) => sum + nano(one.values.cost_usd[at] ?? 0), 0)
+    const requests = usage.data.reduce((sum, one) => sum + (one.values.requests[at] ?? 0), 0)
+    return requests === 0 && cost === 0
+      ? []
+      : [
+          {
+            id: `day ${start}`,
+            at: start,
+            kind: "requests" as const,
+            requests,
+            reference: null,
+            topUpId: null,
+            amount: -cost
+          }
+        ]
+  })
+  const moved = transactions
+    .filter(({ type }) => type !== "refund")
+    .map(({ amount_usd, created_at, id, reference, top_up_id, type }) => ({
+      ...{
+        id,
+        at: created_at,
+        kind: type,
+        requests: undefined,
+        reference,
+        topUpId: top_up_id,
+        amount: nano(amount_usd)
+      }
+    }))
+  // The requests of a day stand at its end.
+  const order = (line: { readonly at: number; readonly kind: string }) => line.at + (line.kind === "requests" ? DAY : 0)
+  const newestFirst = [...days, ...moved].toSorted((one, other) => order(other) - order(one))
+  let after = nano(balance)
+  const lines: Array<LedgerLine> = []
+  let closing = after
+  for (const line of newestFirst) {
+    if (line.at < month.start) break
+    if (line.at < month.end) lines.push({ ...line, amount: line.amount / NANO, balance: after / NANO })
+    after -= line.amount
+    if (line.at >= month.end) closing = after
+  }
+  const sum = (amounts: ReadonlyArray<number>) => amounts.reduce((total, amount) => total + nano(amount), 0) / NANO
+  return {
+    opening: after / NANO,
+    closing: closing / NANO,
+    paidIn: sum(lines.filter(({ kind }) => kind !== "requests").map(({ amount }) => amount)),
+    spent: -sum(lines.filter(({ kind }) => kind === "requests").map(({ amount }) => amount)),
+    lines: lines.toReversed()
+  }
+}

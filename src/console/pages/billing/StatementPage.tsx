@@ -1,0 +1,89 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import { Page } from "../../app/Page.tsx"
+import { downloadCsv } from "../../data/Csv.ts"
+import { ledgerQuery } from "../../data/Ledgers.ts"
+import { sessionQuery } from "../../data/Queries.ts"
+import { isMonth } from "../../data/Statement.ts"
+import { date } from "../../format/Figures.ts"
+import { Money } from "../../parts/Figures.tsx"
+import { Icon } from "../../parts/Icons.tsx"
+import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
+import { csvOfLedger, LedgerTable, monthName } from "./Ledger.tsx"
+
+/** A month of an account, to print or to keep as a file. */
+export const StatementPage = () => {
+  const { month } = useParams({ from: "/shell/billing/statements/$month" })
+  const known = isMonth(month)
+  const session = useQuery({ ...sessionQuery, enabled: false })
+  const { data, error, refetch } = useQuery({ ...ledgerQuery(month), enabled: known })
+  const title = known ? `Statement, ${monthName(month)}` : "Statement"
+  return (
+    <Page
+      title={title}
+      before={
+        <Link className="button square" to="/billing" aria-label="Back to billing">
+          <Icon name="back" />
+        </Link>
+      }
+      tools={
+        <>
+          <button
+            type="button"
+            className="button"
+            disabled={data === undefined}
+            onClick={() => data && downloadCsv(`statement ${month}`, csvOfLedger(data))}
+          >
+            <Icon name="download" />
+            Download CSV
+          </button>
+          <button type="button" className="button primary" disabled={data === undefined} onClick={() => window.print()}>
+            Print
+          </button>
+        </>
+      }
+    >
+      {known ? null : <Empty title="The address must end with a month, such as 2026-03." />}
+      {error === null ? null : <Failed error={error} onRetry={() => void refetch()} />}
+      <section className="card statement" aria-label={title}>
+        {data === undefined ? (
+          known && error === null ? (
+            <SkeletonRows rows={12} />
+          ) : null
+        ) : (
+          <>
+            <dl className="body facts">
+              <dt>Account</dt>
+              <dd>{session.data?.account.email}</dd>
+              <dt>Period</dt>
+              <dd>{monthName(month)}, days in UTC</dd>
+              <dt>Made</dt>
+              <dd>{date(Date.now() / 1_000)}</dd>
+              <dt>Opening balance</dt>
+              <dd>
+                <Money usd={data.opening} />
+              </dd>
+              <dt>Paid in</dt>
+              <dd>
+                <Money usd={data.paidIn} />
+              </dd>
+              <dt>Spent</dt>
+              <dd>
+                <Money usd={data.spent} />
+              </dd>
+              <dt>Closing balance</dt>
+              <dd className="strong">
+                <Money usd={data.closing} />
+              </dd>
+            </dl>
+            {data.lines.length === 0 ? (
+              <Empty title="Nothing was paid in or spent in this month." />
+            ) : (
+              <LedgerTable ledger={data} />
+            )}
+          </>
+        )}
+      </section>
+    </Page>
+  )
+}
