@@ -2,7 +2,7 @@
 import { ByteSize, Cause, Effect, Layer, Logger } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import type { Failure } from "../../src/domain/Failure.ts"
-import { layer as edge } from "../../src/http/edge/Edge.ts"
+import { layer as edge } from "../../src/http/edge/Pages.ts"
 import { layerListening, type Patience, patience } from "../../src/http/edge/Server.ts"
 import { Stopping } from "../../src/http/edge/Stopping.ts"
 import { Config } from "../../src/platform/config/Config.ts"

@@ -1,31 +1,19 @@
-import { Context, Effect, Fiber, Layer, SchemaAST, type Types } from "effect"
-import { type Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
+/** Checks the credentials of requests and counts requests against rate limits. */
+import { Context, Effect, Fiber } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { hash as digest } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
-import {
-  Caller,
-  Envelope,
-  InferenceAccess,
-  LegacyAccess,
-  LegacyEnvelope,
-  MessagesAccess,
-  MessagesEnvelope,
-  OpenAccess,
-  type Principal
-} from "../../../schemas/Access.ts"
+import { Caller, type Principal } from "../../../schemas/Access.ts"
 import { Operation, type OperationFacts } from "../../../schemas/Operation.ts"
 import type { KeyKind } from "../../account/Keys.ts"
 import { Auth } from "../../auth/Auth.ts"
 import { allows } from "../../auth/Scopes.ts"
-import { type Failure, failure, type Reason } from "../../domain/Failure.ts"
-import { problemsOf } from "../../domain/SchemaProblems.ts"
+import { type Failure, failure } from "../../domain/Failure.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { type PolicyName, subjectOf } from "../../ratelimit/Limits.ts"
 import { RateLimiter } from "../../ratelimit/RateLimiter.ts"
-import { type ErrorForm, Exchange } from "./Exchange.ts"
-import { sentenceOfField } from "../FailureMessages.ts"
-import { respond } from "../Failures.ts"
+import type { Exchange } from "./Exchange.ts"
 
 /** The maximum number of cached valid credentials, 32 bytes each. */
 const FAMILIAR_MAX = 10_000
@@ -96,19 +84,8 @@ export const named = (
   span.set({ "http.route": path })
 }
 
-/** Turns a failure before the handler into an ordinary error response. */
-export const answered = <E, R>(
-  app: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, R>,
-  exchange: Exchange
-): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
-  Effect.catchIf(
-    app,
-    (error): error is Failure => (error as { readonly _tag?: string })._tag === "Failure",
-    (error) => Effect.succeed(respond(error, exchange))
-  ) as Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-
 /** The bearer token, or the key in `x-api-key` as one. */
-export const eitherOf = (headers: Headers.Headers): string | undefined => {
+export const eitherOf = (headers: Credentialed["headers"]): string | undefined => {
   const { authorization, "x-api-key": key } = headers
   if (authorization !== undefined && authorization !== "") return authorization
   return key === undefined || key === "" ? undefined : `Bearer ${key}`
@@ -143,32 +120,37 @@ export const makeAuthenticated = Effect.gen(function* () {
     tried(exchange, authorization ?? "", auth.authenticate(authorization, kind))
 })
 
-/** Runs an operation for the caller that a request's credential stands for. */
-export type Access = (
-  app: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, Caller>,
-  options: { readonly endpoint: HttpApiEndpoint.Top }
-) => Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, HttpServerRequest.HttpServerRequest>
+/** A response, or the failure that the edge turns into one. */
+export type Served<R = never> = Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
+
+/** A request of an operation, before its credential is checked. */
+export interface Credentialed {
+  readonly exchange: Exchange
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly endpoint: HttpApiEndpoint.Top
+}
+
+/** Checks the credential of a request, counts it, and continues with `handle` for the caller that the credential stands for. */
+export type Access<Provided = never> = (request: Credentialed, handle: Served<Provided>) => Served
 
 /** Decides whether the holder of a key may continue. `counted`: the request has already been counted. */
 export type Admit = (principal: Principal, counted: boolean) => Effect.Effect<void, Failure>
 
 /** A contract operation that requires a key. */
-interface AskedByKey {
-  readonly exchange: Exchange
+interface AskedByKey extends Pick<Credentialed, "endpoint" | "exchange"> {
   readonly authorization: string | undefined
   readonly kind: KeyKind
-  readonly endpoint: HttpApiEndpoint.Top
 }
 
 /** A read for the holder of a cached key, and the parallel check of the key. */
-interface Ahead<A, E, R> {
+interface Ahead {
   readonly exchange: Exchange
   readonly admit: Admit
   readonly read: Effect.Effect<Principal, Failure>
-  readonly as: (principal: Principal) => Effect.Effect<A, E, R>
+  readonly as: (principal: Principal) => Served
 }
 
-const ahead = Effect.fnUntraced(function* <A, E, R>(known: Principal, { admit, as, exchange, read }: Ahead<A, E, R>) {
+const ahead = Effect.fnUntraced(function* (known: Principal, { admit, as, exchange, read }: Ahead) {
   yield* admit(known, false)
   const { verdict } = exchange
   const begun = yield* Effect.forkChild(as(known), { startImmediately: true })
@@ -190,13 +172,9 @@ const ahead = Effect.fnUntraced(function* <A, E, R>(known: Principal, { admit, a
 export const makeAdmitted = Effect.gen(function* () {
   const auth = yield* Auth
   const authenticated = yield* makeAuthenticated
-  return <E, R>(
-    { authorization, endpoint, exchange, kind }: AskedByKey,
-    app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | Caller>,
-    admit: Admit
-  ): Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, Exclude<R, Caller>> => {
+  return ({ authorization, endpoint, exchange, kind }: AskedByKey, handle: Served<Caller>, admit: Admit): Served => {
     const read = authenticated(exchange, authorization, kind)
-    const as = (principal: Principal) => Effect.provideService(app, Caller, principal)
+    const as = (principal: Principal) => Effect.provideService(handle, Caller, principal)
     const { moves, scope } = factsOf(endpoint)
     const known = endpoint.method === "GET" && moves !== true ? auth.remembered(authorization, kind) : undefined
     if (known === undefined || (scope !== undefined && !allows(known.scopes, scope))) {
@@ -220,40 +198,25 @@ export const makeAdmit = Effect.map(
     }
 )
 
-/** Makes the access of inference keys to operations whose errors have a given form. */
+/** Makes the access of inference keys, which are in one header or in one of several. */
 export const makeByInferenceKey = Effect.gen(function* () {
   const auth = yield* Auth
   const admit = yield* makeAdmit
   const admitted = yield* makeAdmitted
-  return (errors: ErrorForm): Access =>
-    (app, { endpoint }) =>
-      Effect.withFiber((fiber) => {
-        const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-        const authorization = errors === "messages" ? eitherOf(headers) : headers["authorization"]
-        const exchange = fiber.getRef(Exchange)
-        exchange.errors = errors
-        named(exchange, endpoint)
-        const goOn: Admit = (principal, counted) => (counted ? Effect.void : admit(exchange, principal, endpoint))
-        // The hold of a paid operation checks the key again, so a cached one is sufficient up to there.
-        const known = factsOf(endpoint).charge === "free" ? undefined : auth.remembered(authorization, "inference")
-        return answered(
-          known === undefined
-            ? admitted({ exchange, authorization, kind: "inference", endpoint }, app, goOn)
-            : Effect.flatMap(goOn(known, false), () => Effect.provideService(app, Caller, known)),
-          exchange
-        )
-      })
+  return (authorizationOf: (headers: Credentialed["headers"]) => string | undefined): Access<Caller> =>
+    ({ endpoint, exchange, headers }, handle) => {
+      const authorization = authorizationOf(headers)
+      const goOn: Admit = (principal, counted) => (counted ? Effect.void : admit(exchange, principal, endpoint))
+      // The hold of a paid operation checks the key again, so a cached one is sufficient up to there.
+      const known = factsOf(endpoint).charge === "free" ? undefined : auth.remembered(authorization, "inference")
+      return known === undefined
+        ? admitted({ exchange, authorization, kind: "inference", endpoint }, handle, goOn)
+        : Effect.flatMapEager(goOn(known, false), () => Effect.provideService(handle, Caller, known))
+    }
 })
 
-const inferenceAccess = Layer.effectContext(
-  Effect.map(makeByInferenceKey, (bearer) =>
-    Context.make(InferenceAccess, InferenceAccess.of({ bearer: bearer("standard") })).pipe(
-      Context.add(LegacyAccess, LegacyAccess.of({ bearer: bearer("legacy") })),
-      // The first of the two security schemes reads both headers, and its result is final.
-      Context.add(MessagesAccess, MessagesAccess.of({ bearer: bearer("messages"), apiKey: bearer("messages") }))
-    )
-  )
-)
+/** The header with the credential of every operation but Anthropic's. */
+export const bearerOf = ({ authorization }: Credentialed["headers"]): string | undefined => authorization
 
 /**
  * Counts a request that needs no key against the default limit: that of its key if it has a valid one of either kind, or else of the
@@ -284,69 +247,10 @@ const makeCountOpen = Effect.gen(function* () {
   }
 })
 
-const openAccess = Layer.effect(
-  OpenAccess,
-  Effect.gen(function* () {
-    const count = yield* makeCountOpen
-    return OpenAccess.of((app, { endpoint }) =>
-      Effect.withFiber((fiber) => {
-        const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-        const exchange = fiber.getRef(Exchange)
-        named(exchange, endpoint)
-        return answered(Effect.andThen(count(exchange, headers["authorization"]), app), exchange)
-      })
-    )
-  })
+/** The access of operations that need no key. */
+export const makeOpenAccess = Effect.map(
+  makeCountOpen,
+  (count): Access =>
+    ({ exchange, headers }, handle) =>
+      Effect.andThen(count(exchange, headers["authorization"]), handle)
 )
-
-const wholes: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers", Payload: "body" }
-
-/** Whether an operation has a period parameter. */
-const takesPeriod = ({ query }: HttpApiEndpoint.Top): boolean =>
-  query !== undefined &&
-  SchemaAST.isObjects(query.ast) &&
-  query.ast.propertySignatures.some(({ name }) => name === "period")
-
-/** An invalid period has an error code of its own in every operation. */
-const reasonOf = (
-  endpoint: HttpApiEndpoint.Top,
-  kind: string,
-  problems: Extract<Reason, { readonly _tag: "ValidationError" }>["problems"]
-): Reason => {
-  const [problem] = problems
-  return kind === "Query" && /^period\b/.test(problem.field) && takesPeriod(endpoint)
-    ? { _tag: "InvalidPeriod", detail: sentenceOfField(problem) }
-    : { _tag: "ValidationError", problems }
-}
-
-/** The query parameters of a URL, numbers as such; undefined for an error in another part of the request. */
-const foundIn = (url: string, kind: string): Readonly<Record<string, unknown>> | undefined => {
-  const [, query] = url.split("?", 2)
-  if (kind !== "Query" || query === undefined) return undefined
-  const parameters = new URLSearchParams(query)
-  return Object.fromEntries(
-    [...parameters].map(([name, text]) => [name, /^-?\d{1,15}$/.test(text) ? Number(text) : text])
-  )
-}
-
-/** The contract decodes path and query. Their errors have the same form as errors in a body. */
-const ofSchemaError = (
-  error: HttpApiError.HttpApiSchemaError,
-  { endpoint }: { readonly endpoint: HttpApiEndpoint.Top }
-) => {
-  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error.cause)
-  return Effect.gen(function* () {
-    const exchange = yield* Exchange
-    const { url } = yield* HttpServerRequest.HttpServerRequest
-    const problems = problemsOf(error.cause.issue, wholes[error.kind] ?? "body", foundIn(url, error.kind))
-    return respond(failure(reasonOf(endpoint, error.kind, problems)), exchange)
-  })
-}
-
-const envelopes = Layer.mergeAll(
-  HttpApiMiddleware.layerSchemaErrorTransform(Envelope, ofSchemaError),
-  HttpApiMiddleware.layerSchemaErrorTransform(LegacyEnvelope, ofSchemaError),
-  HttpApiMiddleware.layerSchemaErrorTransform(MessagesEnvelope, ofSchemaError)
-)
-
-export const layer = Layer.mergeAll(inferenceAccess, openAccess, envelopes)

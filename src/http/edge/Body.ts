@@ -1,8 +1,9 @@
 import { Effect, Result, Stream } from "effect"
-import { type Headers, HttpServerError, type HttpServerRequest } from "effect/http"
+import { HttpServerError, type HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { exactInputs } from "../../domain/ExactJson.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
+import type { ApiRequest } from "./ApiRequest.ts"
 import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
 import { type Encoding, encodingOf, unpack } from "./BodyEncoding.ts"
 
@@ -219,13 +220,14 @@ const receiveStream = <A>(
     Effect.ensuring(Effect.sync(() => received.drop()))
   )
 
-/** Whether the body can be read directly. A client that waits for `100 Continue` gets it only from the request's own stream. */
-const isDirect = (source: unknown, headers: Headers.Headers): source is IncomingMessage =>
-  source instanceof IncomingMessage && headers["expect"] === undefined
+/** The used parts of a request: of an operation's, or of the platform's. */
+export type Arrived = Pick<ApiRequest, "headers" | "method"> &
+  Partial<Pick<ApiRequest, "proceed">> &
+  Partial<Pick<HttpServerRequest.HttpServerRequest, "stream">> & { readonly source: object }
 
-/** The used parts of a request: the platform's request, or the same members of Node's request, from which the body is then read. */
-export type Arrived = Pick<HttpServerRequest.HttpServerRequest, "headers" | "method" | "source"> &
-  Partial<Pick<HttpServerRequest.HttpServerRequest, "stream">>
+/** Whether Node's request is read. A client that waits for the platform's `100 Continue` gets it only from the platform's stream. */
+const isDirect = ({ headers, source, stream }: Arrived): boolean =>
+  source instanceof IncomingMessage && (stream === undefined || headers["expect"] === undefined)
 
 /** The failure of a compressed form, which is not supported. */
 export const packed = ({ headers }: Pick<Arrived, "headers">): Failure | undefined =>
@@ -254,7 +256,7 @@ const unpacking =
     })
 
 const receive = <A>(request: Arrived, limitBytes: number, made: Made<A>): Effect.Effect<A, Failure> => {
-  const { headers, source, stream } = request
+  const { headers, proceed, source, stream } = request
   const encoded = encodingOf(headers["content-encoding"])
   if (Result.isFailure(encoded)) return Effect.fail(encoded.failure)
   const encoding = encoded.success
@@ -264,8 +266,9 @@ const receive = <A>(request: Arrived, limitBytes: number, made: Made<A>): Effect
     const budget = fiber.getRef(NodeBodyBudget)
     const received = new Received(budget, limitBytes)
     const plain = encoding === undefined ? made : unpacking(encoding, budget, limitBytes, made)
-    if (isDirect(source, headers)) return receiveDirect(source, received, plain)
-    return stream === undefined ? Effect.fail(lost) : receiveStream(stream, received, plain)
+    if (stream !== undefined && !isDirect(request)) return receiveStream(stream, received, plain)
+    proceed?.()
+    return receiveDirect(source as IncomingMessage, received, plain)
   })
 }
 
@@ -299,7 +302,5 @@ export const readJsonIfAny = (request: Arrived): Effect.Effect<unknown, Failure>
 }
 
 /** Reads the body of a request as bytes, up to this length. Fails like `readJson`. */
-export const readBytes = (
-  request: HttpServerRequest.HttpServerRequest,
-  limitBytes: number
-): Effect.Effect<Uint8Array, Failure> => receive(request, limitBytes, Effect.succeed)
+export const readBytes = (request: Arrived, limitBytes: number): Effect.Effect<Uint8Array, Failure> =>
+  receive(request, limitBytes, Effect.succeed)

@@ -22,6 +22,8 @@ export interface Exchange {
   preset: PresetUse | undefined
   /** The error form of the operation, once the operation is known. */
   errors: ErrorForm
+  /** Headers that the check of a credential adds to the response, whatever its status. */
+  added: Readonly<Record<string, string>> | undefined
   /** Undefined unless its trace is recorded. */
   readonly span: Span | undefined
   /** Undefined unless an access log is written. */
@@ -38,6 +40,7 @@ export const Exchange = Context.Reference<Exchange>("tollgate/http/Exchange", {
     verdict: undefined,
     preset: undefined,
     errors: "standard",
+    added: undefined,
     span: undefined,
     line: undefined
   })

@@ -24,6 +24,9 @@ const forms: Readonly<Record<string, ErrorForm>> = {
   messages: "messages"
 }
 
+/** The form of errors of a group of operations. */
+export const formOf = (group: string): ErrorForm => forms[group] ?? "standard"
+
 /** A path with operations, and their methods. A HEAD request takes the route of GET. */
 export interface KnownPath {
   readonly path: string
@@ -41,7 +44,7 @@ const listed = (): ReadonlyArray<KnownPath> => {
   for (const [name, group] of Object.entries(Api.groups)) {
     for (const endpoint of Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>) {
       methodsByPath.set(endpoint.path, (methodsByPath.get(endpoint.path) ?? new Set()).add(endpoint.method))
-      formByPath.set(endpoint.path, forms[name] ?? "standard")
+      formByPath.set(endpoint.path, formOf(name))
     }
   }
   return Array.from(methodsByPath, ([path, methods]) => ({

@@ -1,16 +1,16 @@
 /** Admits owners to the console: by a session cookie, and only from pages of this service. */
-import { Effect, Layer } from "effect"
-import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { Owner, OwnerAccess, type Signed, SignInAccess } from "../../../schemas/Access.ts"
+import { Owner, type Signed } from "../../../schemas/Access.ts"
 import { stoppedAccount } from "../../account/Accounts.ts"
 import { isCsrfTokenOf, OwnerSessions } from "../../account/OwnerSessions.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
 import { PublicUrl } from "../../platform/outbound/PublicUrl.ts"
 import type { PolicyName } from "../../ratelimit/Limits.ts"
-import { answered, factsOf, makeCounter, makeTried, named } from "./Access.ts"
+import { type Access, type Credentialed, factsOf, makeCounter, makeTried, type Served } from "./Access.ts"
 import { sessionCookie } from "../handlers/console/Cookie.ts"
-import { Exchange } from "./Exchange.ts"
+import { table } from "../Failures.ts"
+import type { Exchange } from "./Exchange.ts"
 
 const notSignedIn = failure({ _tag: "NotSignedIn" })
 
@@ -25,7 +25,7 @@ const hostOf = (url: string): string | undefined => (URL.canParse(url) ? new URL
  * browser always sends one of the two with a request other than GET, and no page can set them. Other clients may omit both.
  */
 const foreign = (
-  { host, origin, "sec-fetch-site": site }: Headers.Headers,
+  { host, origin, "sec-fetch-site": site }: Credentialed["headers"],
   base: string
 ): "Sec-Fetch-Site" | "Origin" | undefined => {
   if (site !== undefined && site !== "same-origin" && site !== "none") return "Sec-Fetch-Site"
@@ -37,7 +37,7 @@ const foreign = (
 /** Fails for a request that a page of another site may have sent. */
 const fromHere = (
   endpoint: HttpApiEndpoint.Top,
-  headers: Headers.Headers,
+  headers: Credentialed["headers"],
   base: string
 ): Effect.Effect<void, Failure> => {
   const header = endpoint.method === "GET" ? undefined : foreign(headers, base)
@@ -45,10 +45,7 @@ const fromHere = (
 }
 
 /** A request with the cookie of a session, or without. */
-interface AskedBySession {
-  readonly exchange: Exchange
-  readonly endpoint: HttpApiEndpoint.Top
-  readonly headers: Headers.Headers
+interface AskedBySession extends Credentialed {
   /** The limit that the request counts against. */
   readonly limit: PolicyName
 }
@@ -70,19 +67,18 @@ export const makeBySession = Effect.gen(function* () {
         const stopped = stoppedAccount(row.state, row.state_reason)
         if (stopped !== undefined) return Effect.fail(stopped)
         return Effect.succeed({
-          ...{ sessionId: row.id, accountId: row.account_id },
-          ...{ email: row.email, limitScale: row.limit_scale }
+          sessionId: row.id,
+          accountId: row.account_id,
+          email: row.email,
+          limitScale: row.limit_scale
         })
       })
     )
   const cookieOf = ({ byHttps }: Exchange) => sessionCookie(publicUrl.base(), byHttps())
   return {
-    has: (exchange: Exchange, headers: Headers.Headers): boolean =>
+    has: (exchange: Exchange, headers: Credentialed["headers"]): boolean =>
       cookieOf(exchange).tokensIn(headers["cookie"]).length > 0,
-    as: <E, R>(
-      { endpoint, exchange, headers, limit }: AskedBySession,
-      app: (owner: Signed) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-    ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
+    as: ({ endpoint, exchange, headers, limit }: AskedBySession, handle: (owner: Signed) => Served): Served => {
       const cookie = cookieOf(exchange)
       const tokens = cookie.tokensIn(headers["cookie"])
       // With two cookies, another site's page has set one of them, and nothing shows which.
@@ -95,52 +91,37 @@ export const makeBySession = Effect.gen(function* () {
         if (endpoint.method !== "GET" && !isCsrfTokenOf(token, headers["x-csrf-token"] ?? "")) {
           return yield* crossSite("X-CSRF-Token")
         }
-        return yield* app(owner)
+        return yield* handle(owner)
       })
-      return Effect.map(answered(admitted, exchange), (response) =>
-        // Without a cookie, a page of another site may have sent the request, because browsers withhold the cookie from it.
-        response.status === 401 && tokens.length > 0
-          ? HttpServerResponse.setHeader(response, "set-cookie", cookie.none)
-          : response
+      return Effect.tapError(admitted, ({ reason }) =>
+        Effect.sync(() => {
+          // Without a cookie, a page of another site may have sent the request, because browsers withhold the cookie from it.
+          if (table[reason._tag].status === 401 && tokens.length > 0) {
+            exchange.added = { ...exchange.added, "set-cookie": cookie.none }
+          }
+        })
       )
     }
   }
 })
 
-const ownerAccess = Layer.effect(
-  OwnerAccess,
-  Effect.map(makeBySession, ({ as }) => {
-    const session: Parameters<typeof OwnerAccess.of>[0]["session"] = (app, { endpoint }) =>
-      Effect.gen(function* () {
-        const { headers } = yield* HttpServerRequest.HttpServerRequest
-        const exchange = yield* Exchange
-        named(exchange, endpoint)
-        const { limit } = factsOf(endpoint)
-        return yield* as({ endpoint, exchange, headers, limit }, (owner) => Effect.provideService(app, Owner, owner))
-      })
-    return OwnerAccess.of({ session, secureSession: session })
-  })
+/** The access of owners by their sessions. */
+export const makeOwnerAccess = Effect.map(
+  makeBySession,
+  ({ as }): Access<Owner> =>
+    (request, handle) =>
+      as({ ...request, limit: factsOf(request.endpoint).limit }, (owner) => Effect.provideService(handle, Owner, owner))
 )
 
-const signInAccess = Layer.effect(
-  SignInAccess,
-  Effect.gen(function* () {
-    const { count } = yield* makeCounter
-    const publicUrl = yield* PublicUrl
-    return SignInAccess.of((app, { endpoint }) =>
-      Effect.gen(function* () {
-        const { headers } = yield* HttpServerRequest.HttpServerRequest
-        const exchange = yield* Exchange
-        named(exchange, endpoint)
-        const admitted = Effect.gen(function* () {
-          yield* count(exchange, undefined, factsOf(endpoint).limit)
-          yield* fromHere(endpoint, headers, publicUrl.base())
-          return yield* app
-        })
-        return yield* answered(admitted, exchange)
-      })
-    )
-  })
-)
-
-export const layer = Layer.mergeAll(ownerAccess, signInAccess)
+/** The access of requests for a session, which need no credential. */
+export const makeSignInAccess = Effect.gen(function* () {
+  const { count } = yield* makeCounter
+  const publicUrl = yield* PublicUrl
+  const access: Access = ({ endpoint, exchange, headers }, handle) =>
+    Effect.gen(function* () {
+      yield* count(exchange, undefined, factsOf(endpoint).limit)
+      yield* fromHere(endpoint, headers, publicUrl.base())
+      return yield* handle
+    })
+  return access
+})

@@ -1,11 +1,9 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { ByteSize, Duration, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { createServer, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { Api } from "../../../schemas/Api.ts"
 import { failure, type Reason } from "../../domain/Failure.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { newRequestId } from "../../platform/Ids.ts"
@@ -15,56 +13,22 @@ import { cannotListen, type StartError } from "../../platform/config/Variables.t
 import { headersOfUncounted } from "../../ratelimit/Headers.ts"
 import { subjectOf } from "../../ratelimit/Limits.ts"
 import { RateLimiter } from "../../ratelimit/RateLimiter.ts"
-import { layer as access } from "./Access.ts"
 import { makeAccessLog } from "./AccessLog.ts"
 import { clientAddress } from "./Address.ts"
-import { layer as batch } from "../handlers/Batch.ts"
-import { layer as batches } from "../handlers/Batches.ts"
-import { layer as batchFiles } from "../handlers/BatchFiles.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
-import { layer as chat } from "../handlers/Chat.ts"
 import { layer as consolePages } from "../handlers/Console.ts"
-import { layer as consoleManagementKeys } from "../handlers/console/ManagementKeys.ts"
-import { layer as consolePhone } from "../handlers/console/Phone.ts"
-import { layer as consoleSession } from "../handlers/console/Session.ts"
-import { layer as consoleSignIn } from "../handlers/console/SignIn.ts"
-import { layer as consoleTopUps } from "../handlers/console/TopUps.ts"
-import { makeDirect } from "./Direct.ts"
+import { type Dispatch, makeDispatcher } from "./Dispatcher.ts"
 import { layer as documentation } from "../handlers/Documentation.ts"
-import { keepEarly } from "./Early.ts"
-import { layer as edge } from "./Edge.ts"
-import { layer as embeddings } from "../handlers/Embeddings.ts"
 import { bodyOf, headersOf, table } from "../Failures.ts"
 import { layer as files } from "../handlers/Files.ts"
-import { layer as images } from "../handlers/Images.ts"
-import { layer as keyOrSession } from "./KeyOrSession.ts"
-import { type Direct, leanServer } from "./Lean.ts"
-import { layer as legacyChat } from "../handlers/LegacyChat.ts"
-import { layer as managementAccount } from "../handlers/management/Account.ts"
-import { layer as managementAudit } from "../handlers/management/Audit.ts"
-import { layer as managementKeys } from "../handlers/management/Keys.ts"
-import { layer as managementPresets } from "../handlers/management/Presets.ts"
-import { layer as managementProjects } from "../handlers/management/Projects.ts"
-import { layer as managementUsage } from "../handlers/management/Usage.ts"
-import { layer as managementWebhooks } from "../handlers/management/Webhooks.ts"
+import { dispatching, keepEarly } from "./Listener.ts"
+import { MAX_PARAM_LENGTH } from "./Operations.ts"
+import { layer as edge } from "./Pages.ts"
+import { makeHandlers } from "../handlers/Handlers.ts"
 import { layer as mcp } from "./Mcp.ts"
-import { layer as messages } from "../handlers/Messages.ts"
-import { layer as models } from "../handlers/Models.ts"
 import { observe } from "./Observed.ts"
-import { layer as ownerAccess } from "./OwnerAccess.ts"
-import { layer as openrouter } from "../handlers/OpenRouter.ts"
-import { layer as payments } from "../handlers/Payments.ts"
-import { layer as rerank } from "../handlers/Rerank.ts"
-import { layer as requests } from "../handlers/Requests.ts"
-import { layer as responses } from "../handlers/Responses.ts"
-import { layer as search } from "../handlers/Search.ts"
-import { layer as sessions } from "../handlers/Sessions.ts"
-import { layer as speech } from "../handlers/Speech.ts"
 import { endStalled } from "./Stalled.ts"
 import { type Placed, responsesUntil, Stopping } from "./Stopping.ts"
-import { layer as usage } from "../handlers/Usage.ts"
-import { legacyVideos, videos } from "../handlers/Videos.ts"
-import { layer as webhooks } from "../handlers/Webhooks.ts"
 
 /** How long the server waits for slow clients, in milliseconds. */
 export interface Patience {
@@ -98,9 +62,6 @@ export const patience: Patience = {
   restMs: 1_000,
   stalledMs: 60_000
 }
-
-/** A model id in a path has at most 160 characters, and three times that when escaped. */
-const MAX_PARAM_LENGTH = 512
 
 const reasonOfSocket = (code: string | undefined): Reason => {
   switch (code) {
@@ -163,8 +124,8 @@ const answerSocket = (server: Server, lingerMs: number) =>
     })
   })
 
-/** Serves nothing directly. */
-const noneDirect: Effect.Effect<Direct | undefined> = Effect.undefined
+/** Serves no operation. */
+const noDispatcher: Effect.Effect<Dispatch | undefined> = Effect.undefined
 
 /** Closes the connection of a response unless another request has arrived on it. */
 const closeIdle = (response: Placed): void => {
@@ -172,12 +133,12 @@ const closeIdle = (response: Placed): void => {
 }
 
 /**
- * Only the listening socket, with the given time limits. The code that provides the handler decides what it serves, besides direct
- * requests.
+ * Only the listening socket, with the given time limits, and a dispatcher of operations. The code that provides the router decides what
+ * else it serves.
  */
 export const layerListening = <R = never>(
   patience: Patience,
-  makeDirect: Effect.Effect<Direct | undefined, never, R> = noneDirect
+  makeDispatch: Effect.Effect<Dispatch | undefined, never, R> = noDispatcher
 ) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -208,10 +169,10 @@ export const layerListening = <R = never>(
       yield* answerSocket(server, patience.lingerMs)
       yield* endStalled(server, patience)
       const { host, port } = http
-      const direct = yield* makeDirect
+      const dispatch = yield* makeDispatch
       const listening = Layer.effect(
         HttpServer.HttpServer,
-        Effect.map(HttpServer.HttpServer, (made) => leanServer(made, server, { direct, early }))
+        Effect.map(HttpServer.HttpServer, (made) => dispatching(made, server, { dispatch, early }))
       ).pipe(
         Layer.provideMerge(NodeHttpServer.layer(() => server, { port, host, gracefulShutdownTimeout: shutdownGrace }))
       )
@@ -224,53 +185,7 @@ export const layerListening = <R = never>(
     })
   )
 
-const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api).pipe(
-    Layer.provide(
-      Layer.mergeAll(
-        chat,
-        legacyChat,
-        sessions,
-        messages,
-        embeddings,
-        rerank,
-        speech,
-        images,
-        search,
-        videos,
-        legacyVideos,
-        batch,
-        batches,
-        batchFiles,
-        requests,
-        responses,
-        usage,
-        webhooks,
-        models,
-        openrouter,
-        managementKeys,
-        managementProjects,
-        managementPresets,
-        managementWebhooks,
-        managementAudit,
-        managementUsage,
-        managementAccount,
-        consoleSignIn,
-        consoleSession,
-        consolePhone,
-        consoleManagementKeys,
-        consoleTopUps,
-        payments
-      )
-    ),
-    Layer.provide(Layer.mergeAll(access, keyOrSession, ownerAccess))
-  ),
-  files,
-  consolePages,
-  documentation,
-  mcp,
-  edge
-)
+const routes = Layer.mergeAll(files, consolePages, documentation, mcp, edge)
 
 /** The public server: everything in `Api`, behind the edge. Provides the address on which it listens. */
 export const layer = HttpRouter.serve(routes, {
@@ -278,6 +193,6 @@ export const layer = HttpRouter.serve(routes, {
   disableListenLog: true,
   routerConfig: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true }
 }).pipe(
-  Layer.provideMerge(layerListening(patience, makeDirect)),
+  Layer.provideMerge(layerListening(patience, Effect.flatMap(makeHandlers, makeDispatcher))),
   Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_BODY_BYTES)))
 )

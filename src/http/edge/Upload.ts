@@ -1,7 +1,9 @@
 /** Reads a multipart form with a file, as OpenAI's clients send it. */
+import { NodeMultipart } from "@effect/platform-node"
 import { Effect, Stream } from "effect"
-import { type HttpServerRequest, Multipart } from "effect/http"
+import { Multipart } from "effect/http"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
+import type { ApiRequest } from "./ApiRequest.ts"
 import { MAX_BODY_BYTES, packed } from "./Body.ts"
 import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
 
@@ -34,11 +36,12 @@ const failureOf = ({ reason }: Multipart.MultipartError): Failure => {
   }
 }
 
-const received = (request: HttpServerRequest.HttpServerRequest, take: BodyBudget["take"]) =>
+const received = ({ proceed, source }: ApiRequest, take: BodyBudget["take"]) =>
   Effect.gen(function* () {
     const fields = new Map<string, string>()
     let file: Upload["file"]
-    yield* Stream.runForEach(request.multipartStream, (part) => {
+    proceed?.()
+    yield* Stream.runForEach(NodeMultipart.stream(source, source.headers), (part) => {
       if (part._tag === "Field") {
         if (fields.has(part.key) || part.key === FILE)
           return Effect.fail(invalid(part.key, "must occur once, as a field"))
@@ -70,7 +73,7 @@ const received = (request: HttpServerRequest.HttpServerRequest, take: BodyBudget
  * `RequestTooLarge` or `ValidationError`, and with `Overloaded` when that memory is used up.
  */
 export const withUpload = <A, E>(
-  request: HttpServerRequest.HttpServerRequest,
+  request: ApiRequest,
   use: (upload: Upload) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | Failure> =>
   Effect.flatMap(NodeBodyBudget, (budget): Effect.Effect<A, E | Failure> => {

@@ -1,9 +1,7 @@
-import { Effect, Layer, Result } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Effect, Result } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 import { Caller } from "../../../schemas/Access.ts"
-import { Api } from "../../../schemas/Api.ts"
 import type { BatchList } from "../../../schemas/inference/Batch.ts"
 import type { BatchItem as WireItem } from "../../../schemas/inference/BatchItem.ts"
 import { decodeBatch, type DecodedEntry } from "../../dialects/batch/BatchDecode.ts"
@@ -17,12 +15,12 @@ import type { Claim } from "../../ledger/Operation.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { newRequestId } from "../../platform/Ids.ts"
 import { readJson } from "../edge/Body.ts"
-import { answered } from "./Chat.ts"
 import { circumstancesOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { messageOf } from "../FailureMessages.ts"
 import { bodyOf, headersOf, logged, table } from "../Failures.ts"
-import { leanHandlers } from "../edge/Lean.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 const PATH = "/batch"
 
@@ -124,7 +122,7 @@ const batches = Effect.gen(function* () {
   const batch = yield* Batch
   const served = yield* Surfaces
   const { sandbox } = yield* Config
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  return Effect.fnUntraced(function* (request: ApiRequest) {
     const exchange = yield* Exchange
     const principal = yield* Caller
     const body = yield* readJson(request)
@@ -160,14 +158,9 @@ const batches = Effect.gen(function* () {
 })
 
 /** `POST /batch`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const run = yield* batches
-    return leanHandlers(
-      "batch",
-      HttpApiBuilder.group(Api, "batch", (handlers) =>
-        handlers.handleRaw("batch", ({ request }) => answered(run(request)))
-      )
-    )
+export const batchHandlers = Effect.gen(function* () {
+  const run = yield* batches
+  return operations("batch", {
+    batch: ({ request }) => run(request)
   })
-)
+})

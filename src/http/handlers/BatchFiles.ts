@@ -1,8 +1,7 @@
-import { Effect, Layer } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Effect } from "effect"
+import type { ServerResponse } from "node:http"
+import { HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
-import { Api } from "../../../schemas/Api.ts"
 import type { FileObject } from "../../../schemas/inference/Files.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
@@ -12,10 +11,12 @@ import { linesOf, MAX_LINES } from "../../batches/BatchInput.ts"
 import { Ledger } from "../../ledger/Ledger.ts"
 import { Media, type NewFile, type StoredFile } from "../../platform/files/Media.ts"
 import type { Unavailable } from "../../platform/database/Sql.ts"
-import { answered } from "./Chat.ts"
-import { paced, streamOf } from "./Files.ts"
+import { PACE, streamOf } from "./Files.ts"
 import { funded } from "./Funds.ts"
 import { type Upload, withUpload } from "../edge/Upload.ts"
+import { endSlow } from "../edge/Stalled.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** How long the input of a batch is kept, in seconds: the maximum, which is also the default, and the minimum. */
 const MOST_SECONDS = 30 * 86_400
@@ -118,7 +119,7 @@ const files = Effect.gen(function* () {
     })
 
   // Checks the balance before the file is received, so that an account without money uses no storage.
-  const create = (request: HttpServerRequest.HttpServerRequest) =>
+  const create = (request: ApiRequest) =>
     Effect.gen(function* () {
       yield* funded(ledger)
       const principal = yield* Caller
@@ -150,12 +151,12 @@ const files = Effect.gen(function* () {
       })
     })
 
-  const content = (id: string) =>
+  const content = (id: string, response: ServerResponse) =>
     Effect.gen(function* () {
       const file = yield* find(id)
       const opened = yield* Effect.mapError(media.open(file), unavailable)
       if (opened === undefined) return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
-      yield* paced
+      yield* endSlow(response, PACE)
       return HttpServerResponse.stream(streamOf(opened), {
         contentType: file.contentType,
         contentLength: file.bytes,
@@ -174,17 +175,13 @@ const files = Effect.gen(function* () {
 })
 
 /** `/files`: inputs and outputs of background batches. */
-export const layer = Layer.unwrap(
-  Effect.map(files, ({ content, create, find, list, remove }) =>
-    HttpApiBuilder.group(Api, "files", (handlers) =>
-      handlers
-        .handleRaw("createFile", ({ request }) => answered(create(request)))
-        .handle("listFiles", ({ query }) => answered(list(query)))
-        .handle("getFile", ({ params }) =>
-          answered(Effect.map(find(params.file_id), (file) => HttpServerResponse.jsonUnsafe(fileObjectOf(file))))
-        )
-        .handle("fileContent", ({ params }) => answered(content(params.file_id)))
-        .handle("deleteFile", ({ params }) => answered(remove(params.file_id)))
-    )
-  )
+export const filesHandlers = Effect.map(files, ({ content, create, find, list, remove }) =>
+  operations("files", {
+    createFile: ({ request }) => create(request),
+    listFiles: ({ query }) => list(query),
+    getFile: ({ params }) =>
+      Effect.map(find(params.file_id), (file) => HttpServerResponse.jsonUnsafe(fileObjectOf(file))),
+    fileContent: ({ params, request }) => content(params.file_id, request.response),
+    deleteFile: ({ params }) => remove(params.file_id)
+  })
 )

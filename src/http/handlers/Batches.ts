@@ -1,8 +1,6 @@
-import { Effect, Layer } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
-import { Api } from "../../../schemas/Api.ts"
 import { type BatchObject, NewBatch } from "../../../schemas/inference/Batches.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import { decoder } from "../../dialects/Decode.ts"
@@ -13,10 +11,11 @@ import type { BatchRow } from "../../batches/BatchesSql.ts"
 import { Ledger } from "../../ledger/Ledger.ts"
 import { keptNowhere } from "./BatchFiles.ts"
 import { readJson } from "../edge/Body.ts"
-import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
 import { funded } from "./Funds.ts"
 import { claimOf } from "../edge/Idempotency.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 const decodeBatch = decoder(NewBatch, { strict: true })
 
@@ -66,7 +65,7 @@ const batches = Effect.gen(function* () {
       return row === undefined ? yield* Effect.fail(noBatch(id)) : said(row)
     })
   return {
-    create: (request: HttpServerRequest.HttpServerRequest) =>
+    create: (request: ApiRequest) =>
       Effect.gen(function* () {
         const principal = yield* Caller
         const body = yield* readJson(request)
@@ -98,14 +97,11 @@ const batches = Effect.gen(function* () {
 })
 
 /** `/batches`: background batches. */
-export const layer = Layer.unwrap(
-  Effect.map(batches, ({ cancel, create, find, list }) =>
-    HttpApiBuilder.group(Api, "batches", (handlers) =>
-      handlers
-        .handleRaw("createBatch", ({ request }) => answered(create(request)))
-        .handle("listBatches", ({ query }) => answered(list(query)))
-        .handle("getBatch", ({ params }) => answered(find(params.batch_id)))
-        .handle("cancelBatch", ({ params }) => answered(cancel(params.batch_id)))
-    )
-  )
+export const batchesHandlers = Effect.map(batches, ({ cancel, create, find, list }) =>
+  operations("batches", {
+    createBatch: ({ request }) => create(request),
+    listBatches: ({ query }) => list(query),
+    getBatch: ({ params }) => find(params.batch_id),
+    cancelBatch: ({ params }) => cancel(params.batch_id)
+  })
 )

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import type { Headers } from "effect/http"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 import { DEFAULT_LIFE_SECONDS, MAX_LIFE_SECONDS } from "../../cache/Answers.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { CacheWish } from "../../inference/CachedChat.ts"
@@ -22,7 +22,7 @@ export const wishedOf = ({ lifeSeconds, use }: CacheWish): Partial<CacheWish> | 
 }
 
 /** The cache wishes in the headers `X-Svc-Cache`, `X-Svc-Cache-TTL` and `Cache-Control`. `no-store` overrides the others. */
-export const cacheWishOf = (headers: Headers.Headers): Result.Result<CacheWish, Failure> => {
+export const cacheWishOf = (headers: ApiRequest["headers"]): Result.Result<CacheWish, Failure> => {
   const wanted = headers["x-svc-cache"]?.trim().toLowerCase() ?? "true"
   if (wanted !== "true" && wanted !== "false") return Result.fail(invalid(SWITCH, "must be true or false"))
   const noStore = (headers["cache-control"] ?? "").split(",").some((one) => one.trim().toLowerCase() === "no-store")

@@ -1,8 +1,6 @@
-import { Effect, Layer } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../../schemas/Access.ts"
-import { Api } from "../../../schemas/Api.ts"
 import { Budgets } from "../../account/Budgets.ts"
 import { Catalogue } from "../../catalogue/Catalogue.ts"
 import { decodeChat, type DecodedChat } from "../../dialects/chat/ChatDecode.ts"
@@ -13,7 +11,7 @@ import { decodeEstimate, encodeEstimate } from "../../dialects/Estimate.ts"
 import { objectOf } from "../../dialects/Decode.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
 import { decodeWorkEstimate, encodeWorkEstimate } from "../../dialects/WorkEstimate.ts"
-import { type Failure, failure } from "../../domain/Failure.ts"
+import { failure } from "../../domain/Failure.ts"
 import { Inference } from "../../inference/Inference.ts"
 import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
 import { Videos } from "../../videos/Videos.ts"
@@ -24,9 +22,9 @@ import { Presets } from "../../presets/Presets.ts"
 import { readJson } from "../edge/Body.ts"
 import { type Called, calledBy, type ChatDialect, chatOperation, withinMessages } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
-import { logged, respond } from "../Failures.ts"
-import { leanHandlers } from "../edge/Lean.ts"
 import { takePreset } from "./Preset.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** The scope of an idempotency key, whatever the spelling of the URL. */
 const pathOf = (slug: string | undefined): string =>
@@ -96,33 +94,19 @@ export const estimates = Effect.gen(function* () {
   })
 })
 
-/** Returns a failure in the form of its operation, and logs the part for operators. */
-export const answered = <R>(
-  handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
-): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
-  Effect.catch(handled, (error) =>
-    Effect.flatMap(Exchange, (exchange) => Effect.as(logged(error, exchange), respond(error, exchange)))
-  )
-
 /** `POST /chat/completions`, the same by a preset, and `POST /estimate`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const serve = yield* completions
-    const chatCompletions = (request: HttpServerRequest.HttpServerRequest, slug?: string) =>
-      Effect.flatMap(calledBy(request), (called) => serve(called, slug))
-    const estimateOf = yield* estimates
-    const estimate = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      const body = yield* readJson(request)
-      return HttpServerResponse.jsonUnsafe(yield* estimateOf(yield* Caller, yield* Exchange, body))
-    })
-    return leanHandlers(
-      "chat",
-      HttpApiBuilder.group(Api, "chat", (handlers) =>
-        handlers
-          .handleRaw("chatCompletions", ({ request }) => answered(chatCompletions(request)))
-          .handleRaw("presetChatCompletions", ({ params, request }) => answered(chatCompletions(request, params.slug)))
-          .handleRaw("estimate", ({ request }) => answered(estimate(request)))
-      )
-    )
+export const chatHandlers = Effect.gen(function* () {
+  const serve = yield* completions
+  const chatCompletions = (call: Omit<Called, "principal">, slug?: string) =>
+    Effect.flatMap(calledBy(call), (called) => serve(called, slug))
+  const estimateOf = yield* estimates
+  const estimate = Effect.fnUntraced(function* (request: ApiRequest) {
+    const body = yield* readJson(request)
+    return HttpServerResponse.jsonUnsafe(yield* estimateOf(yield* Caller, yield* Exchange, body))
   })
-)
+  return operations("chat", {
+    chatCompletions: (call) => chatCompletions(call),
+    presetChatCompletions: (call) => chatCompletions(call, call.params.slug),
+    estimate: ({ request }) => estimate(request)
+  })
+})

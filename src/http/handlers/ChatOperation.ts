@@ -1,5 +1,5 @@
 /** A paid chat operation of any dialect: turns an HTTP request into a service request, and its answer into a response. */
-import { Context, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../../schemas/Access.ts"
 import type { Snapshot } from "../../catalogue/Snapshot.ts"
@@ -25,7 +25,7 @@ import { blamed, listedIn, parseChain } from "../../domain/Chain.ts"
 import { modelsOf } from "../../router/Router.ts"
 import { type Arrived, readJson } from "../edge/Body.ts"
 import { EventStream } from "../edge/EventStream.ts"
-import { Exchange } from "../edge/Exchange.ts"
+import type { Exchange } from "../edge/Exchange.ts"
 import { describe, logged, spoiled } from "../Failures.ts"
 import { claimOf } from "../edge/Idempotency.ts"
 import { type Taken, takePaid } from "./Preset.ts"
@@ -226,13 +226,9 @@ export interface Called extends Pick<Received, "exchange" | "principal"> {
   readonly request: Arrived
 }
 
-/** The same for the running request. */
-export const calledBy = (request: Arrived): Effect.Effect<Called, never, Caller> =>
-  Effect.withFiberSucceed((fiber) => ({
-    request,
-    exchange: fiber.getRef(Exchange),
-    principal: Context.getUnsafe(fiber.context, Caller)
-  }))
+/** The same with the caller of the running request. */
+export const calledBy = ({ exchange, request }: Omit<Called, "principal">): Effect.Effect<Called, never, Caller> =>
+  Effect.map(Caller, (principal) => ({ request, exchange, principal }))
 
 /** Serves one dialect: reads the body, applies the preset it names, and answers as a whole or as a stream, as requested. */
 export const chatOperation = <D extends Decoded>(unlimited: ChatDialect<D>) =>

@@ -1,7 +1,5 @@
-import { Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../../schemas/Api.ts"
+import { Deferred, Effect, Exit, Fiber, Result } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { decodeEmbeddings } from "../../dialects/embeddings/EmbeddingsDecode.ts"
 import { afterList, beforeList } from "../../dialects/embeddings/EmbeddingsEncode.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
@@ -15,13 +13,13 @@ import type { EmbedWork } from "../../domain/Work.ts"
 import { mostEmbedBytes } from "../../providers/wire/EmbedDecode.ts"
 import { AnswerRoom, isShort, type Place, type Room } from "../../providers/pool/AnswerRoom.ts"
 import { countEmbed, embedBound, fits, longestInput } from "../../domain/WorkSize.ts"
-import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { logged, spoiled } from "../Failures.ts"
-import { leanHandlers } from "../edge/Lean.ts"
 import { paidWork, readerOf } from "./PaidWork.ts"
 import { type ArrivingList, VectorStream } from "./VectorStream.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** The stored form of an answer. Its list is kept as text, because a parsed list could not be serialized byte for byte again. */
 interface Kept {
@@ -143,7 +141,7 @@ const embeddings = Effect.gen(function* () {
   const room = yield* AnswerRoom
   const log = Effect.runForkWith(yield* Effect.context())
   const accept = yield* paidWork({ operation: "embeddings", path: "/embeddings" }, decodeEmbeddings)
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  return Effect.fnUntraced(function* (request: ApiRequest) {
     const exchange = yield* Exchange
     const { decoded, paid } = yield* accept(request)
     const { model } = decoded
@@ -188,14 +186,9 @@ const embeddings = Effect.gen(function* () {
 })
 
 /** `POST /embeddings`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const embed = yield* embeddings
-    return leanHandlers(
-      "embeddings",
-      HttpApiBuilder.group(Api, "embeddings", (handlers) =>
-        handlers.handleRaw("embeddings", ({ request }) => answered(embed(request)))
-      )
-    )
+export const embeddingsHandlers = Effect.gen(function* () {
+  const embed = yield* embeddings
+  return operations("embeddings", {
+    embeddings: ({ request }) => embed(request)
   })
-)
+})

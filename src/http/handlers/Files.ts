@@ -82,10 +82,10 @@ export const streamOf = (body: FileBody) =>
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
 /** Less than a phone with a weak signal achieves. Every reader may occupy a connection to the bucket. */
-const PACE: Pace = { bytesPerSecond: 16 * 1024, graceMs: 60_000, checkMs: 5_000 }
+export const PACE: Pace = { bytesPerSecond: 16 * 1024, graceMs: 60_000, checkMs: 5_000 }
 
 /** Ends the connection of a client that takes the current response more slowly than this. */
-export const paced = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+const paced = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   endSlow(NodeHttpServerRequest.toServerResponse(request) as ServerResponse, PACE)
 )
 

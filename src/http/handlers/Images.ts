@@ -1,21 +1,19 @@
-import { Effect, Layer } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../../schemas/Api.ts"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { decodeImages } from "../../dialects/images/ImagesDecode.ts"
 import { encodeImages } from "../../dialects/images/ImagesEncode.ts"
 import { ImageWork } from "../../inference/ImageWork.ts"
-import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
-import { leanHandlers } from "../edge/Lean.ts"
 import { paidWork, readerOf, type WorkPlace } from "./PaidWork.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** Image generation at one of its paths. */
 export const images = (place: WorkPlace) =>
   Effect.gen(function* () {
     const { make } = yield* ImageWork
     const accept = yield* paidWork(place, decodeImages)
-    return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    return Effect.fnUntraced(function* (request: ApiRequest) {
       const { decoded, paid } = yield* accept(request)
       const { form, image, work } = decoded
       const reader = readerOf(request)
@@ -25,14 +23,9 @@ export const images = (place: WorkPlace) =>
   })
 
 /** `POST /images/generations`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const make = yield* images({ operation: "images.generations", path: "/images/generations" })
-    return leanHandlers(
-      "images",
-      HttpApiBuilder.group(Api, "images", (handlers) =>
-        handlers.handleRaw("generations", ({ request }) => answered(make(request)))
-      )
-    )
+export const imagesHandlers = Effect.gen(function* () {
+  const make = yield* images({ operation: "images.generations", path: "/images/generations" })
+  return operations("images", {
+    generations: ({ request }) => make(request)
   })
-)
+})

@@ -7,7 +7,6 @@ import { failure } from "../../domain/Failure.ts"
 import { usdFromNano } from "../../domain/Money.ts"
 import { requestsAt, type WindowName, windowSeconds } from "../../ratelimit/Limits.ts"
 import type { KeyUsage, Usage } from "../../usage/Usage.ts"
-import { respond } from "../Failures.ts"
 
 const secondsOf = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1000))
 
@@ -67,14 +66,11 @@ export const keyReportOf = (
 
 /** `GET /key`. `scale` is the service's rate limit multiplier. */
 export const getKey = (usage: Usage["Service"], budgets: Budgets["Service"], scale: number) =>
-  Effect.fnUntraced(
-    function* () {
-      const caller = yield* Caller
-      const used = yield* usage.ofKey(caller)
-      // The key's row was read a moment ago, so it has been deleted since.
-      if (used === undefined) return respond(failure({ _tag: "InvalidApiKey" }))
-      const states = yield* budgets.statesOf(caller.budgets.map(({ id }) => id))
-      return HttpServerResponse.jsonUnsafe(keyReportOf(used, caller, states, scale))
-    },
-    Effect.catchTag("Unavailable", (error) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error))))
-  )
+  Effect.fnUntraced(function* () {
+    const caller = yield* Caller
+    const used = yield* usage.ofKey(caller)
+    // The key's row was read a moment ago, so it has been deleted since.
+    if (used === undefined) return yield* failure({ _tag: "InvalidApiKey" })
+    const states = yield* budgets.statesOf(caller.budgets.map(({ id }) => id))
+    return HttpServerResponse.jsonUnsafe(keyReportOf(used, caller, states, scale))
+  })

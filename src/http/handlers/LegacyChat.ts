@@ -1,8 +1,6 @@
-import { Effect, Layer, Result } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Effect, Result } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
-import { Api } from "../../../schemas/Api.ts"
 import { Auth } from "../../auth/Auth.ts"
 import { usageOf } from "../../dialects/chat/ChatEncode.ts"
 import { type DecodedLegacyChat, decodeLegacyChat } from "../../dialects/legacy/LegacyDecode.ts"
@@ -22,13 +20,13 @@ import type { Turn } from "../../sessions/Turn.ts"
 import { Requests } from "../../usage/Requests.ts"
 import { readJson } from "../edge/Body.ts"
 import { cacheWishOf, wishedOf } from "./CacheControl.ts"
-import { answered } from "./Chat.ts"
 import { chatRequestOf, circumstancesOf, ignoredHeader, named, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { images } from "./Images.ts"
-import { leanHandlers } from "../edge/Lean.ts"
 import { takePaid } from "./Preset.ts"
 import { fullFailure } from "./Sessions.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 type Said = DecodedLegacyChat["said"]
 
@@ -68,7 +66,7 @@ const legacyChat = Effect.gen(function* () {
       })
     )
   })
-  return Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
+  return Effect.fnUntraced(function* ({ request }: { readonly request: ApiRequest }) {
     const exchange = yield* Exchange
     const principal = yield* Caller
     const cacheWish = yield* Effect.fromResult(cacheWishOf(request.headers))
@@ -112,17 +110,11 @@ const legacyChat = Effect.gen(function* () {
 })
 
 /** The legacy routes: `POST /chat` and `POST /images`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const chat = yield* legacyChat
-    const draw = yield* images({ operation: "images", path: "/images" })
-    return leanHandlers(
-      "legacy",
-      HttpApiBuilder.group(Api, "legacy", (handlers) =>
-        handlers
-          .handleRaw("chat", (input) => answered(chat(input)))
-          .handleRaw("images", ({ request }) => answered(draw(request)))
-      )
-    )
+export const legacyHandlers = Effect.gen(function* () {
+  const chat = yield* legacyChat
+  const draw = yield* images({ operation: "images", path: "/images" })
+  return operations("legacy", {
+    chat: (input) => chat(input),
+    images: ({ request }) => draw(request)
   })
-)
+})

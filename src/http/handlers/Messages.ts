@@ -1,8 +1,6 @@
-import { Effect, Layer } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
-import { Api } from "../../../schemas/Api.ts"
 import { Catalogue } from "../../catalogue/Catalogue.ts"
 import { decodeCount, type DecodedMessages, decodeMessages } from "../../dialects/messages/MessagesDecode.ts"
 import { encodeMessage } from "../../dialects/messages/MessagesEncode.ts"
@@ -14,11 +12,11 @@ import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { Presets } from "../../presets/Presets.ts"
 import { readJson } from "../edge/Body.ts"
-import { answered } from "./Chat.ts"
 import { calledBy, type ChatDialect, chatOperation, knownModels, withinMessages } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
-import { leanHandlers } from "../edge/Lean.ts"
 import { takePreset } from "./Preset.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** `POST /messages`. */
 export const messagesDialect: ChatDialect<DecodedMessages> = {
@@ -55,7 +53,7 @@ const counting = Effect.gen(function* () {
   const presets = yield* Presets
   const { maxMessages } = yield* Config
   const seals = yield* ReasoningSeals
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  return Effect.fnUntraced(function* (request: ApiRequest) {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
@@ -69,19 +67,11 @@ const counting = Effect.gen(function* () {
 })
 
 /** `POST /messages` and `POST /messages/count_tokens`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const messages = yield* chatOperation(messagesDialect)
-    const countTokens = yield* counting
-    return leanHandlers(
-      "messages",
-      HttpApiBuilder.group(Api, "messages", (handlers) =>
-        handlers
-          .handleRaw("messages", ({ request }) =>
-            answered(Effect.flatMap(calledBy(request), (called) => messages(called, place)))
-          )
-          .handleRaw("countTokens", ({ request }) => answered(countTokens(request)))
-      )
-    )
+export const messagesHandlers = Effect.gen(function* () {
+  const messages = yield* chatOperation(messagesDialect)
+  const countTokens = yield* counting
+  return operations("messages", {
+    messages: (call) => Effect.flatMap(calledBy(call), (called) => messages(called, place)),
+    countTokens: ({ request }) => countTokens(request)
   })
-)
+})

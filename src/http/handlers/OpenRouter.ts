@@ -1,16 +1,14 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../schemas/Access.ts"
 import type { CreditsReport, Generation } from "../../../schemas/account/OpenRouter.ts"
 import type { RequestReceipt } from "../../../schemas/account/Requests.ts"
-import { Api } from "../../../schemas/Api.ts"
 import { failure } from "../../domain/Failure.ts"
 import { usdFromNano } from "../../domain/Money.ts"
 import { Requests } from "../../usage/Requests.ts"
 import { Usage } from "../../usage/Usage.ts"
-import { respond } from "../Failures.ts"
 import { receiptOf } from "./Requests.ts"
+import { operations } from "../edge/Operations.ts"
 
 type Data = Generation["data"]
 
@@ -97,36 +95,23 @@ export const generationOf = (receipt: RequestReceipt, id: string): Data => {
 }
 
 /** `GET /credits` and `GET /generation`. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "openrouter",
-  Effect.fnUntraced(function* (handlers) {
-    const [requests, usage] = [yield* Requests, yield* Usage]
-    return handlers.handleAll({
-      getCredits: Effect.fnUntraced(
-        function* () {
-          const { accountId } = yield* Caller
-          const { posted, used } = yield* usage.credits(accountId)
-          const data = { total_credits: usdFromNano(posted + used), total_usage: usdFromNano(used) }
-          return HttpServerResponse.jsonUnsafe({ data } satisfies CreditsReport)
-        },
-        Effect.catch((error) =>
-          Effect.succeed(respond(error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error))
-        )
-      ),
-      getGeneration: Effect.fnUntraced(
-        function* ({ query: { id } }) {
-          const { accountId } = yield* Caller
-          const ulid = ULID.exec(id)?.[1]
-          const requestId = `req_${ulid}`
-          const found = ulid === undefined ? undefined : yield* requests.find(accountId, requestId)
-          const row = found ?? (ulid === undefined ? undefined : yield* requests.findReplayed(accountId, requestId))
-          return row === undefined
-            ? respond(failure({ _tag: "NotFound", what: "generation", id }))
-            : HttpServerResponse.jsonUnsafe({ data: generationOf(receiptOf(row), id) } satisfies Generation)
-        },
-        Effect.catchTag("Unavailable", (error) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error))))
-      )
+export const openrouterHandlers = Effect.gen(function* () {
+  const [requests, usage] = [yield* Requests, yield* Usage]
+  return operations("openrouter", {
+    getCredits: Effect.fnUntraced(function* () {
+      const { accountId } = yield* Caller
+      const { posted, used } = yield* usage.credits(accountId)
+      const data = { total_credits: usdFromNano(posted + used), total_usage: usdFromNano(used) }
+      return HttpServerResponse.jsonUnsafe({ data } satisfies CreditsReport)
+    }),
+    getGeneration: Effect.fnUntraced(function* ({ query: { id } }) {
+      const { accountId } = yield* Caller
+      const ulid = ULID.exec(id)?.[1]
+      const requestId = `req_${ulid}`
+      const found = ulid === undefined ? undefined : yield* requests.find(accountId, requestId)
+      const row = found ?? (ulid === undefined ? undefined : yield* requests.findReplayed(accountId, requestId))
+      if (row === undefined) return yield* failure({ _tag: "NotFound", what: "generation", id })
+      return HttpServerResponse.jsonUnsafe({ data: generationOf(receiptOf(row), id) } satisfies Generation)
     })
   })
-)
+})

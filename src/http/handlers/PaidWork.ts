@@ -1,12 +1,11 @@
 /** A paid operation other than chat: turns an HTTP request into a service request, and tracks its reader. */
-import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, type Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { Caller, type Principal } from "../../../schemas/Access.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import type { PaidRequest } from "../../inference/Request.ts"
 import { Config } from "../../platform/config/Config.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 import { readJson } from "../edge/Body.ts"
 import { circumstancesOf } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
@@ -29,7 +28,7 @@ export const paidWork = <D extends { readonly model: string }>(
   decode: (body: unknown, principal: Principal) => Result.Result<D, Failure>
 ) =>
   Effect.map(Config, ({ sandbox }) =>
-    Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    Effect.fnUntraced(function* (request: ApiRequest) {
       const exchange = yield* Exchange
       const principal = yield* Caller
       const body = yield* readJson(request)
@@ -42,8 +41,7 @@ export const paidWork = <D extends { readonly model: string }>(
   )
 
 /** The reader of a response. A callback for its disconnect runs at once if it has already disconnected. */
-export const readerOf = (request: HttpServerRequest.HttpServerRequest) => {
-  const response = NodeHttpServerRequest.toServerResponse(request)
+export const readerOf = ({ response }: Pick<ApiRequest, "response">) => {
   const ends: Array<() => void> = []
   const gone = () => {
     for (const end of ends.splice(0)) end()

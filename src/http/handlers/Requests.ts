@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder, type HttpApiEndpoint } from "effect/http-api"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { Caller } from "../../../schemas/Access.ts"
 import type { RequestReceipt } from "../../../schemas/account/Requests.ts"
-import { Api } from "../../../schemas/Api.ts"
+import type { Api } from "../../../schemas/Api.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano, usdFromPico } from "../../domain/Money.ts"
@@ -21,7 +21,8 @@ import type { ReceiptsPage } from "../../usage/ReceiptSearch.ts"
 import { Requests } from "../../usage/Requests.ts"
 import type { RequestRow } from "../../usage/RequestsSql.ts"
 import { messageOf } from "../FailureMessages.ts"
-import { respond, table } from "../Failures.ts"
+import { table } from "../Failures.ts"
+import { operations } from "../edge/Operations.ts"
 
 const promotionOf = ({ promotion }: KeptRates) =>
   promotion === undefined ? {} : { promotion: { label: promotion.label, discount_percent: promotion.discountPercent } }
@@ -142,37 +143,23 @@ export const selectionOf = (query: ListQuery): Effect.Effect<PageQuery, Failure>
   return Effect.succeed({ ...others, ...bounds, limit, keyId, projectId, fromMs: msOf(start), untilMs: msOf(end) })
 }
 
-const unavailable = (error: unknown) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error)))
-
 /** `GET /requests` and `GET /requests/{request_id}`. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "requests",
-  Effect.fnUntraced(function* (handlers) {
-    const [receipts, requests] = [yield* Receipts, yield* Requests]
-    return handlers.handleAll({
-      listRequests: Effect.fnUntraced(
-        function* ({ query }) {
-          const { accountId } = yield* Caller
-          const page = yield* receipts.page(accountId, yield* selectionOf(query))
-          return HttpServerResponse.jsonUnsafe(requestListOf(page))
-        },
-        Effect.catchTag("Failure", (failed) => Effect.succeed(respond(failed))),
-        Effect.catchTag("Unavailable", unavailable)
-      ),
-      getRequest: Effect.fnUntraced(
-        function* ({ params }) {
-          const { accountId } = yield* Caller
-          const id = params.request_id
-          const row = yield* requests.find(accountId, id)
-          if (row !== undefined) return HttpServerResponse.jsonUnsafe(receiptOf(row))
-          const original = yield* requests.findReplayed(accountId, id)
-          return original === undefined
-            ? respond(failure({ _tag: "NotFound", what: "request", id }))
-            : HttpServerResponse.jsonUnsafe({ ...receiptOf(original), replayed_from: original.id })
-        },
-        Effect.catchTag("Unavailable", unavailable)
-      )
+export const requestsHandlers = Effect.gen(function* () {
+  const [receipts, requests] = [yield* Receipts, yield* Requests]
+  return operations("requests", {
+    listRequests: Effect.fnUntraced(function* ({ query }) {
+      const { accountId } = yield* Caller
+      const page = yield* receipts.page(accountId, yield* selectionOf(query))
+      return HttpServerResponse.jsonUnsafe(requestListOf(page))
+    }),
+    getRequest: Effect.fnUntraced(function* ({ params }) {
+      const { accountId } = yield* Caller
+      const id = params.request_id
+      const row = yield* requests.find(accountId, id)
+      if (row !== undefined) return HttpServerResponse.jsonUnsafe(receiptOf(row))
+      const original = yield* requests.findReplayed(accountId, id)
+      if (original === undefined) return yield* failure({ _tag: "NotFound", what: "request", id })
+      return HttpServerResponse.jsonUnsafe({ ...receiptOf(original), replayed_from: original.id })
     })
   })
-)
+})

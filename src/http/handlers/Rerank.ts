@@ -1,17 +1,15 @@
-import { Effect, Layer } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../../schemas/Api.ts"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { decodeRerank } from "../../dialects/rerank/RerankDecode.ts"
 import { encodeRerank } from "../../dialects/rerank/RerankEncode.ts"
 import type { PaidRequest } from "../../inference/Request.ts"
 import { Work, type WorkRequest } from "../../inference/Work.ts"
 import type { Reranked, RerankWork } from "../../domain/Work.ts"
 import { countRerank, fits, longestPair, rerankBound } from "../../domain/WorkSize.ts"
-import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
-import { leanHandlers } from "../edge/Lean.ts"
 import { paidWork } from "./PaidWork.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** The paid request for the order of these documents. */
 export const rerankRequest = (paid: PaidRequest, asked: RerankWork): WorkRequest<Reranked> => {
@@ -33,7 +31,7 @@ export const rerankRequest = (paid: PaidRequest, asked: RerankWork): WorkRequest
 const reranking = Effect.gen(function* () {
   const work = yield* Work
   const accept = yield* paidWork({ operation: "rerank", path: "/rerank" }, decodeRerank)
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  return Effect.fnUntraced(function* (request: ApiRequest) {
     const { decoded, paid } = yield* accept(request)
     const answer = yield* work.run(rerankRequest(paid, decoded.work))
     const facts = { ...answer, results: answer.value.results, tokens: answer.used }
@@ -42,14 +40,9 @@ const reranking = Effect.gen(function* () {
 })
 
 /** `POST /rerank`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const rerank = yield* reranking
-    return leanHandlers(
-      "rerank",
-      HttpApiBuilder.group(Api, "rerank", (handlers) =>
-        handlers.handleRaw("rerank", ({ request }) => answered(rerank(request)))
-      )
-    )
+export const rerankHandlers = Effect.gen(function* () {
+  const rerank = yield* reranking
+  return operations("rerank", {
+    rerank: ({ request }) => rerank(request)
   })
-)
+})

@@ -1,8 +1,6 @@
-import { Effect, Layer } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
-import { Api } from "../../../schemas/Api.ts"
 import type { ResponsesTokens } from "../../../schemas/inference/Responses.ts"
 import { Catalogue } from "../../catalogue/Catalogue.ts"
 import { decodePrompt, decodeResponses, type DecodedResponses } from "../../dialects/responses/ResponsesDecode.ts"
@@ -14,7 +12,6 @@ import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { Presets } from "../../presets/Presets.ts"
 import { readJson } from "../edge/Body.ts"
-import { answered } from "./Chat.ts"
 import {
   calledBy,
   type ChatDialect,
@@ -24,8 +21,9 @@ import {
   withinMessages
 } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
-import { leanHandlers } from "../edge/Lean.ts"
 import { takePreset } from "./Preset.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** `POST /responses`. */
 export const responsesDialect: ChatDialect<DecodedResponses> = {
@@ -43,7 +41,7 @@ const counting = Effect.gen(function* () {
   const presets = yield* Presets
   const { maxMessages } = yield* Config
   const seals = yield* ReasoningSeals
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  return Effect.fnUntraced(function* (request: ApiRequest) {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
@@ -61,19 +59,11 @@ const counting = Effect.gen(function* () {
 })
 
 /** `POST /responses` and `POST /responses/input_tokens`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const responses = yield* chatOperation(responsesDialect)
-    const inputTokens = yield* counting
-    return leanHandlers(
-      "responses",
-      HttpApiBuilder.group(Api, "responses", (handlers) =>
-        handlers
-          .handleRaw("responses", ({ request }) =>
-            answered(Effect.flatMap(calledBy(request), (called) => responses(called, place)))
-          )
-          .handleRaw("inputTokens", ({ request }) => answered(inputTokens(request)))
-      )
-    )
+export const responsesHandlers = Effect.gen(function* () {
+  const responses = yield* chatOperation(responsesDialect)
+  const inputTokens = yield* counting
+  return operations("responses", {
+    responses: (call) => Effect.flatMap(calledBy(call), (called) => responses(called, place)),
+    inputTokens: ({ request }) => inputTokens(request)
   })
-)
+})

@@ -1,8 +1,6 @@
-import { Effect, Layer, Result } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Effect, Result } from "effect"
+import { HttpServerResponse } from "effect/http"
 import type { Principal } from "../../../schemas/Access.ts"
-import { Api } from "../../../schemas/Api.ts"
 import { Catalogue } from "../../catalogue/Catalogue.ts"
 import { decodeSearch } from "../../dialects/search/SearchDecode.ts"
 import { encodeSearch } from "../../dialects/search/SearchEncode.ts"
@@ -11,10 +9,10 @@ import { type Failure, failure, type Reason } from "../../domain/Failure.ts"
 import type { PaidRequest } from "../../inference/Request.ts"
 import { Work } from "../../inference/Work.ts"
 import type { Found, SearchWork } from "../../domain/Work.ts"
-import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
-import { leanHandlers } from "../edge/Lean.ts"
 import { paidWork } from "./PaidWork.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** For the caller, any temporary problem of a search engine is a failed search. Permanent ones stay unchanged. */
 const failed = (reason: Reason): Reason => {
@@ -68,7 +66,7 @@ export const searches = Effect.gen(function* () {
 const search = Effect.gen(function* () {
   const { decode, find } = yield* searches
   const accept = yield* paidWork({ operation: "search", path: "/search" }, decode)
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  return Effect.fnUntraced(function* (request: ApiRequest) {
     const { decoded, paid } = yield* accept(request)
     const answer = yield* find(paid, decoded.work)
     return HttpServerResponse.jsonUnsafe(encodeSearch(answer, decoded), { headers: replayHeader(answer.replayed) })
@@ -76,14 +74,9 @@ const search = Effect.gen(function* () {
 })
 
 /** `POST /search`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const find = yield* search
-    return leanHandlers(
-      "search",
-      HttpApiBuilder.group(Api, "search", (handlers) =>
-        handlers.handleRaw("search", ({ request }) => answered(find(request)))
-      )
-    )
+export const searchHandlers = Effect.gen(function* () {
+  const find = yield* search
+  return operations("search", {
+    search: ({ request }) => find(request)
   })
-)
+})

@@ -1,8 +1,6 @@
-import { Effect, Layer, Option, Stream } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Effect, Option, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
-import { Api } from "../../../schemas/Api.ts"
 import { type Session, type SessionMessage, SessionRequest } from "../../../schemas/inference/Sessions.ts"
 import { Mutations } from "../../account/Mutations.ts"
 import { decoder } from "../../dialects/Decode.ts"
@@ -19,10 +17,10 @@ import {
 } from "../../sessions/Sessions.ts"
 import type { MessageRow, SessionRow } from "../../sessions/SessionsSql.ts"
 import { readJson } from "../edge/Body.ts"
-import { answered } from "./Chat.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { claimOf } from "../edge/Idempotency.ts"
-import { leanHandlers } from "../edge/Lean.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** The page size of an export, because a session can be larger than an export should hold in memory. */
 const PAGE = { limit: 100, maxBytes: 1_048_576 } as const
@@ -85,7 +83,7 @@ const exported = (sessions: Sessions["Service"], session: SessionRow) => {
 const handlers = Effect.gen(function* () {
   const sessions = yield* Sessions
   const mutations = yield* Mutations
-  const create = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const create = Effect.fnUntraced(function* (request: ApiRequest) {
     const { accountId } = yield* Caller
     const { requestId } = yield* Exchange
     const body = yield* readJson(request)
@@ -117,16 +115,10 @@ const handlers = Effect.gen(function* () {
 })
 
 /** `POST /sessions` and `GET /sessions/{id}/export`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const { create, exporting } = yield* handlers
-    return leanHandlers(
-      "sessions",
-      HttpApiBuilder.group(Api, "sessions", (group) =>
-        group
-          .handleRaw("createSession", ({ request }) => answered(create(request)))
-          .handleRaw("exportSession", ({ params }) => answered(exporting(params.id)))
-      )
-    )
+export const sessionsHandlers = Effect.gen(function* () {
+  const { create, exporting } = yield* handlers
+  return operations("sessions", {
+    createSession: ({ request }) => create(request),
+    exportSession: ({ params }) => exporting(params.id)
   })
-)
+})

@@ -1,7 +1,5 @@
-import { Effect, Layer } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../../schemas/Api.ts"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { decodeSpeech, type DecodedSpeech } from "../../dialects/speech/SpeechDecode.ts"
 import { speechHeaders, speechType } from "../../dialects/speech/SpeechEncode.ts"
 import type { Reason } from "../../domain/Failure.ts"
@@ -11,9 +9,9 @@ import { AnswerRoom, isShort, type Place, type Room } from "../../providers/pool
 import { mostAudioBytes } from "../../providers/wire/AudioBytes.ts"
 import type { WorkAttempt } from "../../providers/pool/ProviderPool.ts"
 import type { Spoken } from "../../domain/Work.ts"
-import { answered } from "./Chat.ts"
-import { leanHandlers } from "../edge/Lean.ts"
 import { paidWork, readerOf } from "./PaidWork.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 const silent: Reason = { _tag: "UpstreamError", detail: "the audio is empty" }
 
@@ -50,7 +48,7 @@ const speech = Effect.gen(function* () {
   const work = yield* Work
   const room = yield* AnswerRoom
   const accept = yield* paidWork({ operation: "audio.speech", path: "/audio/speech" }, decodeSpeech)
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  return Effect.fnUntraced(function* (request: ApiRequest) {
     const { decoded, paid } = yield* accept(request)
     const reader = readerOf(request)
     // The audio stays in memory until the client has read all of it, however slowly.
@@ -63,14 +61,9 @@ const speech = Effect.gen(function* () {
 })
 
 /** `POST /audio/speech`. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const speak = yield* speech
-    return leanHandlers(
-      "speech",
-      HttpApiBuilder.group(Api, "speech", (handlers) =>
-        handlers.handleRaw("speech", ({ request }) => answered(speak(request)))
-      )
-    )
+export const speechHandlers = Effect.gen(function* () {
+  const speak = yield* speech
+  return operations("speech", {
+    speech: ({ request }) => speak(request)
   })
-)
+})

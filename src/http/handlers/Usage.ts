@@ -1,18 +1,15 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../schemas/Access.ts"
 import type { UsageReport } from "../../../schemas/account/Usage.ts"
-import { Api } from "../../../schemas/Api.ts"
 import { Budgets } from "../../account/Budgets.ts"
-import { failure } from "../../domain/Failure.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
 import { Ledger } from "../../ledger/Ledger.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { type AccountUsage, Usage, type UsagePeriod } from "../../usage/Usage.ts"
 import type { UsageRow } from "../../usage/UsageSql.ts"
-import { respond } from "../Failures.ts"
 import { getKey } from "./Key.ts"
+import { operations } from "../edge/Operations.ts"
 
 type Sums = Omit<UsageRow, "start" | "model" | "provider">
 
@@ -61,27 +58,18 @@ export const usageReportOf = (period: UsagePeriod, used: AccountUsage, balance: 
 })
 
 const getUsage = (usage: Usage["Service"], ledger: Ledger["Service"]) =>
-  Effect.fnUntraced(
-    function* ({ query: { period = "30d" } }: { readonly query: { readonly period?: UsagePeriod } }) {
-      const { accountId } = yield* Caller
-      const found = [usage.ofAccount(accountId, period), ledger.balance(accountId)] as const
-      const [used, balance] = yield* Effect.all(found, { concurrency: 2 })
-      return HttpServerResponse.jsonUnsafe(usageReportOf(period, used, balance?.posted ?? 0n))
-    },
-    Effect.catch((error) =>
-      Effect.succeed(respond(error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error))
-    )
-  )
+  Effect.fnUntraced(function* ({ query: { period = "30d" } }: { readonly query: { readonly period?: UsagePeriod } }) {
+    const { accountId } = yield* Caller
+    const found = [usage.ofAccount(accountId, period), ledger.balance(accountId)] as const
+    const [used, balance] = yield* Effect.all(found, { concurrency: 2 })
+    return HttpServerResponse.jsonUnsafe(usageReportOf(period, used, balance?.posted ?? 0n))
+  })
 
 /** `GET /usage` and `GET /key`. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "usage",
-  Effect.fnUntraced(function* (handlers) {
-    const [usage, ledger, { rateLimitScale }] = [yield* Usage, yield* Ledger, yield* Config]
-    return handlers.handleAll({
-      getUsage: getUsage(usage, ledger),
-      getKey: getKey(usage, yield* Budgets, rateLimitScale)
-    })
+export const usageHandlers = Effect.gen(function* () {
+  const [usage, ledger, { rateLimitScale }] = [yield* Usage, yield* Ledger, yield* Config]
+  return operations("usage", {
+    getUsage: getUsage(usage, ledger),
+    getKey: getKey(usage, yield* Budgets, rateLimitScale)
   })
-)
+})

@@ -1,23 +1,21 @@
-import { Effect, Layer } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
-import { Api } from "../../../schemas/Api.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import { decodeVideo } from "../../dialects/videos/VideosDecode.ts"
 import { encodeLegacyVideo, encodeVideo } from "../../dialects/videos/VideosEncode.ts"
 import { failure } from "../../domain/Failure.ts"
 import { Videos } from "../../videos/Videos.ts"
-import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
-import { leanHandlers } from "../edge/Lean.ts"
 import { paidWork, type WorkPlace } from "./PaidWork.ts"
+import { operations } from "../edge/Operations.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 const submits = (place: WorkPlace, encode: typeof encodeVideo) =>
   Effect.gen(function* () {
     const videos = yield* Videos
     const accept = yield* paidWork(place, decodeVideo)
-    return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    return Effect.fnUntraced(function* (request: ApiRequest) {
       const { decoded, paid } = yield* accept(request)
       const { prompt, wish } = decoded
       const { balanceWarning, replayed, video } = yield* videos.submit({ ...paid, prompt, wish })
@@ -37,56 +35,41 @@ interface Listed {
 }
 
 /** `POST /videos`, `GET /videos`, `GET /videos/{id}` and its content. */
-export const videos = Layer.unwrap(
-  Effect.gen(function* () {
-    const submit = yield* submits({ operation: "videos", path: "/videos" }, encodeVideo)
-    const ask = yield* asks
-    const content = Effect.fnUntraced(function* (id: string) {
-      const { url } = yield* ask(id)
-      if (url === undefined) return yield* failure({ _tag: "NotFound", what: "clip of video", id })
-      return HttpServerResponse.redirect(url)
-    })
-    const service = yield* Videos
-    const list = Effect.fnUntraced(function* ({ after, limit = DEFAULT_LIMIT, order = "desc" }: Listed) {
-      const { accountId } = yield* Caller
-      const { more, videos } = yield* service.list(accountId, { limit, after: after ?? null, order })
-      return HttpServerResponse.jsonUnsafe({
-        object: "list",
-        data: videos.map((video) => encodeVideo(video)),
-        first_id: videos[0]?.id ?? null,
-        last_id: videos.at(-1)?.id ?? null,
-        has_more: more
-      })
-    })
-    return leanHandlers(
-      "videos",
-      HttpApiBuilder.group(Api, "videos", (handlers) =>
-        handlers
-          .handleRaw("createVideo", ({ request }) => answered(submit(request)))
-          .handle("listVideos", ({ query }) => answered(list(query)))
-          .handleRaw("getVideo", ({ params }) =>
-            answered(Effect.map(ask(params.id), (video) => HttpServerResponse.jsonUnsafe(encodeVideo(video))))
-          )
-          .handleRaw("getVideoContent", ({ params }) => answered(content(params.id)))
-      )
-    )
+export const videosHandlers = Effect.gen(function* () {
+  const submit = yield* submits({ operation: "videos", path: "/videos" }, encodeVideo)
+  const ask = yield* asks
+  const content = Effect.fnUntraced(function* (id: string) {
+    const { url } = yield* ask(id)
+    if (url === undefined) return yield* failure({ _tag: "NotFound", what: "clip of video", id })
+    return HttpServerResponse.redirect(url)
   })
-)
+  const service = yield* Videos
+  const list = Effect.fnUntraced(function* ({ after, limit = DEFAULT_LIMIT, order = "desc" }: Listed) {
+    const { accountId } = yield* Caller
+    const { more, videos } = yield* service.list(accountId, { limit, after: after ?? null, order })
+    return HttpServerResponse.jsonUnsafe({
+      object: "list",
+      data: videos.map((video) => encodeVideo(video)),
+      first_id: videos[0]?.id ?? null,
+      last_id: videos.at(-1)?.id ?? null,
+      has_more: more
+    })
+  })
+  return operations("videos", {
+    createVideo: ({ request }) => submit(request),
+    listVideos: ({ query }) => list(query),
+    getVideo: ({ params }) => Effect.map(ask(params.id), (video) => HttpServerResponse.jsonUnsafe(encodeVideo(video))),
+    getVideoContent: ({ params }) => content(params.id)
+  })
+})
 
 /** `POST /video` and `GET /video/status`. */
-export const legacyVideos = Layer.unwrap(
-  Effect.gen(function* () {
-    const submit = yield* submits({ operation: "video", path: "/video" }, encodeLegacyVideo)
-    const ask = yield* asks
-    return leanHandlers(
-      "legacyVideos",
-      HttpApiBuilder.group(Api, "legacyVideos", (handlers) =>
-        handlers
-          .handleRaw("video", ({ request }) => answered(submit(request)))
-          .handleRaw("videoStatus", ({ query }) =>
-            answered(Effect.map(ask(query.id), (video) => HttpServerResponse.jsonUnsafe(encodeLegacyVideo(video))))
-          )
-      )
-    )
+export const legacyVideosHandlers = Effect.gen(function* () {
+  const submit = yield* submits({ operation: "video", path: "/video" }, encodeLegacyVideo)
+  const ask = yield* asks
+  return operations("legacyVideos", {
+    video: ({ request }) => submit(request),
+    videoStatus: ({ query }) =>
+      Effect.map(ask(query.id), (video) => HttpServerResponse.jsonUnsafe(encodeLegacyVideo(video)))
   })
-)
+})

@@ -1,6 +1,5 @@
 /** The webhook operations, for inference keys and management keys alike. */
 import { Effect, Redacted } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
 import {
   NewWebhook,
@@ -14,8 +13,9 @@ import { decoder } from "../../dialects/Decode.ts"
 import { newResourceId } from "../../platform/Ids.ts"
 import type { Delivery, EventType, TestResult, Webhooks } from "../../webhooks/Webhooks.ts"
 import type { EndpointRow } from "../../webhooks/WebhooksSql.ts"
+import type { ApiRequest } from "../edge/ApiRequest.ts"
 import { readJson } from "../edge/Body.ts"
-import { answer, answered, asCaller, makeMutate, pageOf, withoutBody } from "./management/Answers.ts"
+import { answer, asCaller, makeMutate, pageOf, withoutBody } from "./management/Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -66,7 +66,7 @@ const withSecret = (made: { readonly endpoint: EndpointRow; readonly secret: Red
 const decodeNew = decoder(NewWebhook, { strict: true })
 const decodeChange = decoder(WebhookChange, { strict: true })
 
-type Request = HttpServerRequest.HttpServerRequest
+type Request = ApiRequest
 
 type Query = Parameters<typeof pageOf>[0]
 
@@ -126,8 +126,8 @@ export const makeOperations = (
         Effect.flatMap(Caller, ({ accountId }) => webhooks.deliveries(accountId, id, pageOf(query))),
         (page) => listOf(page, deliveryOf)
       ),
-    create: (request: Request) => answered(create(request)),
-    update: (id: string, request: Request) => answered(update(id, request)),
+    create,
+    update,
     remove: (id: string, request: Request) =>
       withoutBody(
         request,

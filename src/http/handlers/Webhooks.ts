@@ -1,27 +1,21 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../../schemas/Api.ts"
 import { Mutations } from "../../account/Mutations.ts"
+import { operations } from "../edge/Operations.ts"
 import { Webhooks } from "../../webhooks/Webhooks.ts"
 import { makeOperations } from "./WebhookOperations.ts"
 
 /** `/webhooks` and everything under it. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "webhooks",
-  Effect.fnUntraced(function* (handlers) {
-    const operations = makeOperations(yield* Webhooks, yield* Mutations, (record) => record)
-    return handlers
-      .handleRaw("createWebhook", ({ request }) => operations.create(request))
-      .handleRaw("updateWebhook", ({ params, request }) => operations.update(params.webhook_id, request))
-      .handleAll({
-        listWebhooks: ({ query }) => operations.list(query),
-        getWebhook: ({ params }) => operations.find(params.webhook_id),
-        listDeliveries: ({ params, query }) => operations.deliveries(params.webhook_id, query),
-        deleteWebhook: ({ params, request }) => operations.remove(params.webhook_id, request),
-        testWebhook: ({ params, request }) => operations.test(params.webhook_id, request),
-        rotateSecret: ({ params, request }) => operations.rotateSecret(params.webhook_id, request),
-        redeliver: ({ params, request }) => operations.redeliver(params.webhook_id, params.delivery_id, request)
-      })
+export const webhooksHandlers = Effect.gen(function* () {
+  const webhooks = makeOperations(yield* Webhooks, yield* Mutations, (record) => record)
+  return operations("webhooks", {
+    createWebhook: ({ request }) => webhooks.create(request),
+    updateWebhook: ({ params, request }) => webhooks.update(params.webhook_id, request),
+    listWebhooks: ({ query }) => webhooks.list(query),
+    getWebhook: ({ params }) => webhooks.find(params.webhook_id),
+    listDeliveries: ({ params, query }) => webhooks.deliveries(params.webhook_id, query),
+    deleteWebhook: ({ params, request }) => webhooks.remove(params.webhook_id, request),
+    testWebhook: ({ params, request }) => webhooks.test(params.webhook_id, request),
+    rotateSecret: ({ params, request }) => webhooks.rotateSecret(params.webhook_id, request),
+    redeliver: ({ params, request }) => webhooks.redeliver(params.webhook_id, params.delivery_id, request)
   })
-)
+})

@@ -47,8 +47,8 @@ const stoppable = Effect.fnUntraced(function* (env: Record<string, string>) {
 const kinds: Readonly<Record<string, readonly [Asked, number]>> = {
   "an answer of chat completions": [{ path: CHAT, body: ask }, 200],
   "a stream of chat completions": [{ path: CHAT, body: { ...ask, stream: true } }, 200],
-  "chat completions on the platform's way": [{ path: `${CHAT}?way=platform`, body: ask }, 200],
-  "a stream on the platform's way": [{ path: `${CHAT}?way=platform`, body: { ...ask, stream: true } }, 200],
+  "chat completions with a query": [{ path: `${CHAT}?a=b`, body: ask }, 200],
+  "a stream with a query": [{ path: `${CHAT}?a=b`, body: { ...ask, stream: true } }, 200],
   "an answer of messages": [{ path: "/api/v1/messages", body: ask }, 200],
   "a stream of messages": [{ path: "/api/v1/messages", body: { ...ask, stream: true } }, 200],
   "a stream of responses": [
@@ -72,7 +72,7 @@ const kinds: Readonly<Record<string, readonly [Asked, number]>> = {
   "a list": [{ path: "/api/v1/models" }, 200],
   "the contract": [{ path: "/api/v1/openapi.json" }, 200],
   "a body that is not JSON": [{ path: CHAT, body: "{" }, 400],
-  "a wrong field on the platform's way": [{ path: `${CHAT}?way=platform`, body: { ...ask, max_tokens: -1 } }, 400],
+  "a wrong field with a query": [{ path: `${CHAT}?a=b`, body: { ...ask, max_tokens: -1 } }, 400],
   "a wrong key": [{ path: CHAT, body: ask, headers: { authorization: "Bearer svc_sk_wrong" } }, 401],
   "an unknown route": [{ path: "/api/v1/nothing" }, 404],
   "a wrong method": [{ method: "GET", path: CHAT }, 405],

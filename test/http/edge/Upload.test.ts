@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { IncomingMessage, ServerResponse } from "node:http"
+import { Socket } from "node:net"
+import { apiRequest } from "../../../src/http/edge/ApiRequest.ts"
 import { NodeBodyBudget, BodyBudget } from "../../../src/http/edge/BodyBudget.ts"
 import { type Upload, withUpload } from "../../../src/http/edge/Upload.ts"
 
@@ -15,9 +17,19 @@ const form = (parts: ReadonlyArray<readonly [string, string | Blob]>) => {
   })
 }
 
+/** The same request as Node receives it. */
+const received = (request: Request) =>
+  Effect.promise(async () => {
+    const source = new IncomingMessage(new Socket())
+    source.headers = Object.fromEntries(request.headers)
+    source.push(Buffer.from(await request.arrayBuffer()))
+    source.push(null)
+    return apiRequest(source, new ServerResponse(source))
+  })
+
 const read = (request: Request, budget = new BodyBudget(1_000_000)) =>
-  withUpload(HttpServerRequest.fromWeb(request), (upload: Upload) => Effect.succeed(upload)).pipe(
-    Effect.provideService(NodeBodyBudget, budget)
+  Effect.flatMap(received(request), (asked) =>
+    withUpload(asked, (upload: Upload) => Effect.succeed(upload)).pipe(Effect.provideService(NodeBodyBudget, budget))
   )
 
 const tagOf = (request: Request, budget?: BodyBudget) =>

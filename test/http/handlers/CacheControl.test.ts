@@ -1,12 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { Headers } from "effect/http"
 import { cacheWishOf, wishedOf } from "../../../src/http/handlers/CacheControl.ts"
 
-const wish = (headers: Record<string, string>) => Result.getOrThrow(cacheWishOf(Headers.fromInput(headers)))
+/** Node's names of headers. */
+const lower = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+const wish = (headers: Record<string, string>) => Result.getOrThrow(cacheWishOf(lower(headers)))
 
 const param = (headers: Record<string, string>) => {
-  const refused = cacheWishOf(Headers.fromInput(headers))
+  const refused = cacheWishOf(lower(headers))
   if (Result.isSuccess(refused) || refused.failure.reason._tag !== "ValidationError") assert.fail("was taken")
   return refused.failure.reason.problems[0].field
 }

@@ -14,6 +14,7 @@ const exchange = (): Exchange => ({
   verdict: undefined,
   preset: undefined,
   errors: "standard",
+  added: undefined,
   span: undefined,
   line: undefined
 })

@@ -1,8 +1,5 @@
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Owner } from "../../../../schemas/Access.ts"
-import { Api } from "../../../../schemas/Api.ts"
 import {
   type ManagementKey,
   type ManagementKeyWithSecret,
@@ -15,7 +12,9 @@ import { Auth } from "../../../auth/Auth.ts"
 import { decoder } from "../../../dialects/Decode.ts"
 import { newResourceId } from "../../../platform/Ids.ts"
 import { readJson } from "../../edge/Body.ts"
-import { alreadyRevoked, answer, answered, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
+import { alreadyRevoked, answer, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
+import { operations } from "../../edge/Operations.ts"
+import type { ApiRequest } from "../../edge/ApiRequest.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -38,51 +37,46 @@ const decodeNew = decoder(NewManagementKey, { strict: true })
 const ofAccount = (accountId: string) => ({ accountId, kind: "management" }) as const
 
 /** `/console/management-keys`: keys with which owners let their programs manage their accounts. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "consoleManagementKeys",
-  Effect.fnUntraced(function* (handlers) {
-    const auth = yield* Auth
-    const keys = yield* Keys
-    const mutate = makeMutate(yield* Mutations)
+export const consoleManagementKeysHandlers = Effect.gen(function* () {
+  const auth = yield* Auth
+  const keys = yield* Keys
+  const mutate = makeMutate(yield* Mutations)
 
-    const create = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      const body = yield* readJson(request)
-      const { expires_at: expires, name, scopes } = yield* Effect.fromResult(decodeNew(body))
-      const expiresAt = expires == null ? undefined : new Date(expires * 1_000)
-      const id = newResourceId()
-      const asked = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
-      return yield* mutate(asOwner, asked, ({ accountId, actor }) =>
-        Effect.gen(function* () {
-          const wanted = { name, scopes: [...new Set(scopes)], expiresAt }
-          const { key } = yield* keys.create({ id, accountId, kind: "management", actor, ...wanted })
-          const data = managementKeyOf(yield* keys.get(ofAccount(accountId), id))
-          return { key, data } satisfies ManagementKeyWithSecret
-        })
-      )
-    })
-
-    const revoke = (id: string, request: HttpServerRequest.HttpServerRequest) => {
-      const afterwards = Effect.sync(() => auth.forget(id))
-      const asked = { request, type: "key.revoked", resource: { type: "key", id }, afterwards }
-      return mutate(asOwner, asked, ({ accountId, actor }) =>
-        Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
-          revoked
-            ? Effect.succeed({ data: { id, object: "management_key", status: "revoked" } })
-            : Effect.flatMap(keys.get(ofAccount(accountId), id), () => Effect.fail(alreadyRevoked))
-        )
-      )
-    }
-
-    return handlers
-      .handleRaw("createManagementKey", ({ request }) => answered(create(request)))
-      .handleAll({
-        listManagementKeys: ({ query }) =>
-          answer(
-            Effect.flatMap(Owner, ({ accountId }) => keys.list(ofAccount(accountId), pageOf(query))),
-            ({ next, rows }) => ({ object: "list", data: rows.map(managementKeyOf), next_cursor: next })
-          ),
-        revokeManagementKey: ({ params, request }) => withoutBody(request, revoke(params.key_id, request))
+  const create = Effect.fnUntraced(function* (request: ApiRequest) {
+    const body = yield* readJson(request)
+    const { expires_at: expires, name, scopes } = yield* Effect.fromResult(decodeNew(body))
+    const expiresAt = expires == null ? undefined : new Date(expires * 1_000)
+    const id = newResourceId()
+    const asked = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
+    return yield* mutate(asOwner, asked, ({ accountId, actor }) =>
+      Effect.gen(function* () {
+        const wanted = { name, scopes: [...new Set(scopes)], expiresAt }
+        const { key } = yield* keys.create({ id, accountId, kind: "management", actor, ...wanted })
+        const data = managementKeyOf(yield* keys.get(ofAccount(accountId), id))
+        return { key, data } satisfies ManagementKeyWithSecret
       })
+    )
   })
-)
+
+  const revoke = (id: string, request: ApiRequest) => {
+    const afterwards = Effect.sync(() => auth.forget(id))
+    const asked = { request, type: "key.revoked", resource: { type: "key", id }, afterwards }
+    return mutate(asOwner, asked, ({ accountId, actor }) =>
+      Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
+        revoked
+          ? Effect.succeed({ data: { id, object: "management_key", status: "revoked" } })
+          : Effect.flatMap(keys.get(ofAccount(accountId), id), () => Effect.fail(alreadyRevoked))
+      )
+    )
+  }
+
+  return operations("consoleManagementKeys", {
+    createManagementKey: ({ request }) => create(request),
+    listManagementKeys: ({ query }) =>
+      answer(
+        Effect.flatMap(Owner, ({ accountId }) => keys.list(ofAccount(accountId), pageOf(query))),
+        ({ next, rows }) => ({ object: "list", data: rows.map(managementKeyOf), next_cursor: next })
+      ),
+    revokeManagementKey: ({ params, request }) => withoutBody(request, revoke(params.key_id, request))
+  })
+})

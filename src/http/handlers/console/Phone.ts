@@ -1,8 +1,5 @@
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Owner } from "../../../../schemas/Access.ts"
-import { Api } from "../../../../schemas/Api.ts"
 import { PhoneCode, PhoneRequest, type PhoneResult } from "../../../../schemas/console/Phone.ts"
 import { Mutations } from "../../../account/Mutations.ts"
 import { Phones, type SentCode, type VerifiedPhone } from "../../../billing/Phones.ts"
@@ -10,7 +7,9 @@ import { decoder } from "../../../dialects/Decode.ts"
 import { usdFromNano } from "../../../domain/Money.ts"
 import { readJson } from "../../edge/Body.ts"
 import { Exchange } from "../../edge/Exchange.ts"
-import { answered, asOwner, makeMutate } from "../management/Answers.ts"
+import { asOwner, makeMutate } from "../management/Answers.ts"
+import { operations } from "../../edge/Operations.ts"
+import type { ApiRequest } from "../../edge/ApiRequest.ts"
 
 const decodeRequest = decoder(PhoneRequest, { strict: true })
 const decodeCode = decoder(PhoneCode, { strict: true })
@@ -30,47 +29,35 @@ const verifiedAs = ({ credited, last2 }: VerifiedPhone): PhoneResult => ({
  * `/console/phone`: the phone number of an account. Text messages are sent, and codes checked, before the result is written. A sent or
  * approved code is recorded even if the client disconnects meanwhile, because neither can be repeated. Both take a few seconds at most.
  */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "consolePhone",
-  Effect.fnUntraced(function* (handlers) {
-    const mutate = makeMutate(yield* Mutations)
-    const phones = yield* Phones
+export const consolePhoneHandlers = Effect.gen(function* () {
+  const mutate = makeMutate(yield* Mutations)
+  const phones = yield* Phones
 
-    const send = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, phone: string) {
-      const { address } = yield* Exchange
-      const { accountId: id } = yield* Owner
-      const noted = yield* phones.begin({ ...(yield* asOwner), phone }, address())
-      const asked = { request, type: "phone.code_sent", resource: { type: "account", id }, repeatable: true } as const
-      return yield* mutate(asOwner, asked, () => Effect.map(noted, sentTo))
-    })
-
-    const verify = Effect.fnUntraced(function* (
-      request: HttpServerRequest.HttpServerRequest,
-      { code, phone }: typeof PhoneCode.Type
-    ) {
-      const { accountId: id } = yield* Owner
-      const verified = yield* phones.verify({ ...(yield* asOwner), phone }, code)
-      const asked = { request, type: "phone.verified", resource: { type: "account", id }, repeatable: true } as const
-      return yield* mutate(asOwner, asked, () => Effect.map(verified, verifiedAs))
-    })
-
-    return handlers
-      .handleRaw("sendCode", ({ request }) =>
-        answered(
-          Effect.gen(function* () {
-            const { phone } = yield* Effect.fromResult(decodeRequest(yield* readJson(request)))
-            return yield* Effect.uninterruptible(send(request, phone))
-          })
-        )
-      )
-      .handleRaw("verifyPhone", ({ request }) =>
-        answered(
-          Effect.gen(function* () {
-            const sent = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
-            return yield* Effect.uninterruptible(verify(request, sent))
-          })
-        )
-      )
+  const send = Effect.fnUntraced(function* (request: ApiRequest, phone: string) {
+    const { address } = yield* Exchange
+    const { accountId: id } = yield* Owner
+    const noted = yield* phones.begin({ ...(yield* asOwner), phone }, address())
+    const asked = { request, type: "phone.code_sent", resource: { type: "account", id }, repeatable: true } as const
+    return yield* mutate(asOwner, asked, () => Effect.map(noted, sentTo))
   })
-)
+
+  const verify = Effect.fnUntraced(function* (request: ApiRequest, { code, phone }: typeof PhoneCode.Type) {
+    const { accountId: id } = yield* Owner
+    const verified = yield* phones.verify({ ...(yield* asOwner), phone }, code)
+    const asked = { request, type: "phone.verified", resource: { type: "account", id }, repeatable: true } as const
+    return yield* mutate(asOwner, asked, () => Effect.map(verified, verifiedAs))
+  })
+
+  return operations("consolePhone", {
+    sendCode: ({ request }) =>
+      Effect.gen(function* () {
+        const { phone } = yield* Effect.fromResult(decodeRequest(yield* readJson(request)))
+        return yield* Effect.uninterruptible(send(request, phone))
+      }),
+    verifyPhone: ({ request }) =>
+      Effect.gen(function* () {
+        const sent = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
+        return yield* Effect.uninterruptible(verify(request, sent))
+      })
+  })
+})

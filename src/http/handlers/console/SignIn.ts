@@ -1,7 +1,5 @@
 import { Duration, Effect } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
-import { Api } from "../../../../schemas/Api.ts"
+import { HttpServerResponse } from "effect/http"
 import { type ConsoleSession, SignInCode, SignInRequest, type SignInSent } from "../../../../schemas/console/SignIn.ts"
 import { CODE_LIFE } from "../../../account/Codes.ts"
 import { csrfTokenOf } from "../../../account/OwnerSessions.ts"
@@ -12,8 +10,9 @@ import { usdFromNano } from "../../../domain/Money.ts"
 import { PublicUrl } from "../../../platform/outbound/PublicUrl.ts"
 import { readJson } from "../../edge/Body.ts"
 import { Exchange } from "../../edge/Exchange.ts"
-import { answered } from "../management/Answers.ts"
 import { sessionCookie } from "./Cookie.ts"
+import { operations } from "../../edge/Operations.ts"
+import type { ApiRequest } from "../../edge/ApiRequest.ts"
 
 const decodeRequest = decoder(SignInRequest, { strict: true })
 const decodeCode = decoder(SignInCode, { strict: true })
@@ -41,31 +40,28 @@ export const sessionOf = (
 })
 
 /** `/console/sign-in`: owners sign in with a code that they receive by email. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "consoleSignIn",
-  Effect.fnUntraced(function* (handlers) {
-    const phones = yield* Phones
-    const publicUrl = yield* PublicUrl
-    const signIn = yield* SignIn
+export const consoleSignInHandlers = Effect.gen(function* () {
+  const phones = yield* Phones
+  const publicUrl = yield* PublicUrl
+  const signIn = yield* SignIn
 
-    const request = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      const { address } = yield* Exchange
-      const { email } = yield* Effect.fromResult(decodeRequest(yield* readJson(request)))
-      return HttpServerResponse.jsonUnsafe(sent(yield* signIn.request(email, address())))
-    })
-
-    const verify = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      const { byHttps, requestId } = yield* Exchange
-      const { code, email, sign_in_id: signInId } = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
-      const { account, read, token } = yield* signIn.verify({ email, signInId, code }, requestId, phones.of)
-      return HttpServerResponse.jsonUnsafe(sessionOf(account, token, read), {
-        headers: { "set-cookie": sessionCookie(publicUrl.base(), byHttps()).of(token) }
-      })
-    })
-
-    return handlers
-      .handleRaw("requestCode", ({ request: asked }) => answered(request(asked)))
-      .handleRaw("verifyCode", ({ request: asked }) => answered(verify(asked)))
+  const request = Effect.fnUntraced(function* (request: ApiRequest) {
+    const { address } = yield* Exchange
+    const { email } = yield* Effect.fromResult(decodeRequest(yield* readJson(request)))
+    return HttpServerResponse.jsonUnsafe(sent(yield* signIn.request(email, address())))
   })
-)
+
+  const verify = Effect.fnUntraced(function* (request: ApiRequest) {
+    const { byHttps, requestId } = yield* Exchange
+    const { code, email, sign_in_id: signInId } = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
+    const { account, read, token } = yield* signIn.verify({ email, signInId, code }, requestId, phones.of)
+    return HttpServerResponse.jsonUnsafe(sessionOf(account, token, read), {
+      headers: { "set-cookie": sessionCookie(publicUrl.base(), byHttps()).of(token) }
+    })
+  })
+
+  return operations("consoleSignIn", {
+    requestCode: ({ request: asked }) => request(asked),
+    verifyCode: ({ request: asked }) => verify(asked)
+  })
+})

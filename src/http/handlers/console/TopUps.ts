@@ -1,8 +1,5 @@
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Owner } from "../../../../schemas/Access.ts"
-import { Api } from "../../../../schemas/Api.ts"
 import { NewTopUp, type TopUp } from "../../../../schemas/console/TopUps.ts"
 import { Mutations } from "../../../account/Mutations.ts"
 import { nanoOfTopUp, TopUps } from "../../../billing/TopUps.ts"
@@ -11,7 +8,9 @@ import { decoder } from "../../../dialects/Decode.ts"
 import { usdFromNano } from "../../../domain/Money.ts"
 import { newResourceId } from "../../../platform/Ids.ts"
 import { readJson } from "../../edge/Body.ts"
-import { answer, answered, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
+import { answer, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
+import { operations } from "../../edge/Operations.ts"
+import type { ApiRequest } from "../../edge/ApiRequest.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -39,50 +38,45 @@ const makeTelling = (topUps: TopUps["Service"]) => (accountId: string) => (kept:
 }
 
 /** `/console/top-ups`: payments of owners. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "consoleTopUps",
-  Effect.fnUntraced(function* (handlers) {
-    const topUps = yield* TopUps
-    const mutate = makeMutate(yield* Mutations)
-    const telling = makeTelling(topUps)
+export const consoleTopUpsHandlers = Effect.gen(function* () {
+  const topUps = yield* TopUps
+  const mutate = makeMutate(yield* Mutations)
+  const telling = makeTelling(topUps)
 
-    const create = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      const body = yield* readJson(request)
-      const { amount_usd: usd } = yield* Effect.fromResult(decodeNew(body))
-      const { accountId } = yield* Owner
-      const id = newResourceId()
-      const asked = {
-        ...{ request, body, type: "top_up.created", resource: { type: "top_up", id } },
-        telling: telling(accountId)
-      }
-      return yield* mutate(asOwner, asked, (asker) =>
-        Effect.map(topUps.create({ ...asker, id, amountCents: Math.round(usd * 100) }), (row) => ({
-          data: topUpOf(row)
-        }))
-      )
-    })
-
-    return handlers
-      .handleRaw("createTopUp", ({ request }) => answered(create(request)))
-      .handleAll({
-        listTopUps: ({ query }) =>
-          answer(
-            Effect.flatMap(Owner, ({ accountId }) => topUps.list(accountId, pageOf(query))),
-            ({ nextCursor, rows }) => ({ object: "list", data: rows.map(topUpOf), next_cursor: nextCursor })
-          ),
-        getTopUp: ({ params }) =>
-          answer(
-            Effect.flatMap(Owner, ({ accountId }) => topUps.get(accountId, params.top_up_id)),
-            (row) => ({ data: topUpOf(row) })
-          ),
-        simulateTopUp: ({ params: { top_up_id: id }, request }) =>
-          withoutBody(
-            request,
-            mutate(asOwner, { request, type: "top_up.simulated", resource: { type: "top_up", id } }, ({ accountId }) =>
-              Effect.map(topUps.simulate(accountId, id), (row) => ({ data: topUpOf(row) }))
-            )
-          )
-      })
+  const create = Effect.fnUntraced(function* (request: ApiRequest) {
+    const body = yield* readJson(request)
+    const { amount_usd: usd } = yield* Effect.fromResult(decodeNew(body))
+    const { accountId } = yield* Owner
+    const id = newResourceId()
+    const asked = {
+      ...{ request, body, type: "top_up.created", resource: { type: "top_up", id } },
+      telling: telling(accountId)
+    }
+    return yield* mutate(asOwner, asked, (asker) =>
+      Effect.map(topUps.create({ ...asker, id, amountCents: Math.round(usd * 100) }), (row) => ({
+        data: topUpOf(row)
+      }))
+    )
   })
-)
+
+  return operations("consoleTopUps", {
+    createTopUp: ({ request }) => create(request),
+    listTopUps: ({ query }) =>
+      answer(
+        Effect.flatMap(Owner, ({ accountId }) => topUps.list(accountId, pageOf(query))),
+        ({ nextCursor, rows }) => ({ object: "list", data: rows.map(topUpOf), next_cursor: nextCursor })
+      ),
+    getTopUp: ({ params }) =>
+      answer(
+        Effect.flatMap(Owner, ({ accountId }) => topUps.get(accountId, params.top_up_id)),
+        (row) => ({ data: topUpOf(row) })
+      ),
+    simulateTopUp: ({ params: { top_up_id: id }, request }) =>
+      withoutBody(
+        request,
+        mutate(asOwner, { request, type: "top_up.simulated", resource: { type: "top_up", id } }, ({ accountId }) =>
+          Effect.map(topUps.simulate(accountId, id), (row) => ({ data: topUpOf(row) }))
+        )
+      )
+  })
+})

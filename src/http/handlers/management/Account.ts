@@ -1,7 +1,5 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../../schemas/Access.ts"
-import { Api } from "../../../../schemas/Api.ts"
 import type { BalanceReport, Transaction as ShownTransaction } from "../../../../schemas/management/Account.ts"
 import { Phones } from "../../../billing/Phones.ts"
 import { type Transaction, Transactions } from "../../../billing/Transactions.ts"
@@ -9,6 +7,7 @@ import { type Balance, LOW_BALANCE } from "../../../domain/Balance.ts"
 import { usdFromNano } from "../../../domain/Money.ts"
 import { Ledger } from "../../../ledger/Ledger.ts"
 import { answer, pageOf } from "./Answers.ts"
+import { operations } from "../../edge/Operations.ts"
 
 /** What an account has. */
 export const fundsOf = (balance: Balance | undefined) => {
@@ -47,28 +46,24 @@ export const transactionOf = (row: Transaction): ShownTransaction => ({
 })
 
 /** `/management/balance` and `/management/transactions`. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "managementAccount",
-  Effect.fnUntraced(function* (handlers) {
-    const ledger = yield* Ledger
-    const phones = yield* Phones
-    const transactions = yield* Transactions
-    return handlers.handleAll({
-      getBalance: () =>
-        answer(
-          Effect.flatMap(Caller, ({ accountId }) =>
-            Effect.all([ledger.balance(accountId), phones.of(accountId)], { concurrency: 2 })
-          ),
-          ([balance, { credited }]): BalanceReport => ({
-            data: { ...fundsOf(balance), starter_credit_usd: usdFromNano(credited) }
-          })
+export const managementAccountHandlers = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const phones = yield* Phones
+  const transactions = yield* Transactions
+  return operations("managementAccount", {
+    getBalance: () =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) =>
+          Effect.all([ledger.balance(accountId), phones.of(accountId)], { concurrency: 2 })
         ),
-      listTransactions: ({ query }) =>
-        answer(
-          Effect.flatMap(Caller, ({ accountId }) => transactions.page(accountId, pageOf(query))),
-          ({ next, rows }) => ({ object: "list", data: rows.map(transactionOf), next_cursor: next })
-        )
-    })
+        ([balance, { credited }]): BalanceReport => ({
+          data: { ...fundsOf(balance), starter_credit_usd: usdFromNano(credited) }
+        })
+      ),
+    listTransactions: ({ query }) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => transactions.page(accountId, pageOf(query))),
+        ({ next, rows }) => ({ object: "list", data: rows.map(transactionOf), next_cursor: next })
+      )
   })
-)
+})

@@ -1,6 +1,6 @@
 /** Shared parts of the management API's handlers: reads return records, writes are mutations. */
 import { Effect } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerResponse } from "effect/http"
 import { Caller, Owner } from "../../../../schemas/Access.ts"
 import { DEFAULT_LIMIT } from "../../../../schemas/Page.ts"
 import type { Actor } from "../../../account/Audit.ts"
@@ -9,9 +9,10 @@ import { allows } from "../../../auth/Scopes.ts"
 import { objectOf } from "../../../dialects/Decode.ts"
 import { type Failure, failure, invalid } from "../../../domain/Failure.ts"
 import type { Unavailable } from "../../../platform/database/Sql.ts"
+import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { readJsonIfAny } from "../../edge/Body.ts"
 import { Exchange } from "../../edge/Exchange.ts"
-import { logged, respond, table } from "../../Failures.ts"
+import { table } from "../../Failures.ts"
 import { claimOf } from "../../edge/Idempotency.ts"
 
 /** The requested page, with defaults. */
@@ -43,26 +44,12 @@ export const mayRoute = (
       : Effect.fail(failure({ _tag: "InsufficientScope", scope: ROUTING_SCOPE }))
   })
 
-const ofStore = (error: Failure | Unavailable): Failure =>
-  error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error
-
-/** Returns the response, or the failure as one. */
-export const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>) =>
-  Effect.catch(work, (error) =>
-    Effect.flatMap(Exchange, (exchange) => {
-      const failed = ofStore(error)
-      return Effect.as(logged(failed, exchange), respond(failed, exchange))
-    })
-  )
-
 /** Returns a record in the form of the API. */
 export const answer = <A, R>(work: Effect.Effect<A, Failure | Unavailable, R>, show: (found: A) => object) =>
-  answered(Effect.map(work, (found) => HttpServerResponse.jsonUnsafe(show(found))))
+  Effect.map(work, (found) => HttpServerResponse.jsonUnsafe(show(found)))
 
 /** Reads an optional body; a missing one counts as an empty object. Fails with `ValidationError` for a body that is not an object. */
-export const readOptional = (
-  request: HttpServerRequest.HttpServerRequest
-): Effect.Effect<Readonly<Record<string, unknown>>, Failure> =>
+export const readOptional = (request: ApiRequest): Effect.Effect<Readonly<Record<string, unknown>>, Failure> =>
   Effect.flatMap(readJsonIfAny(request), (body = {}) => {
     const members = objectOf(body)
     return members === undefined ? invalid("body", "must be a JSON object, or absent") : Effect.succeed(members)
@@ -73,19 +60,17 @@ export const readOptional = (
  * was accepted. So this fails with a `ValidationError` that names the field.
  */
 export const withoutBody = <R>(
-  request: HttpServerRequest.HttpServerRequest,
-  work: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
+  request: ApiRequest,
+  work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>
 ) =>
-  answered(
-    Effect.flatMap(readOptional(request), (body) => {
-      const [unknown] = Object.keys(body)
-      return unknown === undefined ? work : invalid(unknown, "is not a known field: this operation has no body")
-    })
-  )
+  Effect.flatMap(readOptional(request), (body) => {
+    const [unknown] = Object.keys(body)
+    return unknown === undefined ? work : invalid(unknown, "is not a known field: this operation has no body")
+  })
 
 /** A write operation. */
 export interface Asked {
-  readonly request: HttpServerRequest.HttpServerRequest
+  readonly request: ApiRequest
   /** The body as received; undefined for a request without one. */
   readonly body?: unknown
   /** The action in the past tense, as in the audit log. */
@@ -138,32 +123,30 @@ export const makeMutate =
     { afterwards, body, outside, repeatable, request, resource, secret, telling = Effect.succeed, type }: Asked,
     work: (asker: Asker) => Mutation<A>["work"]
   ) =>
-    answered(
-      Effect.gen(function* () {
-        const asker = yield* by
-        const { requestId } = yield* Exchange
-        // A repeatable operation may already have taken effect in part, which must be recorded.
-        const unknown = repeatable === true ? undefined : queriedOf(request.url)
-        if (unknown !== undefined)
-          return yield* invalid(unknown, "is not a known parameter: this operation has no query parameters")
-        // Only an operation that would create a second resource needs the idempotency key. Repeating the others has no further effect.
-        const claims = request.method === "POST" && outside !== true && repeatable !== true
-        const header = claims ? request.headers["idempotency-key"] : undefined
-        const claim = yield* Effect.fromResult(claimOf(header, request.method, pathOf(request.url), body ?? null))
-        const { answer, audited, replayed } = yield* mutations.run<A>({
-          ...asker,
-          ...{ requestId, type, resource, claim },
-          keepAnswer: secret !== true,
-          codeOf: ({ _tag }) => table[_tag].code,
-          work: work(asker),
-          ...(outside === undefined ? {} : { outside }),
-          ...(afterwards === undefined ? {} : { afterwards })
-        })
-        return HttpServerResponse.jsonUnsafe(yield* telling(answer), {
-          headers: {
-            ...(replayed ? { "idempotency-replayed": "true" } : {}),
-            ...(audited ? {} : { "x-audit-status": "pending" })
-          }
-        })
+    Effect.gen(function* () {
+      const asker = yield* by
+      const { requestId } = yield* Exchange
+      // A repeatable operation may already have taken effect in part, which must be recorded.
+      const unknown = repeatable === true ? undefined : queriedOf(request.url)
+      if (unknown !== undefined)
+        return yield* invalid(unknown, "is not a known parameter: this operation has no query parameters")
+      // Only an operation that would create a second resource needs the idempotency key. Repeating the others has no further effect.
+      const claims = request.method === "POST" && outside !== true && repeatable !== true
+      const header = claims ? request.headers["idempotency-key"] : undefined
+      const claim = yield* Effect.fromResult(claimOf(header, request.method, pathOf(request.url), body ?? null))
+      const { answer, audited, replayed } = yield* mutations.run<A>({
+        ...asker,
+        ...{ requestId, type, resource, claim },
+        keepAnswer: secret !== true,
+        codeOf: ({ _tag }) => table[_tag].code,
+        work: work(asker),
+        ...(outside === undefined ? {} : { outside }),
+        ...(afterwards === undefined ? {} : { afterwards })
       })
-    )
+      return HttpServerResponse.jsonUnsafe(yield* telling(answer), {
+        headers: {
+          ...(replayed ? { "idempotency-replayed": "true" } : {}),
+          ...(audited ? {} : { "x-audit-status": "pending" })
+        }
+      })
+    })

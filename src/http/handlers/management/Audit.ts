@@ -1,12 +1,11 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../../schemas/Access.ts"
-import { Api } from "../../../../schemas/Api.ts"
 import type { AuditLog } from "../../../../schemas/management/Audit.ts"
 import { Audit, MAX_COMBINATIONS } from "../../../account/Audit.ts"
 import type { AuditRow } from "../../../account/AuditSql.ts"
 import { invalid } from "../../../domain/Failure.ts"
 import { answer, pageOf } from "./Answers.ts"
+import { operations } from "../../edge/Operations.ts"
 
 /** An audit log line as the API shows it. */
 export const auditLogOf = (row: AuditRow): AuditLog => ({
@@ -43,31 +42,29 @@ const timesOf = (query: {
 }
 
 /** `/management/audit`. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "managementAudit",
-  Effect.fnUntraced(function* (handlers) {
-    const audit = yield* Audit
-    const page = Effect.fnUntraced(function* (selection: Parameters<typeof audit.page>[1]) {
-      const { accountId } = yield* Caller
-      const { actors, resources, types } = selection
-      const lengths = [types, actors, resources].map((values) => new Set(values).size || 1)
-      if (lengths.reduce((product, length) => product * length, 1) > MAX_COMBINATIONS) {
-        const field = types === undefined ? "actor_ids[]" : "event_types[]"
-        return yield* invalid(
-          field,
-          `must select at most ${MAX_COMBINATIONS} combinations of types, actors and resources`
-        )
-      }
-      return yield* audit.page(accountId, selection)
-    })
-    return handlers.handle("listAudit", ({ query }) => {
+export const managementAuditHandlers = Effect.gen(function* () {
+  const audit = yield* Audit
+  const page = Effect.fnUntraced(function* (selection: Parameters<typeof audit.page>[1]) {
+    const { accountId } = yield* Caller
+    const { actors, resources, types } = selection
+    const lengths = [types, actors, resources].map((values) => new Set(values).size || 1)
+    if (lengths.reduce((product, length) => product * length, 1) > MAX_COMBINATIONS) {
+      const field = types === undefined ? "actor_ids[]" : "event_types[]"
+      return yield* invalid(
+        field,
+        `must select at most ${MAX_COMBINATIONS} combinations of types, actors and resources`
+      )
+    }
+    return yield* audit.page(accountId, selection)
+  })
+  return operations("managementAudit", {
+    listAudit: ({ query }) => {
       const { "actor_ids[]": actors, "event_types[]": types, "resource_ids[]": resources } = query
       return answer(page({ ...pageOf(query), ...timesOf(query), types, actors, resources }), ({ next, rows }) => ({
         object: "list",
         data: rows.map(auditLogOf),
         next_cursor: next
       }))
-    })
+    }
   })
-)
+})

@@ -1,8 +1,5 @@
 import { Effect } from "effect"
-import type { HttpServerRequest } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../../schemas/Access.ts"
-import { Api } from "../../../../schemas/Api.ts"
 import {
   KeyRotation,
   type ManagedKey,
@@ -24,7 +21,6 @@ import { readJson } from "../../edge/Body.ts"
 import {
   alreadyRevoked,
   answer,
-  answered,
   asCaller,
   KEY_ROUTING_MEMBERS,
   makeMutate,
@@ -33,6 +29,8 @@ import {
   readOptional,
   withoutBody
 } from "./Answers.ts"
+import { operations } from "../../edge/Operations.ts"
+import type { ApiRequest } from "../../edge/ApiRequest.ts"
 
 /** How many keys may be created between two parallel reads of a list. */
 const MADE_MEANWHILE = 10
@@ -139,72 +137,67 @@ const makeDesk = Effect.gen(function* () {
 })
 
 /** `/management/keys`: the inference keys of the account. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "managementKeys",
-  Effect.fnUntraced(function* (handlers) {
-    const { allForgotten, forgotten, keys, made, mutate, ofAccount, one, page, single } = yield* makeDesk
+export const managementKeysHandlers = Effect.gen(function* () {
+  const { allForgotten, forgotten, keys, made, mutate, ofAccount, one, page, single } = yield* makeDesk
 
-    const create = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      const body = yield* readJson(request)
-      yield* mayRoute(body)
-      const wanted = yield* newOf(yield* Effect.fromResult(decodeNew(body)))
-      const id = newResourceId()
-      const asked = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
-      return yield* mutate(asCaller, asked, ({ accountId, actor }) =>
-        Effect.flatMap(keys.create({ id, accountId, kind: "inference", scopes: [], actor, ...wanted }), (key) =>
-          made(accountId, key)
-        )
+  const create = Effect.fnUntraced(function* (request: ApiRequest) {
+    const body = yield* readJson(request)
+    yield* mayRoute(body)
+    const wanted = yield* newOf(yield* Effect.fromResult(decodeNew(body)))
+    const id = newResourceId()
+    const asked = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
+    return yield* mutate(asCaller, asked, ({ accountId, actor }) =>
+      Effect.flatMap(keys.create({ id, accountId, kind: "inference", scopes: [], actor, ...wanted }), (key) =>
+        made(accountId, key)
       )
-    })
-
-    const update = Effect.fnUntraced(function* (id: string, request: HttpServerRequest.HttpServerRequest) {
-      const body = yield* readJson(request)
-      yield* mayRoute(body, KEY_ROUTING_MEMBERS)
-      const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
-      const asked = { request, body, type: "key.updated", resource: { type: "key", id } }
-      return yield* mutate(asCaller, { ...asked, afterwards: yield* allForgotten }, (asker) =>
-        Effect.flatMap(keys.update({ ...asker, id, change }), (row) => single(asker.accountId, row))
-      )
-    })
-
-    const rotate = Effect.fnUntraced(function* (id: string, request: HttpServerRequest.HttpServerRequest) {
-      const body = yield* readOptional(request)
-      const { grace_seconds: graceSeconds = 0 } = yield* Effect.fromResult(decodeRotation(body))
-      const newId = newResourceId()
-      const asked = { request, body, type: "key.rotated", resource: { type: "key", id }, secret: true } as const
-      return yield* mutate(asCaller, { ...asked, afterwards: forgotten(id) }, (asker) =>
-        Effect.flatMap(keys.rotate({ ...asker, id, newId, graceSeconds }), (key) => made(asker.accountId, key))
-      )
-    })
-
-    const revoke = (id: string, request: HttpServerRequest.HttpServerRequest) => {
-      const asked = { request, type: "key.revoked", resource: { type: "key", id }, afterwards: forgotten(id) }
-      return mutate(asCaller, asked, ({ accountId, actor }) =>
-        Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
-          revoked
-            ? Effect.succeed({ data: { id, object: "key", status: "revoked" } })
-            : Effect.flatMap(keys.get(ofAccount(accountId), id), () => Effect.fail(alreadyRevoked))
-        )
-      )
-    }
-
-    return handlers
-      .handleRaw("createKey", ({ request }) => answered(create(request)))
-      .handleRaw("updateKey", ({ params, request }) => answered(update(params.key_id, request)))
-      .handleRaw("rotateKey", ({ params, request }) => answered(rotate(params.key_id, request)))
-      .handleAll({
-        listKeys: ({ query }) =>
-          answer(
-            Effect.flatMap(Caller, ({ accountId }) => page(ofAccount(accountId), pageOf(query))),
-            ({ data, next }) => ({ object: "list", data, next_cursor: next })
-          ),
-        getKey: ({ params }) =>
-          answer(
-            Effect.flatMap(Caller, ({ accountId }) => one(accountId, params.key_id)),
-            (found) => found
-          ),
-        revokeKey: ({ params, request }) => withoutBody(request, revoke(params.key_id, request))
-      })
+    )
   })
-)
+
+  const update = Effect.fnUntraced(function* (id: string, request: ApiRequest) {
+    const body = yield* readJson(request)
+    yield* mayRoute(body, KEY_ROUTING_MEMBERS)
+    const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
+    const asked = { request, body, type: "key.updated", resource: { type: "key", id } }
+    return yield* mutate(asCaller, { ...asked, afterwards: yield* allForgotten }, (asker) =>
+      Effect.flatMap(keys.update({ ...asker, id, change }), (row) => single(asker.accountId, row))
+    )
+  })
+
+  const rotate = Effect.fnUntraced(function* (id: string, request: ApiRequest) {
+    const body = yield* readOptional(request)
+    const { grace_seconds: graceSeconds = 0 } = yield* Effect.fromResult(decodeRotation(body))
+    const newId = newResourceId()
+    const asked = { request, body, type: "key.rotated", resource: { type: "key", id }, secret: true } as const
+    return yield* mutate(asCaller, { ...asked, afterwards: forgotten(id) }, (asker) =>
+      Effect.flatMap(keys.rotate({ ...asker, id, newId, graceSeconds }), (key) => made(asker.accountId, key))
+    )
+  })
+
+  const revoke = (id: string, request: ApiRequest) => {
+    const asked = { request, type: "key.revoked", resource: { type: "key", id }, afterwards: forgotten(id) }
+    return mutate(asCaller, asked, ({ accountId, actor }) =>
+      Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
+        revoked
+          ? Effect.succeed({ data: { id, object: "key", status: "revoked" } })
+          : Effect.flatMap(keys.get(ofAccount(accountId), id), () => Effect.fail(alreadyRevoked))
+      )
+    )
+  }
+
+  return operations("managementKeys", {
+    createKey: ({ request }) => create(request),
+    updateKey: ({ params, request }) => update(params.key_id, request),
+    rotateKey: ({ params, request }) => rotate(params.key_id, request),
+    listKeys: ({ query }) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => page(ofAccount(accountId), pageOf(query))),
+        ({ data, next }) => ({ object: "list", data, next_cursor: next })
+      ),
+    getKey: ({ params }) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => one(accountId, params.key_id)),
+        (found) => found
+      ),
+    revokeKey: ({ params, request }) => withoutBody(request, revoke(params.key_id, request))
+  })
+})

@@ -1,7 +1,5 @@
 import { Effect, Result } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../../schemas/Access.ts"
-import { Api } from "../../../../schemas/Api.ts"
 import type {
   Preset,
   PresetConfig,
@@ -21,7 +19,8 @@ import type { ActivePresetRow, PresetRow, VersionRow } from "../../../presets/Pr
 import { parseChain } from "../../../domain/Chain.ts"
 import { modelsOf } from "../../../router/Router.ts"
 import { readJson } from "../../edge/Body.ts"
-import { answer, answered, type Asker, asCaller, makeMutate, pageOf, withoutBody } from "./Answers.ts"
+import { answer, type Asker, asCaller, makeMutate, pageOf, withoutBody } from "./Answers.ts"
+import { operations } from "../../edge/Operations.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -91,87 +90,74 @@ const checked = (
 const notFound = (slug: string): Failure => failure({ _tag: "NotFound", what: "preset", id: slug })
 
 /** `/management/presets` and everything under it. The audit log identifies a preset by its slug. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "managementPresets",
-  Effect.fnUntraced(function* (handlers) {
-    const [catalogue, presets] = [yield* Catalogue, yield* Presets]
-    const mutate = makeMutate(yield* Mutations)
-    const find = (slug: string) =>
+export const managementPresetsHandlers = Effect.gen(function* () {
+  const [catalogue, presets] = [yield* Catalogue, yield* Presets]
+  const mutate = makeMutate(yield* Mutations)
+  const find = (slug: string) =>
+    Effect.gen(function* () {
+      const row = yield* presets.get((yield* Caller).accountId, slug)
+      return row ?? (yield* Effect.fail(notFound(slug)))
+    })
+  /** A change of this preset. Caches drop the preset when the change is committed. */
+  const change = <A extends object>(
+    asked: Omit<Parameters<typeof mutate>[1], "resource" | "afterwards">,
+    slug: string,
+    work: Parameters<typeof mutate<A, Caller>>[2]
+  ) =>
+    Effect.flatMap(Caller, ({ accountId }) =>
+      mutate(
+        asCaller,
+        { ...asked, resource: { type: "preset", id: slug }, afterwards: presets.forget(accountId, slug) },
+        work
+      )
+    )
+  const doing = ({ accountId, actor }: Asker, slug: string) => ({ accountId, actor, slug })
+  return operations("managementPresets", {
+    createPreset: ({ request }) =>
       Effect.gen(function* () {
-        const row = yield* presets.get((yield* Caller).accountId, slug)
-        return row ?? (yield* Effect.fail(notFound(slug)))
-      })
-    /** A change of this preset. Caches drop the preset when the change is committed. */
-    const change = <A extends object>(
-      asked: Omit<Parameters<typeof mutate>[1], "resource" | "afterwards">,
-      slug: string,
-      work: Parameters<typeof mutate<A, Caller>>[2]
-    ) =>
-      Effect.flatMap(Caller, ({ accountId }) =>
-        mutate(
-          asCaller,
-          { ...asked, resource: { type: "preset", id: slug }, afterwards: presets.forget(accountId, slug) },
-          work
+        const body = yield* readJson(request)
+        const { config, slug } = yield* Effect.fromResult(decodeNew(body))
+        return yield* change({ request, body, type: "preset.created" }, slug, (asker) =>
+          checked(catalogue, config, presets.create({ ...asker, preset: body }))
         )
-      )
-    const doing = ({ accountId, actor }: Asker, slug: string) => ({ accountId, actor, slug })
-    return handlers
-      .handleRaw("createPreset", ({ request }) =>
-        answered(
-          Effect.gen(function* () {
-            const body = yield* readJson(request)
-            const { config, slug } = yield* Effect.fromResult(decodeNew(body))
-            return yield* change({ request, body, type: "preset.created" }, slug, (asker) =>
-              checked(catalogue, config, presets.create({ ...asker, preset: body }))
-            )
-          })
+      }),
+    updatePreset: ({ params: { slug }, request }) =>
+      Effect.gen(function* () {
+        const body = yield* readJson(request)
+        const { config } = yield* Effect.fromResult(decodeChange(body))
+        return yield* change({ request, body, type: "preset.updated" }, slug, (asker) =>
+          checked(catalogue, config, presets.update({ ...doing(asker, slug), change: body }))
         )
-      )
-      .handleRaw("updatePreset", ({ params: { slug }, request }) =>
-        answered(
-          Effect.gen(function* () {
-            const body = yield* readJson(request)
-            const { config } = yield* Effect.fromResult(decodeChange(body))
-            return yield* change({ request, body, type: "preset.updated" }, slug, (asker) =>
-              checked(catalogue, config, presets.update({ ...doing(asker, slug), change: body }))
-            )
-          })
-        )
-      )
-      .handleAll({
-        listPresets: ({ query }) =>
-          answer(
-            Effect.flatMap(Caller, ({ accountId }) => presets.list(accountId, pageOf(query))),
-            ({ next, rows }) => ({ object: "list", data: rows.map(summaryOf), next_cursor: next })
-          ),
-        getPreset: ({ params: { slug } }) => answer(find(slug), resultOf),
-        deletePreset: ({ params: { slug }, request }) =>
-          withoutBody(
-            request,
-            change({ request, type: "preset.removed" }, slug, (asker) =>
-              Effect.flatMap(presets.remove(doing(asker, slug)), (removed) =>
-                removed
-                  ? Effect.succeed({ data: { slug, object: "preset", deleted: true } })
-                  : Effect.fail(notFound(slug))
-              )
-            )
-          ),
-        listPresetVersions: ({ params: { slug }, query: { cursor, limit = DEFAULT_LIMIT } }) =>
-          answer(
-            Effect.andThen(
-              find(slug),
-              Effect.flatMap(Caller, ({ accountId }) => presets.versions(accountId, slug, { limit, before: cursor }))
-            ),
-            ({ next, rows }) => ({ object: "list", data: rows.map(versionOf), next_cursor: next })
-          ),
-        activatePresetVersion: ({ params: { slug, version }, request }) =>
-          withoutBody(
-            request,
-            change({ request, type: "preset.activated" }, slug, (asker) =>
-              Effect.map(presets.activate({ ...doing(asker, slug), version }), resultOf)
-            )
+      }),
+    listPresets: ({ query }) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => presets.list(accountId, pageOf(query))),
+        ({ next, rows }) => ({ object: "list", data: rows.map(summaryOf), next_cursor: next })
+      ),
+    getPreset: ({ params: { slug } }) => answer(find(slug), resultOf),
+    deletePreset: ({ params: { slug }, request }) =>
+      withoutBody(
+        request,
+        change({ request, type: "preset.removed" }, slug, (asker) =>
+          Effect.flatMap(presets.remove(doing(asker, slug)), (removed) =>
+            removed ? Effect.succeed({ data: { slug, object: "preset", deleted: true } }) : Effect.fail(notFound(slug))
           )
-      })
+        )
+      ),
+    listPresetVersions: ({ params: { slug }, query: { cursor, limit = DEFAULT_LIMIT } }) =>
+      answer(
+        Effect.andThen(
+          find(slug),
+          Effect.flatMap(Caller, ({ accountId }) => presets.versions(accountId, slug, { limit, before: cursor }))
+        ),
+        ({ next, rows }) => ({ object: "list", data: rows.map(versionOf), next_cursor: next })
+      ),
+    activatePresetVersion: ({ params: { slug, version }, request }) =>
+      withoutBody(
+        request,
+        change({ request, type: "preset.activated" }, slug, (asker) =>
+          Effect.map(presets.activate({ ...doing(asker, slug), version }), resultOf)
+        )
+      )
   })
-)
+})

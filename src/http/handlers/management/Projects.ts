@@ -1,7 +1,5 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../../schemas/Access.ts"
-import { Api } from "../../../../schemas/Api.ts"
 import {
   NewProject,
   type Project as ShownProject,
@@ -14,7 +12,8 @@ import { Auth } from "../../../auth/Auth.ts"
 import { decoder } from "../../../dialects/Decode.ts"
 import { newResourceId } from "../../../platform/Ids.ts"
 import { readJson } from "../../edge/Body.ts"
-import { answer, answered, asCaller, makeMutate, mayRoute, pageOf, withoutBody } from "./Answers.ts"
+import { answer, asCaller, makeMutate, mayRoute, pageOf, withoutBody } from "./Answers.ts"
+import { operations } from "../../edge/Operations.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -41,64 +40,53 @@ const decodeNew = decoder(NewProject, { strict: true })
 const decodeChange = decoder(ProjectChange, { strict: true })
 
 /** `/management/projects` and everything under it. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "managementProjects",
-  Effect.fnUntraced(function* (handlers) {
-    const auth = yield* Auth
-    const projects = yield* Projects
-    const mutate = makeMutate(yield* Mutations)
-    /** Drops the cached keys of the project, which are outdated. */
-    const forget = (id: string) => Effect.sync(() => auth.forgetProject(id))
-    return handlers
-      .handleRaw("createProject", ({ request }) =>
-        answered(
-          Effect.gen(function* () {
-            const body = yield* readJson(request)
-            yield* mayRoute(body)
-            const project = yield* Effect.fromResult(decodeNew(body))
-            const id = newResourceId()
-            const asked = { request, body, type: "project.created", resource: { type: "project", id } }
-            return yield* mutate(asCaller, asked, (asker) =>
-              Effect.map(projects.create({ ...asker, id, project }), resultOf)
-            )
-          })
+export const managementProjectsHandlers = Effect.gen(function* () {
+  const auth = yield* Auth
+  const projects = yield* Projects
+  const mutate = makeMutate(yield* Mutations)
+  /** Drops the cached keys of the project, which are outdated. */
+  const forget = (id: string) => Effect.sync(() => auth.forgetProject(id))
+  return operations("managementProjects", {
+    createProject: ({ request }) =>
+      Effect.gen(function* () {
+        const body = yield* readJson(request)
+        yield* mayRoute(body)
+        const project = yield* Effect.fromResult(decodeNew(body))
+        const id = newResourceId()
+        const asked = { request, body, type: "project.created", resource: { type: "project", id } }
+        return yield* mutate(asCaller, asked, (asker) =>
+          Effect.map(projects.create({ ...asker, id, project }), resultOf)
+        )
+      }),
+    updateProject: ({ params: { project_id: id }, request }) =>
+      Effect.gen(function* () {
+        const body = yield* readJson(request)
+        yield* mayRoute(body)
+        const change = yield* Effect.fromResult(decodeChange(body))
+        const resource = { type: "project", id }
+        const asked = { request, body, type: "project.updated", resource, afterwards: forget(id) }
+        return yield* mutate(asCaller, asked, (asker) =>
+          Effect.map(projects.update({ ...asker, id, change }), resultOf)
+        )
+      }),
+    listProjects: ({ query }) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => projects.list(accountId, pageOf(query))),
+        ({ next, rows }) => ({ object: "list", data: rows.map(projectOf), next_cursor: next })
+      ),
+    getProject: ({ params }) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => projects.get(accountId, params.project_id)),
+        resultOf
+      ),
+    archiveProject: ({ params: { project_id: id }, request }) =>
+      withoutBody(
+        request,
+        mutate(
+          asCaller,
+          { request, type: "project.archived", resource: { type: "project", id }, afterwards: forget(id) },
+          (asker) => Effect.map(projects.archive({ ...asker, id }), resultOf)
         )
       )
-      .handleRaw("updateProject", ({ params: { project_id: id }, request }) =>
-        answered(
-          Effect.gen(function* () {
-            const body = yield* readJson(request)
-            yield* mayRoute(body)
-            const change = yield* Effect.fromResult(decodeChange(body))
-            const resource = { type: "project", id }
-            const asked = { request, body, type: "project.updated", resource, afterwards: forget(id) }
-            return yield* mutate(asCaller, asked, (asker) =>
-              Effect.map(projects.update({ ...asker, id, change }), resultOf)
-            )
-          })
-        )
-      )
-      .handleAll({
-        listProjects: ({ query }) =>
-          answer(
-            Effect.flatMap(Caller, ({ accountId }) => projects.list(accountId, pageOf(query))),
-            ({ next, rows }) => ({ object: "list", data: rows.map(projectOf), next_cursor: next })
-          ),
-        getProject: ({ params }) =>
-          answer(
-            Effect.flatMap(Caller, ({ accountId }) => projects.get(accountId, params.project_id)),
-            resultOf
-          ),
-        archiveProject: ({ params: { project_id: id }, request }) =>
-          withoutBody(
-            request,
-            mutate(
-              asCaller,
-              { request, type: "project.archived", resource: { type: "project", id }, afterwards: forget(id) },
-              (asker) => Effect.map(projects.archive({ ...asker, id }), resultOf)
-            )
-          )
-      })
   })
-)
+})

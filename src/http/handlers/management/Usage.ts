@@ -1,7 +1,5 @@
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../../schemas/Access.ts"
-import { Api } from "../../../../schemas/Api.ts"
 import type { UsageBreakdownReport } from "../../../../schemas/management/Usage.ts"
 import type { UsageSeriesReport } from "../../../../schemas/management/UsageSeries.ts"
 import { invalid } from "../../../domain/Failure.ts"
@@ -13,6 +11,7 @@ import { type SeriesAnswer, type SeriesSums, UsageSeries } from "../../../usage/
 import type { UsagePeriod } from "../../../usage/Usage.ts"
 import { figuresOf } from "../Usage.ts"
 import { answer, pageOf } from "./Answers.ts"
+import { operations } from "../../edge/Operations.ts"
 
 const orNull = (text: string): string | null => (text === "" ? null : text)
 
@@ -98,39 +97,34 @@ const ranks = {
 } as const
 
 /** `/management/usage` and `/management/usage/series`. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "managementUsage",
-  Effect.fnUntraced(function* (handlers) {
-    const [breakdown, ledger, series] = [yield* Breakdown, yield* Ledger, yield* UsageSeries]
-    return handlers.handleAll({
-      getUsage: ({ query }) => {
-        const { bucket_width: width, end_time, group_by = ["model", "provider"], period, start_time } = query
-        const by = [...new Set(group_by)]
-        const [startMs, endMs] = [msOf(start_time), msOf(end_time)]
-        const found = Effect.flatMap(Caller, ({ accountId }) => {
-          const asked = breakdown.page({ ...pageOf(query), accountId, period, startMs, endMs, width, by })
-          return Effect.map(Effect.all([asked, ledger.balance(accountId)], { concurrency: 2 }), ([page, balance]) => ({
-            page,
-            balance: balance?.posted ?? 0n
-          }))
-        })
-        const asked = period ?? (start_time === undefined ? "30d" : null)
-        return answer(found, ({ balance, page }) => usageBreakdownOf(page, { balance, by, period: asked }))
-      },
-      getUsageSeries: ({ query }) => {
-        const { end_time, group_by: by, interval, period, rank_by = "cost_usd", start_time, top = MOST_SERIES } = query
-        const { key_id: key, model, operation, project_id: project, provider, status } = query
-        const filters = { key, model, operation, project, provider, status }
-        const unstorable = Object.entries(filters).find(([, value]) => value?.includes("\0") === true)
-        if (unstorable !== undefined)
-          return answer(invalid(unstorable[0], "must not contain NUL characters"), () => ({}))
-        const asked = { period, startMs: msOf(start_time), endMs: msOf(end_time), interval, by, top, filters }
-        const found = Effect.flatMap(Caller, ({ accountId }) =>
-          series.read({ ...asked, accountId, rank: ranks[rank_by] })
-        )
-        return answer(found, (report) => usageSeriesOf(report, by ?? null))
-      }
-    })
+export const managementUsageHandlers = Effect.gen(function* () {
+  const [breakdown, ledger, series] = [yield* Breakdown, yield* Ledger, yield* UsageSeries]
+  return operations("managementUsage", {
+    getUsage: ({ query }) => {
+      const { bucket_width: width, end_time, group_by = ["model", "provider"], period, start_time } = query
+      const by = [...new Set(group_by)]
+      const [startMs, endMs] = [msOf(start_time), msOf(end_time)]
+      const found = Effect.flatMap(Caller, ({ accountId }) => {
+        const asked = breakdown.page({ ...pageOf(query), accountId, period, startMs, endMs, width, by })
+        return Effect.map(Effect.all([asked, ledger.balance(accountId)], { concurrency: 2 }), ([page, balance]) => ({
+          page,
+          balance: balance?.posted ?? 0n
+        }))
+      })
+      const asked = period ?? (start_time === undefined ? "30d" : null)
+      return answer(found, ({ balance, page }) => usageBreakdownOf(page, { balance, by, period: asked }))
+    },
+    getUsageSeries: ({ query }) => {
+      const { end_time, group_by: by, interval, period, rank_by = "cost_usd", start_time, top = MOST_SERIES } = query
+      const { key_id: key, model, operation, project_id: project, provider, status } = query
+      const filters = { key, model, operation, project, provider, status }
+      const unstorable = Object.entries(filters).find(([, value]) => value?.includes("\0") === true)
+      if (unstorable !== undefined) return answer(invalid(unstorable[0], "must not contain NUL characters"), () => ({}))
+      const asked = { period, startMs: msOf(start_time), endMs: msOf(end_time), interval, by, top, filters }
+      const found = Effect.flatMap(Caller, ({ accountId }) =>
+        series.read({ ...asked, accountId, rank: ranks[rank_by] })
+      )
+      return answer(found, (report) => usageSeriesOf(report, by ?? null))
+    }
   })
-)
+})
