@@ -12,16 +12,16 @@ import { setTheme, type Theme, useTheme } from "./Theme.ts"
 const LOW_USD = 5
 
 const BalanceCard = () => {
-  const { data } = useQuery(balanceQuery)
+  const { data, isError } = useQuery(balanceQuery)
   const low = data !== undefined && data.available_usd < LOW_USD
   return (
     <section className={low ? "balance low" : "balance"} aria-label="Balance">
       <span className="label small muted">{low ? "Available, running low" : "Available"}</span>
       <span className="figure">
-        {data === undefined ? <Skeleton height={22} width={80} /> : <Money usd={data.available_usd} />}
+        {data !== undefined ? <Money usd={data.available_usd} /> : isError ? "—" : <Skeleton height={22} width={80} />}
       </span>
       <span className="held small muted" title="Held: reserved for running requests. It returns when they finish.">
-        {data === undefined ? "\u00a0" : `${money(data.held_usd)} held`}
+        {data !== undefined ? `${money(data.held_usd)} held` : isError ? "could not be read" : "\u00a0"}
       </span>
       <Link className="button" to="/billing">
         Top up

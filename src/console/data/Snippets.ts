@@ -204,7 +204,10 @@ const aiSdk = (call: Call): string => {
   const settings = Object.entries(aiSettings).flatMap(([field, name]) =>
     call.parameters[field] === undefined ? [] : [`  ${name}: ${JSON.stringify(call.parameters[field])},`]
   )
-  const body = call.messages.map((message) => aiMessage(message, (id = "") => names.get(id) ?? "tool"))
+  const system = systemOf(call.messages)
+  const body = call.messages
+    .filter(({ role }) => role !== "system")
+    .map((message) => aiMessage(message, (id = "") => names.get(id) ?? "tool"))
   const toolLines = given.map(
     ({ function: { description, name, parameters } }) =>
       `    ${JSON.stringify(name)}: tool({ ${description === undefined ? "" : `description: ${JSON.stringify(description)}, `}inputSchema: jsonSchema(${JSON.stringify(parameters ?? { type: "object" })}) }),`
@@ -220,6 +223,7 @@ const aiSdk = (call: Call): string => {
     `})`,
     `const result = streamText({`,
     `  model: tollgate(${JSON.stringify(call.model)}),`,
+    ...(system === "" ? [] : [`  system: ${JSON.stringify(system)},`]),
     ...settings,
     ...(given.length > 0 ? [`  tools: {`, ...toolLines, `  },`] : []),
     ...(routing === undefined ? [] : [`  providerOptions: { tollgate: { routing: ${JSON.stringify(routing)} } },`]),

@@ -93,19 +93,21 @@ export const AuditPage = () => {
         />
       </div>
       {audit.isError ? <Failed error={audit.error} onRetry={() => void audit.refetch()} /> : null}
-      <section className="card" aria-label="Audit log">
-        {lines === undefined ? (
-          <SkeletonRows rows={10} />
-        ) : lines.length === 0 ? (
-          <Empty title="Nothing was done yet that this filter shows." />
-        ) : (
-          <Table label="audit log" columns={["Time", "Event", "By", "To", "Outcome"]}>
-            {lines.map((line) => (
-              <Line key={line.id} line={line} />
-            ))}
-          </Table>
-        )}
-      </section>
+      {lines === undefined && audit.isError ? null : (
+        <section className="card" aria-label="Audit log">
+          {lines === undefined ? (
+            <SkeletonRows rows={10} />
+          ) : lines.length === 0 ? (
+            <Empty title="Nothing was done yet that this filter shows." />
+          ) : (
+            <Table label="audit log" columns={["Time", "Event", "By", "To", "Outcome"]}>
+              {lines.map((line) => (
+                <Line key={line.id} line={line} />
+              ))}
+            </Table>
+          )}
+        </section>
+      )}
       {audit.hasNextPage ? (
         <button
           type="button"

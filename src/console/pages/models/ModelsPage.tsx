@@ -186,15 +186,17 @@ export const ModelsPage = () => {
     <Page title="Models" tools={<span className="muted small">{shown && plural(shown.length, "model")}</span>}>
       <Filters models={models.data ?? []} />
       {models.isError ? <Failed error={models.error} onRetry={() => void models.refetch()} /> : null}
-      <section className="card" aria-label="Models">
-        {shown === undefined ? (
-          <SkeletonRows rows={14} />
-        ) : shown.length === 0 ? (
-          <Empty title="No model fits these filters." />
-        ) : (
-          <ModelTable models={shown} />
-        )}
-      </section>
+      {shown === undefined && models.isError ? null : (
+        <section className="card" aria-label="Models">
+          {shown === undefined ? (
+            <SkeletonRows rows={14} />
+          ) : shown.length === 0 ? (
+            <Empty title="No model fits these filters." />
+          ) : (
+            <ModelTable models={shown} />
+          )}
+        </section>
+      )}
     </Page>
   )
 }
