@@ -25,7 +25,7 @@ export const CopyButton = ({ label, text, words, tiny = words === undefined }: C
     <button
       type="button"
       className={tiny ? "button plain tiny" : "button"}
-      aria-label={copied ? "Copied" : label}
+      aria-label={tiny ? (copied ? "Copied" : label) : undefined}
       title={label}
       onClick={(event) => {
         event.stopPropagation()

@@ -1,7 +1,8 @@
 /** What a key or a project spent in 30 days, and which part of its requests failed. */
 import { useQuery } from "@tanstack/react-query"
 import { Sparkline } from "../charts/Sparkline.tsx"
-import { spendQuery, spentOf } from "../data/Spend.ts"
+import { spendQuery } from "../data/Spend.ts"
+import { spentOf } from "../data/Spent.ts"
 import { count, share } from "../format/Figures.ts"
 import { plural } from "../format/Words.ts"
 import { Money } from "./Figures.tsx"

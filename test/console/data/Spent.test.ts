@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { spentOf } from "../../../src/console/data/Spend.ts"
+import { spentOf } from "../../../src/console/data/Spent.ts"
 
 const totals = {
   requests: 4,
