@@ -18,6 +18,12 @@ export interface Claim {
   readonly fingerprint: string
 }
 
+/**
+ * How long an idempotency key stays valid after its request ended, and how long the id of a replay leads to its receipt. The
+ * documentation publishes this value.
+ */
+export const CLAIM_RETENTION_MS = 24 * 3_600_000
+
 /** How a request ended, for its receipt. */
 export type RequestStatus = "succeeded" | "failed" | "cancelled"
 

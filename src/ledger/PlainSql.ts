@@ -14,16 +14,6 @@ export const isPlain = (op: Operation, accountId: string): op is HoldOperation |
     ? !op.charge && op.simulated !== true && op.budgets.length === 0
     : op._tag === "Close" && !op.onlyIfExpired)
 
-/** Stands between the elements of a column. No text of ours has it, nor JSON, which writes it as an escape. */
-const BREAK = "\x1e"
-
-/** Whether a text can be an element of a column. */
-const fits = (text: string | null): boolean => text === null || (text !== "" && !text.includes(BREAK))
-
-/** Whether columns can tell of an operation, of which others name these. */
-const fitsColumns = (op: HoldOperation | CloseOperation): boolean =>
-  op._tag === "Hold" ? fits(op.model) : fits(op.resolvedModel) && fits(op.provider)
-
 /** A claim that one of a group frees is not free for the others, so that plain groups with ends in them lay no claims. */
 const arePlain = (
   operations: ReadonlyArray<Operation>
@@ -32,9 +22,7 @@ const arePlain = (
   const ends = operations.some((op) => op._tag === "Close")
   return (
     first !== undefined &&
-    operations.every(
-      (op) => isPlain(op, first.accountId) && fitsColumns(op) && !(ends && op._tag === "Hold" && op.claim !== undefined)
-    )
+    operations.every((op) => isPlain(op, first.accountId) && !(ends && op._tag === "Hold" && op.claim !== undefined))
   )
 }
 
@@ -88,33 +76,26 @@ const closedAlone = (sql: Statements, op: CloseOperation) =>
     }
   )
 
-/** A parameter of `ledger_plain`: what is sent for it, and what the database makes of that. */
-interface Column {
-  readonly sent: string | ReadonlyArray<string | null> | null
-  readonly read: (parameter: string) => string
+/** A parameter of `ledger_plain`, as PostgreSQL writes an array: the driver looks at each element of a JavaScript array for its type. */
+type Column = string | null
+
+const quoted = (text: string): string =>
+  `"${text.includes('"') || text.includes("\\") ? text.replaceAll(/["\\]/g, "\\$&") : text}"`
+
+const texts = (values: ReadonlyArray<string | null>): Column => {
+  let elements = ""
+  for (const value of values) elements += `${elements === "" ? "" : ","}${value === null ? "NULL" : quoted(value)}`
+  return `{${elements}}`
 }
 
-const asSent = (parameter: string): string => parameter
-const apart = (parameter: string): string => `string_to_array(${parameter}, E'\\x1e', '')`
+const numbers = (values: ReadonlyArray<bigint | number | null>): Column =>
+  `{${values.map((value) => value ?? "NULL").join(",")}}`
 
-/**
- * A column of texts that fit, of which some may be absent. It goes as one text: of an array the driver looks at each element for its
- * type. Of one absent text comes an array without any, whose place `unnest` fills as it is to be.
- */
-const texts = (values: ReadonlyArray<string | null>): Column => ({ sent: values.join(BREAK), read: apart })
+const flags = (values: ReadonlyArray<boolean>): Column => `{${values.join(",")}}`
 
-const numbers = (values: ReadonlyArray<bigint | number | null>): Column => ({
-  sent: `{${values.map((value) => value ?? "NULL").join(",")}}`,
-  read: asSent
-})
-
-const flags = (values: ReadonlyArray<boolean>): Column => ({ sent: `{${values.join(",")}}`, read: asSent })
-
-/** A column that is mostly absent, or of what may be any text; it goes as an array, with nothing in it as none. */
-const anyTexts = (values: ReadonlyArray<string | null>): Column => ({
-  sent: values.some((value) => value !== null) ? values : null,
-  read: asSent
-})
+/** A column that is mostly absent, which `ledger_plain` need not look at then. */
+const optional = (values: ReadonlyArray<string | null>): Column =>
+  values.some((value) => value !== null) ? texts(values) : null
 
 const closeColumns = (closes: ReadonlyArray<CloseOperation>): ReadonlyArray<Column> => [
   texts(closes.map((op) => op.requestId)),
@@ -125,7 +106,7 @@ const closeColumns = (closes: ReadonlyArray<CloseOperation>): ReadonlyArray<Colu
   texts(closes.map((op) => op.provider)),
   texts(closes.map((op) => document(op.closed))),
   flags(closes.map((op) => op.keepClaim)),
-  anyTexts(closes.map(answerOf))
+  optional(closes.map(answerOf))
 ]
 
 const holdColumns = (holds: ReadonlyArray<HoldOperation>): ReadonlyArray<Column> => {
@@ -139,9 +120,9 @@ const holdColumns = (holds: ReadonlyArray<HoldOperation>): ReadonlyArray<Column>
     numbers(holds.map(wantedBy)),
     numbers(holds.map((op) => op.ttlMs)),
     texts(holds.map((op) => document(op.opened))),
-    anyTexts(claims.map((one) => one.idempotencyKey)),
-    anyTexts(claims.map((one) => one.claim)),
-    anyTexts(claims.map((one) => one.fingerprint))
+    optional(claims.map((one) => one.idempotencyKey)),
+    optional(claims.map((one) => one.claim)),
+    optional(claims.map((one) => one.fingerprint))
   ]
 }
 
@@ -158,7 +139,7 @@ const columnsOf = (
 ): ReadonlyArray<Column> => [...closeColumns(closes), ...holdColumns(holds), ...keyColumns(holds)]
 
 const together = `SELECT ${functionNamed("ledger_plain")}($1, ${columnsOf([], [])
-  .map(({ read }, index) => read(`$${index + 2}`))
+  .map((_, index) => `$${index + 2}`)
   .join(", ")}) AS books`
 
 const carriedOutTogether = (
@@ -169,10 +150,7 @@ const carriedOutTogether = (
   const closes = operations.filter((op) => op._tag === "Close")
   const holds = operations.filter((op) => op._tag === "Hold")
   return Effect.map(
-    sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(together, [
-      accountId,
-      ...columnsOf(closes, holds).map(({ sent }) => sent)
-    ]),
+    sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(together, [accountId, ...columnsOf(closes, holds)]),
     ([row]): ReadonlyArray<AnyResult> | undefined => {
       const books = row?.books ?? []
       let [posted, held] = books.slice(-2)

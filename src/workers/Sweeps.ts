@@ -3,13 +3,8 @@ import { Codes } from "../account/Codes.ts"
 import { Mutations } from "../account/Mutations.ts"
 import { OwnerSessions } from "../account/OwnerSessions.ts"
 import { Ledger } from "../ledger/Ledger.ts"
+import { CLAIM_RETENTION_MS } from "../ledger/Operation.ts"
 import { Requests } from "../usage/Requests.ts"
-
-/**
- * How long an idempotency key stays valid after its request ended, and how long the id of a replay leads to its receipt. The
- * documentation publishes this value.
- */
-export const CLAIM_RETENTION_MS = 24 * 3_600_000
 
 /** Repeats a step until it processes nothing, and returns the total number processed. */
 const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<number, E> =>
