@@ -9,7 +9,7 @@ import { Config } from "../../platform/config/Config.ts"
 import { makeRandom, type Moment, momentsOf } from "./Calendar.ts"
 import { followClock, forgetClock, setClockBack } from "./RunSql.ts"
 import { runBehind } from "./ShiftedClock.ts"
-import { type Call, callAt, keyNames, projects } from "./Traffic.ts"
+import { type Call, callAt, keyNames, projects, PROTOTYPE } from "./Traffic.ts"
 
 /** The demo cannot go on, for a reason that its reader can do something about. */
 export class DemoError extends Data.TaggedError("DemoError")<{ readonly message: string }> {}
@@ -37,16 +37,22 @@ interface Owner {
 }
 
 /** A call as the signed-in owner. */
-const asOwner = ({ api, cookie, csrfToken }: Owner, path: string, body?: object) =>
+const asOwner = (
+  { api, cookie, csrfToken }: Owner,
+  path: string,
+  body?: object,
+  method: "GET" | "POST" | "DELETE" = "POST"
+) =>
   Effect.tryPromise({
     try: async () => {
       const response = await fetch(`${api}${path}`, {
-        method: "POST",
+        method,
         headers: { cookie, "x-csrf-token": csrfToken, "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) })
       })
       const answer = await response.json()
-      if (!response.ok) throw new Error(`POST ${path} was answered with ${response.status}: ${JSON.stringify(answer)}`)
+      if (!response.ok)
+        throw new Error(`${method} ${path} was answered with ${response.status}: ${JSON.stringify(answer)}`)
       return answer
     },
     catch: (error) => new DemoError({ message: String(error) })
@@ -58,17 +64,39 @@ const topUp = (owner: Owner) =>
     yield* asOwner(owner, `/console/top-ups/${data.id}/simulate`)
   })
 
+interface Named {
+  readonly id: string
+  readonly name: string
+  readonly status: string
+}
+
+const activeOf = (owner: Owner, list: "keys" | "projects") =>
+  Effect.map(asOwner(owner, `/management/${list}?limit=100`, undefined, "GET"), ({ data }): ReadonlyArray<Named> =>
+    data.filter(({ status }: Named) => status === "active")
+  )
+
+/** Revokes the demo's keys with these names. An account has few keys at a time, and an earlier demo's are of no use to a reader. */
+const revokeKeys = (owner: Owner, names: ReadonlyArray<string>) =>
+  Effect.flatMap(activeOf(owner, "keys"), (keys) =>
+    Effect.forEach(
+      keys.filter(({ name }) => names.includes(name)),
+      ({ id }) => asOwner(owner, `/management/keys/${id}`, undefined, "DELETE")
+    )
+  )
+
 /** The secrets of the keys by their names; they live in memory only. */
 const makeKeys = (owner: Owner) =>
   Effect.gen(function* () {
+    yield* revokeKeys(owner, keyNames)
+    const known = new Map((yield* activeOf(owner, "projects")).map(({ id, name }) => [name, id]))
     const secrets = new Map<string, string>()
-    const made = new Map<string, string>()
+    const places = new Map<string, string>()
     for (const { keys, ...project } of projects) {
-      const { data } = yield* asOwner(owner, "/management/projects", project)
-      for (const key of keys) made.set(key, data.id)
+      const id = known.get(project.name) ?? (yield* asOwner(owner, "/management/projects", project)).data.id
+      for (const key of keys) places.set(key, id)
     }
     for (const name of keyNames) {
-      const project = made.get(name)
+      const project = places.get(name)
       const created = yield* asOwner(owner, "/management/keys", {
         name,
         ...(project === undefined ? {} : { project_id: project })
@@ -143,6 +171,8 @@ const live = (sql: SqlClient.SqlClient, owner: Owner, moments: ReadonlyArray<Mom
       sent += outcomes.length
       served += outcomes.filter(Boolean).length
     }
+    // The prototype has ended, which leaves room for a key of the reader's.
+    yield* revokeKeys(owner, [PROTOTYPE])
     return { sent, served }
   })
 

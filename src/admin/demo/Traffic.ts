@@ -1,6 +1,8 @@
 /** What the demo sends: a website's chat, a support desk, a nightly pipeline and a prototype, each with a key of its own. */
 
-export const keyNames = ["Website chat", "Support desk", "Nightly pipeline", "Prototype"] as const
+export const PROTOTYPE = "Prototype"
+
+export const keyNames = ["Website chat", "Support desk", "Nightly pipeline", PROTOTYPE] as const
 
 /** The projects of these keys, with a monthly budget in cents; the prototype belongs to none. */
 export const projects = [

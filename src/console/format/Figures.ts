@@ -77,10 +77,15 @@ export const ago = (seconds: number, now: number = Date.now() / 1_000): string =
   return relative.format(Math.trunc(distance / (365 * 86_400)), "year")
 }
 
+/** From this change on, a figure is so many times what it was. */
+const MANIFOLD = 9
+
 /** The change from one figure to another, in words; undefined where there is nothing to compare. */
 export const change = (now: number, before: number): string | undefined => {
   if (before === 0) return undefined
   const by = (now - before) / before
   if (Math.abs(by) < 0.005) return "unchanged"
+  // A percentage of four digits is harder to grasp than a factor.
+  if (by >= MANIFOLD) return `▲ ${whole.format(Math.round(now / before))} times`
   return `${by > 0 ? "▲" : "▼"} ${share(Math.abs(by))}`
 }

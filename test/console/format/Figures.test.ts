@@ -29,6 +29,8 @@ describe("figures", () => {
   it("compares with the period before, and says nothing where there is none", () => {
     assert.strictEqual(change(3, 2), "▲ 50%")
     assert.strictEqual(change(1, 2), "▼ 50%")
+    assert.strictEqual(change(19, 2), "▲ 850%")
+    assert.strictEqual(change(94, 2), "▲ 47 times")
     assert.strictEqual(change(100.1, 100), "unchanged")
     assert.isUndefined(change(1, 0))
   })

@@ -201,14 +201,14 @@ export const BillingPage = () => (
       <div className="grid">
         <LedgerCard
           month={monthAt(Date.now() / 1_000)}
-          months={[1, 2, 3].map((count) => monthsBefore(monthAt(Date.now() / 1_000), count))}
+          months={[0, 1, 2].map((count) => monthsBefore(monthAt(Date.now() / 1_000), count))}
         />
         <TopUps />
       </div>
       <div className="grid">
         <TopUpForm />
-        <BudgetsCard />
         <StarterCredit />
+        <BudgetsCard />
       </div>
     </div>
   </Page>

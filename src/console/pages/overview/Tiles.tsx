@@ -32,7 +32,14 @@ export const Tiles = ({ before, report }: TilesProps) => (
       const now = report && totalOf(report.totals, figure)
       const earlier = before && totalOf(before.totals, figure)
       const changed = now === undefined || earlier === undefined ? undefined : change(now, earlier)
-      const words = changed === undefined ? (earlier === 0 ? "None before" : undefined) : `${changed} to before`
+      const words =
+        changed === undefined
+          ? earlier === 0
+            ? "None before"
+            : undefined
+          : changed.endsWith("times")
+            ? `${changed} before`
+            : `${changed} to before`
       const part = figure === "failed_requests" && report !== undefined && report.totals.requests > 0
       return (
         <Tile
