@@ -48,6 +48,8 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string>
   /** The factor for rate limits. */
   readonly limitScale: number
+  /** What the account pays beyond the catalogue's prices, in basis points; absent when nothing. */
+  readonly markupBasisPoints?: number
   /** The budgets that every hold counts towards: the key's and its project's. */
   readonly budgets: ReadonlyArray<{
     readonly id: string
@@ -146,6 +148,32 @@ export class ManagementAccess extends HttpApiMiddleware.Service<ManagementAccess
   }
 ) {}
 
+/** The holder of an operator key. */
+export interface OperatorPrincipal {
+  readonly keyId: string
+}
+
+/** The operator that calls. Every operation below `/operator` has one. */
+export class OperatorCaller extends Context.Service<OperatorCaller, OperatorPrincipal>()("tollgate/OperatorCaller") {}
+
+const operatorKey = HttpApiSecurity.annotate(
+  HttpApiSecurity.bearer,
+  OpenApi.Description,
+  "An operator key (`svc_ok_…`). The admin command makes it, and it works below `/operator` alone."
+)
+
+/**
+ * Requires an operator key (`svc_ok_…`) as a bearer token. It reaches every account, and no other operation accepts it. Counts the request
+ * against the key's read or write limit. Caches must not store the responses.
+ */
+export class OperatorAccess extends HttpApiMiddleware.Service<OperatorAccess, { provides: OperatorCaller }>()(
+  "tollgate/OperatorAccess",
+  {
+    error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
+    security: { operator: operatorKey }
+  }
+) {}
+
 /** A signed-in owner of an account. */
 export interface Signed {
   readonly sessionId: string
@@ -197,7 +225,7 @@ export class MessagesEnvelope extends HttpApiMiddleware.Service<MessagesEnvelope
 }) {}
 
 /** A credential that an operation can accept. */
-export type CredentialKind = "inference key" | "management key" | "session" | "none"
+export type CredentialKind = "inference key" | "management key" | "operator key" | "session" | "none"
 
 const accesses = new Map<string, readonly [CredentialKind, ...ReadonlyArray<CredentialKind>]>([
   [InferenceAccess.key, ["inference key"]],
@@ -205,6 +233,7 @@ const accesses = new Map<string, readonly [CredentialKind, ...ReadonlyArray<Cred
   [MessagesAccess.key, ["inference key"]],
   [AccountAccess.key, ["inference key", "session"]],
   [ManagementAccess.key, ["management key", "session"]],
+  [OperatorAccess.key, ["operator key"]],
   [OwnerAccess.key, ["session"]]
 ])
 

@@ -33,6 +33,9 @@ import { SessionsGroup } from "./inference/SessionsGroup.ts"
 import { SpeechGroup } from "./inference/SpeechGroup.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 import { LegacyVideosGroup, VideosGroup } from "./inference/Videos.ts"
+import { OperatorAccountsGroup } from "./operator/AccountsGroup.ts"
+import { OperatorMoneyGroup } from "./operator/MoneyGroup.ts"
+import { OperatorRequestsGroup } from "./operator/RequestsGroup.ts"
 import { PaymentsGroup } from "./payments/PaymentsGroup.ts"
 import { published } from "./Published.ts"
 
@@ -67,6 +70,9 @@ export class Api extends HttpApi.make("tollgate")
     ConsolePhoneGroup,
     ConsoleManagementKeysGroup,
     ConsoleTopUpsGroup,
+    OperatorAccountsGroup,
+    OperatorRequestsGroup,
+    OperatorMoneyGroup,
     PaymentsGroup
   )
   .middleware(Envelope)

@@ -13,6 +13,8 @@ export interface OperationFacts {
     | "video_status"
     | "management_reads"
     | "management_writes"
+    | "operator_reads"
+    | "operator_writes"
     | "console_reads"
     | "console_writes"
   /** The unit by which a successful request is charged. */

@@ -19,6 +19,9 @@ import { Payments } from "./billing/Payments.ts"
 import { Phones } from "./billing/Phones.ts"
 import { hasTraces, tracesOf } from "./billing/Sandbox.ts"
 import { TopUps } from "./billing/TopUps.ts"
+import { Operator } from "./operator/Operator.ts"
+import { OperatorKeys } from "./account/OperatorKeys.ts"
+import { Margins } from "./usage/Margins.ts"
 import { Transactions } from "./billing/Transactions.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
@@ -385,6 +388,9 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
         Usage.layer,
         Breakdown.layer,
         UsageSeries.layer,
+        Margins.layer,
+        Operator.layer,
+        OperatorKeys.layer,
         Rollups.layer,
         Sessions.layer
       ).pipe(Layer.provide(ReadTurns.layer))

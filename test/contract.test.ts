@@ -220,6 +220,11 @@ describe("what operations.txt promises", () => {
       const file = yield* filed(service, inferenceKey)
       const asked = { ...wanted, input_file_id: file.id }
       const batch = yield* Effect.flatMap(post(`${service.api}/batches`, inferenceKey, asked), json)
+      const [spare, suspended] = [yield* service.account(), yield* service.account()]
+      yield* service.accounts.setState(suspended.account, {
+        ...{ to: "suspended", reason: "test" },
+        actor: { type: "operator", id: "test" }
+      })
       const owner = yield* service.signedIn(account.id)
       const opening = send(service.api, callsOf().get("console.top_ups.create")!, owner)
       const { data: topUp } = decode.topUp(yield* Effect.flatMap(opening, json))
@@ -239,6 +244,10 @@ describe("what operations.txt promises", () => {
         project: project!.id,
         spareProject: spareProject!.id,
         video: (yield* filmed(service, inferenceKey, "/videos")).ended.id,
+        account: account.id,
+        spareAccount: spare.account.id,
+        suspendedAccount: suspended.account.id,
+        operatorsKey: (yield* spareKey(service, account.id)).id,
         key: (yield* spareKey(service, account.id)).id,
         spareKey: (yield* spareKey(service, account.id)).id,
         managementKey: (yield* service.keys.create({
@@ -253,6 +262,7 @@ describe("what operations.txt promises", () => {
         "management key": Effect.succeed(bearer(managementKey)),
         // Some of the operations end it.
         session: service.signedIn(account.id),
+        "operator key": Effect.map(service.operatorKey, bearer),
         none: Effect.succeed({})
       }
       for (const { charge, credential, id, limit } of operations) {
@@ -957,6 +967,7 @@ describe("failures decode with the one error schema", () => {
         "inference key": bearer(inferenceKey),
         "management key": bearer(managementKey),
         session: yield* service.signedIn(account.id),
+        "operator key": bearer(yield* service.operatorKey),
         none: {}
       }
       for (const [id, call] of callsOf()) {

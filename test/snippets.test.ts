@@ -46,6 +46,8 @@ const shownBy = [
   ["/management/usage", /^\{.*"buckets":|^\{.*"data":/],
   ["/management/presets", /"slug":"(short|fast)"/],
   ["/management/", /"data":\{"id":"[0-9a-f]{24}"/],
+  ["/operator/accounts", /^\{"object":"list","data":\[/],
+  ["/operator/requests", /"object":"refund"/],
   ["/console/", /"status":"code_sent"/],
   ["/readyz", /^ready$/m],
   ["/audio/speech", /^$/],
@@ -70,7 +72,12 @@ describe("what the documents show", () => {
           (answer) => answer.json()
         )
       )
-      const keys = { KEY: inferenceKey, MANAGEMENT_KEY: managementKey, KEY_ID: listed.data[0].id }
+      const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
+      const charged = yield* post(`${service.api}/chat/completions`, inferenceKey, hello)
+      const keys = {
+        ...{ KEY: inferenceKey, MANAGEMENT_KEY: managementKey, KEY_ID: listed.data[0].id },
+        ...{ OPERATOR_KEY: yield* service.operatorKey, REQUEST: charged.headers.get("x-request-id") ?? "" }
+      }
       const shown = snippets("sh").flatMap(({ page, text }) => requestsIn(text).map((request) => ({ page, request })))
       // A preset that another page uses is made first.
       const ordered = shown.toSorted(

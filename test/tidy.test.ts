@@ -36,6 +36,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   jobs: ["platform"],
   webhooks: ["domain", "platform", "account"],
   billing: ["domain", "platform", "account", "auth", "ledger", "usage"],
+  operator: ["domain", "platform", "account", "usage"],
   providers: ["domain", "platform"],
   inference: [
     ...["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache"],
@@ -64,7 +65,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
       "ledger",
       "usage"
     ],
-    ...["cache", "sessions", "webhooks", "billing"],
+    ...["cache", "sessions", "webhooks", "billing", "operator"],
     ...["providers", "inference", "videos", "batches", "dialects", "documentation"]
   ],
   mcp: [

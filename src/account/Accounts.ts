@@ -13,6 +13,7 @@ import {
   lockRunning,
   lockState,
   setLimitScale,
+  setMarkup,
   setState
 } from "./AccountsSql.ts"
 import { type Actor, Audit } from "./Audit.ts"
@@ -55,6 +56,15 @@ export class Accounts extends Context.Service<
     readonly exist: Effect.Effect<boolean, Unavailable>
     /** Sets the factor that multiplies every rate limit of the account. It must be greater than 0. */
     readonly setLimitScale: (account: AccountRow, scale: number, actor: Actor) => Effect.Effect<void, Unavailable>
+    /**
+     * Sets what the account pays beyond the catalogue's prices, in basis points; below zero it pays less. Requests that are running keep
+     * the price at which they were admitted. Every node plans with it from its next hold of each key on.
+     */
+    readonly setMarkup: (
+      account: Pick<AccountRow, "id">,
+      basisPoints: number,
+      actor: Actor
+    ) => Effect.Effect<void, Unavailable>
     /**
      * Suspends, resumes or closes an account, at once on every node. A suspended account gets no new hold and no sign-in; its running
      * requests settle, and nothing is deleted. Closing revokes every key and cannot be undone. Fails with `StateRefused` when the
@@ -109,6 +119,18 @@ export class Accounts extends Context.Service<
             sql.withTransaction,
             storeErrors
           ),
+        setMarkup: ({ id }, basisPoints, actor) =>
+          Effect.gen(function* () {
+            const former = yield* setMarkup(sql, id, basisPoints)
+            if (former === undefined) return
+            // Holds that know the former markup are refused, so that every node reads its keys again.
+            yield* outdateKeys(sql, id)
+            yield* audit.append({
+              ...{ accountId: id, actor, type: "account.markup_changed" },
+              resource: { type: "account", id },
+              changes: { markup_basis_points: { from: former, to: basisPoints } }
+            })
+          }).pipe(sql.withTransaction, storeErrors),
         setState: ({ id }, change) => changedState({ sql, audit }, id, change)
       })
     })

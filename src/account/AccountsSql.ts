@@ -30,6 +30,14 @@ export const anyAccount = (sql: SqlClient.SqlClient) =>
 export const setLimitScale = (sql: SqlClient.SqlClient, id: string, scale: number) =>
   sql`UPDATE account SET limit_scale = ${scale}::float8 WHERE id = ${id}`
 
+/** Sets the account's markup in basis points, and returns the former one; undefined for an unknown account. */
+export const setMarkup = (sql: SqlClient.SqlClient, id: string, basisPoints: number) =>
+  Effect.map(
+    sql<{ former: number }>`WITH before AS (SELECT id, markup_bp FROM account WHERE id = ${id} FOR NO KEY UPDATE)
+      UPDATE account a SET markup_bp = ${basisPoints}::int FROM before b WHERE a.id = b.id RETURNING b.markup_bp AS former`,
+    (rows) => rows[0]?.former
+  )
+
 /** Locks the account and returns its state. */
 export const lockState = (sql: SqlClient.SqlClient, id: string) =>
   Effect.map(

@@ -19,6 +19,8 @@ export interface KeyRow {
   readonly active: boolean
   readonly expires_at: Date | null
   readonly limit_scale: number
+  /** Of the account, in basis points. */
+  readonly markup_bp: number
   readonly account_state: AccountState
   readonly account_state_reason: string | null
   /** The budget of the key itself. */
@@ -39,7 +41,7 @@ export interface KeyRow {
 
 const keyWhere = (sql: Sql, named: Statement.Fragment): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale,
+    sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale, a.markup_bp,
         a.state AS account_state, a.state_reason AS account_state_reason,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
         k.budget_id, b.period AS budget_period, p.budget_id AS project_budget_id, shared.period AS project_budget_period,

@@ -1,5 +1,5 @@
 /** The form of the gateway's secrets. Logs and audit entries must not contain them. */
-const SECRET = /(svc_[sm]k_|whsec_)[\w+/=-]{16,}/g
+const SECRET = /(svc_[smo]k_|whsec_)[\w+/=-]{16,}/g
 
 /** Returns the text with keys and signing secrets redacted. Their prefixes remain, so that readers can tell the kinds apart. */
 export const withoutSecrets = (text: string): string => text.replace(SECRET, "$1[redacted]")

@@ -1,27 +1,17 @@
 /** The commands that create, find and show accounts. */
-import { Clock, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Accounts.ts"
 import type { AccountState } from "../account/AccountsSql.ts"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
-import { periodStart } from "../domain/Budget.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
-import { storeErrors } from "../platform/database/Sql.ts"
-import { usageOf } from "../usage/UsageSql.ts"
-import {
-  type AccountLine,
-  accountNamed,
-  accountsMatching,
-  type BudgetLine,
-  budgetsOf,
-  countsOf
-} from "./AccountCommandsSql.ts"
+import type { AccountLine, BudgetLine } from "../operator/OperatorSql.ts"
+import { Operator, SPENT_DAYS } from "../operator/Operator.ts"
 import { confirmed, yes } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { accountOf } from "./MoneyCommands.ts"
-import { print, Refused } from "./Output.ts"
+import { print } from "./Output.ts"
 import { tableOf } from "./Table.ts"
 
 const createAccount = Command.make(
@@ -70,11 +60,7 @@ const limitAccount = Command.make(
 )
 
 /** Returns the account with this ID or email address. */
-export const namedAccount = (name: string) =>
-  Effect.gen(function* () {
-    const found = yield* storeErrors(accountNamed(yield* SqlClient.SqlClient, name))
-    return found ?? (yield* new Refused({ message: `There is no account with the id or email address ${name}` }))
-  })
+export const namedAccount = (name: string) => Effect.flatMap(Operator, ({ account }) => account(name))
 
 const facts = (line: AccountLine) => ({
   id: line.id,
@@ -86,6 +72,7 @@ const facts = (line: AccountLine) => ({
   play_balance_usd: usdFromNano(line.play),
   play_held_usd: usdFromNano(line.play_held),
   limit_scale: line.limit_scale,
+  markup_percent: line.markup_bp / 100,
   created_at: line.created_at.toISOString()
 })
 
@@ -93,17 +80,10 @@ const listAccounts = Command.make(
   "list",
   { search: Flags.search, state: Flags.accountState, limit: Flags.accounts, after: Flags.accountsAfter },
   Effect.fn("account list")(function* ({ after, limit, search, state }) {
-    const sql = yield* SqlClient.SqlClient
-    const last = Option.getOrNull(after)
-    if (last !== null) yield* namedAccount(last)
-    const found = yield* storeErrors(
-      accountsMatching(sql, {
-        ...{ search: Option.getOrNull(search), state: Option.getOrNull(state) },
-        ...{ after: last, limit: limit + 1 }
-      })
-    )
-    const rows = found.slice(0, limit)
-    const next = found.length > limit ? (rows.at(-1)?.id ?? null) : null
+    const { next, rows } = yield* (yield* Operator).accounts({
+      ...{ search: Option.getOrNull(search), state: Option.getOrNull(state) },
+      ...{ after: Option.getOrNull(after), limit }
+    })
     const table = tableOf<AccountLine>(
       [
         { heading: "ID", cell: ({ id }) => id },
@@ -131,9 +111,6 @@ const listAccounts = Command.make(
   Command.provide(database)
 )
 
-const SPENT_DAYS = 30
-const DAY_MS = 86_400_000
-
 const budgetFacts = (line: BudgetLine) => ({
   scope: line.scope,
   owner_id: line.owner_id,
@@ -147,33 +124,12 @@ const budgetFacts = (line: BudgetLine) => ({
 const budgetText = ({ held, limit_nano, name, owner_id, period, scope, spent }: BudgetLine) =>
   `${scope} ${name} (${owner_id}): ${formatUsd(spent)} spent and ${formatUsd(held)} held of ${formatUsd(limit_nano)}, ${period}`
 
-/** Reads what an operator wants to know about an account first. */
-const overviewOf = (line: AccountLine) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const nowMs = yield* Clock.currentTimeMillis
-    const starts = {
-      daily: periodStart("daily", nowMs),
-      weekly: periodStart("weekly", nowMs),
-      monthly: periodStart("monthly", nowMs),
-      lifetime: periodStart("lifetime", nowMs)
-    }
-    // Today and the 29 days before it, because rollups are sums of whole days.
-    const since = new Date((Math.floor(nowMs / DAY_MS) - SPENT_DAYS + 1) * DAY_MS)
-    const usage = yield* usageOf(sql, line.id, { since, width: "day" })
-    return {
-      counts: yield* countsOf(sql, line.id),
-      budgets: yield* budgetsOf(sql, line.id, starts),
-      spent: usage.reduce((sum, { cost }) => sum + cost, 0n)
-    }
-  }).pipe(storeErrors)
-
 const showAccount = Command.make(
   "show",
   { account: Flags.accountArgument },
   Effect.fn("account show")(function* ({ account: name }) {
     const line = yield* namedAccount(name)
-    const { budgets, counts, spent } = yield* overviewOf(line)
+    const { budgets, counts, spent } = yield* (yield* Operator).overview(line.id)
     const { active_keys, inactive_keys, open_requests } = counts
     const rows: ReadonlyArray<readonly [string, string]> = [
       ["Account", line.id],
@@ -185,6 +141,7 @@ const showAccount = Command.make(
       ["Spent", `${formatUsd(spent)} in ${SPENT_DAYS} days`],
       ["Open requests", String(open_requests)],
       ["Keys", `${active_keys} active, ${inactive_keys} revoked or expired`],
+      ["Prices", line.markup_bp === 0 ? "the catalogue's" : `${line.markup_bp / 100} % beyond the catalogue's`],
       ["Rate limits", `${line.limit_scale} times the default`],
       ...budgets.map((budget) => ["Budget", budgetText(budget)] as const)
     ]
@@ -202,6 +159,28 @@ const showAccount = Command.make(
 ).pipe(
   Command.withDescription("Show an account's money, keys, budgets and state"),
   Command.withExamples([{ command: "npm run admin -- account show ann@example.com" }]),
+  Command.provide(database)
+)
+
+const markUpAccount = Command.make(
+  "markup",
+  { account: Flags.accountArgument, percent: Flags.markup },
+  Effect.fn("account markup")(function* ({ account: name, percent: basisPoints }) {
+    const { email, id } = yield* namedAccount(name)
+    yield* (yield* Accounts).setMarkup({ id }, basisPoints, OPERATOR)
+    yield* print({
+      json: { account_id: id, email, markup_percent: basisPoints / 100 },
+      text: `${email} pays ${basisPoints / 100} % beyond the catalogue's prices. Running requests keep their price.`
+    })
+  })
+).pipe(
+  Command.withDescription(
+    "Set what an account pays beyond the catalogue's prices, in percent; below zero it pays less"
+  ),
+  Command.withExamples([
+    { command: "npm run admin -- account markup ann@example.com --percent 12.5" },
+    { command: "npm run admin -- account markup ann@example.com --percent -10" }
+  ]),
   Command.provide(database)
 )
 
@@ -269,6 +248,7 @@ export const account = Command.make("account").pipe(
     listAccounts,
     showAccount,
     limitAccount,
+    markUpAccount,
     suspendAccount,
     resumeAccount,
     closeAccount

@@ -14,6 +14,8 @@ import { backup, restore } from "./BackupCommands.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { key } from "./KeyCommands.ts"
+import { operatorKey } from "./OperatorKeyCommands.ts"
+import { listTopUps } from "./TopUpCommands.ts"
 import { accountOf, adjust, topUp } from "./MoneyCommands.ts"
 import { exitCode, json, presenter, print, Refused } from "./Output.ts"
 import { refund } from "./RefundCommand.ts"
@@ -156,8 +158,8 @@ const verifyLedger = Command.make(
 )
 
 const topUps = Command.make("topups").pipe(
-  Command.withDescription("End top-ups that stay open"),
-  Command.withSubcommands([endTopUp])
+  Command.withDescription("List top-ups that need an operator, and end those that stay open"),
+  Command.withSubcommands([listTopUps, endTopUp])
 )
 
 const ledger = Command.make("ledger").pipe(
@@ -172,6 +174,7 @@ const admin = Command.make("admin").pipe(
   Command.withSubcommands([
     account,
     key,
+    operatorKey,
     requests,
     request,
     refund,

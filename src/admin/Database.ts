@@ -10,6 +10,8 @@ import { Config } from "../platform/config/Config.ts"
 import { DataDirectory } from "../platform/database/DataDirectory.ts"
 import { layer as migrations } from "../platform/database/Migrations.ts"
 import { layerCommand as sql } from "../platform/database/Sql.ts"
+import { Operator } from "../operator/Operator.ts"
+import { OperatorKeys } from "../account/OperatorKeys.ts"
 import { Margins } from "../usage/Margins.ts"
 import { logging } from "./Output.ts"
 
@@ -25,11 +27,13 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMe
  * The services of the commands, on the database of the settings. It may belong to a running service or be opened for the command
  * alone.
  */
-export const layer = Layer.mergeAll(Customers.layer, Sandbox.layer, Margins.layer).pipe(
-  Layer.provideMerge(Ledger.layer),
-  Layer.provideMerge(accounts),
-  Layer.provideMerge(store)
-)
+export const layer = Layer.mergeAll(
+  Customers.layer,
+  Sandbox.layer,
+  Margins.layer,
+  Operator.layer,
+  OperatorKeys.layer
+).pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(accounts), Layer.provideMerge(store))
 
 /** The same services with the settings and the log. */
 export const database = layer.pipe(Layer.provide(logging), Layer.provideMerge(Config.layer))

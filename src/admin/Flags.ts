@@ -2,10 +2,11 @@
 import { Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { type Scope, scopes } from "../auth/Scopes.ts"
+import { MARKUP_BOUNDS } from "../domain/Pricing.ts"
 import { type Nano, NANO_PER_USD, nanoFromUsd } from "../domain/Money.ts"
 import { isDay } from "../usage/Margins.ts"
 import { type MarginDimension, marginDimensions } from "../usage/MarginsSql.ts"
-import { accountStates } from "./AccountCommandsSql.ts"
+import { accountStates } from "../operator/OperatorSql.ts"
 
 /** Balances are 64-bit numbers of nano-USD, which hold about nine times this amount. No operator types as much on purpose. */
 const MAX_AMOUNT = 1_000_000_000n * NANO_PER_USD
@@ -138,10 +139,37 @@ export const scale = parsed("scale", `a number above zero, up to ${MAX_SCALE}`, 
   Flag.withDescription("The factor for every rate limit of the account; 1 is the default")
 )
 
+export const markup = parsed(
+  "percent",
+  `a number from ${MARKUP_BOUNDS.minimum / 100} to ${MARKUP_BOUNDS.maximum / 100} with at most two decimals`,
+  (text) => {
+    const points = /^-?\d{1,4}(\.\d{1,2})?$/.test(text) ? Math.round(Number(text) * 100) : Number.NaN
+    return points >= MARKUP_BOUNDS.minimum && points <= MARKUP_BOUNDS.maximum ? points : undefined
+  }
+).pipe(
+  Flag.withMetavar("percent"),
+  Flag.withDescription("What the account pays beyond the catalogue's prices, in percent; 0 is the default")
+)
+
 const id = (name: string, expected: string) =>
   parsed(name, `${expected}, 24 hexadecimal characters`, idOf).pipe(Flag.withMetavar("id"))
 
 export const keyId = id("id", "a key's id").pipe(Flag.withDescription("The same as the argument"), Flag.optional)
+
+export const operatorKeyArgument = argument("key", "a key's id, 24 hexadecimal characters", idOf).pipe(
+  Argument.withDescription("The operator key's id, not the key itself")
+)
+
+const MAX_EXPIRY_DAYS = 3_660
+
+export const expiresInDays = parsed("expires-in-days", `a whole number from 1 to ${MAX_EXPIRY_DAYS}`, (text) => {
+  const days = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
+  return days >= 1 && days <= MAX_EXPIRY_DAYS ? days : undefined
+}).pipe(
+  Flag.withMetavar("days"),
+  Flag.withDescription("The days after which the key expires; by default it does not"),
+  Flag.optional
+)
 
 export const accountsAfter = id("after", "an account's id").pipe(
   Flag.withDescription("Show accounts older than this one"),
@@ -193,6 +221,8 @@ export const events = most("events", 100)
 export const accounts = most("accounts", 50)
 
 export const requests = most("requests", 50)
+
+export const topUps = most("top-ups", 50)
 
 export const search = line("search", MAX_NAME_LENGTH).pipe(
   Flag.withMetavar("text"),

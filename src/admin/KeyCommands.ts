@@ -1,13 +1,12 @@
 /** The commands that create, list and revoke keys. */
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
-import { SqlClient } from "effect/sql"
 import { type KeyKind, Keys } from "../account/Keys.ts"
 import { type Scope, scopes } from "../auth/Scopes.ts"
 import { OPERATOR } from "../billing/Customers.ts"
-import { storeErrors } from "../platform/database/Sql.ts"
 import { namedAccount } from "./AccountCommands.ts"
-import { type KeyLine, keysOfAccount } from "./AccountCommandsSql.ts"
+import type { KeyLine } from "../operator/OperatorSql.ts"
+import { Operator } from "../operator/Operator.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { accountOf } from "./MoneyCommands.ts"
@@ -65,12 +64,15 @@ const revokeKey = Command.make(
   Command.provide(database)
 )
 
+/** More keys than any account has. */
+const MAX_KEYS = 100_000
+
 const listKeys = Command.make(
   "list",
   { account: Flags.accountFlag },
   Effect.fn("key list")(function* ({ account: name }) {
     const account = yield* namedAccount(name)
-    const rows = yield* storeErrors(keysOfAccount(yield* SqlClient.SqlClient, account.id))
+    const { rows } = yield* (yield* Operator).keys(account.id, { after: null, limit: MAX_KEYS })
     yield* print({
       json: {
         account_id: account.id,

@@ -3,11 +3,11 @@ import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
+import { Operator } from "../operator/Operator.ts"
 import { confirmed, yes } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, Refused } from "./Output.ts"
-import { namedRequest } from "./RequestCommands.ts"
 
 export const refund = Command.make(
   "refund",
@@ -16,7 +16,7 @@ export const refund = Command.make(
     ...{ reason: Flags.reason, reference: Flags.reference, yes }
   },
   Effect.fn("refund")(function* ({ amount: given, reason, reference: named, request: id, yes: saidYes }) {
-    const { email, row } = yield* namedRequest(id)
+    const { email, row } = yield* (yield* Operator).request(id)
     if (row.id !== id) return yield* new Refused({ message: `${id} repeated the answer of ${row.id} and cost nothing` })
     const wanted = Option.getOrUndefined(given)
     const reference = Option.getOrUndefined(named)

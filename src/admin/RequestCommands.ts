@@ -1,24 +1,17 @@
 /** The commands that find an account's requests and explain their receipts. */
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
-import { SqlClient } from "effect/sql"
 import type { ReceiptPrice, ReceiptTokens, RequestReceipt } from "../../schemas/account/Requests.ts"
 import { formatUsd, nanoFromPico, picoFromUsd, usdFromNano } from "../domain/Money.ts"
 import { receiptOf } from "../http/handlers/Requests.ts"
-import { restoreClosed } from "../inference/Receipt.ts"
-import { storeErrors } from "../platform/database/Sql.ts"
-import { requestById, requestReplayedBy, type RequestRow } from "../usage/RequestsSql.ts"
+import { providerCostIn } from "../inference/Receipt.ts"
+import type { RequestRow } from "../usage/RequestsSql.ts"
 import { namedAccount } from "./AccountCommands.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { print, Refused } from "./Output.ts"
-import {
-  type Movement,
-  movementsFor,
-  ownerOfRequest,
-  type RequestLine,
-  requestsMatching
-} from "./RequestCommandsSql.ts"
+import { print } from "./Output.ts"
+import { Operator } from "../operator/Operator.ts"
+import type { Movement, RequestLine } from "../operator/OperatorSql.ts"
 import { tableOf } from "./Table.ts"
 
 const lineOf = ({ cost, created_at, held, ...line }: RequestLine) => ({
@@ -40,14 +33,10 @@ export const requests = Command.make(
   },
   Effect.fn("requests")(function* ({ account: name, after, limit, model, since, status }) {
     const account = yield* namedAccount(name)
-    const found = yield* storeErrors(
-      requestsMatching(yield* SqlClient.SqlClient, account.id, {
-        ...{ status: Option.getOrNull(status), model: Option.getOrNull(model), since: Option.getOrNull(since) },
-        ...{ after: Option.getOrNull(after), limit: limit + 1 }
-      })
-    )
-    const rows = found.slice(0, limit)
-    const next = found.length > limit ? (rows.at(-1)?.id ?? null) : null
+    const { next, rows } = yield* (yield* Operator).requests(account.id, {
+      ...{ status: Option.getOrNull(status), model: Option.getOrNull(model), since: Option.getOrNull(since) },
+      ...{ after: Option.getOrNull(after), limit }
+    })
     const table = tableOf<RequestLine>(
       [
         { heading: "ID", cell: ({ id }) => id },
@@ -133,14 +122,8 @@ const attemptsOf = ({ error, routing }: RequestReceipt): ReadonlyArray<string> =
   return error === null ? lines : [...lines, `error ${error.code}: ${error.message}`]
 }
 
-/** What the request cost the operator, in nano-USD; null where no price list and no provider says it. */
-const providerCostOf = (row: RequestRow): bigint | null => {
-  const cost = restoreClosed(row.closed, row)?.providerCost
-  return cost === undefined ? null : BigInt(cost)
-}
-
 const marginText = (row: RequestRow): ReadonlyArray<string> => {
-  const cost = providerCostOf(row)
+  const cost = providerCostIn(row.closed)
   if (row.settled === 0n && cost === null) return []
   if (cost === null) return ["unknown: no price list states it and the provider did not report it"]
   const margin = row.settled - row.refunded - cost
@@ -203,25 +186,12 @@ const movementOf = ({ amount, at, kind, reference }: Movement) => ({
   reference
 })
 
-/** Returns the row of a request, or of the request that a replay with this ID repeated, with the account's address. */
-export const namedRequest = (id: string) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const missing = new Refused({ message: `There is no request with the id ${id}` })
-    const owner = yield* ownerOfRequest(sql, id)
-    if (owner === undefined) return yield* missing
-    const { account_id: accountId, email } = owner
-    const row = (yield* requestById(sql, accountId, id)) ?? (yield* requestReplayedBy(sql, accountId, id))
-    return row === undefined ? yield* missing : { row, email }
-  }).pipe(storeErrors)
-
 const showRequest = Command.make(
   "show",
   { request: Flags.requestArgument },
   Effect.fn("request show")(function* ({ request: id }) {
-    const { email, row } = yield* namedRequest(id)
-    const movements = yield* storeErrors(movementsFor(yield* SqlClient.SqlClient, row.account_id, row.id))
-    const cost = providerCostOf(row)
+    const { email, movements, row } = yield* (yield* Operator).request(id)
+    const cost = providerCostIn(row.closed)
     const replayed = row.id === id ? {} : { replayed_from: row.id }
     yield* print({
       json: {

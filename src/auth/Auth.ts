@@ -12,6 +12,8 @@ const CACHE_TTL_MS = 30_000
 
 const CACHE_MAX_KEYS = 10_000
 
+const ofOperator = /^bearer +svc_ok_[A-Za-z0-9_-]{43} *$/i
+
 const invalidKey = failure({ _tag: "InvalidApiKey" })
 const missingKey = failure({ _tag: "MissingApiKey" })
 
@@ -25,6 +27,7 @@ const principalOf = (row: KeyRow): Principal => ({
   kind: row.kind,
   scopes: row.scopes,
   limitScale: row.limit_scale,
+  ...(row.markup_bp === 0 ? {} : { markupBasisPoints: row.markup_bp }),
   budgets: [
     ...budgetOf("key", row.budget_id, row.budget_period),
     ...budgetOf("project", row.project_budget_id, row.project_budget_period)
@@ -39,6 +42,10 @@ const keyOf = (header: string): string | undefined => {
   const key = /^bearer +(\S+) *$/i.exec(header)?.[1]
   return key === undefined || !isWellFormedKey(key) ? undefined : key
 }
+
+/** The form alone tells an operator key: it is never looked up where it must not work. */
+const malformed = (authorization: string, kind: KeyKind): Failure =>
+  ofOperator.test(authorization) ? failure({ _tag: "WrongKeyKind", needed: kind }) : invalidKey
 
 /** Fails for a key that is not active, or whose account is not. */
 const checked = (row: KeyRow | undefined): Effect.Effect<KeyRow, Failure> => {
@@ -145,7 +152,7 @@ export class Auth extends Context.Service<
         authenticate: (authorization, kind) => {
           if (authorization === undefined || authorization === "") return Effect.fail(missingKey)
           const key = keyOf(authorization)
-          if (key === undefined) return Effect.fail(invalidKey)
+          if (key === undefined) return Effect.fail(malformed(authorization, kind))
           return Effect.flatMap(read(key), (principal) => ofKind(principal, kind))
         },
         remembered: (authorization = "", kind, connection) => {

@@ -2,7 +2,7 @@
 import type { ModelDetail, ModelList, ModelQuery } from "../../schemas/catalogue/Models.ts"
 import type { Modality, Model, Offer } from "../domain/Model.ts"
 import { nanoFromPico, usdFromNano, usdFromPico } from "../domain/Money.ts"
-import { type Price, type Promotion, tokenCost, unitCost } from "../domain/Pricing.ts"
+import { markedUp, type Price, type Promotion, tokenCost, unitCost } from "../domain/Pricing.ts"
 import { noTokens } from "../domain/Usage.ts"
 import type { Event } from "./Changes.ts"
 import type { Performance } from "./LiveFigures.ts"
@@ -20,12 +20,12 @@ export interface Figures {
   readonly performance: (model: string, provider: string) => Performance
 }
 
-/** Returns one model with its prices, its providers and their recent figures. */
-export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDetail => {
+/** Returns one model with its providers, their recent figures, and its prices for an account with this markup. */
+export const toWire = (catalogue: Prices, live: Figures, model: Model, markupBasisPoints = 0): ModelDetail => {
   const preferred = catalogue.preferredOffer(model)
   const primary = preferred ?? model.offers[0]
   const isOverlay = preferred !== undefined && catalogue.isOverlay(model, preferred)
-  const pricing = promotedPricing(model.modality, preferred)
+  const pricing = promotedPricing(model.modality, preferred, markupBasisPoints)
   return {
     object: "model",
     id: model.id,
@@ -127,10 +127,12 @@ const unpriced = {
   promotion: null
 }
 
-const promotedPricing = (modality: Modality, offer: Offer | undefined): NumberPricing => {
-  const pricing = pricingOf(modality, offer?.price)
+const promotedPricing = (modality: Modality, offer: Offer | undefined, markupBasisPoints: number): NumberPricing => {
+  const price = offer?.price === undefined ? undefined : markedUp(offer.price, markupBasisPoints)
+  const pricing = pricingOf(modality, price)
   if (offer?.promotion === undefined) return pricing
-  const { listPrice, now } = offer.promotion
+  const { now } = offer.promotion
+  const listPrice = markedUp(offer.promotion.listPrice, markupBasisPoints)
   const unit = listPrice.unit === "token" ? listPrice.tiers[0].rates.input : listPrice.perUnit
   return { ...pricing, listPerUnitUsd: usdFromPico(unit), promotion: promotionOf(now) }
 }

@@ -1331,6 +1331,390 @@ export type EventReceived = {
   readonly received: true
 }
 
+/** One page of top-ups that need an operator, newest first. `next_cursor` is null on the last page. */
+export type OperatorTopUpList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<OperatorTopUp>
+  readonly next_cursor: ResourceId | null
+}
+
+/** A top-up that needs an operator. Times are Unix seconds. */
+export type OperatorTopUp = {
+  readonly id: ResourceId
+  readonly object: "top_up"
+  readonly account_id: ResourceId
+  readonly email: string
+  readonly amount_usd: number
+  readonly refunded_usd: number
+  readonly processor: "stripe" | "simulated"
+  readonly status: "open" | "paid" | "expired" | "failed"
+  /** Why it needs an operator. */
+  readonly attention: string
+  readonly created_at: number
+  readonly paid_at: number | null
+}
+
+/** One page of a report, in order of day, account, model and provider. `next_cursor` is null on the last page. */
+export type OperatorReport = {
+  readonly object: "list"
+  readonly from: string
+  readonly to: string
+  readonly data: ReadonlyArray<ReportRow>
+  /** All groups together, across all pages. */
+  readonly totals: {
+    readonly requests: number
+    readonly revenue_usd: number
+    readonly provider_cost_usd: number
+    readonly margin_usd: number
+    readonly margin_basis_points: number | null
+    readonly uncosted_requests: number
+    readonly absorbed_usd: number
+  }
+  readonly next_cursor: string | null
+}
+
+/** What a group of requests earned and cost. A group is null where the report is not grouped by it. */
+export type ReportRow = {
+  readonly day: string | null
+  readonly account_id: string | null
+  /** The address of the account's owner. */
+  readonly email: string | null
+  readonly model: string | null
+  /** Also null for requests that no provider served. */
+  readonly provider: string | null
+  readonly requests: number
+  /** Charges less refunds. */
+  readonly revenue_usd: number
+  /** What the providers charge the operator, as far as known. */
+  readonly provider_cost_usd: number
+  /** Revenue less the providers' cost. */
+  readonly margin_usd: number
+  /** The margin in hundredths of a percent of the revenue; null without revenue. */
+  readonly margin_basis_points: number | null
+  /** Charged requests of which the provider's cost is unknown. */
+  readonly uncosted_requests: number
+  /** The price of usage beyond holds, which the operator bears. */
+  readonly absorbed_usd: number
+}
+
+/** What a report is grouped by. */
+export type ReportGroup = "day" | "account" | "model" | "provider"
+
+/** What a refund gave back. */
+export type OperatorRefund = {
+  readonly data: {
+    readonly object: "refund"
+    readonly request_id: RequestId
+    readonly account_id: ResourceId
+    readonly amount_usd: number
+    readonly refunded_usd: number
+    readonly cost_usd: number
+    readonly balance_usd: number
+    readonly reference: string
+    readonly repeated: boolean
+  }
+}
+
+/** A refund of a request. */
+export type OperatorRefundRequest = {
+  /** In USD, with at most nine decimals. Default: everything that is left of the cost. */
+  readonly amount_usd?: number
+  /** The reason, for the audit log. */
+  readonly reason: string
+}
+
+/** A receipt with the provider's cost and every movement of money. */
+export type OperatorReceiptResult = {
+  readonly data: {
+    readonly id: RequestId
+    readonly object: "request"
+    readonly created_at: number
+    readonly operation: string
+    readonly status: "open" | "succeeded" | "failed" | "cancelled"
+    readonly model: string
+    readonly resolved_model: string | null
+    readonly provider: string | null
+    readonly preset?: string
+    readonly streamed: boolean
+    readonly usage: ReceiptUsage | null
+    readonly usage_basis: "reported" | "counted" | "none"
+    readonly cost_usd: number
+    readonly held_usd: number
+    readonly settled_usd: number
+    readonly absorbed_usd: number
+    readonly refunded_usd: number
+    readonly paid_with: "real" | "simulated"
+    readonly price: ReceiptPrice | null
+    readonly routing: RoutingSummary | null
+    readonly timings: {
+      readonly queue_ms: number | null
+      readonly hold_ms: number | null
+      readonly first_token_ms: number | null
+      readonly total_ms: number | null
+      readonly settle_ms: number | null
+      readonly overhead_ms: number | null
+    }
+    readonly finish_reason: string | null
+    readonly error: {
+      readonly code: string
+      readonly message: string
+    } | null
+    readonly idempotency_key: string | null
+    readonly replayed_from?: RequestId
+    readonly cached: boolean
+    readonly key_id: string
+    readonly project_id: string | null
+    readonly trace_id: string | null
+    readonly account_id: ResourceId
+    readonly provider_cost_usd: number | null
+    readonly email: string
+    readonly transfers: ReadonlyArray<OperatorMovement>
+  }
+}
+
+/** A movement of money for a request. `amount_usd` is above zero when money came to the account. */
+export type OperatorMovement = {
+  /** Unix seconds. */
+  readonly at: number
+  readonly kind: string
+  readonly amount_usd: number
+  readonly reference: string | null
+}
+
+/** Rates per token, or the price of one unit of another kind. */
+export type ReceiptPrice = ReceiptTokenPrice | ReceiptUnitPrice
+
+/** The price in USD per unit when the request was admitted. */
+export type ReceiptUnitPrice = {
+  readonly unit: "request" | "image" | "second" | "character"
+  readonly per_unit: number
+  readonly promotion?: {
+    readonly label: string
+    readonly discount_percent: number
+  }
+}
+
+/** Rates in USD per token when the request was admitted. */
+export type ReceiptTokenPrice = {
+  readonly unit: "token"
+  readonly input: number
+  readonly cached_input: number
+  readonly cache_write: number
+  /** The rate for `cache_creation_1h_tokens`; there only where the request asked for an hour and the price list has such a rate. */
+  readonly cache_write_1h?: number
+  readonly output: number
+  readonly per_request: number
+  readonly promotion?: {
+    readonly label: string
+    readonly discount_percent: number
+  }
+}
+
+/** Tokens, or units of another kind, depending on the model's price. */
+export type ReceiptUsage = ReceiptTokens | ReceiptUnits
+
+/** The usage of work that is not measured in tokens, such as spoken characters or searches. */
+export type ReceiptUnits = {
+  readonly units: number
+  readonly unit: "request" | "image" | "second" | "character"
+}
+
+/** Tokens in disjoint buckets: no token is in two of the first three. `reasoning_tokens` is a part of `output_tokens`. */
+export type ReceiptTokens = {
+  readonly input_tokens: number
+  readonly cached_tokens: number
+  readonly cache_creation_tokens: number
+  /** The part of `cache_creation_tokens` that the provider keeps for an hour; absent where there is none. */
+  readonly cache_creation_1h_tokens?: number
+  readonly output_tokens: number
+  readonly reasoning_tokens: number
+}
+
+/** One page of an account's receipts, newest first, as `RequestList` describes it. */
+export type OperatorReceiptList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<OperatorReceipt>
+  readonly next_cursor: RequestId | null
+  /** When the oldest request that this page searched arrived, in Unix seconds; null when the page searched all of them. */
+  readonly searched_to: number | null
+}
+
+/** A receipt with the provider's cost. */
+export type OperatorReceipt = {
+  readonly id: RequestId
+  readonly object: "request"
+  readonly created_at: number
+  readonly operation: string
+  readonly status: "open" | "succeeded" | "failed" | "cancelled"
+  readonly model: string
+  readonly resolved_model: string | null
+  readonly provider: string | null
+  readonly preset?: string
+  readonly streamed: boolean
+  readonly usage: ReceiptUsage | null
+  readonly usage_basis: "reported" | "counted" | "none"
+  readonly cost_usd: number
+  readonly held_usd: number
+  readonly settled_usd: number
+  readonly absorbed_usd: number
+  readonly refunded_usd: number
+  readonly paid_with: "real" | "simulated"
+  readonly price: ReceiptPrice | null
+  readonly routing: RoutingSummary | null
+  readonly timings: {
+    readonly queue_ms: number | null
+    readonly hold_ms: number | null
+    readonly first_token_ms: number | null
+    readonly total_ms: number | null
+    readonly settle_ms: number | null
+    readonly overhead_ms: number | null
+  }
+  readonly finish_reason: string | null
+  readonly error: {
+    readonly code: string
+    readonly message: string
+  } | null
+  readonly idempotency_key: string | null
+  readonly replayed_from?: RequestId
+  readonly cached: boolean
+  readonly key_id: string
+  readonly project_id: string | null
+  readonly trace_id: string | null
+  readonly account_id: ResourceId
+  readonly provider_cost_usd: number | null
+}
+
+/** The confirmation that a key was revoked. */
+export type KeyRevoked = {
+  readonly data: {
+    readonly id: ResourceId
+    readonly object: "key"
+    readonly status: "revoked"
+  }
+}
+
+/** One page of an account's keys of both kinds, newest first. `next_cursor` is null on the last page. */
+export type OperatorKeyList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<OperatorKey>
+  readonly next_cursor: ResourceId | null
+}
+
+/** A key of an account, without its secret. Times are Unix seconds. */
+export type OperatorKey = {
+  readonly id: ResourceId
+  readonly object: "key"
+  readonly kind: "inference" | "management"
+  readonly name: string
+  /** The start of the secret, as `last4` is its end. */
+  readonly prefix: string
+  readonly last4: string
+  readonly scopes: ReadonlyArray<string>
+  readonly project_id: ResourceId | null
+  readonly status: "active" | "revoked" | "expired"
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly revoked_at: number | null
+}
+
+/** The markup of an account after a change. */
+export type AccountMarkupResult = {
+  readonly data: {
+    readonly id: ResourceId
+    readonly object: "account"
+    readonly markup_basis_points: number
+  }
+}
+
+/** A new markup, in hundredths of a percent of the catalogue's prices: -9,999 to 100,000. */
+export type AccountMarkup = {
+  readonly markup_basis_points: number
+}
+
+/** The state of an account after a change. */
+export type AccountStateResult = {
+  readonly data: {
+    readonly id: ResourceId
+    readonly object: "account"
+    readonly state: AccountState
+    readonly reason: string
+  }
+}
+
+/** The state of an account. `suspended` ends with a resume; `closed` is final. */
+export type AccountState = "active" | "suspended" | "closed"
+
+/** The reason of a change of state. The account's owner sees the reason of a suspension, and the audit log keeps every reason. */
+export type AccountStateChange = {
+  readonly reason: string
+}
+
+/** An account with what an operator asks about it first. */
+export type OperatorAccountResult = {
+  readonly data: {
+    readonly id: ResourceId
+    readonly object: "account"
+    readonly email: string
+    readonly state: AccountState
+    readonly state_reason: string | null
+    readonly balance_usd: number
+    readonly held_usd: number
+    readonly play_balance_usd: number
+    readonly play_held_usd: number
+    readonly limit_scale: number
+    readonly markup_basis_points: number
+    readonly created_at: number
+    readonly spent_30d_usd: number
+    readonly open_requests: number
+    readonly keys: {
+      readonly active: number
+      readonly inactive: number
+    }
+    readonly budgets: ReadonlyArray<OperatorBudget>
+  }
+}
+
+/** A budget of a key or a project in its current period. */
+export type OperatorBudget = {
+  readonly scope: "key" | "project"
+  /** The id of the key or the project. */
+  readonly owner_id: ResourceId
+  readonly name: string
+  readonly period: "daily" | "weekly" | "monthly" | "lifetime"
+  readonly limit_usd: number
+  readonly spent_usd: number
+  readonly held_usd: number
+}
+
+/** One page of accounts, newest first. `next_cursor` is null on the last page. */
+export type OperatorAccountList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<OperatorAccount>
+  readonly next_cursor: ResourceId | null
+}
+
+/** An account with its money and its state. */
+export type OperatorAccount = {
+  readonly id: ResourceId
+  readonly object: "account"
+  readonly email: string
+  readonly state: AccountState
+  /** The operator's reason for the state; null while the account is active. */
+  readonly state_reason: string | null
+  /** Of real money. */
+  readonly balance_usd: number
+  readonly held_usd: number
+  /** Simulated money of a sandbox, which cannot pay a real provider. */
+  readonly play_balance_usd: number
+  readonly play_held_usd: number
+  /** The factor for the account's rate limits. */
+  readonly limit_scale: number
+  /** What the account pays beyond the catalogue's prices, in hundredths of a percent; below zero it pays less. */
+  readonly markup_basis_points: number
+  /** Unix seconds. */
+  readonly created_at: number
+}
+
 /** One page of top-ups, newest first. `next_cursor` is null on the last page. */
 export type TopUpList = {
   readonly object: "list"
@@ -2006,15 +2390,6 @@ export type ProjectList = {
   readonly next_cursor: ResourceId | null
 }
 
-/** The confirmation that a key was revoked. */
-export type KeyRevoked = {
-  readonly data: {
-    readonly id: ResourceId
-    readonly object: "key"
-    readonly status: "revoked"
-  }
-}
-
 /** A key with its secret, which is shown only once. */
 export type ManagedKeyWithSecret = {
   readonly key: string
@@ -2516,55 +2891,6 @@ export type RequestReceipt = {
   readonly key_id: string
   readonly project_id: string | null
   readonly trace_id: string | null
-}
-
-/** Rates per token, or the price of one unit of another kind. */
-export type ReceiptPrice = ReceiptTokenPrice | ReceiptUnitPrice
-
-/** The price in USD per unit when the request was admitted. */
-export type ReceiptUnitPrice = {
-  readonly unit: "request" | "image" | "second" | "character"
-  readonly per_unit: number
-  readonly promotion?: {
-    readonly label: string
-    readonly discount_percent: number
-  }
-}
-
-/** Rates in USD per token when the request was admitted. */
-export type ReceiptTokenPrice = {
-  readonly unit: "token"
-  readonly input: number
-  readonly cached_input: number
-  readonly cache_write: number
-  /** The rate for `cache_creation_1h_tokens`; there only where the request asked for an hour and the price list has such a rate. */
-  readonly cache_write_1h?: number
-  readonly output: number
-  readonly per_request: number
-  readonly promotion?: {
-    readonly label: string
-    readonly discount_percent: number
-  }
-}
-
-/** Tokens, or units of another kind, depending on the model's price. */
-export type ReceiptUsage = ReceiptTokens | ReceiptUnits
-
-/** The usage of work that is not measured in tokens, such as spoken characters or searches. */
-export type ReceiptUnits = {
-  readonly units: number
-  readonly unit: "request" | "image" | "second" | "character"
-}
-
-/** Tokens in disjoint buckets: no token is in two of the first three. `reasoning_tokens` is a part of `output_tokens`. */
-export type ReceiptTokens = {
-  readonly input_tokens: number
-  readonly cached_tokens: number
-  readonly cache_creation_tokens: number
-  /** The part of `cache_creation_tokens` that the provider keeps for an hour; absent where there is none. */
-  readonly cache_creation_1h_tokens?: number
-  readonly output_tokens: number
-  readonly reasoning_tokens: number
 }
 
 /** One page of receipts, newest first. `next_cursor` is null on the last page. With a filter, a page searches a limited number of requests: it may contain fewer receipts than `limit`, or none, and still have a `next_cursor`. */
@@ -4192,6 +4518,133 @@ export interface Operations {
       readonly top_up_id: ResourceId
     }
     readonly answer: TopUpReport
+  }
+  /** List or search accounts, newest first */
+  readonly "operator.accounts.list": {
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: ResourceId
+      readonly search?: string
+      readonly state?: AccountState
+    }
+    readonly answer: OperatorAccountList
+  }
+  /** Retrieve an account with its money, spending, keys and budgets */
+  readonly "operator.accounts.get": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly answer: OperatorAccountResult
+  }
+  /** Stop an account at once on every node; running requests finish */
+  readonly "operator.accounts.suspend": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly body: AccountStateChange
+    readonly answer: AccountStateResult
+  }
+  /** Let a suspended account work again */
+  readonly "operator.accounts.resume": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly body: AccountStateChange
+    readonly answer: AccountStateResult
+  }
+  /** Close an account for good and revoke its keys; its books stay */
+  readonly "operator.accounts.close": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly body: AccountStateChange
+    readonly answer: AccountStateResult
+  }
+  /** Set what an account pays beyond the catalogue's prices; running requests keep their price */
+  readonly "operator.accounts.markup": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly body: AccountMarkup
+    readonly answer: AccountMarkupResult
+  }
+  /** List the keys of an account, newest first */
+  readonly "operator.keys.list": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: ResourceId
+    }
+    readonly answer: OperatorKeyList
+  }
+  /** Revoke a key of an account immediately */
+  readonly "operator.keys.revoke": {
+    readonly path: {
+      readonly account_id: ResourceId
+      readonly key_id: ResourceId
+    }
+    readonly answer: KeyRevoked
+  }
+  /** List the receipts of an account with the provider's cost */
+  readonly "operator.requests.list": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: RequestId
+      readonly model?: string
+      readonly status?: "open" | "succeeded" | "failed" | "cancelled"
+      readonly key_id?: ResourceId
+      readonly project_id?: ResourceId
+      readonly provider?: string
+      readonly operation?: string
+      readonly min_cost_usd?: number
+      readonly max_cost_usd?: number
+      readonly min_latency_ms?: number
+      readonly max_latency_ms?: number
+      readonly start_time?: number
+      readonly end_time?: number
+    }
+    readonly answer: OperatorReceiptList
+  }
+  /** Retrieve a receipt of any account with its movements */
+  readonly "operator.requests.get": {
+    readonly path: {
+      readonly request_id: RequestId
+    }
+    readonly answer: OperatorReceiptResult
+  }
+  /** Refund a request whole or in part; requires an `Idempotency-Key` */
+  readonly "operator.requests.refund": {
+    readonly path: {
+      readonly request_id: RequestId
+    }
+    readonly body: OperatorRefundRequest
+    readonly answer: OperatorRefund
+  }
+  /** Report revenue, provider cost and margin by day, account, model or provider */
+  readonly "operator.report": {
+    readonly query: {
+      readonly "by[]"?: ReadonlyArray<ReportGroup>
+      readonly from?: string
+      readonly to?: string
+      readonly account_id?: ResourceId
+      readonly paid_with?: "real" | "simulated"
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly answer: OperatorReport
+  }
+  /** List top-ups that need an operator, newest first */
+  readonly "operator.top_ups.list": {
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: ResourceId
+    }
+    readonly answer: OperatorTopUpList
   }
   /** Receive a signed event from Stripe, at most 256 KiB */
   readonly "payments.stripe": {

@@ -47,7 +47,7 @@ export type Reason =
   | { readonly _tag: "ImageTooLarge"; readonly param: string; readonly limitBytes: number }
   | { readonly _tag: "MissingApiKey" }
   | { readonly _tag: "InvalidApiKey" }
-  | { readonly _tag: "WrongKeyKind"; readonly needed: "inference" | "management" }
+  | { readonly _tag: "WrongKeyKind"; readonly needed: "inference" | "management" | "operator" }
   | { readonly _tag: "InsufficientScope"; readonly scope: string }
   /** The operator stopped the account until further notice. */
   | { readonly _tag: "AccountSuspended"; readonly detail: string }

@@ -26,6 +26,8 @@ export interface RoutingPolicy {
   readonly requireParameters: boolean
   readonly maxPrice: MaxPrice
   readonly timeouts: Timeouts
+  /** What the account pays beyond the catalogue's prices, in basis points. No request can set it. Absent: nothing. */
+  readonly markupBasisPoints?: number
   readonly source: "request" | "project" | "default"
 }
 

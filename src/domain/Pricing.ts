@@ -50,9 +50,31 @@ export interface Promotion {
  * A price less so many percent. Each rate rounds up to the next pico-USD, so that rounding never cuts deeper than was promised
  * and no rate above zero becomes zero.
  */
-export const discounted = (price: Price, discountPercent: number): Price => {
-  const rest = 10_000n - BigInt(Math.round(discountPercent * 100))
-  const cut = (pico: Pico): Pico => (pico * rest + 9_999n) / 10_000n
+export const discounted = (price: Price, discountPercent: number): Price =>
+  scaled(price, 10_000n - BigInt(Math.round(discountPercent * 100)))
+
+/** The bounds of a markup, in basis points: a price never becomes zero, and at most eleven times as high. */
+export const MARKUP_BOUNDS = { minimum: -9_999, maximum: 100_000 } as const
+
+const markups = new WeakMap<Price, Map<number, Price>>()
+
+/**
+ * A price with a markup in basis points (hundredths of a percent); below zero it lowers the price. Each rate rounds up to the next
+ * pico-USD. Of the same price and markup it is always the same one.
+ */
+export const markedUp = <P extends Price>(price: P, basisPoints: number): P => {
+  if (basisPoints === 0) return price
+  let known = markups.get(price)
+  if (known === undefined) markups.set(price, (known = new Map()))
+  let made = known.get(basisPoints)
+  if (made === undefined) known.set(basisPoints, (made = scaled(price, 10_000n + BigInt(basisPoints))))
+  // A scaled price has the unit of its original.
+  return made as P
+}
+
+/** A price times so many ten-thousandths. */
+const scaled = (price: Price, tenThousandths: bigint): Price => {
+  const cut = (pico: Pico): Pico => (pico * tenThousandths + 9_999n) / 10_000n
   if (price.unit !== "token") return { ...price, perUnit: cut(price.perUnit) }
   const tier = ({ abovePromptTokens, rates }: PriceTier): PriceTier => ({
     abovePromptTokens,

@@ -18,6 +18,12 @@ const simulatedMessage = ({ available, needed }: InsufficientCredits, play: Nano
     "To add real money, the operator runs `npm run admin -- topup --email <address> --amount-usd <usd>`."
   ].join(" ")
 
+const keys = {
+  inference: "an inference key (svc_sk_…)",
+  management: "a management key (svc_mk_…)",
+  operator: "an operator key (svc_ok_…)"
+} as const
+
 const creditsMessage = (reason: InsufficientCredits): string => {
   if (reason.play !== undefined && reason.limitSource === "balance") return simulatedMessage(reason, reason.play)
   if (reason.posted === 0n) return "Your balance is zero. Add funds to make paid requests."
@@ -95,7 +101,7 @@ const sentenceOf = (reason: Reason): string => {
     case "ImageTooLarge":
       return `An image may have at most ${reason.limitBytes} bytes`
     case "WrongKeyKind":
-      return `This operation needs ${reason.needed === "inference" ? "an inference key (svc_sk_…)" : "a management key (svc_mk_…)"}`
+      return `This operation needs ${keys[reason.needed]}`
     case "InsufficientScope":
       return `This key lacks the scope ${reason.scope}`
     case "CrossSiteRequest":

@@ -259,6 +259,12 @@ export const keepClosed = (
   endedAtMs: facts.endedAtMs
 })
 
+/** Returns what a request cost the operator, in nano-USD, from its column; null when that is unknown. */
+export const providerCostIn = (column: unknown): bigint | null => {
+  const cost = (column as Partial<ClosedFacts> | null)?.providerCost
+  return cost === undefined ? null : BigInt(cost)
+}
+
 /**
  * Restores the facts, or those that exist. Only the reason of the failure exists for a batch itself, for an expired request without
  * progress, after a fault of the gateway, and for a request that failed before it began.

@@ -28,6 +28,8 @@ export const limits = {
   files: { requests: 600, per: "key" },
   management_reads: { requests: 120, per: "account" },
   management_writes: { requests: 30, per: "account" },
+  operator_reads: { requests: 300, per: "key" },
+  operator_writes: { requests: 60, per: "key" },
   /** Separate from the management API's windows, so that no management key can prevent its owner from revoking it. */
   console_reads: { requests: 120, per: "account" },
   console_writes: { requests: 30, per: "account" }

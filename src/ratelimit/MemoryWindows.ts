@@ -37,6 +37,8 @@ class Shelf {
     files: new Map(),
     management_reads: new Map(),
     management_writes: new Map(),
+    operator_reads: new Map(),
+    operator_writes: new Map(),
     console_reads: new Map(),
     console_writes: new Map()
   }

@@ -3,8 +3,8 @@ import { type Performance, THIN_BELOW_SAMPLES } from "../catalogue/LiveFigures.t
 import type { CatalogueProvider, Snapshot } from "../catalogue/Snapshot.ts"
 import type { Capability, Model, Offer } from "../domain/Model.ts"
 import { usdFromPico } from "../domain/Money.ts"
-import type { Candidate } from "../domain/Plan.ts"
-import type { TokenPrice } from "../domain/Pricing.ts"
+import type { Candidate, RoutingPolicy } from "../domain/Plan.ts"
+import { markedUp, type TokenPrice } from "../domain/Pricing.ts"
 import { type Expected, expectedOf } from "./Strategy.ts"
 
 /** The rates of a price in USD per token, as floating-point numbers. They serve comparisons, never charges. */
@@ -77,6 +77,19 @@ const offeredOf = (catalogue: Snapshot, model: Model): ReadonlyArray<Offered> =>
   }
   return found
 }
+
+/** Returns the contenders at the prices of the account that asks, by which they are compared, limited and charged. */
+export const markedUpContenders = (
+  contenders: ReadonlyArray<Contender>,
+  { markupBasisPoints = 0 }: Pick<RoutingPolicy, "markupBasisPoints">
+): ReadonlyArray<Contender> =>
+  markupBasisPoints === 0
+    ? contenders
+    : contenders.map((contender) => {
+        const price = markedUp(contender.candidate.price, markupBasisPoints)
+        const perRequestUsd = usdFromPico(price.perRequest)
+        return { ...contender, candidate: { ...contender.candidate, price }, rates: ratesOf(price), perRequestUsd }
+      })
 
 /** Returns the estimated price of a request of this size. */
 export const likelyPriceUsd = (

@@ -10,6 +10,8 @@ import { neededFor, type VideoWish } from "../domain/Video.ts"
 interface KeptOffer extends Pick<Offer, "provider" | "upstreamId"> {
   readonly unit: UnitPrice["unit"]
   readonly perUnit: string
+  /** What the provider charges the operator for a unit, in pico-USD; absent when unknown. */
+  readonly costPerUnit?: string
   /** A double took the provider's place when the job was planned. No real provider is called instead. */
   readonly simulated?: true
 }
@@ -48,6 +50,7 @@ const keptOffer = ({ offer, price }: Candidate<UnitPrice>): KeptOffer => ({
   upstreamId: offer.upstreamId,
   unit: price.unit,
   perUnit: String(price.perUnit),
+  ...(offer.cost?.unit === price.unit ? { costPerUnit: String(offer.cost.perUnit) } : {}),
   ...(offer.simulated === true ? { simulated: true } : {})
 })
 
@@ -59,11 +62,19 @@ export const keepPlan = ({ candidates: [first, ...others], policy }: FilmPlan): 
 
 /** Restores a plan from the result of `keepPlan`. */
 export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptVideoPlan): FilmPlan => {
-  const candidate = ({ perUnit, provider, simulated, unit, upstreamId }: KeptOffer): Candidate<UnitPrice> => {
+  const candidate = ({
+    costPerUnit,
+    perUnit,
+    provider,
+    simulated,
+    unit,
+    upstreamId
+  }: KeptOffer): Candidate<UnitPrice> => {
     const price = { unit, perUnit: BigInt(perUnit) }
     const { contextWindow, maxOutputTokens } = model
     const offer: Offer = {
       ...{ provider, upstreamId, price, contextWindow, maxOutputTokens, unsupported: [] },
+      ...(costPerUnit === undefined ? {} : { cost: { unit, perUnit: BigInt(costPerUnit) } }),
       ...(simulated === true ? { simulated } : {})
     }
     return { model: { ...model, offers: [offer] }, offer, price }

@@ -115,6 +115,7 @@ describe("requests made from the document", () => {
           "inference key": bearer(customer.inferenceKey),
           "management key": bearer(customer.managementKey),
           session: yield* service.signedIn(customer.account.id),
+          "operator key": bearer(yield* service.operatorKey),
           none: {}
         }
         const faults: Array<string> = []

@@ -58,18 +58,22 @@ const makeStage = Effect.gen(function* () {
   const session = yield* service.signedIn(accountId)
   const ended = yield* service.signedIn(accountId)
   assert.strictEqual((yield* send(service.api, callsOf().get("console.session.delete")!, ended)).status, 200)
+  const lost = yield* service.operatorKeys.create({ name: "lost", expiresAt: null })
+  assert.isTrue(yield* service.operatorKeys.revoke(lost.id))
   return {
     service,
     good: {
       "inference key": bearer(mine.inferenceKey),
       "management key": bearer(mine.managementKey),
       session,
+      "operator key": bearer(yield* service.operatorKey),
       none: {}
     },
     revoked: {
       "inference key": yield* spare("inference"),
       "management key": yield* spare("management"),
       session: ended,
+      "operator key": bearer(lost.key),
       none: {}
     },
     theirs: yield* thingsOf(service, yield* service.account(), receiver.origin),
@@ -136,6 +140,7 @@ const cases: Readonly<Record<string, Case>> = {
         "inference key": bearer(`svc_sk_${token}`),
         "management key": bearer(`svc_mk_${token}`),
         session: { cookie: `svc_session=${token}`, "x-csrf-token": token },
+        "operator key": bearer(`svc_ok_${token}`),
         none: {}
       }[operation.credential]
       const code = operation.credential === "session" ? "not_signed_in" : "invalid_api_key"
@@ -150,6 +155,11 @@ const cases: Readonly<Record<string, Case>> = {
       const code = credential === "session" ? "401 not_signed_in -" : "403 wrong_key_kind -"
       return answers(stage, callOf(operation), other, code)
     }
+  },
+  "an operator's key": {
+    arises: ({ credential, ...operation }) =>
+      isKeyed({ credential, ...operation }) && credential !== "operator key" && credential !== "session",
+    fault: (operation, stage) => answers(stage, callOf(operation), stage.good["operator key"], "403 wrong_key_kind -")
   },
   revoked: {
     arises: isKeyed,
@@ -199,7 +209,8 @@ const cases: Readonly<Record<string, Case>> = {
       })
   },
   "another account's": {
-    arises: (operation) => isKeyed(operation) && namesThings(operation),
+    // An operator's key reaches every account.
+    arises: (operation) => isKeyed(operation) && operation.credential !== "operator key" && namesThings(operation),
     fault: (operation, stage) =>
       Effect.gen(function* () {
         const credential = stage.good[operation.credential]
@@ -245,6 +256,7 @@ describe("every operation", () => {
         "inference key": bearer(inferenceKey),
         "management key": bearer(managementKey),
         session: yield* service.signedIn(account.id),
+        "operator key": bearer(yield* service.operatorKey),
         none: {}
       }
       const unrefused: Array<string> = []
@@ -299,15 +311,22 @@ describe("every mutation", () => {
         const customer = yield* service.account()
         const { account, inferenceKey, managementKey } = customer
         const things = yield* thingsOf(service, customer, receiver.origin)
-        const key = operation.credential === "inference key" ? inferenceKey : managementKey
-        const credential = operation.credential === "session" ? yield* service.signedIn(account.id) : bearer(key)
+        const credential = {
+          "inference key": bearer(inferenceKey),
+          "management key": bearer(managementKey),
+          "operator key": bearer(yield* service.operatorKey),
+          session: yield* service.signedIn(account.id),
+          none: {}
+        }[operation.credential]
         const call = yield* withCode(service, phones, callOf(operation, things), credential)
         const response = yield* send(service.api, call, credential)
         const requestId = response.headers.get("x-request-id")
         const lines = yield* service.sql`SELECT e.actor_type, c.outcome FROM audit_event e
           LEFT JOIN audit_completion c ON c.event_id = e.id
-          WHERE e.account_id = ${account.id} AND e.request_id = ${requestId}`
-        const actorType = operation.credential === "session" ? "owner" : "key"
+          WHERE e.account_id IN (${account.id}, ${things.spareAccount}, ${things.suspendedAccount})
+            AND e.request_id = ${requestId}`
+        const actorType =
+          operation.credential === "session" ? "owner" : operation.credential === "operator key" ? "operator" : "key"
         const told = lines.some((line) => line["actor_type"] === actorType && line["outcome"] === "succeeded")
         const seen = `${response.status} ${JSON.stringify(lines)}`
         if (response.status !== 200) unexpected.push(`${nameOf(operation)}: ${seen}`)

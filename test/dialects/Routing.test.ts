@@ -12,6 +12,25 @@ const fieldsOf = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string
   return result.failure.reason.problems.map(({ field }) => field)
 }
 
+describe("the account's markup", () => {
+  it("stays in the policy, whatever a key, a preset or a request routes", () => {
+    const base = basePolicy({ markupBasisPoints: 1_250, routing: { strategy: "cost" } })
+    assert.strictEqual(basePolicy({ markupBasisPoints: 1_250 }).markupBasisPoints, 1_250)
+    assert.notProperty(basePolicy({}), "markupBasisPoints")
+    const bodies = [
+      {},
+      { routing: { strategy: "latency" } },
+      { provider: { sort: "price" } },
+      { routing: { providers: { only: ["openai"] } }, provider: { zdr: true } }
+    ]
+    for (const body of bodies) {
+      const policy = Result.getOrThrow(decodePolicy(body, base))
+      assert.strictEqual(policy.markupBasisPoints, 1_250, JSON.stringify(body))
+    }
+    assert.isTrue(Result.isFailure(decodePolicy({ routing: { markupBasisPoints: 0 } }, base)))
+  })
+})
+
 describe("the routing of a request", () => {
   it("is the default where nothing is said", () => {
     for (const body of [{}, { routing: null }, { provider: null }])

@@ -3,6 +3,8 @@ import { Schema } from "effect"
 import {
   discounted,
   keptForAnHour,
+  markedUp,
+  MARKUP_BOUNDS,
   maximumCost,
   outputWithin,
   providerCost,
@@ -88,6 +90,28 @@ describe("Pricing", () => {
       assert.isTrue(tokenCost(tiered, usage) <= most)
     }
   )
+  it.prop(
+    "holds at least what any usage within the bounds can cost, under every markup, which rounds up by less than a pico-USD a rate",
+    {
+      ...{ input: count(150_000), cached: count(150_000), cacheWrite: count(150_000), output: count(50_000) },
+      markup: Schema.Int.check(Schema.isBetween(MARKUP_BOUNDS))
+    },
+    ({ markup, ...buckets }) => {
+      const usage = { ...buckets, reasoning: 0 }
+      const price = markedUp(tiered, markup)
+      const cost = tokenCost(price, usage)
+      assert.isTrue(cost <= maximumCost(price, promptTokens(usage), usage.output))
+      const exact = tokenCost(tiered, usage) * (10_000n + BigInt(markup))
+      assert.isTrue(cost * 10_000n >= exact - 10_000n - BigInt(Math.max(0, markup)))
+      assert.strictEqual(markedUp(tiered, markup), price)
+    }
+  )
+  it("leaves a price without a markup as it is, and never makes one free", () => {
+    assert.strictEqual(markedUp(tiered, 0), tiered)
+    const image = { unit: "image", perUnit: 3n } as const
+    assert.deepStrictEqual(markedUp(image, -9_999), { unit: "image", perUnit: 1n })
+    assert.deepStrictEqual(markedUp(image, 2_500), { unit: "image", perUnit: 4n })
+  })
   it("holds the dearest bucket for every token of a prompt, be it all written to a cache", () => {
     const usage = { input: 0, cached: 0, cacheWrite: 200_001, output: 10, reasoning: 0 }
     assert.strictEqual(maximumCost(tiered, 200_001, 10), tokenCost(tiered, usage))

@@ -53,6 +53,7 @@ const sent = Effect.gen(function* () {
       "management key": bearer(customer.managementKey),
       // Some of the operations end it.
       session: yield* service.signedIn(customer.account.id),
+      "operator key": bearer(yield* service.operatorKey),
       none: {}
     }
     const response = yield* send(service.api, call, credentials[credential])

@@ -8,6 +8,7 @@ export interface Call {
   /** Sent as JSON. */
   readonly body?: object
   readonly form?: () => FormData
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 const nothing = "0".repeat(24)
@@ -27,9 +28,13 @@ export const noThings = {
   topUp: nothing,
   checkout: `cs_simulated_${"0".repeat(32)}`,
   spareKey: nothing,
+  operatorsKey: nothing,
   managementKey: nothing,
   project: nothing,
   spareProject: nothing,
+  account: nothing,
+  spareAccount: nothing,
+  suspendedAccount: nothing,
   preset: "hello",
   sparePreset: "spare"
 }
@@ -69,6 +74,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ...noThings,
     ...things
   }
+  const { account, operatorsKey, spareAccount, suspendedAccount } = others
   const { managementKey, spareFile, spareKey, sparePreset, spareProject, spareWebhook, topUp, video, webhook } = others
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
@@ -158,6 +164,25 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["console.top_ups.list", read("/console/top-ups")],
     ["console.top_ups.get", read(`/console/top-ups/${topUp}`)],
     ["console.top_ups.simulate", write(`/console/top-ups/${topUp}/simulate`)],
+    ["operator.accounts.list", read("/operator/accounts?search=example.com&state=active")],
+    ["operator.accounts.get", read(`/operator/accounts/${account}`)],
+    ["operator.accounts.suspend", write(`/operator/accounts/${spareAccount}/suspend`, { reason: "chargeback" })],
+    ["operator.accounts.resume", write(`/operator/accounts/${suspendedAccount}/resume`, { reason: "settled" })],
+    ["operator.accounts.close", write(`/operator/accounts/${spareAccount}/close`, { reason: "requested" })],
+    ["operator.accounts.markup", change(`/operator/accounts/${spareAccount}/markup`, { markup_basis_points: 1250 })],
+    ["operator.keys.list", read(`/operator/accounts/${account}/keys`)],
+    ["operator.keys.revoke", remove(`/operator/accounts/${account}/keys/${operatorsKey}`)],
+    ["operator.requests.list", read(`/operator/accounts/${account}/requests`)],
+    ["operator.requests.get", read(`/operator/requests/${request}`)],
+    [
+      "operator.requests.refund",
+      {
+        ...write(`/operator/requests/${request}/refund`, { reason: "outage" }),
+        headers: { "idempotency-key": `refund-of-${request}` }
+      }
+    ],
+    ["operator.report", read("/operator/report?by[]=day&by[]=model")],
+    ["operator.top_ups.list", read("/operator/top-ups")],
     ["payments.stripe", write("/payments/stripe")],
     ["payments.simulated", read(`/payments/simulated/${checkout}`)],
     ["chat", write("/chat", hello)],
@@ -180,14 +205,14 @@ export const bearer = (key: string): Credential => ({ authorization: `Bearer ${k
 /** Makes a call at the API of a service; goes nowhere it is sent on to. */
 export const send = (
   api: string,
-  { body, form, method, path }: Call,
+  { body, form, headers: own, method, path }: Call,
   headers: Credential = {}
 ): Effect.Effect<Response> =>
   Effect.promise(() =>
     fetch(`${api}${path}`, {
       method,
       redirect: "manual",
-      headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      headers: { ...headers, ...own, ...(body === undefined ? {} : { "content-type": "application/json" }) },
       ...(form === undefined ? (body === undefined ? {} : { body: JSON.stringify(body) }) : { body: form() })
     })
   )

@@ -7,6 +7,8 @@ import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { layer as app } from "../../src/App.ts"
+import { Accounts } from "../../src/account/Accounts.ts"
+import { OperatorKeys } from "../../src/account/OperatorKeys.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
 import { Projects } from "../../src/account/Projects.ts"
@@ -61,11 +63,13 @@ export const startService = (
     return yield* Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
       const origin = `http://127.0.0.1:${"port" in address ? address.port : 0}`
+      const accountsOf = yield* Accounts
       const audit = yield* Audit
       const customers = yield* Customers
       const ledger = yield* Ledger
       const ops = yield* Ops
       const keys = yield* Keys
+      const operatorKeys = yield* OperatorKeys
       const media = yield* Media
       const sessions = yield* OwnerSessions
       const presets = yield* Presets
@@ -82,9 +86,13 @@ export const startService = (
         databaseUrl,
         /** Where it keeps its files. */
         dataDirectory,
+        accounts: accountsOf,
         customers,
         ledger,
         keys,
+        operatorKeys,
+        /** A new operator key. */
+        operatorKey: Effect.map(operatorKeys.create({ name: "test", expiresAt: null }), ({ key }) => key),
         media,
         presets,
         webhooks,

@@ -33,6 +33,8 @@ export const thingsOf = (
       ...{ id: `evt_${accountId}`, accountId, type: "video.failed", data: {} },
       createdAt: new Date()
     })
+    const [spareAccount, suspendedAccount] = [yield* service.account(), yield* service.account()]
+    yield* service.accounts.setState(suspendedAccount.account, { to: "suspended", reason: "test", actor })
     const page = { limit: 1, cursor: undefined }
     const told = Effect.map(service.webhooks.deliveries(accountId, endpoint.id, page), ({ rows }) => rows[0])
     return {
@@ -52,6 +54,10 @@ export const thingsOf = (
       project: (yield* service.project(accountId, "project")).id,
       spareProject: (yield* service.project(accountId, "spare")).id,
       key: (yield* service.keys.create({ accountId, kind: "inference", name: "key", scopes: [], actor })).id,
+      account: accountId,
+      spareAccount: spareAccount.account.id,
+      suspendedAccount: suspendedAccount.account.id,
+      operatorsKey: (yield* service.keys.create({ accountId, kind: "inference", name: "left", scopes: [], actor })).id,
       spareKey: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id,
       managementKey: (yield* service.keys.create({
         ...{ accountId, kind: "management", name: "spare" },

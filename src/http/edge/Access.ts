@@ -232,12 +232,16 @@ const makeCountOpen = Effect.gen(function* () {
       ({ reason }) => reason._tag === "WrongKeyKind",
       () => auth.authenticate(authorization, "management")
     )
+  const countAs = (exchange: Exchange, principal: Principal) => {
+    exchange.markupBasisPoints = principal.markupBasisPoints
+    return count(exchange, principal)
+  }
   return (exchange: Exchange, authorization: string | undefined): Effect.Effect<void, Failure> => {
     if (authorization === undefined || authorization === "") return count(exchange, undefined)
     const known = auth.remembered(authorization, "inference") ?? auth.remembered(authorization, "management")
-    if (known !== undefined) return count(exchange, known)
+    if (known !== undefined) return countAs(exchange, known)
     return Effect.matchEffect(tried(exchange, authorization, read(authorization)), {
-      onSuccess: (principal) => count(exchange, principal),
+      onSuccess: (principal) => countAs(exchange, principal),
       onFailure: (failed) => {
         if (failed.reason._tag === "RateLimitExceeded") return Effect.fail(failed)
         // The attempt with an invalid key has already been counted against the address.

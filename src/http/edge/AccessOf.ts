@@ -8,11 +8,13 @@ import {
   ManagementAccess,
   MessagesAccess,
   OpenAccess,
+  OperatorAccess,
   OwnerAccess,
   SignInAccess
 } from "../../../schemas/Access.ts"
 import { type Access, bearerOf, eitherOf, makeByInferenceKey, makeOpenAccess } from "./Access.ts"
 import { makeByManagementKey, makeKeyOrSession } from "./KeyOrSession.ts"
+import { makeOperatorAccess } from "./OperatorAccess.ts"
 import { makeOwnerAccess, makeSignInAccess } from "./OwnerAccess.ts"
 
 /** The access of operations that count their requests themselves. */
@@ -29,6 +31,7 @@ export const makeAccessOf = Effect.gen(function* () {
     [MessagesAccess.key, byInferenceKey(eitherOf)],
     [AccountAccess.key, keyOrSession(byBearer)],
     [ManagementAccess.key, keyOrSession(yield* makeByManagementKey)],
+    [OperatorAccess.key, yield* makeOperatorAccess],
     [OwnerAccess.key, yield* makeOwnerAccess],
     [SignInAccess.key, yield* makeSignInAccess],
     [OpenAccess.key, yield* makeOpenAccess]

@@ -18,6 +18,8 @@ export interface Exchange {
   readonly byHttps: () => boolean
   /** The rate limit that it was counted against. */
   verdict: Verdict | undefined
+  /** The markup of the account whose key a public read sends, in basis points. */
+  markupBasisPoints?: number | undefined
   /** The preset that it uses. */
   preset: PresetUse | undefined
   /** The error form of the operation, once the operation is known. */

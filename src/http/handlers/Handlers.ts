@@ -25,6 +25,9 @@ import { consolePhoneHandlers } from "./console/Phone.ts"
 import { consoleSessionHandlers } from "./console/Session.ts"
 import { consoleSignInHandlers } from "./console/SignIn.ts"
 import { consoleTopUpsHandlers } from "./console/TopUps.ts"
+import { operatorAccountsHandlers } from "./operator/Accounts.ts"
+import { operatorMoneyHandlers } from "./operator/Money.ts"
+import { operatorRequestsHandlers } from "./operator/Requests.ts"
 import { managementAccountHandlers } from "./management/Account.ts"
 import { managementAuditHandlers } from "./management/Audit.ts"
 import { managementKeysHandlers } from "./management/Keys.ts"
@@ -62,6 +65,9 @@ export const makeHandlers = Effect.all({
   consoleSignIn: consoleSignInHandlers,
   consoleTopUps: consoleTopUpsHandlers,
   managementAccount: managementAccountHandlers,
+  operatorAccounts: operatorAccountsHandlers,
+  operatorRequests: operatorRequestsHandlers,
+  operatorMoney: operatorMoneyHandlers,
   managementAudit: managementAuditHandlers,
   managementKeys: managementKeysHandlers,
   managementPresets: managementPresetsHandlers,

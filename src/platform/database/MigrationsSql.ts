@@ -24,5 +24,24 @@ export const beforeBaseline: RanMigration = { id: 47, name: "ledger_versions" }
 
 /** Migrations in the order they run. Never edit one that has landed; add a new entry instead. */
 export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>> = {
-  "0001_baseline": baseline
+  "0001_baseline": baseline,
+  // Operator keys belong to no account, so they have a table of their own, where no lookup of a caller's key finds them.
+  "0002_operator_keys": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE operator_key (
+      id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+      name text NOT NULL,
+      hash bytea NOT NULL UNIQUE CHECK (octet_length(hash) = 32),
+      last4 text NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      expires_at timestamptz,
+      revoked_at timestamptz
+    )`
+    yield* sql`COMMENT ON TABLE operator_key IS 'Keys of operators for the endpoints below /operator. The admin command alone makes them.'`
+    yield* sql`CREATE INDEX top_up_attention ON top_up (id COLLATE "C" DESC) WHERE attention IS NOT NULL`
+  }),
+  "0003_markups": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`ALTER TABLE account ADD COLUMN markup_bp integer NOT NULL DEFAULT 0 CHECK (markup_bp > -10000)`
+  })
 }

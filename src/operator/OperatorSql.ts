@@ -1,7 +1,10 @@
+/** What operators read of accounts, their keys, their requests and their top-ups. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { AccountState } from "../account/AccountsSql.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
+import type { TopUpStatus } from "../domain/TopUp.ts"
+import { firstRequestIdAt } from "../platform/Ids.ts"
 import { limitTo } from "../platform/database/Sql.ts"
 
 type Sql = SqlClient.SqlClient
@@ -16,6 +19,8 @@ export interface AccountLine {
   readonly state: AccountState
   readonly state_reason: string | null
   readonly limit_scale: number
+  /** In basis points. */
+  readonly markup_bp: number
   readonly created_at: Date
   readonly posted: bigint
   readonly held: bigint
@@ -24,7 +29,7 @@ export interface AccountLine {
 }
 
 const lines = (sql: Sql) =>
-  sql.literal(`SELECT a.id, a.email, a.state, a.state_reason, a.limit_scale, a.created_at, b.posted, b.held,
+  sql.literal(`SELECT a.id, a.email, a.state, a.state_reason, a.limit_scale, a.markup_bp, a.created_at, b.posted, b.held,
       COALESCE(p.posted, 0) AS play, COALESCE(p.held, 0) AS play_held
     FROM account a JOIN balance b ON b.account_id = a.id LEFT JOIN play_balance p ON p.account_id = a.id`)
 
@@ -111,8 +116,115 @@ export interface KeyLine {
   readonly revoked_at: Date | null
 }
 
-/** Returns the keys of an account, newest first. */
-export const keysOfAccount = (sql: Sql, accountId: string): Rows<KeyLine> =>
+/** Returns keys of an account, newest first, that come after this one. */
+export const keysOfAccount = (
+  sql: Sql,
+  accountId: string,
+  { after, limit }: { readonly after: string | null; readonly limit: number }
+): Rows<KeyLine> =>
   sql<KeyLine>`SELECT id, kind, name, prefix, last4, scopes, project_id, created_at, expires_at, revoked_at,
       CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired' ELSE 'active' END AS state
-    FROM api_key WHERE account_id = ${accountId} ORDER BY created_at DESC, id DESC`
+    FROM api_key WHERE account_id = ${accountId} AND id COLLATE "C" < COALESCE(${after}::text, 'g')
+    ORDER BY id COLLATE "C" DESC ${limitTo(sql, limit)}`
+
+/** A request in a list. Amounts are in nano-USD. */
+export interface RequestLine {
+  readonly id: string
+  readonly created_at: Date
+  readonly operation: string
+  readonly model: string
+  readonly resolved_model: string | null
+  readonly provider: string | null
+  readonly status: "open" | "succeeded" | "failed" | "cancelled"
+  readonly held: bigint
+  readonly cost: bigint
+  readonly key_id: string
+}
+
+/** The filters of a page of requests; null matches everything. */
+export interface RequestSearch {
+  readonly status: RequestLine["status"] | null
+  /** Matches the requested or the served model. */
+  readonly model: string | null
+  readonly since: Date | null
+  /** The page continues with requests older than this ID. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** A node's clock makes the ID and the database's clock the time. They differ by less than this. */
+const CLOCK_DIFFERENCE_MS = 3_600_000
+
+/** Returns requests of an account, newest first. */
+export const requestsMatching = (
+  sql: Sql,
+  accountId: string,
+  { after, limit, model, since, status }: RequestSearch
+): Effect.Effect<ReadonlyArray<RequestLine>, SqlError.SqlError> => {
+  const from = since === null ? "" : firstRequestIdAt(Math.max(0, since.getTime() - CLOCK_DIFFERENCE_MS))
+  return sql<RequestLine>`SELECT * FROM (
+      SELECT id, created_at, operation, model, resolved_model, provider, held, settled - refunded AS cost, key_id,
+        CASE WHEN closed IS NULL THEN 'open' ELSE status END AS status
+      FROM request WHERE account_id = ${accountId} AND id >= ${from}
+    ) AS r
+    WHERE (${after}::text IS NULL OR id < ${after}) AND (${since}::timestamptz IS NULL OR created_at >= ${since})
+      AND (${status}::text IS NULL OR status = ${status})
+      AND (${model}::text IS NULL OR model = ${model} OR resolved_model = ${model})
+    ORDER BY id DESC ${limitTo(sql, limit)}`
+}
+
+/** The account of a request. */
+export interface RequestOwner {
+  readonly account_id: string
+  readonly email: string
+}
+
+/** Returns the account of the request with this ID, or of the request that a replay with this ID repeated. */
+export const ownerOfRequest = (sql: Sql, id: string): Effect.Effect<RequestOwner | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<RequestOwner>`SELECT a.id AS account_id, a.email FROM account a WHERE a.id IN (
+      SELECT account_id FROM request WHERE id = ${id} UNION ALL SELECT account_id FROM replay WHERE id = ${id})`,
+    (rows) => rows[0]
+  )
+
+/** A movement of money for a request. Above zero it came to the account. */
+export interface Movement {
+  readonly at: Date
+  readonly kind: string
+  readonly amount: bigint
+  readonly reference: string | null
+}
+
+/** Returns the movements for a request, oldest first. */
+export const movementsFor = (
+  sql: Sql,
+  accountId: string,
+  requestId: string
+): Effect.Effect<ReadonlyArray<Movement>, SqlError.SqlError> =>
+  sql<Movement>`SELECT at, kind, CASE WHEN credit = ${accountId} THEN amount ELSE -amount END AS amount, reference
+    FROM transfer WHERE (debit = ${accountId} OR credit = ${accountId}) AND request_id = ${requestId} ORDER BY id`
+
+/** A top-up that needs an operator. */
+export interface AttentionLine {
+  readonly id: string
+  readonly account_id: string
+  readonly email: string
+  readonly amount_cents: number
+  readonly refunded_cents: bigint
+  readonly processor: "stripe" | "simulated"
+  readonly status: TopUpStatus
+  readonly attention: string
+  readonly created_at: Date
+  readonly paid_at: Date | null
+}
+
+/** Returns top-ups that need an operator, newest first. */
+export const topUpsToSee = (
+  sql: SqlClient.SqlClient,
+  { after, limit }: { readonly after: string | null; readonly limit: number }
+): Effect.Effect<ReadonlyArray<AttentionLine>, SqlError.SqlError> =>
+  sql<AttentionLine>`SELECT t.id, t.account_id, a.email, t.amount_cents, t.refunded_cents, t.processor, t.status, t.attention,
+      t.created_at, t.paid_at
+    FROM top_up t JOIN account a ON a.id = t.account_id
+    WHERE t.attention IS NOT NULL AND t.id COLLATE "C" < COALESCE(${after}::text, 'g')
+    ORDER BY t.id COLLATE "C" DESC ${limitTo(sql, limit)}`

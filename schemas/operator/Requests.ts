@@ -1,0 +1,78 @@
+import { Schema } from "effect"
+import { storable, textOf, Usd } from "../Bounds.ts"
+import { RequestReceipt } from "../account/Requests.ts"
+import { RequestId, ResourceId } from "../Ids.ts"
+
+/** What only operators see of a request. */
+const beside = {
+  account_id: ResourceId,
+  /** What the provider charges the operator; null where no price list states it and the provider did not report it. */
+  provider_cost_usd: Schema.NullOr(Usd)
+}
+
+/** A receipt with the provider's cost. */
+export const OperatorReceipt = Schema.Struct({ ...RequestReceipt.fields, ...beside }).annotate({
+  identifier: "OperatorReceipt"
+})
+
+/** One page of an account's receipts, newest first, as `RequestList` describes it. */
+export const OperatorReceiptList = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(OperatorReceipt),
+  next_cursor: Schema.NullOr(RequestId),
+  /** When the oldest request that this page searched arrived, in Unix seconds; null when the page searched all of them. */
+  searched_to: Schema.NullOr(Schema.Int)
+}).annotate({ identifier: "OperatorReceiptList" })
+
+/** A movement of money for a request. `amount_usd` is above zero when money came to the account. */
+export const OperatorMovement = Schema.Struct({
+  /** Unix seconds. */
+  at: Schema.Int,
+  kind: Schema.String,
+  amount_usd: Schema.Finite,
+  reference: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "OperatorMovement" })
+
+/** A receipt with the provider's cost and every movement of money. */
+export const OperatorReceiptResult = Schema.Struct({
+  data: Schema.Struct({
+    ...RequestReceipt.fields,
+    ...beside,
+    /** The address of the account's owner. */
+    email: Schema.String,
+    transfers: Schema.Array(OperatorMovement)
+  })
+}).annotate({ identifier: "OperatorReceiptResult" })
+
+/** A refund of a request. */
+export const OperatorRefundRequest = Schema.Struct({
+  /** In USD, with at most nine decimals. Default: everything that is left of the cost. */
+  amount_usd: Schema.optionalKey(
+    Schema.Finite.check(
+      Schema.makeFilter((usd) => (usd >= 1e-9 && usd <= 1_000_000 ? true : "must be from 0.000000001 to 1,000,000 USD"))
+    )
+  ),
+  /** The reason, for the audit log. */
+  reason: textOf(1, 500).check(storable)
+}).annotate({ identifier: "OperatorRefundRequest" })
+
+/** What a refund gave back. */
+export const OperatorRefund = Schema.Struct({
+  data: Schema.Struct({
+    object: Schema.Literal("refund"),
+    request_id: RequestId,
+    account_id: ResourceId,
+    amount_usd: Usd,
+    /** All refunds of the request together. */
+    refunded_usd: Usd,
+    /** The cost of the request after all its refunds. */
+    cost_usd: Usd,
+    /** The account's balance. */
+    balance_usd: Schema.Finite,
+    /** The `Idempotency-Key`. The ledger keeps it, so that a repeat never refunds twice, however late. */
+    reference: Schema.String,
+    /** Whether an earlier request with this key had given this back, and nothing moved now. */
+    repeated: Schema.Boolean
+  })
+}).annotate({ identifier: "OperatorRefund" })
+export type OperatorRefund = typeof OperatorRefund.Type

@@ -1,0 +1,43 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { OperatorAccess } from "../Access.ts"
+import { RequestListQuery } from "../account/Requests.ts"
+import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
+import { RequestId, ResourceId } from "../Ids.ts"
+import { operation } from "../Operation.ts"
+import { OperatorReceiptList, OperatorReceiptResult, OperatorRefund, OperatorRefundRequest } from "./Requests.ts"
+
+const params = { request_id: RequestId }
+
+const reads = { limit: "operator_reads", charge: "free" } as const
+
+/** Requests of any account. */
+export class OperatorRequestsGroup extends HttpApiGroup.make("operatorRequests")
+  .add(
+    HttpApiEndpoint.get("listAccountRequests", "/operator/accounts/:account_id/requests", {
+      params: { account_id: ResourceId },
+      query: RequestListQuery,
+      success: OperatorReceiptList,
+      error: NotFoundError
+    }).annotateMerge(
+      operation("operator.requests.list", "List the receipts of an account with the provider's cost", reads)
+    ),
+    HttpApiEndpoint.get("getAnyRequest", "/operator/requests/:request_id", {
+      params,
+      success: OperatorReceiptResult,
+      error: NotFoundError
+    }).annotateMerge(operation("operator.requests.get", "Retrieve a receipt of any account with its movements", reads)),
+    HttpApiEndpoint.post("refundRequest", "/operator/requests/:request_id/refund", {
+      params,
+      headers: { "idempotency-key": Schema.optional(Schema.String) },
+      payload: OperatorRefundRequest,
+      success: OperatorRefund,
+      error: [NotFoundError, ConflictError, IdempotencyError]
+    }).annotateMerge(
+      operation("operator.requests.refund", "Refund a request whole or in part; requires an `Idempotency-Key`", {
+        limit: "operator_writes",
+        charge: "free"
+      })
+    )
+  )
+  .middleware(OperatorAccess) {}

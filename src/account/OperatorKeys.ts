@@ -1,0 +1,59 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import { newResourceId } from "../platform/Ids.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { hashKey, type MadeKey } from "./Keys.ts"
+import {
+  insertOperatorKey,
+  type OperatorKeyRow,
+  operatorKeyByHash,
+  operatorKeys,
+  revokeOperatorKey
+} from "./OperatorKeysSql.ts"
+
+const PREFIX = "svc_ok_"
+
+const wellFormed = /^svc_ok_[A-Za-z0-9_-]{43}$/
+
+/** Reports whether a string has the form of an operator key. */
+export const isOperatorKey = (key: string): boolean => wellFormed.test(key)
+
+/**
+ * The keys of operators. They open every account to whoever holds them, so the command line alone makes them, and nothing remembers one:
+ * each request reads it, so that a revocation holds at once on every node.
+ */
+export class OperatorKeys extends Context.Service<
+  OperatorKeys,
+  {
+    /** Creates a key. Its secret appears here once and is not stored. */
+    readonly create: (input: {
+      readonly name: string
+      readonly expiresAt: Date | null
+    }) => Effect.Effect<MadeKey, Unavailable>
+    /** Returns all keys, newest first. */
+    readonly list: Effect.Effect<ReadonlyArray<OperatorKeyRow>, Unavailable>
+    /** Revokes a key. Returns false when no unrevoked key has this ID. */
+    readonly revoke: (id: string) => Effect.Effect<boolean, Unavailable>
+    /** Returns the id of a key that is neither revoked nor expired; undefined for everything else. */
+    readonly find: (key: string) => Effect.Effect<string | undefined, Unavailable>
+  }
+>()("tollgate/account/OperatorKeys") {
+  static readonly layer = Layer.effect(
+    OperatorKeys,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      OperatorKeys.of({
+        create: ({ expiresAt, name }) =>
+          Effect.suspend(() => {
+            const id = newResourceId()
+            const key = PREFIX + randomBytes(32).toString("base64url")
+            const stored = { hash: hashKey(key), last4: key.slice(-4) }
+            return Effect.as(storeErrors(insertOperatorKey(sql, { id, name, expiresAt, ...stored })), { id, key })
+          }),
+        list: storeErrors(operatorKeys(sql)),
+        revoke: (id) => storeErrors(revokeOperatorKey(sql, id)),
+        find: (key) => (isOperatorKey(key) ? storeErrors(operatorKeyByHash(sql, hashKey(key))) : Effect.undefined)
+      })
+    )
+  )
+}

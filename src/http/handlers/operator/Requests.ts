@@ -1,0 +1,99 @@
+import { Effect } from "effect"
+import { type OperatorRefund, OperatorRefundRequest } from "../../../../schemas/operator/Requests.ts"
+import { Mutations } from "../../../account/Mutations.ts"
+import { Customers } from "../../../billing/Customers.ts"
+import { decoder } from "../../../dialects/Decode.ts"
+import { failure, invalid } from "../../../domain/Failure.ts"
+import { nanoFromUsd, usdFromNano } from "../../../domain/Money.ts"
+import { providerCostIn } from "../../../inference/Receipt.ts"
+import { type AnyRequest, Operator } from "../../../operator/Operator.ts"
+import { Receipts } from "../../../usage/Receipts.ts"
+import type { RequestRow } from "../../../usage/RequestsSql.ts"
+import type { ApiRequest } from "../../edge/ApiRequest.ts"
+import { readJson } from "../../edge/Body.ts"
+import { operations } from "../../edge/Operations.ts"
+import { claimOf } from "../../edge/Idempotency.ts"
+import { receiptOf, requestListOf, selectionOf } from "../Requests.ts"
+import { answer, makeMutate } from "../management/Answers.ts"
+import { asOperator, conflicts } from "./Answers.ts"
+
+/** What only operators see of a request. */
+const besides = (row: RequestRow) => {
+  const cost = providerCostIn(row.closed)
+  return { account_id: row.account_id, provider_cost_usd: cost === null ? null : usdFromNano(cost) }
+}
+
+const wholeOf = (id: string, { email, movements, row }: AnyRequest) => ({
+  data: {
+    ...receiptOf(row),
+    ...(row.id === id ? {} : { replayed_from: row.id }),
+    ...besides(row),
+    email,
+    transfers: movements.map(({ amount, at, kind, reference }) => ({
+      at: Math.floor(at.getTime() / 1_000),
+      kind,
+      amount_usd: usdFromNano(amount),
+      reference
+    }))
+  }
+})
+
+const decodeRefund = decoder(OperatorRefundRequest, { strict: true })
+
+/** `/operator/requests`, and the requests of an account. */
+export const operatorRequestsHandlers = Effect.gen(function* () {
+  const [customers, operator, receipts] = [yield* Customers, yield* Operator, yield* Receipts]
+  const mutate = makeMutate(yield* Mutations)
+
+  const refund = (id: string, request: ApiRequest) =>
+    Effect.gen(function* () {
+      const body = yield* readJson(request)
+      const { amount_usd: usd, reason } = yield* Effect.fromResult(decodeRefund(body))
+      const claim = yield* Effect.fromResult(claimOf(request.headers["idempotency-key"], "POST", id, null))
+      if (claim === undefined) {
+        return yield* invalid("Idempotency-Key", "is required, because a repeated refund would give back twice")
+      }
+      const reference = claim.idempotencyKey
+      const { row } = yield* operator.request(id)
+      // Such a request cost nothing itself.
+      if (row.id !== id) {
+        const detail = `The request ${id} repeated the answer of ${row.id} and cost nothing.`
+        return yield* failure({ _tag: "Conflict", detail })
+      }
+      const accountId = row.account_id
+      const amount = usd === undefined ? undefined : nanoFromUsd(usd)
+      const asked = { request, body, type: "request.refunded", resource: { type: "request", id } }
+      return yield* mutate(asOperator(accountId), asked, ({ actor }) =>
+        Effect.map(
+          conflicts(customers.refund({ accountId, requestId: id, amount, reason, reference, actor })),
+          (done): OperatorRefund => ({
+            data: {
+              ...{ object: "refund", request_id: id, account_id: accountId },
+              amount_usd: usdFromNano(done.amount),
+              refunded_usd: usdFromNano(done.total),
+              cost_usd: usdFromNano(done.cost),
+              balance_usd: usdFromNano(done.balance),
+              ...{ reference, repeated: done.repeated }
+            }
+          })
+        )
+      )
+    })
+
+  return operations("operatorRequests", {
+    refundRequest: ({ params, request }) => refund(params.request_id, request),
+    listAccountRequests: ({ params, query }) =>
+      answer(
+        Effect.gen(function* () {
+          const { id } = yield* operator.account(params.account_id)
+          return yield* receipts.page(id, yield* selectionOf(query))
+        }),
+        (page) => ({
+          ...requestListOf(page),
+          data: page.rows.map((row) => ({ ...receiptOf(row), ...besides(row) }))
+        })
+      ),
+    getAnyRequest: ({ params }) =>
+      answer(operator.request(params.request_id), (found) => wholeOf(params.request_id, found))
+  })
+})

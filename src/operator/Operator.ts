@@ -1,0 +1,144 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { periodStart } from "../domain/Budget.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { requestById, requestReplayedBy, type RequestRow } from "../usage/RequestsSql.ts"
+import { usageOf } from "../usage/UsageSql.ts"
+import {
+  type AccountCounts,
+  type AccountLine,
+  accountNamed,
+  type AccountSearch,
+  accountsMatching,
+  type AttentionLine,
+  type BudgetLine,
+  budgetsOf,
+  countsOf,
+  type KeyLine,
+  keysOfAccount,
+  type Movement,
+  movementsFor,
+  ownerOfRequest,
+  type RequestLine,
+  type RequestSearch,
+  requestsMatching,
+  topUpsToSee
+} from "./OperatorSql.ts"
+
+/** The days of an account's recent spending, today included. */
+export const SPENT_DAYS = 30
+
+const DAY_MS = 86_400_000
+
+/** What an operator wants to know about an account first. */
+export interface Overview {
+  readonly counts: AccountCounts
+  readonly budgets: ReadonlyArray<BudgetLine>
+  /** Charges less refunds in `SPENT_DAYS` days, in nano-USD. */
+  readonly spent: bigint
+}
+
+/** A request of any account, the address of its owner, and its movements of money. */
+export interface AnyRequest {
+  readonly row: RequestRow
+  readonly email: string
+  readonly movements: ReadonlyArray<Movement>
+}
+
+/** A page, newest first, and the cursor of the next one. */
+export interface PageOf<Row> {
+  readonly rows: ReadonlyArray<Row>
+  readonly next: string | null
+}
+
+type Found<A> = Effect.Effect<A, Failure | Unavailable>
+
+/** What operators see: every account, its keys, its requests. The command line and the endpoints read through it alike. */
+export class Operator extends Context.Service<
+  Operator,
+  {
+    /** Fails with `NotFound` when the page continues after an account that does not exist. */
+    readonly accounts: (search: AccountSearch) => Found<PageOf<AccountLine>>
+    /** Returns the account with this ID or email address. Fails with `NotFound`. */
+    readonly account: (name: string) => Found<AccountLine>
+    readonly overview: (accountId: string) => Effect.Effect<Overview, Unavailable>
+    /** Returns the account's keys of both kinds. */
+    readonly keys: (
+      accountId: string,
+      page: { readonly after: string | null; readonly limit: number }
+    ) => Effect.Effect<PageOf<KeyLine>, Unavailable>
+    readonly requests: (accountId: string, search: RequestSearch) => Effect.Effect<PageOf<RequestLine>, Unavailable>
+    /** Returns the request with this ID, or the request that a replay with this ID repeated. Fails with `NotFound`. */
+    readonly request: (id: string) => Found<AnyRequest>
+    /** Returns top-ups that need an operator. */
+    readonly topUps: (page: {
+      readonly after: string | null
+      readonly limit: number
+    }) => Effect.Effect<PageOf<AttentionLine>, Unavailable>
+  }
+>()("tollgate/operator/Operator") {
+  static readonly layer = Layer.effect(
+    Operator,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      Operator.of({
+        accounts: (search) =>
+          Effect.gen(function* () {
+            if (search.after !== null) yield* named(sql, search.after)
+            return pageOf(yield* storeErrors(accountsMatching(sql, more(search))), search.limit)
+          }),
+        account: (name) => named(sql, name),
+        overview: (accountId) => overviewOf(sql, accountId),
+        keys: (accountId, page) =>
+          Effect.map(storeErrors(keysOfAccount(sql, accountId, more(page))), (rows) => pageOf(rows, page.limit)),
+        requests: (accountId, search) =>
+          Effect.map(storeErrors(requestsMatching(sql, accountId, more(search))), (rows) => pageOf(rows, search.limit)),
+        request: (id) => anyRequest(sql, id),
+        topUps: (page) => Effect.map(storeErrors(topUpsToSee(sql, more(page))), (rows) => pageOf(rows, page.limit))
+      })
+    )
+  )
+}
+
+/** One row more than the page has shows whether there is another page. */
+const more = <Page extends { readonly limit: number }>(page: Page): Page => ({ ...page, limit: page.limit + 1 })
+
+const pageOf = <Row extends { readonly id: string }>(found: ReadonlyArray<Row>, limit: number): PageOf<Row> => {
+  const rows = found.slice(0, limit)
+  return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+}
+
+const named = (sql: SqlClient.SqlClient, name: string): Found<AccountLine> =>
+  Effect.flatMap(storeErrors(accountNamed(sql, name)), (found) =>
+    found === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "account", id: name })) : Effect.succeed(found)
+  )
+
+const overviewOf = (sql: SqlClient.SqlClient, accountId: string): Effect.Effect<Overview, Unavailable> =>
+  Effect.gen(function* () {
+    const nowMs = yield* Clock.currentTimeMillis
+    const starts = {
+      daily: periodStart("daily", nowMs),
+      weekly: periodStart("weekly", nowMs),
+      monthly: periodStart("monthly", nowMs),
+      lifetime: periodStart("lifetime", nowMs)
+    }
+    // Today and the days before it, because rollups are sums of whole days.
+    const since = new Date((Math.floor(nowMs / DAY_MS) - SPENT_DAYS + 1) * DAY_MS)
+    const usage = yield* usageOf(sql, accountId, { since, width: "day" })
+    return {
+      counts: yield* countsOf(sql, accountId),
+      budgets: yield* budgetsOf(sql, accountId, starts),
+      spent: usage.reduce((sum, { cost }) => sum + cost, 0n)
+    }
+  }).pipe(storeErrors)
+
+const anyRequest = (sql: SqlClient.SqlClient, id: string): Found<AnyRequest> =>
+  Effect.gen(function* () {
+    const missing = failure({ _tag: "NotFound", what: "request", id })
+    const owner = yield* ownerOfRequest(sql, id)
+    if (owner === undefined) return yield* missing
+    const { account_id: accountId, email } = owner
+    const row = (yield* requestById(sql, accountId, id)) ?? (yield* requestReplayedBy(sql, accountId, id))
+    if (row === undefined) return yield* missing
+    return { row, email, movements: yield* movementsFor(sql, accountId, row.id) }
+  }).pipe(storeErrors)
