@@ -10,7 +10,7 @@ import { encodeMessage } from "../src/dialects/messages/MessagesEncode.ts"
 import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts"
 import { decodeResponses } from "../src/dialects/responses/ResponsesDecode.ts"
 import { encodeResponse } from "../src/dialects/responses/ResponsesEncode.ts"
-import type { Decoded } from "../src/dialects/Wish.ts"
+import type { DecodedRequest } from "../src/dialects/Wish.ts"
 import type { Failure } from "../src/domain/Failure.ts"
 import { emptyOutput, type Output } from "../src/domain/Output.ts"
 import { PDF_MAX_PAGES } from "../src/domain/PdfPages.ts"
@@ -34,7 +34,7 @@ type Body = Readonly<Record<string, unknown>>
 
 const model = "gpt-4o-mini"
 const messages = [{ role: "user", content: "Hello!" }]
-const dialects: Readonly<Record<string, (body: Body) => Result.Result<Decoded, Failure>>> = {
+const dialects: Readonly<Record<string, (body: Body) => Result.Result<DecodedRequest, Failure>>> = {
   chat: (body) => decodeChat({ model, messages, ...body }),
   responses: (body) => decodeResponses({ model, input: "Hello!", ...body }, undefined),
   messages: (body) => decodeMessages({ model, messages, max_tokens: 9, ...body })

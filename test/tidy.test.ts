@@ -215,7 +215,6 @@ const gaps: Readonly<Record<string, string>> = {
   "src/platform/database/DataDirectory.ts": "test/platform/database/EmbeddedPostgres.test.ts",
   "src/platform/database/PostgresBinaries.ts": "test/platform/database/EmbeddedPostgres.test.ts",
   "src/providers/wire/HttpChat.ts": "test/providers/openai/OpenAi.test.ts",
-  "src/providers/Provider.ts": "test/providers/pool/ProviderPool.test.ts",
   "src/providers/ProviderError.ts": "test/providers/Failure.test.ts",
   "src/providers/wire/Json.ts": "test/providers/openai/ChatDecode.test.ts",
   "src/providers/sandbox/Answer.ts": "test/providers/sandbox/Sandbox.test.ts",

@@ -15,7 +15,7 @@ import { balanceWarning } from "../domain/Balance.ts"
 import { type Holder, holding, storeUnavailable } from "../inference/Holding.ts"
 import { refusalOf } from "../inference/Metered.ts"
 import type { Bounds } from "../domain/Estimate.ts"
-import { keepOpened, keepReason, type Opened, spanMs } from "../inference/Receipt.ts"
+import { keepOpened, keepReason, type OpenFacts, spanMs } from "../inference/Receipt.ts"
 import { noteReplay } from "../inference/Replay.ts"
 import type { PaidRequest } from "../inference/Request.ts"
 import type { AcceptedBody, ServedItem } from "../inference/Surface.ts"
@@ -154,7 +154,7 @@ const takeHold = (
   { arrivedAt, claim, principal, requestId, trace }: BatchRequest,
   due: ReadonlyArray<Due>
 ) => {
-  const opened: Opened = {
+  const opened: OpenFacts = {
     streamed: false,
     queueMs: spanMs(performance.now() - arrivedAt),
     traceId: traceIdOf(trace),

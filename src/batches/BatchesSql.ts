@@ -53,7 +53,7 @@ export interface BatchRow {
 }
 
 type Sql = SqlClient.SqlClient
-type Found<A> = Effect.Effect<A, SqlError.SqlError>
+type Query<A> = Effect.Effect<A, SqlError.SqlError>
 
 /** The columns of a batch, with those computed from the database's clock. */
 const columns = (sql: Sql) =>
@@ -73,7 +73,7 @@ export const insertBatch = (
     readonly metadata: string | null
     readonly window_ms: number
   }
-): Found<BatchRow> =>
+): Query<BatchRow> =>
   Effect.map(
     sql<BatchRow>`INSERT INTO batch (id, account_id, principal, endpoint, input_file_id, metadata, output_ttl_seconds, claim,
         fingerprint, status, expires_at)
@@ -84,21 +84,21 @@ export const insertBatch = (
     (rows) => rows[0]!
   )
 
-export const batchById = (sql: Sql, id: string): Found<BatchRow | undefined> =>
+export const batchById = (sql: Sql, id: string): Query<BatchRow | undefined> =>
   Effect.map(sql<BatchRow>`SELECT ${columns(sql)} FROM batch WHERE id = ${id}`, first)
 
 /** Locks an account, so that its batches are created one after the other. */
-export const lockBatches = (sql: Sql, accountId: string): Found<unknown> =>
+export const lockBatches = (sql: Sql, accountId: string): Query<unknown> =>
   sql`SELECT id FROM account WHERE id = ${accountId} FOR NO KEY UPDATE`
 
-export const countOpen = (sql: Sql, accountId: string): Found<number> =>
+export const countOpen = (sql: Sql, accountId: string): Query<number> =>
   Effect.map(
     sql<{ count: bigint }>`SELECT count(*) FROM batch WHERE account_id = ${accountId} AND ${open(sql)}`,
     (rows) => Number(rows[0]!.count)
   )
 
 /** The batch created under a claim. A claim ends a day after its batch. */
-export const claimedBatch = (sql: Sql, accountId: string, claim: string): Found<BatchRow | undefined> =>
+export const claimedBatch = (sql: Sql, accountId: string, claim: string): Query<BatchRow | undefined> =>
   Effect.andThen(
     sql`UPDATE batch SET claim = NULL WHERE account_id = ${accountId} AND claim = ${claim}
       AND GREATEST(completed_at, failed_at, expired_at, cancelled_at) <= now() - interval '1 day'`,
@@ -118,7 +118,7 @@ export interface BatchLease {
 const leaseEnd = (sql: Sql, { ms }: BatchLease) => sql`now() + ${BigInt(ms)} * interval '1 millisecond'`
 
 /** Leases a batch that has not ended; undefined while another worker holds the lease. */
-export const leaseBatch = (sql: Sql, lease: BatchLease): Found<BatchRow | undefined> =>
+export const leaseBatch = (sql: Sql, lease: BatchLease): Query<BatchRow | undefined> =>
   Effect.map(
     sql<BatchRow>`UPDATE batch SET worker = ${lease.worker}, worker_until = ${leaseEnd(sql, lease)}
       WHERE id = ${lease.id} AND ${open(sql)} AND (worker IS NULL OR worker_until <= now())
@@ -126,14 +126,14 @@ export const leaseBatch = (sql: Sql, lease: BatchLease): Found<BatchRow | undefi
     first
   )
 
-export const renewBatch = (sql: Sql, lease: BatchLease): Found<unknown> =>
+export const renewBatch = (sql: Sql, lease: BatchLease): Query<unknown> =>
   sql`UPDATE batch SET worker_until = ${leaseEnd(sql, lease)} WHERE id = ${lease.id} AND worker = ${lease.worker}`
 
-export const releaseBatch = (sql: Sql, { id, worker }: BatchLease): Found<unknown> =>
+export const releaseBatch = (sql: Sql, { id, worker }: BatchLease): Query<unknown> =>
   sql`UPDATE batch SET worker = NULL, worker_until = NULL WHERE id = ${id} AND worker = ${worker}`
 
 /** Whether a line may start: the batch is running, has time left, and is still leased to this worker. */
-export const mayBeginLine = (sql: Sql, { id, worker }: Pick<BatchRow, "id" | "worker">): Found<boolean> =>
+export const mayBeginLine = (sql: Sql, { id, worker }: Pick<BatchRow, "id" | "worker">): Query<boolean> =>
   Effect.map(
     sql`SELECT 1 FROM batch WHERE id = ${id} AND status = 'in_progress' AND expires_at > now()
       AND worker = ${worker} AND worker_until > now()`,
@@ -145,13 +145,13 @@ export const batchesOf = (
   sql: Sql,
   accountId: string,
   page: { readonly limit: number; readonly after: string | null }
-): Found<ReadonlyArray<BatchRow>> =>
+): Query<ReadonlyArray<BatchRow>> =>
   sql<BatchRow>`SELECT ${columns(sql)} FROM batch
     WHERE account_id = ${accountId} ${page.after === null ? sql.literal("") : sql`AND id < ${page.after}`}
     ORDER BY id DESC ${limitTo(sql, page.limit)}`
 
 /** Stops the batch from starting more lines; undefined when it has ended or is finalizing. */
-export const cancelBatch = (sql: Sql, accountId: string, id: string): Found<BatchRow | undefined> =>
+export const cancelBatch = (sql: Sql, accountId: string, id: string): Query<BatchRow | undefined> =>
   Effect.map(
     sql<BatchRow>`UPDATE batch SET status = 'cancelling', cancelling_at = now()
       WHERE id = ${id} AND account_id = ${accountId} AND status IN ('validating', 'in_progress')
@@ -159,27 +159,27 @@ export const cancelBatch = (sql: Sql, accountId: string, id: string): Found<Batc
     first
   )
 
-export const failBatch = (sql: Sql, id: string, errors: string): Found<unknown> =>
+export const failBatch = (sql: Sql, id: string, errors: string): Query<unknown> =>
   sql`UPDATE batch SET status = 'failed', failed_at = now(), errors = ${storable(errors)}::jsonb
     WHERE id = ${id} AND status = 'validating'`
 
 /** Ends a batch that cannot continue, without files. The results of its lines stay in the database. */
-export const abandonBatch = (sql: Sql, id: string, status: "failed" | "expired", errors: string): Found<unknown> =>
+export const abandonBatch = (sql: Sql, id: string, status: "failed" | "expired", errors: string): Query<unknown> =>
   sql`UPDATE batch SET status = ${status}, errors = ${storable(errors)}::jsonb,
       failed_at = CASE WHEN ${status} = 'failed' THEN now() END,
       expired_at = CASE WHEN ${status} = 'expired' THEN now() END
     WHERE id = ${id} AND ${open(sql)}`
 
-export const startBatch = (sql: Sql, id: string, total: number): Found<unknown> =>
+export const startBatch = (sql: Sql, id: string, total: number): Query<unknown> =>
   sql`UPDATE batch SET status = 'in_progress', in_progress_at = now(), total = ${total}::int
     WHERE id = ${id} AND status = 'validating'`
 
 /** Ends the running phase: all lines have ended, or the batch's time is over. */
-export const finalizeBatch = (sql: Sql, id: string): Found<unknown> =>
+export const finalizeBatch = (sql: Sql, id: string): Query<unknown> =>
   sql`UPDATE batch SET status = 'finalizing', finalizing_at = now() WHERE id = ${id} AND status = 'in_progress'`
 
 /** The indexes of the finished lines. */
-export const endedLines = (sql: Sql, id: string): Found<ReadonlyArray<number>> =>
+export const endedLines = (sql: Sql, id: string): Query<ReadonlyArray<number>> =>
   Effect.map(sql<{ readonly index: number }>`SELECT index FROM batch_item WHERE batch_id = ${id}`, (rows) =>
     rows.map(({ index }) => index)
   )
@@ -199,7 +199,7 @@ const bytesOf = (line: string): bigint => BigInt(Buffer.byteLength(line) + 1)
 /**
  * Stores the result of a line, once, counts it, and returns the batch's new state. Undefined when the files are already being written.
  */
-export const endLine = (sql: Sql, item: LineEnd): Found<Pick<BatchRow, "status" | "output_bytes"> | undefined> =>
+export const endLine = (sql: Sql, item: LineEnd): Query<Pick<BatchRow, "status" | "output_bytes"> | undefined> =>
   Effect.map(
     sql<Pick<BatchRow, "status" | "output_bytes">>`WITH open AS MATERIALIZED (
         SELECT id, output_bytes + ${bytesOf(item.line)}::bigint <= ${BigInt(item.mostBytes)}::bigint AS fits
@@ -232,7 +232,7 @@ export const endedAfter = (
   sql: Sql,
   id: string,
   page: { readonly ok: boolean; readonly after: number; readonly limit: number; readonly bytes: number }
-): Found<ReadonlyArray<LinePiece>> =>
+): Query<ReadonlyArray<LinePiece>> =>
   sql<LinePiece>`SELECT index, substring(convert_to(line, 'UTF8') FROM at FOR ${PIECE_BYTES}::int) AS piece FROM (
       SELECT index, line, sum(octet_length(line)) OVER (ORDER BY index) AS upto, row_number() OVER (ORDER BY index) AS place
       FROM (
@@ -252,7 +252,7 @@ export const endBatch = (
     readonly outputFileId: string | null
     readonly errorFileId: string | null
   }
-): Found<boolean> =>
+): Query<boolean> =>
   Effect.map(
     sql`WITH ended AS (
         UPDATE batch SET status = ${ending.status}, failed = ${ending.failed}::int,

@@ -13,8 +13,8 @@ import type { OpenReasoning } from "../domain/Reasoning.ts"
 import { likelyTokens, promptBound, promptBoundAt } from "../domain/TokenBound.ts"
 import { noTokens } from "../domain/Usage.ts"
 import { costAt, OUTPUT_FLOOR, outputCap, type PricedPlan } from "../domain/Estimate.ts"
-import { blamed, type Listed, listedIn, parseChain } from "../domain/Chain.ts"
-import { wishOf } from "./chat/ChatDecode.ts"
+import { blamed, type ModelFields, listedIn, parseChain } from "../domain/Chain.ts"
+import { chatWishOf } from "./chat/ChatDecode.ts"
 import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
 import { filledFrom } from "./chat/Preset.ts"
 import type { ChatWish } from "./Wish.ts"
@@ -53,7 +53,7 @@ const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string
 export interface ChatSize extends Omit<ChatWish, "model" | "models"> {
   /** The fallback chain that its model name stands for. */
   readonly chain: ReadonlyArray<string>
-  readonly listed: Listed | undefined
+  readonly listed: ModelFields | undefined
   /** Replaces the conversation's size when only a number of prompt tokens is known. It is an estimate, not a bound. */
   readonly promptTokens?: number
 }
@@ -76,7 +76,7 @@ export const decodeEstimate = (
     if (foreign !== undefined) return yield* Result.fail(foreign)
     const filled = filledFrom(preset, object)
     const wire = yield* withModel(filled, Result.filterOrFail(decodeWire(withoutForeign(filled)), hasPrompt, noPrompt))
-    const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset, base, new SaidReasoning(open))
+    const wish = yield* chatWishOf(filled, wire, wire.messages ?? promptOf(wire), preset, base, new SaidReasoning(open))
     const listed = listedIn(object)
     const chain = yield* Result.mapError(parseChain(wish.model, wish.models), (failed) => blamed(failed, listed))
     const { auto, budgetCents, conversation, parameters, policy, stream } = wish
@@ -103,7 +103,7 @@ export interface Funds extends Balance {
   readonly budgetRoom?: Nano | undefined
 }
 
-interface Estimated extends Pick<CostEstimate, "model" | "unit" | "breakdown"> {
+interface EstimateFacts extends Pick<CostEstimate, "model" | "unit" | "breakdown"> {
   readonly plan: Plan<Price>
   readonly hold: Nano
   readonly most: Nano
@@ -113,7 +113,7 @@ interface Estimated extends Pick<CostEstimate, "model" | "unit" | "breakdown"> {
  * The estimate of any kind of work. The likely cost is the first candidate's. The request is affordable if its hold would be granted.
  */
 export const estimateOf = (
-  { breakdown, hold, model, most, plan, unit }: Estimated,
+  { breakdown, hold, model, most, plan, unit }: EstimateFacts,
   { budgetRoom, ...balance }: Funds
 ): CostEstimate => ({
   object: "cost_estimate",

@@ -12,7 +12,7 @@ export interface Stranger {
   readonly type: string | undefined
 }
 
-interface Found {
+interface FoundMember {
   readonly path: Path
   readonly type?: string
 }
@@ -24,21 +24,21 @@ interface Budget {
 }
 
 /** Finds unknown fields in a value, up to the budget. */
-type Check = (value: unknown, budget: Budget) => ReadonlyArray<Found>
+type Check = (value: unknown, budget: Budget) => ReadonlyArray<FoundMember>
 
-const none: ReadonlyArray<Found> = []
+const none: ReadonlyArray<FoundMember> = []
 const nothing: Check = () => none
 
-const one = (found: Found, budget: Budget): ReadonlyArray<Found> => {
+const one = (found: FoundMember, budget: Budget): ReadonlyArray<FoundMember> => {
   budget.left -= 1
   return [found]
 }
 
-const inside = (key: PropertyKey, found: ReadonlyArray<Found>): ReadonlyArray<Found> =>
+const inside = (key: PropertyKey, found: ReadonlyArray<FoundMember>): ReadonlyArray<FoundMember> =>
   found.map((stranger) => ({ ...stranger, path: [key, ...stranger.path] }))
 
 /** Joins lists that are mostly empty. */
-const joined = (before: ReadonlyArray<Found>, more: ReadonlyArray<Found>): ReadonlyArray<Found> => {
+const joined = (before: ReadonlyArray<FoundMember>, more: ReadonlyArray<FoundMember>): ReadonlyArray<FoundMember> => {
   if (more.length === 0) return before
   return before.length === 0 ? more : [...before, ...more]
 }

@@ -12,7 +12,7 @@ import { decodePolicy } from "./Routing.ts"
 import type { ChatWish } from "./Wish.ts"
 
 /** The request's own content, without its routing. */
-export interface Said extends Omit<ChatWish, "policy" | "auto"> {
+export interface RequestContent extends Omit<ChatWish, "policy" | "auto"> {
   readonly sessionId: string | undefined
   /** Whether the request sets the format of its answer, even if it is plain text. */
   readonly saysFormat: boolean
@@ -31,7 +31,7 @@ const wishOfPreset = (config: PresetConfig): Result.Result<ChatWish, Failure> =>
 
 /** The request's own settings override the preset's. Its tools come with its own tool choice. */
 const filled = (
-  { conversation: said, saysFormat, saysToolChoice, saysTools }: Said,
+  { conversation: said, saysFormat, saysToolChoice, saysTools }: RequestContent,
   preset: Conversation,
   config: PresetConfig
 ): Conversation => ({
@@ -58,7 +58,7 @@ const modelsOf = (said: ChatWish, preset: ChatWish): Pick<ChatWish, "model" | "m
  */
 export const wishOf = (
   body: Readonly<Record<string, unknown>>,
-  whole: Said,
+  whole: RequestContent,
   config: PresetConfig | undefined,
   base?: RoutingPolicy
 ): Result.Result<ChatWish, Failure> => {

@@ -17,7 +17,7 @@ export interface ChatWish {
 }
 
 /** A decoded request body. */
-export interface Decoded extends ChatWish {
+export interface DecodedRequest extends ChatWish {
   /** Fields without effect: unknown ones, and known ones that the service does not use. */
   readonly ignored: ReadonlyArray<string>
 }

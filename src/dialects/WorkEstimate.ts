@@ -27,7 +27,7 @@ import { type Funds, estimateOf } from "./Estimate.ts"
 type Kind = WorkPreparation["modality"]
 type Wire = Omit<WorkEstimateRequest, "model">
 type Size = Pick<WorkPreparation, "bound" | "fits" | "promptTokens" | "param"> & { readonly wish?: VideoWish }
-type Sized = Result.Result<Size, Failure>
+type SizeResult = Result.Result<Size, Failure>
 
 /** The fields, besides the model's name, that an estimate for each modality accepts. */
 const members: Readonly<Record<Kind, ReadonlyArray<string>>> = {
@@ -50,11 +50,11 @@ const excessIn = (body: unknown, modality: Kind): Failure | undefined => {
   return first && invalid(first.field, first.message, ...others)
 }
 
-const missing = (field: string, message: string): Sized => Result.fail(invalid(field, message))
+const missing = (field: string, message: string): SizeResult => Result.fail(invalid(field, message))
 
-const ofUnits = (units: number): Sized => Result.succeed({ bound: { kind: "units", units } })
+const ofUnits = (units: number): SizeResult => Result.succeed({ bound: { kind: "units", units } })
 
-const ofPrompt = (prompt: TokenBound, longest: Longest, param: string): Sized =>
+const ofPrompt = (prompt: TokenBound, longest: Longest, param: string): SizeResult =>
   Result.succeed({
     bound: { kind: "tokens", prompt },
     fits: (window) => fits(longest, window),
@@ -63,7 +63,7 @@ const ofPrompt = (prompt: TokenBound, longest: Longest, param: string): Sized =>
   })
 
 /** When only the number of tokens is known, no single text can be too long. */
-const ofTokens = (tokens: number): Sized =>
+const ofTokens = (tokens: number): SizeResult =>
   Result.succeed({ bound: { kind: "tokens", prompt: fixedBound(boundOfLikely(tokens)) } })
 
 const textsOf = ({ input, prompt }: Wire): ReadonlyArray<string> => {
@@ -71,7 +71,7 @@ const textsOf = ({ input, prompt }: Wire): ReadonlyArray<string> => {
   return typeof said === "string" ? [said] : said
 }
 
-const ofDocuments = (wire: Wire): Sized => {
+const ofDocuments = (wire: Wire): SizeResult => {
   const { documents } = wire
   const [query, ...others] = textsOf(wire)
   const noQuery = query === undefined ? [{ field: "input", message: "must be one query" }] : []
@@ -83,7 +83,7 @@ const ofDocuments = (wire: Wire): Sized => {
 }
 
 /** The simplest video of this duration. */
-const ofVideo = (duration: number): Sized =>
+const ofVideo = (duration: number): SizeResult =>
   Result.succeed({
     bound: { kind: "units", units: duration },
     wish: {
@@ -98,7 +98,7 @@ const ofVideo = (duration: number): Sized =>
 
 const isSpoken = Schema.is(SpeechRequest.fields.input)
 
-const ofSpeech = (wire: Wire): Sized => {
+const ofSpeech = (wire: Wire): SizeResult => {
   if (wire.characters !== undefined) return ofUnits(wire.characters)
   const [said, ...others] = textsOf(wire)
   if (said === undefined) return missing("characters", "is required, unless the request has `input` or `prompt`")
@@ -107,7 +107,7 @@ const ofSpeech = (wire: Wire): Sized => {
     : missing(wire.input === undefined ? "prompt" : "input", "must be one text of 1 to 4,096 characters")
 }
 
-const sizeOf = (kind: Kind, wire: Wire): Sized => {
+const sizeOf = (kind: Kind, wire: Wire): SizeResult => {
   switch (kind) {
     case "embedding": {
       if (wire.input_tokens !== undefined) return ofTokens(wire.input_tokens)
@@ -130,14 +130,14 @@ const sizeOf = (kind: Kind, wire: Wire): Sized => {
 }
 
 /** The work of an estimate; for a video also its options. */
-export type AskedWork = WorkPreparation & Pick<Size, "wish">
+export type WorkToEstimate = WorkPreparation & Pick<Size, "wish">
 
 /** Decodes the estimate request for a model of this modality. `policy` is the routing of the key. */
 export const decodeWorkEstimate = (
   body: unknown,
   modality: Kind,
   policy: RoutingPolicy
-): Result.Result<AskedWork, Failure> =>
+): Result.Result<WorkToEstimate, Failure> =>
   Result.gen(function* () {
     const excess = excessIn(body, modality)
     if (excess !== undefined) return yield* Result.fail(excess)
@@ -147,7 +147,7 @@ export const decodeWorkEstimate = (
 
 /** The cost at one candidate. The likely cost is that of the likely tokens; for units it is exact. */
 const lineOf = (
-  { bound, wish }: AskedWork,
+  { bound, wish }: WorkToEstimate,
   { model, offer, price }: Candidate<Price>
 ): CostEstimate["breakdown"][number] => {
   const most = bound.kind === "units" ? bound.units : bound.prompt.at(model)
@@ -173,7 +173,11 @@ const lineOf = (
 }
 
 /** The response to the estimate request. */
-export const encodeWorkEstimate = (asked: AskedWork, { estimate, plan }: PricedWork, balance: Funds): CostEstimate => {
+export const encodeWorkEstimate = (
+  asked: WorkToEstimate,
+  { estimate, plan }: PricedWork,
+  balance: Funds
+): CostEstimate => {
   const breakdown = plan.candidates.map((candidate) => lineOf(asked, candidate))
   const { unit } = plan.candidates[0].price
   const { atLeast } = estimate

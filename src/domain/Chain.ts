@@ -15,18 +15,18 @@ export const presetNamed = (model: unknown): string | undefined => {
 }
 
 /** The `model` and `models` fields of a request that has a list. */
-export interface Listed {
+export interface ModelFields {
   readonly model: unknown
   readonly models: ReadonlyArray<unknown>
 }
 
 /** Returns the `model` and `models` fields of a body that has a list. */
-export const listedIn = (body: Readonly<Record<string, unknown>> | undefined): Listed | undefined => {
+export const listedIn = (body: Readonly<Record<string, unknown>> | undefined): ModelFields | undefined => {
   const models: unknown = body?.["models"]
   return Array.isArray(models) ? { model: body?.["model"], models } : undefined
 }
 
-const memberOf = (reason: Reason, { model, models }: Listed): string | undefined => {
+const memberOf = (reason: Reason, { model, models }: ModelFields): string | undefined => {
   switch (reason._tag) {
     case "UnknownModel":
     case "NotVisionCapable":
@@ -43,7 +43,7 @@ const memberOf = (reason: Reason, { model, models }: Listed): string | undefined
 }
 
 /** Returns the failure with `param` set to the entry of `models` that caused it, unless `model` names that entry itself. */
-export const blamed = (failed: Failure, listed: Listed | undefined): Failure => {
+export const blamed = (failed: Failure, listed: ModelFields | undefined): Failure => {
   const param = listed && memberOf(failed.reason, listed)
   return param === undefined ? failed : failure({ ...failed.reason, param } as Reason, failed.log)
 }

@@ -25,14 +25,14 @@ export interface Bounds {
 }
 
 /** The parts of a request that determine its maximum cost at a candidate. */
-export interface Wanted extends PromptSize {
+export interface CostFactors extends PromptSize {
   readonly maxTokens: number | undefined
   /** The caller's limit on the cost. Without `maxTokens` it limits the output. */
   readonly budget?: Nano | undefined
 }
 
 /** The maximum cost of a request before anything is held. It depends only on the request, the plan and its prices. */
-export interface Estimate extends Bounds, Wanted {
+export interface Estimate extends Bounds, CostFactors {
   /** The maximum final cost of the request. */
   readonly ceiling: Nano
   /** Whether the hold grows with the stream instead of covering all of it at the start. */
@@ -56,7 +56,7 @@ export const costAt = (candidate: Candidate, size: PromptSize, output: number): 
   maximumCost(candidate.price, promptBoundAt(size, candidate.model), output)
 
 /** A candidate's cap on output tokens, regardless of the hold. */
-export const outputCap = (candidate: Candidate, wanted: Wanted): number => {
+export const outputCap = (candidate: Candidate, wanted: CostFactors): number => {
   const { budget, maxTokens } = wanted
   const cap = Math.min(maxTokens ?? DEFAULT_OUTPUT_CEILING, candidate.offer.maxOutputTokens)
   return budget === undefined || maxTokens !== undefined ? cap : Math.min(cap, outputAt(candidate, wanted, budget))
@@ -74,7 +74,7 @@ const dearest = (plan: Plan, costOf: (candidate: Candidate) => Nano): Nano =>
  * equal. Without, `atLeast` covers the prompt and 256 output tokens, and `upTo` covers the ceiling or, with a rolling hold, one step of
  * it.
  */
-export const estimate = (plan: Plan, request: Wanted & { readonly stream: boolean }): Estimate => {
+export const estimate = (plan: Plan, request: CostFactors & { readonly stream: boolean }): Estimate => {
   const { stream, ...wanted } = request
   const costWith = (output: (cap: number) => number) =>
     dearest(plan, (candidate) => costAt(candidate, wanted, output(outputCap(candidate, wanted))))
@@ -105,7 +105,7 @@ export const budgetOf = (budgetCents: number | undefined): Nano | undefined =>
  */
 export const withinBudget = (
   plan: Plan,
-  request: Wanted & { readonly budgetCents: number | undefined }
+  request: CostFactors & { readonly budgetCents: number | undefined }
 ): Result.Result<Plan, Failure> => {
   const { budgetCents, maxTokens } = request
   const budget = budgetOf(budgetCents)

@@ -214,7 +214,7 @@ export class OutputFold {
 }
 
 /** A run of a whole answer with what it says. */
-export type Said =
+export type OutputPiece =
   | ({ readonly kind: "reasoning"; readonly text: string } & ReasoningMark)
   | { readonly kind: "text" | "refusal"; readonly text: string }
   | { readonly kind: "tool"; readonly call: ToolCall }
@@ -227,9 +227,9 @@ const usualOrder = ({ reasoning, refusal, text, toolCalls }: Output): ReadonlyAr
 ]
 
 /** What a whole answer says, in the order in which it came. */
-export const saidIn = (output: Output): ReadonlyArray<Said> => {
+export const saidIn = (output: Output): ReadonlyArray<OutputPiece> => {
   const at = { reasoning: 0, text: 0, refusal: 0, tool: 0 }
-  return (output.order ?? usualOrder(output)).flatMap((run): ReadonlyArray<Said> => {
+  return (output.order ?? usualOrder(output)).flatMap((run): ReadonlyArray<OutputPiece> => {
     const { kind, length } = run
     const start = at[kind]
     if (kind === "tool") {

@@ -153,13 +153,13 @@ const valueAt = (value: unknown, path: Path): unknown =>
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
 
-interface Found {
+interface FoundProblem {
   readonly path: Path
   readonly message: string
 }
 
 /** `value` is the value that the issue is about, if it is known. */
-const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): ReadonlyArray<Found> => {
+const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): ReadonlyArray<FoundProblem> => {
   if (issue._tag === "Pointer") return problemsAt(issue.issue, [...path, ...issue.path], valueAt(value, issue.path))
   if (issue._tag === "Composite" || (issue._tag === "AnyOf" && issue.issues.length > 0)) {
     return issue.issues.flatMap((inner) => problemsAt(inner, path, value))

@@ -33,7 +33,7 @@ export interface RerankWork {
   readonly truncation: boolean
 }
 
-export interface Reranked {
+export interface Ranking {
   /** Best first. `index` is the document's position in the request. */
   readonly results: ReadonlyArray<{ readonly index: number; readonly score: number }>
   readonly tokens: number | undefined
@@ -50,7 +50,7 @@ export interface SpeakWork {
   readonly speed: number
 }
 
-export interface Spoken {
+export interface SpeechResult {
   readonly audio: Uint8Array
 }
 
@@ -76,7 +76,7 @@ export interface SearchWork {
   readonly contextSize: "low" | "medium" | "high"
 }
 
-export interface Found {
+export interface SearchResults {
   readonly results: ReadonlyArray<{
     readonly title: string
     readonly url: string
@@ -97,7 +97,7 @@ export interface MediaBytes {
 export type ImageFormat = "png" | "jpeg" | "webp"
 
 /** Images to draw, or one to edit. */
-export interface DrawWork {
+export interface ImagesWork {
   readonly prompt: string
   /** The number of images, 1 to 10. */
   readonly n: number
@@ -112,7 +112,7 @@ export interface DrawWork {
   readonly user: string | undefined
 }
 
-export interface Drawn {
+export interface ImageResult {
   /** At most as many as requested. */
   readonly images: ReadonlyArray<MediaBytes & { readonly revisedPrompt?: string }>
 }
@@ -120,7 +120,7 @@ export interface Drawn {
 export type AspectRatio = "16:9" | "9:16"
 
 /** A video to make. URLs are public and were checked; the provider receives them or their bytes. */
-export interface FilmWork {
+export interface VideoWork {
   readonly prompt: string
   /** Whole seconds. */
   readonly duration: number
@@ -134,12 +134,12 @@ export interface FilmWork {
 }
 
 /** The provider's reference for a job, in a format that its adapter defines. */
-export interface FilmTicket {
+export interface VideoTicket {
   readonly ticket: string
 }
 
 /** The state of a provider's job. */
-export type FilmState =
+export type VideoJobState =
   | { readonly _tag: "Queued" }
   /** `progress` is a percentage, if the provider reports it. */
   | { readonly _tag: "Processing"; readonly progress: number | undefined }

@@ -7,7 +7,7 @@ import type { Nano } from "../domain/Money.ts"
 export const MAX_KEPT_BYTES = 1_048_576
 
 /** What a repeat under the same idempotency key is answered with: the answer, or the final refusal. */
-export type Kept<A extends PaidAnswer> =
+export type StoredAnswer<A extends PaidAnswer> =
   | { readonly _tag: "Answer"; readonly answer: A }
   | { readonly _tag: "Refusal"; readonly reason: Reason }
 
@@ -25,7 +25,7 @@ export const keepAnswer = (answer: object): object | null => {
 export const keepRefusal = (reason: Reason): object => ({ _tag: "Refusal", reason })
 
 /** Restores a stored answer of this kind. `settled` comes from its row. The ledger stored the balance after the settle as `posted`. */
-export const restore = <A extends PaidAnswer>(stored: unknown, settled: Nano): Kept<A> => {
+export const restore = <A extends PaidAnswer>(stored: unknown, settled: Nano): StoredAnswer<A> => {
   const kept = stored as
     | { readonly _tag: "Answer"; readonly answer: string | A; readonly posted: string }
     | { readonly _tag: "Refusal"; readonly reason: Reason }

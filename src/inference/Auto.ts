@@ -4,7 +4,7 @@ import type { Plan } from "../domain/Plan.ts"
 import { Remembered } from "../platform/Remembered.ts"
 import type { AutoRequest } from "../router/AutoRouter.ts"
 import { defaultAutoOptions, type AutoWish } from "../domain/Auto.ts"
-import { byRules, type Classified } from "./Classify.ts"
+import { byRules, type TaskDecision } from "./Classify.ts"
 
 /** The maximum number of pinned sessions in this process, a few hundred bytes each. */
 const MAX_PINS = 20_000
@@ -50,7 +50,7 @@ export class Pins {
 /** The router's input for a request to `svc/auto`. */
 export const autoRequest = (
   pins: Pins,
-  request: Session & { readonly conversation: Conversation; readonly classified?: Classified | undefined },
+  request: Session & { readonly conversation: Conversation; readonly classified?: TaskDecision | undefined },
   promptTokens: number,
   objection: (plan: Plan) => Failure | undefined
 ): AutoRequest => {

@@ -35,7 +35,7 @@ export interface CachedResult extends ChatResult {
 }
 
 /** The cached part of an answer: its content and its provider, nothing of the request that paid for it. */
-interface Kept extends Pick<Answer, "resolvedModel" | "provider" | "output"> {
+interface CachedAnswer extends Pick<Answer, "resolvedModel" | "provider" | "output"> {
   readonly routing: Omit<Answer["routing"], "provider_attempts" | "router" | "source">
 }
 
@@ -74,12 +74,12 @@ const isKeepable = ({ answer, replayed }: ChatResult, request: ChatRequest, plan
 
 const textOf = ({ output, provider, resolvedModel, routing }: Answer): string => {
   const { provider_attempts: _, router: __, source: ___, ...summary } = routing
-  return JSON.stringify({ resolvedModel, provider, output, routing: summary } satisfies Kept)
+  return JSON.stringify({ resolvedModel, provider, output, routing: summary } satisfies CachedAnswer)
 }
 
-const keptOf = (text: string): Kept | undefined => {
+const keptOf = (text: string): CachedAnswer | undefined => {
   try {
-    return JSON.parse(text) as Kept
+    return JSON.parse(text) as CachedAnswer
   } catch {
     return undefined
   }
@@ -89,7 +89,11 @@ const keptOf = (text: string): Kept | undefined => {
  * A cached answer in the form of an answer to another request, chosen by that request's plan. No provider was called, and nothing was
  * used or charged.
  */
-const again = (kept: Kept, { model, preset, requestId }: ChatRequest, { decision, policy }: Plan): CachedResult => ({
+const again = (
+  kept: CachedAnswer,
+  { model, preset, requestId }: ChatRequest,
+  { decision, policy }: Plan
+): CachedResult => ({
   answer: {
     ...kept,
     routing: { ...kept.routing, source: policy.source, ...(decision === undefined ? {} : { router: decision }) },

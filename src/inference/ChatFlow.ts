@@ -7,20 +7,20 @@ import { promptBoundAt } from "../domain/TokenBound.ts"
 import { countOutput, countPrompt } from "../domain/Tokens.ts"
 import { noTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { PoolCall } from "../providers/pool/CallKind.ts"
-import type { ProviderPool, Served } from "../providers/pool/ProviderPool.ts"
+import type { ProviderPool, ServedAnswer } from "../providers/pool/ProviderPool.ts"
 import { keepAnswer } from "./Answer.ts"
 import type { Answer } from "../domain/Answer.ts"
 import { balanceWarning } from "../domain/Balance.ts"
 import { capWithin, type Estimate } from "../domain/Estimate.ts"
-import { type Admitted, type Carried, close, type MeteredOptions, routingOf } from "./Metered.ts"
-import { failureOfPool, followedBy, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
+import { type AdmittedRequest, type RequestResult, close, type MeteredOptions, routingOf } from "./Metered.ts"
+import { failureOfPool, followedBy, keepsNothing, keptRefusal, type ActiveCall, unserved } from "./PaidFlow.ts"
 import { ReasoningSealer, sealedOutput } from "./ReasoningSealer.ts"
 import type { ReasoningSeals } from "./ReasoningSeals.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type Outcome, settlementOf } from "./Settlement.ts"
 
 /** A chat request with a committed hold. */
-export type AdmittedChat = Admitted<ChatRequest, TokenPrice, Estimate>
+export type AdmittedChat = AdmittedRequest<ChatRequest, TokenPrice, Estimate>
 
 /** The services for carrying out a chat, besides the pool. */
 export interface ChatOptions extends MeteredOptions {
@@ -32,10 +32,10 @@ export const sealerOf = ({ seals }: ChatOptions, { request }: AdmittedChat, serv
   new ReasoningSealer(seals, request.principal.accountId, served)
 
 /** The result of a chat. */
-export type CarriedChat = Carried<TokenPrice, Outcome>
+export type ChatRequestResult = RequestResult<TokenPrice, Outcome>
 
 /** The pool call of an admitted request. */
-export const poolCall = (admitted: AdmittedChat, running: Running): PoolCall => {
+export const poolCall = (admitted: AdmittedChat, running: ActiveCall): PoolCall => {
   const { estimate, held, plan, request } = admitted
   return {
     requestId: request.requestId,
@@ -66,7 +66,7 @@ const countedUsage = (admitted: AdmittedChat, outputTokens: number): TokenUsage 
 })
 
 /** The facts that stored answers and live ones share. */
-export const answerOf = (admitted: AdmittedChat, carried: CarriedChat, output: Output, usage: TokenUsage) => {
+export const answerOf = (admitted: AdmittedChat, carried: ChatRequestResult, output: Output, usage: TokenUsage) => {
   const routing = routingOf(admitted, carried)
   return {
     requestId: admitted.request.requestId,
@@ -84,16 +84,16 @@ export const answerOf = (admitted: AdmittedChat, carried: CarriedChat, output: O
 /** The answer to store for a replay, if it is small enough and may be stored. */
 export const keptAnswer = (
   admitted: AdmittedChat,
-  carried: CarriedChat,
+  carried: ChatRequestResult,
   output: Output,
   usage: TokenUsage
 ): object | null => (keepsNothing(admitted) ? null : keepAnswer(answerOf(admitted, carried, output, usage)))
 
 const finishOf = (output: Output) => output.finish ?? (output.toolCalls.length > 0 ? "tool_calls" : "stop")
 
-const finishServed = (options: ChatOptions, admitted: AdmittedChat, served: Served<Output>) => {
+const finishServed = (options: ChatOptions, admitted: AdmittedChat, served: ServedAnswer<Output>) => {
   const output = sealedOutput(sealerOf(options, admitted, served.candidate), served.output)
-  const carried: CarriedChat = {
+  const carried: ChatRequestResult = {
     outcome: {
       _tag: "Whole",
       finish: finishOf(output),
@@ -119,14 +119,14 @@ export const carryOutChat = (
   options: ChatOptions,
   pool: Pick<ProviderPool["Service"], "chat">,
   admitted: AdmittedChat,
-  running: Running
+  running: ActiveCall
 ): Effect.Effect<Answer, Failure> =>
   Effect.exit(Effect.interruptible(pool.chat(poolCall(admitted, running)))).pipe(
     Effect.flatMap((exit) => {
       if (Exit.isSuccess(exit)) return finishServed(options, admitted, exit.value)
       const { failures, outcome } = unserved(exit, running)
       const endedAt = performance.now()
-      const carried: CarriedChat = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
+      const carried: ChatRequestResult = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
       const kept = () => keptRefusal(admitted, outcome.error)
       return Effect.andThen(
         close(options, admitted, carried, settlementOf(outcome, undefined), kept),

@@ -22,13 +22,13 @@ export interface ClassifierOptions {
 }
 
 /** The task of a request, and whether the rules or the model determined it. */
-export interface Classified {
+export interface TaskDecision {
   readonly classification: Classification
   readonly by: RouterDecision["classified_by"]
 }
 
 /** The classification by the rules. */
-export const byRules = (conversation: Conversation): Classified => ({
+export const byRules = (conversation: Conversation): TaskDecision => ({
   classification: classify(conversation),
   by: "regex"
 })
@@ -143,7 +143,7 @@ export const makeClassify = ({ metrics, pool, router }: ClassifyServices, option
     })
   }
 
-  return (request: Classifiable, rules: Classification, onlyDoubles = false): Effect.Effect<Classified> =>
+  return (request: Classifiable, rules: Classification, onlyDoubles = false): Effect.Effect<TaskDecision> =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const text = lastWords(request.conversation)

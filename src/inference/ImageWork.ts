@@ -3,10 +3,10 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import { Media } from "../platform/files/Media.ts"
-import { AnswerRoom, type Place, type RoomAsked } from "../providers/pool/AnswerRoom.ts"
-import { MAX_IMAGE_BYTES } from "../providers/wire/DrawParts.ts"
+import { AnswerRoom, type Place, type RoomRequest } from "../providers/pool/AnswerRoom.ts"
+import { MAX_IMAGE_BYTES } from "../providers/wire/ImageParts.ts"
 import type { WorkAttempt } from "../providers/pool/ProviderPool.ts"
-import type { Drawn, DrawWork, ImageForm, GivenImage } from "../domain/Work.ts"
+import type { ImageResult, ImagesWork, ImageForm, GivenImage } from "../domain/Work.ts"
 import { MAX_KEPT_BYTES } from "./Answer.ts"
 import { PromptImages } from "./PromptImages.ts"
 import type { PaidRequest } from "./Request.ts"
@@ -15,7 +15,7 @@ import { Work, type WorkAnswer } from "./Work.ts"
 /** A paid request for images. */
 export interface ImagesRequest extends PaidRequest {
   /** The work without the bytes of the image to edit. */
-  readonly work: Omit<DrawWork, "images">
+  readonly work: Omit<ImagesWork, "images">
   /** The image to edit, as a URL or a data URL. Errors call it `image`. */
   readonly image: string | undefined
   readonly form: ImageForm
@@ -25,7 +25,7 @@ export interface ImagesRequest extends PaidRequest {
 
 /** Images as received, and as they are returned. */
 interface Images {
-  readonly drawn: Drawn["images"]
+  readonly drawn: ImageResult["images"]
   readonly given: ReadonlyArray<GivenImage>
 }
 
@@ -70,7 +70,7 @@ const hostsNone = failure({
 const ROOM_WAIT_MS = 60_000
 
 /** The memory reservation for images. */
-const roomOf = (accountId: string, { n }: Pick<DrawWork, "n">): RoomAsked => ({
+const roomOf = (accountId: string, { n }: Pick<ImagesWork, "n">): RoomRequest => ({
   accountId,
   maxBodyBytes: n * MAX_IMAGE_BYTES,
   waitMs: ROOM_WAIT_MS
@@ -86,7 +86,7 @@ const base64Of = ({ buffer, byteLength, byteOffset }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString("base64")
 
 /** Stores images under URLs of their own. If one cannot be stored, none is. */
-const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images"], withBytes: boolean) => {
+const hosted = (media: Media["Service"], accountId: string, drawn: ImageResult["images"], withBytes: boolean) => {
   const ids: Array<string> = []
   const clear = Effect.suspend(() =>
     Effect.forEach(ids, (id) => Effect.ignore(media.remove(accountId, id)), { discard: true })
@@ -109,7 +109,10 @@ const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images
   )
 }
 
-const inline = (image: Drawn["images"][number]): GivenImage => ({ base64: base64Of(image.bytes), ...revised(image) })
+const inline = (image: ImageResult["images"][number]): GivenImage => ({
+  base64: base64Of(image.bytes),
+  ...revised(image)
+})
 
 /**
  * For stored images, the replay stores the URLs. For others it stores the bytes, unless they are too long; then they are not even
@@ -159,9 +162,9 @@ export class ImageWork extends Context.Service<
         const withBytes = givesBytes(form, model)
         const modality = yield* Effect.fromResult(modalityOf(model, source !== undefined))
         const attempt =
-          (images: DrawWork["images"]): WorkAttempt<Images> =>
+          (images: ImagesWork["images"]): WorkAttempt<Images> =>
           (provider, call) => {
-            const drawing = provider.draw?.(call, { ...asked, images })
+            const drawing = provider.makeImages?.(call, { ...asked, images })
             return drawing && Effect.map(drawing, (drawn) => ({ drawn: drawn.images.slice(0, asked.n), given: [] }))
           }
         const answer = yield* work.run<Images>({

@@ -11,7 +11,7 @@ import { prepareAuto, type WithModel, type Preparation, preparing } from "./Prep
 import type { PricedPlan } from "../domain/Estimate.ts"
 import { type AdmittedChat, carryOutChat } from "./ChatFlow.ts"
 import { type ClassifierOptions, makeClassify } from "./Classify.ts"
-import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type Running } from "./PaidFlow.ts"
+import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type ActiveCall } from "./PaidFlow.ts"
 import { Pins } from "./Auto.ts"
 import { makeOpenPipes, Pipe } from "./Pipe.ts"
 import { PromptImages } from "./PromptImages.ts"
@@ -76,7 +76,7 @@ export class Inference extends Context.Service<
 
         const chat = (request: ChatRequest): Effect.Effect<ChatResult, Failure> =>
           Effect.suspend(() => {
-            const running: Running = { stopsBillingOnAbort: true }
+            const running: ActiveCall = { stopsBillingOnAbort: true }
             const work = metering<ChatResult, ChatResult>(
               deps,
               request,
@@ -88,7 +88,7 @@ export class Inference extends Context.Service<
           })
 
         const chatStream = Effect.fnUntraced(function* (request: ChatRequest): Effect.fn.Return<AnswerStream, Failure> {
-          const running: Running = { stopsBillingOnAbort: true }
+          const running: ActiveCall = { stopsBillingOnAbort: true }
           const opened = yield* Deferred.make<AnswerStream, Failure>()
           const pipe = new Pipe()
           const work = metering(

@@ -21,7 +21,7 @@ import {
   keepSoFar,
   type KeptRates,
   type KeptReason,
-  type Opened,
+  type OpenFacts,
   priceOf,
   ratesOf,
   spanMs
@@ -34,7 +34,11 @@ import type { Bounds } from "../domain/Estimate.ts"
 export type SoFar = NonNullable<ExtendOperation["soFar"]>
 
 /** A request with a committed hold or charge. The code that receives one must close it in every case. */
-export interface Admitted<R extends PaidRequest = PaidRequest, P extends Price = Price, E extends Bounds = Bounds> {
+export interface AdmittedRequest<
+  R extends PaidRequest = PaidRequest,
+  P extends Price = Price,
+  E extends Bounds = Bounds
+> {
   readonly request: R
   readonly plan: Plan<P>
   readonly estimate: E
@@ -52,7 +56,7 @@ export interface Admitted<R extends PaidRequest = PaidRequest, P extends Price =
 }
 
 /** The result of a request. */
-export interface Carried<P extends Price = Price, O extends Outcome | WorkOutcome = Outcome | WorkOutcome> {
+export interface RequestResult<P extends Price = Price, O extends Outcome | WorkOutcome = Outcome | WorkOutcome> {
   readonly outcome: O
   readonly served: Candidate<P> | undefined
   readonly attempts: ReadonlyArray<Attempt>
@@ -63,7 +67,7 @@ export interface Carried<P extends Price = Price, O extends Outcome | WorkOutcom
 }
 
 /** The ledger's state after a close. */
-export interface Closed {
+export interface CloseResult {
   readonly cost: Nano
   /** The resulting balance; undefined when the request had already expired. */
   readonly posted: Nano | undefined
@@ -107,10 +111,10 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   request: R,
   plan: Plan<P>,
   estimate: E
-): Effect.Effect<Admitted<R, P, E> | { readonly claimedBy: string }, Failure> => {
+): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string }, Failure> => {
   const { principal } = request
   const startedAt = performance.now()
-  const opened: Opened = {
+  const opened: OpenFacts = {
     streamed: request.stream === true,
     preset: request.preset?.slug,
     queueMs: spanMs(startedAt - request.arrivedAt),
@@ -139,7 +143,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   }
   return Effect.flatMap(
     holding({ auth, metrics }, request, attempt),
-    (result): Effect.Effect<Admitted<R, P, E> | { readonly claimedBy: string }, Failure> => {
+    (result): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string }, Failure> => {
       switch (result._tag) {
         case "Granted": {
           const heldAt = performance.now()
@@ -165,7 +169,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
 }
 
 /** Increases a hold, records its progress and extends its lifetime. Returns false when that was refused or failed. */
-export const extendHold = (options: MeteredOptions, admitted: Admitted, more: Nano): Effect.Effect<boolean> =>
+export const extendHold = (options: MeteredOptions, admitted: AdmittedRequest, more: Nano): Effect.Effect<boolean> =>
   Effect.suspend(() =>
     options.ledger.commit(
       {
@@ -190,7 +194,10 @@ export const extendHold = (options: MeteredOptions, admitted: Admitted, more: Na
   )
 
 /** The routing of a request as its answer and its receipt show it. */
-export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | "attempts">): RoutingOutcome => ({
+export const routingOf = (
+  admitted: AdmittedRequest,
+  carried: Pick<RequestResult, "served" | "attempts">
+): RoutingOutcome => ({
   policy: admitted.plan.policy,
   requestedModels: admitted.plan.requestedModels,
   resolvedModel: carried.served?.model.id ?? admitted.plan.candidates[0].model.id,
@@ -202,7 +209,7 @@ export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | 
 /**
  * The reason of the failure, for the receipt. A provider's message may quote the request, so it is dropped when nothing may be stored.
  */
-const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): KeptReason | null => {
+const errorOf = ({ plan }: AdmittedRequest, outcome: RequestResult["outcome"]): KeptReason | null => {
   const error = outcome._tag === "Whole" ? undefined : outcome.error
   if (isRefusal(error) && plan.policy.dataPolicy === "zero_retention") {
     return keepReason({ ...error, detail: "the provider's message is not stored" })
@@ -211,19 +218,22 @@ const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): KeptReason | 
 }
 
 /** The rates of the provider that served, unless they were stored when the request was charged. */
-const ratesAt = ({ plan, request }: Admitted, { served }: Pick<Carried, "served">): KeptRates | undefined =>
+const ratesAt = (
+  { plan, request }: AdmittedRequest,
+  { served }: Pick<RequestResult, "served">
+): KeptRates | undefined =>
   served === undefined || (request.charge === true && served === plan.candidates[0]) ? undefined : ratesOf(served)
 
 /** What this usage costs the operator at the provider that served, for the receipt. */
-const providerCostOf = ({ served }: Pick<Carried, "served">, usage: Used): number | undefined => {
+const providerCostOf = ({ served }: Pick<RequestResult, "served">, usage: Used): number | undefined => {
   const cost = served === undefined ? undefined : providerCost(served.offer.cost, usage)
   return cost === undefined ? undefined : Number(cost)
 }
 
 /** The receipt's facts of the usage so far, by our own count, at the provider that is serving. */
 export const soFarOf = (
-  admitted: Admitted,
-  carried: Pick<Carried, "attempts" | "firstTokenMs" | "served">,
+  admitted: AdmittedRequest,
+  carried: Pick<RequestResult, "attempts" | "firstTokenMs" | "served">,
   usage: Used
 ): SoFar => {
   const row = besideOf(admitted, carried)
@@ -247,7 +257,7 @@ export const soFarOf = (
 }
 
 /** The facts of a request that have columns of their own. */
-const besideOf = ({ request }: Admitted, { served }: Pick<Carried, "served">): Beside => ({
+const besideOf = ({ request }: AdmittedRequest, { served }: Pick<RequestResult, "served">): Beside => ({
   model: request.model,
   resolved_model: served?.model.id ?? null,
   provider: served?.offer.provider ?? null
@@ -259,9 +269,9 @@ type Ending = Omit<CloseOperation, "_tag" | "requestId" | "accountId" | "onlyIfE
 /** Ends a request: closes its hold, or concludes its charge and refunds the excess. It never takes more than was held or charged. */
 const end = (
   { ledger }: MeteredOptions,
-  { held, request }: Admitted,
+  { held, request }: AdmittedRequest,
   ending: Ending
-): Effect.Effect<Closed, Unavailable> => {
+): Effect.Effect<CloseResult, Unavailable> => {
   const { principal, requestId, trace } = request
   const { accountId } = principal
   if (request.charge) {
@@ -284,11 +294,11 @@ const end = (
  */
 export const close = (
   options: MeteredOptions,
-  admitted: Admitted,
-  carried: Carried,
+  admitted: AdmittedRequest,
+  carried: RequestResult,
   settlement: Settlement<Used>,
   keep: () => object | null
-): Effect.Effect<Closed, Failure> => {
+): Effect.Effect<CloseResult, Failure> => {
   const { request } = admitted
   const providerMs = carried.endedAt - admitted.heldAt
   const totalMs = performance.now() - request.arrivedAt
@@ -326,7 +336,7 @@ export const close = (
   })
 }
 
-const warned = ({ request }: Admitted, { served }: Carried): Effect.Effect<void> =>
+const warned = ({ request }: AdmittedRequest, { served }: RequestResult): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logWarning(`${served?.offer.provider} reports more usage than one call can have`), {
     request_id: request.requestId
   })
@@ -334,8 +344,8 @@ const warned = ({ request }: Admitted, { served }: Carried): Effect.Effect<void>
 /** Updates the metrics for a request with a closed hold. */
 const counted = (
   metrics: Metrics,
-  { plan, request }: Admitted,
-  { firstTokenMs, outcome, served }: Carried,
+  { plan, request }: AdmittedRequest,
+  { firstTokenMs, outcome, served }: RequestResult,
   { status, usage }: Settlement<Used>,
   overheadMs: number,
   settled: Nano
@@ -368,7 +378,7 @@ const counted = (
 }
 
 /** Ends a request after any fault of the gateway: nothing is charged. A request that has already ended stays unchanged. */
-export const abandon = (options: MeteredOptions, admitted: Admitted): Effect.Effect<void> =>
+export const abandon = (options: MeteredOptions, admitted: AdmittedRequest): Effect.Effect<void> =>
   Effect.ignore(
     end(options, admitted, {
       settle: undefined,

@@ -11,7 +11,7 @@ import type { PoolError } from "../providers/pool/PoolError.ts"
 import { Requests } from "../usage/Requests.ts"
 import { keepRefusal } from "./Answer.ts"
 import type { PaidAnswer } from "../domain/Answer.ts"
-import { abandon, admit, type Admitted, type Carried, type MeteredOptions } from "./Metered.ts"
+import { abandon, admit, type AdmittedRequest, type RequestResult, type MeteredOptions } from "./Metered.ts"
 import type { Bounds } from "../domain/Estimate.ts"
 import { makeOwnFibers, type OwnFibers } from "./OwnFibers.ts"
 import { makeRenewals } from "./Renewals.ts"
@@ -30,7 +30,7 @@ export interface PaidFlowOptions {
 }
 
 /** Whether stopping the current attempt stops its bill; true while no attempt runs. */
-export interface Running {
+export interface ActiveCall {
   stopsBillingOnAbort: boolean
   /** Set once the client has disconnected. The running attempt may finish, but no further one starts. */
   giveUp?: () => void
@@ -39,7 +39,7 @@ export interface Running {
 }
 
 /** The call's callbacks that update `Running`. */
-export const followedBy = (running: Running): Required<Pick<CourseCall<Price>, "onAttempt" | "onLeft">> => ({
+export const followedBy = (running: ActiveCall): Required<Pick<CourseCall<Price>, "onAttempt" | "onLeft">> => ({
   onAttempt: ({ beginsAlone, stopsBillingOnAbort }) => {
     running.stopsBillingOnAbort = stopsBillingOnAbort
     if (beginsAlone) running.giveUp?.()
@@ -63,9 +63,9 @@ export interface PaidFlow {
   /** Waits until the service is stopping and running requests have had their time to finish. */
   readonly stopped: Effect.Effect<void>
   /** Stops a request in the background when its client has disconnected. */
-  readonly hangUp: (fiber: Fiber.Fiber<unknown, unknown>, running: Running) => Effect.Effect<void>
+  readonly hangUp: (fiber: Fiber.Fiber<unknown, unknown>, running: ActiveCall) => Effect.Effect<void>
   /** Runs work for which the client waits. When the client disconnects, the work stops. */
-  readonly attended: <A>(work: Effect.Effect<A, Failure>, running: Running) => Effect.Effect<A, Failure>
+  readonly attended: <A>(work: Effect.Effect<A, Failure>, running: ActiveCall) => Effect.Effect<A, Failure>
   /** Runs work that continues to its end, and is paid for, whether or not the client waits for it. */
   readonly finished: <A>(work: Effect.Effect<A, Failure>) => Effect.Effect<A, Failure>
   /**
@@ -75,7 +75,7 @@ export interface PaidFlow {
    */
   readonly enter: <R extends PaidRequest, P extends Price, E extends Bounds, A, K extends PaidAnswer, B>(
     ready: Ready<R, P, E>,
-    carry: (admitted: Admitted<R, P, E>) => Effect.Effect<A, Failure>,
+    carry: (admitted: AdmittedRequest<R, P, E>) => Effect.Effect<A, Failure>,
     again: (answer: K) => B
   ) => Effect.Effect<A | B, Failure>
   /** Answers a request that cannot be planned with what is stored under its idempotency key, or fails with the planning error. */
@@ -114,8 +114,8 @@ export const makePaidFlow = (
     }
 
     const carried = <R extends PaidRequest, P extends Price, E extends Bounds, A>(
-      admitted: Admitted<R, P, E>,
-      carry: (admitted: Admitted<R, P, E>) => Effect.Effect<A, Failure>
+      admitted: AdmittedRequest<R, P, E>,
+      carry: (admitted: AdmittedRequest<R, P, E>) => Effect.Effect<A, Failure>
     ): Effect.Effect<A, Failure> => {
       const { watch } = admitted.request
       watch?.opened()
@@ -158,17 +158,18 @@ export const makePaidFlow = (
   })
 
 /** Whether the data policy of the caller forbids storing content. */
-export const keepsNothing = ({ plan }: Pick<Admitted, "plan">): boolean => plan.policy.dataPolicy === "zero_retention"
+export const keepsNothing = ({ plan }: Pick<AdmittedRequest, "plan">): boolean =>
+  plan.policy.dataPolicy === "zero_retention"
 
 /** The refusal to store for a replay, if it may be stored: it may quote the request. */
-export const keptRefusal = (admitted: Pick<Admitted, "plan">, error: Reason | undefined): object | null =>
+export const keptRefusal = (admitted: Pick<AdmittedRequest, "plan">, error: Reason | undefined): object | null =>
   error === undefined || keepsNothing(admitted) ? null : keepRefusal(error)
 
 /**
  * The failure of a request that no provider served. The providers' messages go only to the log, and not even there when nothing may be
  * stored.
  */
-export const failureOfPool = (admitted: Pick<Admitted, "plan">, error: PoolError): Failure =>
+export const failureOfPool = (admitted: Pick<AdmittedRequest, "plan">, error: PoolError): Failure =>
   keepsNothing(admitted) ? failure(error.reason) : failure(error.reason, error.failures)
 
 /** The last attempt produced no usable content, or only a part of it, before it failed. */
@@ -178,8 +179,8 @@ export const brokenOff = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attem
 /** The facts of a request that no provider served. */
 export const unserved = (
   exit: Exit.Failure<unknown, PoolError>,
-  { attempts = [] }: Running
-): { outcome: Nothing; failures: Carried["attempts"] } => {
+  { attempts = [] }: ActiveCall
+): { outcome: Nothing; failures: RequestResult["attempts"] } => {
   const error = exit.cause.reasons.find(Cause.isFailReason)?.error
   if (error !== undefined) return { outcome: { _tag: "Nothing", error: error.reason }, failures: error.attempts }
   const bug = exit.cause.reasons.some(Cause.isDieReason)

@@ -15,7 +15,7 @@ import { blamed } from "../domain/Chain.ts"
 import type { Router } from "../router/Router.ts"
 import type { Requests } from "../usage/Requests.ts"
 import { autoRequest, type Pins } from "./Auto.ts"
-import { type Classified, byRules, type makeClassify } from "./Classify.ts"
+import { type TaskDecision, byRules, type makeClassify } from "./Classify.ts"
 import { budgetOf, estimate, withinBudget, type PricedPlan } from "../domain/Estimate.ts"
 import { gifFieldOf, type PromptImages } from "./PromptImages.ts"
 import type { ChatRequest } from "./Request.ts"
@@ -28,7 +28,7 @@ export type Preparation = Pick<
   /** The account, when the session may be pinned to a model. */
   readonly accountId?: string
   /** The classification, if more than the rules was consulted. */
-  readonly classified?: Classified
+  readonly classified?: TaskDecision
   /** Replaces the conversation's size when only a number of prompt tokens is known. It is an estimate, not a bound. */
   readonly promptTokens?: number
 }

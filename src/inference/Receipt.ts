@@ -65,7 +65,7 @@ const keepRates = (price: Price): KeptRates => {
 export const spanMs = (ms: number): number => Math.round(ms * 1_000) / 1_000
 
 /** The facts of a request that are known when it is admitted. A later change of the catalogue does not affect it. */
-export interface Opened {
+export interface OpenFacts {
   readonly streamed: boolean
   /** The slug of the preset that was used. */
   readonly preset?: string | undefined
@@ -79,10 +79,10 @@ export interface Opened {
 }
 
 /** Lists every fact by name, so that none is forgotten. Undefined values are not written. */
-type Kept<Facts> = { readonly [Name in keyof Facts]-?: unknown }
+type StoredFacts<Facts> = { readonly [Name in keyof Facts]-?: unknown }
 
 /** Serializes the facts for a row. Absent values are the usual ones. */
-export const keepOpened = ({ preset, prices, queueMs, streamed, traceId }: Opened): Kept<Opened> => ({
+export const keepOpened = ({ preset, prices, queueMs, streamed, traceId }: OpenFacts): StoredFacts<OpenFacts> => ({
   streamed: streamed || undefined,
   preset,
   queueMs,
@@ -91,8 +91,8 @@ export const keepOpened = ({ preset, prices, queueMs, streamed, traceId }: Opene
 })
 
 /** Restores the facts from that column. Throws when no version of this service can have written the value. */
-export const restoreOpened = (column: unknown): Opened => {
-  const kept = column as Pick<Opened, "queueMs"> & Partial<Opened>
+export const restoreOpened = (column: unknown): OpenFacts => {
+  const kept = column as Pick<OpenFacts, "queueMs"> & Partial<OpenFacts>
   if (typeof kept.queueMs !== "number") throw new Error("a request's row is without the facts of its opening")
   return { streamed: false, traceId: null, prices: [], ...kept }
 }
@@ -168,7 +168,7 @@ type Times = "holdMs" | "firstTokenMs" | "overheadMs"
 export type JobFacts = Omit<ClosedFacts, Times>
 
 /** The stored facts when there is more than an error. `price` comes from an earlier version and includes the model and the provider. */
-interface KeptClosed extends Partial<Omit<ClosedFacts, "usage" | "basis">> {
+interface StoredCloseFacts extends Partial<Omit<ClosedFacts, "usage" | "basis">> {
   readonly basis: UsageBasis
   readonly usage: Partial<TokenUsage> | UnitUsage
   readonly price?: KeptPrice
@@ -235,7 +235,7 @@ export type SoFarFacts = Pick<
 export const keepSoFar = (
   facts: Omit<SoFarFacts, Times> & Partial<Pick<ClosedFacts, Times>>,
   row: Beside | undefined
-): Kept<SoFarFacts> => ({
+): StoredFacts<SoFarFacts> => ({
   basis: facts.basis,
   usage: keepUsage(facts.usage),
   routing: row !== undefined && isUsual(facts.routing, row) ? undefined : facts.routing,
@@ -250,7 +250,7 @@ export const keepSoFar = (
 export const keepClosed = (
   facts: JobFacts & Partial<Pick<ClosedFacts, Times>>,
   row: Beside | undefined
-): Kept<ClosedFacts> => ({
+): StoredFacts<ClosedFacts> => ({
   ...keepSoFar(facts, row),
   finishReason: facts.finishReason ?? undefined,
   error: facts.error ?? undefined,
@@ -270,7 +270,7 @@ export const providerCostIn = (column: unknown): bigint | null => {
  * progress, after a fault of the gateway, and for a request that failed before it began.
  */
 export const restoreClosed = (column: unknown, row: Beside): Partial<ClosedFacts> | null => {
-  const kept = column as KeptClosed | Pick<ClosedFacts, "error"> | null
+  const kept = column as StoredCloseFacts | Pick<ClosedFacts, "error"> | null
   if (kept === null || !("basis" in kept)) return kept
   const { price, routing = usualRouting(row), usage, ...facts } = kept
   return {

@@ -1,6 +1,6 @@
 import { Effect, type Scope } from "effect"
 import { type Place, Roster } from "../platform/Roster.ts"
-import { type Admitted, extendHold, type MeteredOptions } from "./Metered.ts"
+import { type AdmittedRequest, extendHold, type MeteredOptions } from "./Metered.ts"
 
 /** The number of checks for holds to renew per lifetime of a hold, and the number of checks after which a hold is renewed. */
 const LOOKS_PER_TTL = 12
@@ -9,18 +9,18 @@ const LOOKS_PER_RENEWAL = 3
 /** The holds of running requests. */
 export interface Renewals {
   /** Renews a hold repeatedly, at least once per third of its lifetime, until it is dropped. */
-  readonly add: (admitted: Admitted) => Renewed
+  readonly add: (admitted: AdmittedRequest) => Renewed
   readonly drop: (renewed: Renewed) => void
 }
 
-interface Held {
-  readonly admitted: Admitted
+interface RenewedHold {
+  readonly admitted: AdmittedRequest
   /** The check at which it was added or renewed. */
   renewedAt: number
 }
 
 /** A hold that is renewed until it is dropped. */
-export type Renewed = Place<Held>
+export type Renewed = Place<RenewedHold>
 
 /**
  * One fiber renews the holds of all requests. Most requests end long before their hold needs a renewal, so a timer for each would be
@@ -29,7 +29,7 @@ export type Renewed = Place<Held>
 export const makeRenewals = (options: MeteredOptions): Effect.Effect<Renewals, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
-    const held = new Roster<Held>()
+    const held = new Roster<RenewedHold>()
     let look = 0
     const renewDue = Effect.suspend(() => {
       look += 1

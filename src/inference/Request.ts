@@ -5,7 +5,7 @@ import type { Nano } from "../domain/Money.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Claim } from "../ledger/Operation.ts"
 import type { Trace } from "../platform/telemetry/Tracing.ts"
-import type { Listed } from "../domain/Chain.ts"
+import type { ModelFields } from "../domain/Chain.ts"
 import type { PresetUse } from "../domain/Answer.ts"
 import type { AutoWish } from "../domain/Auto.ts"
 
@@ -69,7 +69,7 @@ export interface ChatRequest extends PaidRequest {
   /** The fallback chain that its model name stands for. */
   readonly chain: ReadonlyArray<string>
   /** The models that the request itself lists, if any. */
-  readonly listed?: Listed | undefined
+  readonly listed?: ModelFields | undefined
   readonly auto?: AutoWish | undefined
   readonly conversation: Conversation
   /** Names of the optional parameters that are set. */

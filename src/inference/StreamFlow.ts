@@ -11,7 +11,6 @@ import {
 import { tokenCost } from "../domain/Pricing.ts"
 import { noTokens, type PromptUsage, promptTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { Roster } from "../platform/Roster.ts"
-import { eachOf } from "../providers/Provider.ts"
 import type { ProviderError } from "../providers/ProviderError.ts"
 import type { PoolError } from "../providers/pool/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/pool/ProviderPool.ts"
@@ -21,7 +20,7 @@ import { balanceWarning } from "../domain/Balance.ts"
 import {
   type AdmittedChat,
   answerOf,
-  type CarriedChat,
+  type ChatRequestResult,
   type ChatOptions,
   keptAnswer,
   poolCall,
@@ -29,7 +28,7 @@ import {
   sealerOf
 } from "./ChatFlow.ts"
 import { abandon, close, soFarOf } from "./Metered.ts"
-import { brokenOff, failureOfPool, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
+import { brokenOff, failureOfPool, keepsNothing, keptRefusal, type ActiveCall, unserved } from "./PaidFlow.ts"
 import type { Pipe, Take } from "./Pipe.ts"
 import { Progress } from "./Progress.ts"
 import { RollingHold } from "./RollingHold.ts"
@@ -139,7 +138,7 @@ interface StreamFlow {
   readonly options: ChatOptions
   readonly pool: Pick<ProviderPool["Service"], "chatStream">
   readonly admitted: AdmittedChat
-  readonly running: Running
+  readonly running: ActiveCall
   readonly pipe: Pipe
   /** The pipes that must not be silent. */
   readonly open: Roster<Pipe>
@@ -188,7 +187,7 @@ const pump = Effect.fnUntraced(function* (
     unheld = visible
     return false
   }
-  while (yield* eachOf(served.source, take)) {
+  while (yield* served.source.each(take)) {
     if (unheld !== undefined) {
       const visible = unheld
       unheld = undefined
@@ -213,7 +212,7 @@ const carriedOf = (
   flow: StreamFlow,
   delivery: Delivery,
   exit: Exit.Exit<void, PoolError | ProviderError>
-): CarriedChat => {
+): ChatRequestResult => {
   const common = { firstTokenMs: delivery.firstTokenMs, endedAt: performance.now() }
   const { served } = delivery
   if (served === undefined) {
@@ -235,7 +234,7 @@ const carriedOf = (
 const ending = (
   flow: StreamFlow,
   delivery: Delivery,
-  carried: CarriedChat,
+  carried: ChatRequestResult,
   log: Cause.Cause<unknown> | undefined
 ): Effect.Effect<StreamItem, Failure> => {
   const { admitted, options } = flow

@@ -13,10 +13,10 @@ import type { ProviderError } from "../providers/ProviderError.ts"
 import { operationOf } from "../providers/pool/AttemptRecord.ts"
 import type { WorkPoolCall } from "../providers/pool/CallKind.ts"
 import { PoolError } from "../providers/pool/PoolError.ts"
-import { ProviderPool, type Served, type WorkAttempt } from "../providers/pool/ProviderPool.ts"
+import { ProviderPool, type ServedAnswer, type WorkAttempt } from "../providers/pool/ProviderPool.ts"
 import { Router } from "../router/Router.ts"
 import { keepAnswer } from "./Answer.ts"
-import { type Admitted, type Carried, close, routingOf } from "./Metered.ts"
+import { type AdmittedRequest, type RequestResult, close, routingOf } from "./Metered.ts"
 import {
   brokenOff,
   failureOfPool,
@@ -26,7 +26,7 @@ import {
   makePaidFlow,
   type PaidFlow,
   type PaidFlowOptions,
-  type Running,
+  type ActiveCall,
   unserved
 } from "./PaidFlow.ts"
 import type { WorkSize } from "../domain/WorkSize.ts"
@@ -93,7 +93,7 @@ type Flow = Pick<PaidFlow, "metered" | "stopped">
 
 type Asks = Pick<ProviderPool["Service"], "ask">
 
-type AdmittedWork<A> = Admitted<WorkRequest<A>, Price, Bounds>
+type AdmittedWork<A> = AdmittedRequest<WorkRequest<A>, Price, Bounds>
 
 /** The maximum cost of a request at a candidate. */
 const costAt = ({ bound }: WorkPreparation, { model, price }: Candidate<Price>): Nano => {
@@ -108,14 +108,14 @@ const holdOf = (request: WorkPreparation, plan: Plan<Price>): Bounds => {
   return { atLeast: hold, upTo: hold, simulated: isSimulated(plan) }
 }
 
-const answerOf = <A>(admitted: AdmittedWork<A>, carried: Carried, usage: Used) => {
+const answerOf = <A>(admitted: AdmittedWork<A>, carried: RequestResult, usage: Used) => {
   const { provider, resolvedModel } = routingOf(admitted, carried)
   const { created, request } = admitted
   return { requestId: request.requestId, created, resolvedModel, provider: provider ?? "", used: quantityOf(usage) }
 }
 
 /** The answer to store for a replay, if it may be stored. */
-const keptWork = <A>(admitted: AdmittedWork<A>, carried: Carried, usage: Used, value: A): object | null => {
+const keptWork = <A>(admitted: AdmittedWork<A>, carried: RequestResult, usage: Used, value: A): object | null => {
   if (keepsNothing(admitted)) return null
   const kept = admitted.request.keep(value)
   return kept === undefined ? null : keepAnswer({ ...answerOf(admitted, carried, usage), value: kept })
@@ -125,8 +125,8 @@ const keptWork = <A>(admitted: AdmittedWork<A>, carried: Carried, usage: Used, v
 const asked = <A>(
   pool: Asks,
   admitted: AdmittedWork<A>,
-  running: Running
-): Effect.Effect<Served<A, Price>, PoolError, Scope.Scope> => {
+  running: ActiveCall
+): Effect.Effect<ServedAnswer<A, Price>, PoolError, Scope.Scope> => {
   const { plan, request } = admitted
   const { ask, failed, rest } = request
   const call: WorkPoolCall = {
@@ -166,7 +166,7 @@ const failedOutcome = (error: Reason | undefined, rest: WorkRest | undefined): W
 const finishServed = Effect.fnUntraced(function* <A>(
   { metered, stopped }: Flow,
   admitted: AdmittedWork<A>,
-  { attempts, candidate, output }: Served<A, Price>
+  { attempts, candidate, output }: ServedAnswer<A, Price>
 ): Effect.fn.Return<WorkAnswer<A>, Failure> {
   const { request } = admitted
   const answeredAt = performance.now()
@@ -174,7 +174,7 @@ const finishServed = Effect.fnUntraced(function* <A>(
   const deliver = delivered(request, output)
   // A host may take as long for the rest as the call may last, but a stopping service does not have that time.
   const result = yield* rest === undefined ? deliver : Effect.raceFirst(deliver, Effect.as(stopped, undefined))
-  const carriedBy = (outcome: WorkOutcome): Carried<Price, WorkOutcome> => ({
+  const carriedBy = (outcome: WorkOutcome): RequestResult<Price, WorkOutcome> => ({
     ...{ outcome, served: candidate, firstTokenMs: null },
     attempts: outcome._tag === "Whole" ? attempts : brokenOff(attempts),
     endedAt: rest === undefined ? answeredAt : performance.now()
@@ -204,13 +204,13 @@ const carrying = Effect.fnUntraced(function* <A>(
   flow: Flow,
   pool: Asks,
   admitted: AdmittedWork<A>,
-  running: Running
+  running: ActiveCall
 ): Effect.fn.Return<WorkAnswer<A>, Failure, Scope.Scope> {
   const exit = yield* Effect.exit(Effect.interruptible(asked(pool, admitted, running)))
   if (Exit.isSuccess(exit)) return yield* finishServed(flow, admitted, exit.value)
   const { failures, outcome } = unserved(exit, running)
   const endedAt = performance.now()
-  const carried: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
+  const carried: RequestResult = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
   const settlement = workSettlementOf(outcome, admitted.plan.candidates[0].price)
   yield* close(flow.metered, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error))
   return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
@@ -221,7 +221,7 @@ const carryOut = <A>(
   flow: Flow,
   pool: Asks,
   admitted: AdmittedWork<A>,
-  running: Running
+  running: ActiveCall
 ): Effect.Effect<WorkAnswer<A>, Failure> =>
   Effect.uninterruptible(Effect.scoped(carrying(flow, pool, admitted, running)))
 
@@ -272,7 +272,7 @@ export class Work extends Context.Service<
         }
         const run = <A>(asked: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
           const request = timely(asked, options.delivery)
-          const running: Running = { stopsBillingOnAbort: true }
+          const running: ActiveCall = { stopsBillingOnAbort: true }
           const again = (kept: KeptWork) => replayed(request, kept)
           const work = Effect.suspend(() => {
             const ready = prepare(request)

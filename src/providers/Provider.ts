@@ -1,25 +1,25 @@
-import { Effect, type Scope } from "effect"
+import { type Effect, type Scope } from "effect"
 import type { Conversation } from "../domain/Conversation.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { Output, OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import type { ProviderError } from "./ProviderError.ts"
-import type { Embedded } from "./Work.ts"
+import type { Embeddings } from "./Work.ts"
 import type {
-  Drawn,
-  DrawWork,
+  ImageResult,
+  ImagesWork,
   EmbedWork,
-  FilmState,
-  FilmTicket,
-  FilmWork,
-  Found,
+  VideoJobState,
+  VideoTicket,
+  VideoWork,
+  SearchResults,
   MediaBytes,
-  Reranked,
+  Ranking,
   RerankWork,
   SearchWork,
   SpeakWork,
-  Spoken
+  SpeechResult
 } from "../domain/Work.ts"
 import type { Clocks } from "./pool/AnswerClock.ts"
 
@@ -44,26 +44,15 @@ export interface ChatCall extends WorkCall {
 /** Receives events in order, never an empty list. Returns whether it wants more at once. */
 export type TakeEvents = (events: ReadonlyArray<OutputEvent>) => boolean
 
-/** The open stream of one attempt. `next` returns the events that have arrived since, never an empty list, and undefined at the end. */
+/** The open stream of one attempt. */
 export interface ChatSource {
   /** The whole answer was complete before its first event, so the time to the first token means nothing. */
   readonly collected?: true
-  readonly next: Effect.Effect<ReadonlyArray<OutputEvent> | undefined, ProviderError>
   /**
-   * Delivers all events to `take` without waking a fiber for each. It ends with true when `take` wants no more, or at the end of the
-   * stream. Absent where `next` is as good.
+   * Delivers the events to `take` as they arrive, without waking a fiber for each. It ends with true when `take` wants no more, and
+   * with false at the end of the stream. A later call delivers the events after those that `take` has received.
    */
-  readonly each?: (take: TakeEvents) => Effect.Effect<boolean, ProviderError>
-}
-
-/** Delivers all events of any source. */
-export const eachOf = (source: ChatSource, take: TakeEvents): Effect.Effect<boolean, ProviderError> => {
-  if (source.each !== undefined) return source.each(take)
-  const further: Effect.Effect<boolean, ProviderError> = Effect.flatMap(source.next, (events) => {
-    if (events === undefined) return Effect.succeed(false)
-    return take(events) ? further : Effect.succeed(true)
-  })
-  return further
+  readonly each: (take: TakeEvents) => Effect.Effect<boolean, ProviderError>
 }
 
 /**
@@ -83,17 +72,17 @@ export interface Provider {
   readonly chat: (call: ChatCall) => Effect.Effect<Output, ProviderError>
   readonly chatStream: (call: ChatCall) => Effect.Effect<ChatSource, ProviderError, Scope.Scope>
   /** Work other than chat, each kind only where the provider supports it. Interrupting it ends the upstream call at once. */
-  readonly embed?: (call: WorkCall, work: EmbedWork) => Effect.Effect<Embedded, ProviderError>
-  readonly rerank?: (call: WorkCall, work: RerankWork) => Effect.Effect<Reranked, ProviderError>
-  readonly speak?: (call: WorkCall, work: SpeakWork) => Effect.Effect<Spoken, ProviderError>
-  readonly draw?: (call: WorkCall, work: DrawWork) => Effect.Effect<Drawn, ProviderError>
+  readonly embed?: (call: WorkCall, work: EmbedWork) => Effect.Effect<Embeddings, ProviderError>
+  readonly rerank?: (call: WorkCall, work: RerankWork) => Effect.Effect<Ranking, ProviderError>
+  readonly speak?: (call: WorkCall, work: SpeakWork) => Effect.Effect<SpeechResult, ProviderError>
+  readonly makeImages?: (call: WorkCall, work: ImagesWork) => Effect.Effect<ImageResult, ProviderError>
   /** Submits a video. After an interruption it is unknown whether the provider accepted it. */
-  readonly film?: (call: WorkCall, work: FilmWork) => Effect.Effect<FilmTicket, ProviderError>
+  readonly makeVideo?: (call: WorkCall, work: VideoWork) => Effect.Effect<VideoTicket, ProviderError>
   /** Reads the progress of a video. */
-  readonly filmState?: (call: WorkCall, ticket: string) => Effect.Effect<FilmState, ProviderError>
-  /** Reads a video from the URL of `FilmState`, with the provider's credential if the URL requires it. */
-  readonly filmClip?: (call: WorkCall, url: string) => Effect.Effect<MediaBytes, ProviderError>
-  readonly search?: (call: WorkCall, work: SearchWork) => Effect.Effect<Found, ProviderError>
+  readonly videoState?: (call: WorkCall, ticket: string) => Effect.Effect<VideoJobState, ProviderError>
+  /** Reads a video from the URL of `VideoJobState`, with the provider's credential if the URL requires it. */
+  readonly videoClip?: (call: WorkCall, url: string) => Effect.Effect<MediaBytes, ProviderError>
+  readonly search?: (call: WorkCall, work: SearchWork) => Effect.Effect<SearchResults, ProviderError>
 }
 
 /** One call to one provider, of any kind. */

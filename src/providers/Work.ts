@@ -2,7 +2,7 @@
 import type { Effect } from "effect"
 import type { ProviderError } from "./ProviderError.ts"
 
-export interface Embedded {
+export interface Embeddings {
   /**
    * The JSON of the list of embeddings as the provider wrote it: it is long, and the gateway changes nothing in it. Empty while the
    * list is still arriving.

@@ -20,7 +20,7 @@ export interface Restriction {
 }
 
 /** The parts of a request that its restrictions depend on. */
-interface Asked {
+interface RestrictedRequest {
   readonly policy: RoutingPolicy
   readonly parameters: ReadonlyArray<string>
   readonly promptBound: number
@@ -35,7 +35,7 @@ const PER_MILLION = 1_000_000
 const picoOf = (usd: number): number => Math.round(usd * 1e12)
 
 /** A price counts at every tier that the prompt may reach. Apart from rounding, a provider exactly at the limit passes. */
-const tooDear = ({ policy: { maxPrice }, promptBound }: Asked): Restriction["excludes"] | undefined => {
+const tooDear = ({ policy: { maxPrice }, promptBound }: RestrictedRequest): Restriction["excludes"] | undefined => {
   const { completion, image, prompt, request } = maxPrice
   if ([completion, image, prompt, request].every((limit) => limit === undefined)) return undefined
   // A product of binary fractions can slightly exceed the price it stands for. Whole numbers cannot.
@@ -52,7 +52,7 @@ const tooDear = ({ policy: { maxPrice }, promptBound }: Asked): Restriction["exc
 }
 
 /** Returns the restrictions of a request that can exclude a provider. */
-export const restrictionsOf = (asked: Asked): ReadonlyArray<Restriction> => {
+export const restrictionsOf = (asked: RestrictedRequest): ReadonlyArray<Restriction> => {
   const { parameters, policy } = asked
   const found: Array<Restriction> = []
   if (policy.only !== undefined) {

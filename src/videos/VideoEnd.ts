@@ -15,7 +15,7 @@ import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { operationNames } from "../providers/pool/AttemptRecord.ts"
 import type { Webhooks } from "../webhooks/Webhooks.ts"
 import { type JobFacts, keepClosed, ratesOf } from "../inference/Receipt.ts"
-import { clipCost, type FilmPlan } from "./VideoPlan.ts"
+import { clipCost, type VideoPlan } from "./VideoPlan.ts"
 
 /** The services that an end writes to. */
 export interface VideoBooks {
@@ -44,11 +44,11 @@ const reasonOf = ({ code, message }: VideoError): Reason => {
   }
 }
 
-const served = (plan: FilmPlan, { provider }: Pick<VideoRow, "provider">) =>
+const served = (plan: VideoPlan, { provider }: Pick<VideoRow, "provider">) =>
   plan.candidates.find(({ offer }) => offer.provider === provider)
 
 /** The cost of a job with this end: the price of the provider that served, never more than the charge. */
-export const costOf = (plan: FilmPlan, row: VideoRow, { refund }: Ends): bigint => {
+export const costOf = (plan: VideoPlan, row: VideoRow, { refund }: Ends): bigint => {
   if (refund === "whole") return 0n
   const price = served(plan, row)?.price
   if (price === undefined) return row.charged
@@ -56,7 +56,7 @@ export const costOf = (plan: FilmPlan, row: VideoRow, { refund }: Ends): bigint 
   return cost < row.charged ? cost : row.charged
 }
 
-const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): JobFacts => {
+const closedOf = (plan: VideoPlan, row: VideoRow, { error, state }: Ends): JobFacts => {
   const [first] = plan.candidates
   const candidate = served(plan, row)
   const { unit } = (candidate ?? first).price
@@ -115,7 +115,7 @@ const dataOf = (row: VideoRow, urlOf: (id: string) => string): object => ({
  */
 export const endVideo = (
   { jobs, ledger, media, metrics, sql, webhooks }: VideoBooks,
-  { plan, row }: { readonly plan: FilmPlan; readonly row: VideoRow },
+  { plan, row }: { readonly plan: VideoPlan; readonly row: VideoRow },
   step: Ends,
   fileId: string | undefined
 ): Effect.Effect<VideoRow | undefined, GivenBack | Unavailable> => {

@@ -4,7 +4,7 @@ import { gifProblem, imageTypeOf, takesGifSource } from "../domain/ImageType.ts"
 import type { Model } from "../domain/Model.ts"
 import type { VideoEvent, VideoWish } from "../domain/Video.ts"
 import { isPassing, type PublicFetch, type PublicFetchError } from "../platform/outbound/PublicFetch.ts"
-import type { FilmWork, MediaBytes } from "../domain/Work.ts"
+import type { VideoWork, MediaBytes } from "../domain/Work.ts"
 
 const MIB = 1_048_576
 
@@ -21,7 +21,7 @@ export interface VideoMediaLimits {
 export const videoMediaLimits: VideoMediaLimits = { imageBytes: 20 * MIB, videoBytes: 100 * MIB, totalMs: 20_000 }
 
 /** The media for a provider, besides the prompt. */
-export type VideoMedia = Pick<FilmWork, "image" | "referenceImages" | "referenceVideo">
+export type VideoMedia = Pick<VideoWork, "image" | "referenceImages" | "referenceVideo">
 
 /** The event of a job with media that cannot be downloaded. */
 export type MediaRefusal = Extract<VideoEvent, { readonly _tag: "Refused" | "NotFetched" | "Full" }>

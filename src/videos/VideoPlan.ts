@@ -24,12 +24,12 @@ export interface KeptVideoPlan {
   readonly policy?: RoutingPolicy
 }
 
-export type FilmPlan = Plan<UnitPrice>
+export type VideoPlan = Plan<UnitPrice>
 
 const isPerUnit = (candidate: Candidate<Price>): candidate is Candidate<UnitPrice> => candidate.price.unit !== "token"
 
 /** The candidates of a plan that support the whole request; undefined when none does. */
-export const filmPlanOf = (plan: Plan<Price>, wish: VideoWish): FilmPlan | undefined => {
+export const videoPlanOf = (plan: Plan<Price>, wish: VideoWish): VideoPlan | undefined => {
   const needed = neededFor(wish)
   const [first, ...others] = plan.candidates
     .filter(isPerUnit)
@@ -42,7 +42,7 @@ export const clipCost = (price: UnitPrice, seconds: number): Nano =>
   unitCost(price, price.unit === "second" ? seconds : 1)
 
 /** The maximum cost at any of the candidates, which is the charge. */
-export const chargeOf = ({ candidates }: FilmPlan, seconds: number): Nano =>
+export const chargeOf = ({ candidates }: VideoPlan, seconds: number): Nano =>
   candidates.map(({ price }) => clipCost(price, seconds)).reduce(maxNano, 0n)
 
 const keptOffer = ({ offer, price }: Candidate<UnitPrice>): KeptOffer => ({
@@ -54,14 +54,14 @@ const keptOffer = ({ offer, price }: Candidate<UnitPrice>): KeptOffer => ({
   ...(offer.simulated === true ? { simulated: true } : {})
 })
 
-export const keepPlan = ({ candidates: [first, ...others], policy }: FilmPlan): KeptVideoPlan => {
+export const keepPlan = ({ candidates: [first, ...others], policy }: VideoPlan): KeptVideoPlan => {
   const { offers: _, ...model } = first.model
   const chosenBy = policy.source === "default" ? {} : { policy }
   return { model, offers: [keptOffer(first), ...others.map(keptOffer)], ...chosenBy }
 }
 
 /** Restores a plan from the result of `keepPlan`. */
-export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptVideoPlan): FilmPlan => {
+export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptVideoPlan): VideoPlan => {
   const candidate = ({
     costPerUnit,
     perUnit,

@@ -17,11 +17,11 @@ import type { VideoRow } from "./VideoJobsSql.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { type FailedAttempt, PoolError, reasonOf } from "../providers/pool/PoolError.ts"
 import type { ProviderFault } from "../providers/ProviderError.ts"
-import type { ProviderPool, Served, WorkAttempt } from "../providers/pool/ProviderPool.ts"
-import type { FilmState, FilmTicket, MediaBytes } from "../domain/Work.ts"
+import type { ProviderPool, ServedAnswer, WorkAttempt } from "../providers/pool/ProviderPool.ts"
+import type { VideoJobState, VideoTicket, MediaBytes } from "../domain/Work.ts"
 import { endVideo, type VideoBooks } from "./VideoEnd.ts"
 import type { MediaRefusal, VideoMedia } from "./VideoMedia.ts"
-import { type FilmPlan, type KeptVideoPlan, restorePlan } from "./VideoPlan.ts"
+import { type VideoPlan, type KeptVideoPlan, restorePlan } from "./VideoPlan.ts"
 import type { VideoSlots } from "./VideoSlots.ts"
 
 export interface VideoDeps extends VideoBooks {
@@ -48,7 +48,7 @@ export interface Turned {
 }
 
 /** Time limits of the provider calls, in milliseconds: to submit a job, to read its progress, to download a video. */
-const CLOCKS = { film: 60_000, state: 15_000, clip: 120_000 } as const
+const CLOCKS = { submit: 60_000, state: 15_000, clip: 120_000 } as const
 
 /** The time limit for all media of a job together, in milliseconds. */
 const MEDIA_MS = 30_000
@@ -58,7 +58,7 @@ const MEDIA_MS = 30_000
  * turn, the job waits for this long.
  */
 export const TURN_MS = {
-  film: MEDIA_MS + CLOCKS.film + 30_000,
+  submit: MEDIA_MS + CLOCKS.submit + 30_000,
   state: CLOCKS.state + 15_000,
   clip: CLOCKS.clip + 60_000
 } as const
@@ -67,7 +67,11 @@ export const TURN_MS = {
 const MOST_ATTEMPTS = 16
 
 /** The caller has already been answered, so the limits need not consider a waiting client. */
-const within = (plan: FilmPlan, totalMs: number, candidates: FilmPlan["candidates"] = plan.candidates): FilmPlan => ({
+const within = (
+  plan: VideoPlan,
+  totalMs: number,
+  candidates: VideoPlan["candidates"] = plan.candidates
+): VideoPlan => ({
   ...plan,
   candidates,
   policy: { ...plan.policy, timeouts: { totalMs } }
@@ -85,7 +89,7 @@ const standingOf = ({ faults, lost, polls, progress, state, submissions }: Video
 type Change = Partial<Pick<VideoRow, "provider" | "ticket" | "attempts">>
 
 interface At {
-  readonly plan: FilmPlan
+  readonly plan: VideoPlan
   readonly row: VideoRow
 }
 
@@ -120,13 +124,13 @@ const apply = (
 const ask = <A>(
   { pool }: VideoDeps,
   { row }: At,
-  plan: FilmPlan,
+  plan: VideoPlan,
   attempt: WorkAttempt<A>
-): Effect.Effect<Served<A, UnitPrice>, PoolError> =>
+): Effect.Effect<ServedAnswer<A, UnitPrice>, PoolError> =>
   pool.ask(
     { requestId: row.request_id, plan, operation: "videos", steering: row.steering ?? undefined },
     attempt
-  ) as Effect.Effect<Served<A, UnitPrice>, PoolError>
+  ) as Effect.Effect<ServedAnswer<A, UnitPrice>, PoolError>
 
 /** Statuses of a host that is currently accepting nothing. After any other fault, the host may have accepted the job. */
 const TAKES_NOTHING: ReadonlySet<number> = new Set([503, 529])
@@ -166,22 +170,22 @@ const withEarlier = ({ attempts }: VideoRow, made: ReadonlyArray<Attempt>): Read
 
 const full: VideoEvent = { _tag: "Full" }
 
-type FilmCandidates = FilmPlan["candidates"]
+type VideoCandidates = VideoPlan["candidates"]
 
 /** The provider to which the job is being submitted, with the recorded row, and the candidates after it. */
-interface Admitted {
-  readonly candidate: FilmCandidates[0]
-  readonly others: ReadonlyArray<FilmCandidates[0]>
+interface Placement {
+  readonly candidate: VideoCandidates[0]
+  readonly others: ReadonlyArray<VideoCandidates[0]>
 }
 
 /** The first candidate at a provider with capacity. Its submission is recorded. */
-const admitted = (deps: VideoDeps, { row }: At, candidates: ReadonlyArray<FilmCandidates[0]>) =>
+const admitted = (deps: VideoDeps, { row }: At, candidates: ReadonlyArray<VideoCandidates[0]>) =>
   Effect.gen(function* () {
     const room = { limit: deps.perProvider, perAccount: Math.ceil(deps.perProvider / 2) }
     for (const [index, candidate] of candidates.entries()) {
-      const noted = yield* deps.jobs.submitting(row, candidate.offer.provider, room, TURN_MS.film)
+      const noted = yield* deps.jobs.submitting(row, candidate.offer.provider, room, TURN_MS.submit)
       if (noted === "outrun") return noted
-      if (noted === "noted") return { candidate, others: candidates.slice(index + 1) } satisfies Admitted
+      if (noted === "noted") return { candidate, others: candidates.slice(index + 1) } satisfies Placement
     }
     return "full" as const
   })
@@ -190,7 +194,7 @@ const admitted = (deps: VideoDeps, { row }: At, candidates: ReadonlyArray<FilmCa
  * Submits the job to one provider with capacity after the other, until one accepts it. The result is stored even if this turn is
  * interrupted after it.
  */
-const submit = (deps: VideoDeps, at: At, to: Admitted, media: VideoMedia): Effect.Effect<Turned, Unavailable> =>
+const submit = (deps: VideoDeps, at: At, to: Placement, media: VideoMedia): Effect.Effect<Turned, Unavailable> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const { plan, row } = at
@@ -199,10 +203,10 @@ const submit = (deps: VideoDeps, at: At, to: Admitted, media: VideoMedia): Effec
       const work = { prompt: row.prompt, duration, aspectRatio, audio, seed: undefined, ...media }
       const made: Array<Attempt> = []
       const failures: Array<FailedAttempt> = []
-      for (let next: Admitted | "full" | "outrun" = to; ;) {
-        const { candidate, others }: Admitted = next
-        const asked = ask<FilmTicket>(deps, at, within(plan, CLOCKS.film, [candidate]), (provider, call) =>
-          provider.film?.(call, work)
+      for (let next: Placement | "full" | "outrun" = to; ;) {
+        const { candidate, others }: Placement = next
+        const asked = ask<VideoTicket>(deps, at, within(plan, CLOCKS.submit, [candidate]), (provider, call) =>
+          provider.makeVideo?.(call, work)
         )
         const taken = yield* Effect.result(restore(asked))
         if (Result.isSuccess(taken)) {
@@ -287,12 +291,12 @@ const deadlinePassed: VideoEvent = { _tag: "DeadlinePassed" }
 /** After its deadline, a job's progress is checked for the last time. */
 const unlessLate = ({ row }: At, event: VideoEvent): VideoEvent => (row.overdue ? deadlinePassed : event)
 
-const read = (deps: VideoDeps, at: At, plan: FilmPlan, clip: { readonly url: string } | MediaBytes) => {
+const read = (deps: VideoDeps, at: At, plan: VideoPlan, clip: { readonly url: string } | MediaBytes) => {
   const reading = Effect.gen(function* () {
     if (!(yield* deps.jobs.renew(at.row, TURN_MS.clip))) return outrun(notRead)
     if ("bytes" in clip) return yield* keepClip(deps, at, clip)
     const asked = ask<MediaBytes>(deps, at, within(plan, CLOCKS.clip), (provider, call) =>
-      provider.filmClip?.(call, clip.url)
+      provider.videoClip?.(call, clip.url)
     )
     const found = yield* Effect.result(asked)
     return yield* Result.isFailure(found)
@@ -302,7 +306,7 @@ const read = (deps: VideoDeps, at: At, plan: FilmPlan, clip: { readonly url: str
   return deps.reading.within(at.row.account_id, reading, apply(deps, at, ready))
 }
 
-const eventOfState = (state: Exclude<FilmState, { readonly _tag: "Completed" }>): VideoEvent => {
+const eventOfState = (state: Exclude<VideoJobState, { readonly _tag: "Completed" }>): VideoEvent => {
   switch (state._tag) {
     case "Queued":
       return { _tag: "Progressed", progress: undefined }
@@ -320,7 +324,7 @@ const lookAfter = (deps: VideoDeps, at: At, reads: boolean): Effect.Effect<Turne
     const candidate = at.plan.candidates.find(({ offer }) => offer.provider === provider)
     if (candidate === undefined || ticket === null) return yield* apply(deps, at, { _tag: "Lost" })
     const plan = within(at.plan, CLOCKS.state, [candidate])
-    const asked = ask<FilmState>(deps, at, plan, (one, call) => one.filmState?.(call, ticket))
+    const asked = ask<VideoJobState>(deps, at, plan, (one, call) => one.videoState?.(call, ticket))
     const told = yield* Effect.result(asked)
     if (Result.isFailure(told)) {
       const unknown = isRefusal(told.failure.reason)

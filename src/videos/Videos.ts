@@ -24,7 +24,7 @@ import { admit, type MeteredOptions } from "../inference/Metered.ts"
 import { noteReplay } from "../inference/Replay.ts"
 import type { PaidRequest } from "../inference/Request.ts"
 import { makeVideoMedia } from "./VideoMedia.ts"
-import { chargeOf, clipCost, type FilmPlan, filmPlanOf, keepPlan } from "./VideoPlan.ts"
+import { chargeOf, clipCost, type VideoPlan, videoPlanOf, keepPlan } from "./VideoPlan.ts"
 import { makeVideoSlots } from "./VideoSlots.ts"
 import { carryTurn, TURN_MS, type Turned, type VideoDeps } from "./VideoTurn.ts"
 
@@ -34,7 +34,7 @@ export interface VideoRequest extends PaidRequest {
   readonly wish: VideoWish
 }
 
-export interface Submitted {
+export interface Submission {
   readonly video: Video
   readonly balanceWarning: string | undefined
   /** Whether an earlier request under the same idempotency key created it. */
@@ -137,7 +137,7 @@ const storesNone = failure({
 const plan = (
   { refuses, router }: SubmitDeps,
   request: Pick<VideoRequest, "maxCost" | "model" | "policy" | "wish">
-): Result.Result<FilmPlan, Failure> =>
+): Result.Result<VideoPlan, Failure> =>
   Result.gen(function* () {
     const { model, policy, wish } = request
     if (policy.dataPolicy === "zero_retention") return yield* Result.fail(storesNone)
@@ -149,7 +149,7 @@ const plan = (
     if (problem !== undefined) {
       return yield* Result.fail(failure({ _tag: "ValidationError", problems: [problem, ...problems] }))
     }
-    const able = filmPlanOf(planned, wish)
+    const able = videoPlanOf(planned, wish)
     if (able !== undefined) {
       return yield* withinCost(able, request.maxCost, ({ price }) => clipCost(price, wish.duration))
     }
@@ -180,7 +180,7 @@ const standing = (deps: SubmitDeps, request: VideoRequest, claimedBy: string) =>
 const answered = ({ ledger }: SubmitDeps, { principal }: VideoRequest, video: Video, replayed: boolean) =>
   Effect.map(
     Effect.orElseSucceed(ledger.balance(principal.accountId), () => undefined),
-    (balance): Submitted => ({
+    (balance): Submission => ({
       video,
       balanceWarning: balance === undefined ? undefined : balanceWarning(balance.posted),
       replayed
@@ -188,7 +188,7 @@ const answered = ({ ledger }: SubmitDeps, { principal }: VideoRequest, video: Vi
   )
 
 /** Answers a request that cannot be planned with the job that it created before, if there is one. */
-const unplanned = (deps: SubmitDeps, request: VideoRequest, failed: Failure): Effect.Effect<Submitted, Failure> =>
+const unplanned = (deps: SubmitDeps, request: VideoRequest, failed: Failure): Effect.Effect<Submission, Failure> =>
   Effect.gen(function* () {
     const { auth, requests } = deps
     const { claim, principal } = request
@@ -204,9 +204,9 @@ const unplanned = (deps: SubmitDeps, request: VideoRequest, failed: Failure): Ef
 const unmade = { provider: undefined, tokens: undefined } as const
 
 /** Charges for a video, writes its job and queues it: all of it, or nothing. */
-const sell = (deps: SubmitDeps, request: VideoRequest, film: FilmPlan) => {
+const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
   const { auth, jobs, ledger, metrics, options, queue, sql } = deps
-  const charged = chargeOf(film, request.wish.duration)
+  const charged = chargeOf(planned, request.wish.duration)
   const within: Ledger["Service"] = { ...ledger, commit: (operation) => storeErrors(ledger.within(sql, operation)) }
   const chargeTtlMs = Duration.toMillis(
     Duration.sum(options.deadline, Duration.fromInputUnsafe(CHARGE_BEYOND_DEADLINE))
@@ -220,7 +220,7 @@ const sell = (deps: SubmitDeps, request: VideoRequest, film: FilmPlan) => {
   }
   const sold = Effect.gen(function* () {
     const paid = { ...request, charge: true as const }
-    const admitted = yield* admit(metered, paid, film, { atLeast: charged, upTo: charged })
+    const admitted = yield* admit(metered, paid, planned, { atLeast: charged, upTo: charged })
     if ("claimedBy" in admitted) return admitted
     metrics.ledger.closed()
     if ((yield* jobs.unfinished(request.principal.accountId)) >= MOST_UNFINISHED) return yield* tooMany
@@ -229,10 +229,10 @@ const sell = (deps: SubmitDeps, request: VideoRequest, film: FilmPlan) => {
     const job = yield* jobs.insert({
       ...{ id, accountId, keyId, charged },
       requestId: request.requestId,
-      model: film.candidates[0].model.id,
+      model: planned.candidates[0].model.id,
       prompt: request.prompt,
       parameters: request.wish,
-      plan: keepPlan(film),
+      plan: keepPlan(planned),
       steering: request.steering ?? null,
       deadlineMs: Duration.toMillis(options.deadline)
     })
@@ -241,13 +241,13 @@ const sell = (deps: SubmitDeps, request: VideoRequest, film: FilmPlan) => {
   })
   const noted = Effect.tap(storeErrors(sql.withTransaction(sold)), (result) => {
     if (!("claimedBy" in result))
-      request.watch?.settled({ ...unmade, model: film.candidates[0].model.id, cost: charged })
+      request.watch?.settled({ ...unmade, model: planned.candidates[0].model.id, cost: charged })
     return Effect.void
   })
   return Effect.uninterruptible(Effect.catchTag(noted, "Unavailable", (error) => Effect.fail(storeUnavailable(error))))
 }
 
-const submit = (deps: SubmitDeps, request: VideoRequest): Effect.Effect<Submitted, Failure> =>
+const submit = (deps: SubmitDeps, request: VideoRequest): Effect.Effect<Submission, Failure> =>
   Effect.gen(function* () {
     const planned = plan(deps, request)
     if (Result.isFailure(planned)) return yield* unplanned(deps, request, planned.failure)
@@ -288,7 +288,7 @@ const outcomeOf = ({ row, step, waitMs }: Turned): Outcome => {
 const step = (deps: SubmitDeps, id: string): Effect.Effect<Outcome, Unavailable> =>
   Effect.gen(function* () {
     const { jobs } = deps
-    const taken = yield* jobs.take(id, { forMs: TURN_MS.film, idleMs: 0 })
+    const taken = yield* jobs.take(id, { forMs: TURN_MS.submit, idleMs: 0 })
     if (taken !== undefined) return outcomeOf(yield* carryTurn(deps, taken, true))
     const row = yield* jobs.find(id)
     return row === undefined || row.completed_at !== null ? "done" : { again: BUSY_PAUSE }
@@ -324,7 +324,7 @@ export class Videos extends Context.Service<
      * Creates and charges for a video. Fails with `RateLimitExceeded` when the account has fifty unfinished ones. A repeat under the
      * same idempotency key returns the same job in its current state.
      */
-    readonly submit: (request: VideoRequest) => Effect.Effect<Submitted, Failure>
+    readonly submit: (request: VideoRequest) => Effect.Effect<Submission, Failure>
     /** The plan and the charge with which such a video is created. Fails when the request would be rejected before its charge. */
     readonly prepare: (request: Pick<VideoRequest, "model" | "policy" | "wish">) => Result.Result<PricedWork, Failure>
     /**
@@ -374,9 +374,9 @@ export class Videos extends Context.Service<
         return Videos.of({
           submit: (request) => submit(deps, request),
           prepare: (request) =>
-            Result.map(plan(deps, request), (film) => {
-              const charge = chargeOf(film, request.wish.duration)
-              return { plan: film, estimate: { atLeast: charge, upTo: charge, simulated: isSimulated(film) } }
+            Result.map(plan(deps, request), (planned) => {
+              const charge = chargeOf(planned, request.wish.duration)
+              return { plan: planned, estimate: { atLeast: charge, upTo: charge, simulated: isSimulated(planned) } }
             }),
           status: (accountId, id) => status(deps, accountId, id),
           list: (accountId, page) => list(deps, accountId, page),

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
-import { type Said, wishOf } from "../../src/dialects/PresetWish.ts"
+import { type RequestContent, wishOf } from "../../src/dialects/PresetWish.ts"
 import type { Conversation, Tool } from "../../src/domain/Conversation.ts"
 
 const plain: Conversation = {
@@ -16,7 +16,7 @@ const plain: Conversation = {
   user: undefined
 }
 
-const said = (conversation: Partial<Conversation> = {}, more: Partial<Said> = {}): Said => ({
+const said = (conversation: Partial<Conversation> = {}, more: Partial<RequestContent> = {}): RequestContent => ({
   model: "@p",
   models: undefined,
   conversation: { ...plain, ...conversation },
@@ -30,7 +30,7 @@ const said = (conversation: Partial<Conversation> = {}, more: Partial<Said> = {}
   ...more
 })
 
-const wish = (config: PresetConfig | undefined, one: Said, body: object = {}) =>
+const wish = (config: PresetConfig | undefined, one: RequestContent, body: object = {}) =>
   Result.getOrThrow(wishOf({ ...body }, one, config))
 
 const tool = (name: string): Tool => ({ name, description: undefined, parameters: undefined, strict: undefined })

@@ -1,8 +1,8 @@
 /** The adapters, each with a model of its own, and how to read what their hosts sent. */
 import type { ChatFold } from "../../src/providers/wire/EventSource.ts"
-import { ChatStreamFold as AnthropicFold } from "../../src/providers/anthropic/ChatStream.ts"
-import { ChatStreamFold as GeminiFold } from "../../src/providers/gemini/ChatStream.ts"
-import { ChatStreamFold as OpenAiFold } from "../../src/providers/openai/ChatStream.ts"
+import { chatStreamFold as anthropicFold } from "../../src/providers/anthropic/ChatStream.ts"
+import { chatStreamFold as geminiFold } from "../../src/providers/gemini/ChatStream.ts"
+import { chatStreamFold as openAiFold } from "../../src/providers/openai/ChatStream.ts"
 
 export interface Adapter {
   readonly name: string
@@ -32,7 +32,7 @@ export const adapters: ReadonlyArray<Adapter> = [
     base: "/openai/",
     env: (origin) => ({ OPENAI_API_KEY: "sk-golden", OPENAI_BASE_URL: `${origin}/openai/v1` }),
     streams: (_, { stream }) => stream === true,
-    fold: (requestId) => new OpenAiFold(requestId)
+    fold: (requestId) => openAiFold(requestId)
   },
   {
     name: "compatible",
@@ -41,7 +41,7 @@ export const adapters: ReadonlyArray<Adapter> = [
     base: "/compatible/",
     env: () => ({}),
     streams: (_, { stream }) => stream === true,
-    fold: (requestId) => new OpenAiFold(requestId)
+    fold: (requestId) => openAiFold(requestId)
   },
   {
     name: "anthropic",
@@ -50,7 +50,7 @@ export const adapters: ReadonlyArray<Adapter> = [
     base: "/anthropic/",
     env: (origin) => ({ ANTHROPIC_API_KEY: "sk-ant-golden", ANTHROPIC_BASE_URL: `${origin}/anthropic` }),
     streams: (_, { stream }) => stream === true,
-    fold: (requestId) => new AnthropicFold(requestId)
+    fold: (requestId) => anthropicFold(requestId)
   },
   {
     name: "gemini",
@@ -59,6 +59,6 @@ export const adapters: ReadonlyArray<Adapter> = [
     base: "/gemini/",
     env: (origin) => ({ GEMINI_API_KEY: "AIza-golden", GEMINI_BASE_URL: `${origin}/gemini` }),
     streams: (path) => path.includes(":streamGenerateContent"),
-    fold: (requestId) => new GeminiFold(requestId)
+    fold: (requestId) => geminiFold(requestId)
   }
 ]

@@ -16,11 +16,13 @@ import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import type { Provider } from "../../src/providers/Provider.ts"
 import { ProviderPool } from "../../src/providers/pool/ProviderPool.ts"
-import type { Found } from "../../src/domain/Work.ts"
+import type { SearchResults } from "../../src/domain/Work.ts"
 import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 
-export const found: Found = { results: [{ title: "t", url: "https://example.com/", snippet: "s", queryIndex: 0 }] }
+export const found: SearchResults = {
+  results: [{ title: "t", url: "https://example.com/", snippet: "s", queryIndex: 0 }]
+}
 
 /** Eight thousandths of a dollar. */
 export const PRICE = 8_000_000n
@@ -29,7 +31,7 @@ export const BALANCE = 10n * PRICE
 const unasked = () => Effect.die(new Error("asked for a chat"))
 
 /** All that work needs, over the client that is given, with one provider, which finds. */
-export const rooms = (sql: SqlClient.SqlClient, search: Effect.Effect<Found>) => {
+export const rooms = (sql: SqlClient.SqlClient, search: Effect.Effect<SearchResults>) => {
   const tavily: Provider = {
     ...{ id: "tavily", stopsBillingOnAbort: true, chat: unasked, chatStream: unasked },
     search: () => search
@@ -67,7 +69,7 @@ export const rooms = (sql: SqlClient.SqlClient, search: Effect.Effect<Found>) =>
 /** The same two queries with every call, under one idempotency key, whoever holds the API key; one of them finds something. */
 export const asked = (apiKey: string, requestId = newRequestId()) =>
   Effect.gen(function* () {
-    const request: WorkRequest<Found> = {
+    const request: WorkRequest<SearchResults> = {
       requestId,
       principal: yield* (yield* Auth).authenticate(`Bearer ${apiKey}`, "inference"),
       policy: defaultPolicy,

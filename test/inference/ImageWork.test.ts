@@ -28,7 +28,7 @@ import { AnswerRoom, Room } from "../../src/providers/pool/AnswerRoom.ts"
 import type { Provider } from "../../src/providers/Provider.ts"
 import { ProviderError, type ProviderFault } from "../../src/providers/ProviderError.ts"
 import { ProviderPool } from "../../src/providers/pool/ProviderPool.ts"
-import type { DrawWork, MediaBytes } from "../../src/domain/Work.ts"
+import type { ImagesWork, MediaBytes } from "../../src/domain/Work.ts"
 import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 import { upstream } from "../providers/upstream.ts"
@@ -49,11 +49,11 @@ const changes = { load: Effect.succeed({ ...noChanges, prices: [dear] }), versio
 
 const clocks = { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
 
-type Draw = NonNullable<Provider["draw"]>
+type Draw = NonNullable<Provider["makeImages"]>
 
 const provider = (id: string, draw: Draw): Provider => {
   const notAsked = () => Effect.die(new Error("asked for a chat"))
-  return { id, stopsBillingOnAbort: true, chat: notAsked, chatStream: notAsked, draw }
+  return { id, stopsBillingOnAbort: true, chat: notAsked, chatStream: notAsked, makeImages: draw }
 }
 
 const fails = (id: string, fault: ProviderFault): Provider =>
@@ -61,7 +61,7 @@ const fails = (id: string, fault: ProviderFault): Provider =>
 
 /** Gives so many images, and notes what it was asked. */
 const draws = (id: string, count: number, one: MediaBytes = image) => {
-  const asked: Array<DrawWork> = []
+  const asked: Array<ImagesWork> = []
   const draw: Draw = (_, work) =>
     Effect.sync(() => {
       asked.push(work)

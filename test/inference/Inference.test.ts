@@ -13,13 +13,14 @@ import { emptyOutput, type Output, type OutputEvent } from "../../src/domain/Out
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import type { PromptUsage } from "../../src/domain/Usage.ts"
 import { countPrompt } from "../../src/domain/Tokens.ts"
+import { pulledSource } from "../../src/providers/wire/EventSource.ts"
 import { Inference } from "../../src/inference/Inference.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { PromptImages } from "../../src/inference/PromptImages.ts"
 import { PublicFetch } from "../../src/platform/outbound/PublicFetch.ts"
-import type { ChatSource, Provider } from "../../src/providers/Provider.ts"
+import type { Provider } from "../../src/providers/Provider.ts"
 import { ProviderError } from "../../src/providers/ProviderError.ts"
 import type { StreamItem } from "../../src/domain/Answer.ts"
 import { ProviderPool } from "../../src/providers/pool/ProviderPool.ts"
@@ -47,7 +48,7 @@ const makeProvider = (stopsBillingOnAbort: boolean) =>
       Deferred.await(events),
       Effect.succeed(undefined)
     ]
-    const source: ChatSource = { next: Effect.suspend(() => pieces.shift() ?? Effect.succeed(undefined)) }
+    const source = pulledSource(Effect.suspend(() => pieces.shift() ?? Effect.succeed(undefined)))
     const note = Effect.onInterrupt(() => Deferred.succeed(hungUp, undefined))
     const provider: Provider = {
       id: "openai",
@@ -69,7 +70,7 @@ const silentAfter = (provider: Provider, pieces: ReadonlyArray<ReadonlyArray<Out
     const piece = left.shift()
     return piece === undefined ? Effect.never : Effect.succeed(piece)
   })
-  return { ...provider, chatStream: () => Effect.succeed({ next }) }
+  return { ...provider, chatStream: () => Effect.succeed(pulledSource(next)) }
 }
 
 const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1), posted = BALANCE) =>

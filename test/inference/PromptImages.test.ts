@@ -10,7 +10,7 @@ import {
 } from "../../src/inference/PromptImages.ts"
 import { PublicFetch, type PublicFetchOptions } from "../../src/platform/outbound/PublicFetch.ts"
 import type { PoolCall } from "../../src/providers/pool/CallKind.ts"
-import type { Served, ServedStream } from "../../src/providers/pool/ProviderPool.ts"
+import type { ServedAnswer, ServedStream } from "../../src/providers/pool/ProviderPool.ts"
 import { nobody, upstream } from "../providers/upstream.ts"
 import { asked } from "../support/Conversations.ts"
 
@@ -39,7 +39,7 @@ const scene = (limits: Partial<PromptImageLimits> = {}, options: Partial<PublicF
     const reached: Array<Conversation> = []
     const reach = ({ conversation }: PoolCall) => Effect.sync(() => void reached.push(conversation))
     const { chat, chatStream } = images.before({
-      chat: (call) => Effect.as(reach(call), { output: emptyOutput } as Served<Output>),
+      chat: (call) => Effect.as(reach(call), { output: emptyOutput } as ServedAnswer<Output>),
       chatStream: (call) => Effect.as(reach(call), {} as ServedStream)
     })
     const callOf = (conversation: Conversation, accountId = "one") => ({ conversation, accountId }) as PoolCall

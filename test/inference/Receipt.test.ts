@@ -9,7 +9,7 @@ import {
   keepReason,
   type KeptPrice,
   type KeptReason,
-  type Opened,
+  type OpenFacts,
   restoreClosed,
   restoreOpened,
   restoreReason
@@ -118,9 +118,9 @@ describe("stored facts", () => {
   for (const opened of [
     { streamed: false, preset: undefined, queueMs: 1, traceId: null, prices: [] },
     { streamed: true, preset: "p", queueMs: 0, traceId: "t", prices: [{ model: "m", provider: "p", tiers: [] }] }
-  ] satisfies ReadonlyArray<Opened>) {
+  ] satisfies ReadonlyArray<OpenFacts>) {
     it(`are restored unchanged, of ${opened.streamed ? "a stream" : "a whole answer"} that is opened`, () => {
-      assert.deepStrictEqual(restoreOpened(written(keepOpened(opened))), written(opened) as Opened)
+      assert.deepStrictEqual(restoreOpened(written(keepOpened(opened))), written(opened) as OpenFacts)
     })
   }
 

@@ -1,13 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import type { Admitted, MeteredOptions } from "../../src/inference/Metered.ts"
+import type { AdmittedRequest, MeteredOptions } from "../../src/inference/Metered.ts"
 import { makeRenewals } from "../../src/inference/Renewals.ts"
 
 const TTL_MS = 12_000
 
 const admitted = (requestId: string) =>
-  ({ request: { requestId, principal: { accountId: "a" } }, held: 5n, progress: () => 3n }) as unknown as Admitted
+  ({
+    request: { requestId, principal: { accountId: "a" } },
+    held: 5n,
+    progress: () => 3n
+  }) as unknown as AdmittedRequest
 
 /** Renewals over a ledger that notes what it is asked, and for one request never answers. */
 const noting = Effect.gen(function* () {

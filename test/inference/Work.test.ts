@@ -25,8 +25,8 @@ import type { Provider } from "../../src/providers/Provider.ts"
 import { ProviderError, type ProviderFault } from "../../src/providers/ProviderError.ts"
 import { PoolError } from "../../src/providers/pool/PoolError.ts"
 import { ProviderPool, type WorkAttempt } from "../../src/providers/pool/ProviderPool.ts"
-import type { Embedded } from "../../src/providers/Work.ts"
-import type { Found, Reranked } from "../../src/domain/Work.ts"
+import type { Embeddings } from "../../src/providers/Work.ts"
+import type { SearchResults, Ranking } from "../../src/domain/Work.ts"
 import { Router } from "../../src/router/Router.ts"
 import { ReadTurns } from "../../src/usage/ReadTurns.ts"
 import { Receipts } from "../../src/usage/Receipts.ts"
@@ -38,8 +38,8 @@ const BALANCE = 1_000_000_000n
 const PROMPT_BOUND = 1_000
 const QUERIES = 3
 
-const ranked: Reranked = { results: [{ index: 1, score: 0.5 }], tokens: 400 }
-const found: Found = { results: [{ title: "t", url: "https://example.com/", snippet: "s", queryIndex: 0 }] }
+const ranked: Ranking = { results: [{ index: 1, score: 0.5 }], tokens: 400 }
+const found: SearchResults = { results: [{ title: "t", url: "https://example.com/", snippet: "s", queryIndex: 0 }] }
 
 const fails = (provider: string, fault: ProviderFault) => Effect.fail(new ProviderError({ provider, fault }))
 const serverError: ProviderFault = { _tag: "ServerError", status: 500, detail: "down" }
@@ -57,7 +57,7 @@ const provider = (id: string, work: Partial<Provider>): Provider => ({
 const waiting = (stopsBillingOnAbort: boolean) =>
   Effect.gen(function* () {
     const called = yield* Deferred.make<void>()
-    const answer = yield* Deferred.make<Reranked>()
+    const answer = yield* Deferred.make<Ranking>()
     const hungUp = yield* Deferred.make<void>()
     const rerank = () =>
       Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(answer)).pipe(
@@ -133,7 +133,7 @@ const scene = (
         steering: undefined,
         arrivedAt: performance.now()
       })
-      const rerank = (more: Partial<WorkRequest<Reranked>> = {}): WorkRequest<Reranked> => ({
+      const rerank = (more: Partial<WorkRequest<Ranking>> = {}): WorkRequest<Ranking> => ({
         ...paid(),
         operation: "rerank",
         model: "rerank-2.5",
@@ -146,7 +146,7 @@ const scene = (
         keep: (answer) => answer,
         ...more
       })
-      const search = (more: Partial<WorkRequest<Found>> = {}): WorkRequest<Found> => ({
+      const search = (more: Partial<WorkRequest<SearchResults>> = {}): WorkRequest<SearchResults> => ({
         ...paid(),
         operation: "search",
         model: "tavily-search",
@@ -300,14 +300,14 @@ describe("Work", () => {
 
   it.live("falls back to another provider within the hold for the most expensive one", () =>
     Effect.gen(function* () {
-      const embedded: Embedded = { data: new Uint8Array([91, 93]), tokens: 10 }
+      const embedded: Embeddings = { data: new Uint8Array([91, 93]), tokens: 10 }
       const embed = () => Effect.succeed(embedded)
       const providers = [
         provider("openai", { embed: () => fails("openai", serverError) }),
         provider("azure", { embed })
       ]
       const { rerank, row, tokenPrice, work } = yield* scene(providers)
-      const request: WorkRequest<Embedded> = {
+      const request: WorkRequest<Embeddings> = {
         ...rerank(),
         model: "text-embedding-3-small",
         modality: "embedding",
@@ -337,7 +337,7 @@ describe("Work", () => {
   it.live("rejects an unplannable request before a hold", () =>
     Effect.gen(function* () {
       const { money, rerank, work } = yield* scene([ranking()])
-      const reasonOf = (more: Partial<WorkRequest<Reranked>>) =>
+      const reasonOf = (more: Partial<WorkRequest<Ranking>>) =>
         Effect.map(Effect.flip(work.run(rerank(more))), ({ reason }) => reason)
       assert.strictEqual((yield* reasonOf({ model: "nothing" }))._tag, "UnknownModel")
       assert.deepStrictEqual(yield* reasonOf({ model: "gpt-4o-mini" }), {
@@ -482,7 +482,7 @@ describe("Work", () => {
       const once = ranking({ rerank: () => Effect.sync(() => (asked++, ranked)) })
       const { money, rerank, work } = yield* scene([once])
       const form = {
-        keep: (answer: Reranked) => ({ text: JSON.stringify(answer) }),
+        keep: (answer: Ranking) => ({ text: JSON.stringify(answer) }),
         restore: (kept: unknown) => JSON.parse((kept as { text: string }).text)
       }
       const request = rerank({ claim: claimOf("f"), ...form })
@@ -546,7 +546,7 @@ describe("Work", () => {
 })
 
 const perQuery = unitCost({ unit: "request", perUnit: 8_000_000_000n }, 1)
-const charged = { charge: true, used: ({ results }: Found) => results.length } as const
+const charged = { charge: true, used: ({ results }: SearchResults) => results.length } as const
 
 describe("Work that is charged up front", () => {
   it.live("costs the delivered part, and refunds the rest", () =>
@@ -732,7 +732,7 @@ describe("Work with a delivery step", () => {
       const delivering = yield* Deferred.make<void>()
       const goOn = yield* Deferred.make<void>()
       const { row, search, work } = yield* scene([searching()])
-      const kept: Found = { results: [...found.results, ...found.results] }
+      const kept: SearchResults = { results: [...found.results, ...found.results] }
       const request = search({
         ...charged,
         claim: claimOf("f"),
@@ -839,8 +839,8 @@ describe("Work that needs a resource before the provider call", () => {
         Effect.map(Effect.orDie(money), ({ posted }) => steps.push(posted < BALANCE ? "got" : "got too early")),
         () => Effect.sync(() => steps.push("let go"))
       )
-      const ask: WorkAttempt<Found> = (one, call) => one.search?.(call, {} as never)
-      const deliver = (answer: Found) => Effect.sync(() => (steps.push("delivered"), answer))
+      const ask: WorkAttempt<SearchResults> = (one, call) => one.search?.(call, {} as never)
+      const deliver = (answer: SearchResults) => Effect.sync(() => (steps.push("delivered"), answer))
       yield* work.run(searches({ ...charged, ask: Effect.as(needed, ask), deliver }))
       assert.deepStrictEqual(steps, ["got", "asked", "delivered", "let go"])
       const refused = searches({ ...charged, model: "no-such-model", ask: Effect.as(needed, ask) })

@@ -62,7 +62,13 @@ describe("create_video and get_video", () => {
   it.live("make a clip in the background, charged once for one idempotency key, and link to it", () =>
     Effect.gen(function* () {
       const { account, call, inferenceKey, service } = yield* open
-      const asked = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9", idempotency_key: "film" }
+      const asked = {
+        model: "veo-3",
+        prompt: "a kite",
+        duration: 4,
+        aspect_ratio: "16:9",
+        idempotency_key: "makeVideo"
+      }
       const made = yield* call("create_video", asked)
       const again = yield* call("create_video", asked)
       const { cost_usd, id, request_id } = made.structuredContent

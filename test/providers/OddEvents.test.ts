@@ -2,11 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Output, OutputFold } from "../../src/domain/Output.ts"
 import { laterUsage } from "../../src/domain/Usage.ts"
-import { ChatStreamFold as AnthropicFold } from "../../src/providers/anthropic/ChatStream.ts"
+import { chatStreamFold as anthropicFold } from "../../src/providers/anthropic/ChatStream.ts"
 import type { ChatFold } from "../../src/providers/wire/EventSource.ts"
-import { ChatStreamFold as GeminiFold } from "../../src/providers/gemini/ChatStream.ts"
-import { ChatStreamFold as OpenAiFold } from "../../src/providers/openai/ChatStream.ts"
-import { ResponsesFold } from "../../src/providers/openai/ResponsesStream.ts"
+import { chatStreamFold as geminiFold } from "../../src/providers/gemini/ChatStream.ts"
+import { chatStreamFold as openAiFold } from "../../src/providers/openai/ChatStream.ts"
+import { responsesFold } from "../../src/providers/openai/ResponsesStream.ts"
 
 /** All that a fold makes of these events, the last of which need not end. */
 const read = (fold: ChatFold, events: ReadonlyArray<object | string>): Output => {
@@ -24,7 +24,7 @@ const callsOf = ({ toolCalls }: Output) => toolCalls.map((call) => `${call.name}
 const countsOf = ({ usage }: Output) => usage && [usage.input, usage.cached, usage.output]
 
 const openAi = (...calls: ReadonlyArray<ReadonlyArray<object>>) =>
-  read(new OpenAiFold("req_1"), [
+  read(openAiFold("req_1"), [
     ...calls.map((tool_calls) => ({ choices: [{ delta: { tool_calls } }] })),
     { choices: [{ delta: {}, finish_reason: "tool_calls" }] },
     "[DONE]"
@@ -104,7 +104,7 @@ describe("calls that are distinguished only by position", () => {
     ] as const) {
       const events = [block("f", first), delta('{"a":1}', at), { type: "content_block_stop", index: first }]
       const more = [block("g", second), delta('{"b":2}', at), { type: "content_block_stop", index: second }]
-      assert.deepStrictEqual(callsOf(read(new AnthropicFold("req_1"), [...events, ...more, ...end])), [
+      assert.deepStrictEqual(callsOf(read(anthropicFold("req_1"), [...events, ...more, ...end])), [
         'f {"a":1}',
         'g {"b":2}'
       ])
@@ -129,7 +129,7 @@ describe("calls that are distinguished only by position", () => {
         { type: "response.output_item.done", output_index, item: item("b", "g", '{"b":2}') },
         { type: "response.completed", response: { status: "completed" } }
       ]
-      assert.deepStrictEqual(callsOf(read(new ResponsesFold("req_1"), events)), ['f {"a":1}', 'g {"b":2}'])
+      assert.deepStrictEqual(callsOf(read(responsesFold("req_1"), events)), ['f {"a":1}', 'g {"b":2}'])
     }
   })
 })
@@ -155,7 +155,7 @@ describe("content that arrives only at the end of an item or of the response", (
     ["the call in the response", [completed(full)]]
   ] as const) {
     it(`is taken once: ${name}`, () => {
-      assert.deepStrictEqual(callsOf(read(new ResponsesFold("req_1"), events)), ['f {"a":1}'])
+      assert.deepStrictEqual(callsOf(read(responsesFold("req_1"), events)), ['f {"a":1}'])
     })
   }
 
@@ -175,7 +175,7 @@ describe("content that arrives only at the end of an item or of the response", (
     ["text in the response", [completed(thought, message)]]
   ] as const) {
     it(`is taken once: ${name}`, () => {
-      const output = read(new ResponsesFold("req_1"), events)
+      const output = read(responsesFold("req_1"), events)
       assert.deepStrictEqual([output.reasoning, output.text], ["hm", "hello"])
     })
   }
@@ -210,9 +210,9 @@ describe("a usage of zero after a count", () => {
       usageMetadata: { promptTokenCount, candidatesTokenCount }
     })
     const told = [
-      read(new OpenAiFold("req_1"), [chat(5, 7), stop, chat(0, 0)]),
-      read(new AnthropicFold("req_1"), [start, block, delta(0, 7), delta(0, 0), { type: "message_stop" }]),
-      read(new GeminiFold("req_1"), [gemini(5, 7), gemini(0, 0)])
+      read(openAiFold("req_1"), [chat(5, 7), stop, chat(0, 0)]),
+      read(anthropicFold("req_1"), [start, block, delta(0, 7), delta(0, 0), { type: "message_stop" }]),
+      read(geminiFold("req_1"), [gemini(5, 7), gemini(0, 0)])
     ]
     for (const output of told) assert.deepStrictEqual(countsOf(output), [5, 0, 7])
   })

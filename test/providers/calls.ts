@@ -1,3 +1,4 @@
+import type { ProviderError } from "../../src/providers/ProviderError.ts"
 import { Effect } from "effect"
 import { asked } from "../support/Conversations.ts"
 import type { Model } from "../../src/domain/Model.ts"
@@ -66,10 +67,21 @@ export const chatCall = (more: Partial<ChatCall> = {}): ChatCall => ({
   ...more
 })
 
+/** The next events of a source; undefined at its end. */
+export const nextOf = (source: ChatSource): Effect.Effect<ReadonlyArray<OutputEvent> | undefined, ProviderError> =>
+  Effect.suspend(() => {
+    let next: ReadonlyArray<OutputEvent> | undefined
+    const one = source.each((events) => {
+      next = events
+      return false
+    })
+    return Effect.map(one, () => next)
+  })
+
 /** Everything a source gives, batch by batch. */
 export const drain = Effect.fnUntraced(function* (source: ChatSource) {
   const batches: Array<ReadonlyArray<OutputEvent>> = []
-  for (let events = yield* source.next; events !== undefined; events = yield* source.next) batches.push(events)
+  yield* source.each((events) => batches.push(events) > 0)
   return batches
 })
 

@@ -1,4 +1,5 @@
 /** Pools of doubles that fail as a test wants, and calls to them. */
+import { pulledSource } from "../../src/providers/wire/EventSource.ts"
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { OutputEvent } from "../../src/domain/Output.ts"
@@ -47,14 +48,14 @@ export const scripted = (id: string, batches: ReadonlyArray<ReadonlyArray<Output
   let closed = 0
   const source = (): ChatSource => {
     const left = [...batches]
-    return {
-      next: Effect.suspend(() => {
+    return pulledSource(
+      Effect.suspend(() => {
         const batch = left.shift()
         return batch === undefined && end !== undefined
           ? Effect.fail(new ProviderError({ provider: id, fault: end }))
           : Effect.succeed(batch)
       })
-    }
+    )
   }
   const provider: Provider = {
     ...makeSandbox(id),

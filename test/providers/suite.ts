@@ -6,7 +6,7 @@ import { type OutputEvent, OutputFold } from "../../src/domain/Output.ts"
 import { Outbound } from "../../src/platform/outbound/Outbound.ts"
 import type { ChatCall, Provider } from "../../src/providers/Provider.ts"
 import type { ProviderError, ProviderFault } from "../../src/providers/ProviderError.ts"
-import { chatCall, clocks, drain } from "./calls.ts"
+import { chatCall, clocks, drain, nextOf } from "./calls.ts"
 import { nobody, upstream } from "./upstream.ts"
 
 /** How a host says what it says. */
@@ -84,8 +84,8 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a")))
       const source = yield* provider.chatStream(chatCall())
-      assert.deepStrictEqual(yield* source.next, [...opening, { _tag: "Text", text: "a" }])
-      assert.strictEqual((yield* faultOf(source.next))._tag, "Broken")
+      assert.deepStrictEqual(yield* nextOf(source), [...opening, { _tag: "Text", text: "a" }])
+      assert.strictEqual((yield* faultOf(nextOf(source)))._tag, "Broken")
     }).pipe(Effect.scoped)
   )
 
@@ -104,9 +104,9 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
       const [frame, fault] = wire.error
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a") + frame))
       const source = yield* provider.chatStream(chatCall())
-      assert.deepStrictEqual(yield* source.next, [...opening, { _tag: "Text", text: "a" }])
-      assert.deepStrictEqual(yield* faultOf(source.next), fault)
-      assert.deepStrictEqual(yield* faultOf(source.next), fault)
+      assert.deepStrictEqual(yield* nextOf(source), [...opening, { _tag: "Text", text: "a" }])
+      assert.deepStrictEqual(yield* faultOf(nextOf(source)), fault)
+      assert.deepStrictEqual(yield* faultOf(nextOf(source)), fault)
     }).pipe(Effect.scoped)
   )
 
@@ -189,7 +189,7 @@ const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
       const { provider, hungUp } = yield* speaking(wire, (response) => sse(response).write(head + delta("a")))
       const scope = yield* Scope.make()
       const source = yield* Scope.provide(provider.chatStream(chatCall()), scope)
-      yield* source.next
+      yield* nextOf(source)
       yield* Scope.close(scope, Exit.void)
       yield* hungUp
       const arrived = yield* Deferred.make<void>()

@@ -1,6 +1,6 @@
 import type { Candidate } from "../../src/domain/Plan.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
-import type { DrawWork, FilmWork, SearchWork } from "../../src/domain/Work.ts"
+import type { ImagesWork, VideoWork, SearchWork } from "../../src/domain/Work.ts"
 import type { WorkCall } from "../../src/providers/Provider.ts"
 import { candidate, clocks } from "./calls.ts"
 
@@ -33,7 +33,7 @@ export const searchWork = (more: Partial<SearchWork> = {}): SearchWork => ({
 })
 
 /** An image of a kite. */
-export const drawWork = (more: Partial<DrawWork> = {}): DrawWork => ({
+export const drawWork = (more: Partial<ImagesWork> = {}): ImagesWork => ({
   prompt: "a red kite",
   n: 1,
   images: [],
@@ -47,7 +47,7 @@ export const drawWork = (more: Partial<DrawWork> = {}): DrawWork => ({
 })
 
 /** A video of a kite, from words alone. */
-export const filmWork = (more: Partial<FilmWork> = {}): FilmWork => ({
+export const videoWork = (more: Partial<VideoWork> = {}): VideoWork => ({
   prompt: "a red kite",
   duration: 5,
   aspectRatio: "16:9",

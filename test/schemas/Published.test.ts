@@ -5,7 +5,7 @@ import { TAKEN } from "../../schemas/Published.ts"
 import { decodeChat } from "../../src/dialects/chat/ChatDecode.ts"
 import { decodeResponses } from "../../src/dialects/responses/ResponsesDecode.ts"
 import { decodeEstimate } from "../../src/dialects/Estimate.ts"
-import type { Decoded } from "../../src/dialects/Wish.ts"
+import type { DecodedRequest } from "../../src/dialects/Wish.ts"
 import type { Failure } from "../../src/domain/Failure.ts"
 import { limits } from "../../src/ratelimit/Limits.ts"
 import { descriptionsText } from "../support/Descriptions.ts"
@@ -90,9 +90,9 @@ describe("the published contract", () => {
 
   it("says of what is taken with some values alone which they are", () => {
     const requests = {
-      chat: (more: object): Result.Result<Decoded, Failure> =>
+      chat: (more: object): Result.Result<DecodedRequest, Failure> =>
         decodeChat({ model: "m", messages: [{ role: "user", content: "hi" }], ...more }),
-      responses: (more: object): Result.Result<Decoded, Failure> =>
+      responses: (more: object): Result.Result<DecodedRequest, Failure> =>
         decodeResponses({ model: "m", input: "hi", ...more }, undefined)
     }
     for (const dialect of ["chat", "responses"] as const) {

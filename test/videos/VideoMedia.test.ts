@@ -29,7 +29,7 @@ const media = (more: Partial<VideoWish>, reason?: PublicFetchReason, vendor = "g
     const body = files[request.url.split(".").at(-1) ?? ""]!
     return reason === undefined ? Effect.succeed({ status: 200, body }) : Effect.fail(new PublicFetchError({ reason }))
   }
-  const { model } = candidate("p", { model: { id: "film", vendor } })
+  const { model } = candidate("p", { model: { id: "makeVideo", vendor } })
   const made = makeVideoMedia(fetch, limits)({ ...wish, ...more }, model)
   return Effect.map(Effect.result(made), (result) => ({ result, asked }))
 }

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Capability, Model } from "../../src/domain/Model.ts"
 import { type Candidate, defaultPolicy, type Plan } from "../../src/domain/Plan.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
-import { chargeOf, clipCost, filmPlanOf, keepPlan, restorePlan } from "../../src/videos/VideoPlan.ts"
+import { chargeOf, clipCost, videoPlanOf, keepPlan, restorePlan } from "../../src/videos/VideoPlan.ts"
 import { wish } from "./videoScene.ts"
 
 const model: Model = {
@@ -36,21 +36,21 @@ const providers = (plan: Plan<Price> | undefined) => plan?.candidates.map(({ off
 describe("the plan of a video", () => {
   it("contains only candidates that support the request and have a price", () => {
     const plan = planOf(candidate("a", second, ["audio_generation"]), candidate("b", tokens), candidate("c", request))
-    assert.deepStrictEqual(providers(filmPlanOf(plan, wish)), ["a", "c"])
-    assert.deepStrictEqual(providers(filmPlanOf(plan, { ...wish, audio: true })), ["c"])
-    assert.isUndefined(filmPlanOf(planOf(candidate("b", tokens)), wish))
+    assert.deepStrictEqual(providers(videoPlanOf(plan, wish)), ["a", "c"])
+    assert.deepStrictEqual(providers(videoPlanOf(plan, { ...wish, audio: true })), ["c"])
+    assert.isUndefined(videoPlanOf(planOf(candidate("b", tokens)), wish))
   })
 
   it("is charged at the most expensive candidate", () => {
     assert.strictEqual(clipCost(second, 4), 400_000_000n)
     assert.strictEqual(clipCost(request, 4), 900_000_000n)
-    const plan = filmPlanOf(planOf(candidate("a", second), candidate("c", request)), wish)!
+    const plan = videoPlanOf(planOf(candidate("a", second), candidate("c", request)), wish)!
     assert.strictEqual(chargeOf(plan, 4), 900_000_000n)
     assert.strictEqual(chargeOf(plan, 15), 1_500_000_000n)
   })
 
   it("is restored completely from its JSON", () => {
-    const plan = filmPlanOf(planOf(candidate("a", second), candidate("c", request)), wish)!
+    const plan = videoPlanOf(planOf(candidate("a", second), candidate("c", request)), wish)!
     const restored = restorePlan(JSON.parse(JSON.stringify(keepPlan(plan))))
     assert.deepStrictEqual(
       restored.candidates.map(({ offer, price }) => ({ offer, price })),

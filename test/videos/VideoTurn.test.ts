@@ -61,7 +61,7 @@ describe("a turn at a video job", () => {
   it.live("submits the job to the next provider when one accepts nothing, at that provider's price", () =>
     Effect.gen(function* () {
       const [first, second] = [new FilmHost("fal"), new FilmHost("other")]
-      first.film = () => fails("fal", serverError)
+      first.makeVideo = () => fails("fal", serverError)
       const { end, faults, money } = yield* sold({ hosts: [first, second] })
       const { closed, receipt, row } = yield* end
       assert.deepInclude(row, { state: "completed", provider: "other", cost: OTHER_COST, charged: OTHER_COST })
@@ -94,7 +94,7 @@ describe("a turn at a video job", () => {
   it.live("retries for some minutes when no provider accepts the job, and then refunds it", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
-      host.film = () => fails("fal", { _tag: "RateLimited", retryAfterSeconds: undefined })
+      host.makeVideo = () => fails("fal", { _tag: "RateLimited", retryAfterSeconds: undefined })
       const { end, events, money } = yield* sold({ hosts: [host] })
       const { closed, row } = yield* end
       assert.deepInclude(row, { state: "failed", error_code: "generation_failed", refunded: true, cost: 0n })
@@ -121,7 +121,7 @@ describe("a turn at a video job", () => {
       ]
       for (const fault of faults) {
         const host = new FilmHost("fal")
-        host.film = () => fails("fal", fault)
+        host.makeVideo = () => fails("fal", fault)
         const { end } = yield* sold({ hosts: [host] })
         assert.strictEqual((yield* end).row.state, "failed")
         assert.strictEqual(host.filmed.length, MOST_SUBMISSIONS, fault._tag)
@@ -133,13 +133,13 @@ describe("a turn at a video job", () => {
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const called = yield* Deferred.make<void>()
-      host.film = () => Effect.andThen(Deferred.succeed(called, undefined), Effect.never)
+      host.makeVideo = () => Effect.andThen(Deferred.succeed(called, undefined), Effect.never)
       const { end, id, job, videos } = yield* sold({ hosts: [host] })
       const turn = yield* Effect.forkChild(videos.step(id))
       yield* Deferred.await(called)
       yield* Fiber.interrupt(turn)
       assert.deepInclude(yield* job, { state: "queued", submissions: 1 })
-      host.film = () => Effect.succeed({ ticket: "t" })
+      host.makeVideo = () => Effect.succeed({ ticket: "t" })
       assert.deepInclude((yield* end).row, { state: "completed", submissions: 2 })
       assert.strictEqual(host.filmed.length, 2)
     }).pipe(Effect.scoped)
@@ -148,7 +148,7 @@ describe("a turn at a video job", () => {
   it.live("fails at once with the provider's refusal, and refunds", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
-      host.film = () => fails("fal", { _tag: "Refused", status: 422, detail: "no kites" })
+      host.makeVideo = () => fails("fal", { _tag: "Refused", status: 422, detail: "no kites" })
       const { end, money } = yield* sold({ hosts: [host] })
       assert.deepInclude((yield* end).row, {
         state: "failed",
@@ -163,7 +163,7 @@ describe("a turn at a video job", () => {
   it.live("fails at once whatever characters the provider's message contains", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
-      host.film = () => fails("fal", { _tag: "Refused", status: 422, detail: "no\0kites \ud83e" })
+      host.makeVideo = () => fails("fal", { _tag: "Refused", status: 422, detail: "no\0kites \ud83e" })
       const { end, events, money } = yield* sold({ hosts: [host] })
       const message = "fal refused this video: no\ufffdkites \ufffd"
       assert.deepInclude((yield* end).row, { state: "failed", error_code: "validation_error", error_message: message })
@@ -263,7 +263,7 @@ describe("a turn at a video job", () => {
       const host = new FilmHost("fal")
       const called = yield* Deferred.make<void>()
       const go = yield* Deferred.make<void>()
-      host.film = () =>
+      host.makeVideo = () =>
         Effect.as(Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(go)), { ticket: "late" })
       const { end, events, faults, id, job, later, money, videos } = yield* sold({ hosts: [host] })
       const slow = yield* Effect.forkChild(videos.step(id))
@@ -272,7 +272,7 @@ describe("a turn at a video job", () => {
       assert.strictEqual(host.filmed.length, 1)
       // Its lease ends while it still waits.
       yield* later
-      host.film = () => Effect.succeed({ ticket: "early" })
+      host.makeVideo = () => Effect.succeed({ ticket: "early" })
       yield* videos.step(id)
       yield* Deferred.succeed(go, undefined)
       yield* Fiber.join(slow)
@@ -346,7 +346,7 @@ describe("a turn at a video job", () => {
   it.live("is not blocked by slow submissions of another account", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
-      host.film = () => Effect.never
+      host.makeVideo = () => Effect.never
       const { caller, id, job, request, videos } = yield* sold({ hosts: [host] })
       const ids = yield* Effect.forEach([1, 2, 3, 4], () => Effect.map(videos.submit(request()), (one) => one.video.id))
       const handing = yield* Effect.forEach(ids, (one) => Effect.forkChild(videos.step(one)))
@@ -361,7 +361,7 @@ describe("a turn at a video job", () => {
       assert.strictEqual(yield* filmed(4), 4)
       yield* videos.step(id)
       assert.deepInclude(yield* job, { state: "queued", polls: 1 })
-      host.film = () => Effect.succeed({ ticket: "t" })
+      host.makeVideo = () => Effect.succeed({ ticket: "t" })
       const other = yield* caller
       const { video } = yield* videos.submit(other.request())
       yield* videos.step(video.id)
@@ -421,7 +421,7 @@ describe("a turn at a video job", () => {
     Effect.gen(function* () {
       const [first, second] = [new FilmHost("fal"), new FilmHost("other")]
       const { id, job, request, videos } = yield* sold({ hosts: [first, second], options: { perProvider: 1 } })
-      first.film = () => fails("fal", { _tag: "ServerError", status: 503, detail: "" })
+      first.makeVideo = () => fails("fal", { _tag: "ServerError", status: 503, detail: "" })
       yield* videos.step(id)
       assert.deepInclude(yield* job, { state: "processing", provider: "other", submissions: 1 })
       const { video } = yield* videos.submit(request())
@@ -432,7 +432,7 @@ describe("a turn at a video job", () => {
   )
 
   it("is reserved for longer than its work may take", () => {
-    assert.isAbove(TURN_MS.film, 90_000)
+    assert.isAbove(TURN_MS.submit, 90_000)
     assert.isAbove(TURN_MS.clip, TURN_MS.state)
   })
 })

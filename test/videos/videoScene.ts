@@ -33,7 +33,7 @@ import { Secrets } from "../../src/platform/Secrets.ts"
 import type { Provider } from "../../src/providers/Provider.ts"
 import { ProviderError, type ProviderFault } from "../../src/providers/ProviderError.ts"
 import { ProviderPool } from "../../src/providers/pool/ProviderPool.ts"
-import type { FilmState, FilmWork, MediaBytes } from "../../src/domain/Work.ts"
+import type { VideoJobState, VideoWork, MediaBytes } from "../../src/domain/Work.ts"
 import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 import { Outbox } from "../../src/webhooks/Outbox.ts"
@@ -67,12 +67,12 @@ const notAsked = () => Effect.die(new Error("asked for a chat"))
 export class FilmHost {
   readonly id: string
   /** What jobs were handed in, whether they were taken or not. */
-  readonly filmed: Array<FilmWork> = []
+  readonly filmed: Array<VideoWork> = []
   asked = 0
   read = 0
-  film: () => Effect.Effect<{ readonly ticket: string }, ProviderError> = () => Effect.succeed({ ticket: "t" })
+  makeVideo: () => Effect.Effect<{ readonly ticket: string }, ProviderError> = () => Effect.succeed({ ticket: "t" })
   /** What is answered to the question how far it is; the last one again and again. */
-  states: Array<Effect.Effect<FilmState, ProviderError>> = [
+  states: Array<Effect.Effect<VideoJobState, ProviderError>> = [
     Effect.succeed({ _tag: "Processing", progress: 30 }),
     Effect.succeed({ _tag: "Completed", clip: { url: "https://clips.example/1" } })
   ]
@@ -91,17 +91,17 @@ export class FilmHost {
       stopsBillingOnAbort: true,
       chat: notAsked,
       chatStream: notAsked,
-      film: (_, work) =>
+      makeVideo: (_, work) =>
         Effect.suspend(() => {
           this.filmed.push(work)
-          return this.film()
+          return this.makeVideo()
         }),
-      filmState: () =>
+      videoState: () =>
         Effect.suspend(() => {
           const at = Math.min(this.asked++, this.states.length - 1)
           return this.states[at]!
         }),
-      filmClip: () =>
+      videoClip: () =>
         Effect.suspend(() => {
           this.read += 1
           return this.clip

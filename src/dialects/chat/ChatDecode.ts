@@ -18,7 +18,7 @@ import { ignoredWithin } from "../Members.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import { SaidReasoning } from "../SaidReasoning.ts"
-import type { ChatWish as AnyWish, Decoded } from "../Wish.ts"
+import type { ChatWish, DecodedRequest } from "../Wish.ts"
 import { breakpointOf, messagesOf } from "./ChatMessages.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
 import { filledFrom, instructed, presetPolicy } from "./Preset.ts"
@@ -26,12 +26,12 @@ import { filledFrom, instructed, presetPolicy } from "./Preset.ts"
 type Wire = Omit<ChatCompletionRequest, "messages">
 
 /** A chat request: the fields of every dialect, and the form of its last frame. */
-export interface ChatWish extends AnyWish {
+export interface ChatCompletionWish extends ChatWish {
   readonly includeUsage: boolean
 }
 
 /** A decoded request. */
-export interface DecodedChat extends ChatWish, Decoded {}
+export interface DecodedChat extends ChatCompletionWish, DecodedRequest {}
 
 const fields = new Set(Object.keys(ChatCompletionRequest.fields))
 const decodeWire = decoder(ChatCompletionRequest, { strict: false })
@@ -158,14 +158,14 @@ const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | unde
  * Builds a chat wish from decoded fields. `body` is the request with the fields of `preset` filled in, `base` is the routing when
  * neither says, and `said` opens reasoning that the client sends back.
  */
-export const wishOf = (
+export const chatWishOf = (
   body: Readonly<Record<string, unknown>>,
   wire: Wire,
   wireMessages: ChatCompletionRequest["messages"],
   preset: PresetConfig | undefined,
   base?: RoutingPolicy,
   said: SaidReasoning = new SaidReasoning()
-): Result.Result<ChatWish, Failure> => {
+): Result.Result<ChatCompletionWish, Failure> => {
   const closed = checkReasoning(body)
   if (closed !== undefined) return Result.fail(closed)
   const policy = Result.flatMap(presetPolicy(preset, base), (before) => decodePolicy(body, before))
@@ -241,7 +241,7 @@ export const decodeChat = (
   const decode = preset?.byPath === true ? decodePresetWire : decodeWire
   const said = new SaidReasoning(open)
   return Result.flatMap(withModel(filled, decode(filled)), (wire) =>
-    Result.map(wishOf(filled, wire, wire.messages, config, base, said), (wish) => ({
+    Result.map(chatWishOf(filled, wire, wire.messages, config, base, said), (wish) => ({
       ...wish,
       ignored: [...ignoredOf(object, filled), ...said.foreign]
     }))

@@ -40,7 +40,7 @@ export const logprobsOf = (content: ReadonlyArray<unknown> | undefined) =>
   content === undefined ? null : { content, refusal: null }
 
 /** A reasoning block with a seal that the client can send back. */
-export const detailOf = (index: number, seal: string, text: string | undefined): ReasoningDetail =>
+export const reasoningDetailOf = (index: number, seal: string, text: string | undefined): ReasoningDetail =>
   text === undefined
     ? { type: "reasoning.encrypted", data: seal, format: "unknown", index }
     : { type: "reasoning.text", text, signature: seal, format: "unknown", index }
@@ -49,7 +49,7 @@ const detailsOf = (output: Output): ReadonlyArray<ReasoningDetail> => {
   const sealed = saidIn(output).flatMap((one) =>
     one.kind === "reasoning" && one.seal !== undefined ? [{ seal: one.seal, text: one.text }] : []
   )
-  return sealed.map(({ seal, text }, index) => detailOf(index, seal, text === "" ? undefined : text))
+  return sealed.map(({ seal, text }, index) => reasoningDetailOf(index, seal, text === "" ? undefined : text))
 }
 
 const reasoningOf = (output: Output) => {

@@ -5,7 +5,7 @@ import type { Failure } from "../../domain/Failure.ts"
 import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { Answer, StreamItem } from "../../domain/Answer.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
-import { completionId, detailOf, extrasOf, logprobsOf, paidUsageOf } from "./ChatEncode.ts"
+import { completionId, reasoningDetailOf, extrasOf, logprobsOf, paidUsageOf } from "./ChatEncode.ts"
 
 type Delta = ChatCompletionChunk["choices"][number]["delta"]
 
@@ -87,7 +87,9 @@ export class ChatStreamEncoder implements StreamEncoder {
         const text = this.#reasons ? "" : undefined
         this.#reasons = false
         if (event.seal === undefined) return ""
-        return this.#frame(this.#choice({ reasoning_details: [detailOf(this.#details++, event.seal, text)] }, null))
+        return this.#frame(
+          this.#choice({ reasoning_details: [reasoningDetailOf(this.#details++, event.seal, text)] }, null)
+        )
       }
       case "Refusal":
         return this.#frame(this.#choice({ refusal: event.text }, null))

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { ImageRequest, sidesOf } from "../../../schemas/inference/Images.ts"
 import type { Failure } from "../../domain/Failure.ts"
-import type { ImageForm, DrawWork } from "../../domain/Work.ts"
+import type { ImageForm, ImagesWork } from "../../domain/Work.ts"
 import { decoder } from "../Decode.ts"
 import { imageProblem } from "../Images.ts"
 
@@ -9,7 +9,7 @@ import { imageProblem } from "../Images.ts"
 export interface DecodedImages {
   readonly model: string
   /** The work without the bytes of the image to edit. */
-  readonly work: Omit<DrawWork, "images">
+  readonly work: Omit<ImagesWork, "images">
   /** The image to edit: a web URL or a data URL. */
   readonly image: string | undefined
   /** How images are returned: at a URL, as bytes, or the way the model's vendor does. */

@@ -26,11 +26,11 @@ import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema } from "../OutputSchema.ts"
 import { checkPages } from "../Pdfs.ts"
-import { type Said, wishOf } from "../PresetWish.ts"
+import { type RequestContent, wishOf } from "../PresetWish.ts"
 import { ignoredAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
 import { SaidReasoning } from "../SaidReasoning.ts"
-import type { Decoded } from "../Wish.ts"
+import type { DecodedRequest } from "../Wish.ts"
 import { firstUnsupported, foreignThinking, unsupportedValue } from "./Foreign.ts"
 import { type Blocks, cacheableOf, type FilesRead, textPart, textParts, userMessages } from "./PromptBlocks.ts"
 import { functionOf } from "./TypedTools.ts"
@@ -38,7 +38,7 @@ import { functionOf } from "./TypedTools.ts"
 type Wire = MessagesCountRequest
 
 /** A decoded request. */
-export interface DecodedMessages extends Decoded {
+export interface DecodedMessages extends DecodedRequest {
   /** Whether the answer contains the text of its thinking. */
   readonly showsThinking: boolean
   /** Whether the request asks for edits of its prompt, so that its answer lists those made. */
@@ -220,7 +220,7 @@ const parametersOf = (wire: Wire, { format, parallelToolCalls, reasoning, sampli
   return Object.keys(set).filter((name) => set[name])
 }
 
-const saidOf = (wire: Wire, reasoning: SaidReasoning, files: FilesRead): Said => {
+const saidOf = (wire: Wire, reasoning: SaidReasoning, files: FilesRead): RequestContent => {
   const conversation: Conversation = {
     messages: messagesOf(wire, reasoning, files),
     tools: toolsOf(wire.tools),

@@ -6,7 +6,7 @@ import type {
   MessagesUsage
 } from "../../../schemas/inference/Messages.ts"
 import { parseExact } from "../../domain/ExactJson.ts"
-import { type Output, type Said as Piece, saidIn } from "../../domain/Output.ts"
+import { type Output, type OutputPiece, saidIn } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { Answer } from "../../domain/Answer.ts"
 import { extrasOf } from "../chat/ChatEncode.ts"
@@ -29,7 +29,7 @@ export const usageOf = (usage: TokenUsage): MessagesUsage => ({
 })
 
 /** The content of an answer, as far as it affects the stop reason. */
-export interface Said {
+export interface StopFacts {
   readonly refused: boolean
   readonly called: boolean
 }
@@ -37,7 +37,7 @@ export interface Said {
 type End = Pick<Output, "finish" | "stopSequence">
 
 /** After a tool call the caller must continue, whatever reason the provider gave. */
-const reasonOf = ({ finish, stopSequence }: End, { called, refused }: Said): MessagesStopReason => {
+const reasonOf = ({ finish, stopSequence }: End, { called, refused }: StopFacts): MessagesStopReason => {
   if (finish === "content_filter" || refused) return "refusal"
   if (finish === "length") return "max_tokens"
   if (stopSequence !== undefined) return "stop_sequence"
@@ -47,7 +47,7 @@ const reasonOf = ({ finish, stopSequence }: End, { called, refused }: Said): Mes
 /** Why the model stopped, and at which stop sequence of the caller's. For a streamed answer, only the end may be known. */
 export const stopOf = (
   end: End,
-  said: Said
+  said: StopFacts
 ): { readonly stop_reason: MessagesStopReason; readonly stop_sequence: string | null } => {
   const stop_reason = reasonOf(end, said)
   return { stop_reason, stop_sequence: stop_reason === "stop_sequence" ? (end.stopSequence ?? null) : null }
@@ -70,7 +70,7 @@ export const argumentsOf = (text: string): Readonly<Record<string, unknown>> | u
 export const inputOf = (text: string): Readonly<Record<string, unknown>> =>
   text.trim() === "" ? {} : (argumentsOf(text) ?? { arguments: text })
 
-type Thought = Extract<Piece, { readonly kind: "reasoning" }>
+type Thought = Extract<OutputPiece, { readonly kind: "reasoning" }>
 
 const thinkingOf = ({ seal = "", text }: Thought, showsThinking: boolean): MessagesBlock =>
   text === ""

@@ -1,12 +1,12 @@
 import type { RerankResult } from "../../../schemas/inference/Rerank.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
-import type { Reranked } from "../../domain/Work.ts"
+import type { Ranking } from "../../domain/Work.ts"
 import type { DecodedRerank } from "./RerankDecode.ts"
 
 /** The facts of an answer besides its results. */
 export interface RerankFacts {
   readonly provider: string
-  readonly results: Reranked["results"]
+  readonly results: Ranking["results"]
   readonly tokens: number
   readonly cost: Nano
   readonly requestId: string

@@ -19,7 +19,7 @@ import { wishOf } from "../PresetWish.ts"
 import { ignoredAuto, saysAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
 import { SaidReasoning } from "../SaidReasoning.ts"
-import type { ChatWish, Decoded } from "../Wish.ts"
+import type { ChatWish, DecodedRequest } from "../Wish.ts"
 import { isReasoningReference } from "./ItemTypes.ts"
 import { firstUnsupported, foreignMembers } from "./ResponsesForeign.ts"
 import { ignoredInside } from "./ResponsesIgnored.ts"
@@ -51,7 +51,7 @@ export interface Echo {
 }
 
 /** A decoded request. */
-export interface DecodedResponses extends Decoded {
+export interface DecodedResponses extends DecodedRequest {
   readonly echo: Echo
 }
 

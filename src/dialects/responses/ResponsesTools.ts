@@ -80,7 +80,7 @@ const SEARCH_SCHEMA = {
 }
 
 /** A list of tools and its path. `replaces`: its tools replace those with the same names. */
-interface Listed {
+interface ToolList {
   readonly at: string
   readonly namespace?: string
   readonly replaces: boolean
@@ -103,7 +103,7 @@ export class Toolbox {
   }
 
   /** Adds the tools of a list. Returns the error of the first invalid one. */
-  addAll(list: ReadonlyArray<unknown>, listed: Listed): Failure | undefined {
+  addAll(list: ReadonlyArray<unknown>, listed: ToolList): Failure | undefined {
     for (let index = 0; index < list.length; index++) {
       const at = `${listed.at}.${index}`
       const failed = this.#addOne(objectOf(list[index]), { ...listed, at })
@@ -133,7 +133,7 @@ export class Toolbox {
     return members.length === 0 ? [reference.name] : members.map(([name]) => name)
   }
 
-  #addOne(tool: Readonly<Record<string, unknown>> | undefined, listed: Listed): Failure | undefined {
+  #addOne(tool: Readonly<Record<string, unknown>> | undefined, listed: ToolList): Failure | undefined {
     const { at, namespace } = listed
     const type = tool?.["type"]
     if (tool === undefined || typeof type !== "string") return invalid(`${at}.type`, REQUIRED)
@@ -176,7 +176,7 @@ export class Toolbox {
 
   #search(
     { description, execution, parameters }: typeof ResponsesToolSearchTool.Type,
-    listed: Listed
+    listed: ToolList
   ): Failure | undefined {
     if (execution !== "client") {
       this.ignored.push(bracketed(listed.at))
@@ -197,7 +197,7 @@ export class Toolbox {
     this.#tools.set(flat, { ...tool, description: [description, tool.description].filter(Boolean).join("\n\n") })
   }
 
-  #put(form: Omit<ToolForm, "namespace">, listed: Listed, tool: Omit<Tool, "name">): Failure | undefined {
+  #put(form: Omit<ToolForm, "namespace">, listed: ToolList, tool: Omit<Tool, "name">): Failure | undefined {
     const { at, namespace, replaces } = listed
     const { kind, name } = form
     const key = keyOf(namespace, name)

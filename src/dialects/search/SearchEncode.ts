@@ -1,11 +1,11 @@
 import type { SearchResponse } from "../../../schemas/inference/Search.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
-import type { Found } from "../../domain/Work.ts"
+import type { SearchResults } from "../../domain/Work.ts"
 import type { DecodedSearch } from "./SearchDecode.ts"
 
 /** The results of a request, and its facts. */
 export interface SearchAnswer {
-  readonly value: Found
+  readonly value: SearchResults
   readonly requestId: string
   /** Unix time in seconds. */
   readonly created: number
@@ -24,9 +24,9 @@ const cut = (text: string, characters: number): string =>
 
 /** The results with snippets that fit the caller's token limit. The first one that does not fit is cut, and the others are omitted. */
 const fitted = (
-  { results }: Found,
+  { results }: SearchResults,
   { maxTokens, work: { maxTokensPerPage = Infinity } }: Pick<DecodedSearch, "maxTokens" | "work">
-): Found["results"] => {
+): SearchResults["results"] => {
   let left = (maxTokens ?? Infinity) * CHARACTERS_PER_TOKEN
   return results.flatMap((result) => {
     if (left <= 0) return []

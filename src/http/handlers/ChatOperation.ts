@@ -7,7 +7,7 @@ import { objectOf } from "../../dialects/Decode.ts"
 import { memberOf, type MemberNames } from "../../dialects/RefusedMember.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
 import type { StreamEncoder, StreamOpening } from "../../dialects/StreamEncoder.ts"
-import type { ChatWish, Decoded } from "../../dialects/Wish.ts"
+import type { ChatWish, DecodedRequest } from "../../dialects/Wish.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import type { Model } from "../../domain/Model.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
@@ -146,7 +146,7 @@ export const chatRequestOf = (
 }
 
 /** How a dialect decodes a request and encodes its answer. */
-export interface ChatDialect<D extends Decoded> {
+export interface ChatDialect<D extends DecodedRequest> {
   /** `base` is the routing when neither the request nor its preset says. `open` opens reasoning that the client sends back. */
   readonly decode: (
     body: unknown,
@@ -192,7 +192,7 @@ export const withinMessages = <A>(
 }
 
 /** The dialect with the operator's limit on messages. */
-export const limited = <D extends Decoded>(dialect: ChatDialect<D>, maxMessages: number): ChatDialect<D> => ({
+export const limited = <D extends DecodedRequest>(dialect: ChatDialect<D>, maxMessages: number): ChatDialect<D> => ({
   ...dialect,
   decode: (body, ...rest) =>
     withinMessages(body, { maxMessages, prompt: dialect.names["messages"] }, () => dialect.decode(body, ...rest))
@@ -231,7 +231,7 @@ export const calledBy = ({ exchange, request }: Omit<Called, "principal">): Effe
   Effect.map(Caller, (principal) => ({ request, exchange, principal }))
 
 /** Serves one dialect: reads the body, applies the preset it names, and answers as a whole or as a stream, as requested. */
-export const chatOperation = <D extends Decoded>(unlimited: ChatDialect<D>) =>
+export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D>) =>
   Effect.gen(function* () {
     const inference = yield* Inference
     const presets = yield* Presets

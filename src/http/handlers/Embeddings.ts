@@ -8,7 +8,7 @@ import type { PaidRequest } from "../../inference/Request.ts"
 import { Work, type WorkAnswer, type WorkRequest } from "../../inference/Work.ts"
 import type { WorkAttempt } from "../../providers/pool/ProviderPool.ts"
 import type { ProviderError } from "../../providers/ProviderError.ts"
-import type { ArrivingVectors, Embedded } from "../../providers/Work.ts"
+import type { ArrivingVectors, Embeddings } from "../../providers/Work.ts"
 import type { EmbedWork } from "../../domain/Work.ts"
 import { mostEmbedBytes } from "../../providers/wire/EmbedDecode.ts"
 import { AnswerRoom, isShort, type Place, type Room } from "../../providers/pool/AnswerRoom.ts"
@@ -26,11 +26,11 @@ interface Kept {
   readonly data: string
 }
 
-const keep = ({ arriving, data }: Embedded): Kept | undefined =>
+const keep = ({ arriving, data }: Embeddings): Kept | undefined =>
   arriving !== undefined || data.length > MAX_KEPT_BYTES ? undefined : { data: Buffer.from(data).toString() }
 
 /** Restores the vectors from the stored form. */
-export const restoreEmbedded = (kept: unknown): Embedded => ({
+export const restoreEmbedded = (kept: unknown): Embeddings => ({
   data: Buffer.from((kept as Kept).data),
   tokens: undefined
 })
@@ -51,8 +51,8 @@ const askWithin = (
   { onTaken, room, waitMs }: Rooming,
   { principal: { accountId } }: PaidRequest,
   asked: EmbedWork
-): WorkRequest<Embedded>["ask"] => {
-  const attempt: WorkAttempt<Embedded> = (provider, call) => provider.embed?.(call, asked)
+): WorkRequest<Embeddings>["ask"] => {
+  const attempt: WorkAttempt<Embeddings> = (provider, call) => provider.embed?.(call, asked)
   const maxBodyBytes = mostEmbedBytes(asked)
   if (isShort(maxBodyBytes)) return attempt
   return Effect.map(room.take({ accountId, maxBodyBytes, waitMs }), (place) => {
@@ -62,7 +62,7 @@ const askWithin = (
 }
 
 /** The service request for embedding these inputs. */
-const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: Rooming): WorkRequest<Embedded> => {
+const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: Rooming): WorkRequest<Embeddings> => {
   const longest = longestInput(asked)
   return {
     ...paid,
@@ -89,13 +89,13 @@ const brokenOff = (error: ProviderError): Failure =>
   failure({ _tag: "UpstreamError", detail: "the answer broke off" }, error)
 
 /** The same embeddings once all of them have arrived. */
-const wholeOf = (embedded: Embedded): Effect.Effect<Embedded, Failure> =>
+const wholeOf = (embedded: Embeddings): Effect.Effect<Embeddings, Failure> =>
   embedded.arriving === undefined
     ? Effect.succeed(embedded)
     : Effect.map(Effect.mapError(embedded.arriving.whole, brokenOff), (tokens) => ({ ...embedded, tokens }))
 
 /** The same with the rest of its list. */
-const gathered = ({ arriving, data, tokens }: Embedded): Effect.Effect<Embedded, Failure> =>
+const gathered = ({ arriving, data, tokens }: Embeddings): Effect.Effect<Embeddings, Failure> =>
   arriving === undefined
     ? Effect.succeed({ data, tokens })
     : Effect.gen(function* () {
@@ -105,14 +105,14 @@ const gathered = ({ arriving, data, tokens }: Embedded): Effect.Effect<Embedded,
       })
 
 /** A request for a complete answer of any length. */
-export const wholeRequest = (room: Room, paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => ({
+export const wholeRequest = (room: Room, paid: PaidRequest, asked: EmbedWork): WorkRequest<Embeddings> => ({
   ...requestOf(paid, asked, { room, waitMs: BATCH_WAIT_MS }),
   deliver: gathered
 })
 
 const contentType = { "content-type": "application/json" }
 
-const respond = (model: string, answer: WorkAnswer<Embedded>) => {
+const respond = (model: string, answer: WorkAnswer<Embeddings>) => {
   const parts = [Buffer.from(beforeList(model)), answer.value.data, Buffer.from(afterList(answer))]
   return HttpServerResponse.uint8Array(Buffer.concat(parts), {
     headers: { ...contentType, ...replayHeader(answer.replayed) }
@@ -128,7 +128,7 @@ const inPieces = (data: Uint8Array): ArrivingList["arriving"] => {
 }
 
 /** Sends a list that is too long to be sent at once. */
-const respondLong = (model: string, answer: WorkAnswer<Embedded>, list: Pick<ArrivingList, "onError" | "over">) => {
+const respondLong = (model: string, answer: WorkAnswer<Embeddings>, list: Pick<ArrivingList, "onError" | "over">) => {
   const { data } = answer.value
   const [before, after] = [beforeList(model), afterList(answer)]
   const length = Buffer.byteLength(before) + data.length + Buffer.byteLength(after)
@@ -148,7 +148,7 @@ const embeddings = Effect.gen(function* () {
     const reader = readerOf(request)
     const begun = Deferred.makeUnsafe<ArrivingVectors>()
     let place: Place | undefined
-    const asked: WorkRequest<Embedded> = {
+    const asked: WorkRequest<Embeddings> = {
       ...requestOf(paid, decoded.work, { room, waitMs: WAIT_MS, onTaken: (taken) => (place = taken) }),
       rest: ({ arriving }) =>
         arriving && { ended: arriving.whole, part: () => countEmbed(firstOf(decoded.work, arriving.count)) },

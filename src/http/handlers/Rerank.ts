@@ -4,7 +4,7 @@ import { decodeRerank } from "../../dialects/rerank/RerankDecode.ts"
 import { encodeRerank } from "../../dialects/rerank/RerankEncode.ts"
 import type { PaidRequest } from "../../inference/Request.ts"
 import { Work, type WorkRequest } from "../../inference/Work.ts"
-import type { Reranked, RerankWork } from "../../domain/Work.ts"
+import type { Ranking, RerankWork } from "../../domain/Work.ts"
 import { countRerank, fits, longestPair, rerankBound } from "../../domain/WorkSize.ts"
 import { replayHeader } from "./ChatOperation.ts"
 import { paidWork } from "./PaidWork.ts"
@@ -12,7 +12,7 @@ import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** The paid request for the order of these documents. */
-export const rerankRequest = (paid: PaidRequest, asked: RerankWork): WorkRequest<Reranked> => {
+export const rerankRequest = (paid: PaidRequest, asked: RerankWork): WorkRequest<Ranking> => {
   const longest = longestPair(asked)
   return {
     ...paid,
@@ -21,9 +21,9 @@ export const rerankRequest = (paid: PaidRequest, asked: RerankWork): WorkRequest
     fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
     promptTokens: longest.tokens,
     param: "documents",
-    used: ({ tokens }: Reranked) => tokens,
+    used: ({ tokens }: Ranking) => tokens,
     counted: () => countRerank(asked),
-    keep: (answer: Reranked) => answer,
+    keep: (answer: Ranking) => answer,
     ask: (provider, call) => provider.rerank?.(call, asked)
   }
 }

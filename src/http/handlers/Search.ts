@@ -8,7 +8,7 @@ import { basePolicy } from "../../dialects/Routing.ts"
 import { type Failure, failure, type Reason } from "../../domain/Failure.ts"
 import type { PaidRequest } from "../../inference/Request.ts"
 import { Work } from "../../inference/Work.ts"
-import type { Found, SearchWork } from "../../domain/Work.ts"
+import type { SearchResults, SearchWork } from "../../domain/Work.ts"
 import { replayHeader } from "./ChatOperation.ts"
 import { paidWork } from "./PaidWork.ts"
 import { operations } from "../edge/Operations.ts"
@@ -50,7 +50,7 @@ export const searches = Effect.gen(function* () {
       return { ...decoded, model: decoded.model ?? (yield* preferred(decoded.work, principal)) }
     })
   const find = (paid: PaidRequest, asked: SearchWork) =>
-    work.run<Found>({
+    work.run<SearchResults>({
       ...paid,
       modality: "search",
       bound: { kind: "units", units: asked.queries.length },

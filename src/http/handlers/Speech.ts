@@ -8,7 +8,7 @@ import { Work, type WorkRequest } from "../../inference/Work.ts"
 import { AnswerRoom, isShort, type Place, type Room } from "../../providers/pool/AnswerRoom.ts"
 import { mostAudioBytes } from "../../providers/wire/AudioBytes.ts"
 import type { WorkAttempt } from "../../providers/pool/ProviderPool.ts"
-import type { Spoken } from "../../domain/Work.ts"
+import type { SpeechResult } from "../../domain/Work.ts"
 import { paidWork, readerOf } from "./PaidWork.ts"
 import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
@@ -24,8 +24,8 @@ export const speechRequest = (
   paid: PaidRequest,
   { characters, work }: DecodedSpeech,
   onPlace: (place: Place) => void
-): WorkRequest<Spoken> => {
-  const attempt: WorkAttempt<Spoken> = (provider, call) => provider.speak?.(call, work)
+): WorkRequest<SpeechResult> => {
+  const attempt: WorkAttempt<SpeechResult> = (provider, call) => provider.speak?.(call, work)
   const maxBodyBytes = mostAudioBytes(work)
   const { accountId } = paid.principal
   const roomed = Effect.map(room.take({ accountId, maxBodyBytes, waitMs: ROOM_WAIT_MS }), (place) => {

@@ -3,7 +3,7 @@ import { Effect, Layer, Result } from "effect"
 import { decodeEmbeddings } from "../../dialects/embeddings/EmbeddingsDecode.ts"
 import { afterList, beforeList } from "../../dialects/embeddings/EmbeddingsEncode.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
-import type { Decoded } from "../../dialects/Wish.ts"
+import type { DecodedRequest } from "../../dialects/Wish.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { restore } from "../../inference/Answer.ts"
 import type { Answer, PaidAnswer } from "../../domain/Answer.ts"
@@ -40,7 +40,11 @@ const refusedIn =
     body: forms[form](bodyOf(failed), requestId)
   })
 
-const chatSurface = <D extends Decoded>(operation: string, unlimited: ChatDialect<D>, form: ErrorForm = "standard") =>
+const chatSurface = <D extends DecodedRequest>(
+  operation: string,
+  unlimited: ChatDialect<D>,
+  form: ErrorForm = "standard"
+) =>
   Effect.gen(function* () {
     const inference = yield* Inference
     const presets = yield* Presets

@@ -26,7 +26,7 @@ import { StartError } from "../config/Variables.ts"
 const majorVersion = "18"
 
 /** A running embedded server. */
-export interface Embedded {
+export interface Embeddings {
   readonly port: number
   /** The URL of the server's one database, with its owner's credentials. */
   readonly url: Redacted.Redacted
@@ -146,7 +146,10 @@ const checkCluster = (cluster: Cluster) =>
 const embeddedAt = (cluster: Cluster, port: number) =>
   attempt("read its password", () => {
     const password = readFileSync(passwordFile(cluster.directory), "utf8").trim()
-    return { port, url: Redacted.make(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`) } satisfies Embedded
+    return {
+      port,
+      url: Redacted.make(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`)
+    } satisfies Embeddings
   })
 
 // ---- processes
@@ -365,14 +368,14 @@ const startOwned = Effect.fn("startOwned")(function* (options: StartOptions) {
  * Runs the embedded server on the data directory until the scope closes. The first start creates the database; a later start takes it
  * over from a process that was killed. Fails when another process owns the directory.
  */
-export const startPostgres = (options: StartOptions): Effect.Effect<Embedded, StartError, Scope.Scope> =>
+export const startPostgres = (options: StartOptions): Effect.Effect<Embeddings, StartError, Scope.Scope> =>
   Effect.andThen(own(options.dataDirectory), startOwned(options))
 
 /**
  * For a command: uses the server of the service that runs on the data directory. If no service runs, starts a server of its own until
  * the scope closes. Waits for a service that is starting or stopping, and for another command.
  */
-export const connectEmbedded = (options: StartOptions): Effect.Effect<Embedded, StartError, Scope.Scope> =>
+export const connectEmbedded = (options: StartOptions): Effect.Effect<Embeddings, StartError, Scope.Scope> =>
   tryOwn(options.dataDirectory, "command").pipe(
     Effect.andThen(startOwned(options)),
     Effect.catchTag("Busy", (busy) =>

@@ -6,7 +6,7 @@ import type { Provider } from "../Provider.ts"
 import { ANTHROPIC_NAMES, withToolNames } from "../wire/ToolNames.ts"
 import { decodeChat } from "./ChatDecode.ts"
 import { betasOf, encodeChat } from "./ChatEncode.ts"
-import { ChatStreamFold } from "./ChatStream.ts"
+import { chatStreamFold } from "./ChatStream.ts"
 import { faultOfStatus } from "./Failure.ts"
 
 /** A host with Anthropic's Messages API. */
@@ -42,7 +42,7 @@ const chatOf = (options: AnthropicOptions): Effect.Effect<Provider, never, Outbo
       },
       encode: encodeChat,
       decode: decodeChat,
-      fold: (requestId) => new ChatStreamFold(requestId),
+      fold: (requestId) => chatStreamFold(requestId),
       faultOfStatus
     }
   })

@@ -1,204 +1,314 @@
 import { finishEvent, type OutputEvent } from "../../domain/Output.ts"
-import type { ChatFold } from "../wire/EventSource.ts"
-import { faultOfNoObject } from "../wire/EventFault.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import { type SseEvent, SseParser } from "../wire/Sse.ts"
+import { faultOfNoObject } from "../wire/EventFault.ts"
+import { countIn, type JsonObject, objectOf, parsedExact, textIn } from "../wire/Json.ts"
+import type { SseEvent } from "../wire/Sse.ts"
+import { type FrameReader, SseFold } from "../wire/SseFold.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { argumentsOf, editsIn, endOfThinking, finishOf, promptUsageOf, refusalOf, usageOf } from "./ChatDecode.ts"
 import { faultIn } from "./Failure.ts"
-import { countIn, type JsonObject, objectOf, parsedExact, textIn } from "../wire/Json.ts"
 import { redactedData, signatureData } from "./Thinking.ts"
 
-interface ToolSlot {
+/** An event of the stream, as far as it is used. `block` is the index of its content block. */
+type StreamEvent =
+  | { readonly _tag: "Start"; readonly usage: JsonObject | undefined }
+  | { readonly _tag: "Text" | "Reasoning"; readonly text: string }
+  | { readonly _tag: "Thinking"; readonly block: unknown; readonly signature: string }
+  | { readonly _tag: "Redacted"; readonly data: string | undefined }
+  | { readonly _tag: "Signature"; readonly block: unknown; readonly text: string }
+  | {
+      readonly _tag: "Tool"
+      readonly block: unknown
+      readonly id: string | undefined
+      readonly name: string
+      readonly input: unknown
+    }
+  | { readonly _tag: "Arguments"; readonly block: unknown; readonly text: string }
+  | { readonly _tag: "BlockEnd"; readonly block: unknown }
+  | {
+      readonly _tag: "Stop"
+      readonly reason: string | undefined
+      readonly sequence: string | undefined
+      readonly refusal: string
+      readonly edits: ReadonlyArray<OutputEvent>
+      readonly usage: JsonObject | undefined
+    }
+  | { readonly _tag: "End" }
+
+/** An open tool call. `input` is the input at the start of its block, which counts when no delta follows. */
+interface OpenTool {
   readonly index: number
-  /** The input at the start of the block, which counts when no delta follows. */
   readonly input: unknown
-  told: boolean
+  readonly streamed: boolean
 }
 
-/**
- * Folds a stream's bytes into output events. Usage arrives twice: at the start, and as totals at the end. The last value of each count
- * is used. When the end is missing, only the prompt's usage from the start is known.
- */
-export class ChatStreamFold implements ChatFold {
-  readonly #requestId: string
-  readonly #parser = new SseParser((event) => this.#onData(event))
-  #out: Array<OutputEvent> = []
-  #fault: ProviderFault | undefined
-  #toolCount = 0
+/** What is known of a stream. */
+export interface StreamState {
+  readonly toolCount: number
   /** Tool calls of the open blocks, by block index. */
-  #openTools: Map<unknown, ToolSlot> = new Map()
+  readonly tools: ReadonlyMap<unknown, OpenTool>
   /** Thinking signatures of the open blocks, by block index. */
-  readonly #signatures: Map<unknown, string> = new Map()
-  #stop: string | undefined
-  #stopSequence: string | undefined
-  #usage: JsonObject = {}
-  #usageIsFinal = false
-  #done = false
-  #ending = false
+  readonly signatures: ReadonlyMap<unknown, string>
+  readonly stop: string | undefined
+  readonly stopSequence: string | undefined
+  /** Usage arrives twice: at the start, and as totals at the end. The last value of each count is used. */
+  readonly usage: JsonObject
+  /** Without the end, only the prompt's usage from the start is known. */
+  readonly usageIsFinal: boolean
+  readonly done: boolean
+}
 
-  constructor(requestId: string) {
-    this.#requestId = requestId
-  }
+/** The state before the first event. */
+export const startState: StreamState = {
+  toolCount: 0,
+  tools: new Map(),
+  signatures: new Map(),
+  stop: undefined,
+  stopSequence: undefined,
+  usage: {},
+  usageIsFinal: false,
+  done: false
+}
 
-  /** Whether the host has said that nothing more follows. */
-  get done(): boolean {
-    return this.#done
-  }
+type Step = readonly [state: StreamState, events: ReadonlyArray<OutputEvent>]
 
-  /** Whether the host has said that the model stopped. Only the usage can be lost after that. */
-  get stopped(): boolean {
-    return this.#done || this.#stop !== undefined
-  }
+const NONE: ReadonlyArray<OutputEvent> = []
 
-  /** The fault inside the stream, to be raised after the events before it. */
-  get fault(): ProviderFault | undefined {
-    return this.#fault
-  }
+const inserted = <V>(map: ReadonlyMap<unknown, V>, key: unknown, value: V): ReadonlyMap<unknown, V> =>
+  new Map(map).set(key, value)
 
-  /** The events that these bytes complete. */
-  push(bytes: Uint8Array): ReadonlyArray<OutputEvent> {
-    if (!this.#parser.push(bytes)) this.#fault ??= { _tag: "Malformed", detail: "an event of the stream is too long" }
-    const out = this.#out
-    if (out.length > 0) this.#out = []
-    return out
-  }
+const without = <V>(map: ReadonlyMap<unknown, V>, key: unknown): ReadonlyMap<unknown, V> =>
+  new Map([...map].filter(([other]) => other !== key))
 
-  /** The event that the end of the body completes. A truncated event is dropped. */
-  flush(): ReadonlyArray<OutputEvent> {
-    this.#ending = true
-    this.#parser.end()
-    const out = this.#out
-    if (out.length > 0) this.#out = []
-    return out
-  }
+const withUsage = (state: StreamState, usage: JsonObject | undefined): StreamState => {
+  const counts = Object.entries(usage ?? {}).filter(
+    ([name, count]) => count !== null && (count !== 0 || state.usage[name] === undefined)
+  )
+  return counts.length === 0 ? state : { ...state, usage: { ...state.usage, ...Object.fromEntries(counts) } }
+}
 
-  /** The last events of a stream that ended correctly. */
-  end(): ReadonlyArray<OutputEvent> {
-    const out: Array<OutputEvent> = []
-    const finish = finishOf(this.#stop, this.#toolCount > 0)
-    if (finish !== undefined) out.push(finishEvent(finish, this.#stopSequence))
-    const usage = this.#usageIsFinal ? usageOf(this.#usage) : undefined
-    if (usage !== undefined) out.push({ _tag: "Usage", usage })
-    return out
-  }
+/** A call without arguments has no deltas, but callers parse the arguments. */
+const argumentsWithoutDeltas = ({ index, input, streamed }: OpenTool): ReadonlyArray<OutputEvent> =>
+  streamed ? NONE : [{ _tag: "ToolDelta", index, text: argumentsOf(input) }]
 
-  #onData({ data, event: name }: SseEvent): void {
-    // Hosts that also implement OpenAI's API end this stream with OpenAI's `[DONE]`.
-    if (this.#done || this.#fault !== undefined || data === "" || data === "[DONE]") return
-    const event = objectOf(parsedExact(data))
-    this.#fault = event === undefined ? faultOfNoObject(data, name, this.#ending) : faultIn(event, name)
-    if (event !== undefined && this.#fault === undefined) this.#onEvent(event, textIn(event, "type") ?? name)
-  }
+const closeTool = (state: StreamState, block: unknown): Step => {
+  const tool = state.tools.get(block)
+  if (tool === undefined) return [state, NONE]
+  return [{ ...state, tools: without(state.tools, block) }, argumentsWithoutDeltas(tool)]
+}
 
-  #onEvent(event: JsonObject, type: string): void {
-    switch (type) {
-      case "message":
-        return this.#onMessage(event)
-      case "message_start":
-        return this.#onStart(objectOf(objectOf(event["message"])?.["usage"]))
-      case "content_block_start":
-        return this.#onBlock(event["index"], objectOf(event["content_block"]) ?? {})
-      case "content_block_delta":
-        return this.#onDelta(event["index"], objectOf(event["delta"]) ?? {})
-      case "content_block_stop":
-        this.#closeThinking(event["index"])
-        return this.#closeTool(event["index"])
-      case "message_delta":
-        return this.#onStop(event)
-      case "message_stop":
-        this.#closeTools()
-        this.#done = true
+const closeTools = (state: StreamState): Step =>
+  state.tools.size === 0
+    ? [state, NONE]
+    : [{ ...state, tools: startState.tools }, [...state.tools.values()].flatMap(argumentsWithoutDeltas)]
+
+const closeThinking = (state: StreamState, block: unknown): Step => {
+  const signature = state.signatures.get(block)
+  if (signature === undefined) return [state, NONE]
+  const events = endOfThinking(signatureData(signature || undefined))
+  return [{ ...state, signatures: without(state.signatures, block) }, events]
+}
+
+const startTool = (state: StreamState, event: StreamEvent & { readonly _tag: "Tool" }, requestId: string): Step => {
+  const [closed, events] = closeTool(state, event.block)
+  const index = state.toolCount
+  const tools = inserted(closed.tools, event.block, { index, input: event.input, streamed: false })
+  const id = event.id ?? toolCallId(requestId, index)
+  return [{ ...closed, tools, toolCount: index + 1 }, [...events, { _tag: "ToolStart", index, id, name: event.name }]]
+}
+
+const addArguments = (state: StreamState, block: unknown, text: string): Step => {
+  // Some hosts number a block differently here than at its start. Then it can only be the last one.
+  const [key, tool] = state.tools.has(block)
+    ? [block, state.tools.get(block)]
+    : ([...state.tools].at(-1) ?? [block, undefined])
+  if (tool === undefined) return [state, NONE]
+  const tools = tool.streamed ? state.tools : inserted(state.tools, key, { ...tool, streamed: true })
+  return [tools === state.tools ? state : { ...state, tools }, [{ _tag: "ToolDelta", index: tool.index, text }]]
+}
+
+const stop = (state: StreamState, event: StreamEvent & { readonly _tag: "Stop" }): Step => {
+  const [closed, events] = closeTools(state)
+  const refusals: ReadonlyArray<OutputEvent> = event.refusal === "" ? NONE : [{ _tag: "Refusal", text: event.refusal }]
+  return [
+    {
+      ...withUsage(closed, event.usage),
+      stop: event.reason ?? state.stop,
+      stopSequence: event.sequence ?? state.stopSequence,
+      usageIsFinal: state.usageIsFinal || countIn(event.usage, "output_tokens") !== undefined
+    },
+    [...events, ...event.edits, ...refusals]
+  ]
+}
+
+/** The state after an event, and the output events that it causes. */
+export const step = (state: StreamState, event: StreamEvent, requestId: string): Step => {
+  switch (event._tag) {
+    case "Start": {
+      const usage = promptUsageOf(event.usage)
+      return [withUsage(state, event.usage), usage === undefined ? NONE : [{ _tag: "PromptUsage", usage }]]
     }
-  }
-
-  #onStart(usage: JsonObject | undefined): void {
-    this.#onUsage(usage)
-    const prompt = promptUsageOf(usage)
-    if (prompt !== undefined) this.#out.push({ _tag: "PromptUsage", usage: prompt })
-  }
-
-  /** Hosts that do not stream send the whole message as one event. */
-  #onMessage(message: JsonObject): void {
-    if (!Array.isArray(message["content"])) return
-    this.#onStart(objectOf(message["usage"]))
-    message["content"].forEach((block, index) => {
-      this.#onBlock(index, objectOf(block) ?? {})
-      this.#closeThinking(index)
-    })
-    this.#onStop({ delta: message, usage: message["usage"] })
-    this.#done = true
-  }
-
-  #onBlock(blockIndex: unknown, block: JsonObject): void {
-    if (block["type"] === "text") this.#onText("Text", textIn(block, "text"))
-    if (block["type"] === "thinking") {
-      this.#onText("Reasoning", textIn(block, "thinking"))
-      this.#signatures.set(blockIndex, textIn(block, "signature") ?? "")
+    case "Text":
+    case "Reasoning":
+      return [state, [event]]
+    case "Thinking":
+      return [{ ...state, signatures: inserted(state.signatures, event.block, event.signature) }, NONE]
+    case "Redacted":
+      return [state, endOfThinking(redactedData(event.data))]
+    case "Signature": {
+      const text = (state.signatures.get(event.block) ?? "") + event.text
+      return [{ ...state, signatures: inserted(state.signatures, event.block, text) }, NONE]
     }
-    if (block["type"] === "redacted_thinking") this.#out.push(...endOfThinking(redactedData(textIn(block, "data"))))
-    const name = textIn(block, "name")
-    if (block["type"] !== "tool_use" || name === undefined) return
-    const index = this.#toolCount++
-    const id = textIn(block, "id") ?? toolCallId(this.#requestId, index)
-    this.#closeTool(blockIndex)
-    this.#openTools.set(blockIndex, { index, input: block["input"], told: false })
-    this.#out.push({ _tag: "ToolStart", index, id, name })
-  }
-
-  #onDelta(blockIndex: unknown, delta: JsonObject): void {
-    if (delta["type"] === "text_delta") return this.#onText("Text", textIn(delta, "text"))
-    if (delta["type"] === "thinking_delta") return this.#onText("Reasoning", textIn(delta, "thinking"))
-    if (delta["type"] === "signature_delta") return this.#onSignature(blockIndex, textIn(delta, "signature"))
-    // Some hosts number a block differently here than at its start. Then it can only be the last one.
-    const tool = this.#openTools.get(blockIndex) ?? [...this.#openTools.values()].at(-1)
-    const text = textIn(delta, "partial_json")
-    if (delta["type"] !== "input_json_delta" || tool === undefined || text === undefined) return
-    tool.told = true
-    this.#out.push({ _tag: "ToolDelta", index: tool.index, text })
-  }
-
-  #onText(tag: "Text" | "Reasoning", text: string | undefined): void {
-    if (text !== undefined) this.#out.push({ _tag: tag, text })
-  }
-
-  #onSignature(blockIndex: unknown, signature: string | undefined): void {
-    this.#signatures.set(blockIndex, (this.#signatures.get(blockIndex) ?? "") + (signature ?? ""))
-  }
-
-  #closeThinking(blockIndex: unknown): void {
-    this.#out.push(...endOfThinking(signatureData(this.#signatures.get(blockIndex) || undefined)))
-    this.#signatures.delete(blockIndex)
-  }
-
-  #closeTool(blockIndex: unknown): void {
-    const tool = this.#openTools.get(blockIndex)
-    if (tool === undefined) return
-    this.#openTools.delete(blockIndex)
-    // A call without arguments has no deltas, but callers parse the arguments.
-    if (!tool.told) this.#out.push({ _tag: "ToolDelta", index: tool.index, text: argumentsOf(tool.input) })
-  }
-
-  #closeTools(): void {
-    for (const blockIndex of [...this.#openTools.keys()]) this.#closeTool(blockIndex)
-  }
-
-  #onStop(event: JsonObject): void {
-    this.#closeTools()
-    const delta = objectOf(event["delta"]) ?? {}
-    this.#out.push(...editsIn(event))
-    const refusal = refusalOf(delta)
-    if (refusal !== "") this.#out.push({ _tag: "Refusal", text: refusal })
-    this.#stop = textIn(delta, "stop_reason") ?? this.#stop
-    this.#stopSequence = textIn(delta, "stop_sequence") ?? this.#stopSequence
-    this.#onUsage(event["usage"])
-    this.#usageIsFinal ||= countIn(objectOf(event["usage"]), "output_tokens") !== undefined
-  }
-
-  #onUsage(value: unknown): void {
-    const counts = Object.entries(objectOf(value) ?? {}).filter(
-      ([name, count]) => count !== null && (count !== 0 || this.#usage[name] === undefined)
-    )
-    this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }
+    case "Tool":
+      return startTool(state, event, requestId)
+    case "Arguments":
+      return addArguments(state, event.block, event.text)
+    case "BlockEnd": {
+      const [thought, signed] = closeThinking(state, event.block)
+      const [closed, called] = closeTool(thought, event.block)
+      return [closed, [...signed, ...called]]
+    }
+    case "Stop":
+      return stop(state, event)
+    case "End": {
+      const [closed, events] = closeTools(state)
+      return [{ ...closed, done: true }, events]
+    }
   }
 }
+
+const textEvents = (_tag: "Text" | "Reasoning", text: string | undefined): ReadonlyArray<StreamEvent> =>
+  text === undefined ? [] : [{ _tag, text }]
+
+const blockEvents = (block: unknown, content: JsonObject): ReadonlyArray<StreamEvent> => {
+  switch (content["type"]) {
+    case "text":
+      return textEvents("Text", textIn(content, "text"))
+    case "thinking": {
+      const signature = textIn(content, "signature") ?? ""
+      return [...textEvents("Reasoning", textIn(content, "thinking")), { _tag: "Thinking", block, signature }]
+    }
+    case "redacted_thinking":
+      return [{ _tag: "Redacted", data: textIn(content, "data") }]
+    case "tool_use": {
+      const name = textIn(content, "name")
+      return name === undefined
+        ? []
+        : [{ _tag: "Tool", block, id: textIn(content, "id"), name, input: content["input"] }]
+    }
+    default:
+      return []
+  }
+}
+
+const deltaEvents = (block: unknown, delta: JsonObject): ReadonlyArray<StreamEvent> => {
+  switch (delta["type"]) {
+    case "text_delta":
+      return textEvents("Text", textIn(delta, "text"))
+    case "thinking_delta":
+      return textEvents("Reasoning", textIn(delta, "thinking"))
+    case "signature_delta":
+      return [{ _tag: "Signature", block, text: textIn(delta, "signature") ?? "" }]
+    case "input_json_delta": {
+      const text = textIn(delta, "partial_json")
+      return text === undefined ? [] : [{ _tag: "Arguments", block, text }]
+    }
+    default:
+      return []
+  }
+}
+
+const stopEvent = (event: JsonObject): StreamEvent => {
+  const delta = objectOf(event["delta"]) ?? {}
+  return {
+    _tag: "Stop",
+    reason: textIn(delta, "stop_reason"),
+    sequence: textIn(delta, "stop_sequence"),
+    refusal: refusalOf(delta),
+    edits: editsIn(event),
+    usage: objectOf(event["usage"])
+  }
+}
+
+/** Hosts that do not stream send the whole message as one event. */
+const messageEvents = (message: JsonObject): ReadonlyArray<StreamEvent> => {
+  const { content, usage } = message
+  if (!Array.isArray(content)) return []
+  return [
+    { _tag: "Start", usage: objectOf(usage) },
+    ...content.flatMap((block, index) => [
+      ...blockEvents(index, objectOf(block) ?? {}),
+      { _tag: "BlockEnd", block: index } as const
+    ]),
+    stopEvent({ delta: message, usage }),
+    { _tag: "End" }
+  ]
+}
+
+/** Decodes the data of a frame (https://docs.anthropic.com/en/api/messages-streaming). */
+const eventsOf = (data: JsonObject, type: string): ReadonlyArray<StreamEvent> => {
+  switch (type) {
+    case "message":
+      return messageEvents(data)
+    case "message_start":
+      return [{ _tag: "Start", usage: objectOf(objectOf(data["message"])?.["usage"]) }]
+    case "content_block_start":
+      return blockEvents(data["index"], objectOf(data["content_block"]) ?? {})
+    case "content_block_delta":
+      return deltaEvents(data["index"], objectOf(data["delta"]) ?? {})
+    case "content_block_stop":
+      return [{ _tag: "BlockEnd", block: data["index"] }]
+    case "message_delta":
+      return [stopEvent(data)]
+    case "message_stop":
+      return [{ _tag: "End" }]
+    default:
+      return []
+  }
+}
+
+class ChatFrames implements FrameReader {
+  readonly #requestId: string
+  readonly #out: Array<OutputEvent>
+  #state = startState
+  fault: ProviderFault | undefined
+
+  constructor(requestId: string, out: Array<OutputEvent>) {
+    this.#requestId = requestId
+    this.#out = out
+  }
+
+  get done(): boolean {
+    return this.#state.done
+  }
+
+  get stopped(): boolean {
+    return this.#state.done || this.#state.stop !== undefined
+  }
+
+  read({ data, event: name }: SseEvent, ending: boolean): void {
+    // Hosts that also implement OpenAI's API end this stream with OpenAI's `[DONE]`.
+    if (data === "[DONE]") return
+    const object = objectOf(parsedExact(data))
+    this.fault = object === undefined ? faultOfNoObject(data, name, ending) : faultIn(object, name)
+    if (object === undefined || this.fault !== undefined) return
+    for (const event of eventsOf(object, textIn(object, "type") ?? name)) {
+      const [state, events] = step(this.#state, event, this.#requestId)
+      this.#state = state
+      this.#out.push(...events)
+    }
+  }
+
+  end(): ReadonlyArray<OutputEvent> {
+    const { stop, stopSequence, toolCount, usage, usageIsFinal } = this.#state
+    const finish = finishOf(stop, toolCount > 0)
+    const total = usageIsFinal ? usageOf(usage) : undefined
+    return [
+      ...(finish === undefined ? [] : [finishEvent(finish, stopSequence)]),
+      ...(total === undefined ? [] : [{ _tag: "Usage", usage: total } as const])
+    ]
+  }
+}
+
+/** Folds a stream of Anthropic's Messages API. */
+export const chatStreamFold = (requestId: string): SseFold => new SseFold((out) => new ChatFrames(requestId, out))

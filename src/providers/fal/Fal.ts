@@ -4,8 +4,8 @@ import type { PublicFetch } from "../../platform/outbound/PublicFetch.ts"
 import { makeHttpWork, withoutChat } from "../wire/HttpWork.ts"
 import type { Provider } from "../Provider.ts"
 import { faultOfStatus } from "./Failure.ts"
-import { faultOfDraw, makeFalDraw } from "./FalDraw.ts"
-import { makeFalFilm, queueUrlOf } from "./FalFilm.ts"
+import { faultOfImages, makeFalImages } from "./FalImages.ts"
+import { makeFalVideo, queueUrlOf } from "./FalVideo.ts"
 
 export interface FalOptions {
   readonly id: string
@@ -19,13 +19,13 @@ export const makeFal = ({ apiKey, baseUrl, id }: FalOptions): Effect.Effect<Prov
   Effect.gen(function* () {
     const base = baseUrl.replace(/\/+$/, "")
     const host = { id, apiKey, headers: { authorization: `Key ${Redacted.value(apiKey)}` } }
-    const draws = yield* makeHttpWork({ ...host, faultOfStatus: faultOfDraw })
-    const films = yield* makeHttpWork({ ...host, faultOfStatus })
+    const images = yield* makeHttpWork({ ...host, faultOfStatus: faultOfImages })
+    const videos = yield* makeHttpWork({ ...host, faultOfStatus })
     return {
       id,
       stopsBillingOnAbort: false,
       ...withoutChat(id),
-      draw: yield* makeFalDraw(draws, base),
-      ...(yield* makeFalFilm(films, queueUrlOf(base)))
+      makeImages: yield* makeFalImages(images, base),
+      ...(yield* makeFalVideo(videos, queueUrlOf(base)))
     }
   })

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../wire/Json.ts"
-import { PromptTold } from "../wire/PromptTold.ts"
+import { PromptReports } from "../wire/PromptReports.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import { refused } from "../wire/Refusal.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
@@ -37,7 +37,7 @@ export class ChunkFold {
   #finish: FinishReason | undefined
   /** The last value of every count. A chunk may omit, or set to zero, a count of an earlier chunk. */
   readonly #usage: Record<string, number> = {}
-  readonly #prompt = new PromptTold()
+  readonly #prompt = new PromptReports()
   #fault: ProviderFault | undefined
 
   constructor(requestId: string) {

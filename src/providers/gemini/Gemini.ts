@@ -7,8 +7,8 @@ import type { Provider } from "../Provider.ts"
 import { GEMINI_NAMES, withToolNames } from "../wire/ToolNames.ts"
 import { decodeChat } from "./ChatDecode.ts"
 import { encodeChat } from "./ChatEncode.ts"
-import { ChatStreamFold } from "./ChatStream.ts"
-import { makeDraw } from "./Draw.ts"
+import { chatStreamFold } from "./ChatStream.ts"
+import { makeImages } from "./Images.ts"
 import { faultOfStatus } from "./Failure.ts"
 
 /** A host with Google's Gemini API. */
@@ -40,12 +40,12 @@ export const makeGemini = (options: GeminiOptions): Effect.Effect<Provider, neve
       headers: credential,
       encode: encodeChat,
       decode: decodeChat,
-      fold: (requestId) => new ChatStreamFold(requestId),
+      fold: (requestId) => chatStreamFold(requestId),
       faultOfStatus
     }
   })
   return Effect.gen(function* () {
     const work = yield* makeHttpWork({ id, apiKey, headers: credential, faultOfStatus })
-    return withToolNames({ ...(yield* chat), draw: makeDraw(work, { origin, models }) }, GEMINI_NAMES)
+    return withToolNames({ ...(yield* chat), makeImages: makeImages(work, { origin, models }) }, GEMINI_NAMES)
   })
 }

@@ -1,10 +1,10 @@
 import { finishEvent, type FinishReason, isSaid, type OutputEvent } from "../../domain/Output.ts"
 import { laterUsage, type TokenUsage } from "../../domain/Usage.ts"
-import type { ChatFold } from "../wire/EventSource.ts"
-import { PromptTold } from "../wire/PromptTold.ts"
+import { PromptReports } from "../wire/PromptReports.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import { ERROR_EVENT, faultOfNoObject } from "../wire/EventFault.ts"
-import { type SseEvent, SseParser } from "../wire/Sse.ts"
+import type { SseEvent } from "../wire/Sse.ts"
+import { type FrameReader, SseFold } from "../wire/SseFold.ts"
 import {
   argumentsOf,
   endOfThought,
@@ -19,16 +19,7 @@ import {
 import { faultIn } from "./Failure.ts"
 import { type JsonObject, listOf, objectOf, parsed, parsedExact, textIn } from "../wire/Json.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
-import {
-  frameOf,
-  isPlain,
-  probeOf,
-  templateOf,
-  textBetween,
-  type TextFrame,
-  textsFrom,
-  type TextTemplate
-} from "./TextTemplate.ts"
+import { isPlain, probeOf, templateOf, textBetween, type TextTemplate } from "./TextTemplate.ts"
 
 import { ThoughtFold } from "./ThoughtFold.ts"
 import { textOf } from "./Thoughts.ts"
@@ -62,15 +53,12 @@ interface CallDelta {
 }
 
 /**
- * Folds a stream's bytes into output events. It keeps the finish and the usage until the end, because hosts send them early, late or
+ * Reads the chunks of a stream. It keeps the finish and the usage until the end, because hosts send them early, late or
  * with every chunk; the last one counts. When the end is missing, only the prompt's usage is reported.
  */
-export class ChatStreamFold implements ChatFold {
+class ChatFrames implements FrameReader {
   readonly #requestId: string
-  readonly #parser = new SseParser((event) => this.#onData(event), {
-    skim: (text, from) => this.#onText(text, from)
-  })
-  #out: Array<OutputEvent> = []
+  readonly #out: Array<OutputEvent>
   #fault: ProviderFault | undefined
   #tools: Array<ToolSlot> = []
   /** The position of the first call in a delta with calls that have no index. */
@@ -79,19 +67,18 @@ export class ChatStreamFold implements ChatFold {
   #finish: string | undefined
   #stopSequence: string | undefined
   #usage: TokenUsage | undefined
-  readonly #prompt = new PromptTold()
+  readonly #prompt = new PromptReports()
   readonly #thoughts: ThoughtFold
   #done = false
-  #ending = false
   /** Whether any content has arrived. */
   #spoke = false
   #template: TextTemplate | undefined
-  #frame: TextFrame | undefined
   #texts = 0
   #lessons = 0
 
-  constructor(requestId: string, options?: ReadOptions) {
+  constructor(requestId: string, options: ReadOptions | undefined, out: Array<OutputEvent>) {
     this.#requestId = requestId
+    this.#out = out
     this.#thoughts = new ThoughtFold(options)
   }
 
@@ -110,23 +97,6 @@ export class ChatStreamFold implements ChatFold {
     return this.#fault
   }
 
-  /** The events that these bytes complete. */
-  push(bytes: Uint8Array): ReadonlyArray<OutputEvent> {
-    if (!this.#parser.push(bytes)) this.#fault ??= { _tag: "Malformed", detail: "an event of the stream is too long" }
-    const out = this.#out
-    if (out.length > 0) this.#out = []
-    return out
-  }
-
-  /** The event that the end of the body completes. A truncated event is dropped. */
-  flush(): ReadonlyArray<OutputEvent> {
-    this.#ending = true
-    this.#parser.end()
-    const out = this.#out
-    if (out.length > 0) this.#out = []
-    return out
-  }
-
   /** The last events of a stream that ended correctly. */
   end(): ReadonlyArray<OutputEvent> {
     const out: Array<OutputEvent> = []
@@ -143,29 +113,20 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
-  /** When the host or this process is busy, many texts arrive at once and are handled together. */
-  #onText(stream: string, from: number): number {
-    if (this.#frame === undefined || this.#done || this.#fault !== undefined) return from
-    const { end, texts } = textsFrom(this.#frame, stream, from)
-    for (const text of texts) this.#thoughts.text(text, this.#out)
-    return end
-  }
-
-  #onData({ data, event }: SseEvent): void {
-    if (this.#done || this.#fault !== undefined || data === "") return
+  read({ data, event }: SseEvent, ending: boolean): void {
     if (data === "[DONE]") {
       this.#done = true
       return
     }
     const text = this.#template && textBetween(this.#template, data)
     if (text !== undefined && event !== ERROR_EVENT) this.#thoughts.text(text, this.#out)
-    else this.#parse(data, event)
+    else this.#parse(data, event, ending)
   }
 
-  #parse(data: string, event = ""): void {
+  #parse(data: string, event = "", ending = false): void {
     const before = this.#out.length
     const chunk = objectOf(parsedExact(data))
-    this.#fault = chunk === undefined ? faultOfNoObject(data, event, this.#ending) : faultIn(chunk, event)
+    this.#fault = chunk === undefined ? faultOfNoObject(data, event, ending) : faultIn(chunk, event)
     if (chunk !== undefined && this.#fault === undefined) this.#onChunk(chunk)
     const said = this.#out[before]
     if (said?._tag === "Text" && ++this.#texts > LEARN_AFTER_TEXTS && isPlain(said.text)) this.#learn(data, said.text)
@@ -175,9 +136,8 @@ export class ChatStreamFold implements ChatFold {
     if (this.#lessons === MOST_LESSONS) return
     this.#lessons += 1
     const template = templateOf(data, text)
-    if (template === undefined || !ChatStreamFold.#saysOnlyItsText(template)) return
+    if (template === undefined || !ChatFrames.#saysOnlyItsText(template)) return
     this.#template = template
-    this.#frame = frameOf(template)
   }
 
   /** Whether the events consist of this text only. */
@@ -193,9 +153,9 @@ export class ChatStreamFold implements ChatFold {
    */
   static #saysOnlyItsText(template: TextTemplate): boolean {
     const probe = probeOf(template)
-    const fold = new ChatStreamFold("")
-    fold.#parse(probe.data)
-    return fold.#saysOnly(probe.text)
+    const frames = new ChatFrames("", undefined, [])
+    frames.#parse(probe.data)
+    return frames.#saysOnly(probe.text)
   }
 
   #onChunk(chunk: JsonObject): void {
@@ -289,6 +249,10 @@ export class ChatStreamFold implements ChatFold {
     return place === undefined ? this.#tools.at(-1) : this.#tools[this.#listed + place]
   }
 }
+
+/** Folds a stream of OpenAI's chat completions. */
+export const chatStreamFold = (requestId: string, options?: ReadOptions): SseFold =>
+  new SseFold((out) => new ChatFrames(requestId, options, out))
 
 /** Some hosts send an index as text. */
 const indexOf = (index: unknown): number | undefined =>

@@ -10,13 +10,13 @@ import { OPENAI_NAMES, withToolNames } from "../wire/ToolNames.ts"
 import { decodeChat, type ReadOptions } from "./ChatDecode.ts"
 import { encodeChat } from "./ChatEncode.ts"
 import { type ChatWireOptions, NO_TRAITS, traitsOfHost } from "./HostTraits.ts"
-import { ChatStreamFold } from "./ChatStream.ts"
-import { makeDraw } from "./Draw.ts"
+import { chatStreamFold } from "./ChatStream.ts"
+import { makeImages } from "./Images.ts"
 import { encodeEmbeddings } from "./EmbedEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
 import { decodeResponse } from "./ResponsesDecode.ts"
 import { encodeResponse, reasonsBesideTools } from "./ResponsesEncode.ts"
-import { ResponsesFold } from "./ResponsesStream.ts"
+import { responsesFold } from "./ResponsesStream.ts"
 import { makeSpeech } from "./Speech.ts"
 import { usualTags } from "./ThinkTags.ts"
 
@@ -83,13 +83,13 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
       target: () => targets.chat,
       encode: (call, stream) => encodeChat(call, stream, options),
       decode: (body, requestId, call) => decodeChat(body, requestId, readOptions(call, options)),
-      fold: (requestId, call) => new ChatStreamFold(requestId, readOptions(call, options))
+      fold: (requestId, call) => chatStreamFold(requestId, readOptions(call, options))
     })
     const responses = yield* over({
       target: () => targets.responses,
       encode: (call, stream) => encodeResponse(call, stream, options),
       decode: decodeResponse,
-      fold: (requestId) => new ResponsesFold(requestId)
+      fold: (requestId) => responsesFold(requestId)
     })
     const chatOf = (call: ChatCall) => (reasonsBesideTools(call, options) ? responses : completions)
     const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus: faultOf })
@@ -100,7 +100,7 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
       chatStream: (call) => chatOf(call).chatStream(call),
       embed,
       speak: makeSpeech(work, targets.speech),
-      draw: makeDraw(work, base, options)
+      makeImages: makeImages(work, base, options)
     }
     return withToolNames(provider, OPENAI_NAMES)
   })

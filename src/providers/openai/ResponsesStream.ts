@@ -1,11 +1,11 @@
 import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
-import type { ChatFold } from "../wire/EventSource.ts"
 import { errorIn, faultOfNoObject } from "../wire/EventFault.ts"
 import { faultIn } from "./Failure.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import { type SseEvent, SseParser } from "../wire/Sse.ts"
+import type { SseEvent } from "../wire/Sse.ts"
+import { type FrameReader, SseFold } from "../wire/SseFold.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { argumentsOf, isCut, NO_ARGUMENTS } from "./ChatDecode.ts"
 import {
@@ -27,13 +27,12 @@ interface Call {
 }
 
 /**
- * Folds a stream of `POST /responses` (https://platform.openai.com/docs/api-reference/responses-streaming). Its last event contains the
+ * Reads the events of `POST /responses` (https://platform.openai.com/docs/api-reference/responses-streaming). Its last event contains the
  * whole response, from which only the end and the usage are taken, because the content arrived before in pieces.
  */
-export class ResponsesFold implements ChatFold {
+class ResponsesFrames implements FrameReader {
   readonly #requestId: string
-  readonly #parser = new SseParser((event) => this.#onData(event))
-  #out: Array<OutputEvent> = []
+  readonly #out: Array<OutputEvent>
   #fault: ProviderFault | undefined
   readonly #calls: Map<unknown, Call> = new Map()
   /** The output positions of commentary items, and their text. */
@@ -41,7 +40,6 @@ export class ResponsesFold implements ChatFold {
   #aside = ""
   #answered = false
   #done = false
-  #ending = false
   /** The output positions with content. */
   readonly #said: Set<unknown> = new Set()
   /** The number of calls. */
@@ -49,8 +47,9 @@ export class ResponsesFold implements ChatFold {
   #finish: FinishReason | undefined
   #usage: TokenUsage | undefined
 
-  constructor(requestId: string) {
+  constructor(requestId: string, out: Array<OutputEvent>) {
     this.#requestId = requestId
+    this.#out = out
   }
 
   get done(): boolean {
@@ -65,22 +64,6 @@ export class ResponsesFold implements ChatFold {
     return this.#fault
   }
 
-  push(bytes: Uint8Array): ReadonlyArray<OutputEvent> {
-    if (!this.#parser.push(bytes)) this.#fault ??= { _tag: "Malformed", detail: "an event of the stream is too long" }
-    const out = this.#out
-    if (out.length > 0) this.#out = []
-    return out
-  }
-
-  /** The event that the end of the body completes. A truncated event is dropped. */
-  flush(): ReadonlyArray<OutputEvent> {
-    this.#ending = true
-    this.#parser.end()
-    const out = this.#out
-    if (out.length > 0) this.#out = []
-    return out
-  }
-
   end(): ReadonlyArray<OutputEvent> {
     const bare = isCut(this.#finish) ? [] : [...this.#calls.values()].filter(({ said }) => said.trim() === "")
     const deltas = bare.map(({ index }) => ({ _tag: "ToolDelta", index, text: NO_ARGUMENTS }) as const)
@@ -89,10 +72,10 @@ export class ResponsesFold implements ChatFold {
     return [...deltas, ...texts, ...endOf(this.#finish, this.#usage)]
   }
 
-  #onData({ data, event: name }: SseEvent): void {
-    if (this.#done || this.#fault !== undefined || data === "" || data === "[DONE]") return
+  read({ data, event: name }: SseEvent, ending: boolean): void {
+    if (data === "[DONE]") return
     const event = objectOf(parsed(data))
-    if (event === undefined) this.#fault = faultOfNoObject(data, name, this.#ending)
+    if (event === undefined) this.#fault = faultOfNoObject(data, name, ending)
     // A response that arrived as a whole contains its error.
     else if (event["object"] === "response" && event["type"] === undefined) this.#onEnd(event)
     else {
@@ -225,3 +208,6 @@ export class ResponsesFold implements ChatFold {
 /** The output position of an event's item. Hosts that do not count positions give the item's id. */
 const placeOf = (event: JsonObject): unknown =>
   event["output_index"] ?? event["item_id"] ?? objectOf(event["item"])?.["id"]
+
+/** Folds a stream of OpenAI's Responses API. */
+export const responsesFold = (requestId: string): SseFold => new SseFold((out) => new ResponsesFrames(requestId, out))

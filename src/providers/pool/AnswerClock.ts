@@ -36,7 +36,7 @@ const PATIENCE = 4
 const MOST_DOUBLINGS = 6
 
 /** The record of one kind at this node. */
-interface Seen {
+interface KindRecord {
   /** In milliseconds, newest last. */
   readonly times: Array<number>
   /** The limit of the last attempt that timed out, in milliseconds; zero after an answer. */
@@ -51,7 +51,7 @@ const p95Of = (times: ReadonlyArray<number>): number =>
 
 /** How long answers have taken at this node, per provider and kind. */
 export class AnswerTimes {
-  readonly #seen = new Remembered<Seen>({ capacity: MOST_KINDS, lifeMs: LIFE_MS })
+  readonly #seen = new Remembered<KindRecord>({ capacity: MOST_KINDS, lifeMs: LIFE_MS })
 
   /** The time limit of an attempt at such an answer. */
   clockOf(kind: AnswerKind, clock: Clock.Clock): AnswerClock {
@@ -77,7 +77,7 @@ export class AnswerTimes {
     if (seen.times.length < LEAST_TIMES) seen.left = ms
   }
 
-  #of(kind: AnswerKind, clock: Clock.Clock): Seen {
+  #of(kind: AnswerKind, clock: Clock.Clock): KindRecord {
     const now = clock.currentTimeMillisUnsafe()
     const seen = this.#seen.get(keyOf(kind), now) ?? { times: [], left: 0 }
     this.#seen.set(keyOf(kind), seen, now)

@@ -25,7 +25,7 @@ export const roomBytes = (maxBodyBytes: number): number => Math.min(MOST_BYTES, 
 const overloaded = new PoolError({ reason: { _tag: "Overloaded" }, attempts: [], failures: [] })
 
 /** The account of a reservation, and its size. */
-export interface RoomAsked {
+export interface RoomRequest {
   readonly accountId: string
   /** The maximum length of the answer, in bytes. */
   readonly maxBodyBytes: number
@@ -84,7 +84,7 @@ export class Room {
    * Reserves memory until the scope ends and every other holder has released it. Fails with `Overloaded` when no memory becomes free in
    * time.
    */
-  take({ accountId, maxBodyBytes, waitMs }: RoomAsked): Effect.Effect<Place, PoolError, Scope.Scope> {
+  take({ accountId, maxBodyBytes, waitMs }: RoomRequest): Effect.Effect<Place, PoolError, Scope.Scope> {
     const mebibytes = Math.ceil(roomBytes(maxBodyBytes) / MEBIBYTE)
     return Effect.uninterruptibleMask((restore) => {
       const place = new Place(accountId, mebibytes, () => this.#giveBack(place))

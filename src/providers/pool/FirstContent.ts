@@ -2,7 +2,7 @@
 import { Clock, Effect, Exit, Scope } from "effect"
 import { isEmpty, isSaid, type Output, type OutputEvent } from "../../domain/Output.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
-import { type ChatCall, type ChatSource, eachOf, type Provider, type TakeEvents, type WorkCall } from "../Provider.ts"
+import { type ChatCall, type ChatSource, type Provider, type TakeEvents, type WorkCall } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 
 /**
@@ -137,23 +137,22 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   const failed = (error: ProviderError) => Effect.sync(() => sample(clock.currentTimeMillisUnsafe(), error))
   const opened = Scope.provide(context.provider.chatStream(context.call), scope)
   const opening = yield* Effect.tapError(opened, failed)
-  const { collected, next } = opening
+  const { collected } = opening
   const pulled: Array<OutputEvent> = []
-  let events = yield* Effect.tapError(next, failed)
-  while (events !== undefined) {
+  const first = opening.each((events) => {
     pulled.push(...events)
-    if (events.some(isSaid)) break
-    events = yield* Effect.tapError(next, failed)
-  }
+    return !events.some(isSaid)
+  })
+  const over = !(yield* Effect.tapError(first, failed))
   const now = clock.currentTimeMillisUnsafe()
   const finish = pulled.find((event) => event._tag === "Finish")?.reason
-  if (events === undefined && finish !== "length") {
+  if (over && finish !== "length") {
     if (finish !== undefined) return undefined
     const error = endless(context)
     sample(now, error)
     return yield* error
   }
-  const firstTokenMs = events === undefined || collected === true ? undefined : now - startedAt
+  const firstTokenMs = over || collected === true ? undefined : now - startedAt
   if (firstTokenMs !== undefined) context.record.firstContent()
   context.record.note(pulled)
   const end = (outcome: "ok" | "left" | ProviderError) => {
@@ -163,12 +162,12 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   }
   yield* Scope.addFinalizerExit(scope, (exit) =>
     Effect.sync(() => {
-      end(events === undefined ? "ok" : "left")
+      end(over ? "ok" : "left")
       if (Exit.hasInterrupts(exit)) context.record.cancelled()
       else context.record.served()
     })
   )
-  const source = resumed(context.record, pulled, events === undefined, opening, end)
+  const source = resumed(context.record, pulled, over, opening, end)
   return { source, firstTokenMs, abandon: Scope.close(scope, Exit.interrupt()) } satisfies FirstContent
 })
 
@@ -192,17 +191,10 @@ const resumed = (
         record.broke(error.fault)
       })
     )
-  const rest = reported(
-    Effect.map(opened.next, (events) => {
-      if (events === undefined) ended()
-      else record.note(events)
-      return events
-    })
-  )
   const restTo = (take: TakeEvents): Effect.Effect<boolean, ProviderError> =>
     reported(
       Effect.map(
-        eachOf(opened, (events) => {
+        opened.each((events) => {
           record.note(events)
           return take(events)
         }),
@@ -218,11 +210,6 @@ const resumed = (
     return events
   }
   return {
-    next: Effect.suspend(() => {
-      const events = taken()
-      if (events !== undefined) return Effect.succeed(events)
-      return over ? Effect.undefined : rest
-    }),
     each: (take) =>
       Effect.suspend(() => {
         const events = taken()

@@ -43,7 +43,7 @@ export interface ServedBy<P extends Price = TokenPrice> {
   readonly stopsBillingOnAbort: boolean
 }
 
-export interface Served<A, P extends Price = TokenPrice> extends ServedBy<P> {
+export interface ServedAnswer<A, P extends Price = TokenPrice> extends ServedBy<P> {
   readonly output: A
 }
 
@@ -88,13 +88,13 @@ export interface ProviderPoolOptions {
 export class ProviderPool extends Context.Service<
   ProviderPool,
   {
-    readonly chat: (call: PoolCall) => Effect.Effect<Served<Output>, PoolError>
+    readonly chat: (call: PoolCall) => Effect.Effect<ServedAnswer<Output>, PoolError>
     readonly chatStream: (call: PoolCall) => Effect.Effect<ServedStream, PoolError, Scope.Scope>
     readonly ask: <A>(
       call: WorkPoolCall,
       attempt: WorkAttempt<A>,
       restOf?: RestOf<A>
-    ) => Effect.Effect<Served<A, Price>, PoolError>
+    ) => Effect.Effect<ServedAnswer<A, Price>, PoolError>
     readonly has: (provider: string) => boolean
   }
 >()("tollgate/providers/ProviderPool") {
@@ -174,7 +174,7 @@ const run = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>
   })
 
 /** The content, and the turn that produced it. */
-interface Given<A, P extends Price> {
+interface ServedContent<A, P extends Price> {
   readonly given: A
   readonly by: ServedBy<P>
 }
@@ -183,7 +183,7 @@ interface Given<A, P extends Price> {
 const follow = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
   course: Course<P, Q, C>,
   ask: Asking<A, R, P, Q, C>
-): Effect.Effect<Given<A, P>, PoolError, R> => {
+): Effect.Effect<ServedContent<A, P>, PoolError, R> => {
   for (;;) {
     const { upcoming, waitMs } = course
     if (upcoming === undefined) {
@@ -198,7 +198,7 @@ const follow = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCa
       course.unable(upcoming)
       continue
     }
-    return Effect.flatMap(asking, (ended): Effect.Effect<Given<A, P>, PoolError, R> => {
+    return Effect.flatMap(asking, (ended): Effect.Effect<ServedContent<A, P>, PoolError, R> => {
       const given = givenBy(ended)
       if (given !== undefined) {
         // The breaker of a complete answer already has its outcome, so this changes nothing for it.

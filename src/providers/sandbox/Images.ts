@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
-import type { Drawn, DrawWork } from "../../domain/Work.ts"
+import type { ImageResult, ImagesWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import type { Drawing } from "./Drawing.ts"
 import { drawn } from "./Studio.ts"
@@ -11,13 +11,13 @@ import { playWork } from "./WorkPlay.ts"
 const SIDE = 1_024
 
 /** A 32-bit number that is the same for the same request. */
-const seedOf = (model: string, { images, prompt }: DrawWork, index: number): number => {
+const seedOf = (model: string, { images, prompt }: ImagesWork, index: number): number => {
   const hash = createHash("sha256").update(`${model}\0${prompt}\0${index}`)
   for (const { bytes } of images) hash.update(bytes)
   return hash.digest().readUInt32BE(0)
 }
 
-const drawingOf = ({ candidate: { model } }: WorkCall, work: DrawWork, index: number): Drawing => {
+const drawingOf = ({ candidate: { model } }: WorkCall, work: ImagesWork, index: number): Drawing => {
   const seed = seedOf(model.id, work, index)
   const sources = work.images.length === 0 ? undefined : `${work.images.length} source images`
   const notes = [model.id, `seed ${seed}`, work.quality, work.style, sources].filter((note) => note !== undefined)
@@ -34,7 +34,7 @@ const drawingOf = ({ candidate: { model } }: WorkCall, work: DrawWork, index: nu
  * The double's images: PNGs that show the prompt, the model, the seed and the number of source images. Steering can make it return
  * none, or fewer than requested.
  */
-export const draw = (id: string, call: WorkCall, work: DrawWork): Effect.Effect<Drawn, ProviderError> =>
+export const draw = (id: string, call: WorkCall, work: ImagesWork): Effect.Effect<ImageResult, ProviderError> =>
   playWork(id, call, ({ fault, images = Infinity }) => {
     const failed = (fault: ProviderFault) => new ProviderError({ provider: id, fault })
     if (work.format !== undefined && work.format !== "png") {

@@ -4,8 +4,8 @@ import { base64Of } from "../wire/EmbedDecode.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import { refusalOf } from "../voyage/EmbedEncode.ts"
-import type { Embedded } from "../Work.ts"
-import type { EmbedWork, Reranked, RerankWork } from "../../domain/Work.ts"
+import type { Embeddings } from "../Work.ts"
+import type { EmbedWork, Ranking, RerankWork } from "../../domain/Work.ts"
 import { countEmbed, countRerank } from "../../domain/WorkSize.ts"
 import { bm25 } from "./Bm25.ts"
 import type { Steering } from "./Steering.ts"
@@ -37,7 +37,7 @@ const refusalOfEmbed = (id: string, most: number, work: EmbedWork): ProviderFaul
   return id === "voyage" ? refusalOf(work) : undefined
 }
 
-const embedded = ({ candidate }: WorkCall, work: EmbedWork, steering: Steering): Embedded => {
+const embedded = ({ candidate }: WorkCall, work: EmbedWork, steering: Steering): Embeddings => {
   const { usual } = widthsOf(candidate.model.id)
   const list = work.inputs.map((input, index) => {
     const vector = Array.from(vectorOf(input, work.dimensions ?? usual))
@@ -49,7 +49,7 @@ const embedded = ({ candidate }: WorkCall, work: EmbedWork, steering: Steering):
 }
 
 /** Scores from 0 to 1, relative to the best. */
-const reranked = (work: RerankWork, steering: Steering): Reranked => {
+const reranked = (work: RerankWork, steering: Steering): Ranking => {
   const scores = bm25(work.query, work.documents)
   const best = Math.max(...scores)
   const results = scores

@@ -1,4 +1,5 @@
 import { Clock, Effect } from "effect"
+import { pulledSource } from "../wire/EventSource.ts"
 import { finishEvent, type Output, OutputFold, type OutputEvent } from "../../domain/Output.ts"
 import type { ChatCall, ChatSource, Provider } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
@@ -22,7 +23,7 @@ export const makeSandbox = (id: string): Provider => ({
   chatStream: (call) => Effect.map(begin(id, call), sourceOf),
   ...makeRetrieval(id),
   speak: (call, work) => speak(id, call, work),
-  draw: (call, work) => draw(id, call, work),
+  makeImages: (call, work) => draw(id, call, work),
   ...makeVideos(id),
   search: (call, work) => search(id, call, work)
 })
@@ -104,7 +105,7 @@ const sourceOf = (play: Play): ChatSource => {
   const { answer, steering, latencyMs, stopAt } = play
   let sent = 0
   let over = false
-  const next: ChatSource["next"] = Effect.suspend(() => {
+  const next: Effect.Effect<ReadonlyArray<OutputEvent> | undefined, ProviderError> = Effect.suspend(() => {
     if (over) return Effect.undefined
     const clock = sent === 0 ? "first_token" : "idle"
     if (sent === stopAt && steering.fault === "stall") {
@@ -122,5 +123,5 @@ const sourceOf = (play: Play): ChatSource => {
       return Effect.succeed(closing(answer))
     })
   })
-  return { next }
+  return pulledSource(next)
 }

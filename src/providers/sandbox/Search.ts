@@ -1,6 +1,6 @@
 import { Clock, Effect } from "effect"
 import type { ProviderError } from "../ProviderError.ts"
-import type { Found, SearchWork } from "../../domain/Work.ts"
+import type { SearchResults, SearchWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import { bm25 } from "./Bm25.ts"
 import library from "./library.json" with { type: "json" }
@@ -63,7 +63,7 @@ const snippetOf = ({ text }: Page, { contextSize }: SearchWork): string =>
   (text.match(/.+?[.。](?=\s|$)\s*/g) ?? [text]).slice(0, sentences[contextSize]).join("").trim()
 
 /** The pages that contain words of a query, best first. */
-const found = (query: string, queryIndex: number, work: SearchWork, nowMs: number): Found["results"] => {
+const found = (query: string, queryIndex: number, work: SearchWork, nowMs: number): SearchResults["results"] => {
   const wanted = pages.filter((page) => isWanted(page, work, nowMs))
   // A word in the title counts like two more in the text.
   const scores = bm25(
@@ -86,7 +86,7 @@ const found = (query: string, queryIndex: number, work: SearchWork, nowMs: numbe
 }
 
 /** The double's search in a small library of its own. An empty answer has no results. */
-export const search = (id: string, call: WorkCall, work: SearchWork): Effect.Effect<Found, ProviderError> =>
+export const search = (id: string, call: WorkCall, work: SearchWork): Effect.Effect<SearchResults, ProviderError> =>
   playWork(id, call, ({ fault }) =>
     Effect.map(Clock.currentTimeMillis, (nowMs) => ({
       results: fault === "empty" ? [] : work.queries.flatMap((query, index) => found(query, index, work, nowMs))

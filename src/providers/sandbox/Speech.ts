@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
 import type { ProviderError } from "../ProviderError.ts"
-import type { AudioFormat, SpeakWork, Spoken } from "../../domain/Work.ts"
+import type { AudioFormat, SpeakWork, SpeechResult } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import { playWork } from "./WorkPlay.ts"
 
@@ -22,7 +22,7 @@ const recording = (format: AudioFormat): Promise<Uint8Array> => {
 }
 
 /** The double's speech: one short recording, whatever the text and the voice. Empty audio is an empty answer. */
-export const speak = (id: string, call: WorkCall, { format }: SpeakWork): Effect.Effect<Spoken, ProviderError> =>
+export const speak = (id: string, call: WorkCall, { format }: SpeakWork): Effect.Effect<SpeechResult, ProviderError> =>
   playWork(id, call, ({ fault }) =>
     fault === "empty"
       ? Effect.succeed({ audio: new Uint8Array() })

@@ -2,7 +2,7 @@ import { Clock, Effect } from "effect"
 import { createHash } from "node:crypto"
 import type { Provider, WorkCall } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
-import type { FilmState, FilmWork, MediaBytes } from "../../domain/Work.ts"
+import type { VideoJobState, VideoWork, MediaBytes } from "../../domain/Work.ts"
 import { faultAtOnce, type Steering, steeringOf } from "./Steering.ts"
 import { drawn } from "./Studio.ts"
 import { jobOf, progressAt, type Scene, ticketOf, type VideoFault, type VideoJob } from "./VideoTicket.ts"
@@ -27,19 +27,19 @@ const isLater = (fault: string | undefined): fault is VideoFault => fault !== un
  * accepted video stays halfway for good (`stall`), fails at its end (`break`), results in an empty file (`empty`), or has a progress
  * that is not a number (`malformed`).
  */
-export const makeVideos = (id: string): Pick<Required<Provider>, "film" | "filmState" | "filmClip"> => {
+export const makeVideos = (id: string): Pick<Required<Provider>, "makeVideo" | "videoState" | "videoClip"> => {
   const fail = (fault: ProviderFault) => Effect.fail(new ProviderError({ provider: id, fault }))
   const atOnce = (steering: Steering) => (isLater(steering.fault) ? undefined : faultAtOnce(steering))
   const unknown = fail({ _tag: "Refused", status: 404, detail: "the sandbox has no such video" })
   return {
-    film: Effect.fnUntraced(function* (call, work) {
+    makeVideo: Effect.fnUntraced(function* (call, work) {
       const steering = yield* steeringOf(id, call.steering)
       const fault = atOnce(steering)
       if (fault !== undefined) return yield* fail(fault)
       const takenAt = yield* Clock.currentTimeMillis
       return { ticket: ticketOf(takenOf(call, work, steering, takenAt)) }
     }),
-    filmState: Effect.fnUntraced(function* (call, ticket) {
+    videoState: Effect.fnUntraced(function* (call, ticket) {
       const fault = atOnce(yield* steeringOf(id, call.steering))
       if (fault !== undefined) return yield* fail(fault)
       const job = jobOf(ticket)
@@ -48,7 +48,7 @@ export const makeVideos = (id: string): Pick<Required<Provider>, "film" | "filmS
         return yield* fail({ _tag: "Malformed", detail: "a simulated answer that is not JSON" })
       return stateOf(job, ticket, yield* Clock.currentTimeMillis)
     }),
-    filmClip: (_, url) => {
+    videoClip: (_, url) => {
       const job = url.startsWith(PLACE) ? jobOf(url.slice(PLACE.length)) : undefined
       if (job === undefined) return unknown
       return drawn({ scene: job.scene }).pipe(
@@ -59,7 +59,7 @@ export const makeVideos = (id: string): Pick<Required<Provider>, "film" | "filmS
   }
 }
 
-const stateOf = (job: VideoJob, ticket: string, now: number): FilmState => {
+const stateOf = (job: VideoJob, ticket: string, now: number): VideoJobState => {
   const progress = progressAt(job, now)
   if (progress._tag !== "Ended") return progress
   if (job.fault === "break") return { _tag: "Failed", detail: "a simulated failure of the generation", refused: false }
@@ -67,14 +67,14 @@ const stateOf = (job: VideoJob, ticket: string, now: number): FilmState => {
   return { _tag: "Completed", clip: job.fault === "empty" ? nothing : { url: `${PLACE}${ticket}` } }
 }
 
-const takenOf = (call: WorkCall, work: FilmWork, { fault, latencyMs }: Steering, takenAt: number): VideoJob => ({
+const takenOf = (call: WorkCall, work: VideoWork, { fault, latencyMs }: Steering, takenAt: number): VideoJob => ({
   takenAt,
   ms: latencyMs ?? (fault === "slow" ? SLOW_MS : USUAL_MS),
   fault: isLater(fault) ? fault : undefined,
   scene: sceneOf(call, work)
 })
 
-const sceneOf = ({ candidate: { model } }: WorkCall, work: FilmWork): Scene => {
+const sceneOf = ({ candidate: { model } }: WorkCall, work: VideoWork): Scene => {
   const {
     aspectRatio,
     duration,

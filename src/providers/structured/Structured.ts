@@ -1,9 +1,10 @@
 /** Enforces the requested output schema for models that do not guarantee it themselves. */
 import { Clock, Effect } from "effect"
+import { wholeSource } from "../wire/EventSource.ts"
 import type { Conversation, Message } from "../../domain/Conversation.ts"
 import type { Capability } from "../../domain/Model.ts"
 import { isRecursive } from "../../domain/SchemaRefs.ts"
-import { eventsOf, isEmpty, type Output, type OutputEvent } from "../../domain/Output.ts"
+import { eventsOf, isEmpty, type Output } from "../../domain/Output.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import type { ChatCall, ChatSource, Provider } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
@@ -191,14 +192,4 @@ export const enforced = (
 const askedOf = (provider: Provider, call: ChatCall, schema: JsonSchema): ChatCall =>
   provider.steerable === true ? call : { ...call, conversation: inWords(call.conversation, call.candidate, schema) }
 
-const collected = (output: Output): ChatSource => {
-  let events: ReadonlyArray<OutputEvent> | undefined = eventsOf(output)
-  return {
-    collected: true,
-    next: Effect.sync(() => {
-      const given = events?.length === 0 ? undefined : events
-      events = undefined
-      return given
-    })
-  }
-}
+const collected = (output: Output): ChatSource => ({ collected: true, ...wholeSource(eventsOf(output)) })

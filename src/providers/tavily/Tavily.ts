@@ -6,7 +6,7 @@ import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import { type HttpWork, makeHttpWork, withoutChat } from "../wire/HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
-import type { Found, SearchWork } from "../../domain/Work.ts"
+import type { SearchResults, SearchWork } from "../../domain/Work.ts"
 import { encodeSearch, lackOf } from "./Search.ts"
 
 /** Tavily's search, or a host with the same API. */
@@ -47,7 +47,7 @@ const ask = Effect.fnUntraced(function* (
   asked: SearchWork,
   query: string,
   queryIndex: number
-): Effect.fn.Return<Found["results"], ProviderError> {
+): Effect.fn.Return<SearchResults["results"], ProviderError> {
   const depth = call.candidate.offer.upstreamId === "advanced" ? "advanced" : "basic"
   const body = JSON.stringify(encodeSearch(query, depth, asked, yield* Clock.currentTimeMillis))
   const answer = yield* post(call, { target, accept: "application/json", body, maxBodyBytes: MAX_BODY_BYTES })
@@ -57,7 +57,7 @@ const ask = Effect.fnUntraced(function* (
 })
 
 /** A page without a URL is dropped. */
-const resultOf = (value: unknown, queryIndex: number): Found["results"] => {
+const resultOf = (value: unknown, queryIndex: number): SearchResults["results"] => {
   const result = objectOf(value)
   const url = result && textIn(result, "url")
   if (result === undefined || url === undefined) return []

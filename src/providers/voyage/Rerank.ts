@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { countIn, listOf, objectOf, parsed } from "../wire/Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import type { Reranked, RerankWork } from "../../domain/Work.ts"
+import type { Ranking, RerankWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 
 /** Encodes a reranking as the JSON of `POST /rerank`. The response omits the documents, because the client has them. */
@@ -23,13 +23,13 @@ export const decodeRerank = (
   body: Uint8Array,
   { documents, topN }: Pick<RerankWork, "documents" | "topN">,
   faultOfError: (error: unknown) => ProviderFault
-): Result.Result<Reranked, ProviderFault> => {
+): Result.Result<Ranking, ProviderFault> => {
   const malformed = (detail: string) => Result.fail({ _tag: "Malformed", detail } as const)
   const whole = objectOf(parsed(body))
   if (whole === undefined) return malformed("the body is not a JSON object")
   if (whole["error"] != null) return Result.fail(faultOfError(whole["error"]))
   const seen = new Set<number>()
-  const results: Array<Reranked["results"][number]> = []
+  const results: Array<Ranking["results"][number]> = []
   for (const one of listOf(whole["data"])) {
     const result = objectOf(one)
     const index = countIn(result, "index")

@@ -15,7 +15,7 @@ const wait = (set: (resume: (() => void) | undefined) => void): Effect.Effect<vo
   })
 
 /** A list of vectors that an adapter writes as it arrives and one reader takes. */
-export class Arriving implements ArrivingVectors {
+export class ArrivingList implements ArrivingVectors {
   readonly #mostWaiting: number
   #waiting: Array<Uint8Array> = []
   #length = 0

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { editContext } from "../../domain/ContextEdits.ts"
 import type { OutputEvent } from "../../domain/Output.ts"
-import { type ChatCall, type ChatSource, eachOf, type Provider } from "../Provider.ts"
+import { type ChatCall, type ChatSource, type Provider } from "../Provider.ts"
 
 const editedOf = (call: ChatCall) => {
   const { applied, conversation } = editContext(call.conversation)
@@ -19,8 +19,7 @@ const behind = (source: ChatSource, event: OutputEvent): ChatSource => {
   }
   return {
     ...(source.collected === true ? { collected: true } : {}),
-    next: Effect.map(source.next, (events) => events && first(events)),
-    each: (take) => eachOf(source, (events) => take(first(events)))
+    each: (take) => source.each((events) => take(first(events)))
   }
 }
 

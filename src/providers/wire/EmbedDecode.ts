@@ -6,13 +6,13 @@ import { Result } from "effect"
 import { JsonScan, NOWHERE } from "./JsonScan.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsed } from "./Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import type { Embedded } from "../Work.ts"
+import type { Embeddings } from "../Work.ts"
 import type { EmbedWork } from "../../domain/Work.ts"
 
 type Format = EmbedWork["format"]
 
 /** The request that the list must match. */
-type Asked = Pick<EmbedWork, "inputs" | "format">
+type EmbedForm = Pick<EmbedWork, "inputs" | "format">
 
 /** The widest vectors of any current model. */
 const MOST_DIMENSIONS = 4_096
@@ -57,7 +57,7 @@ export const elementEnd = (scan: JsonScan, start: number, index: number, format:
 }
 
 /** The bytes of a list with exactly the expected elements in order, and the rest of the answer; undefined otherwise. */
-const scanned = (body: Uint8Array, { format, inputs }: Asked) => {
+const scanned = (body: Uint8Array, { format, inputs }: EmbedForm) => {
   const scan = new JsonScan(body)
   const names = new Set<string>()
   const others: Array<string> = []
@@ -106,7 +106,7 @@ const converted = (value: unknown, format: Format): unknown => {
 }
 
 /** Rewrites the list of an answer with elements in another order or with other members. */
-const rewritten = (body: JsonObject, { format, inputs }: Asked): Result.Result<Uint8Array, ProviderFault> => {
+const rewritten = (body: JsonObject, { format, inputs }: EmbedForm): Result.Result<Uint8Array, ProviderFault> => {
   const vectors = new Map<number, unknown>()
   for (const [place, one] of listOf(body["data"]).entries()) {
     const element = objectOf(one)
@@ -130,9 +130,9 @@ export const tokensOf = (rest: JsonObject | undefined): number | undefined => {
 /** Decodes a successful response. `faultOfError` interprets an error object in place of an answer. */
 export const decodeEmbeddings = (
   body: Uint8Array,
-  asked: Asked,
+  asked: EmbedForm,
   faultOfError: (error: unknown) => ProviderFault
-): Result.Result<Embedded, ProviderFault> => {
+): Result.Result<Embeddings, ProviderFault> => {
   const fast = scanned(body, asked)
   if (fast !== undefined) return Result.succeed({ data: fast.data, tokens: tokensOf(fast.rest) })
   const whole = objectOf(parsed(body))

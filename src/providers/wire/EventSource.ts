@@ -6,7 +6,7 @@ import { resumedStream, TELLING_BYTES, unpackedStream } from "../../platform/out
 import { areEvents, type BodyKind, kindOf } from "./BodyKind.ts"
 import { faultOfOutbound } from "../Failure.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
-import { type ChatSource, eachOf, type TakeEvents } from "../Provider.ts"
+import { type ChatSource, type TakeEvents } from "../Provider.ts"
 
 /** Folds a stream's bytes into output events. */
 export interface ChatFold {
@@ -35,15 +35,29 @@ export interface EventSourceOptions {
   ) => Effect.Effect<ReadonlyArray<OutputEvent>, ProviderError>
 }
 
-/** A source with all events available. */
-const givenAtOnce = (events: ReadonlyArray<OutputEvent>): ChatSource => {
-  let given: ReadonlyArray<OutputEvent> | undefined = events
-  return {
-    next: Effect.sync(() => {
-      const all = given
-      given = undefined
-      return all
+/** A source of events that `next` returns as they arrive, never an empty list, and undefined at the end. */
+export const pulledSource = (
+  next: Effect.Effect<ReadonlyArray<OutputEvent> | undefined, ProviderError>
+): ChatSource => ({
+  each: (take) => {
+    const further: Effect.Effect<boolean, ProviderError> = Effect.flatMap(next, (events) => {
+      if (events === undefined) return Effect.succeed(false)
+      return take(events) ? further : Effect.succeed(true)
     })
+    return further
+  }
+})
+
+/** A source with all events available. */
+export const wholeSource = (events: ReadonlyArray<OutputEvent>): ChatSource => {
+  let left: ReadonlyArray<OutputEvent> | undefined = events
+  return {
+    each: (take) =>
+      Effect.sync(() => {
+        const all = left
+        left = undefined
+        return all !== undefined && all.length > 0 && !take(all)
+      })
   }
 }
 
@@ -117,13 +131,13 @@ export const eventSource = (stream: OutboundStream, fold: ChatFold, options: Eve
     const rest = (limitBytes: number) => readUpTo(resumedStream(stream, start), limitBytes)
     return Effect.map(options.whole(rest), (events) => {
       stream.finished()
-      return givenAtOnce(events)
+      return wholeSource(events)
     })
   }
   const eachOfOther = (other: Other, take: TakeEvents): Effect.Effect<boolean, ProviderError> =>
     Effect.flatMap(openOther(other), (source) => {
       otherSource = source
-      return eachOf(source, take)
+      return source.each(take)
     })
   const each = (take: TakeEvents): Effect.Effect<boolean, ProviderError> => {
     let wanted = true
@@ -153,7 +167,7 @@ export const eventSource = (stream: OutboundStream, fold: ChatFold, options: Eve
       return options.fault(fold.fault ?? { _tag: "Broken", detail: "the stream has no end" })
     }
     return Effect.suspend(() => {
-      if (otherSource !== undefined) return eachOf(otherSource, take)
+      if (otherSource !== undefined) return otherSource.each(take)
       if (over) return Effect.succeed(false)
       if (fold.fault !== undefined) return options.fault(fold.fault)
       return Effect.matchEffect(stream.each(onBytes), {
@@ -167,13 +181,5 @@ export const eventSource = (stream: OutboundStream, fold: ChatFold, options: Eve
       })
     })
   }
-  const next: ChatSource["next"] = Effect.suspend(() => {
-    let given: ReadonlyArray<OutputEvent> | undefined
-    const one = each((events) => {
-      given = events
-      return false
-    })
-    return Effect.map(one, () => given)
-  })
-  return { next, each }
+  return { each }
 }

@@ -1,7 +1,7 @@
 /** Requests a complete answer as a stream, so that a limit for the first token can apply. */
 import { Effect } from "effect"
 import { type Output, OutputFold } from "../../domain/Output.ts"
-import { type ChatCall, eachOf, type Provider } from "../Provider.ts"
+import { type ChatCall, type Provider } from "../Provider.ts"
 import { ProviderError } from "../ProviderError.ts"
 
 /** The longest answer that is collected, in characters. */
@@ -12,7 +12,7 @@ const collected = (provider: Provider, call: ChatCall): Effect.Effect<Output, Pr
     Effect.gen(function* () {
       const source = yield* provider.chatStream(call)
       const fold = new OutputFold()
-      const isCut = yield* eachOf(source, (events) => {
+      const isCut = yield* source.each((events) => {
         for (const event of events) fold.push(event)
         return fold.length <= MOST_CHARACTERS
       })

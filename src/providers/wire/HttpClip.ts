@@ -7,7 +7,7 @@ import {
   type PublicFetchReason
 } from "../../platform/outbound/PublicFetch.ts"
 import { imageTypeOf } from "../../domain/ImageType.ts"
-import { MAX_IMAGE_BYTES } from "./DrawParts.ts"
+import { MAX_IMAGE_BYTES } from "./ImageParts.ts"
 import type { HttpWork } from "./HttpWork.ts"
 import type { Provider } from "../Provider.ts"
 import type { ProviderFault } from "../ProviderError.ts"
@@ -68,7 +68,7 @@ const faultOf = (reason: PublicFetchReason): ProviderFault => {
 const makeHttpFile = (
   { error }: Pick<HttpWork, "error">,
   { accept, maxBytes, name, typeOf }: FileKind
-): Effect.Effect<NonNullable<Provider["filmClip"]>, never, PublicFetch> =>
+): Effect.Effect<NonNullable<Provider["videoClip"]>, never, PublicFetch> =>
   Effect.map(
     PublicFetch,
     ({ fetch }) =>

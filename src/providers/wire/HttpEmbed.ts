@@ -4,13 +4,13 @@ import { OutboundError, type OutboundStream } from "../../platform/outbound/Outb
 import { isShort, roomBytes } from "../pool/AnswerRoom.ts"
 import { decodeEmbeddings, mostEmbedBytes } from "./EmbedDecode.ts"
 import { EmbedPieces } from "./EmbedPieces.ts"
-import { Arriving } from "./Arriving.ts"
+import { ArrivingList } from "./Arriving.ts"
 import { faultOfOutbound } from "../Failure.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import type { HttpWork, WorkRequest } from "./HttpWork.ts"
 import { faultOfError } from "../openai/Failure.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
-import type { Embedded } from "../Work.ts"
+import type { Embeddings } from "../Work.ts"
 import type { EmbedWork } from "../../domain/Work.ts"
 
 /** Turns a result into an effect of the adapter. */
@@ -46,7 +46,7 @@ const read = (reading: Reading): Effect.Effect<Uint8Array | undefined, ProviderE
   })
 
 /** Reads until enough of the list is validated, or to the end if that never happens. */
-const begin = (reading: Reading): Effect.Effect<ReadonlyArray<Uint8Array> | Embedded, ProviderError> =>
+const begin = (reading: Reading): Effect.Effect<ReadonlyArray<Uint8Array> | Embeddings, ProviderError> =>
   Effect.gen(function* () {
     const { asked, pieces, work } = reading
     const come: Array<Uint8Array> = []
@@ -73,7 +73,7 @@ const NOTHING = new Uint8Array()
 const malformed: ProviderFault = { _tag: "Malformed", detail: "the embeddings are not those of the inputs" }
 
 /** Stops waiting for a reader that uses too much of the call's time, because the host would be considered too slow. */
-const waitForReader = (reading: Reading, rest: Arriving): Effect.Effect<void> =>
+const waitForReader = (reading: Reading, rest: ArrivingList): Effect.Effect<void> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     const since = millisOf(clock)
@@ -83,7 +83,7 @@ const waitForReader = (reading: Reading, rest: Arriving): Effect.Effect<void> =>
   })
 
 /** Reads the rest of the list. */
-const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefined, ProviderError> =>
+const finish = (reading: Reading, rest: ArrivingList): Effect.Effect<number | undefined, ProviderError> =>
   Effect.gen(function* () {
     const { pieces, work } = reading
     for (;;) {
@@ -109,7 +109,7 @@ const readLong = (
   asked: EmbedWork,
   call: WorkCall,
   request: WorkRequest
-): Effect.Effect<Embedded, ProviderError> =>
+): Effect.Effect<Embeddings, ProviderError> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const { maxBodyBytes } = request
@@ -129,7 +129,7 @@ const readLong = (
       if (Exit.isFailure(began)) return yield* Effect.andThen(Scope.close(scope, began), Effect.failCause(began.cause))
       const { beginning, reading } = began.value
       if ("data" in beginning) return yield* Effect.as(Scope.close(scope, began), beginning)
-      const rest = new Arriving(beginning, roomBytes(maxBodyBytes))
+      const rest = new ArrivingList(beginning, roomBytes(maxBodyBytes))
       rest.count = reading.pieces.count
       const finished = Effect.onExit(finish(reading, rest), (exit) =>
         Effect.andThen(

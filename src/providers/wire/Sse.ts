@@ -16,7 +16,6 @@ const SPACE = 32
  */
 export class SseParser {
   readonly #onEvent: (event: SseEvent) => void
-  readonly #skim: ((text: string, from: number) => number) | undefined
   readonly #maxEventChars: number
   /** Created when first needed, which is never for most streams. */
   #decoder: TextDecoder | undefined
@@ -33,14 +32,9 @@ export class SseParser {
     options?: {
       /** The maximum number of characters in one event; 4 Mi when absent. */
       readonly maxEventChars?: number
-      /**
-       * Called at the start of an event. It may take whole events, which are then not parsed, and returns the offset where they end.
-       */
-      readonly skim?: (text: string, from: number) => number
     }
   ) {
     this.#onEvent = onEvent
-    this.#skim = options?.skim
     this.#maxEventChars = options?.maxEventChars ?? MAX_EVENT_CHARS
   }
 
@@ -78,17 +72,12 @@ export class SseParser {
   }
 
   #lines(text: string): void {
-    let from = this.#skimmed(text, 0)
+    let from = 0
     for (let to = text.indexOf("\n", from); to !== -1; to = text.indexOf("\n", from)) {
       this.#endLine(text.slice(from, to))
-      from = to === from ? this.#skimmed(text, to + 1) : to + 1
+      from = to + 1
     }
     if (from < text.length) this.#line += text.slice(from)
-  }
-
-  #skimmed(text: string, from: number): number {
-    const between = this.#line === "" && this.#data === undefined && this.#event === ""
-    return between && this.#skim !== undefined ? this.#skim(text, from) : from
   }
 
   #mixedLines(text: string): void {

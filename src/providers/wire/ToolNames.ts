@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { hash } from "node:crypto"
 import type { ContextEdit, Conversation } from "../../domain/Conversation.ts"
 import type { Output, OutputEvent } from "../../domain/Output.ts"
-import { eachOf, type Provider, type TakeEvents } from "../Provider.ts"
+import { type Provider, type TakeEvents } from "../Provider.ts"
 
 /** The tool names that a host accepts. */
 export interface ToolNameBounds {
@@ -93,8 +93,7 @@ export const withToolNames = (provider: Provider, bounds: ToolNameBounds): Provi
     if (names === undefined) return provider.chatStream(call)
     return Effect.map(provider.chatStream({ ...call, conversation: names.conversation }), (source) => ({
       ...source,
-      next: Effect.map(source.next, (events) => events && eventsBack(events, names)),
-      each: (take: TakeEvents) => eachOf(source, (events) => take(eventsBack(events, names)))
+      each: (take: TakeEvents) => source.each((events) => take(eventsBack(events, names)))
     }))
   }
 })

@@ -8,7 +8,7 @@ import type { Effort } from "../openai/Effort.ts"
 import { faultOfStatus } from "../openai/Failure.ts"
 import { makeOpenAi } from "../openai/OpenAi.ts"
 import type { Provider } from "../Provider.ts"
-import { makeXaiFilm } from "./XaiFilm.ts"
+import { makeXaiVideo } from "./XaiVideo.ts"
 
 export interface XaiOptions {
   readonly id: string
@@ -35,7 +35,7 @@ export const makeXai = ({ apiKey, baseUrl, id }: XaiOptions): Effect.Effect<Prov
     })
     const headers = { authorization: `Bearer ${Redacted.value(apiKey)}` }
     const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus: faultOfXai })
-    return { id, stopsBillingOnAbort: false, chat, chatStream, ...(yield* makeXaiFilm(work, base)) }
+    return { id, stopsBillingOnAbort: false, chat, chatStream, ...(yield* makeXaiVideo(work, base)) }
   })
 
 /**

@@ -10,7 +10,8 @@ const messages = [{ role: "user", content: "Hello" }]
 const tool = (name: string) => ({ type: "function" as const, function: { name } })
 
 const decode = (config: PresetConfig, body: object, byPath = false) => decodeChat(body, { config, byPath })
-const wishOf = (config: PresetConfig, body: object, byPath = false) => Result.getOrThrow(decode(config, body, byPath))
+const chatWishOf = (config: PresetConfig, body: object, byPath = false) =>
+  Result.getOrThrow(decode(config, body, byPath))
 
 describe("what a preset supplies", () => {
   it("is what the request does not say", () => {
@@ -56,8 +57,8 @@ describe("what a preset supplies", () => {
       budget_cents: 3
     }
     const said = Result.getOrThrow(decodeChat({ ...preset, messages, top_p: 1 }))
-    assert.deepStrictEqual(wishOf(preset, { model: "@p", messages, top_p: 1 }), said)
-    assert.deepStrictEqual(wishOf(preset, { messages, top_p: 1 }, true), said)
+    assert.deepStrictEqual(chatWishOf(preset, { model: "@p", messages, top_p: 1 }), said)
+    assert.deepStrictEqual(chatWishOf(preset, { messages, top_p: 1 }, true), said)
     const refused = Result.getOrThrow(Result.flip(decode({ model: "a", temperature: 9 }, { messages })))
     assert.deepInclude(refused.reason, { _tag: "ValidationError" })
     const alone = Result.getOrThrow(Result.flip(decode({ model: "a", tool_choice: "required" }, { messages })))
@@ -76,13 +77,13 @@ describe("what a preset supplies", () => {
     assert.strictEqual(fieldOf({ messages, max_tokens: 131_073 }), "max_tokens")
     assert.strictEqual(fieldOf({ messages, n: 2 }), "UnsupportedParameter")
     assert.strictEqual(fieldOf({}), "messages")
-    assert.deepStrictEqual(wishOf(preset, { messages, colour: 1 }).ignored, ["colour"])
+    assert.deepStrictEqual(chatWishOf(preset, { messages, colour: 1 }).ignored, ["colour"])
   })
 
   it("puts its instructions before everything else that is said", () => {
     const instructions = { role: "system", content: [{ type: "text", text: "Be brief." }] } as const
     const own = [{ role: "system", content: "Be kind." }, ...messages]
-    const { conversation } = wishOf({ model: "a", instructions: "Be brief." }, { messages: own })
+    const { conversation } = chatWishOf({ model: "a", instructions: "Be brief." }, { messages: own })
     assert.deepStrictEqual(conversation.messages[0], instructions)
     assert.deepStrictEqual(
       conversation.messages.map(({ role }) => role),
@@ -91,7 +92,7 @@ describe("what a preset supplies", () => {
     assert.deepStrictEqual(instructed(conversation.messages, { model: "a" }), conversation.messages)
     assert.deepStrictEqual(instructed(conversation.messages, undefined), conversation.messages)
     const hundred = { messages: Array.from({ length: 100 }, () => messages[0]) }
-    assert.lengthOf(wishOf({ model: "a", instructions: "Be brief." }, hundred).conversation.messages, 101)
+    assert.lengthOf(chatWishOf({ model: "a", instructions: "Be brief." }, hundred).conversation.messages, 101)
   })
 
   it("has its routing behind the request's", () => {
@@ -100,18 +101,18 @@ describe("what a preset supplies", () => {
     assert.deepStrictEqual(Result.getOrThrow(presetPolicy(preset)) as object, said)
     assert.deepStrictEqual(Result.getOrThrow(presetPolicy({ model: "a" })), defaultPolicy)
     assert.deepStrictEqual(Result.getOrThrow(presetPolicy(undefined)), defaultPolicy)
-    assert.deepStrictEqual(wishOf(preset, { messages }).policy as object, said)
-    assert.deepStrictEqual(wishOf(preset, { messages, provider: { sort: "latency" } }).policy as object, {
+    assert.deepStrictEqual(chatWishOf(preset, { messages }).policy as object, said)
+    assert.deepStrictEqual(chatWishOf(preset, { messages, provider: { sort: "latency" } }).policy as object, {
       ...said,
       strategy: "latency"
     })
-    assert.strictEqual(wishOf({ model: "a" }, { messages }).policy.source, "default")
+    assert.strictEqual(chatWishOf({ model: "a" }, { messages }).policy.source, "default")
   })
 
   it("may say how svc/auto chooses, and a request which of it has no effect", () => {
     const router = { cost_tier: "low", pin_model: true } as const
     const preset: PresetConfig = { model: "svc/auto", router }
-    const wish = (body: object, config = preset) => wishOf(config, { model: "@p", messages, ...body })
+    const wish = (body: object, config = preset) => chatWishOf(config, { model: "@p", messages, ...body })
     assert.strictEqual(wish({}).auto.options.costTier, "low")
     assert.strictEqual(wish({ plugins: [] }).auto.options.costTier, "low")
     assert.strictEqual(wish({ router: { cost_tier: "max" } }).auto.options.costTier, "max")
@@ -126,7 +127,10 @@ describe("what a preset supplies", () => {
   it("counts in an estimate as in the request", () => {
     const preset: PresetConfig = { models: ["a", "b"], max_tokens: 9, instructions: "Be brief." }
     const { model, preparation } = Result.getOrThrow(decodeEstimate({ model: "@p", messages }, preset))
-    const { auto, budgetCents, conversation, parameters, policy, stream } = wishOf(preset, { model: "@p", messages })
+    const { auto, budgetCents, conversation, parameters, policy, stream } = chatWishOf(preset, {
+      model: "@p",
+      messages
+    })
     assert.strictEqual(model, "@p")
     assert.deepStrictEqual(preparation, {
       chain: ["a", "b"],

@@ -4,12 +4,12 @@ import { TestClock } from "effect/testing"
 import { get, type IncomingMessage } from "node:http"
 import { type Failure, failure } from "../../../src/domain/Failure.ts"
 import { pace, VectorStream } from "../../../src/http/handlers/VectorStream.ts"
-import { Arriving } from "../../../src/providers/wire/Arriving.ts"
+import { ArrivingList } from "../../../src/providers/wire/Arriving.ts"
 import { upstream } from "../../providers/upstream.ts"
 
 /** A server that answers with a list in the making, and a client that has its head. */
 const scene = Effect.gen(function* () {
-  const arriving = new Arriving([Buffer.from("[1")], 1_000_000)
+  const arriving = new ArrivingList([Buffer.from("[1")], 1_000_000)
   const settled = Deferred.makeUnsafe<string, Failure>()
   const failures: Array<Failure> = []
   const ends: Array<string> = []

@@ -5,7 +5,7 @@ import type { Model } from "../../../src/domain/Model.ts"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { type AnthropicOptions, makeAnthropic } from "../../../src/providers/anthropic/Anthropic.ts"
 import { asked } from "../../support/Conversations.ts"
-import { candidate, chatCall, joined } from "../calls.ts"
+import { candidate, chatCall, joined, nextOf } from "../calls.ts"
 import { both, faultOf, hostSuite, speaking, sse, streamed, type Wire } from "../suite.ts"
 import { upstream } from "../upstream.ts"
 
@@ -191,7 +191,9 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
         const source = yield* provider.chatStream(chatCall())
         let text = ""
         const fault = yield* faultOf(
-          Effect.forever(Effect.tap(source.next, (events) => Effect.sync(() => (text += joined(events ?? [], "Text")))))
+          Effect.forever(
+            Effect.tap(nextOf(source), (events) => Effect.sync(() => (text += joined(events ?? [], "Text"))))
+          )
         )
         assert.strictEqual(fault._tag, "Broken")
         assert.include(["Hell", "Hello wi"], text)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { type OutputEvent, OutputFold } from "../../../src/domain/Output.ts"
 import { decodeChat } from "../../../src/providers/anthropic/ChatDecode.ts"
-import { ChatStreamFold } from "../../../src/providers/anthropic/ChatStream.ts"
+import { chatStreamFold } from "../../../src/providers/anthropic/ChatStream.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const frame = (event: { readonly type: string; readonly [member: string]: unknown }) =>
@@ -19,7 +19,7 @@ const PING = frame({ type: "ping" })
 const END = frame({ type: "message_stop" })
 
 const fold = (pieces: ReadonlyArray<Uint8Array>) => {
-  const state = new ChatStreamFold("req_1")
+  const state = chatStreamFold("req_1")
   const events = pieces.flatMap((piece) => [...state.push(piece)])
   return { state, events: [...events, ...state.end()] }
 }
@@ -78,7 +78,7 @@ const expected: ReadonlyArray<OutputEvent> = [
   { _tag: "Usage", usage: { input: 5, cached: 7, cacheWrite: 3, output: 90, reasoning: 40 } }
 ]
 
-describe("ChatStreamFold", () => {
+describe("chatStreamFold", () => {
   for (const [name, words] of [
     ["line feeds", transcript],
     ["carriage returns and line feeds", transcript.replaceAll("\n", "\r\n")]
@@ -228,7 +228,7 @@ describe("ChatStreamFold", () => {
   ]
   for (const [name, said, usage] of prompts) {
     it(`emits prompt usage at once, ${name}`, () => {
-      const state = new ChatStreamFold("req_1")
+      const state = chatStreamFold("req_1")
       const expectedEvents = usage === undefined ? [] : [{ _tag: "PromptUsage", usage }]
       assert.deepStrictEqual(state.push(bytesOf(start(said))), expectedEvents as ReadonlyArray<OutputEvent>)
     })
@@ -271,7 +271,7 @@ describe("ChatStreamFold", () => {
   })
 
   it("rejects an endless event", () => {
-    const state = new ChatStreamFold("req_1")
+    const state = chatStreamFold("req_1")
     const block = bytesOf("x".repeat(1024 * 1024))
     for (let n = 0; n < 5; n++) state.push(block)
     assert.strictEqual(state.fault?._tag, "Malformed")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { OutputFold, type OutputEvent } from "../../../src/domain/Output.ts"
 import { decodeChat } from "../../../src/providers/gemini/ChatDecode.ts"
-import { ChatStreamFold } from "../../../src/providers/gemini/ChatStream.ts"
+import { chatStreamFold } from "../../../src/providers/gemini/ChatStream.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const data = (value: unknown) => `data: ${typeof value === "string" ? value : JSON.stringify(value)}\r\n\r\n`
@@ -20,14 +20,14 @@ const chunk = (parts: ReadonlyArray<unknown>, more: object = {}, usage?: object)
 const finish = (finishReason: string) => chunk([{ text: "" }], { finishReason })
 
 const fold = (pieces: ReadonlyArray<Uint8Array>) => {
-  const state = new ChatStreamFold("req_1")
+  const state = chatStreamFold("req_1")
   const events = pieces.flatMap((piece) => [...state.push(piece)])
   return { state, events: [...events, ...state.end()] }
 }
 
 const read = (...chunks: ReadonlyArray<unknown>) => fold([bytesOf(chunks.map(data).join(""))])
 
-describe("ChatStreamFold", () => {
+describe("chatStreamFold", () => {
   const chunks = [
     chunk([{ text: "hm→", thought: true }], {}, usageMetadata(0, 12)),
     chunk([{ text: "Grüß 😀" }], {}, usageMetadata(3, 12)),
@@ -157,7 +157,7 @@ describe("ChatStreamFold", () => {
   })
 
   it("rejects an endless event", () => {
-    const state = new ChatStreamFold("req_1")
+    const state = chatStreamFold("req_1")
     const block = bytesOf("x".repeat(1024 * 1024))
     for (let n = 0; n < 5; n++) state.push(block)
     assert.strictEqual(state.fault?._tag, "Malformed")

@@ -8,7 +8,7 @@ import { makeGemini } from "../../../src/providers/gemini/Gemini.ts"
 import type { ChatCall, Provider } from "../../../src/providers/Provider.ts"
 import type { ProviderError } from "../../../src/providers/ProviderError.ts"
 import { asked } from "../../support/Conversations.ts"
-import { candidate, chatCall, clocks, drain, joined } from "../calls.ts"
+import { candidate, chatCall, clocks, drain, joined, nextOf } from "../calls.ts"
 import { nobody, upstream } from "../upstream.ts"
 
 const KEY = "AIza-planted"
@@ -185,7 +185,9 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
         const source = yield* provider.chatStream(chatCall())
         let text = ""
         const fault = yield* faultOf(
-          Effect.forever(Effect.tap(source.next, (events) => Effect.sync(() => (text += joined(events ?? [], "Text")))))
+          Effect.forever(
+            Effect.tap(nextOf(source), (events) => Effect.sync(() => (text += joined(events ?? [], "Text"))))
+          )
         )
         assert.strictEqual(fault._tag, "Broken")
         assert.include(["Hell", "Hello wi"], text)
@@ -273,8 +275,8 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       Effect.gen(function* () {
         const { provider } = yield* speaking((response) => sse(response).end(delta("a")))
         const source = yield* provider.chatStream(chatCall())
-        assert.deepStrictEqual(yield* source.next, [{ _tag: "Text", text: "a" }])
-        assert.strictEqual((yield* faultOf(source.next))._tag, "Broken")
+        assert.deepStrictEqual(yield* nextOf(source), [{ _tag: "Text", text: "a" }])
+        assert.strictEqual((yield* faultOf(nextOf(source)))._tag, "Broken")
       }).pipe(Effect.scoped)
     )
 
@@ -294,10 +296,10 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
         const error = data({ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } })
         const { provider } = yield* speaking((response) => sse(response).end(delta("a") + error))
         const source = yield* provider.chatStream(chatCall())
-        assert.deepStrictEqual(yield* source.next, [{ _tag: "Text", text: "a" }])
+        assert.deepStrictEqual(yield* nextOf(source), [{ _tag: "Text", text: "a" }])
         const fault = { _tag: "ServerError", status: 503, detail: "overloaded" } as const
-        assert.deepStrictEqual(yield* faultOf(source.next), fault)
-        assert.deepStrictEqual(yield* faultOf(source.next), fault)
+        assert.deepStrictEqual(yield* faultOf(nextOf(source)), fault)
+        assert.deepStrictEqual(yield* faultOf(nextOf(source)), fault)
       }).pipe(Effect.scoped)
     )
 
@@ -369,7 +371,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
         const { provider, hungUp } = yield* speaking((response) => sse(response).write(delta("a")))
         const scope = yield* Scope.make()
         const source = yield* Scope.provide(provider.chatStream(chatCall()), scope)
-        yield* source.next
+        yield* nextOf(source)
         yield* Scope.close(scope, Exit.void)
         yield* hungUp
         const arrived = yield* Deferred.make<void>()

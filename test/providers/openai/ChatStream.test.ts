@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { OutputEvent } from "../../../src/domain/Output.ts"
-import { ChatStreamFold } from "../../../src/providers/openai/ChatStream.ts"
+import { chatStreamFold } from "../../../src/providers/openai/ChatStream.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const data = (value: unknown) => `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`
@@ -10,7 +10,7 @@ const finish = (reason: string) => chunk({}, { finish_reason: reason })
 const DONE = data("[DONE]")
 
 const fold = (pieces: ReadonlyArray<Uint8Array>) => {
-  const state = new ChatStreamFold("req_1")
+  const state = chatStreamFold("req_1")
   const events = pieces.flatMap((piece) => [...state.push(piece)])
   return { state, events: [...events, ...state.end()] }
 }
@@ -19,7 +19,7 @@ const read = (text: string) => fold([bytesOf(text)])
 
 const told = (text: string) => read(text).events
 
-describe("ChatStreamFold", () => {
+describe("chatStreamFold", () => {
   const transcript =
     chunk({ role: "assistant", content: "" }) +
     ": keep-alive\n\n" +
@@ -266,7 +266,7 @@ describe("ChatStreamFold", () => {
   })
 
   it("rejects an endless event", () => {
-    const state = new ChatStreamFold("req_1")
+    const state = chatStreamFold("req_1")
     const block = bytesOf("x".repeat(1024 * 1024))
     for (let n = 0; n < 5; n++) state.push(block)
     assert.strictEqual(state.fault?._tag, "Malformed")

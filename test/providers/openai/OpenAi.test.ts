@@ -6,7 +6,7 @@ import { weigh } from "../../../src/providers/Hosts.ts"
 import { makeOpenAi, type OpenAiOptions } from "../../../src/providers/openai/OpenAi.ts"
 import { asked } from "../../support/Conversations.ts"
 import type { ChatCall } from "../../../src/providers/Provider.ts"
-import { candidate, chatCall, joined } from "../calls.ts"
+import { candidate, chatCall, joined, nextOf } from "../calls.ts"
 import { both, faultOf, hostSuite, streamed } from "../suite.ts"
 import { upstream } from "../upstream.ts"
 
@@ -176,7 +176,9 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
         const source = yield* provider.chatStream(chatCall())
         let text = ""
         const fault = yield* faultOf(
-          Effect.forever(Effect.tap(source.next, (events) => Effect.sync(() => (text += joined(events ?? [], "Text")))))
+          Effect.forever(
+            Effect.tap(nextOf(source), (events) => Effect.sync(() => (text += joined(events ?? [], "Text"))))
+          )
         )
         assert.strictEqual(fault._tag, "Broken")
         assert.include(["Hell", "Hello wi"], text)
@@ -225,9 +227,9 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
         const call = chatCall()
         const clocks = { ...call.clocks, totalMs: 200 }
         const source = yield* (yield* adapter(host.origin)).chatStream({ ...call, clocks })
-        yield* source.next
+        yield* nextOf(source)
         yield* Effect.sleep(300)
-        const fault = yield* faultOf(Effect.forever(source.next))
+        const fault = yield* faultOf(Effect.forever(nextOf(source)))
         assert.deepInclude(fault, { _tag: "TimedOut", clock: "total" })
         assert.isUndefined(weigh(fault, clocks, clocks))
       }).pipe(Effect.scoped)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { OutputEvent } from "../../../src/domain/Output.ts"
-import { ResponsesFold } from "../../../src/providers/openai/ResponsesStream.ts"
+import { responsesFold } from "../../../src/providers/openai/ResponsesStream.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const event = (type: string, more: object = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
@@ -13,14 +13,14 @@ const call = (call_id: string, name: string, said = "") => ({ type: "function_ca
 const completed = (more: object = {}) => event("response.completed", { response: { status: "completed", ...more } })
 
 const fold = (pieces: ReadonlyArray<Uint8Array>) => {
-  const state = new ResponsesFold("req_1")
+  const state = responsesFold("req_1")
   const events = pieces.flatMap((piece) => [...state.push(piece)])
   return { state, events: [...events, ...state.end()] }
 }
 
 const read = (said: string) => fold([bytesOf(said)])
 
-describe("ResponsesFold", () => {
+describe("responsesFold", () => {
   const transcript =
     event("response.created", { response: { status: "in_progress" } }) +
     added(0, { type: "reasoning", summary: [] }) +

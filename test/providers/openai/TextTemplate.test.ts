@@ -1,15 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import type { OutputEvent } from "../../../src/domain/Output.ts"
-import { ChatStreamFold } from "../../../src/providers/openai/ChatStream.ts"
-import {
-  frameOf,
-  isPlain,
-  probeOf,
-  templateOf,
-  textBetween,
-  textsFrom
-} from "../../../src/providers/openai/TextTemplate.ts"
+import { chatStreamFold } from "../../../src/providers/openai/ChatStream.ts"
+import { isPlain, probeOf, templateOf, textBetween } from "../../../src/providers/openai/TextTemplate.ts"
 
 const bytesOf = (data: string) => new TextEncoder().encode(`data: ${data}\n\n`)
 
@@ -18,17 +11,17 @@ const isOfPiece = ({ _tag }: OutputEvent): boolean => _tag !== "ReasoningEnd"
 
 /** Each piece told to a fold of its own, which has nothing to learn from. */
 const apart = (pieces: ReadonlyArray<string>): ReadonlyArray<OutputEvent> =>
-  pieces.flatMap((data) => [...new ChatStreamFold("req_1").push(bytesOf(data))]).filter(isOfPiece)
+  pieces.flatMap((data) => [...chatStreamFold("req_1").push(bytesOf(data))]).filter(isOfPiece)
 
 const together = (pieces: ReadonlyArray<string>) => {
-  const fold = new ChatStreamFold("req_1")
+  const fold = chatStreamFold("req_1")
   const events = pieces.flatMap((data) => [...fold.push(bytesOf(data))])
   return { events: events.filter(isOfPiece), end: fold.end(), fold }
 }
 
 /** The same as one stream that is cut into pieces of so many bytes. */
 const cut = (pieces: ReadonlyArray<string>, size: number): ReadonlyArray<OutputEvent> => {
-  const fold = new ChatStreamFold("req_1")
+  const fold = chatStreamFold("req_1")
   const bytes = Buffer.concat(pieces.map(bytesOf))
   const starts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => at * size)
   return starts.flatMap((start) => [...fold.push(bytes.subarray(start, start + size))]).filter(isOfPiece)
@@ -111,24 +104,6 @@ describe("a template of a text's data", () => {
     assert.isUndefined(templateOf(shapes[3]!("sea", "land"), "sea"))
     const probe = probeOf({ head: "x", tail: "xx" })
     assert.deepStrictEqual(probe, { data: "xxxxxx", text: "xxx" })
-  })
-
-  it("finds the texts of events that follow each other, up to the first that is another", () => {
-    const data = shapes[0]!("sea", "")
-    const frame = frameOf(templateOf(data, "sea")!)
-    const stream = (...texts: ReadonlyArray<string>) =>
-      texts.map((text) => `data: ${shapes[0]!(text, "")}\n\n`).join("")
-    const long = "a text that is not short"
-    const plain = stream("a", long, "é😀")
-    assert.deepStrictEqual(textsFrom(frame, `${plain}${stream("\n", "b")}`, 0), {
-      texts: ["a", long, "é😀"],
-      end: plain.length
-    })
-    assert.deepStrictEqual(textsFrom(frame, `${stream("\n")}${plain}`, stream("\n").length).texts, ["a", long, "é😀"])
-    for (const odd of ["", '"', "\\", "\u007f"]) {
-      assert.deepStrictEqual(textsFrom(frame, stream(odd, "a"), 0), { texts: [], end: 0 })
-    }
-    assert.deepStrictEqual(textsFrom(frame, stream(long).slice(0, -1), 0), { texts: [], end: 0 })
   })
 
   it("does not hide the finish and the usage that come among texts", () => {

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { OutputFold } from "../../../src/domain/Output.ts"
 import { decodeChat, type ReadOptions } from "../../../src/providers/openai/ChatDecode.ts"
-import { ChatStreamFold } from "../../../src/providers/openai/ChatStream.ts"
+import { chatStreamFold } from "../../../src/providers/openai/ChatStream.ts"
 
 type Tags = ReadOptions["tags"]
 
@@ -34,7 +34,7 @@ const bytesOf = (deltas: ReadonlyArray<object>, finish: string): Buffer =>
   )
 
 const streamed = (pieces: ReadonlyArray<Buffer>, tags: Tags) => {
-  const stream = new ChatStreamFold("r", { tags })
+  const stream = chatStreamFold("r", { tags })
   const output = new OutputFold()
   for (const piece of pieces) for (const event of stream.push(piece)) output.push(event)
   for (const event of [...stream.flush(), ...stream.end()]) output.push(event)

@@ -1,3 +1,4 @@
+import type { TakeEvents } from "../../../src/providers/Provider.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Metric, Scope } from "effect"
 import { PrometheusMetrics } from "effect/observability"
@@ -11,7 +12,7 @@ import type { ChatCall, Provider } from "../../../src/providers/Provider.ts"
 import type { ProviderError, ProviderFault } from "../../../src/providers/ProviderError.ts"
 import type { ProviderPool } from "../../../src/providers/pool/ProviderPool.ts"
 import { makeSandbox } from "../../../src/providers/sandbox/Sandbox.ts"
-import { candidate, clocks, drain, joined } from "../calls.ts"
+import { candidate, clocks, drain, joined, nextOf } from "../calls.ts"
 import { double, failing, outcomes, poolCall, pooled, scripted } from "../pools.ts"
 
 const a = candidate("a")
@@ -264,7 +265,7 @@ describe("a stream", () => {
       const { pool } = yield* pooled(provider)
       const { source } = yield* pool.chatStream(poolCall([a]))
       assert.deepStrictEqual(yield* drain(source), [[usage, text("one"), text("two")], [text("three")], [stop]])
-      assert.isUndefined(yield* source.next)
+      assert.isUndefined(yield* nextOf(source))
       assert.strictEqual(closed(), 0)
     }).pipe(Effect.scoped)
   )
@@ -299,9 +300,9 @@ describe("a stream", () => {
       const { pool, samples } = yield* pooled(double("a", "fault=break,after=2"), makeSandbox("b"))
       const { source, attempts } = yield* pool.chatStream(poolCall([a, b]))
       assert.deepStrictEqual(outcomes(attempts), ["a served"])
-      assert.lengthOf(yield* source.next.pipe(Effect.map((events) => events ?? [])), 1)
-      assert.lengthOf(yield* source.next.pipe(Effect.map((events) => events ?? [])), 1)
-      const error = yield* Effect.flip(source.next)
+      assert.lengthOf(yield* nextOf(source).pipe(Effect.map((events) => events ?? [])), 1)
+      assert.lengthOf(yield* nextOf(source).pipe(Effect.map((events) => events ?? [])), 1)
+      const error = yield* Effect.flip(nextOf(source))
       assert.strictEqual(error.fault._tag, "Broken")
       assert.deepStrictEqual(
         samples.map(({ provider, ok }) => [provider, ok]),
@@ -348,7 +349,7 @@ describe("a stream", () => {
   it.effect("that its reader abandons counts as a success without a duration", () =>
     Effect.gen(function* () {
       const { pool, samples } = yield* pooled(makeSandbox("a"))
-      yield* Effect.scoped(Effect.flatMap(pool.chatStream(poolCall([a])), ({ source }) => source.next))
+      yield* Effect.scoped(Effect.flatMap(pool.chatStream(poolCall([a])), ({ source }) => nextOf(source)))
       assert.deepStrictEqual(
         samples.map(({ durationMs, ok }) => [ok, durationMs]),
         [[true, undefined]]
@@ -389,8 +390,8 @@ describe("a hedge", () => {
         chatStream: (call: ChatCall) =>
           Effect.gen(function* () {
             yield* begin
-            const { next } = yield* provider.chatStream(call).pipe(Effect.onInterrupt(() => leave))
-            return { next: Effect.onInterrupt(next, () => leave) }
+            const { each } = yield* provider.chatStream(call).pipe(Effect.onInterrupt(() => leave))
+            return { each: (take: TakeEvents) => Effect.onInterrupt(each(take), () => leave) }
           })
       } satisfies Provider
     }

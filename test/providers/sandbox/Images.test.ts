@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { draw } from "../../../src/providers/sandbox/Images.ts"
-import type { DrawWork } from "../../../src/domain/Work.ts"
+import type { ImagesWork } from "../../../src/domain/Work.ts"
 import { decodedImage, decoderMissing } from "../../support/Media.ts"
 import { drawWork, workCall } from "../work.ts"
 
-const drawn = (work: Partial<DrawWork> = {}, steering?: string) =>
+const drawn = (work: Partial<ImagesWork> = {}, steering?: string) =>
   draw("up", workCall({ steering }), drawWork({ size: { width: 256, height: 192 }, ...work }))
 
-const faultOf = (work: Partial<DrawWork>, steering?: string) =>
+const faultOf = (work: Partial<ImagesWork>, steering?: string) =>
   Effect.map(Effect.flip(drawn(work, steering)), ({ fault }) => fault)
 
 describe("the sandbox's images", () => {

@@ -10,7 +10,7 @@ import type { ProviderError } from "../../../src/providers/ProviderError.ts"
 import type { TokenLogprob } from "../../../src/providers/sandbox/Logprobs.ts"
 import { makeSandbox } from "../../../src/providers/sandbox/Sandbox.ts"
 import { asked } from "../../support/Conversations.ts"
-import { candidate, chatCall, clocks, drain, price } from "../calls.ts"
+import { candidate, chatCall, clocks, drain, price, nextOf } from "../calls.ts"
 
 const double = makeSandbox("up")
 
@@ -321,7 +321,7 @@ describe("the sandbox's faults", () => {
         const seen: Array<unknown> = []
         const fault = yield* double.chatStream(steered(`fault=break${after}${text}`)).pipe(
           Effect.flatMap((source) =>
-            Effect.forever(Effect.tap(source.next, (events) => Effect.sync(() => seen.push(events))))
+            Effect.forever(Effect.tap(nextOf(source), (events) => Effect.sync(() => seen.push(events))))
           ),
           Effect.scoped,
           faultOf

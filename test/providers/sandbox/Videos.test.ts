@@ -3,20 +3,20 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { makeVideos } from "../../../src/providers/sandbox/Videos.ts"
 import { jobOf } from "../../../src/providers/sandbox/VideoTicket.ts"
-import type { FilmState, FilmWork } from "../../../src/domain/Work.ts"
+import type { VideoJobState, VideoWork } from "../../../src/domain/Work.ts"
 import { decodedVideo, decoderMissing } from "../../support/Media.ts"
-import { filmWork, workCall } from "../work.ts"
+import { videoWork, workCall } from "../work.ts"
 
-const { film, filmClip, filmState } = makeVideos("up")
+const { makeVideo, videoClip, videoState } = makeVideos("up")
 
-const taken = (steering?: string, work: Partial<FilmWork> = {}) =>
-  Effect.map(film(workCall({ steering }), filmWork(work)), ({ ticket }) => ticket)
+const taken = (steering?: string, work: Partial<VideoWork> = {}) =>
+  Effect.map(makeVideo(workCall({ steering }), videoWork(work)), ({ ticket }) => ticket)
 
 /** Asked by a process that knows nothing but the ticket. */
-const stateOf = (ticket: string) => makeVideos("up").filmState(workCall(), ticket)
+const stateOf = (ticket: string) => makeVideos("up").videoState(workCall(), ticket)
 
 const tagsOf = Effect.fnUntraced(function* (ticket: string, ...steps: ReadonlyArray<number>) {
-  const tags: Array<FilmState["_tag"]> = []
+  const tags: Array<VideoJobState["_tag"]> = []
   for (const ms of steps) {
     yield* TestClock.adjust(ms)
     tags.push((yield* stateOf(ticket))._tag)
@@ -66,7 +66,7 @@ describe("the sandbox's videos", () => {
   it.effect("fail at submission, too", () =>
     Effect.gen(function* () {
       const ticket = yield* taken("latency_ms=0")
-      const asked = (steering: string) => filmState(workCall({ steering }), ticket)
+      const asked = (steering: string) => videoState(workCall({ steering }), ticket)
       assert.strictEqual((yield* Effect.flip(asked("fault=rate_limit"))).fault._tag, "RateLimited")
       assert.strictEqual((yield* Effect.flip(asked("fault=error"))).fault._tag, "ServerError")
       // What is said of how it is made has been said when it was taken.
@@ -75,7 +75,7 @@ describe("the sandbox's videos", () => {
       }
       assert.strictEqual((yield* Effect.flip(stateOf("d97415a1"))).fault._tag, "Refused")
       for (const url of ["", "https://example.com/clip.mp4", "https://sandbox.invalid/clips/none"]) {
-        assert.strictEqual((yield* Effect.flip(filmClip(workCall(), url))).fault._tag, "Refused")
+        assert.strictEqual((yield* Effect.flip(videoClip(workCall(), url))).fault._tag, "Refused")
       }
     })
   )
@@ -109,10 +109,10 @@ describe("the sandbox's videos", () => {
       const state = yield* stateOf(yield* taken("latency_ms=0", work))
       if (state._tag !== "Completed" || !("url" in state.clip)) return assert.fail("it has no address")
       const { url } = state.clip
-      const clip = yield* filmClip(workCall(), url)
+      const clip = yield* videoClip(workCall(), url)
       assert.strictEqual(clip.contentType, "video/mp4")
       assert.strictEqual(Buffer.from(clip.bytes).toString("latin1", 4, 8), "ftyp")
-      const again = yield* makeVideos("other").filmClip(workCall(), url)
+      const again = yield* makeVideos("other").videoClip(workCall(), url)
       assert.strictEqual(again.bytes.length, clip.bytes.length)
       if (decoderMissing !== undefined) return console.log(`not decoded: ${decoderMissing}`)
       const { codecs, height, seconds, width } = yield* decodedVideo(clip.bytes)

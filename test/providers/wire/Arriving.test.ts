@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
-import { Arriving } from "../../../src/providers/wire/Arriving.ts"
+import { ArrivingList } from "../../../src/providers/wire/Arriving.ts"
 import { ProviderError } from "../../../src/providers/ProviderError.ts"
 
 const piece = (text: string) => [Buffer.from(text)]
@@ -10,7 +10,7 @@ const textOf = (pieces: ReadonlyArray<Uint8Array> | undefined) =>
 
 it.effect("joins what has arrived, wakes a waiting reader, and reports its end", () =>
   Effect.gen(function* () {
-    const arriving = new Arriving(piece("a"), 10)
+    const arriving = new ArrivingList(piece("a"), 10)
     arriving.push(piece("b"))
     assert.strictEqual(textOf(yield* arriving.next), "ab")
     const waiting = yield* Effect.forkChild(arriving.next, { startImmediately: true })
@@ -27,7 +27,7 @@ it.effect("joins what has arrived, wakes a waiting reader, and reports its end",
 
 it.effect("delivers what arrived before a break, and reports the reason", () =>
   Effect.gen(function* () {
-    const arriving = new Arriving(piece("a"), 10)
+    const arriving = new ArrivingList(piece("a"), 10)
     const fault = new ProviderError({ provider: "p", fault: { _tag: "Broken", detail: "ECONNRESET" } })
     arriving.end(Exit.fail(fault))
     assert.strictEqual(textOf(yield* arriving.next), "a")
@@ -38,7 +38,7 @@ it.effect("delivers what arrived before a break, and reports the reason", () =>
 
 it.effect("makes its writer wait while too much is unread", () =>
   Effect.gen(function* () {
-    const arriving = new Arriving([Buffer.alloc(200_000), Buffer.alloc(200_000), Buffer.alloc(200_000)], 300_000)
+    const arriving = new ArrivingList([Buffer.alloc(200_000), Buffer.alloc(200_000), Buffer.alloc(200_000)], 300_000)
     const writer = yield* Effect.forkChild(arriving.taken, { startImmediately: true })
     assert.isUndefined(writer.pollUnsafe())
     assert.lengthOf((yield* arriving.next) ?? [], 2)
@@ -50,7 +50,7 @@ it.effect("makes its writer wait while too much is unread", () =>
 
 it.effect("buffers nothing for a disconnected reader, and still ends", () =>
   Effect.gen(function* () {
-    const arriving = new Arriving([Buffer.alloc(11)], 10)
+    const arriving = new ArrivingList([Buffer.alloc(11)], 10)
     const writer = yield* Effect.forkChild(arriving.taken, { startImmediately: true })
     arriving.leave()
     yield* Fiber.join(writer)

@@ -1,3 +1,5 @@
+import { pulledSource } from "../../../src/providers/wire/EventSource.ts"
+import { nextOf } from "../calls.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Conversation, Message } from "../../../src/domain/Conversation.ts"
@@ -31,7 +33,7 @@ const noting = (editsContext: boolean) => {
     chatStream: (one) => {
       calls.push(one)
       const events = [[{ _tag: "Text", text: "so" }] as const]
-      return Effect.succeed({ next: Effect.sync(() => events.pop()) })
+      return Effect.succeed(pulledSource(Effect.sync(() => events.pop())))
     }
   }
   return { calls, provider: withContextEdits(provider) }
@@ -45,11 +47,11 @@ describe("a provider without edits of its own", () => {
       const [applied] = whole.contextEdits ?? []
       assert.deepInclude(applied, { type: wire.type, cleared_tool_uses: 1 })
       const source = yield* Effect.scoped(provider.chatStream(call({ contextEdits: edits })))
-      assert.deepStrictEqual(yield* source.next, [
+      assert.deepStrictEqual(yield* nextOf(source), [
         { _tag: "ContextEdits", applied: [applied as object] },
         { _tag: "Text", text: "so" }
       ])
-      assert.isUndefined(yield* source.next)
+      assert.isUndefined(yield* nextOf(source))
       for (const { conversation } of calls) {
         assert.deepStrictEqual(conversation.messages[1]?.content, [
           { type: "text", text: "[Old tool result content cleared]" }

@@ -257,9 +257,10 @@ layer(Outbound.layer, { excludeTestServices: true })("odd bodies", (it) => {
                 Effect.scoped(
                   Effect.gen(function* () {
                     const source = yield* late.chatStream(wire.call)
-                    for (let all = yield* source.next; all !== undefined; all = yield* source.next) {
+                    yield* source.each((all) => {
                       for (const one of all) events.push(one)
-                    }
+                      return true
+                    })
                   })
                 )
               )

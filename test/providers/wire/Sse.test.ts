@@ -65,24 +65,6 @@ describe("SseParser", () => {
     }
   })
 
-  it("skims only at the start of an event, and parses the rest", () => {
-    const skimmed = "data: skim\n\n"
-    const stream = `${skimmed}${skimmed}event: skim\n${skimmed}data: x\n${skimmed}: a comment\n\n${skimmed}data: y\n\n`
-    const events: Array<string> = []
-    let taken = 0
-    const skim = (text: string, from: number): number => {
-      let end = from
-      for (; text.startsWith(skimmed, end); taken++) end += skimmed.length
-      return end
-    }
-    const parser = new SseParser(({ data, event }) => events.push(`${event}|${data}`), { skim })
-    assert.isTrue(parser.push(bytesOf(stream.slice(0, -3))))
-    assert.isTrue(parser.push(bytesOf(stream.slice(-3))))
-    assert.isTrue(parser.push(bytesOf("da")))
-    assert.isTrue(parser.push(bytesOf(`${skimmed.slice(2)}${skimmed}`)))
-    assert.deepStrictEqual([taken, events], [4, ["skim|skim", "|x\nskim", "|y", "|skim"]])
-  })
-
   it("rejects an event longer than allowed, on one line or on many", () => {
     assert.deepStrictEqual(parse([bytesOf("data: 12345678"), bytesOf("9012345")], 20).fits, [true, false])
     assert.deepStrictEqual(parse([bytesOf("data: 1234567890\n"), bytesOf("data: 1234567890\n")], 20).fits, [

@@ -1,3 +1,4 @@
+import { wholeSource } from "../../../src/providers/wire/EventSource.ts"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { emptyOutput } from "../../../src/domain/Output.ts"
@@ -69,14 +70,8 @@ describe("withToolNames", () => {
       return Effect.succeed({ ...emptyOutput, toolCalls: [{ id: "c2", name, arguments: "{}" }] })
     },
     chatStream: (call) => {
-      let events = [{ _tag: "ToolStart", index: 0, id: "c2", name: call.conversation.tools[0]!.name } as const]
-      return Effect.succeed({
-        next: Effect.sync(() => {
-          const given = events.length === 0 ? undefined : events
-          events = []
-          return given
-        })
-      })
+      const name = call.conversation.tools[0]!.name
+      return Effect.succeed(wholeSource([{ _tag: "ToolStart", index: 0, id: "c2", name }]))
     }
   }
 

@@ -2,9 +2,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { makeXai } from "../../../src/providers/xai/Xai.ts"
 import { candidate, chatCall } from "../calls.ts"
-import { faultOf, filming, hearing, json } from "../films.ts"
+import { faultOf, withVideoHost, hearing, json } from "../videos.ts"
 import { upstream } from "../upstream.ts"
-import { filmWork, workCall } from "../work.ts"
+import { videoWork, workCall } from "../work.ts"
 
 const said = (content: string) => ({
   id: "1",
@@ -13,7 +13,7 @@ const said = (content: string) => ({
 
 const at = (origin: string) => makeXai({ id: "xai", baseUrl: `${origin}/v1`, apiKey: Redacted.make("sk-planted") })
 
-layer(filming, { excludeTestServices: true })("xAI", (it) => {
+layer(withVideoHost, { excludeTestServices: true })("xAI", (it) => {
   it.effect("chats as OpenAI does, with an effort that it knows", () =>
     Effect.gen(function* () {
       const { heard, origin } = yield* hearing((_, response) => json(response, 200, said("hi")))
@@ -80,9 +80,9 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
       const { origin } = yield* upstream((_, response) =>
         json(response, 400, { code: "invalid", error: "Incorrect API key provided: sk***" })
       )
-      const { chat, chatStream, film } = yield* at(origin)
+      const { chat, chatStream, makeVideo } = yield* at(origin)
       const call = chatCall({ candidate: candidate("xai", { upstreamId: "grok-4.6" }) })
-      for (const asked of [chat(call), Effect.scoped(chatStream(call)), film!(workCall(), filmWork())]) {
+      for (const asked of [chat(call), Effect.scoped(chatStream(call)), makeVideo!(workCall(), videoWork())]) {
         assert.deepStrictEqual(yield* faultOf<unknown, never>(asked), { _tag: "Unauthorized", status: 401 })
       }
     }).pipe(Effect.scoped)

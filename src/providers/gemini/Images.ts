@@ -1,11 +1,11 @@
 import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
-import { mostDrawnBytes, ratioOf, wholeOf } from "../wire/DrawParts.ts"
+import { mostImageBytes, ratioOf, wholeOf } from "../wire/ImageParts.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
-import type { Drawn, DrawWork, MediaBytes } from "../../domain/Work.ts"
+import type { ImageResult, ImagesWork, MediaBytes } from "../../domain/Work.ts"
 
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"]
 
@@ -16,7 +16,7 @@ const refused = (param: string, detail: string): Result.Result<never, ProviderFa
   Result.fail({ _tag: "Refused", status: 400, detail, param })
 
 /** The first parameter that the models do not support. They already do what `auto` and an opaque background ask for. */
-const lackOf = ({ background, format, images, quality, style }: DrawWork): string | undefined => {
+const lackOf = ({ background, format, images, quality, style }: ImagesWork): string | undefined => {
   if (quality !== undefined && quality !== "auto") return "quality"
   if (background === "transparent") return "background"
   if (style !== undefined) return "style"
@@ -25,7 +25,7 @@ const lackOf = ({ background, format, images, quality, style }: DrawWork): strin
 }
 
 /** The body of a call for one image. The size only determines the aspect ratio: an image has about a megapixel. */
-const encodeDraw = (work: DrawWork): Result.Result<string, ProviderFault> => {
+const encodeImages = (work: ImagesWork): Result.Result<string, ProviderFault> => {
   const lack = lackOf(work)
   if (lack !== undefined) return refused(lack, `it does not offer this ${lack}`)
   const aspectRatio = work.size && ratioOf(RATIOS, work.size)
@@ -45,12 +45,12 @@ const encodeDraw = (work: DrawWork): Result.Result<string, ProviderFault> => {
  * Images by Gemini's models, one call each, all within the time limit of one. The images of the successful calls are the answer.
  * <https://ai.google.dev/gemini-api/docs/image-generation>
  */
-export const makeDraw = (
+export const makeImages = (
   work: HttpWork,
   { models, origin }: { readonly origin: string; readonly models: string }
-): NonNullable<Provider["draw"]> =>
-  Effect.fnUntraced(function* (call: WorkCall, asked: DrawWork): Effect.fn.Return<Drawn, ProviderError> {
-    const encoded = encodeDraw(asked)
+): NonNullable<Provider["makeImages"]> =>
+  Effect.fnUntraced(function* (call: WorkCall, asked: ImagesWork): Effect.fn.Return<ImageResult, ProviderError> {
+    const encoded = encodeImages(asked)
     if (Result.isFailure(encoded)) return yield* Effect.fail(work.error(encoded.failure))
     const until = performance.now() + call.clocks.totalMs
     const one = Effect.suspend(() => {
@@ -63,7 +63,7 @@ export const makeDraw = (
           accept: "application/json",
           body: encoded.success,
           makes: true,
-          maxBodyBytes: mostDrawnBytes(1)
+          maxBodyBytes: mostImageBytes(1)
         }
       )
     })

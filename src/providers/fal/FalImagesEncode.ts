@@ -1,9 +1,9 @@
 /** Encodes image requests for fal's models. <https://fal.ai/models> */
 import { Result } from "effect"
-import { ratioOf } from "../wire/DrawParts.ts"
+import { ratioOf } from "../wire/ImageParts.ts"
 import { dataUrlOf } from "../wire/HttpClip.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import type { DrawWork, ImageFormat } from "../../domain/Work.ts"
+import type { ImagesWork, ImageFormat } from "../../domain/Work.ts"
 
 /** How the models differ. */
 interface FalModel {
@@ -27,7 +27,7 @@ const modelOf = (upstreamId: string): FalModel => {
 const refused = (param: string, detail: string): Result.Result<never, ProviderFault> =>
   Result.fail({ _tag: "Refused", status: 400, detail, param })
 
-const sizeOf = ({ ratios }: FalModel, { size }: DrawWork): Result.Result<object, ProviderFault> => {
+const sizeOf = ({ ratios }: FalModel, { size }: ImagesWork): Result.Result<object, ProviderFault> => {
   if (size === undefined) return Result.succeed({})
   if (ratios === undefined) return Result.succeed({ image_size: size })
   const ratio = ratioOf(ratios, size)
@@ -37,7 +37,7 @@ const sizeOf = ({ ratios }: FalModel, { size }: DrawWork): Result.Result<object,
 }
 
 /** The first parameter that no model supports. They already do what `auto` and an opaque background ask for. */
-const lackOf = ({ background, images, quality, style }: DrawWork): string | undefined => {
+const lackOf = ({ background, images, quality, style }: ImagesWork): string | undefined => {
   if (quality !== undefined && quality !== "auto") return "quality"
   if (background === "transparent") return "background"
   if (style !== undefined) return "style"
@@ -45,9 +45,9 @@ const lackOf = ({ background, images, quality, style }: DrawWork): string | unde
 }
 
 /** The input of a model for this many images. A parameter that the model does not support is rejected by name. */
-export const encodeDraw = (
+export const encodeImages = (
   upstreamId: string,
-  work: DrawWork,
+  work: ImagesWork,
   count: number
 ): Result.Result<Readonly<Record<string, unknown>>, ProviderFault> => {
   const model = modelOf(upstreamId)

@@ -3,30 +3,30 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import type { RequestListener } from "node:http"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
-import { encodeDraw } from "../../../src/providers/openai/Draw.ts"
+import { encodeImages } from "../../../src/providers/openai/Images.ts"
 import { makeOpenAi } from "../../../src/providers/openai/OpenAi.ts"
-import type { DrawWork } from "../../../src/domain/Work.ts"
+import type { ImagesWork } from "../../../src/domain/Work.ts"
 import { upstream } from "../upstream.ts"
 import { drawWork, workCall } from "../work.ts"
 
 const png = Buffer.from("89504e470d0a1a0a0000000d", "hex")
 const source = { bytes: png, contentType: "image/png" }
 
-const drawAt = (baseUrl: string, work: Partial<DrawWork> = {}, flavour: "openai" | "compatible" = "openai") =>
+const drawAt = (baseUrl: string, work: Partial<ImagesWork> = {}, flavour: "openai" | "compatible" = "openai") =>
   Effect.flatMap(
     makeOpenAi({ id: "up", baseUrl, apiKey: Redacted.make("sk-planted"), flavour, stopsBillingOnAbort: true }),
-    ({ draw }) => draw!(workCall({}, "gpt-image-1"), drawWork(work))
+    ({ makeImages }) => makeImages!(workCall({}, "gpt-image-1"), drawWork(work))
   )
 
-const drawn = (handler: RequestListener, work: Partial<DrawWork> = {}) =>
+const drawn = (handler: RequestListener, work: Partial<ImagesWork> = {}) =>
   Effect.flatMap(upstream(handler), ({ origin }) => drawAt(`${origin}/v1/`, work))
 
-const faultOf = (handler: RequestListener, work?: Partial<DrawWork>) =>
+const faultOf = (handler: RequestListener, work?: Partial<ImagesWork>) =>
   Effect.map(Effect.flip(drawn(handler, work)), ({ fault }) => fault)
 
 describe("OpenAI's image requests", () => {
-  const asked = (work: Partial<DrawWork>, flavour: "openai" | "compatible" = "openai") =>
-    encodeDraw("m", drawWork(work), { flavour })
+  const asked = (work: Partial<ImagesWork>, flavour: "openai" | "compatible" = "openai") =>
+    encodeImages("m", drawWork(work), { flavour })
 
   plain("is what was asked of us, in the words of its models", () => {
     const all = {

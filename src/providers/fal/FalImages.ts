@@ -2,15 +2,15 @@ import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
 import { targetOf } from "../../platform/outbound/OutboundCall.ts"
 import type { PublicFetch } from "../../platform/outbound/PublicFetch.ts"
-import { mostDrawnBytes, wholeOf } from "../wire/DrawParts.ts"
+import { mostImageBytes, wholeOf } from "../wire/ImageParts.ts"
 import type { RefusedAnswer } from "../Failure.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import { makeHttpImage } from "../wire/HttpClip.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
-import type { DrawWork, MediaBytes } from "../../domain/Work.ts"
-import { encodeDraw } from "./FalDrawEncode.ts"
+import type { ImagesWork, MediaBytes } from "../../domain/Work.ts"
+import { encodeImages } from "./FalImagesEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
 
 /** The maximum number of images of any model in one call. */
@@ -24,10 +24,10 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024
  * the successful calls are the answer. Images that fail the model's own content check are left out.
  * <https://fal.ai/docs/model-apis/model-endpoints>
  */
-export const makeFalDraw = (
+export const makeFalImages = (
   work: HttpWork,
   baseUrl: string
-): Effect.Effect<NonNullable<Provider["draw"]>, never, PublicFetch> =>
+): Effect.Effect<NonNullable<Provider["makeImages"]>, never, PublicFetch> =>
   Effect.map(makeHttpImage(work), (read) => (call, asked) => {
     const parts = countsOf(asked.n).map((count) => Effect.result(part({ work, baseUrl, read }, call, asked, count)))
     return Effect.flatMap(Effect.all(parts, { concurrency: "unbounded" }), wholeOf)
@@ -47,19 +47,19 @@ interface Host {
 const part = Effect.fnUntraced(function* (
   { baseUrl, read, work }: Host,
   call: WorkCall,
-  asked: DrawWork,
+  asked: ImagesWork,
   count: number
 ): Effect.fn.Return<Images, ProviderError> {
   const { upstreamId } = call.candidate.offer
   const until = performance.now() + call.clocks.totalMs
-  const input = encodeDraw(upstreamId, asked, count)
+  const input = encodeImages(upstreamId, asked, count)
   if (Result.isFailure(input)) return yield* Effect.fail(work.error(input.failure))
   const body = yield* work.post(call, {
     target: targetOf(`${baseUrl}/${upstreamId}`),
     accept: "application/json",
     body: JSON.stringify(input.success),
     makes: true,
-    maxBodyBytes: Math.min(MAX_BODY_BYTES, mostDrawnBytes(count))
+    maxBodyBytes: Math.min(MAX_BODY_BYTES, mostImageBytes(count))
   })
   const answer = objectOf(parsed(body))
   if (answer === undefined || !Array.isArray(answer["images"])) {
@@ -109,7 +109,7 @@ const names: Readonly<Record<string, string>> = {
 }
 
 /** Interprets a response without a success status. It names the field if fal gives its path in the body. */
-export const faultOfDraw = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
+export const faultOfImages = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
   const fault = faultOfStatus(answer, nowMs)
   if (fault._tag !== "Refused") return fault
   const [error] = listOf(objectOf(parsed(answer.body))?.["detail"])

@@ -1,12 +1,12 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { makeFalFilm, queueUrlOf } from "../../../src/providers/fal/FalFilm.ts"
+import { makeFalVideo, queueUrlOf } from "../../../src/providers/fal/FalVideo.ts"
 import { faultOfStatus } from "../../../src/providers/fal/Failure.ts"
 import { makeHttpWork } from "../../../src/providers/wire/HttpWork.ts"
-import { faultOf, filmHost, filming, filmSuite, type FilmWire, json } from "../films.ts"
-import { filmWork, workCall } from "../work.ts"
+import { faultOf, videoHost, withVideoHost, videoSuite, type VideoWire, json } from "../videos.ts"
+import { videoWork, workCall } from "../work.ts"
 
-const wire: FilmWire = {
+const wire: VideoWire = {
   adapter: (origin) =>
     Effect.flatMap(
       makeHttpWork({
@@ -15,7 +15,7 @@ const wire: FilmWire = {
         headers: { authorization: "Key sk-planted" },
         faultOfStatus
       }),
-      (work) => makeFalFilm(work, `${origin}/queue`)
+      (work) => makeFalVideo(work, `${origin}/queue`)
     ),
   upstreamId: "bytedance/seedance-2.0",
   ticket: "/queue/bytedance/seedance-2.0/requests/764cabcf-b745",
@@ -27,12 +27,12 @@ const call = workCall({}, wire.upstreamId)
 /** What an adapter makes of a job that has this status and this result. */
 const stateAt = (status: object, result: readonly [number, unknown] = [500, "{}"]) =>
   Effect.flatMap(
-    filmHost(wire, ({ url }, response) => {
+    videoHost(wire, ({ url }, response) => {
       if (url === `${wire.ticket}/status`) json(response, 200, status)
       else if (url === wire.ticket) json(response, ...result)
       else json(response, 404, { detail: "Not Found" })
     }),
-    ({ provider }) => provider.filmState(call, wire.ticket)
+    ({ provider }) => provider.videoState(call, wire.ticket)
   )
 
 const done = { status: "COMPLETED" }
@@ -45,17 +45,17 @@ describe("fal's queue", () => {
   })
 })
 
-layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
+layer(withVideoHost, { excludeTestServices: true })("fal's videos", (it) => {
   it.effect("are submitted to the model's queue with the key", () =>
     Effect.gen(function* () {
-      const { heard, provider } = yield* filmHost(wire, (_, response) =>
+      const { heard, provider } = yield* videoHost(wire, (_, response) =>
         json(response, 200, {
           request_id: "764cabcf-b745",
           response_url: "https://queue.fal.run/bytedance/seedance-2.0/requests/764cabcf-b745",
           status_url: "https://queue.fal.run/bytedance/seedance-2.0/requests/764cabcf-b745/status"
         })
       )
-      assert.deepStrictEqual(yield* provider.film(call, filmWork({ seed: 7 })), { ticket: wire.ticket })
+      assert.deepStrictEqual(yield* provider.makeVideo(call, videoWork({ seed: 7 })), { ticket: wire.ticket })
       const [{ body, headers, method, url }] = heard as [(typeof heard)[0]]
       assert.deepStrictEqual([method, url], ["POST", "/queue/bytedance/seedance-2.0/text-to-video"])
       assert.strictEqual(headers.authorization, "Key sk-planted")
@@ -65,10 +65,10 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
 
   it.effect("are polled at the queue's URL", () =>
     Effect.gen(function* () {
-      const { provider } = yield* filmHost(wire, ({ headers }, response) =>
+      const { provider } = yield* videoHost(wire, ({ headers }, response) =>
         json(response, 200, { request_id: "1", response_url: `http://${headers.host}/elsewhere/1` })
       )
-      assert.deepStrictEqual(yield* provider.film(call, filmWork()), { ticket: "/elsewhere/1" })
+      assert.deepStrictEqual(yield* provider.makeVideo(call, videoWork()), { ticket: "/elsewhere/1" })
     }).pipe(Effect.scoped)
   )
 
@@ -76,25 +76,28 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     Effect.gen(function* () {
       const url = "https://v3.fal.media/files/kite.mp4"
       for (const place of [wire.ticket, `${wire.ticket}/response`]) {
-        const { provider } = yield* filmHost(wire, ({ headers, method, url: asked }, response) => {
+        const { provider } = yield* videoHost(wire, ({ headers, method, url: asked }, response) => {
           if (method === "POST") {
             json(response, 200, { request_id: "1", response_url: `http://${headers.host}${place}` })
           } else if (asked === `${wire.ticket}/status`) json(response, 200, done)
           else if (asked === place) json(response, 200, { video: { url } })
           else json(response, 404, { detail: "Not Found" })
         })
-        const { ticket } = yield* provider.film(call, filmWork())
-        assert.deepStrictEqual(yield* provider.filmState(call, ticket), { _tag: "Completed", clip: { url } })
+        const { ticket } = yield* provider.makeVideo(call, videoWork())
+        assert.deepStrictEqual(yield* provider.videoState(call, ticket), { _tag: "Completed", clip: { url } })
       }
     }).pipe(Effect.scoped)
   )
 
   it.effect("are rejected when a model does not support them", () =>
     Effect.gen(function* () {
-      const { heard, provider } = yield* filmHost(wire, (_, response) => json(response, 200, {}))
+      const { heard, provider } = yield* videoHost(wire, (_, response) => json(response, 200, {}))
       const image = { bytes: new Uint8Array([1]), contentType: "image/png" }
-      const asked = filmWork({ image, referenceImages: [image] })
-      assert.deepInclude(yield* faultOf(provider.film(call, asked)), { _tag: "Refused", param: "reference_images" })
+      const asked = videoWork({ image, referenceImages: [image] })
+      assert.deepInclude(yield* faultOf(provider.makeVideo(call, asked)), {
+        _tag: "Refused",
+        param: "reference_images"
+      })
       assert.lengthOf(heard, 0)
     }).pipe(Effect.scoped)
   )
@@ -169,5 +172,5 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  filmSuite(it, wire)
+  videoSuite(it, wire)
 })

@@ -2,16 +2,16 @@
 import { Result } from "effect"
 import { dataUrlOf } from "../wire/HttpClip.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import type { FilmWork } from "../../domain/Work.ts"
+import type { VideoWork } from "../../domain/Work.ts"
 
 /** A job for the queue: the model's path and its input. */
-export interface FalFilmInput {
+export interface FalVideoInput {
   readonly model: string
   readonly input: Readonly<Record<string, unknown>>
 }
 
 /** Encodes a request for a model. `upstreamId` is the common prefix of its endpoints. */
-export const encodeFilm = (upstreamId: string, work: FilmWork): Result.Result<FalFilmInput, ProviderFault> => {
+export const encodeVideo = (upstreamId: string, work: VideoWork): Result.Result<FalVideoInput, ProviderFault> => {
   const references = work.referenceImages.length > 0 || work.referenceVideo !== undefined
   if (upstreamId.startsWith("fal-ai/veo")) return references ? unable : Result.succeed(veo(upstreamId, work))
   if (upstreamId.startsWith("fal-ai/kling")) return references ? unable : Result.succeed(kling(upstreamId, work))
@@ -25,9 +25,9 @@ const refused = (detail: string): Result.Result<never, ProviderFault> =>
 const unable = refused("it takes no references")
 const both = refused("it takes an image to begin with or references, not both")
 
-const seedOf = ({ seed }: FilmWork) => (seed === undefined ? {} : { seed })
+const seedOf = ({ seed }: VideoWork) => (seed === undefined ? {} : { seed })
 
-const seedance = (upstreamId: string, work: FilmWork): FalFilmInput => ({
+const seedance = (upstreamId: string, work: VideoWork): FalVideoInput => ({
   model: `${upstreamId}/${work.image === undefined ? "text-to-video" : "image-to-video"}`,
   input: {
     prompt: work.prompt,
@@ -36,7 +36,7 @@ const seedance = (upstreamId: string, work: FilmWork): FalFilmInput => ({
   }
 })
 
-const referring = (upstreamId: string, work: FilmWork): FalFilmInput => ({
+const referring = (upstreamId: string, work: VideoWork): FalVideoInput => ({
   model: `${upstreamId}/reference-to-video`,
   input: {
     prompt: work.prompt,
@@ -49,7 +49,7 @@ const referring = (upstreamId: string, work: FilmWork): FalFilmInput => ({
 /** The resolution to which the catalogue's prices apply. */
 const RESOLUTION = "720p"
 
-const seedanceTerms = (work: FilmWork) => ({
+const seedanceTerms = (work: VideoWork) => ({
   duration: String(work.duration),
   aspect_ratio: work.aspectRatio,
   resolution: RESOLUTION,
@@ -58,7 +58,7 @@ const seedanceTerms = (work: FilmWork) => ({
 })
 
 /** The text-to-video endpoint is at the model's own path. */
-const veo = (upstreamId: string, work: FilmWork): FalFilmInput => ({
+const veo = (upstreamId: string, work: VideoWork): FalVideoInput => ({
   model: work.image === undefined ? upstreamId : `${upstreamId}/image-to-video`,
   input: {
     prompt: work.prompt,
@@ -72,7 +72,7 @@ const veo = (upstreamId: string, work: FilmWork): FalFilmInput => ({
 })
 
 /** It accepts no seed, and uses the image's own aspect ratio. */
-const kling = (upstreamId: string, work: FilmWork): FalFilmInput => ({
+const kling = (upstreamId: string, work: VideoWork): FalVideoInput => ({
   model: `${upstreamId}/${work.image === undefined ? "text-to-video" : "image-to-video"}`,
   input: {
     prompt: work.prompt,

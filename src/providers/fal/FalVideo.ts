@@ -6,9 +6,9 @@ import type { HttpWork } from "../wire/HttpWork.ts"
 import { objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError } from "../ProviderError.ts"
-import type { FilmState, FilmTicket } from "../../domain/Work.ts"
+import type { VideoJobState, VideoTicket } from "../../domain/Work.ts"
 import { detailOf, typesOf } from "./Failure.ts"
-import { encodeFilm } from "./FalFilmEncode.ts"
+import { encodeVideo } from "./FalVideoEncode.ts"
 
 /** A job's status takes about a kilobyte, but a model's errors can repeat its input. */
 const MAX_ANSWER_BYTES = 1024 * 1024
@@ -24,13 +24,13 @@ export const queueUrlOf = (baseUrl: string): string => {
  * Videos through fal's queue. A ticket is the path of the job's result there. A job that a model rejects counts as completed, and its
  * result contains the errors. <https://docs.fal.ai/model-endpoints/queue>
  */
-export const makeFalFilm = (
+export const makeFalVideo = (
   work: HttpWork,
   queueUrl: string
-): Effect.Effect<Pick<Required<Provider>, "film" | "filmState" | "filmClip">, never, PublicFetch> =>
-  Effect.map(makeHttpClip(work), (filmClip) => ({
-    film: (call, asked) => {
-      const encoded = encodeFilm(call.candidate.offer.upstreamId, asked)
+): Effect.Effect<Pick<Required<Provider>, "makeVideo" | "videoState" | "videoClip">, never, PublicFetch> =>
+  Effect.map(makeHttpClip(work), (videoClip) => ({
+    makeVideo: (call, asked) => {
+      const encoded = encodeVideo(call.candidate.offer.upstreamId, asked)
       if (Result.isFailure(encoded)) return Effect.fail(work.error(encoded.failure))
       const { input, model } = encoded.success
       const request = {
@@ -42,8 +42,8 @@ export const makeFalFilm = (
       }
       return Effect.flatMap(work.post(call, request), (body) => ticketOf(work, queueUrl, model, body))
     },
-    filmState: (call, ticket) => stateOf(work, new URL(queueUrl).origin, call, ticket),
-    filmClip
+    videoState: (call, ticket) => stateOf(work, new URL(queueUrl).origin, call, ticket),
+    videoClip
   }))
 
 const malformed = (work: HttpWork, detail: string) => Effect.fail(work.error({ _tag: "Malformed", detail }))
@@ -54,7 +54,7 @@ const ticketOf = (
   queueUrl: string,
   model: string,
   body: Uint8Array
-): Effect.Effect<FilmTicket, ProviderError> => {
+): Effect.Effect<VideoTicket, ProviderError> => {
   const answer = objectOf(parsed(body))
   const id = answer && textIn(answer, "request_id")
   if (answer === undefined || id === undefined || !/^[A-Za-z0-9._-]{1,128}$/.test(id)) {
@@ -77,14 +77,14 @@ const question = (origin: string, path: string) => ({
   maxBodyBytes: MAX_ANSWER_BYTES
 })
 
-const failed = (detail: string, refused = false): FilmState => ({ _tag: "Failed", detail, refused })
+const failed = (detail: string, refused = false): VideoJobState => ({ _tag: "Failed", detail, refused })
 
 const stateOf = Effect.fnUntraced(function* (
   work: HttpWork,
   origin: string,
   call: WorkCall,
   ticket: string
-): Effect.fn.Return<FilmState, ProviderError> {
+): Effect.fn.Return<VideoJobState, ProviderError> {
   const body = yield* Effect.flatMap(work.get(call, question(origin, statusOf(ticket))), work.accepted)
   const answer = objectOf(parsed(body)) ?? {}
   switch (textIn(answer, "status")) {
@@ -103,7 +103,7 @@ const stateOf = Effect.fnUntraced(function* (
 })
 
 /** The result of a completed job. A response that does not come from the job, such as a proxy's, says nothing about it. */
-const resultOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<FilmState, ProviderError> => {
+const resultOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<VideoJobState, ProviderError> => {
   const { body, status } = answer
   const object = objectOf(parsed(body))
   if (status >= 200 && status < 300) {

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import type { ServerResponse } from "node:http"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { makeGemini } from "../../../src/providers/gemini/Gemini.ts"
-import type { DrawWork } from "../../../src/domain/Work.ts"
+import type { ImagesWork } from "../../../src/domain/Work.ts"
 import { clocks } from "../calls.ts"
 import { upstream } from "../upstream.ts"
 import { drawWork, workCall } from "../work.ts"
@@ -30,13 +30,13 @@ const model = (say: (response: ServerResponse, call: number) => unknown) =>
         say(response, seen.length - 1)
       })
     })
-    const { draw } = yield* makeGemini({
+    const { makeImages } = yield* makeGemini({
       ...{ id: "up", baseUrl: origin, apiKey: Redacted.make("AIza-planted"), stopsBillingOnAbort: false }
     })
     return {
       seen,
-      draw: (work: Partial<DrawWork> = {}, totalMs = clocks.totalMs) =>
-        draw!(workCall({ clocks: { ...clocks, totalMs } }, "gemini-2.5-flash-image"), drawWork(work))
+      draw: (work: Partial<ImagesWork> = {}, totalMs = clocks.totalMs) =>
+        makeImages!(workCall({ clocks: { ...clocks, totalMs } }, "gemini-2.5-flash-image"), drawWork(work))
     }
   })
 
@@ -113,7 +113,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
   it.effect("are rejected before a call when the model does not support them", () =>
     Effect.gen(function* () {
       const { draw, seen } = yield* model((response) => json(response, answer(png.toString("base64"))))
-      const lacks: ReadonlyArray<readonly [string, Partial<DrawWork>]> = [
+      const lacks: ReadonlyArray<readonly [string, Partial<ImagesWork>]> = [
         ["size", { size: { width: 2048, height: 256 } }],
         ["quality", { quality: "high" }],
         ["background", { background: "transparent" }],

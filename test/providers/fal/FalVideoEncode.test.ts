@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { encodeFilm } from "../../../src/providers/fal/FalFilmEncode.ts"
-import type { FilmWork } from "../../../src/domain/Work.ts"
-import { filmWork } from "../work.ts"
+import { encodeVideo } from "../../../src/providers/fal/FalVideoEncode.ts"
+import type { VideoWork } from "../../../src/domain/Work.ts"
+import { videoWork } from "../work.ts"
 
 const image = { bytes: new Uint8Array([1, 2, 3]), contentType: "image/png" }
 const video = { bytes: new Uint8Array([4, 5, 6]), contentType: "video/mp4" }
 
-const encoded = (id: string, more: Partial<FilmWork> = {}) => Result.getOrThrow(encodeFilm(id, filmWork(more)))
+const encoded = (id: string, more: Partial<VideoWork> = {}) => Result.getOrThrow(encodeVideo(id, videoWork(more)))
 
 describe("video requests for fal", () => {
   it("of Seedance", () => {
@@ -74,7 +74,7 @@ describe("video requests for fal", () => {
       ["fal-ai/kling-video/v3/pro", { referenceVideo: video }],
       ["bytedance/seedance-2.0", { image, referenceImages: [image] }]
     ] as const) {
-      const refused = encodeFilm(id, filmWork(more))
+      const refused = encodeVideo(id, videoWork(more))
       assert.isTrue(Result.isFailure(refused) && refused.failure._tag === "Refused", id)
     }
   })

@@ -8,14 +8,14 @@ import type { Provider } from "../../src/providers/Provider.ts"
 import type { ProviderError } from "../../src/providers/ProviderError.ts"
 import { clocks } from "./calls.ts"
 import { nobody, upstream } from "./upstream.ts"
-import { filmWork, workCall } from "./work.ts"
+import { videoWork, workCall } from "./work.ts"
 
-export const filming = Layer.merge(Outbound.layer, PublicFetch.layerFrom({ allowLoopback: true }))
+export const withVideoHost = Layer.merge(Outbound.layer, PublicFetch.layerFrom({ allowLoopback: true }))
 
 type Filming = Outbound | PublicFetch
-export type FilmProvider = Pick<Required<Provider>, "film" | "filmState" | "filmClip">
+export type FilmProvider = Pick<Required<Provider>, "makeVideo" | "videoState" | "videoClip">
 
-export interface FilmWire {
+export interface VideoWire {
   /** The adapter of a host at this origin, with the key `sk-planted`. */
   readonly adapter: (origin: string) => Effect.Effect<Pick<Provider, keyof FilmProvider>, never, Filming>
   /** The model, as the host calls it. */
@@ -53,7 +53,7 @@ export const hearing = (say: (heard: Heard, response: ServerResponse) => void) =
   })
 
 /** Such a host, and an adapter of it. */
-export const filmHost = (wire: FilmWire, say: (heard: Heard, response: ServerResponse) => void) =>
+export const videoHost = (wire: VideoWire, say: (heard: Heard, response: ServerResponse) => void) =>
   Effect.gen(function* () {
     const { heard, origin } = yield* hearing(say)
     return { heard, origin, provider: (yield* wire.adapter(origin)) as FilmProvider }
@@ -69,18 +69,18 @@ export const faultOf = <A, R>(effect: Effect.Effect<A, ProviderError, R>) =>
   Effect.map(Effect.flip(effect), (error) => error.fault)
 
 /** A host that answers everything in one way, handed a video in and asked for its state. */
-const bothWays = (wire: FilmWire, say: (response: ServerResponse) => void, totalMs = clocks.totalMs) =>
+const bothWays = (wire: VideoWire, say: (response: ServerResponse) => void, totalMs = clocks.totalMs) =>
   Effect.gen(function* () {
-    const { provider } = yield* filmHost(wire, (_, response) => say(response))
+    const { provider } = yield* videoHost(wire, (_, response) => say(response))
     const call = workCall({ clocks: { ...clocks, totalMs } }, wire.upstreamId)
     return [
-      yield* faultOf(provider.film(call, filmWork())),
-      yield* faultOf(provider.filmState(call, wire.ticket))
+      yield* faultOf(provider.makeVideo(call, videoWork())),
+      yield* faultOf(provider.videoState(call, wire.ticket))
     ] as const
   }).pipe(Effect.scoped)
 
 /** Against scripted hosts on real sockets: when it is handed a video, and when it is asked for its state. */
-export const filmSuite = (it: Vitest.MethodsNonLive<Filming>, wire: FilmWire) => {
+export const videoSuite = (it: Vitest.MethodsNonLive<Filming>, wire: VideoWire) => {
   it.effect("fails as the host does, without the credential in what it says", () =>
     Effect.gen(function* () {
       const said = (status: number, headers = {}) =>
@@ -129,8 +129,8 @@ export const filmSuite = (it: Vitest.MethodsNonLive<Filming>, wire: FilmWire) =>
       }
       const provider = (yield* wire.adapter(yield* nobody)) as FilmProvider
       const call = workCall({}, wire.upstreamId)
-      assert.strictEqual((yield* faultOf(provider.film(call, filmWork())))._tag, "Unreachable")
-      assert.strictEqual((yield* faultOf(provider.filmState(call, wire.ticket)))._tag, "Unreachable")
+      assert.strictEqual((yield* faultOf(provider.makeVideo(call, videoWork())))._tag, "Unreachable")
+      assert.strictEqual((yield* faultOf(provider.videoState(call, wire.ticket)))._tag, "Unreachable")
     })
   )
 }

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { encodeDraw } from "../../../src/providers/fal/FalDrawEncode.ts"
-import type { DrawWork } from "../../../src/domain/Work.ts"
+import { encodeImages } from "../../../src/providers/fal/FalImagesEncode.ts"
+import type { ImagesWork } from "../../../src/domain/Work.ts"
 import { drawWork } from "../work.ts"
 
-const input = (model: string, work: Partial<DrawWork> = {}, count = 1) =>
-  Result.getOrThrow(encodeDraw(model, drawWork(work), count))
+const input = (model: string, work: Partial<ImagesWork> = {}, count = 1) =>
+  Result.getOrThrow(encodeImages(model, drawWork(work), count))
 
-const param = (model: string, work: Partial<DrawWork>) => {
-  const fault = Result.getOrThrow(Result.flip(encodeDraw(model, drawWork(work), 1)))
+const param = (model: string, work: Partial<ImagesWork>) => {
+  const fault = Result.getOrThrow(Result.flip(encodeImages(model, drawWork(work), 1)))
   return fault._tag === "Refused" ? fault.param : fault._tag
 }
 

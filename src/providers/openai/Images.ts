@@ -1,12 +1,12 @@
 import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
 import { targetOf } from "../../platform/outbound/OutboundCall.ts"
-import { mostDrawnBytes } from "../wire/DrawParts.ts"
+import { mostImageBytes } from "../wire/ImageParts.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
-import type { Drawn, DrawWork } from "../../domain/Work.ts"
+import type { ImageResult, ImagesWork } from "../../domain/Work.ts"
 import { endUserOf } from "./EndUser.ts"
 import { type FormFile, formOf } from "./Form.ts"
 
@@ -14,7 +14,7 @@ import { type FormFile, formOf } from "./Form.ts"
 const MAX_BODY_BYTES = 96 * 1024 * 1024
 
 /** Whether the host is OpenAI itself, or another host with its API and any models. */
-export interface DrawOptions {
+export interface ImageOptions {
   readonly flavour: "openai" | "compatible"
 }
 
@@ -27,10 +27,10 @@ const qualities: Readonly<Record<string, string>> = { standard: "medium", hd: "h
  * The request fields beside the images to edit. OpenAI's own models always return base64, reject the field that asks for it, and have
  * no styles. Other hosts receive all fields as given.
  */
-export const encodeDraw = (
+export const encodeImages = (
   model: string,
-  work: DrawWork,
-  { flavour }: DrawOptions
+  work: ImagesWork,
+  { flavour }: ImageOptions
 ): Result.Result<Fields, ProviderFault> => {
   const { background, format, n, prompt, quality, size, style, user } = work
   const own = flavour === "openai"
@@ -57,12 +57,16 @@ export const encodeDraw = (
 }
 
 /** Images at a host with OpenAI's `/images/generations` and `/images/edits` under `baseUrl`. */
-export const makeDraw = (work: HttpWork, baseUrl: string, options: DrawOptions): NonNullable<Provider["draw"]> => {
+export const makeImages = (
+  work: HttpWork,
+  baseUrl: string,
+  options: ImageOptions
+): NonNullable<Provider["makeImages"]> => {
   const targets = { generations: targetOf(`${baseUrl}/images/generations`), edits: targetOf(`${baseUrl}/images/edits`) }
-  return Effect.fnUntraced(function* (call: WorkCall, asked: DrawWork): Effect.fn.Return<Drawn, ProviderError> {
-    const fields = encodeDraw(call.candidate.offer.upstreamId, asked, options)
+  return Effect.fnUntraced(function* (call: WorkCall, asked: ImagesWork): Effect.fn.Return<ImageResult, ProviderError> {
+    const fields = encodeImages(call.candidate.offer.upstreamId, asked, options)
     if (Result.isFailure(fields)) return yield* Effect.fail(work.error(fields.failure))
-    const answer = { accept: "application/json", maxBodyBytes: Math.min(MAX_BODY_BYTES, mostDrawnBytes(asked.n)) }
+    const answer = { accept: "application/json", maxBodyBytes: Math.min(MAX_BODY_BYTES, mostImageBytes(asked.n)) }
     const body =
       asked.images.length === 0
         ? yield* work.post(call, { ...answer, target: targets.generations, body: JSON.stringify(fields.success) })
@@ -72,7 +76,7 @@ export const makeDraw = (work: HttpWork, baseUrl: string, options: DrawOptions):
 }
 
 /** A single image is sent under its name, several in a list of that name. */
-const filesOf = ({ images }: DrawWork): ReadonlyArray<FormFile> =>
+const filesOf = ({ images }: ImagesWork): ReadonlyArray<FormFile> =>
   images.map(({ bytes, contentType }, index) => ({
     name: images.length === 1 ? "image" : "image[]",
     filename: `image-${index}.${contentType.slice("image/".length)}`,
@@ -80,11 +84,11 @@ const filesOf = ({ images }: DrawWork): ReadonlyArray<FormFile> =>
     bytes
   }))
 
-const decode = ({ error }: HttpWork, body: Uint8Array, n: number): Effect.Effect<Drawn, ProviderError> => {
+const decode = ({ error }: HttpWork, body: Uint8Array, n: number): Effect.Effect<ImageResult, ProviderError> => {
   const malformed = (detail: string) => Effect.fail(error({ _tag: "Malformed", detail }))
   const data = objectOf(parsed(body))?.["data"]
   if (!Array.isArray(data)) return malformed("an answer without data")
-  const images: Array<Drawn["images"][number]> = []
+  const images: Array<ImageResult["images"][number]> = []
   for (const one of listOf(data).slice(0, n)) {
     const image = objectOf(one) ?? {}
     const bytes = Buffer.from(textIn(image, "b64_json") ?? "", "base64")

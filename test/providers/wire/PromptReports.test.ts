@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PromptTold } from "../../../src/providers/wire/PromptTold.ts"
+import { PromptReports } from "../../../src/providers/wire/PromptReports.ts"
 
 describe("prompt usage", () => {
   it("is emitted once, and again after a change", () => {
-    const prompt = new PromptTold()
+    const prompt = new PromptReports()
     const told = (input: number, cached: number, cacheWrite: number, output: number) =>
       prompt.by({ input, cached, cacheWrite, output, reasoning: 0 })
     const event = (input: number, cached: number, cacheWrite: number) => [

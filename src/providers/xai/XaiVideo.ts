@@ -6,24 +6,24 @@ import type { HttpWork } from "../wire/HttpWork.ts"
 import { objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider } from "../Provider.ts"
 import type { ProviderError } from "../ProviderError.ts"
-import type { FilmState, FilmWork } from "../../domain/Work.ts"
+import type { VideoJobState, VideoWork } from "../../domain/Work.ts"
 
 const MAX_ANSWER_BYTES = 256 * 1024
 
 /** Videos by xAI. A ticket is the id of its request. <https://docs.x.ai/developers/model-capabilities/video/generation> */
-export const makeXaiFilm = (
+export const makeXaiVideo = (
   work: HttpWork,
   baseUrl: string
-): Effect.Effect<Pick<Required<Provider>, "film" | "filmState" | "filmClip">, never, PublicFetch> => {
+): Effect.Effect<Pick<Required<Provider>, "makeVideo" | "videoState" | "videoClip">, never, PublicFetch> => {
   const target = targetOf(`${baseUrl}/videos/generations`)
   const asked = { accept: "application/json", maxBodyBytes: MAX_ANSWER_BYTES }
-  return Effect.map(makeHttpClip(work), (filmClip) => ({
-    film: (call, film) => {
-      if (film.referenceVideo !== undefined) {
+  return Effect.map(makeHttpClip(work), (videoClip) => ({
+    makeVideo: (call, video) => {
+      if (video.referenceVideo !== undefined) {
         const detail = "it takes no reference video"
         return Effect.fail(work.error({ _tag: "Refused", status: 400, detail, param: "reference_video" }))
       }
-      const body = JSON.stringify(encodeFilm(call.candidate.offer.upstreamId, film))
+      const body = JSON.stringify(encodeVideo(call.candidate.offer.upstreamId, video))
       return Effect.flatMap(work.post(call, { ...asked, target, body, makes: true }), (answer) => {
         const ticket = textIn(objectOf(parsed(answer)) ?? {}, "request_id")
         return ticket === undefined || !/^[A-Za-z0-9._-]{1,128}$/.test(ticket)
@@ -31,16 +31,16 @@ export const makeXaiFilm = (
           : Effect.succeed({ ticket })
       })
     },
-    filmState: (call, ticket) =>
+    videoState: (call, ticket) =>
       Effect.flatMap(work.get(call, { ...asked, target: targetOf(`${baseUrl}/videos/${ticket}`) }), (answer) =>
         stateOf(work, answer)
       ),
-    filmClip
+    videoClip
   }))
 }
 
 /** Requests 720p, to which the catalogue's price applies. Videos always have sound, and there is no seed. */
-const encodeFilm = (model: string, { aspectRatio, duration, image, prompt, referenceImages }: FilmWork) => ({
+const encodeVideo = (model: string, { aspectRatio, duration, image, prompt, referenceImages }: VideoWork) => ({
   model,
   prompt,
   duration,
@@ -54,10 +54,10 @@ const encodeFilm = (model: string, { aspectRatio, duration, image, prompt, refer
 
 const malformed = (work: HttpWork, detail: string) => Effect.fail(work.error({ _tag: "Malformed", detail }))
 
-const failed = (detail: string, refused: boolean): FilmState => ({ _tag: "Failed", detail, refused })
+const failed = (detail: string, refused: boolean): VideoJobState => ({ _tag: "Failed", detail, refused })
 
 /** A failed job has a success status as well. But moderation can appear as an error response to the progress request. */
-const stateOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<FilmState, ProviderError> => {
+const stateOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<VideoJobState, ProviderError> => {
   const object = objectOf(parsed(answer.body))
   if (answer.status === 400 || answer.status === 422) {
     const detail = textIn(object ?? {}, "error")
@@ -82,7 +82,7 @@ const stateOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<FilmSt
 /** Failure codes that the caller can fix. */
 const BLAMED: ReadonlySet<string> = new Set(["invalid_argument", "permission_denied", "failed_precondition"])
 
-const doneOf = (video: ReturnType<typeof objectOf>, url: string | undefined): FilmState => {
+const doneOf = (video: ReturnType<typeof objectOf>, url: string | undefined): VideoJobState => {
   if (video?.["respect_moderation"] === false) return failed("it does not respect moderation", true)
   return url === undefined ? failed("the result has no video", false) : { _tag: "Completed", clip: { url } }
 }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { ratioOf, wholeOf } from "../../../src/providers/wire/DrawParts.ts"
+import { ratioOf, wholeOf } from "../../../src/providers/wire/ImageParts.ts"
 import { ProviderError, type ProviderFault } from "../../../src/providers/ProviderError.ts"
 
 const failed = (fault: ProviderFault) => Result.fail(new ProviderError({ provider: "up", fault }))

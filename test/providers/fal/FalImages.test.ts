@@ -4,7 +4,7 @@ import type { RequestListener, ServerResponse } from "node:http"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { PublicFetch } from "../../../src/platform/outbound/PublicFetch.ts"
 import { makeFal } from "../../../src/providers/fal/Fal.ts"
-import type { DrawWork } from "../../../src/domain/Work.ts"
+import type { ImagesWork } from "../../../src/domain/Work.ts"
 import { clocks } from "../calls.ts"
 import { upstream } from "../upstream.ts"
 import { drawWork, workCall } from "../work.ts"
@@ -12,9 +12,10 @@ import { drawWork, workCall } from "../work.ts"
 const head = Buffer.from("89504e470d0a1a0a0000000d", "hex")
 const jpeg = Buffer.from("ffd8ffe000104a46", "hex")
 
-const drawAt = (origin: string, work: Partial<DrawWork> = {}, totalMs = clocks.totalMs) =>
-  Effect.flatMap(makeFal({ id: "up", baseUrl: `${origin}/fal/`, apiKey: Redacted.make("fal-planted") }), ({ draw }) =>
-    draw!(workCall({ clocks: { ...clocks, totalMs } }, "fal-ai/flux/dev"), drawWork(work))
+const drawAt = (origin: string, work: Partial<ImagesWork> = {}, totalMs = clocks.totalMs) =>
+  Effect.flatMap(
+    makeFal({ id: "up", baseUrl: `${origin}/fal/`, apiKey: Redacted.make("fal-planted") }),
+    ({ makeImages }) => makeImages!(workCall({ clocks: { ...clocks, totalMs } }, "fal-ai/flux/dev"), drawWork(work))
   )
 
 interface Seen {
@@ -47,7 +48,7 @@ const model = (answer: (response: ServerResponse, seen: Seen, origin: string) =>
       })
     }
     const { origin } = yield* upstream(listen)
-    return { calls, reads, draw: (work?: Partial<DrawWork>, totalMs?: number) => drawAt(origin, work, totalMs) }
+    return { calls, reads, draw: (work?: Partial<ImagesWork>, totalMs?: number) => drawAt(origin, work, totalMs) }
   })
 
 const json = (response: ServerResponse, status: number, body: object) =>

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { makeXai } from "../../../src/providers/xai/Xai.ts"
-import { faultOf, filmHost, filming, filmSuite, type FilmWire, json } from "../films.ts"
-import { filmWork, workCall } from "../work.ts"
+import { faultOf, videoHost, withVideoHost, videoSuite, type VideoWire, json } from "../videos.ts"
+import { videoWork, workCall } from "../work.ts"
 
-const wire: FilmWire = {
+const wire: VideoWire = {
   adapter: (origin) => makeXai({ id: "up", baseUrl: `${origin}/v1/`, apiKey: Redacted.make("sk-planted") }),
   upstreamId: "grok-imagine-video",
   ticket: "d97415a1-5796",
@@ -17,22 +17,25 @@ const image = { bytes: new Uint8Array([1, 2, 3]), contentType: "image/png" }
 /** What an adapter makes of this answer to the question how far a job is. */
 const stateAt = (status: number, body: unknown) =>
   Effect.gen(function* () {
-    const { heard, provider } = yield* filmHost(wire, (_, response) => json(response, status, body))
-    const state = yield* provider.filmState(call, wire.ticket)
+    const { heard, provider } = yield* videoHost(wire, (_, response) => json(response, status, body))
+    const state = yield* provider.videoState(call, wire.ticket)
     assert.deepStrictEqual([heard[0]?.method, heard[0]?.url], ["GET", `/v1/videos/${wire.ticket}`])
     assert.strictEqual(heard[0]?.headers.authorization, "Bearer sk-planted")
     return state
   })
 
-layer(filming, { excludeTestServices: true })("xAI's videos", (it) => {
+layer(withVideoHost, { excludeTestServices: true })("xAI's videos", (it) => {
   it.effect("are requested in its format", () =>
     Effect.gen(function* () {
-      const { heard, provider } = yield* filmHost(wire, (_, response) =>
+      const { heard, provider } = yield* videoHost(wire, (_, response) =>
         json(response, 200, { request_id: wire.ticket })
       )
-      const ticket = yield* provider.film(call, filmWork({ image, referenceImages: [image], aspectRatio: "9:16" }))
+      const ticket = yield* provider.makeVideo(
+        call,
+        videoWork({ image, referenceImages: [image], aspectRatio: "9:16" })
+      )
       assert.deepStrictEqual(ticket, { ticket: wire.ticket })
-      yield* provider.film(call, filmWork({ seed: 7, audio: false }))
+      yield* provider.makeVideo(call, videoWork({ seed: 7, audio: false }))
       const asked = { model: "grok-imagine-video", prompt: "a red kite", duration: 5, resolution: "720p" }
       assert.deepStrictEqual(
         heard.map(({ body, headers, method, url }) => [method, url, headers.authorization, body]),
@@ -54,9 +57,9 @@ layer(filming, { excludeTestServices: true })("xAI's videos", (it) => {
 
   it.effect("reject a reference video", () =>
     Effect.gen(function* () {
-      const { heard, provider } = yield* filmHost(wire, (_, response) => json(response, 200, {}))
-      const asked = filmWork({ referenceVideo: { bytes: new Uint8Array([1]), contentType: "video/mp4" } })
-      assert.deepInclude(yield* faultOf(provider.film(call, asked)), { _tag: "Refused", param: "reference_video" })
+      const { heard, provider } = yield* videoHost(wire, (_, response) => json(response, 200, {}))
+      const asked = videoWork({ referenceVideo: { bytes: new Uint8Array([1]), contentType: "video/mp4" } })
+      assert.deepInclude(yield* faultOf(provider.makeVideo(call, asked)), { _tag: "Refused", param: "reference_video" })
       assert.lengthOf(heard, 0)
     }).pipe(Effect.scoped)
   )
@@ -94,5 +97,5 @@ layer(filming, { excludeTestServices: true })("xAI's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  filmSuite(it, wire)
+  videoSuite(it, wire)
 })

@@ -2,7 +2,7 @@ import type { OutputEvent } from "../../domain/Output.ts"
 import type { PromptUsage, TokenUsage } from "../../domain/Usage.ts"
 
 /** Emits prompt usage for hosts that report usage repeatedly, each time as the sum so far. */
-export class PromptTold {
+export class PromptReports {
   #last: PromptUsage | undefined
 
   /** The event to emit, if the prompt usage differs from the last one. */
