@@ -195,6 +195,18 @@ const undocumented: ReadonlyArray<string> = [
   "schemas/inference/ChatCompletions.ts FinishReason"
 ]
 
+/** Names that two files of a room export. The list may only get shorter. */
+const repeatedNames: ReadonlySet<string> = new Set([
+  "account: revokeKeysOf",
+  "console: download",
+  "console: Column",
+  "http: messageOf",
+  "http: named",
+  "http: sessionOf",
+  "platform: headerOf",
+  "platform: isPassing"
+])
+
 /** Files of src with logic and no test of their own, and the test that proves them. The list may only get shorter. */
 const gaps: Readonly<Record<string, string>> = {
   "src/main.ts": "test/journeys/Start.test.ts",
@@ -394,6 +406,29 @@ describe("code", () => {
 })
 
 describe("what is exported", () => {
+  /** Files of one format repeat the names of the others on purpose: a folder of `dialects` or `providers` counts as a room. */
+  const namespaceOf = (path: string): string => {
+    const [, room = "", ...rest] = path.split("/")
+    return (room === "dialects" || room === "providers") && rest.length > 1 ? `${room}/${rest[0]}` : room
+  }
+
+  it("has one meaning for each name in a room", () => {
+    const places = new Map<string, Set<string>>()
+    for (const { code, path } of src.filter((one) => roomOf(one.path) !== undefined)) {
+      for (const [, name = ""] of code.matchAll(/^export (?:const|class|function|interface|type) (\w+)/gm)) {
+        // Every file that starts something in the background exports its layer.
+        if (name === "layer") continue
+        const key = `${namespaceOf(path)}: ${name}`
+        places.set(key, (places.get(key) ?? new Set()).add(path))
+      }
+    }
+    none(
+      [...places]
+        .filter(([key, paths]) => paths.size > 1 && !repeatedNames.has(key))
+        .map(([key, paths]) => `${key} is exported by ${[...paths].join(" and ")}: name what differs`)
+    )
+  })
+
   const documented = (text: string, index: number) => /\*\/\s*$/.test(text.slice(0, index))
 
   const exported = [
