@@ -5,7 +5,7 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { parseArgs } from "node:util"
 import { shiftClock } from "./demo/ShiftedClock.ts"
-import { runDemo } from "./demo/Run.ts"
+import { checkOptions, runDemo } from "./demo/Run.ts"
 import { layer } from "../App.ts"
 import { Config } from "../platform/config/Config.ts"
 import { layer as telemetry, logging } from "../platform/telemetry/Telemetry.ts"
@@ -34,11 +34,15 @@ const { values } = parseArgs({
 
 const options = { days: Number(values.days), requests: Number(values.requests), seed: Number(values.seed) }
 
-const main = runDemo(options).pipe(
+const running = runDemo(options).pipe(
   Effect.provide(layer),
   Effect.provide(telemetry),
   Effect.provide(logging),
-  Effect.provide(settings),
+  Effect.provide(settings)
+)
+
+const main = checkOptions(options).pipe(
+  Effect.andThen(running),
   Effect.catch((error) =>
     Effect.andThen(
       Console.error(`The demo cannot run: ${error.message.replaceAll(/\s*\n\s*/g, " ")}`),

@@ -27,6 +27,6 @@ describe("the demo as a process", () => {
         assert.deepInclude(real, { code: 1 })
         assert.match(real.stderr, /SANDBOX=on/)
       }).pipe(Effect.scoped),
-    60_000
+    120_000
   )
 })

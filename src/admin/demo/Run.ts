@@ -1,5 +1,5 @@
 /** Fills a sandbox's demo account with simulated days of real requests. */
-import { Console, Data, Effect, Option } from "effect"
+import { Console, Data, Effect, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../account/Accounts.ts"
 import { csrfTokenOf, OwnerSessions } from "../../account/OwnerSessions.ts"
@@ -7,7 +7,7 @@ import { DEMO_EMAIL } from "../../billing/Sandbox.ts"
 import { demoAccount, localOrigin } from "../../Demo.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { makeRandom, type Moment, momentsOf } from "./Calendar.ts"
-import { followClock, forgetClock, setClockBack } from "./RunSql.ts"
+import { countOpen, followClock, forgetClock, setClockBack } from "./RunSql.ts"
 import { runBehind } from "./ShiftedClock.ts"
 import { type Call, callAt, keyNames, projects, PROTOTYPE } from "./Traffic.ts"
 
@@ -151,8 +151,23 @@ const demoOwner = Effect.gen(function* () {
   return { account, owner, end: sql.withTransaction(sessions.end(account.id, id)) }
 })
 
+/** Waits until every request has ended: one whose client hung up is settled a little later, and its clock must not jump before. */
+const allEnded = (sql: SqlClient.SqlClient, accountId: string) =>
+  countOpen(sql, accountId).pipe(
+    Effect.repeat({
+      schedule: Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "30 seconds" })),
+      until: (open) => open === 0
+    })
+  )
+
 /** Lets the days pass. Every request of a moment has ended before the next one begins. */
-const live = (sql: SqlClient.SqlClient, owner: Owner, moments: ReadonlyArray<Moment>, random: () => number) =>
+const live = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  owner: Owner,
+  moments: ReadonlyArray<Moment>,
+  random: () => number
+) =>
   Effect.gen(function* () {
     let [sent, served, paidAt] = [0, 0, Infinity]
     let secrets: ReadonlyMap<string, string> = new Map()
@@ -168,6 +183,7 @@ const live = (sql: SqlClient.SqlClient, owner: Owner, moments: ReadonlyArray<Mom
       const outcomes = yield* Effect.forEach(calls, (call) => send(owner.api, secrets, call), {
         concurrency: 32
       })
+      yield* allEnded(sql, accountId)
       sent += outcomes.length
       served += outcomes.filter(Boolean).length
     }
@@ -176,13 +192,14 @@ const live = (sql: SqlClient.SqlClient, owner: Owner, moments: ReadonlyArray<Mom
     return { sent, served }
   })
 
+/** Refuses what the demo cannot do, before the service starts for it. */
+export const checkOptions = ({ days, requests, seed }: DemoOptions): Effect.Effect<void, DemoError> =>
+  days >= 2 && days <= 90 && requests >= 1 && requests <= 100_000 && Number.isInteger(seed)
+    ? Effect.void
+    : new DemoError({ message: "--days must be 2 to 90, --requests 1 to 100,000, and --seed a whole number." })
+
 /** Runs the demo on the service that is built beside it. */
 export const runDemo = Effect.fn("runDemo")(function* ({ days, requests, seed }: DemoOptions) {
-  if (!(days >= 2 && days <= 90 && requests >= 1 && requests <= 100_000 && Number.isInteger(seed))) {
-    return yield* new DemoError({
-      message: "--days must be 2 to 90, --requests 1 to 100,000, and --seed a whole number."
-    })
-  }
   const { sandbox } = yield* Config
   if (!sandbox)
     return yield* new DemoError({
@@ -194,7 +211,7 @@ export const runDemo = Effect.fn("runDemo")(function* ({ days, requests, seed }:
   const began = performance.now()
   const { account, end, owner } = yield* demoOwner
   const { sent, served } = yield* followClock(sql, account.id).pipe(
-    Effect.andThen(live(sql, owner, moments, random)),
+    Effect.andThen(live(sql, account.id, owner, moments, random)),
     Effect.ensuring(Effect.catch(Effect.andThen(forgetClock(sql), end), () => Console.error(LEFT_BEHIND))),
     Effect.ensuring(Effect.sync(() => runBehind(0)))
   )

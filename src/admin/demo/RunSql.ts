@@ -44,6 +44,13 @@ export const followClock = (sql: SqlClient.SqlClient, accountId: string): Effect
 export const setClockBack = (sql: SqlClient.SqlClient, ms: number) =>
   sql`UPDATE demo.clock SET behind = ${ms}::float8 * interval '1 millisecond'`
 
+/** Returns how many requests of an account have not ended. */
+export const countOpen = (sql: SqlClient.SqlClient, accountId: string): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ open: number }>`SELECT count(*)::int AS open FROM request WHERE account_id = ${accountId} AND state = 'open'`,
+    ([row]) => row?.open ?? 0
+  )
+
 /** Takes the triggers away. */
 export const forgetClock = (sql: SqlClient.SqlClient): Effect.Effect<void, SqlError.SqlError> =>
   Effect.asVoid(sql`DROP SCHEMA IF EXISTS demo CASCADE`)

@@ -58,6 +58,6 @@ describe("the demo", () => {
           assert.isTrue(ok, inspect(checks))
         }).pipe(Effect.provide(layerUrl(url, 2)))
       }).pipe(Effect.scoped),
-    240_000
+    300_000
   )
 })

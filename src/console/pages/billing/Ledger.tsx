@@ -80,6 +80,9 @@ export const LedgerTable = ({
   )
 }
 
+/** Lines on the billing page. */
+const NEWEST = 12
+
 /** The ledger of the running month, and the way to the statements of all months. */
 export const LedgerCard = ({ month, months }: { readonly month: string; readonly months: ReadonlyArray<string> }) => {
   const { data, error, isPending, refetch } = useQuery(ledgerQuery(month))
@@ -101,11 +104,14 @@ export const LedgerCard = ({ month, months }: { readonly month: string; readonly
           <p>Every top-up, credit and day of requests has a line here, with the balance after it.</p>
         </Empty>
       ) : (
-        <LedgerTable ledger={data} newestFirst />
+        <LedgerTable ledger={{ ...data, lines: data.lines.slice(-NEWEST) }} newestFirst />
       )}
       {data === undefined || data.lines.length === 0 ? null : (
         <p className="body muted small">
-          {count(data.lines.length)} lines. The requests of a day are one line, less what was refunded of them.
+          {data.lines.length > NEWEST
+            ? `The newest ${NEWEST} of ${count(data.lines.length)} lines; the statement has all. `
+            : ""}
+          The requests of a day are one line, less what was refunded of them.
         </p>
       )}
     </section>
