@@ -144,7 +144,7 @@ const forbidden: ReadonlyArray<Forbidden> = [
   {
     // Adapters and the outbound client read the statuses of providers, and webhooks those of receivers; they give none.
     what: /\bstatus\w*\s*(===?|!==?|[<>]=?|:)\s*[1-5]\d\d\b|\breturn\s+[45]\d\d\b|\bhttpApiStatus\b/,
-    instead: "fail with a reason of domain/Failure.ts; its status stands in the table of http/Failures.ts",
+    instead: "fail with a reason of domain/Failure.ts; its status stands in the table of http/FailureRows.ts",
     allowed: [
       "http/",
       "dialects/",

@@ -12,7 +12,7 @@ export type LimitSource = "balance" | "in_flight" | "key_budget" | "project_budg
 
 /**
  * Every way a request can fail for its caller, as a closed set. Which status, type and code each has on the wire, and whether
- * it charges, stands once in `http/Failures`.
+ * it charges, stands once in `http/FailureRows`.
  */
 export type Reason =
   | { readonly _tag: "InvalidJson"; readonly detail: string }

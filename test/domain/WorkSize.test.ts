@@ -40,7 +40,7 @@ describe("tokens of embeddings", () => {
   })
 
   it("admit a text that fills the window by its model's count", () => {
-    for (const file of ["README.md", "src/http/Failures.ts", "schemas/published/openapi.json"]) {
+    for (const file of ["README.md", "src/http/FailureRows.ts", "schemas/published/openapi.json"]) {
       const tokens = encode(readFileSync(file, "utf8").repeat(2))
       for (const window of [1_000, 8_191, 32_000]) {
         const text = decode(tokens.slice(0, window))

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { invalid } from "../../src/domain/Failure.ts"
-import { MAX_MESSAGE, messageOf, sentenceOfField } from "../../src/http/FailureMessages.ts"
+import { sentenceOfField } from "../../src/http/FailureMessages.ts"
+import { messageOf } from "../../src/http/FailureRows.ts"
 
 describe("the message of a failure", () => {
   it("has one sentence for each invalid field", () => {
@@ -14,10 +15,5 @@ describe("the message of a failure", () => {
   it("puts a colon where the text does not go on from the field, and one full stop", () => {
     assert.strictEqual(sentenceOfField({ field: "body", message: "a text." }), "`body`: a text.")
     assert.strictEqual(sentenceOfField({ field: "body", message: "mustard" }), "`body`: mustard.")
-  })
-
-  it("has a bounded length", () => {
-    const others = Array.from({ length: 31 }, () => ({ field: "f".repeat(200), message: "is required" }))
-    assert.strictEqual(messageOf(invalid("a", "is required", ...others).reason).length, MAX_MESSAGE)
   })
 })

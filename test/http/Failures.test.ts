@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HttpServerResponse } from "effect/http"
 import { failedAt, type Failure, failure, invalid, type Reason } from "../../src/domain/Failure.ts"
-import { bodyOf, describe as describeFailure, headersOf, respond, table } from "../../src/http/Failures.ts"
+import { bodyOf, describe as describeFailure, headersOf, respond } from "../../src/http/Failures.ts"
+import { table } from "../../src/http/FailureRows.ts"
 
 type Tag = Reason["_tag"]
 

@@ -9,7 +9,7 @@ import { PublicUrl } from "../../platform/outbound/PublicUrl.ts"
 import type { PolicyName } from "../../ratelimit/Limits.ts"
 import { type Access, type Credentialed, factsOf, makeCounter, makeTried, type Served } from "./Access.ts"
 import { sessionCookie } from "../handlers/console/Cookie.ts"
-import { table } from "../Failures.ts"
+import { table } from "../FailureRows.ts"
 import type { Exchange } from "./Exchange.ts"
 
 const notSignedIn = failure({ _tag: "NotSignedIn" })

@@ -1,3 +1,4 @@
+import { messageOf, table } from "../FailureRows.ts"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -20,8 +21,6 @@ import { type PageQuery, Receipts } from "../../usage/Receipts.ts"
 import type { ReceiptsPage } from "../../usage/ReceiptSearch.ts"
 import { Requests } from "../../usage/Requests.ts"
 import type { RequestRow } from "../../usage/RequestsSql.ts"
-import { messageOf } from "../FailureMessages.ts"
-import { table } from "../Failures.ts"
 import { operations } from "../edge/Operations.ts"
 
 const promotionOf = ({ promotion }: KeptRates) =>

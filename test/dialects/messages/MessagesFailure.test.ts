@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { MessagesErrorBody } from "../../../schemas/MessagesErrors.ts"
 import { encodeMessagesFailure } from "../../../src/dialects/messages/MessagesFailure.ts"
-import { table } from "../../../src/http/Failures.ts"
+import { table } from "../../../src/http/FailureRows.ts"
 
 const check = Schema.decodeUnknownSync(MessagesErrorBody, { onExcessProperty: "error" })
 const id = "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { failure, type Reason } from "../../../src/domain/Failure.ts"
-import { messageOf } from "../../../src/http/FailureMessages.ts"
+import { messageOf } from "../../../src/http/FailureRows.ts"
 import { loggedReason } from "../../../src/http/edge/LoggedReason.ts"
 
 const told = (reason: Reason, log?: unknown) => loggedReason(failure(reason, log), messageOf(reason))

@@ -12,7 +12,7 @@ import type { Unavailable } from "../../../platform/database/Sql.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { readJsonIfAny } from "../../edge/Body.ts"
 import { Exchange } from "../../edge/Exchange.ts"
-import { table } from "../../Failures.ts"
+import { table } from "../../FailureRows.ts"
 import { claimOf } from "../../edge/Idempotency.ts"
 
 /** The requested page, with defaults. */

@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { invalid, type Reason } from "../../src/domain/Failure.ts"
+import { MAX_MESSAGE } from "../../src/http/FailureMessages.ts"
+import { messageOf, rowOf, table } from "../../src/http/FailureRows.ts"
+
+describe("the row of a failure", () => {
+  it("asks for a bearer exactly with 401", () => {
+    for (const [tag, row] of Object.entries(table)) {
+      if (tag === "MethodNotAllowed") continue
+      const asks = "www-authenticate" in row.headers({ _tag: tag } as never)
+      assert.strictEqual(asks, row.status === 401, tag)
+    }
+  })
+
+  it("lets clients retry what passes by itself", () => {
+    const credits = (limitSource: "balance" | "in_flight"): Reason => ({
+      _tag: "InsufficientCredits",
+      limitSource,
+      needed: 1n,
+      available: 0n,
+      posted: 1n
+    })
+    const told = (reason: Reason) => [rowOf(reason).passes(reason), rowOf(reason).retryAfter(reason)]
+    assert.deepStrictEqual(told(credits("in_flight")), [true, 1])
+    assert.deepStrictEqual(told(credits("balance")), [false, undefined])
+    assert.deepStrictEqual(told({ _tag: "NoProviderAvailable", detail: "d", retryAfterSeconds: 3 }), [true, 3])
+    assert.deepStrictEqual(told({ _tag: "NoProviderAvailable", detail: "d" }), [false, undefined])
+  })
+
+  it("has a message of a bounded length", () => {
+    const others = Array.from({ length: 31 }, () => ({ field: "f".repeat(200), message: "is required" }))
+    assert.strictEqual(messageOf(invalid("a", "is required", ...others).reason).length, MAX_MESSAGE)
+  })
+})
