@@ -132,7 +132,7 @@ export class SignIn extends Context.Service<
             const signInId = newSignInId()
             const code = yield* codes.issue(subjectOf(email, signInId))
             yield* Effect.mapError(mail.send({ to: email, ...letterOf(code) }), ofMail)
-            return mail.printed === true ? { signInId, printedCode: code } : { signInId }
+            return mail.showsCodes === true ? { signInId, printedCode: code } : { signInId }
           }),
         verify: ({ code, email: typed, signInId }, requestId, read) =>
           Effect.gen(function* () {

@@ -93,6 +93,8 @@ export interface Settings {
   readonly redisUrl: Redacted.Redacted | undefined
   /** Whether simulated doubles serve the providers that have no key. */
   readonly sandbox: boolean
+  /** Whether it is a sandbox without any provider's key, so that no money buys a real answer. */
+  readonly allSimulated: boolean
   /** Absent: a sandbox simulates payments; outside of a sandbox, the service takes none. */
   readonly stripe: StripeSettings | undefined
   readonly providers: {
@@ -226,24 +228,28 @@ const stripeOf = (values: Values): Effect.Effect<StripeSettings | undefined, Sta
 
 const hostKey = secret("The API key of a host in `PROVIDERS_FILE`.")
 
+/** Whether any provider, of this program or of the file, has a key. */
+const hasKey = (values: Values, keyed: ReadonlyArray<ProviderSettings>): Effect.Effect<boolean, StartError> =>
+  Effect.gen(function* () {
+    const { PROVIDERS_FILE: file } = values
+    const names = file === undefined ? [] : yield* keyVariables(file)
+    const hostKeys = yield* Effect.forEach(names, (name) => read(name, hostKey))
+    return [...keyed.map(({ apiKey }) => apiKey), ...hostKeys].some((key) => key !== undefined)
+  })
+
 /**
  * With `auto`, a production database or a configured key turns the sandbox off, so that simulated answers and payments never appear
  * there by accident.
  */
-const sandboxOf = (values: Values, keyed: ReadonlyArray<ProviderSettings>): Effect.Effect<boolean, StartError> =>
-  Effect.gen(function* () {
-    const { DATABASE_URL: url, PROVIDERS_FILE: file, SANDBOX: mode } = values
-    if (mode !== "auto") return mode === "on"
-    const names = file === undefined ? [] : yield* keyVariables(file)
-    const hostKeys = yield* Effect.forEach(names, (name) => read(name, hostKey))
-    const keys = [...keyed.map(({ apiKey }) => apiKey), ...hostKeys]
-    return url === undefined && keys.every((key) => key === undefined)
-  })
+const sandboxOf = ({ DATABASE_URL: url, SANDBOX: mode }: Values, keyed: boolean): boolean =>
+  mode === "auto" ? url === undefined && !keyed : mode === "on"
 
 const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
   const environment = yield* ConfigProvider.ConfigProvider
   const values = yield* readValues
   const keyed = keyedProviders(values)
+  const isKeyed = yield* hasKey(values, Object.values(keyed))
+  const sandbox = sandboxOf(values, isKeyed)
   return {
     http: {
       host: values.HOST,
@@ -260,7 +266,8 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     twilio: yield* twilioOf(values),
     phoneCodesPerDay: values.PHONE_CODES_PER_DAY,
     redisUrl: values.REDIS_URL,
-    sandbox: yield* sandboxOf(values, Object.values(keyed)),
+    sandbox,
+    allSimulated: sandbox && !isKeyed,
     stripe: yield* stripeOf(values),
     providers: {
       ...keyed,

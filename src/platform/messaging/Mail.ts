@@ -32,17 +32,21 @@ const SILENCE_MS = 10_000
 export class Mail extends Context.Service<
   Mail,
   {
-    /** The messages are only printed, so nothing proves that a client can read the mail of an address. */
-    readonly printed?: true
+    /**
+     * Messages are only printed, and no money buys a real answer: so the code for signing in may be shown to the client that asks for
+     * it.
+     */
+    readonly showsCodes?: true
     /** Returns when a server has accepted the message. */
     readonly send: (letter: Letter) => Effect.Effect<void, MailError>
   }
 >()("tollgate/platform/Mail") {
   static readonly layer = Layer.effect(
     Mail,
-    Effect.map(Config, ({ mail, sandbox }) => {
+    Effect.map(Config, ({ allSimulated, mail, sandbox }) => {
       if (mail !== undefined) return Mail.of({ send: bySmtp(mail) })
-      return Mail.of(sandbox ? { printed: true, send: byLog } : { send: () => Effect.fail(notSetUp) })
+      if (!sandbox) return Mail.of({ send: () => Effect.fail(notSetUp) })
+      return Mail.of(allSimulated ? { showsCodes: true, send: byLog } : { send: byLog })
     })
   )
 }

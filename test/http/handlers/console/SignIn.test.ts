@@ -49,7 +49,7 @@ describe("signing in", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows the code in a sandbox without a mail server, and nowhere else", () =>
+  it.live("shows the code in a sandbox without a mail server and without a provider's key, and nowhere else", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const ann = page(service.origin)
@@ -61,6 +61,10 @@ describe("signing in", () => {
       const sent = decodeSent((yield* other().ask("POST", "/sign-in", { email })).body)
       assert.notProperty(sent, "sandbox_code")
       assert.lengthOf(mail.letters, 1)
+      const mixed = yield* startService({ SANDBOX: "on", OPENAI_API_KEY: "sk-any", OPENAI_BASE_URL: nobody })
+      const asked = yield* page(mixed.origin).ask("POST", "/sign-in", { email })
+      assert.strictEqual(asked.status, 202, JSON.stringify(asked.body))
+      assert.notProperty(decodeSent(asked.body), "sandbox_code")
     }).pipe(Effect.scoped)
   )
 
