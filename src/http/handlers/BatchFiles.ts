@@ -13,6 +13,7 @@ import { Media, type NewFile, type StoredFile } from "../../platform/files/Media
 import type { Unavailable } from "../../platform/database/Sql.ts"
 import { PACE, streamOf } from "./Files.ts"
 import { funded } from "./Funds.ts"
+import { makeOwnerLine } from "./OwnerLine.ts"
 import { type Upload, withUpload } from "../edge/Upload.ts"
 import { endSlow } from "../edge/Stalled.ts"
 import { operations } from "../edge/Operations.ts"
@@ -94,6 +95,7 @@ const nameOf = (name: string): string =>
 const files = Effect.gen(function* () {
   const media = yield* Media
   const ledger = yield* Ledger
+  const withLine = yield* makeOwnerLine
   const find = (id: string) =>
     Effect.gen(function* () {
       const { accountId } = yield* Caller
@@ -164,12 +166,15 @@ const files = Effect.gen(function* () {
       })
     })
 
-  const remove = (id: string) =>
-    Effect.gen(function* () {
-      const { accountId, id: found } = { ...(yield* Caller), id: (yield* find(id)).id }
-      yield* Effect.mapError(media.remove(accountId, found), unavailable)
+  const remove = (id: string) => {
+    const work = Effect.gen(function* () {
+      const { accountId } = yield* Caller
+      const found = yield* find(id)
+      yield* Effect.mapError(media.remove(accountId, found.id), unavailable)
       return HttpServerResponse.jsonUnsafe({ id, object: "file", deleted: true })
     })
+    return withLine("file.deleted", { type: "file", id }, work)
+  }
 
   return { find, create, list, content, remove }
 })

@@ -12,6 +12,7 @@ import { Ledger } from "../../ledger/Ledger.ts"
 import { keptNowhere } from "./BatchFiles.ts"
 import { readJson } from "../edge/Body.ts"
 import { replayHeader } from "./ChatOperation.ts"
+import { makeOwnerLine } from "./OwnerLine.ts"
 import { funded } from "./Funds.ts"
 import { claimOf } from "../edge/Idempotency.ts"
 import { operations } from "../edge/Operations.ts"
@@ -58,6 +59,7 @@ const stored = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const batches = Effect.gen(function* () {
   const service = yield* Batches
   const ledger = yield* Ledger
+  const withLine = yield* makeOwnerLine
   const one = (take: Batches["Service"]["find"], id: string) =>
     Effect.gen(function* () {
       const { accountId } = yield* Caller
@@ -92,7 +94,7 @@ const batches = Effect.gen(function* () {
         })
       }),
     find: (id: string) => one(service.find, id),
-    cancel: (id: string) => one(service.cancel, id)
+    cancel: (id: string) => withLine("batch.cancelled", { type: "batch", id }, one(service.cancel, id))
   }
 })
 

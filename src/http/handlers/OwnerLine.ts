@@ -1,0 +1,42 @@
+/** Lines of the audit log for work that owners do by their sessions. */
+import { Cause, Effect, Exit, Option } from "effect"
+import { Audit } from "../../account/Audit.ts"
+import { failure, type Failure, type Reason } from "../../domain/Failure.ts"
+import type { Unavailable } from "../../platform/database/Sql.ts"
+import { Exchange } from "../edge/Exchange.ts"
+import { rowOf } from "../FailureRows.ts"
+import { asCaller } from "./management/Answers.ts"
+
+const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
+
+const reasonOf = (cause: Cause.Cause<Failure>): Reason =>
+  Option.match(Cause.findErrorOption(cause), {
+    onNone: () => ({ _tag: "InternalError" }),
+    onSome: ({ reason }) => reason
+  })
+
+/**
+ * Carries out the work with a line in the audit log when an owner asks for it. The line is written first, and completed with the outcome.
+ * The same work of a key has no line: it is as frequent as requests. `type` is the action in the past tense.
+ */
+export const makeOwnerLine = Effect.map(
+  Audit,
+  (audit) =>
+    <A, R>(
+      type: string,
+      resource: { readonly type: string; readonly id: string },
+      work: Effect.Effect<A, Failure, R>
+    ) =>
+      Effect.gen(function* () {
+        const { accountId, actor } = yield* asCaller
+        if (actor.type !== "owner") return yield* work
+        const { requestId } = yield* Exchange
+        const entry = yield* Effect.mapError(audit.open({ accountId, type, actor, resource, requestId }), unavailable)
+        const done = yield* Effect.exit(work)
+        const code = Exit.isSuccess(done) ? undefined : rowOf(reasonOf(done.cause)).code
+        yield* Effect.catch(audit.complete(entry, code), (error) =>
+          Effect.logError("a line of the audit log stays pending", error)
+        )
+        return yield* done
+      })
+)
