@@ -111,15 +111,15 @@ class Lane {
   readonly #sql: Statements
   readonly #patience: Patience
   readonly #arrived: Queue.Queue<Entry>
-  readonly #told: Told
+  readonly #observer: GroupObserver
   readonly #unanswered = new Roster<Entry>()
   /** What is committed and not answered yet. */
   #due: ReadonlyArray<readonly [Entry, AnyResult]> = []
   #closed = false
 
-  constructor(sql: Statements, patience: Patience, arrived: Queue.Queue<Entry>, told: Told) {
+  constructor(sql: Statements, patience: Patience, arrived: Queue.Queue<Entry>, observer: GroupObserver) {
     this.#sql = sql
-    this.#told = told
+    this.#observer = observer
     this.#patience = patience
     this.#arrived = arrived
   }
@@ -192,7 +192,7 @@ class Lane {
       within(statement, this.#patience.statementMs, () => this.#answerDue()),
       {
         onSuccess: (results) => {
-          this.#told.committed(group.length, performance.now() - sentAt)
+          this.#observer.committed(group.length, performance.now() - sentAt)
           this.#due = this.#due.concat(group.map((entry, index) => [entry, results[index]!] as const))
           return Effect.succeed([])
         },
@@ -247,7 +247,7 @@ class Lane {
       const patience = entry.operation._tag === "Hold" ? this.#patience.holdMs : this.#patience.closeMs
       if (now - entry.since < patience) return true
       this.#answer(entry, Exit.fail(error))
-      if (entry.unsure) this.#told.unsure(entry.operation)
+      if (entry.unsure) this.#observer.unsure(entry.operation)
       return false
     })
   }
@@ -257,7 +257,7 @@ const isConnecting = (error: SqlError.SqlError | Unavailable): boolean =>
   error._tag === "SqlError" && error.reason.operation === "connect"
 
 /** Receives the results of operations. */
-export interface Told {
+export interface GroupObserver {
   /** Of every group that is committed: how many operations it had, and how long its statement took. */
   readonly committed: (operations: number, durationMs: number) => void
   /** Of an operation that was given up and may have been carried out all the same. */
@@ -273,10 +273,10 @@ export interface GroupCommit {
 export const makeGroupCommit = (
   sql: Statements,
   patience: Patience,
-  told: Told
+  observer: GroupObserver
 ): Effect.Effect<GroupCommit, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const lane = new Lane(sql, patience, yield* Queue.unbounded<Entry>(), told)
+    const lane = new Lane(sql, patience, yield* Queue.unbounded<Entry>(), observer)
     yield* Effect.addFinalizer(() => Effect.sync(() => lane.close()))
     yield* Effect.forkScoped(lane.run)
     return { commit: (operation) => lane.commit(operation) }

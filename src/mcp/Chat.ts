@@ -59,7 +59,7 @@ const Input = Schema.Struct({
 })
 
 /** An answer, or why it broke off and what had come of it, which is paid for. */
-type Asked = ChatResult | { readonly broken: Failure; readonly text: string }
+type ChatOutcome = ChatResult | { readonly broken: Failure; readonly text: string }
 
 const Output = Schema.Struct({
   text: Schema.String,
@@ -83,7 +83,7 @@ const bodyOf = ({ body }: Call): Result.Result<object, Failure> => {
 }
 
 /** Reads a stream to its end, and tells the client how much has come. */
-const gathered = (call: Call, stream: AnswerStream): Effect.Effect<Asked> =>
+const gathered = (call: Call, stream: AnswerStream): Effect.Effect<ChatOutcome> =>
   Effect.suspend(() => {
     const fold = new OutputFold()
     let last: StreamItem | undefined
@@ -96,7 +96,7 @@ const gathered = (call: Call, stream: AnswerStream): Effect.Effect<Asked> =>
       progress: fold.length,
       message: `${fold.length.toLocaleString("en-US")} characters so far`
     })
-    return Effect.flatMap(reporting(call, said, read), (): Effect.Effect<Asked> => {
+    return Effect.flatMap(reporting(call, said, read), (): Effect.Effect<ChatOutcome> => {
       const output = fold.output()
       if (last?._tag === "Error") return Effect.succeed({ broken: last.failure, text: output.text })
       if (last?._tag !== "End") return Effect.interrupt
@@ -129,7 +129,7 @@ export const chatTool = Effect.gen(function* () {
     }
     const circumstances = yield* Effect.fromResult(circumstancesOf(call))
     const request = yield* Effect.fromResult(chatRequestOf(circumstances, { ...taken, body }, wish))
-    const whole: Effect.Effect<Asked, Failure> = inference.chat(request)
+    const whole: Effect.Effect<ChatOutcome, Failure> = inference.chat(request)
     if (report === undefined) return yield* whole
     return yield* Effect.flatMap(inference.chatStream(request), (stream) => gathered(call, stream))
   })

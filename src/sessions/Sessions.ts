@@ -171,7 +171,7 @@ const openIn = (sql: SqlClient.SqlClient, accountId: string, { metadata, model, 
 const admitIn = (
   sql: SqlClient.SqlClient,
   reserved: Reserved,
-  { accountId, messages, session }: Asked
+  { accountId, messages, session }: TurnRequest
 ): Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable> =>
   Effect.gen(function* () {
     const last = yield* lastDigests(sql, session.id, REQUEST_MESSAGES)
@@ -195,7 +195,7 @@ const admitIn = (
   }).pipe(storeErrors)
 
 /** A turn before its request runs. */
-interface Asked {
+interface TurnRequest {
   readonly accountId: string
   readonly session: SessionRow
   readonly messages: ReadonlyArray<SaidMessage>
@@ -215,7 +215,7 @@ export class Sessions extends Context.Service<
     /** Finds a session by the client's own `session_id` or, if none matches, by its ID. */
     readonly named: (accountId: string, name: string) => Effect.Effect<SessionRow | undefined, Unavailable>
     /** Reserves room in the session for the new messages of a request and for the response. */
-    readonly admit: (asked: Asked) => Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable>
+    readonly admit: (asked: TurnRequest) => Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable>
     /** Gives back the room of a turn without a response. A turn that is being recorded keeps it until the recording ends. */
     readonly release: (admission: Admission) => Effect.Effect<void>
     /**

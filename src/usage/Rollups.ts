@@ -2,12 +2,12 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstRequestIdAt } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
-import { rollUp, safeMoment, takePlace, type Taken } from "./RollupsSql.ts"
+import { rollUp, safeMoment, takePlace, type RollupStep } from "./RollupsSql.ts"
 
 /** The most rows of each kind per step. A step takes some tenths of a second of database time. */
 const STEP_ROWS = 5_000
 
-const nothing: Taken = { rows: 0, full: false }
+const nothing: RollupStep = { rows: 0, full: false }
 
 /**
  * Sums of request rows by hour and by day, from which usage is read. Every ended request is either in the sums, once, or still read
@@ -20,7 +20,7 @@ export class Rollups extends Context.Service<
      * Counts the next requests that are ready, a bounded number of them. `full` means that there may be more. Does nothing while
      * another process is counting.
      */
-    readonly step: Effect.Effect<Taken, Unavailable>
+    readonly step: Effect.Effect<RollupStep, Unavailable>
   }
 >()("tollgate/usage/Rollups") {
   /** Uses this many rows of each kind per step. */

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 
 /** How many rows a step processed, and whether it reached its limit. */
-export interface Taken {
+export interface RollupStep {
   readonly rows: number
   readonly full: boolean
 }
@@ -106,7 +106,7 @@ const added = (sql: SqlClient.SqlClient) =>
 export const rollUp = (
   sql: SqlClient.SqlClient,
   { before, limit }: { readonly before: string; readonly limit: number }
-): Effect.Effect<Taken, SqlError.SqlError> =>
+): Effect.Effect<RollupStep, SqlError.SqlError> =>
   Effect.map(
     sql<{ fresh: number; late: number; back: number }>`WITH state AS MATERIALIZED (
       SELECT through FROM usage_rollup_state

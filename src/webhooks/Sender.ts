@@ -68,9 +68,9 @@ export class Sender extends Context.Service<
   )
 }
 
-type Told = Omit<Attempt, "startedAt" | "durationMs">
+type Outcome = Omit<Attempt, "startedAt" | "durationMs">
 
-const unanswered = (error: string): Told => ({
+const unanswered = (error: string): Outcome => ({
   status: undefined,
   error,
   response: undefined,
@@ -83,7 +83,7 @@ const answered = (answer: {
   readonly status: number
   readonly body: Uint8Array
   readonly retryAfter?: string
-}): Told => ({
+}): Outcome => ({
   status: answer.status,
   error: undefined,
   response: excerptOf(answer.body),

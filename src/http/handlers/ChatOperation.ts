@@ -28,7 +28,7 @@ import { EventStream } from "../edge/EventStream.ts"
 import type { Exchange } from "../edge/Exchange.ts"
 import { describe, logged, spoiled } from "../Failures.ts"
 import { claimOf } from "../edge/Idempotency.ts"
-import { type Taken, takePaid } from "./Preset.ts"
+import { type FoundPreset, takePaid } from "./Preset.ts"
 
 /** The maximum number of ignored fields in the header. */
 const IGNORED_MAX = 32
@@ -95,7 +95,7 @@ export const circumstancesOf = (received: Received): Result.Result<Circumstances
 }
 
 /** A body, and the preset that applies to it. */
-export interface ChatBody extends Taken {
+export interface ChatBody extends FoundPreset {
   readonly body: unknown
   /** The preset in its path. */
   readonly slug?: string | undefined
@@ -272,7 +272,7 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
       { exchange, principal, request }: Called,
       { operation, path, slug }: Place
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Failure> => {
-      const answer = (body: unknown, taken: Taken) => {
+      const answer = (body: unknown, taken: FoundPreset) => {
         const open = seals.openFor(principal.accountId)
         const decoded = dialect.decode(body, taken.preset, slug !== undefined, basePolicy(principal), open)
         if (Result.isFailure(decoded)) return Effect.fail(taken.gone ?? decoded.failure)

@@ -28,10 +28,10 @@ import { fullFailure } from "./Sessions.ts"
 import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 
-type Said = DecodedLegacyChat["said"]
+type TurnMessages = DecodedLegacyChat["said"]
 
 /** The part of a request and its answer that a session records. */
-const turnOf = (turn: { name: string; messages: Said; free: boolean }, answer: Answer): Turn => ({
+const turnOf = (turn: { name: string; messages: TurnMessages; free: boolean }, answer: Answer): Turn => ({
   ...turn,
   answer: {
     content: answer.output.text,
@@ -51,7 +51,7 @@ const legacyChat = Effect.gen(function* () {
   const requests = yield* Requests
   const inStore = Effect.mapError((error: Unavailable) => failure({ _tag: "StoreUnavailable" }, error))
   /** Checks that the request's session has space, before money is spent. A replay needs no space, because it is not recorded. */
-  const roomIn = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, said: Said) {
+  const roomIn = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, said: TurnMessages) {
     const session = yield* inStore(sessions.named(principal.accountId, name))
     if (session === undefined) return yield* failure({ _tag: "NotFound", what: "session", id: name })
     const refused = Effect.fnUntraced(function* (failed: Failure) {

@@ -36,12 +36,12 @@ export const takePreset = (
 }
 
 /** The preset of a request if there is one, or the failure when it does not exist. */
-export interface Taken {
+export interface FoundPreset {
   readonly preset: ResolvedPreset | undefined
   readonly gone?: Failure | undefined
 }
 
-const takenOf = (found: ResolvedPreset | Failure | undefined): Taken =>
+const foundOf = (found: ResolvedPreset | Failure | undefined): FoundPreset =>
   found instanceof Failure ? { preset: undefined, gone: found } : { preset: found }
 
 /**
@@ -52,11 +52,11 @@ export const takePaid = (
   presets: Presets["Service"],
   exchange: Pick<Exchange, "preset">,
   naming: Naming & { readonly repeatable: boolean }
-): Effect.Effect<Taken, Failure> => {
+): Effect.Effect<FoundPreset, Failure> => {
   const found = takePreset(presets, exchange, naming)
-  if (!naming.repeatable) return Effect.mapEager(found, takenOf)
+  if (!naming.repeatable) return Effect.mapEager(found, foundOf)
   return Effect.map(
     Effect.catchIf(found, ({ reason }) => reason._tag === "NotFound", Effect.succeed),
-    takenOf
+    foundOf
   )
 }

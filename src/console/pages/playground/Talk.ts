@@ -8,7 +8,7 @@ import { messagesOf, type ToolCall, type Turn, withDelta } from "./Messages.ts"
 /** Fields of a chat request beside its model and messages. */
 export type Parameters = Readonly<Record<string, unknown>>
 
-export interface Asked {
+export interface TalkRequest {
   readonly key: string
   readonly model: string
   readonly instructions: string
@@ -20,7 +20,7 @@ export interface TalkState {
   readonly running: boolean
 }
 
-async function* turnsOf(asked: Asked, turns: ReadonlyArray<Turn>, signal: AbortSignal): AsyncGenerator<Turn> {
+async function* turnsOf(asked: TalkRequest, turns: ReadonlyArray<Turn>, signal: AbortSignal): AsyncGenerator<Turn> {
   const began = performance.now()
   const { instructions, key, model, parameters } = asked
   let turn: Turn = { role: "assistant", content: "", model }
@@ -68,7 +68,7 @@ export const makeTalk = (onEnd: () => void) => {
     state = { ...state, ...change }
     for (const listener of listeners) listener()
   }
-  const answer = async (asked: Asked, before: ReadonlyArray<Turn>) => {
+  const answer = async (asked: TalkRequest, before: ReadonlyArray<Turn>) => {
     const own = new AbortController()
     controller = own
     let turn: Turn = { role: "assistant", content: "", model: asked.model }
@@ -92,7 +92,7 @@ export const makeTalk = (onEnd: () => void) => {
       return () => listeners.delete(listener)
     },
     /** Asks, or hands in the results of tools. */
-    send: (asked: Asked, turns: ReadonlyArray<Turn>) => answer(asked, [...state.turns, ...turns]),
+    send: (asked: TalkRequest, turns: ReadonlyArray<Turn>) => answer(asked, [...state.turns, ...turns]),
     /** Keeps the result of a tool until all calls have one. */
     add: (turn: Turn) => keep({ turns: [...state.turns, turn] }),
     stop: () => controller.abort(),

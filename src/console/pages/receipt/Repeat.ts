@@ -2,7 +2,7 @@
 import type { RequestReceipt } from "../../../client/Contract.ts"
 import type { Snippet } from "../../data/Snippets.ts"
 
-interface Asked {
+interface RepeatedRequest {
   readonly path: string
   readonly body: object
 }
@@ -12,7 +12,7 @@ const WORDS = "Your text"
 const chat = [{ role: "user", content: WORDS }]
 
 /** What each operation is asked with. The gateway keeps no prompts, so the text is the reader's. */
-const askedOf = ({ model, operation, streamed }: RequestReceipt): Asked | undefined => {
+const askedOf = ({ model, operation, streamed }: RequestReceipt): RepeatedRequest | undefined => {
   const stream = streamed ? { stream: true } : {}
   switch (operation) {
     case "chat.completions":

@@ -69,7 +69,7 @@ export const withoutBody = <R>(
   })
 
 /** A write operation. */
-export interface Asked {
+export interface WriteRequest {
   readonly request: ApiRequest
   /** The body as received; undefined for a request without one. */
   readonly body?: unknown
@@ -120,7 +120,7 @@ export const makeMutate =
   (mutations: Mutations["Service"]) =>
   <A extends object, R>(
     by: Effect.Effect<Asker, never, R>,
-    { afterwards, body, outside, repeatable, request, resource, secret, telling = Effect.succeed, type }: Asked,
+    { afterwards, body, outside, repeatable, request, resource, secret, telling = Effect.succeed, type }: WriteRequest,
     work: (asker: Asker) => Mutation<A>["work"]
   ) =>
     Effect.gen(function* () {

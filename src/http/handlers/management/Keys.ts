@@ -103,7 +103,7 @@ const changeOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }
     return change
   })
 
-const makeDesk = Effect.gen(function* () {
+const makeKeyActions = Effect.gen(function* () {
   const auth = yield* Auth
   const keys = yield* Keys
   const usage = yield* Usage
@@ -138,7 +138,7 @@ const makeDesk = Effect.gen(function* () {
 
 /** `/management/keys`: the inference keys of the account. */
 export const managementKeysHandlers = Effect.gen(function* () {
-  const { allForgotten, forgotten, keys, made, mutate, ofAccount, one, page, single } = yield* makeDesk
+  const { allForgotten, forgotten, keys, made, mutate, ofAccount, one, page, single } = yield* makeKeyActions
 
   const create = Effect.fnUntraced(function* (request: ApiRequest) {
     const body = yield* readJson(request)
