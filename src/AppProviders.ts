@@ -1,0 +1,151 @@
+/** The providers that a plan can name, and the catalogue that names them: those with a key, those of the file, and the sandbox's doubles. */
+import { NodeServices } from "@effect/platform-node"
+import { Duration, Effect, Layer } from "effect"
+import { Catalogue } from "./catalogue/Catalogue.ts"
+import { catalogueFile } from "./catalogue/CatalogueFile.ts"
+import { LiveFigures } from "./catalogue/LiveFigures.ts"
+import { modelIds } from "./catalogue/models.ts"
+import { listedProviders } from "./catalogue/Providers.ts"
+import { Config } from "./platform/config/Config.ts"
+import { type Host, loadProvidersFile } from "./platform/config/ProvidersFile.ts"
+import { StartError } from "./platform/config/Variables.ts"
+import { PublicFetch, type PublicFetchOptions } from "./platform/outbound/PublicFetch.ts"
+import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
+import { makeFal } from "./providers/fal/Fal.ts"
+import { makeGemini } from "./providers/gemini/Gemini.ts"
+import { makeOpenAi, optionsOfHost } from "./providers/openai/OpenAi.ts"
+import { ProviderPool } from "./providers/pool/ProviderPool.ts"
+import type { Provider } from "./providers/Provider.ts"
+import { makeSandbox } from "./providers/sandbox/Sandbox.ts"
+import { makeTavily } from "./providers/tavily/Tavily.ts"
+import { makeVoyage } from "./providers/voyage/Voyage.ts"
+import { makeXai } from "./providers/xai/Xai.ts"
+
+/** Where providers with an adapter are found, unless another address is set. */
+const addresses = {
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com",
+  gemini: "https://generativelanguage.googleapis.com",
+  voyage: "https://api.voyageai.com/v1",
+  tavily: "https://api.tavily.com",
+  fal: "https://fal.run",
+  xai: "https://api.x.ai/v1"
+} as const
+
+/** A separate pool with this many connections, which no other code uses. */
+export const ownFetch = (options: Pick<PublicFetchOptions, "connections" | "waits">) =>
+  Layer.fresh(Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom({ ...outbound, ...options }))))
+
+/** An adapter puts its paths behind the address as it is written. */
+const addressOf = (url: URL): string => url.href.replace(/\/+$/, "")
+
+/** Files of providers that a node reads at a time. Each was paid for, so the next one waits. */
+const FILE_CONNECTIONS = 128
+
+/** Providers with a key in the settings; each needs an adapter to be served for real. */
+const ADAPTED = ["openai", "anthropic", "gemini", "voyage", "tavily", "fal", "xai"] as const
+
+export const hosts = Effect.gen(function* () {
+  const { providers } = yield* Config
+  if (providers.file === undefined) return []
+  return yield* loadProvidersFile({
+    path: providers.file,
+    models: modelIds,
+    reserved: new Set(ADAPTED),
+    keyFrom: providers.keyFrom
+  })
+}).pipe(Effect.provide(NodeServices.layer))
+
+/** The providers with an adapter and a key, with the address to reach them at. */
+export const keyedProviders = Effect.map(Config, ({ providers }) =>
+  ADAPTED.flatMap((id) => {
+    const { apiKey, baseUrl } = providers[id]
+    return apiKey === undefined
+      ? []
+      : [{ id, apiKey, baseUrl: baseUrl === undefined ? addresses[id] : addressOf(baseUrl) }]
+  })
+)
+
+export const catalogue = Layer.unwrap(
+  Effect.gen(function* () {
+    const { catalogueFile: path, sandbox } = yield* Config
+    const keyed = new Set<string>((yield* keyedProviders).map(({ id }) => id))
+    const custom = yield* hosts
+    const changes = path === undefined ? {} : { changes: yield* catalogueFile({ path, hosts: custom }) }
+    return Catalogue.layerFrom({ sandbox, keyed, hosts: custom, ...changes })
+  }).pipe(Effect.provide(NodeServices.layer))
+)
+
+const realProvider = (settings: Effect.Success<typeof keyedProviders>[number]) => {
+  switch (settings.id) {
+    case "openai":
+      return makeOpenAi({ ...settings, flavour: "openai", stopsBillingOnAbort: true })
+    case "anthropic":
+      return makeAnthropic({ ...settings, stopsBillingOnAbort: true })
+    case "gemini":
+      // Google does not say that hanging up ends the bill.
+      return makeGemini({ ...settings, stopsBillingOnAbort: false })
+    case "voyage":
+      return makeVoyage(settings)
+    case "tavily":
+      return makeTavily(settings)
+    case "fal":
+      return makeFal(settings)
+    case "xai":
+      return makeXai(settings)
+  }
+}
+
+const realProviders = (custom: ReadonlyArray<Host>) =>
+  Effect.gen(function* () {
+    const real: Array<Provider> = []
+    for (const settings of yield* keyedProviders) {
+      real.push({ ...(yield* realProvider(settings)), server: serverOf(settings.baseUrl) })
+    }
+    for (const { apiKey, baseUrl, id, keyed, wire } of custom) {
+      if (!keyed) continue
+      const address = addressOf(baseUrl)
+      const options = { id, baseUrl: address, apiKey, ...optionsOfHost(wire), stopsBillingOnAbort: true }
+      real.push({ ...(yield* makeOpenAi(options)), server: serverOf(address) })
+    }
+    return real
+  })
+
+/** The server of a provider's calls, for its spans. */
+const serverOf = (url: string): NonNullable<Provider["server"]> => {
+  const { hostname, port, protocol } = new URL(url)
+  return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) }
+}
+
+/** The providers that are told of traces; one that is not there would be told of none, unnoticed. */
+const traceTo = (ids: ReadonlySet<string>) =>
+  Effect.gen(function* () {
+    const { contextTo } = (yield* Config).telemetry
+    const unknown = contextTo.find((id) => !ids.has(id))
+    if (unknown === undefined) return new Set(contextTo)
+    return yield* new StartError({ message: `TRACE_CONTEXT_PROVIDERS names ${unknown}, and there is no such provider` })
+  })
+
+export const pool = Layer.unwrap(
+  Effect.gen(function* () {
+    const { redisUrl, sandbox, upstream } = yield* Config
+    const live = yield* LiveFigures
+    const custom = yield* hosts
+    const real = yield* realProviders(custom)
+    const served = new Set(real.map((provider) => provider.id))
+    const known = [...listedProviders, ...custom].map(({ id }) => id)
+    const ids = known.filter((id) => !served.has(id))
+    return ProviderPool.layerFrom({
+      providers: [...real, ...(sandbox ? ids.map(makeSandbox) : [])],
+      clocks: {
+        connectMs: Duration.toMillis(upstream.connectTimeout),
+        firstTokenMs: Duration.toMillis(upstream.firstTokenTimeout),
+        idleMs: Duration.toMillis(upstream.idleTimeout),
+        totalMs: Duration.toMillis(upstream.totalTimeout)
+      },
+      observe: live.record,
+      traceTo: yield* traceTo(new Set(known)),
+      redisUrl
+    })
+  })
+).pipe(Layer.provide(ownFetch({ connections: FILE_CONNECTIONS, waits: true })))
