@@ -1,13 +1,11 @@
 /** Finds what this service does not support of Anthropic's Messages request. This dialect ignores nothing. */
 import { Schema } from "effect"
+import { MessagesCountRequest, MessagesCustomTool, MessagesTypedTool } from "../../../schemas/inference/Messages.ts"
 import {
   MessagesClearThinking,
   MessagesClearToolUses,
-  MessagesCompact,
-  MessagesCountRequest,
-  MessagesCustomTool,
-  MessagesTypedTool
-} from "../../../schemas/inference/Messages.ts"
+  MessagesCompact
+} from "../../../schemas/inference/MessagesContext.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import { textOfBase64 } from "../Base64.ts"
 import { objectOf } from "../Decode.ts"

@@ -1,16 +1,15 @@
 import type { Clock } from "effect"
 import type { Reason } from "../../domain/Failure.ts"
 import type { Attempt, Candidate } from "../../domain/Plan.ts"
-import type { Price, TokenPrice } from "../../domain/Pricing.ts"
-import type { Metrics } from "../../platform/telemetry/Metrics.ts"
+import type { Price } from "../../domain/Pricing.ts"
 import { type Host, shorten, weigh } from "../Hosts.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { WorkCall } from "../Provider.ts"
-import type { Clocks, AnswerClock, AnswerKind, AnswerTimes } from "./AnswerClock.ts"
+import type { Clocks, AnswerClock, AnswerKind } from "./AnswerClock.ts"
 import { AttemptRecord } from "./AttemptRecord.ts"
 import type { Breaker } from "./Breaker.ts"
 import type { CallKind, CourseCall } from "./CallKind.ts"
-import type { AttemptContext, AttemptSample } from "./FirstContent.ts"
+import type { AttemptContext } from "./FirstContent.ts"
 import {
   type FailedAttempt,
   pauseOf,
@@ -23,31 +22,7 @@ import {
   restingReason,
   unableReason
 } from "./PoolError.ts"
-
-/** The state that all requests share. */
-export interface Courses {
-  readonly hosts: ReadonlyMap<string, Host>
-  readonly metrics: Metrics
-  /** The service's time limits. A plan's policy can only shorten them. */
-  readonly clocks: Clocks
-  readonly observe: (sample: AttemptSample) => void
-  readonly traceTo: ReadonlySet<string> | undefined
-  readonly times: AnswerTimes
-}
-
-/** A candidate that is to be called next. Without a breaker, its health is not tracked. */
-export interface Turn<P extends Price = TokenPrice> {
-  readonly candidate: Candidate<P>
-  readonly host: Host
-  readonly breaker: Breaker | undefined
-  readonly permit: number
-}
-
-/** Two attempts that run in parallel. */
-export interface Pair<P extends Price = TokenPrice> {
-  readonly first: Turn<P>
-  readonly hedge: Turn<P>
-}
+import type { Courses, Pair, Turn } from "./Turn.ts"
 
 /**
  * The maximum number of calls to hosts that have already failed this request, not counting the immediate retry after a failed

@@ -13,7 +13,8 @@ import {
   type PoolCall,
   type WorkPoolCall
 } from "./CallKind.ts"
-import { Course, type Courses, type Turn } from "./Course.ts"
+import { Course } from "./Course.ts"
+import type { Courses, Turn } from "./Turn.ts"
 import {
   type AttemptContext,
   type AttemptSample,
