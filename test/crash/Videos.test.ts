@@ -173,7 +173,7 @@ const killedAt =
       yield* rise(stage)
     })
 
-const moments: ReadonlyArray<{ readonly name: string; readonly filmed: number; readonly kill: Killing }> = [
+const moments: ReadonlyArray<{ readonly name: string; readonly filmed: number | undefined; readonly kill: Killing }> = [
   {
     name: "while it charges",
     filmed: 1,
@@ -190,7 +190,8 @@ const moments: ReadonlyArray<{ readonly name: string; readonly filmed: number; r
   },
   {
     name: "as soon as it is sold",
-    filmed: 1,
+    // Whether the provider has been handed it by then is chance.
+    filmed: undefined,
     kill: (stage, { key }) => Effect.andThen(submit(stage, key, "k"), rise(stage))
   },
   // Nobody can know whether it was taken.
@@ -233,7 +234,8 @@ layer(Stage.layer, { excludeTestServices: true, timeout: 120_000 })("a process t
             until: ({ status }) => status === "completed" || status === "failed"
           })
           assert.deepInclude(video, { status: "completed", cost_usd: 1.6, refunded: false, provider: "fal" })
-          assert.strictEqual(fal.asked.film - before, filmed)
+          const handed = fal.asked.film - before
+          assert.include(filmed === undefined ? [1, 2] : [filmed], handed)
           const jobs = yield* sql`SELECT id FROM video_job WHERE account_id = ${account.id}`
           assert.deepStrictEqual(jobs, [{ id }])
           const events = yield* sql`SELECT id, type FROM webhook_event WHERE account_id = ${account.id}`

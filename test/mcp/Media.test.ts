@@ -67,7 +67,7 @@ describe("create_video and get_video", () => {
         prompt: "a kite",
         duration: 4,
         aspect_ratio: "16:9",
-        idempotency_key: "makeVideo"
+        idempotency_key: "a-video"
       }
       const made = yield* call("create_video", asked)
       const again = yield* call("create_video", asked)

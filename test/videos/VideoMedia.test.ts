@@ -29,7 +29,7 @@ const media = (more: Partial<VideoWish>, reason?: PublicFetchReason, vendor = "g
     const body = files[request.url.split(".").at(-1) ?? ""]!
     return reason === undefined ? Effect.succeed({ status: 200, body }) : Effect.fail(new PublicFetchError({ reason }))
   }
-  const { model } = candidate("p", { model: { id: "makeVideo", vendor } })
+  const { model } = candidate("p", { model: { id: "video", vendor } })
   const made = makeVideoMedia(fetch, limits)({ ...wish, ...more }, model)
   return Effect.map(Effect.result(made), (result) => ({ result, asked }))
 }
@@ -84,7 +84,7 @@ describe("the media of a video", () => {
         assert.strictEqual((yield* media(more)).result._tag, "Success")
         for (const vendor of ["openai", "xai"]) {
           const { result } = yield* media(more, undefined, vendor)
-          const message = `${field} must be a PNG, JPEG or WebP image for film; got a GIF image`
+          const message = `${field} must be a PNG, JPEG or WebP image for video; got a GIF image`
           assert.deepStrictEqual(result._tag === "Failure" && result.failure, { _tag: "Refused", message })
         }
       }

@@ -50,7 +50,7 @@ describe("a client that reads nothing", () => {
         ),
         HttpRouter.add("GET", "/silent", Effect.as(Deferred.await(ended), HttpServerResponse.text("at last")))
       )
-      const { origin } = yield* serve(routes, { patience: { checkMs: 20, stalledMs: 200 } })
+      const { origin } = yield* serve(routes, { patience: { checkMs: 20, stalledMs: 1_000 } })
       const silent = yield* asking(origin, "/silent")
       const read = yield* asking(origin, "/large")
       assert.isAtLeast(yield* bytesOf(read), large.length)
