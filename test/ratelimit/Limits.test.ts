@@ -14,6 +14,8 @@ it("the limits are those of the interface", () => {
       "files 600 key",
       "management_reads 120 account",
       "management_writes 30 account",
+      "operator_reads 300 key",
+      "operator_writes 60 key",
       "console_reads 120 account",
       "console_writes 30 account"
     ]

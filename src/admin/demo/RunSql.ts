@@ -15,8 +15,6 @@ const dated = [
 const isOwn = (table: string, accountId: string): string =>
   table === "transfer" ? `NEW.debit = '${accountId}' OR NEW.credit = '${accountId}'` : `NEW.account_id = '${accountId}'`
 
-const isInserted = (column: string): boolean => column === "created_at" || column === "at"
-
 /**
  * The one place where the demo back-dates anything. The database has its own clock, which cannot run behind. So while the demo runs,
  * triggers move the times that the database writes into rows of the demo's account back by as much as the service's clock runs behind.
@@ -29,14 +27,18 @@ export const followClock = (sql: SqlClient.SqlClient, accountId: string): Effect
     yield* sql`CREATE TABLE demo.clock (behind interval NOT NULL)`
     yield* sql`INSERT INTO demo.clock VALUES ('0')`
     for (const [table, column] of dated) {
-      const [name, moment] = [`demo_${table}_${column}`, isInserted(column) ? "INSERT" : `UPDATE OF ${column}`]
+      const name = `demo_${table}_${column}`
       yield* sql.unsafe(`CREATE FUNCTION demo.${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         NEW.${column} := NEW.${column} - (SELECT behind FROM demo.clock);
         RETURN NEW;
       END $$`)
-      const isNew = isInserted(column) ? "" : `AND OLD.${column} IS NULL AND NEW.${column} IS NOT NULL`
-      yield* sql.unsafe(`CREATE TRIGGER ${name} BEFORE ${moment} ON ${table} FOR EACH ROW
-        WHEN ((${isOwn(table, accountId)}) ${isNew}) EXECUTE FUNCTION demo.${name}()`)
+      const own = `(${isOwn(table, accountId)}) AND NEW.${column} IS NOT NULL`
+      const trigger = (event: string, moment: string, when: string) =>
+        sql.unsafe(`CREATE TRIGGER ${name}_${event} BEFORE ${moment} ON ${table} FOR EACH ROW
+          WHEN (${when}) EXECUTE FUNCTION demo.${name}()`)
+      yield* trigger("insert", "INSERT", own)
+      // Work that is charged up front is closed from the start, and closed again when it ends.
+      yield* trigger("update", `UPDATE OF ${column}`, `${own} AND OLD.${column} IS DISTINCT FROM NEW.${column}`)
     }
   })
 
@@ -44,10 +46,10 @@ export const followClock = (sql: SqlClient.SqlClient, accountId: string): Effect
 export const setClockBack = (sql: SqlClient.SqlClient, ms: number) =>
   sql`UPDATE demo.clock SET behind = ${ms}::float8 * interval '1 millisecond'`
 
-/** Returns how many requests of an account have not ended. */
+/** Returns how many requests of an account have not ended, videos included, which are charged before they are made. */
 export const countOpen = (sql: SqlClient.SqlClient, accountId: string): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
-    sql<{ open: number }>`SELECT count(*)::int AS open FROM request WHERE account_id = ${accountId} AND state = 'open'`,
+    sql<{ open: number }>`SELECT count(*)::int AS open FROM request WHERE account_id = ${accountId} AND closed IS NULL`,
     ([row]) => row?.open ?? 0
   )
 
