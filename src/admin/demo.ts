@@ -35,10 +35,7 @@ const { values } = parseArgs({
 const options = { days: Number(values.days), requests: Number(values.requests), seed: Number(values.seed) }
 
 const running = runDemo(options).pipe(
-  Effect.provide(layer),
-  Effect.provide(telemetry),
-  Effect.provide(logging),
-  Effect.provide(settings)
+  Effect.provide(layer.pipe(Layer.provideMerge(telemetry), Layer.provideMerge(logging), Layer.provideMerge(settings)))
 )
 
 const main = checkOptions(options).pipe(
