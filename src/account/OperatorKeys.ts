@@ -20,8 +20,8 @@ const wellFormed = /^svc_ok_[A-Za-z0-9_-]{43}$/
 export const isOperatorKey = (key: string): boolean => wellFormed.test(key)
 
 /**
- * The keys of operators. They open every account to whoever holds them, so the command line alone makes them, and nothing remembers one:
- * each request reads it, so that a revocation holds at once on every node.
+ * The keys of operators. Each opens every account, so only the command line makes them. No cache holds one: each request reads it from
+ * the database, so a revocation takes effect at once on every node.
  */
 export class OperatorKeys extends Context.Service<
   OperatorKeys,

@@ -20,8 +20,8 @@ export const phoneOf = (
   )
 
 /**
- * Makes a telephone an account's, waiting for who is about to do so with the same number. Answers what the account is to be given
- * for it, which is nothing where the number had its credit; undefined where the account has a telephone.
+ * Makes a telephone an account's. It waits for a concurrent request with the same number. Returns the credit that the account gets for
+ * it, which is zero when the number had its credit before; undefined when the account has a telephone already.
  */
 export const insertPhone = (
   sql: SqlClient.SqlClient,

@@ -9,8 +9,8 @@ import { readEvent } from "./StripeEvents.ts"
 export const SIMULATED_PATH = "/api/v1/payments/simulated"
 
 /**
- * Payments of the sandbox, where no money is: whoever opens the link has paid. It is told by an event in Stripe's form with Stripe's
- * signature, under a secret that only this process has, so that it goes through the same door as Stripe's.
+ * Payments of the sandbox, where no money is: opening the link pays. An event in Stripe's form and with Stripe's signature, under a secret
+ * that only this process has, reports the payment. So it takes the same path as a real one.
  */
 export const makeSimulated = (): Processor => {
   const secret = `whsec_${randomBytes(32).toString("hex")}`

@@ -265,8 +265,8 @@ const amountsOf = ({ amount, currency }: Extract<PaymentEvent, { readonly _tag: 
 }
 
 /**
- * What the processor did with money that was credited is for an operator to judge; the balance stays as it is. What is told before that
- * keeps all that was given back from being credited, and keeps nobody from asking what became of the checkout.
+ * A refund or dispute at the processor after the credit needs an operator's judgement; the balance stays as it is. One before the credit
+ * keeps the returned amount from being credited. The state of the checkout can be asked for either way.
  */
 const notice = (
   { audit, sql }: Deps,

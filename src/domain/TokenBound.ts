@@ -188,7 +188,7 @@ const addMessages = (sum: TokenSum, { messages, tools }: Conversation): void => 
   if (tools.length > 0 || called) sum.tokens(TOKENS_FOR_TOOLS)
 }
 
-/** Whose models are given schemas without references: what they lead to stands in each place that refers to it. */
+/** The maker of models that get schemas without references: each reference is replaced by its target. */
 const WITHOUT_REFS = "google"
 
 class PromptSum implements TokenBound {

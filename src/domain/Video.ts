@@ -16,7 +16,7 @@ export interface VideoStanding {
   readonly state: VideoState
   /** Whole percent, 0 to 100, as far as a provider says. */
   readonly progress: number
-  /** How often it was handed in without anybody knowing what became of it; one that is under way counts. */
+  /** How many submissions have an unknown outcome, the one under way included. */
   readonly submissions: number
   /** How often it had to wait, or was asked after, in this state. */
   readonly polls: number

@@ -195,7 +195,7 @@ const speech = SpeechRequest.fields
 const SpeechInput = Schema.Struct({
   model: speech.model.annotateKey({ description: "A speech model from `list_models`, such as `tts-1`." }),
   input: speech.input.annotateKey({ description: "The text to speak." }),
-  voice: speech.voice.annotateKey({ description: "Who speaks." }),
+  voice: speech.voice.annotateKey({ description: "The name of the voice." }),
   response_format: speech.response_format.annotateKey({ description: "The audio format, `mp3` unless given." }),
   speed: speech.speed.annotateKey({ description: "1 is the usual speed." })
 })

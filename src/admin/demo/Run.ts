@@ -151,7 +151,7 @@ const demoOwner = Effect.gen(function* () {
   return { account, owner, end: sql.withTransaction(sessions.end(account.id, id)) }
 })
 
-/** Waits until every request has ended: one whose client hung up is settled a little later, and its clock must not jump before. */
+/** Waits until every request has ended. After a hang-up the settlement follows a little later, and the clock must not jump before it. */
 const allEnded = (sql: SqlClient.SqlClient, accountId: string) =>
   countOpen(sql, accountId).pipe(
     Effect.repeat({

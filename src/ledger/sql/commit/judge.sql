@@ -1,7 +1,7 @@
 -- Decides the operation at hand. Every rule for what may happen to money stands here.
 IF op.kind = 'hold' THEN
   IF op.state IS NOT NULL THEN
-    -- Its own row stands: a repeat of what was committed though nobody heard.
+    -- Its own row exists: an earlier try was committed, and its answer was lost.
     verdict := 'granted';
     result := op.held_now;
   ELSIF op.key_active IS NOT TRUE THEN
