@@ -14,6 +14,7 @@ export const sections = [
   "longstream",
   "slowstreams",
   "embeddings",
+  "mcp",
   "usage",
   "management",
   "webhooks",

@@ -16,6 +16,7 @@ import { longStream } from "./LongStreamSection.ts"
 import { machine } from "./Machine.ts"
 import { makeFaults, progress, Samples, warmUp, whileStopped } from "./Measure.ts"
 import { management } from "./ManagementSection.ts"
+import { mcp } from "./McpSection.ts"
 import { memory } from "./MemorySection.ts"
 import { HELP, type Options, parseOptions, type Section, sections } from "./Options.ts"
 import { portkey } from "./PortkeySection.ts"
@@ -40,6 +41,7 @@ const measures = {
   longstream: longStream,
   slowstreams: slowStreams,
   embeddings,
+  mcp,
   usage,
   management,
   webhooks,

@@ -1,0 +1,100 @@
+/** What a call of an agent's tool takes beside the same request of the API, one after another on one connection. */
+import { Effect } from "effect"
+import { Agent, request } from "node:http"
+import { type Faults, rotate, type Samples } from "./Measure.ts"
+import { atMost, milliseconds, type Row } from "./Report.ts"
+import type { Stage, Target } from "./Stage.ts"
+import { MODEL } from "./Traffic.ts"
+
+/** A tool may take a tenth more than the same request of the API. */
+const MOST_RATIO = 1.1
+const MOST_LIST_MS = 5
+
+interface Side {
+  readonly name: "chat by the API" | "chat by the tool" | "tools/list"
+  readonly path: string
+  readonly body: object
+  /** What a whole answer has. */
+  readonly has: string
+}
+
+const rpc = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params })
+const messages = [{ role: "user", content: "Hello!" }]
+
+const sides: ReadonlyArray<Side> = [
+  {
+    name: "chat by the API",
+    path: "/api/v1/chat/completions",
+    body: { model: MODEL, messages, max_tokens: 64 },
+    has: '"cost_usd":'
+  },
+  {
+    name: "chat by the tool",
+    path: "/mcp",
+    body: rpc("tools/call", { name: "chat", arguments: { model: MODEL, messages, max_tokens: 64 } }),
+    has: '"cost_usd":'
+  },
+  { name: "tools/list", path: "/mcp", body: rpc("tools/list", {}), has: '"estimate_cost"' }
+]
+
+const ask = (agent: Agent, { endpoint: { key, port } }: Target, { body, has, path }: Side) =>
+  Effect.callback<{ readonly ms: number; readonly wrong: string | undefined }>((resume) => {
+    const began = performance.now()
+    const headers = {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-06-18"
+    }
+    const sent = request({ agent, host: "127.0.0.1", port, path, method: "POST", headers }, (response) => {
+      const pieces: Array<Buffer> = []
+      response.on("data", (piece: Buffer) => pieces.push(piece))
+      response.on("end", () => {
+        const text = Buffer.concat(pieces).toString()
+        const whole = response.statusCode === 200 && text.includes(has)
+        const wrong = whole ? undefined : `${response.statusCode}: ${text.slice(0, 200)}`
+        resume(Effect.succeed({ ms: performance.now() - began, wrong }))
+      })
+    })
+    sent.on("error", ({ message }) => resume(Effect.succeed({ ms: 0, wrong: message })))
+    sent.end(JSON.stringify(body))
+  })
+
+export const mcp = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
+  const gateway = yield* stage.freshGateway({})
+  const agent = yield* Effect.acquireRelease(
+    Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 1 })),
+    (open) => Effect.sync(() => open.destroy())
+  )
+  const turn = (side: Side, seconds: number, counts: boolean) =>
+    Effect.gen(function* () {
+      const until = performance.now() + seconds * 1_000
+      do {
+        const { ms, wrong } = yield* ask(agent, gateway, side)
+        faults.add(`mcp, ${side.name}`, {
+          completed: wrong === undefined ? 1 : 0,
+          failed: wrong === undefined ? 0 : 1,
+          example: wrong ?? ""
+        })
+        if (counts) samples.add(`mcp, ${side.name}`, ms)
+      } while (performance.now() < until)
+    })
+  for (const side of sides) yield* turn(side, Math.min(10, stage.options.warmSeconds), false)
+  yield* rotate("mcp", stage.options.rounds, sides, (side) => turn(side, stage.options.seconds, true))
+  const of = (name: Side["name"]) => samples.median(`mcp, ${name}`)
+  const ratio = of("chat by the tool") / of("chat by the API")
+  return [
+    {
+      label: "A paid call of the tool chat, beside POST /chat/completions",
+      baseline: milliseconds(of("chat by the API")),
+      gateway: milliseconds(of("chat by the tool")),
+      ratio,
+      must: atMost(ratio, MOST_RATIO, " ×")
+    },
+    {
+      label: "tools/list",
+      gateway: milliseconds(of("tools/list")),
+      must: atMost(of("tools/list"), MOST_LIST_MS, " ms")
+    }
+  ] satisfies ReadonlyArray<Row>
+}, Effect.scoped)
