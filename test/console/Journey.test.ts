@@ -7,7 +7,15 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 import type axe from "axe-core"
 import type { BrowserContextOptions } from "playwright-core"
-import { announceSkip, browser, buildConsole, complaintsOf, missingBrowser, type Page } from "../support/Browser.ts"
+import {
+  announceSkip,
+  browser,
+  buildConsole,
+  complaintsOf,
+  missingBrowser,
+  type Page,
+  settled
+} from "../support/Browser.ts"
 import { bearer, send } from "../support/Calls.ts"
 import { postbox } from "../support/Postbox.ts"
 import { json, post, startService } from "../support/Service.ts"
@@ -88,11 +96,6 @@ const barriersOf = async (page: Page): Promise<ReadonlyArray<string>> => {
       ({ id, nodes }) =>
         `${new URL(page.url()).pathname}: ${id} at ${nodes.map(({ target }) => target.join(" ")).join(", ")}`
     )
-}
-
-const settled = async (page: Page) => {
-  await page.locator("h1").waitFor()
-  await page.waitForFunction(() => document.querySelector("[aria-busy=true], .skeleton") === null)
 }
 
 /** One service and one browser for all tests: an account each keeps them apart. */

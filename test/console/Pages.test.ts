@@ -1,7 +1,7 @@
 /** The pages of usage and money in a browser: with data, without any, and when the gateway fails. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { announceSkip, browser, buildConsole, complaintsOf, missingBrowser, type Page } from "../support/Browser.ts"
+import { announceSkip, browser, buildConsole, complaintsOf, missingBrowser, settled } from "../support/Browser.ts"
 import { post, startService } from "../support/Service.ts"
 
 announceSkip("the console's pages of usage")
@@ -46,11 +46,6 @@ const ask = Effect.fnUntraced(function* (key: string, model: string, play?: stri
   }
   yield* post(`${service.api}/chat/completions`, key, body, play === undefined ? {} : { "x-svc-sandbox": play })
 })
-
-const settled = async (page: Page) => {
-  await page.locator("h1").waitFor()
-  await page.waitForFunction(() => document.querySelector("[aria-busy=true], .skeleton") === null)
-}
 
 const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
 

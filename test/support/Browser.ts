@@ -73,3 +73,13 @@ export const complaintsOf = (page: Page, origin: string): ReadonlyArray<string> 
 }
 
 export type { Browser, Page }
+
+/** Waits until a page has its data and its colours have stopped changing. */
+export const settled = async (page: Page): Promise<void> => {
+  await page.locator("h1").waitFor()
+  await page.waitForFunction(() => document.querySelector("[aria-busy=true], .skeleton") === null)
+  await page.evaluate(() => {
+    const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity)
+    return Promise.allSettled(ending.map(({ finished }) => finished))
+  })
+}
