@@ -18,6 +18,8 @@ interface Side {
   readonly has: string
 }
 
+const REVISION = "2025-06-18"
+
 const rpc = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params })
 const messages = [{ role: "user", content: "Hello!" }]
 
@@ -37,14 +39,35 @@ const sides: ReadonlyArray<Side> = [
   { name: "tools/list", path: "/mcp", body: rpc("tools/list", {}), has: '"estimate_cost"' }
 ]
 
-const ask = (agent: Agent, { endpoint: { key, port } }: Target, { body, has, path }: Side) =>
-  Effect.callback<{ readonly ms: number; readonly wrong: string | undefined }>((resume) => {
+interface Answer {
+  readonly ms: number
+  readonly session: string | undefined
+  readonly wrong: string | undefined
+}
+
+const opening = {
+  path: "/mcp",
+  body: rpc("initialize", {
+    protocolVersion: REVISION,
+    capabilities: {},
+    clientInfo: { name: "bench", version: "1" }
+  }),
+  has: '"serverInfo"'
+}
+
+const ask = (
+  agent: Agent,
+  { endpoint: { key, port } }: Target,
+  { body, has, path }: Pick<Side, "body" | "has" | "path">,
+  session?: string
+) =>
+  Effect.callback<Answer>((resume) => {
     const began = performance.now()
     const headers = {
       authorization: `Bearer ${key}`,
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-06-18"
+      ...(session === undefined ? {} : { "mcp-protocol-version": REVISION, "mcp-session-id": session })
     }
     const sent = request({ agent, host: "127.0.0.1", port, path, method: "POST", headers }, (response) => {
       const pieces: Array<Buffer> = []
@@ -53,10 +76,17 @@ const ask = (agent: Agent, { endpoint: { key, port } }: Target, { body, has, pat
         const text = Buffer.concat(pieces).toString()
         const whole = response.statusCode === 200 && text.includes(has)
         const wrong = whole ? undefined : `${response.statusCode}: ${text.slice(0, 200)}`
-        resume(Effect.succeed({ ms: performance.now() - began, wrong }))
+        const opened = response.headers["mcp-session-id"]
+        resume(
+          Effect.succeed({
+            ms: performance.now() - began,
+            session: typeof opened === "string" ? opened : undefined,
+            wrong
+          })
+        )
       })
     })
-    sent.on("error", ({ message }) => resume(Effect.succeed({ ms: 0, wrong: message })))
+    sent.on("error", ({ message }) => resume(Effect.succeed({ ms: 0, session: undefined, wrong: message })))
     sent.end(JSON.stringify(body))
   })
 
@@ -66,18 +96,18 @@ export const mcp = Effect.fnUntraced(function* (stage: Stage, samples: Samples, 
     Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 1 })),
     (open) => Effect.sync(() => open.destroy())
   )
+  const { session } = yield* ask(agent, gateway, opening)
   const turn = (side: Side, seconds: number, counts: boolean) =>
     Effect.gen(function* () {
       const until = performance.now() + seconds * 1_000
+      let [completed, failed, example] = [0, 0, ""]
       do {
-        const { ms, wrong } = yield* ask(agent, gateway, side)
-        faults.add(`mcp, ${side.name}`, {
-          completed: wrong === undefined ? 1 : 0,
-          failed: wrong === undefined ? 0 : 1,
-          example: wrong ?? ""
-        })
+        const { ms, wrong } = yield* ask(agent, gateway, side, session)
+        if (wrong === undefined) completed += 1
+        else [failed, example] = [failed + 1, wrong]
         if (counts) samples.add(`mcp, ${side.name}`, ms)
       } while (performance.now() < until)
+      faults.add(`mcp, ${side.name}`, { completed, failed, example })
     })
   for (const side of sides) yield* turn(side, Math.min(10, stage.options.warmSeconds), false)
   yield* rotate("mcp", stage.options.rounds, sides, (side) => turn(side, stage.options.seconds, true))
