@@ -48,7 +48,7 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string>
   /** The factor for rate limits. */
   readonly limitScale: number
-  /** What the account pays beyond the catalogue's prices, in basis points; absent when nothing. */
+  /** The account's markup on the catalogue's prices, in basis points. Absent: none. */
   readonly markupBasisPoints?: number
   /** The budgets that every hold counts towards: the key's and its project's. */
   readonly budgets: ReadonlyArray<{

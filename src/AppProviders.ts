@@ -117,7 +117,7 @@ const serverOf = (url: string): NonNullable<Provider["server"]> => {
   return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) }
 }
 
-/** The providers that are told of traces; one that is not there would be told of none, unnoticed. */
+/** The providers that receive trace contexts. An unknown id fails the start, because its setting would have no effect. */
 const traceTo = (ids: ReadonlySet<string>) =>
   Effect.gen(function* () {
     const { contextTo } = (yield* Config).telemetry

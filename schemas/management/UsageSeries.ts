@@ -26,7 +26,7 @@ export const UsageSeriesQuery = {
   end_time: Schema.optionalKey(integer(0, END_OF_TIME)),
   /** The width of a bucket, in UTC; weeks begin on Mondays. Default: minutes up to 6 hours, hours up to 3 days, days up to a year. */
   interval: Schema.optionalKey(Interval),
-  /** What divides the usage into series. Default: nothing, which gives one series. */
+  /** The property that divides the usage into series. Default: none, which gives one series. */
   group_by: Schema.optionalKey(Dimension),
   /** The figure by which groups are ranked. Default: `cost_usd`. */
   rank_by: Schema.optionalKey(Figure),

@@ -14,7 +14,7 @@ const facts = {
   state: AccountState,
   /** The operator's reason for the state; null while the account is active. */
   state_reason: Schema.NullOr(Schema.String),
-  /** Of real money. */
+  /** The balance in real money; simulated money is not included. */
   balance_usd: Schema.Finite,
   held_usd: Usd,
   /** Simulated money of a sandbox, which cannot pay a real provider. */
@@ -22,7 +22,7 @@ const facts = {
   play_held_usd: Usd,
   /** The factor for the account's rate limits. */
   limit_scale: Schema.Finite,
-  /** What the account pays beyond the catalogue's prices, in hundredths of a percent; below zero it pays less. */
+  /** The account's markup on the catalogue's prices, in hundredths of a percent. A negative markup is a discount. */
   markup_basis_points: Schema.Int,
   /** Unix seconds. */
   created_at: Schema.Int

@@ -3,7 +3,7 @@ import { sized, storable, Usd } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 
-/** What a report is grouped by. */
+/** The properties that a report can be grouped by. */
 export const ReportGroup = Schema.Literals(["day", "account", "model", "provider"]).annotate({
   identifier: "ReportGroup"
 })
@@ -35,7 +35,7 @@ const figures = {
   requests: Schema.Int,
   /** Charges less refunds. */
   revenue_usd: Schema.Finite,
-  /** What the providers charge the operator, as far as known. */
+  /** The sum of the known provider charges. */
   provider_cost_usd: Usd,
   /** Revenue less the providers' cost. */
   margin_usd: Schema.Finite,
@@ -47,7 +47,7 @@ const figures = {
   absorbed_usd: Usd
 }
 
-/** What a group of requests earned and cost. A group is null where the report is not grouped by it. */
+/** The revenue and the cost of a group of requests. A property is null unless the report is grouped by it. */
 export const ReportRow = Schema.Struct({
   day: Schema.NullOr(Schema.String),
   account_id: Schema.NullOr(Schema.String),

@@ -3,10 +3,10 @@ import { storable, textOf, Usd } from "../Bounds.ts"
 import { RequestReceipt } from "../account/Requests.ts"
 import { RequestId, ResourceId } from "../Ids.ts"
 
-/** What only operators see of a request. */
+/** The properties of a request that only operators see. */
 const beside = {
   account_id: ResourceId,
-  /** What the provider charges the operator; null where no price list states it and the provider did not report it. */
+  /** The provider's charge to the operator; null when the provider did not report it and no price list states it. */
   provider_cost_usd: Schema.NullOr(Usd)
 }
 
@@ -56,7 +56,7 @@ export const OperatorRefundRequest = Schema.Struct({
   reason: textOf(1, 500).check(storable)
 }).annotate({ identifier: "OperatorRefundRequest" })
 
-/** What a refund gave back. */
+/** The result of a refund. */
 export const OperatorRefund = Schema.Struct({
   data: Schema.Struct({
     object: Schema.Literal("refund"),

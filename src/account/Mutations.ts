@@ -93,7 +93,7 @@ interface Deps {
 const REPEATED = "idempotency_replayed"
 
 /** The audit outcome of an action cancelled because its client disconnected. */
-const LEFT = "request_cancelled"
+export const LEFT = "request_cancelled"
 
 const run = <A extends object>(deps: Deps, mutation: Mutation<A>): Effect.Effect<Mutated, Failure | Unavailable> =>
   Effect.gen(function* () {

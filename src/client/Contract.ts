@@ -1373,7 +1373,7 @@ export type OperatorReport = {
   readonly next_cursor: string | null
 }
 
-/** What a group of requests earned and cost. A group is null where the report is not grouped by it. */
+/** The revenue and the cost of a group of requests. A property is null unless the report is grouped by it. */
 export type ReportRow = {
   readonly day: string | null
   readonly account_id: string | null
@@ -1385,7 +1385,7 @@ export type ReportRow = {
   readonly requests: number
   /** Charges less refunds. */
   readonly revenue_usd: number
-  /** What the providers charge the operator, as far as known. */
+  /** The sum of the known provider charges. */
   readonly provider_cost_usd: number
   /** Revenue less the providers' cost. */
   readonly margin_usd: number
@@ -1397,10 +1397,10 @@ export type ReportRow = {
   readonly absorbed_usd: number
 }
 
-/** What a report is grouped by. */
+/** The properties that a report can be grouped by. */
 export type ReportGroup = "day" | "account" | "model" | "provider"
 
-/** What a refund gave back. */
+/** The result of a refund. */
 export type OperatorRefund = {
   readonly data: {
     readonly object: "refund"
@@ -1701,7 +1701,7 @@ export type OperatorAccount = {
   readonly state: AccountState
   /** The operator's reason for the state; null while the account is active. */
   readonly state_reason: string | null
-  /** Of real money. */
+  /** The balance in real money; simulated money is not included. */
   readonly balance_usd: number
   readonly held_usd: number
   /** Simulated money of a sandbox, which cannot pay a real provider. */
@@ -1709,7 +1709,7 @@ export type OperatorAccount = {
   readonly play_held_usd: number
   /** The factor for the account's rate limits. */
   readonly limit_scale: number
-  /** What the account pays beyond the catalogue's prices, in hundredths of a percent; below zero it pays less. */
+  /** The account's markup on the catalogue's prices, in hundredths of a percent. A negative markup is a discount. */
   readonly markup_basis_points: number
   /** Unix seconds. */
   readonly created_at: number

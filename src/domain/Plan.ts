@@ -26,7 +26,7 @@ export interface RoutingPolicy {
   readonly requireParameters: boolean
   readonly maxPrice: MaxPrice
   readonly timeouts: Timeouts
-  /** What the account pays beyond the catalogue's prices, in basis points. No request can set it. Absent: nothing. */
+  /** The account's markup on the catalogue's prices, in basis points. No request can set it. Absent: none. */
   readonly markupBasisPoints?: number
   readonly source: "request" | "project" | "default"
 }

@@ -15,7 +15,7 @@ export type MarginDimension = keyof typeof marginDimensions
 /** The group of a row. A value is empty when the report is not grouped by it, and for requests that no provider served. */
 export type MarginGroup = Readonly<Record<MarginDimension, string>>
 
-/** What a group of requests earned and cost. Amounts are in nano-USD. */
+/** The revenue and the cost of a group of requests. Amounts are in nano-USD. */
 export interface MarginRow extends MarginGroup {
   /** All groups together. */
   readonly summary: boolean

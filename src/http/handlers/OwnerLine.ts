@@ -1,6 +1,7 @@
 /** Lines of the audit log for work that owners do by their sessions. */
 import { Cause, Effect, Exit, Option } from "effect"
 import { Audit } from "../../account/Audit.ts"
+import { LEFT } from "../../account/Mutations.ts"
 import { failure, type Failure, type Reason } from "../../domain/Failure.ts"
 import type { Unavailable } from "../../platform/database/Sql.ts"
 import { Exchange } from "../edge/Exchange.ts"
@@ -9,11 +10,16 @@ import { asCaller } from "./management/Answers.ts"
 
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
-const reasonOf = (cause: Cause.Cause<Failure>): Reason =>
-  Option.match(Cause.findErrorOption(cause), {
+/** The error code of the line; undefined for a success. A client that disconnects cancels the work. */
+const codeOf = (exit: Exit.Exit<unknown, Failure>): string | undefined => {
+  if (Exit.isSuccess(exit)) return undefined
+  if (Cause.hasInterruptsOnly(exit.cause)) return LEFT
+  const reason: Reason = Option.match(Cause.findErrorOption(exit.cause), {
     onNone: () => ({ _tag: "InternalError" }),
     onSome: ({ reason }) => reason
   })
+  return rowOf(reason).code
+}
 
 /**
  * Carries out the work with a line in the audit log when an owner asks for it. The line is written first, and completed with the outcome.
@@ -32,11 +38,10 @@ export const makeOwnerLine = Effect.map(
         if (actor.type !== "owner") return yield* work
         const { requestId } = yield* Exchange
         const entry = yield* Effect.mapError(audit.open({ accountId, type, actor, resource, requestId }), unavailable)
-        const done = yield* Effect.exit(work)
-        const code = Exit.isSuccess(done) ? undefined : rowOf(reasonOf(done.cause)).code
-        yield* Effect.catch(audit.complete(entry, code), (error) =>
-          Effect.logError("a line of the audit log stays pending", error)
+        return yield* Effect.onExit(work, (exit) =>
+          Effect.catch(audit.complete(entry, codeOf(exit)), (error) =>
+            Effect.logError("a line of the audit log stays pending", error)
+          )
         )
-        return yield* done
       })
 )

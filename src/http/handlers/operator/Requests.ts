@@ -17,7 +17,7 @@ import { receiptOf, requestListOf, selectionOf } from "../Requests.ts"
 import { answer, makeMutate } from "../management/Answers.ts"
 import { asOperator, conflicts } from "./Answers.ts"
 
-/** What only operators see of a request. */
+/** The properties of a request that only operators see. */
 const besides = (row: RequestRow) => {
   const cost = providerCostIn(row.closed)
   return { account_id: row.account_id, provider_cost_usd: cost === null ? null : usdFromNano(cost) }
