@@ -19,6 +19,7 @@ const help = (): string => `tollgate ${VERSION}: a paid gateway to many hosted A
 Usage: npm start [-- --help | --version]
 
 Settings come from the environment. Each is listed with one sentence and its default in brackets; docs/reference/settings.md says more.
+A key or another secret may stand in a file: set its variable with the ending _FILE, such as DATABASE_URL_FILE, to the path.
 
 ${settingsHelp(process.stdout.columns ?? COLUMNS)}
 `

@@ -7,6 +7,7 @@ import { usdFromPico } from "../../src/domain/Money.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
 import { table } from "../../src/http/FailureRows.ts"
 import { settings } from "../../src/platform/config/SettingsTable.ts"
+import { fileVariable } from "../../src/platform/config/Variables.ts"
 import { meanings } from "./ErrorMeanings.ts"
 import { operations, type PublishedOperation } from "./Published.ts"
 
@@ -29,13 +30,14 @@ export const settingsPage = (): string =>
   page(
     "Settings",
     "The gateway reads its settings from the environment and checks them at the start. A wrong value stops the start with a message that names the variable. An empty value counts as absent. Durations are written as `15 minutes`.",
+    "A secret may stand in a file instead, such as one below `/run/secrets`. Set the variable with the ending `_FILE` to its path, and leave out the variable itself. Keys of hosts in `PROVIDERS_FILE` have this form too.",
     GENERATED,
     ...Object.entries(settings).flatMap(([group, members]) => [
       `## ${group}`,
       tableOf(
         ["Variable", "Default", "Allowed", "Meaning"],
-        Object.entries(members).map(([name, { allowed, meaning, shown }]) => [
-          code(name),
+        Object.entries(members).map(([name, { allowed, isSecret, meaning, shown }]) => [
+          isSecret ? `${code(name)} or ${code(fileVariable(name))}` : code(name),
           shown === undefined || shown === "" ? "" : code(shown),
           cell(allowed),
           cell(meaning)

@@ -152,6 +152,7 @@ export const settings = {
     SECRETS_KEY: setting({
       allowed: "32 to 512 printable characters without spaces",
       parse: (text) => (/^[\x21-\x7e]{32,512}$/.test(text) ? Redacted.make(text) : undefined),
+      isSecret: true,
       meaning:
         "Seals webhook secrets in the database and hashes codes and phone numbers. It must be the same on all nodes. When absent, a key in `DATA_DIR`, created at the first start; nodes that share no `DATA_DIR` then grant a phone's starter credit once each."
     }),

@@ -1,5 +1,6 @@
 /** The kinds of environment variables, and how to read one. `SettingsTable.ts` lists the variables. */
 import { Config as Source, Data, Duration, Effect, Option, Redacted, Schema } from "effect"
+import { readFileSync, statSync } from "node:fs"
 import { domainToASCII } from "node:url"
 
 /** Why the service cannot start, in one line for the operator. Never contains a secret. */
@@ -19,6 +20,8 @@ export interface Setting<A, D = undefined> {
   readonly shown: string | undefined
   /** One or more sentences for the operator, in Markdown. */
   readonly meaning: string
+  /** Whether the value is a secret, which may stand in a file that the variable with the ending `_FILE` names. */
+  readonly isSecret: boolean
 }
 
 interface Parts<A> {
@@ -26,6 +29,7 @@ interface Parts<A> {
   readonly parse: Parse<A>
   readonly meaning: string
   readonly shown?: string
+  readonly isSecret?: boolean
 }
 
 /**
@@ -38,23 +42,62 @@ export function setting<A>(parts: Parts<A>): Setting<A>
 export function setting<A>(
   parts: Parts<A> & { readonly fallback?: string; readonly absent?: A }
 ): Setting<A, A | undefined> {
-  const { absent, allowed, fallback, meaning, parse, shown = fallback } = parts
-  return { allowed, parse, meaning, shown, absent: fallback === undefined ? absent : parse(fallback) }
+  const { absent, allowed, fallback, isSecret = false, meaning, parse, shown = fallback } = parts
+  return { allowed, parse, meaning, shown, isSecret, absent: fallback === undefined ? absent : parse(fallback) }
 }
 
-/** Reads one variable. Absent and empty are the same, so a `.env` file may contain unused lines. */
-export const read = <A, D>(name: string, { absent, allowed, parse }: Setting<A, D>): Effect.Effect<A | D, StartError> =>
+/** The variable that names the file with a secret, as container engines mount it. */
+export const fileVariable = (name: string): string => `${name}_FILE`
+
+/** The largest file that is read as a secret, in bytes. Keys and URLs take a few hundred. */
+const MAX_SECRET_FILE_BYTES = 65_536
+
+const refuse = (message: string) => Effect.fail(new StartError({ message }))
+
+/** The text of a variable; undefined when it is absent or empty. */
+const textOf = (name: string, allowed: string): Effect.Effect<string | undefined, StartError> =>
   Source.option(Source.String(name)).pipe(
     Effect.mapError(() => new StartError({ message: `${name} must be ${allowed}` })),
-    Effect.flatMap((found): Effect.Effect<A | D, StartError> => {
-      if (Option.isNone(found) || found.value.trim() === "") return Effect.succeed(absent)
-      const value = parse(found.value.trim())
-      // The message omits the text, which may be a secret in the wrong variable.
-      return value === undefined
-        ? Effect.fail(new StartError({ message: `${name} must be ${allowed}` }))
-        : Effect.succeed(value)
-    })
+    Effect.map((found) => (Option.isNone(found) || found.value.trim() === "" ? undefined : found.value.trim()))
   )
+
+/** The text of the file that this variable names. No message repeats the path, which may be a secret in the wrong variable. */
+const contentOf = (name: string, path: string): Effect.Effect<string, StartError> =>
+  Effect.suspend(() => {
+    try {
+      if (statSync(path).size > MAX_SECRET_FILE_BYTES) {
+        return refuse(`${name} must name a file of at most ${MAX_SECRET_FILE_BYTES} bytes`)
+      }
+      const text = readFileSync(path, "utf8").trim()
+      return text === ""
+        ? refuse(`${name} must name a file with a value in it; the file is empty`)
+        : Effect.succeed(text)
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error"
+      return refuse(`${name} must be the path of a file that the service can read (${code})`)
+    }
+  })
+
+/**
+ * Reads one variable. Absent and empty are the same, so a `.env` file may contain unused lines. A secret may stand in the file that the
+ * variable with the ending `_FILE` names instead.
+ */
+export const read = <A, D>(
+  name: string,
+  { absent, allowed, isSecret, parse }: Setting<A, D>
+): Effect.Effect<A | D, StartError> =>
+  Effect.gen(function* () {
+    const text = yield* textOf(name, allowed)
+    const file = fileVariable(name)
+    const path = isSecret ? yield* textOf(file, "the path of a file") : undefined
+    if (text !== undefined && path !== undefined) return yield* refuse(`${file} must not be set together with ${name}`)
+    const found = path === undefined ? text : yield* contentOf(file, path)
+    if (found === undefined) return absent
+    const value = parse(found)
+    if (value !== undefined) return value
+    // The message omits the text, which may be a secret in the wrong variable.
+    return yield* refuse(path === undefined ? `${name} must be ${allowed}` : `${file} must name a file with ${allowed}`)
+  })
 
 /** Accepts any text. */
 export const anyText: Parse<string> = (text) => text
@@ -181,6 +224,7 @@ export const secretUrl = (allowed: string, protocols: ReadonlyArray<string>, mea
   setting({
     allowed,
     parse: (text) => (parseUrl(protocols)(text) === undefined ? undefined : Redacted.make(text)),
+    isSecret: true,
     meaning
   })
 
@@ -204,6 +248,7 @@ export const redisUrl = (meaning: string) =>
       if (url === undefined || !/^\/?\d{0,9}$/.test(url.pathname)) return undefined
       return unescaped(url.username + url.password) === undefined ? undefined : Redacted.make(text)
     },
+    isSecret: true,
     meaning
   })
 
@@ -215,6 +260,7 @@ export const smtpUrl = (meaning: string) =>
       const url = parseUrl(["smtp:", "smtps:"])(text)
       return url === undefined || domainToASCII(url.hostname) === "" ? undefined : Redacted.make(text)
     },
+    isSecret: true,
     meaning
   })
 
@@ -224,6 +270,7 @@ export const secret = (meaning: string) =>
     // A key is sent in a header, which a control character or a line break would break.
     allowed: "printable text without spaces",
     parse: (text) => (/^[\x21-\x7e]+$/.test(text) ? Redacted.make(text) : undefined),
+    isSecret: true,
     meaning
   })
 

@@ -44,6 +44,7 @@ export const headerPairs = (meaning: string) =>
       return found === undefined ? undefined : Redacted.make(found)
     },
     absent: Redacted.make({}),
+    isSecret: true,
     meaning
   })
 

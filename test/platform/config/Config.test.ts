@@ -217,6 +217,22 @@ describe("settings", () => {
     })
   )
 
+  it.effect("read secrets from files, those of hosts included, and are no sandbox then", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const path = yield* files.makeTempFileScoped({ prefix: "secret" })
+      yield* files.writeFileString(path, "postgres://user:s3cret@db/tollgate\n")
+      const config = yield* decode({ DATABASE_URL_FILE: path, GROQ_KEY_FILE: path })
+      assert.strictEqual(
+        config.database.url && Redacted.value(config.database.url),
+        "postgres://user:s3cret@db/tollgate"
+      )
+      assert.isFalse(config.sandbox)
+      const key = yield* config.providers.keyFrom("GROQ_KEY")
+      assert.strictEqual(key && Redacted.value(key), "postgres://user:s3cret@db/tollgate")
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  )
+
   const sandbox: ReadonlyArray<readonly [Record<string, string>, boolean]> = [
     [{}, true],
     [{ VOYAGE_API_KEY: "k" }, false],

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { readValues, settingsByName } from "../../../src/platform/config/SettingsTable.ts"
+import { fileVariable } from "../../../src/platform/config/Variables.ts"
 
 const decode = (env: Record<string, string>) =>
   Effect.provideService(readValues, ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
@@ -14,6 +15,16 @@ describe("the table of settings", () => {
       assert.match(meaning, /^\S.*\.$/s, name)
       assert.match(allowed, /^[^`]+[^.]$/, name)
     }
+  })
+
+  it("lets every key, password and URL with a password stand in a file, and nothing else", () => {
+    const secrets = Object.entries(settingsByName).flatMap(([name, { isSecret }]) => (isSecret ? [name] : []))
+    const shaped = /(_KEY|_KEY_ID|_SECRET|_TOKEN|_HEADERS)$|^(DATABASE|REDIS|SMTP)_URL$/
+    assert.deepStrictEqual(
+      secrets,
+      Object.keys(settingsByName).filter((name) => shaped.test(name))
+    )
+    for (const name of secrets) assert.notProperty(settingsByName, fileVariable(name))
   })
 
   it.effect("shows the default that an absent setting has", () =>

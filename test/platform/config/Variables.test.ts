@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, Redacted } from "effect"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import {
   duration,
   flag,
@@ -103,4 +106,56 @@ describe("a variable", () => {
     assert.strictEqual(parse("smtp://h:1")?.host, "h:1")
     for (const text of ["h:1", "https://h", "smtp://", ""]) assert.isUndefined(parse(text), text)
   })
+})
+
+/** Reads a setting where NAME_FILE names a file with this text, among other variables. */
+const fromFile = <A, D>(content: string | undefined, one: Setting<A, D>, others: Record<string, string> = {}) =>
+  Effect.gen(function* () {
+    const directory = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-secret-"))),
+      (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+    )
+    const file = join(directory, "s3cret")
+    if (content !== undefined) writeFileSync(file, content)
+    const env = { NAME_FILE: file, ...others }
+    return yield* Effect.provideService(
+      read("NAME", one),
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env })
+    )
+  }).pipe(Effect.scoped)
+
+describe("a secret in a file", () => {
+  it.effect("has the value of the file without the line break at its end", () =>
+    Effect.gen(function* () {
+      const found = yield* fromFile("s3cret\n", secret(""))
+      assert.strictEqual(found && Redacted.value(found), "s3cret")
+      const url = yield* fromFile("redis://:s3cret@h", secretUrl("a URL", ["redis:"], ""))
+      assert.strictEqual(url && Redacted.value(url), "redis://:s3cret@h")
+      assert.isUndefined(yield* fromFile(undefined, secret(""), { NAME_FILE: " " }))
+    })
+  )
+
+  it.effect(
+    "is an error that names the variable when the file does not help, and repeats neither path nor content",
+    () =>
+      Effect.gen(function* () {
+        const wrong: ReadonlyArray<readonly [string | undefined, Record<string, string>, string]> = [
+          [undefined, {}, "NAME_FILE must be the path of a file that the service can read (ENOENT)"],
+          [undefined, { NAME_FILE: "/" }, "NAME_FILE must be the path of a file that the service can read (EISDIR)"],
+          ["\n", {}, "NAME_FILE must name a file with a value in it; the file is empty"],
+          ["a s3cret", {}, "NAME_FILE must name a file with printable text without spaces"],
+          ["s".repeat(65_537), {}, "NAME_FILE must name a file of at most 65536 bytes"],
+          ["s3cret", { NAME: "s3cret" }, "NAME_FILE must not be set together with NAME"]
+        ]
+        for (const [content, others, expected] of wrong) {
+          const { message } = yield* Effect.flip(fromFile(content, secret(""), others))
+          assert.strictEqual(message, expected)
+        }
+      })
+  )
+
+  it.effect("is read for secrets alone", () =>
+    Effect.map(fromFile("7", setting(parts)), (value) => assert.isUndefined(value))
+  )
 })
