@@ -93,16 +93,17 @@ export const insertAttempt = (sql: Sql, attempt: AttemptNote) =>
 
 /**
  * Records a successful attempt and ends its delivery, even if another node has claimed it since. It clears the endpoint's failure
- * record if the endpoint still has this address. A single statement, because nearly all attempts end this way.
+ * record if the endpoint still has this address. A single statement, because nearly all attempts end this way. Its subquery makes it
+ * lock the delivery before the endpoint, as a failed attempt does.
  */
 export const deliver = (sql: Sql, to: { readonly endpointId: string; readonly url: string }, attempt: AttemptNote) =>
   sql`WITH ended AS (
       UPDATE webhook_delivery SET status = 'delivered', attempts = attempts + 1, claim = NULL, ended_at = now(),
         delivered_at = coalesce(delivered_at, now())
-      WHERE id = ${attempt.deliveryId} AND status = 'pending'
+      WHERE id = ${attempt.deliveryId} AND status = 'pending' RETURNING id
     ), answers AS (
       UPDATE webhook_endpoint SET failing_since = NULL
-      WHERE id = ${to.endpointId} AND url = ${to.url} AND failing_since IS NOT NULL
+      WHERE (SELECT count(*) FROM ended) >= 0 AND id = ${to.endpointId} AND url = ${to.url} AND failing_since IS NOT NULL
     )
     INSERT INTO webhook_attempt (delivery_id, started_at, duration_ms, status_code, error, response)
     SELECT id, ${attempt.startedAt}, ${attempt.durationMs}::int, ${attempt.statusCode}::int, ${attempt.error}::text,
@@ -173,36 +174,49 @@ export const giveUpUnwanted = (sql: Sql, waitedMs: number, most: number): Effect
     (rows) => rows.length
   )
 
-/** Deletes deliveries that ended this long ago and those of removed endpoints, at most `most`. Returns how many there were. */
+/**
+ * Deletes deliveries that ended this long ago and those of removed endpoints, at most `most` of each, and skips those that another
+ * node has locked. Returns how many there were.
+ */
 export const forgetDeliveries = (sql: Sql, endedMs: number, most: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
-    sql`DELETE FROM webhook_delivery WHERE id IN (
-        (SELECT id FROM webhook_delivery
-          WHERE ended_at <= now() - ${endedMs}::double precision * interval '1 millisecond' LIMIT ${most})
-        UNION ALL
-        (SELECT d.id FROM webhook_endpoint e JOIN webhook_delivery d ON d.endpoint_id = e.id
-          WHERE e.status = 'removed' AND d.ended_at IS NOT NULL LIMIT ${most})
-      ) RETURNING id`,
+    sql`WITH old AS (
+        SELECT id FROM webhook_delivery
+        WHERE ended_at <= now() - ${endedMs}::double precision * interval '1 millisecond' LIMIT ${most} FOR UPDATE SKIP LOCKED
+      ), ownerless AS (
+        SELECT d.id FROM webhook_endpoint e JOIN webhook_delivery d ON d.endpoint_id = e.id
+        WHERE e.status = 'removed' AND d.ended_at IS NOT NULL LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
+      )
+      DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM old UNION ALL SELECT id FROM ownerless) RETURNING id`,
     (rows) => rows.length
   )
 
-/** Deletes events this old without deliveries, at most `most`. Returns how many there were. */
+/**
+ * Deletes events this old without deliveries, at most `most`, and skips those that another node has locked. Returns how many there
+ * were.
+ */
 export const forgetEvents = (sql: Sql, createdMs: number, most: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql`DELETE FROM webhook_event WHERE id IN (
         SELECT v.id FROM webhook_event v
         WHERE v.created_at <= now() - ${createdMs}::double precision * interval '1 millisecond'
           AND NOT EXISTS (SELECT FROM webhook_delivery d WHERE d.event_id = v.id)
-        ORDER BY v.created_at LIMIT ${most}
+        ORDER BY v.created_at LIMIT ${most} FOR UPDATE OF v SKIP LOCKED
       ) RETURNING id`,
     (rows) => rows.length
   )
 
-/** Deletes removed endpoints that have no deliveries left. */
+/**
+ * Deletes removed endpoints that have no deliveries left. Skips those that another node has locked, or an event that is being
+ * published.
+ */
 export const forgetEndpoints = (sql: Sql): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
-    sql`DELETE FROM webhook_endpoint e WHERE e.status = 'removed'
-        AND NOT EXISTS (SELECT FROM webhook_delivery d WHERE d.endpoint_id = e.id) RETURNING id`,
+    sql`DELETE FROM webhook_endpoint WHERE id IN (
+        SELECT e.id FROM webhook_endpoint e
+        WHERE e.status = 'removed' AND NOT EXISTS (SELECT FROM webhook_delivery d WHERE d.endpoint_id = e.id)
+        FOR UPDATE OF e SKIP LOCKED
+      ) RETURNING id`,
     (rows) => rows.length
   )
 

@@ -199,7 +199,11 @@ export const replaceSecret = (
 /** Makes all pending deliveries of an endpoint due now. Like a manual attempt, this uses up none of their scheduled attempts. */
 export const hasten = (sql: Sql, endpointId: string) =>
   sql`UPDATE webhook_delivery SET step = greatest(step - 1, 0), due_at = now()
-    WHERE endpoint_id = ${endpointId} AND status = 'pending' AND claim IS NULL AND due_at > now()`
+    WHERE id IN (
+      SELECT id FROM webhook_delivery
+      WHERE endpoint_id = ${endpointId} AND status = 'pending' AND claim IS NULL AND due_at > now()
+      ORDER BY id FOR NO KEY UPDATE
+    )`
 
 /** Returns deliveries, newest first, that come after the cursor. */
 export const deliveriesOf = (

@@ -69,7 +69,8 @@ const round = (random: Random, notes: Notes) =>
     }
     yield* Effect.forEach(claimed, (one) => tell(one, random, notes), { concurrency: 4 })
     if (random.chance(0.2)) yield* outbox.sweep
-    yield* sql`UPDATE webhook_delivery SET due_at = now() WHERE status = 'pending' AND claim IS NULL AND due_at > now()`
+    yield* sql`UPDATE webhook_delivery SET due_at = now() WHERE id IN (
+      SELECT id FROM webhook_delivery WHERE status = 'pending' AND claim IS NULL AND due_at > now() FOR UPDATE SKIP LOCKED)`
     return claimed.length
   })
 
@@ -262,6 +263,71 @@ describe("publication", () => {
         assert.lengthOf(yield* deliveries(staying.id), 1)
         const rows = yield* sql`SELECT FROM webhook_endpoint WHERE id = ${going.id}`
         assert.lengthOf(rows, 0)
+      }).pipe(Effect.provide(context))
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a lock on a delivery", () => {
+  it.live("comes before the one on its endpoint, also when an attempt succeeds", () =>
+    Effect.gen(function* () {
+      const context = yield* node(yield* freshDatabase())
+      yield* Effect.gen(function* () {
+        const { publish, register } = yield* webhookAccount
+        const [outbox, sql] = [yield* Outbox, yield* SqlClient.SqlClient]
+        const { endpoint } = yield* register(closed)
+        yield* sql`UPDATE webhook_endpoint SET failing_since = now()`
+        yield* publish()
+        const [claimed] = yield* outbox.claim(1)
+        const [locked, waiting] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const other = yield* Effect.forkChild(
+          Effect.gen(function* () {
+            yield* sql`SELECT FROM webhook_delivery WHERE id = ${claimed!.id} FOR UPDATE`
+            yield* Deferred.succeed(locked, undefined)
+            yield* Deferred.await(waiting)
+            yield* sql`UPDATE webhook_endpoint SET failed_at = now() WHERE id = ${endpoint.id}`
+          }).pipe(sql.withTransaction)
+        )
+        yield* Deferred.await(locked)
+        const noting = yield* Effect.forkChild(outbox.note(claimed!, attempt(200)))
+        yield* eventually(
+          sql`SELECT FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%webhook_delivery%'`,
+          ({ length }) => length === 1
+        )
+        yield* Deferred.succeed(waiting, undefined)
+        yield* Fiber.join(other)
+        yield* Fiber.join(noting)
+      }).pipe(Effect.provide(context))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not hold up a sweep", () =>
+    Effect.gen(function* () {
+      const context = yield* node(yield* freshDatabase())
+      yield* Effect.gen(function* () {
+        const { publish, register } = yield* webhookAccount
+        const [outbox, sql] = [yield* Outbox, yield* SqlClient.SqlClient]
+        yield* register(closed)
+        yield* publish()
+        yield* publish()
+        for (const one of yield* outbox.claim(2)) yield* outbox.note(one, attempt(200))
+        yield* sql`UPDATE webhook_delivery SET ended_at = now() - interval '31 days'`
+        yield* sql`UPDATE webhook_event SET created_at = now() - interval '31 days'`
+        const [sweeping, swept] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const other = yield* Effect.forkChild(
+          Effect.gen(function* () {
+            yield* sql`SELECT FROM webhook_delivery ORDER BY id LIMIT 1 FOR UPDATE`
+            yield* Deferred.succeed(sweeping, undefined)
+            yield* Deferred.await(swept)
+          }).pipe(sql.withTransaction)
+        )
+        yield* Deferred.await(sweeping)
+        // One delivery and its event.
+        assert.strictEqual(yield* outbox.sweep, 2)
+        yield* Deferred.succeed(swept, undefined)
+        yield* Fiber.join(other)
+        assert.strictEqual(yield* outbox.sweep, 2)
       }).pipe(Effect.provide(context))
     }).pipe(Effect.scoped)
   )
