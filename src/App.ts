@@ -74,6 +74,7 @@ import { Outbox } from "./webhooks/Outbox.ts"
 import { Sender } from "./webhooks/Sender.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
 import { layer as auditSweeps } from "./workers/AuditSweeps.ts"
+import { layer as backlogs } from "./workers/Backlogs.ts"
 import { layer as batchRuns } from "./batches/BatchRuns.ts"
 import { layer as budgetAlerts } from "./workers/BudgetAlerts.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
@@ -166,6 +167,8 @@ const sweeping = Layer.unwrap(
     Layer.mergeAll(
       sweeps(sweepInterval),
       auditSweeps(sweepInterval),
+      // Half as often as sweeps: nothing is done with them but to show them.
+      backlogs(Duration.times(sweepInterval, 2)),
       fileSweeps(sweepInterval, STRAYS_INTERVAL),
       topUpSweeps(sweepInterval)
     )

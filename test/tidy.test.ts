@@ -46,7 +46,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
     ...["domain", "platform", "auth", "router", "ledger", "usage", "jobs", "webhooks", "providers", "inference"]
   ],
   batches: ["schemas", "domain", "platform", "account", "auth", "ledger", "usage", "jobs", "inference"],
-  workers: ["platform", "account", "ledger", "usage", "webhooks", "billing"],
+  workers: ["platform", "account", "ledger", "usage", "jobs", "webhooks", "billing"],
   dialects: ["schemas", "domain"],
   documentation: [],
   client: ["schemas"],

@@ -147,6 +147,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
       switch (result._tag) {
         case "Granted": {
           const heldAt = performance.now()
+          metrics.ledger.admitted(heldAt - startedAt)
           return Effect.succeed({
             request,
             plan,
@@ -224,9 +225,13 @@ const ratesAt = (
 ): KeptRates | undefined =>
   served === undefined || (request.charge === true && served === plan.candidates[0]) ? undefined : ratesOf(served)
 
-/** What this usage costs the operator at the provider that served, for the receipt. */
+/** What this usage costs the operator at the provider that served, as far as known. */
+const nanoCostOf = (served: RequestResult["served"], usage: Used): Nano | undefined =>
+  served === undefined ? undefined : providerCost(served.offer.cost, usage)
+
+/** The same for the receipt. */
 const providerCostOf = ({ served }: Pick<RequestResult, "served">, usage: Used): number | undefined => {
-  const cost = served === undefined ? undefined : providerCost(served.offer.cost, usage)
+  const cost = nanoCostOf(served, usage)
   return cost === undefined ? undefined : Number(cost)
 }
 
@@ -329,8 +334,10 @@ export const close = (
     closed: keepClosed(closed, row),
     answer: keepClaim ? keep() : null
   })
+  const endsAt = performance.now()
   const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warned(admitted, carried), ended) : ended
   return Effect.map(Effect.mapError(noted, storeUnavailable), (books) => {
+    options.metrics.ledger.settled(performance.now() - endsAt)
     counted(options.metrics, admitted, carried, settlement, overheadMs, books.cost)
     return books
   })
@@ -346,7 +353,7 @@ const counted = (
   metrics: Metrics,
   { plan, request }: AdmittedRequest,
   { firstTokenMs, outcome, served }: RequestResult,
-  { status, usage }: Settlement<Used>,
+  { cost, status, usage }: Settlement<Used>,
   overheadMs: number,
   settled: Nano
 ): void => {
@@ -366,7 +373,9 @@ const counted = (
     overheadMs,
     firstTokenMs,
     tokens,
-    settled
+    settled,
+    absorbed: maxNano(0n, (cost ?? 0n) - settled),
+    providerCost: cost === undefined ? undefined : nanoCostOf(served, usage)
   })
   request.watch?.settled({ model: candidate.model.id, provider, tokens, cost: settled })
   request.trace?.span?.set({

@@ -54,3 +54,29 @@ export const firstWaiting = <Queue extends string>(
         AND (acquired_at IS NULL OR acquired_at < now() - make_interval(secs => ${leaseSeconds}))
       ORDER BY visible_at LIMIT 1
     ) AS first`
+
+/** The jobs of a queue that no worker has taken although they are due. */
+export interface QueueBacklog {
+  readonly queue: string
+  /** At most `most`. */
+  readonly waiting: bigint
+  /** How long the oldest of them has been due, in seconds. Zero when there is none. */
+  readonly age: number
+}
+
+/**
+ * Returns the backlog of each queue on all nodes. A job with a lock that has not been renewed for so long waits as well: its worker is
+ * gone. It counts at most `most` jobs of a queue, the oldest first, so that a long queue costs no more.
+ */
+export const backlogOf = (
+  sql: SqlClient.SqlClient,
+  queues: ReadonlyArray<string>,
+  { abandonedMs, most }: { readonly abandonedMs: number; readonly most: number }
+): Effect.Effect<ReadonlyArray<QueueBacklog>, SqlError.SqlError> =>
+  sql<QueueBacklog>`SELECT queue, count(due.visible_at) AS waiting,
+      COALESCE(extract(epoch FROM now()::timestamp - min(due.visible_at)), 0)::float8 AS age
+    FROM unnest(${[...queues]}::text[]) AS queue LEFT JOIN LATERAL (
+      SELECT visible_at FROM job WHERE queue_name = queue AND state = 'pending' AND visible_at <= now()
+        AND (acquired_at IS NULL OR acquired_at < now() - ${BigInt(abandonedMs)} * interval '1 millisecond')
+      ORDER BY visible_at LIMIT ${most}
+    ) AS due ON true GROUP BY queue`

@@ -29,6 +29,8 @@ export interface RedisLink {
   readonly attempt: <A>(
     ask: (redis: Redis.Redis["Service"]) => Effect.Effect<A, Redis.RedisError>
   ) => Effect.Effect<A | undefined>
+  /** Whether Redis answered when it was last asked. */
+  readonly isUp: () => boolean
 }
 
 /** The log lines of an outage for the feature that uses the link: one when it begins and one when it ends. */
@@ -142,6 +144,7 @@ export const makeRedisLink: (
 
   if (link.redis === undefined) yield* lose("not connected yet")
   return {
+    isUp: () => !down,
     attempt: <A>(ask: (redis: Redis.Redis["Service"]) => Effect.Effect<A, Redis.RedisError>) =>
       Effect.clockWith((clock): Effect.Effect<A | undefined> => {
         const now = millisOf(clock)

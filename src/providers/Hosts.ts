@@ -61,15 +61,10 @@ export const makeHosts = (
   metrics: Metrics,
   onOpening: (provider: string, model: string, opening: Opening) => void = () => {}
 ): ReadonlyMap<string, Host> => {
-  let resting = 0
-  metrics.gauge(
-    "svc.provider.breakers.open",
-    "Models of providers with an open or half-open breaker",
-    "{breaker}",
-    () => resting
-  )
   const hostOf = (provider: Provider): Host => {
     const breakers = new Map<string, Breaker>()
+    let resting = 0
+    metrics.provider.breakersOpen(provider.id, () => resting)
     const made = (model: string): Breaker => {
       let closed = true
       metrics.provider.met(provider.id, model)

@@ -1,5 +1,7 @@
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
 import { millisOf } from "../platform/Monotonic.ts"
+import { Metrics } from "../platform/telemetry/Metrics.ts"
+import { isUnlimited, windowOf } from "./Limits.ts"
 import { MemoryWindows } from "./MemoryWindows.ts"
 import { make as makeRedis } from "./RedisWindows.ts"
 import type { Store } from "./Store.ts"
@@ -14,10 +16,28 @@ const makeMemory = (): Store => {
   }
 }
 
+/** The store, with a metric of what it decides. */
+const counting = (store: Store): Effect.Effect<Store> =>
+  Effect.map(Metrics, ({ limits }) => ({
+    ...store,
+    consume: (policy, subject, scale) => {
+      const asked = store.consume(policy, subject, scale)
+      if (isUnlimited(policy)) return asked
+      const window = windowOf(policy)
+      return Effect.map(asked, (verdict) => {
+        limits.counted(window, verdict.admitted)
+        return verdict
+      })
+    }
+  }))
+
 /** Decides whether a request is within its limits. It never fails; `layerRedis` says what happens without its Redis. */
 export class RateLimiter extends Context.Service<RateLimiter, Store>()("tollgate/ratelimit/RateLimiter") {
   /** Keeps windows in this process: exact for one node, bounded in memory, lost at a restart. */
-  static readonly layerMemory = Layer.sync(this, makeMemory)
+  static readonly layerMemory = Layer.effect(
+    this,
+    Effect.suspend(() => counting(makeMemory()))
+  )
 
   /**
    * Keeps windows in Redis, exact across all its nodes and timed by its clock. While Redis is unreachable, every node limits with
@@ -28,7 +48,7 @@ export class RateLimiter extends Context.Service<RateLimiter, Store>()("tollgate
   static readonly layerRedis = (url: Redacted.Redacted): Layer.Layer<RateLimiter> =>
     Layer.effect(
       this,
-      Effect.suspend(() => makeRedis(url, makeMemory()))
+      Effect.suspend(() => Effect.flatMap(makeRedis(url, makeMemory()), counting))
     )
 
   /** Uses Redis if it is configured, otherwise memory. */

@@ -1,6 +1,7 @@
 import { Effect, type Redacted } from "effect"
 import { Redis } from "effect/persistence"
 import { makeRedisLink } from "../platform/RedisLink.ts"
+import { Metrics } from "../platform/telemetry/Metrics.ts"
 import {
   isUnlimited,
   type PolicyName,
@@ -39,6 +40,8 @@ const outage = {
 /** Creates windows in Redis, and in `local` while Redis is unreachable. */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, local: Store) {
   const link = yield* makeRedisLink(url, outage)
+  const { limits } = yield* Metrics
+  limits.sharedWhile(link.isUp)
 
   const decide = (policy: PolicyName, subject: Subject, scale: number, counted: boolean): Effect.Effect<Verdict> => {
     const window = windowOf(policy)

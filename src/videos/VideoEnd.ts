@@ -167,7 +167,9 @@ export const endVideo = (
         totalMs: closed.totalMs,
         firstTokenMs: null,
         tokens: undefined,
-        settled: cost
+        settled: cost,
+        absorbed: 0n,
+        providerCost: closed.providerCost === undefined ? undefined : BigInt(closed.providerCost)
       })
     })
   )

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Audit } from "../account/Audit.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Secrets } from "../platform/Secrets.ts"
+import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import {
   anyPending,
@@ -160,6 +161,7 @@ const note = (sql: SqlClient.SqlClient, audit: Audit["Service"], claimed: Claime
     const to = { endpointId: claimed.endpointId, url: claimed.message.url }
     if (verdict._tag === "Delivered") yield* deliver(sql, to, noted)
     else yield* sql.withTransaction(missed(sql, audit, claimed, noted, verdict))
+    ;(yield* Metrics).webhooks.attempted(verdict._tag)
   }).pipe(storeErrors)
 
 const missed = (

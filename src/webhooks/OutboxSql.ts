@@ -226,3 +226,34 @@ export const countSealedElsewhere = (sql: Sql, keyId: string): Effect.Effect<num
     sql<{ count: bigint }>`SELECT count(*) FROM webhook_endpoint WHERE status = 'enabled' AND sealed_with <> ${keyId}`,
     (rows) => Number(rows[0]?.count ?? 0n)
   )
+
+/** The deliveries of all nodes that are due, and the endpoints they wait for. */
+export interface OutboxBacklog {
+  /** At most 1,000 of each endpoint. */
+  readonly waiting: bigint
+  /** How long the oldest of them has been due, in seconds. Zero when there is none. */
+  readonly age: number
+  /** Enabled endpoints with pending deliveries whose last attempt failed. */
+  readonly failing: bigint
+}
+
+/** Returns the backlog of enabled endpoints of active accounts. It costs one index step per endpoint, and one per delivery that is due. */
+export const outboxBacklog = (sql: Sql): Effect.Effect<OutboxBacklog, SqlError.SqlError> =>
+  Effect.map(
+    sql<OutboxBacklog>`WITH RECURSIVE head AS (
+        (SELECT endpoint_id, due_at FROM webhook_delivery WHERE status = 'pending' ORDER BY endpoint_id, due_at LIMIT 1)
+        UNION ALL
+        SELECT next.endpoint_id, next.due_at FROM head CROSS JOIN LATERAL (
+          SELECT endpoint_id, due_at FROM webhook_delivery WHERE status = 'pending' AND endpoint_id > head.endpoint_id
+          ORDER BY endpoint_id, due_at LIMIT 1
+        ) next
+      ), lane AS (
+        SELECT e.id, e.failing_since, head.due_at FROM head JOIN webhook_endpoint e ON e.id = head.endpoint_id
+        JOIN account a ON a.id = e.account_id WHERE e.status = 'enabled' AND a.state = 'active'
+      )
+      SELECT COALESCE(sum((SELECT count(*) FROM (SELECT FROM webhook_delivery d
+          WHERE d.endpoint_id = lane.id AND d.status = 'pending' AND d.due_at <= now() LIMIT 1000) due)), 0)::int8 AS waiting,
+        GREATEST(COALESCE(extract(epoch FROM now() - min(due_at)), 0), 0)::float8 AS age,
+        count(*) FILTER (WHERE failing_since IS NOT NULL) AS failing FROM lane`,
+    (rows) => rows[0] ?? { waiting: 0n, age: 0, failing: 0n }
+  )

@@ -185,7 +185,7 @@ describe("a provider that fails", () => {
       for (const answered of many) assert.deepStrictEqual(attemptsOf(answered), ["b served"])
       assert.strictEqual(a.calls.length, before)
       assert.strictEqual(yield* metric(service, 'svc_provider_passed_over_total{gen_ai_provider_name="a"}'), 20)
-      assert.strictEqual(yield* metric(service, "svc_provider_breakers_open"), 1)
+      assert.strictEqual(yield* metric(service, 'svc_provider_breakers_open{gen_ai_provider_name="a"}'), 1)
       a.behaviour = "serve"
       const healed = yield* Effect.flatMap(ask(), json).pipe(
         Effect.repeat({
@@ -196,7 +196,7 @@ describe("a provider that fails", () => {
       )
       assert.deepStrictEqual(attemptsOf(healed), ["a served"])
       assert.strictEqual(a.calls.length, before + 1)
-      assert.strictEqual(yield* metric(service, "svc_provider_breakers_open"), 0)
+      assert.strictEqual(yield* metric(service, 'svc_provider_breakers_open{gen_ai_provider_name="a"}'), 0)
       const receipt = yield* receiptOf(service, inferenceKey, healed.request_id)
       assert.deepStrictEqual([receipt.provider, receipt.usage.output_tokens], ["a", 10])
       assert.strictEqual((yield* service.balance(account.id)).held, 0n)

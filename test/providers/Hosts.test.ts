@@ -61,9 +61,10 @@ describe("hosts", () => {
     const text = () => PrometheusMetrics.formatUnsafe(Context.make(Metric.MetricRegistry, metrics.registry)).split("\n")
     one.failed(one.admit(0)!, 0, 0, { atOnce: true })
     other.failed(other.admit(0)!, 0, 0, { atOnce: true })
-    assert.include(text(), "svc_provider_breakers_open 2")
+    assert.include(text(), 'svc_provider_breakers_open{gen_ai_provider_name="a"} 2')
     one.answered(one.admit(rules.longestOpenMs)!, rules.longestOpenMs)
-    assert.include(text(), "svc_provider_breakers_open 1")
+    assert.include(text(), 'svc_provider_breakers_open{gen_ai_provider_name="a"} 1')
+    assert.include(text(), 'svc_provider_breakers_open{gen_ai_provider_name="b"} 0')
     const labels = (state: string) =>
       `{gen_ai_provider_name="a",gen_ai_request_model="model-1",svc_breaker_state="${state}"}`
     for (const state of ["open", "half_open", "closed"]) {

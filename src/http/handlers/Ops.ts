@@ -88,6 +88,13 @@ const listen = Effect.gen(function* () {
   const required: Array<() => string | undefined> = []
   const missing = () => required.map((look) => look()).filter((what) => what !== undefined)
   let phase: Phase = "starting"
+  let isReady = false
+  metrics.gauge("svc.ready", "1 while this node can take requests, as /readyz says", "1", () => Number(isReady))
+  const sayMetrics = (response: ServerResponse, trouble: string | undefined): void => {
+    isReady = reasons(phase, trouble, missing()).length === 0
+    const text = PrometheusMetrics.formatUnsafe(context, { metricNameMapper: metrics.prometheusName })
+    say(response, 200, text, "text/plain; version=0.0.4; charset=utf-8")
+  }
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     // Only the request line is read.
     request.resume()
@@ -101,12 +108,7 @@ const listen = Effect.gen(function* () {
       case "/readyz":
         return void database().then((trouble) => sayReadiness(response, reasons(phase, log(trouble), missing())))
       case "/metrics":
-        return say(
-          response,
-          200,
-          PrometheusMetrics.formatUnsafe(context, { metricNameMapper: metrics.prometheusName }),
-          "text/plain; version=0.0.4; charset=utf-8"
-        )
+        return void database().then((trouble) => sayMetrics(response, trouble))
       default:
         return say(response, 404, "not found; use /healthz, /readyz or /metrics\n")
     }

@@ -3,7 +3,8 @@
  * up the labels, and the reader does all other work. A label never comes from a caller or an account. It is a provider, a model of the
  * catalogue, or one of a few words.
  */
-import { Context, Metric } from "effect"
+import { Context, type Metric } from "effect"
+import { family, Instruments, type Labels } from "./Instruments.ts"
 
 /** Bucket boundaries of OpenTelemetry's GenAI semantic conventions. */
 const DURATION_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
@@ -28,104 +29,6 @@ const wellKnown: Readonly<Record<string, string>> = {
 /** The `gen_ai.provider.name` of a provider: the convention's name where it defines one. */
 export const providerName = (provider: string): string => wellKnown[provider] ?? provider
 
-type Labels = Readonly<Record<string, string>>
-
-const unused = () => undefined
-
-/** The units that OpenMetrics puts into the name of a metric. */
-const UNIT_SUFFIXES: Readonly<Record<string, string>> = { s: "_seconds", By: "_bytes", "{nano_usd}": "_nano_usd" }
-
-/** Instruments in Effect's registry, from which `/metrics` and the OTLP export are written. */
-class Instruments {
-  readonly #context: Context.Context<never>
-  readonly #suffixes = new Map<string, string>()
-
-  constructor(registry: Metric.MetricRegistry) {
-    this.#context = Context.make(Metric.MetricRegistry, registry)
-  }
-
-  /** The name in Prometheus' text: by OpenMetrics it ends in the unit, and that of a counter in `_total`. */
-  prometheusName(name: string): string {
-    return name + (this.#suffixes.get(name) ?? "")
-  }
-
-  #suffix(name: string, unit: string, more = ""): void {
-    this.#suffixes.set(name, (UNIT_SUFFIXES[unit] ?? "") + more)
-  }
-
-  counter(name: string, description: string, unit: string, labels: Labels = {}): (more: number) => void {
-    let count = 0
-    this.#suffix(name, unit, "_total")
-    const metric = Metric.counter(name, { description, incremental: true, attributes: { ...labels, unit } })
-    const get = () => ({ count, incremental: true })
-    Metric.registerUnsafe(metric, this.#context, { get, update: unused, modify: unused })
-    return (more) => {
-      count += more
-    }
-  }
-
-  gauge(name: string, description: string, unit: string, read: () => number, labels: Labels = {}): void {
-    this.#suffix(name, unit)
-    const metric = Metric.gauge(name, { description, attributes: { ...labels, unit } })
-    const get = () => ({ value: read() })
-    Metric.registerUnsafe(metric, this.#context, { get, update: unused, modify: unused })
-  }
-
-  histogram(
-    name: string,
-    description: string,
-    unit: string,
-    boundaries: ReadonlyArray<number>,
-    labels: Labels = {}
-  ): (value: number) => void {
-    this.#suffix(name, unit)
-    const counts = boundaries.map(() => 0)
-    const seen = { count: 0, sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
-    const metric = Metric.histogram(name, { description, boundaries, attributes: { ...labels, unit } })
-    const get = () => {
-      let upTo = 0
-      // Without an observation there is no minimum and no maximum, and JSON has no infinity.
-      const bounds = seen.count === 0 ? { min: 0, max: 0 } : {}
-      return {
-        ...seen,
-        ...bounds,
-        buckets: boundaries.map((bound, index) => [bound, (upTo += counts[index]!)] as const)
-      }
-    }
-    Metric.registerUnsafe(metric, this.#context, {
-      get: get as never,
-      update: unused,
-      modify: unused
-    })
-    return (value) => {
-      seen.count++
-      seen.sum += value
-      if (value < seen.min) seen.min = value
-      if (value > seen.max) seen.max = value
-      for (let index = 0; index < boundaries.length; index++) {
-        if (value <= boundaries[index]!) {
-          counts[index]!++
-          return
-        }
-      }
-    }
-  }
-}
-
-/** Creates an instrument of a family when its labels first occur, and returns the same one for the same labels later. */
-const family = <A>(make: (...labels: ReadonlyArray<string>) => A): ((...labels: ReadonlyArray<string>) => A) => {
-  const made = new Map<string, A>()
-  return (...labels) => {
-    const key = labels.length === 1 ? labels[0]! : labels.join(" ")
-    let found = made.get(key)
-    if (found === undefined) {
-      found = make(...labels)
-      made.set(key, found)
-    }
-    return found
-  }
-}
-
 const genAiLabels = (operation: string, provider: string, model: string, error: string): Labels => ({
   "gen_ai.operation.name": operation,
   "gen_ai.provider.name": providerName(provider),
@@ -148,6 +51,10 @@ export interface RequestFigures {
   /** Undefined when the price does not depend on tokens. */
   readonly tokens: { readonly input: number; readonly output: number } | undefined
   readonly settled: bigint
+  /** The price of the use beyond the hold, which the operator bears. */
+  readonly absorbed: bigint
+  /** What the provider charges for it. Undefined when that is unknown. */
+  readonly providerCost: bigint | undefined
 }
 
 /** The figures of a provider call that has ended. */
@@ -161,7 +68,8 @@ export interface AttemptFigures {
   readonly durationMs: number
 }
 
-export type HoldOutcome = "admitted" | "refused" | "claimed" | "key_inactive" | "key_changed" | "unavailable"
+const HOLD_OUTCOMES = ["admitted", "refused", "claimed", "key_inactive", "key_changed", "unavailable"] as const
+export type HoldOutcome = (typeof HOLD_OUTCOMES)[number]
 
 const httpInstruments = (instruments: Instruments) => {
   let inFlight = 0
@@ -199,7 +107,22 @@ const ledgerInstruments = (instruments: Instruments) => {
     "s",
     OVERHEAD_SECONDS
   )
+  const holding = instruments.histogram(
+    "svc.ledger.hold.duration",
+    "Holds that were admitted, from asked for to committed",
+    "s",
+    OVERHEAD_SECONDS
+  )
+  const settling = instruments.histogram(
+    "svc.ledger.settle.duration",
+    "Ends of paid requests, from asked for to committed",
+    "s",
+    OVERHEAD_SECONDS
+  )
+  for (const outcome of HOLD_OUTCOMES) holds(outcome)(0)
   return {
+    admitted: (durationMs: number) => holding(durationMs / 1_000),
+    settled: (durationMs: number) => settling(durationMs / 1_000),
     held: (outcome: HoldOutcome) => {
       if (outcome === "admitted") open++
       holds(outcome)(1)
@@ -259,12 +182,29 @@ const requestInstruments = (instruments: Instruments) => {
     "Charged for requests, in billionths of a USD",
     "{nano_usd}"
   )
+  const absorbed = instruments.counter(
+    "svc.ledger.absorbed",
+    "The price of use beyond holds, which the operator bears, in billionths of a USD",
+    "{nano_usd}"
+  )
+  const costs = family((provider) =>
+    instruments.counter(
+      "svc.provider.cost",
+      "Charged by providers as far as known, in billionths of a USD",
+      "{nano_usd}",
+      {
+        "gen_ai.provider.name": providerName(provider!)
+      }
+    )
+  )
   return (figures: RequestFigures): void => {
     const { errorType = "", firstTokenMs, model, operation, provider, tokens, totalMs } = figures
     durations(operation, provider ?? "none", model, errorType)(totalMs / 1_000)
     if (figures.overheadMs !== undefined) overhead(figures.overheadMs / 1_000)
     if (provider === undefined) return
     settled(Number(figures.settled))
+    absorbed(Number(figures.absorbed))
+    costs(provider)(Number(figures.providerCost ?? 0n))
     if (tokens === undefined) return
     const { firstToken, input, output, perOutputToken } = served(operation, provider, model)
     input(tokens.input)
@@ -330,6 +270,15 @@ const providerInstruments = (instruments: Instruments) => {
       passedOver(provider)(0)
       retries(provider)(0)
     },
+    /** Registers how many models of a provider have an open or half-open breaker, read at export time. */
+    breakersOpen: (provider: string, read: () => number) =>
+      instruments.gauge(
+        "svc.provider.breakers.open",
+        "Models of a provider with an open or half-open breaker",
+        "{breaker}",
+        read,
+        { "gen_ai.provider.name": providerName(provider) }
+      ),
     breaker: (provider: string, model: string, state: (typeof states)[number]) =>
       transitions(provider, model, state)(1),
     passedOver: (provider: string) => passedOver(provider)(1),
@@ -361,6 +310,41 @@ const autoInstruments = (instruments: Instruments) => {
   }
 }
 
+const limitInstruments = (instruments: Instruments) => {
+  const requests = family((window, outcome) =>
+    instruments.counter("svc.ratelimit.requests", "Requests counted against rate limits, by outcome", "{request}", {
+      "svc.limit": window!,
+      "svc.outcome": outcome!
+    })
+  )
+  let isShared = () => false
+  instruments.gauge(
+    "svc.ratelimit.shared",
+    "1 while this node counts in Redis with all others, 0 while it counts by itself",
+    "1",
+    () => Number(isShared())
+  )
+  return {
+    counted: (window: string, admitted: boolean) => requests(window, admitted ? "admitted" : "refused")(1),
+    /** Sets how to find out whether the windows are shared. */
+    sharedWhile: (look: () => boolean) => void (isShared = look)
+  }
+}
+
+const webhookInstruments = (instruments: Instruments) => {
+  const count = (outcome: string) =>
+    instruments.counter("svc.webhook.attempts", "Attempts to deliver a webhook, by outcome", "{attempt}", {
+      "svc.outcome": outcome
+    })
+  const attempts = {
+    Delivered: count("delivered"),
+    Retry: count("retry"),
+    Failed: count("failed"),
+    Gone: count("gone")
+  }
+  return { attempted: (verdict: keyof typeof attempts) => attempts[verdict](1) }
+}
+
 /** Counts events. */
 export interface Metrics {
   /** Everything counted so far, for the exporters. */
@@ -371,6 +355,8 @@ export interface Metrics {
   readonly attempt: (figures: AttemptFigures) => void
   readonly provider: ReturnType<typeof providerInstruments>
   readonly auto: ReturnType<typeof autoInstruments>
+  readonly limits: ReturnType<typeof limitInstruments>
+  readonly webhooks: ReturnType<typeof webhookInstruments>
   /** The name of a metric in Prometheus' text. */
   readonly prometheusName: (name: string) => string
   /** Registers a gauge of this process that is read at export time. */
@@ -390,6 +376,8 @@ export const makeMetrics = (): Metrics => {
     attempt: attemptInstruments(instruments),
     provider: providerInstruments(instruments),
     auto: autoInstruments(instruments),
+    limits: limitInstruments(instruments),
+    webhooks: webhookInstruments(instruments),
     gauge: (name, description, unit, read, labels) => instruments.gauge(name, description, unit, read, labels)
   }
 }

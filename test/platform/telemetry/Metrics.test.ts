@@ -23,7 +23,9 @@ const request = {
   overheadMs: 3,
   firstTokenMs: 500,
   tokens: { input: 100, output: 11 },
-  settled: 2_000n
+  settled: 2_000n,
+  absorbed: 5n,
+  providerCost: 1_500n
 }
 
 const genAi = 'gen_ai_operation_name="chat",gen_ai_provider_name="x_ai",gen_ai_request_model="grok-4"'
@@ -41,6 +43,8 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, `gen_ai_client_token_usage_sum{${genAi},gen_ai_token_type="output"}`), 11)
     assert.strictEqual(valueOf(metrics, "svc_gateway_overhead_sum"), 0.003)
     assert.strictEqual(valueOf(metrics, "svc_ledger_settled"), 2_000)
+    assert.strictEqual(valueOf(metrics, "svc_ledger_absorbed"), 5)
+    assert.strictEqual(valueOf(metrics, 'svc_provider_cost{gen_ai_provider_name="x_ai"}'), 1_500)
   })
 
   it("count a request that no provider served by its error, without tokens", () => {
@@ -125,9 +129,31 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, 'svc_ledger_holds{svc_outcome="refused"}'), 1)
   })
 
+  it("count what limits refuse and how webhooks end, starting at zero", () => {
+    const metrics = makeMetrics()
+    const refused = 'svc_ratelimit_requests{svc_limit="chat",svc_outcome="refused"}'
+    metrics.limits.counted("chat", true)
+    metrics.limits.counted("chat", false)
+    assert.strictEqual(valueOf(metrics, refused), 1)
+    assert.strictEqual(valueOf(metrics, "svc_ratelimit_shared"), 0)
+    let up = true
+    metrics.limits.sharedWhile(() => up)
+    assert.strictEqual(valueOf(metrics, "svc_ratelimit_shared"), 1)
+    up = false
+    assert.strictEqual(valueOf(metrics, "svc_ratelimit_shared"), 0)
+    const gone = 'svc_webhook_attempts{svc_outcome="gone"}'
+    assert.strictEqual(valueOf(metrics, gone), 0)
+    metrics.webhooks.attempted("Gone")
+    assert.strictEqual(valueOf(metrics, gone), 1)
+  })
+
   it("count the ledger's groups, and read gauges at export", () => {
     const metrics = makeMetrics()
     metrics.ledger.committed(5, 2)
+    metrics.ledger.admitted(4)
+    metrics.ledger.settled(8)
+    assert.strictEqual(valueOf(metrics, "svc_ledger_hold_duration_sum"), 0.004)
+    assert.strictEqual(valueOf(metrics, "svc_ledger_settle_duration_sum"), 0.008)
     assert.strictEqual(valueOf(metrics, 'svc_ledger_group_size_bucket{le="4"}'), 0)
     assert.strictEqual(valueOf(metrics, 'svc_ledger_group_size_bucket{le="8"}'), 1)
     assert.strictEqual(valueOf(metrics, "svc_ledger_commit_duration_sum"), 0.002)
