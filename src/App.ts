@@ -80,6 +80,7 @@ import { layer as budgetAlerts } from "./workers/BudgetAlerts.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as topUpSweeps } from "./workers/TopUps.ts"
+import { layer as ledgerProofs } from "./workers/LedgerProofs.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
 import { layer as videoWork } from "./videos/VideoWorker.ts"
 import { layer as delivering } from "./workers/Webhooks.ts"
@@ -163,9 +164,10 @@ const deliveries = Layer.mergeAll(
 )
 
 const sweeping = Layer.unwrap(
-  Effect.map(Config, ({ sweepInterval }) =>
+  Effect.map(Config, ({ sweepInterval, verifyInterval }) =>
     Layer.mergeAll(
       sweeps(sweepInterval),
+      ledgerProofs(verifyInterval),
       auditSweeps(sweepInterval),
       // Half as often as sweeps: nothing is done with them but to show them.
       backlogs(Duration.times(sweepInterval, 2)),

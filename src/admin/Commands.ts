@@ -7,7 +7,8 @@ import type { AuditRow, PendingRow } from "../account/AuditSql.ts"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
 import { nanoOfTopUp } from "../billing/TopUps.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
-import { verifyBooks } from "../billing/Books.ts"
+import { proveBooks } from "../billing/Books.ts"
+import type { Proof } from "../ledger/Checkpoint.ts"
 import { VERSION } from "../platform/config/Version.ts"
 import { account } from "./AccountCommands.ts"
 import { backup, restore } from "./BackupCommands.ts"
@@ -140,20 +141,37 @@ const audit = Command.make(
   Command.provide(database)
 )
 
+/** Says what a verification read. Without a checkpoint there is nothing to add. */
+const readOf = ({ since, through }: Proof): ReadonlyArray<string> =>
+  since === undefined
+    ? []
+    : [
+        `Read what came after ${since.provedAt.toISOString()}; --whole reads everything, as on ${since.wholeAt.toISOString()}.`,
+        ...(through === undefined ? ["The checkpoint stays where it was."] : [])
+      ]
+
 const verifyLedger = Command.make(
   "verify",
-  {},
-  Effect.fn("ledger verify")(function* () {
-    const { checks, ok } = yield* verifyBooks(yield* SqlClient.SqlClient)
+  { whole: Flags.whole, forget: Flags.forgetCheckpoint },
+  Effect.fn("ledger verify")(function* ({ forget, whole }) {
+    const proof = yield* proveBooks(yield* SqlClient.SqlClient, { whole: whole || forget, forget })
+    const { checks, ok, since, through } = proof
     const lines = checks.map((check) => `${check.ok ? "ok    " : "FAILED"}  ${check.name.padEnd(32)}${check.detail}`)
-    yield* print({ json: { ok, checks }, text: lines.join("\n") })
+    const read = since === undefined ? "whole" : since.provedAt.toISOString()
+    yield* print({
+      json: { ok, read_from: read, proved_through: through === undefined ? null : String(through), checks },
+      text: [...lines, ...readOf(proof)].join("\n")
+    })
     if (ok) return
     const failed = checks.filter((check) => !check.ok).map((check) => check.name)
     return yield* new Refused({ message: `The ledger has errors: ${failed.join(", ")}` })
   })
 ).pipe(
-  Command.withDescription("Verify the books; exits with 1 when they have errors"),
-  Command.withExamples([{ command: "npm run admin -- ledger verify" }]),
+  Command.withDescription("Verify the books since they were last proved, or whole; exits with 1 when they have errors"),
+  Command.withExamples([
+    { command: "npm run admin -- ledger verify" },
+    { command: "npm run admin -- ledger verify --whole" }
+  ]),
   Command.provide(database)
 )
 

@@ -77,6 +77,18 @@ export const withFiles = Flag.Boolean("with-files").pipe(
   Flag.withDefault(false)
 )
 
+export const whole = Flag.Boolean("whole").pipe(
+  Flag.withoutNegation,
+  Flag.withDescription("Read everything although a checkpoint exists, and compare both"),
+  Flag.withDefault(false)
+)
+
+export const forgetCheckpoint = Flag.Boolean("forget-checkpoint").pipe(
+  Flag.withoutNegation,
+  Flag.withDescription("Read everything and replace the checkpoint, after the books were corrected behind it"),
+  Flag.withDefault(false)
+)
+
 const REQUEST = "a request's id, such as req_01K0ABCDEFGHJKMNPQRSTVWXYZ"
 
 export const requestArgument = argument("request", REQUEST, requestIdOf).pipe(

@@ -1,5 +1,6 @@
 import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { type Proof, prove, type ProveOptions } from "../ledger/Checkpoint.ts"
 import type { Verification, VerifyOptions } from "../ledger/Verify.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { verifyBooks as verifyUsed } from "../usage/Books.ts"
@@ -11,12 +12,17 @@ import { starterCreditsEqualTransfers, topUpsEqualTransfers } from "./BooksSql.t
  */
 export const verifyBooks = (
   sql: SqlClient.SqlClient,
-  options: Pick<VerifyOptions, "graceMs"> = {}
+  { also = [], ...options }: VerifyOptions = {}
 ): Effect.Effect<Verification, Unavailable> =>
   verifyUsed(sql, {
     ...options,
     also: [
-      ["top_ups_equal_transfers", "top-ups", topUpsEqualTransfers(sql)],
-      ["starter_credits_equal_transfers", "starter credits", starterCreditsEqualTransfers(sql)]
+      ["top_ups_equal_transfers", "top-ups", (scope) => topUpsEqualTransfers(sql, scope)],
+      ["starter_credits_equal_transfers", "starter credits", (scope) => starterCreditsEqualTransfers(sql, scope)],
+      ...also
     ]
   })
+
+/** The same from the checkpoint of the last proof on, or whole, and moves the checkpoint when all is in order. */
+export const proveBooks = (sql: SqlClient.SqlClient, options: ProveOptions): Effect.Effect<Proof, Unavailable> =>
+  prove(sql, (what) => verifyBooks(sql, what), options)

@@ -1,4 +1,42 @@
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
+
+/**
+ * The rows that a verification reads, as tables for a `FROM`: all of them, or those that a checkpoint does not cover
+ * (`CheckpointSql.ts`).
+ */
+export interface Scope {
+  /** Transfers as a table `transfer`. */
+  readonly transfers: Statement.Fragment
+  /** Requests as a table `request`. */
+  readonly requests: Statement.Fragment
+  /** All settles and charges of those requests, as a table `transfer`. */
+  readonly costs: Statement.Fragment
+  /** All transfers of those requests, as a table `transfer`. */
+  readonly movements: Statement.Fragment
+  /** What accounts and budgets came to before those transfers: `account_id`, `what` and `amount`, as `ledger_checkpoint_sum`. */
+  readonly sums: Statement.Fragment
+  /** The checkpoint from which the rows were chosen; undefined when they are all. */
+  readonly since: Since | undefined
+}
+
+/** The part of a checkpoint that bounds what is read after it. */
+export interface Since {
+  readonly through: bigint
+  readonly requestsFrom: string
+  readonly provedAt: Date
+}
+
+/** Reads everything. */
+export const everything = (sql: SqlClient.SqlClient): Scope => ({
+  transfers: sql.literal("transfer"),
+  requests: sql.literal("request"),
+  costs: sql.literal("transfer"),
+  movements: sql.literal("transfer"),
+  sums: sql.literal(
+    "(SELECT NULL::text AS account_id, NULL::text AS what, NULL::bigint AS amount WHERE false) AS sums"
+  ),
+  since: undefined
+})
 
 /** What a check of the books found. */
 export interface Finding {
@@ -14,11 +52,14 @@ export const ALLOWED_MS = 600_000
 export const allowTime = (sql: SqlClient.SqlClient) =>
   sql`SET LOCAL statement_timeout = ${sql.literal(String(ALLOWED_MS))}`
 
+/** The service avoids plans that scan a whole table, which a verification of everything needs. */
+export const allowScans = (sql: SqlClient.SqlClient) => sql`SET LOCAL enable_seqscan = on`
+
 /** Each side of a transfer is an account with a balance or one of the house's; over all of them money is neither made nor lost. */
-export const transfersSumToZero = (sql: SqlClient.SqlClient) => sql<Finding>`
+export const transfersSumToZero = (sql: SqlClient.SqlClient, { transfers }: Scope) => sql<Finding>`
   WITH side AS (
-    SELECT debit AS account_id, -sum(amount) AS moved, count(*) AS transfers FROM transfer GROUP BY debit
-    UNION ALL SELECT credit, sum(amount), 0 FROM transfer GROUP BY credit
+    SELECT debit AS account_id, -sum(amount) AS moved, count(*) AS transfers FROM ${transfers} GROUP BY debit
+    UNION ALL SELECT credit, sum(amount), 0 FROM ${transfers} GROUP BY credit
   ), known AS (
     SELECT sum(s.moved) FILTER (WHERE b.account_id IS NOT NULL OR left(s.account_id, 6) = 'house:') AS total, sum(s.transfers)::int8 AS transfers
     FROM side s LEFT JOIN balance b ON b.account_id = s.account_id
@@ -27,11 +68,12 @@ export const transfersSumToZero = (sql: SqlClient.SqlClient) => sql<Finding>`
     format('all accounts together have %s', total) AS example FROM known`
 
 /** An account's money of each kind. Play money moves from and to `house:play` alone, and nothing else does. */
-export const balancesEqualTransfers = (sql: SqlClient.SqlClient) => sql<Finding>`
+export const balancesEqualTransfers = (sql: SqlClient.SqlClient, { sums, transfers }: Scope) => sql<Finding>`
   WITH moved AS (
     SELECT account_id, play, sum(amount) AS amount FROM (
-      SELECT credit AS account_id, debit = 'house:play' AS play, amount FROM transfer WHERE left(credit, 6) <> 'house:'
-      UNION ALL SELECT debit, credit = 'house:play', -amount FROM transfer WHERE left(debit, 6) <> 'house:'
+      SELECT credit AS account_id, debit = 'house:play' AS play, amount FROM ${transfers} WHERE left(credit, 6) <> 'house:'
+      UNION ALL SELECT debit, credit = 'house:play', -amount FROM ${transfers} WHERE left(debit, 6) <> 'house:'
+      UNION ALL SELECT account_id, what = 'play', amount FROM ${sums} WHERE what IN ('money', 'play')
     ) AS t GROUP BY account_id, play
   ), has AS (
     SELECT account_id, false AS play, posted FROM balance UNION ALL SELECT account_id, true, posted FROM play_balance
@@ -58,11 +100,8 @@ export const heldEqualsOpenHolds = (sql: SqlClient.SqlClient) => sql<Finding>`
     min(format('account %s has %s%s held, its open holds come to %s', account_id, COALESCE(held::text, 'nothing'),
       CASE WHEN play THEN ' of play money' END, open)) FILTER (WHERE held IS DISTINCT FROM open) AS example FROM compared`
 
-export const budgetsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
-  WITH used AS (
-    SELECT u.budget, sum(r.settled - r.refunded) AS spent, sum(CASE WHEN r.state = 'open' THEN r.held ELSE 0 END) AS held
-    FROM request r CROSS JOIN LATERAL unnest(r.budgets) AS u(budget) GROUP BY u.budget
-  ), compared AS (
+export const budgetsEqualRequests = (sql: SqlClient.SqlClient, scope: Scope) => sql<Finding>`
+  WITH used AS (${scope.since === undefined ? usedByRequests(sql) : usedByTransfers(sql, scope)}), compared AS (
     SELECT COALESCE(p.budget_id || ':' || p.period_start, u.budget) AS budget, COALESCE(p.spent, 0) AS spent,
       COALESCE(p.held, 0) AS held, COALESCE(u.spent, 0) AS used_spent, COALESCE(u.held, 0) AS used_held
     FROM budget_period p FULL JOIN used u ON u.budget = p.budget_id || ':' || p.period_start
@@ -70,6 +109,22 @@ export const budgetsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
   SELECT count(*) AS checked, count(*) FILTER (WHERE spent <> used_spent OR held <> used_held) AS failed,
     min(format('budget %s has %s spent and %s held, its requests come to %s and %s', budget, spent, held, used_spent, used_held))
       FILTER (WHERE spent <> used_spent OR held <> used_held) AS example FROM compared`
+
+const usedByRequests = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
+    SELECT u.budget, sum(r.settled - r.refunded) AS spent, sum(CASE WHEN r.state = 'open' THEN r.held ELSE 0 END) AS held
+    FROM request r CROSS JOIN LATERAL unnest(r.budgets) AS u(budget) GROUP BY u.budget`)
+
+/** Without reading old requests: what budgets spent moves only with a transfer of one of their requests. */
+const usedByTransfers = (sql: SqlClient.SqlClient, { sums, transfers }: Scope) => sql`
+    SELECT budget, sum(spent) AS spent, sum(held) AS held FROM (
+      SELECT substr(what, 8) AS budget, amount AS spent, 0::bigint AS held FROM ${sums} WHERE what LIKE 'budget %'
+      UNION ALL SELECT u.budget, CASE t.kind WHEN 'refund' THEN -t.amount ELSE t.amount END, 0
+        FROM (SELECT * FROM ${transfers}) AS t JOIN request r ON r.id = t.request_id
+        CROSS JOIN LATERAL unnest(r.budgets) AS u(budget) WHERE t.kind IN ('settle', 'charge', 'refund')
+      UNION ALL SELECT u.budget, 0, r.held FROM request r CROSS JOIN LATERAL unnest(r.budgets) AS u(budget)
+        WHERE r.state = 'open'
+    ) AS part GROUP BY budget`
 
 export const noOverdueHolds = (sql: SqlClient.SqlClient, graceMs: number) => sql<Finding>`
   SELECT count(*) AS checked, count(*) FILTER (WHERE overdue) AS failed,
@@ -88,57 +143,57 @@ export const chargesAreConcluded = (sql: SqlClient.SqlClient, graceMs: number) =
     FROM request WHERE state = 'settled' AND closed IS NULL
   ) AS charged`
 
-export const nothingNegative = (sql: SqlClient.SqlClient) => sql<Finding>`
+export const nothingNegative = (sql: SqlClient.SqlClient, { requests, transfers }: Scope) => sql<Finding>`
   WITH amounts AS (
     SELECT 'the balance of account ' || account_id AS name, LEAST(posted, held, posted - held) AS least FROM balance
     UNION ALL SELECT 'the play money of account ' || account_id, LEAST(posted, held, posted - held) FROM play_balance
     UNION ALL SELECT 'budget ' || budget_id || ':' || period_start, LEAST(spent, held) FROM budget_period
-    UNION ALL SELECT 'request ' || id, LEAST(held, progress, settled, absorbed, refunded) FROM request
-    UNION ALL SELECT 'transfer ' || id, amount - 1 FROM transfer
+    UNION ALL SELECT 'request ' || id, LEAST(held, progress, settled, absorbed, refunded) FROM ${requests}
+    UNION ALL SELECT 'transfer ' || id, amount - 1 FROM ${transfers}
   )
   SELECT count(*) AS checked, count(*) FILTER (WHERE least < 0) AS failed, min(name) FILTER (WHERE least < 0) AS example
   FROM amounts`
 
-export const settledWithinHeld = (sql: SqlClient.SqlClient) => sql<Finding>`
+export const settledWithinHeld = (sql: SqlClient.SqlClient, { requests }: Scope) => sql<Finding>`
   SELECT count(*) AS checked, count(*) FILTER (WHERE beyond) AS failed,
     min(format('request %s held %s and settled %s', id, held, settled)) FILTER (WHERE beyond) AS example
-  FROM (SELECT id, held, settled, settled > held OR progress > held AS beyond FROM request) AS r`
+  FROM (SELECT id, held, settled, settled > held OR progress > held AS beyond FROM ${requests}) AS r`
 
 /**
  * One settle or charge of just that amount, from the request's own account to the house, whose account is that of the kind of money
  * that pays for the request; and none without its request.
  */
-export const costsHaveOneTransfer = (sql: SqlClient.SqlClient) => sql<Finding>`
+export const costsHaveOneTransfer = (sql: SqlClient.SqlClient, { costs, requests }: Scope) => sql<Finding>`
   WITH paid AS (
     SELECT request_id, count(*) AS transfers, sum(amount) AS amount, min(debit) AS debit, min(credit) AS credit
-    FROM transfer WHERE kind IN ('settle', 'charge') GROUP BY request_id
+    FROM ${costs} WHERE kind IN ('settle', 'charge') GROUP BY request_id
   ), compared AS (
     SELECT COALESCE(r.id, p.request_id) AS id, r.settled, p.amount, p.transfers IS NOT DISTINCT FROM 1 AND r.settled = p.amount
       AND p.debit = r.account_id AND p.credit = CASE WHEN r.play THEN 'house:play' ELSE 'house:revenue' END AS right
-    FROM (SELECT id, account_id, settled, play FROM request WHERE settled <> 0) AS r FULL JOIN paid p ON p.request_id = r.id
+    FROM (SELECT id, account_id, settled, play FROM ${requests} WHERE settled <> 0) AS r FULL JOIN paid p ON p.request_id = r.id
   )
   SELECT count(*) AS checked, count(*) FILTER (WHERE "right" IS NOT TRUE) AS failed,
     min(format('request %s settled %s, its transfers come to %s', id, COALESCE(settled, 0), COALESCE(amount, 0)))
       FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
 
 /** A join: no index has the requests of all kinds of transfers, and a subquery would read all of them for each request. */
-export const releasedMovedNothing = (sql: SqlClient.SqlClient) => sql<Finding>`
+export const releasedMovedNothing = (sql: SqlClient.SqlClient, { movements, requests }: Scope) => sql<Finding>`
   WITH unpaid AS (
     SELECT r.id, r.state, r.settled <> 0 OR r.refunded <> 0 OR t.request_id IS NOT NULL AS moved
-    FROM request r LEFT JOIN (SELECT DISTINCT request_id FROM transfer) AS t ON t.request_id = r.id
-    WHERE r.state <> 'settled'
+    FROM (SELECT * FROM ${requests}) AS r
+    LEFT JOIN (SELECT DISTINCT request_id FROM ${movements}) AS t ON t.request_id = r.id WHERE r.state <> 'settled'
   )
   SELECT count(*) AS checked, count(*) FILTER (WHERE moved) AS failed,
     min(format('request %s is %s and moved money', id, state)) FILTER (WHERE moved) AS example FROM unpaid`
 
-export const refundsEqualTransfers = (sql: SqlClient.SqlClient) => sql<Finding>`
+export const refundsEqualTransfers = (sql: SqlClient.SqlClient, { movements, requests }: Scope) => sql<Finding>`
   WITH paid_back AS (
     SELECT request_id, sum(amount) AS amount, min(debit) AS house, max(debit) AS last_house, min(credit) AS least,
-      max(credit) AS most FROM transfer WHERE kind = 'refund' GROUP BY request_id
+      max(credit) AS most FROM ${movements} WHERE kind = 'refund' GROUP BY request_id
   ), compared AS (
     SELECT COALESCE(r.id, p.request_id) AS id, r.refunded, r.settled, p.amount, r.refunded = p.amount AND r.refunded <= r.settled
       AND p.house = p.last_house AND p.house = CASE WHEN r.play THEN 'house:play' ELSE 'house:revenue' END AND p.least = r.account_id AND p.most = r.account_id AS right
-    FROM (SELECT id, account_id, settled, refunded, play FROM request WHERE refunded <> 0) AS r
+    FROM (SELECT id, account_id, settled, refunded, play FROM ${requests} WHERE refunded <> 0) AS r
     FULL JOIN paid_back p ON p.request_id = r.id
   )
   SELECT count(*) AS checked, count(*) FILTER (WHERE "right" IS NOT TRUE) AS failed,
@@ -146,12 +201,12 @@ export const refundsEqualTransfers = (sql: SqlClient.SqlClient) => sql<Finding>`
       COALESCE(refunded, 0), COALESCE(amount, 0))) FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
 
 /** Where play money paid and a provider is named, the receipt says that a double served in its place. */
-export const playMoneyPaidDoubles = (sql: SqlClient.SqlClient) => sql<Finding>`
+export const playMoneyPaidDoubles = (sql: SqlClient.SqlClient, { requests }: Scope) => sql<Finding>`
   SELECT count(*) AS checked, count(*) FILTER (WHERE wrong) AS failed,
     min(format('request %s was paid with %s of play money and served by %s', id, settled, provider)) FILTER (WHERE wrong) AS example
   FROM (
     SELECT id, settled, provider, provider IS NOT NULL AND closed -> 'simulated' IS DISTINCT FROM 'true' AS wrong
-    FROM request WHERE play AND settled <> 0
+    FROM ${requests} WHERE play AND settled <> 0
   ) AS paid`
 
 /** A statement trigger before update (16), delete (8) and truncate (32), switched on. */

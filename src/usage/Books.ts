@@ -12,8 +12,8 @@ export const verifyBooks = (
   verify(sql, {
     ...options,
     also: [
-      ["rollups_equal_requests", "rollups", rollupsEqualRequests(sql)],
-      ["margins_equal_requests", "margins", marginsEqualRequests(sql)],
+      ["rollups_equal_requests", "rollups", () => rollupsEqualRequests(sql), "whole"],
+      ["margins_equal_requests", "margins", () => marginsEqualRequests(sql), "whole"],
       ...also
     ]
   })

@@ -145,6 +145,8 @@ export interface Settings {
   /** How long running requests may take to finish after that. */
   readonly shutdownGrace: Duration.Duration
   readonly sweepInterval: Duration.Duration
+  /** How often the books are verified. Zero: never in the background. */
+  readonly verifyInterval: Duration.Duration
   readonly videos: {
     /** A video job that is not finished this long after its submission fails. */
     readonly deadline: Duration.Duration
@@ -292,6 +294,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     shutdownDelay: values.SHUTDOWN_DELAY,
     shutdownGrace: values.SHUTDOWN_GRACE,
     sweepInterval: values.SWEEP_INTERVAL,
+    verifyInterval: values.LEDGER_VERIFY_INTERVAL,
     videos: { deadline: values.VIDEO_DEADLINE, perProvider: values.VIDEO_PROVIDER_LIMIT },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     telemetry: telemetryOf(values)

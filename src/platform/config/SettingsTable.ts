@@ -239,6 +239,10 @@ export const settings = {
       "15 seconds",
       "How often the gateway ends overdue holds, frees old idempotency keys and removes expired files."
     ),
+    LEDGER_VERIFY_INTERVAL: durationOrZero(
+      "1 hour",
+      "How often one of the nodes verifies the books since they were last proved; everything, when they never were. `0` leaves it to the admin command."
+    ),
     VIDEO_DEADLINE: duration("30 minutes", "A video that is not finished this long after its submission fails."),
     VIDEO_PROVIDER_LIMIT: integer(
       20,

@@ -13,9 +13,13 @@ export const allowBackupTime = (sql: Sql) =>
 
 /**
  * `durable_write` holds filler, and a reader would keep the gateway from emptying it. The manifest holds `schema_migration`. Each
- * database has its own functions, which `ledger_version` lists.
+ * database has its own functions, which `ledger_version` lists. What a verification proved about one database says nothing about
+ * another, so the ledger's checkpoint stays behind.
  */
-const LEFT_OUT = new Set(["durable_write", "ledger_version", "schema_migration"])
+const LEFT_OUT = new Set([
+  ...["durable_write", "ledger_version", "schema_migration"],
+  ...["ledger_checkpoint", "ledger_checkpoint_sum", "ledger_verification"]
+])
 
 /** Returns the names of all tables of the schema. */
 export const tableNames = (sql: Sql): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>

@@ -43,5 +43,41 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0003_markups": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`ALTER TABLE account ADD COLUMN markup_bp integer NOT NULL DEFAULT 0 CHECK (markup_bp > -10000)`
+  }),
+  // `origin` names the database and the files of its tables, so that a restored or replaced table never meets a checkpoint of another.
+  // `tip` is the digest of the last transfer that the checkpoint covers.
+  "0004_ledger_checkpoint": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE ledger_checkpoint (
+      single boolean PRIMARY KEY DEFAULT true CHECK (single),
+      origin text NOT NULL,
+      through bigint NOT NULL,
+      requests_from text NOT NULL,
+      tip numeric NOT NULL,
+      transfers bigint NOT NULL,
+      transfers_digest numeric NOT NULL,
+      sums_digest numeric NOT NULL,
+      proved_at timestamptz NOT NULL,
+      whole_at timestamptz NOT NULL
+    )`
+    yield* sql`COMMENT ON TABLE ledger_checkpoint IS 'How far the books are proved; at most one row, which only a verification without a failure writes'`
+    yield* sql`CREATE TABLE ledger_checkpoint_sum (
+      account_id text NOT NULL,
+      what text NOT NULL,
+      amount bigint NOT NULL,
+      PRIMARY KEY (account_id, what)
+    ) WITH (fillfactor = 70)`
+    yield* sql`COMMENT ON TABLE ledger_checkpoint_sum IS 'What the money, play money and budget periods of each account come to at the checkpoint'`
+    yield* sql`CREATE TABLE ledger_verification (
+      single boolean PRIMARY KEY DEFAULT true CHECK (single),
+      begun_at timestamptz NOT NULL,
+      at timestamptz,
+      whole_at timestamptz,
+      duration_ms integer NOT NULL DEFAULT 0,
+      failed text[] NOT NULL DEFAULT '{}'
+    )`
+    yield* sql`COMMENT ON TABLE ledger_verification IS 'The outcome of the last verification of the books; at most one row'`
+    // Refunds are rare, so the ledger's usual path writes nothing for this index.
+    yield* sql`CREATE INDEX transfer_refund ON transfer (request_id) WHERE kind = 'refund'`
   })
 }
