@@ -192,18 +192,16 @@ const close = (
   error: Reason | null | undefined
 ) => {
   const keepClaim = error === null && claim !== undefined
-  return ledger.commit(
-    {
-      _tag: "Close",
-      ...{ requestId, accountId: principal.accountId, onlyIfExpired: false, resolvedModel: null, provider: null },
-      settle: error === null ? { cost: 0n } : undefined,
-      status: error === null ? "succeeded" : error === undefined ? "cancelled" : "failed",
-      keepClaim,
-      closed: { error: error == null ? null : keepReason(error) },
-      answer: keepClaim ? keptBatch : null
-    },
-    trace?.span
-  )
+  const facts = {
+    status: error === null ? "succeeded" : error === undefined ? "cancelled" : "failed",
+    keepClaim,
+    resolvedModel: null,
+    provider: null,
+    closed: { error: error == null ? null : keepReason(error) },
+    answer: keepClaim ? keptBatch : null
+  } as const
+  const ending = { requestId, accountId: principal.accountId, charged: undefined }
+  return ledger.end(ending, error === null ? 0n : undefined, facts, trace?.span)
 }
 
 /** Frees the claims of requests with an unknown outcome once their hold has expired. */
@@ -254,8 +252,8 @@ const carried = (
     }
     const { failed, served } = exit.value
     const reason = failed === undefined ? null : failed.failure.reason
-    const closed = yield* Effect.mapError(close(deps, request, reason), storeUnavailable)
-    const balance = closed._tag === "Closed" ? balanceWarning(closed.posted) : undefined
+    const { posted } = yield* Effect.mapError(close(deps, request, reason), storeUnavailable)
+    const balance = posted === undefined ? undefined : balanceWarning(posted)
     return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
   })
 

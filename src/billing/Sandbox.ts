@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, Audit } from "../account/Audit.ts"
 import { Keys } from "../account/Keys.ts"
 import { type Nano, usdFromNano } from "../domain/Money.ts"
+import { endOf, withoutResult } from "../ledger/Ending.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { accountsWithPlay, demoKeyIds, type SandboxTraces, sandboxTraces, unendedPlay } from "./SandboxSql.ts"
@@ -25,16 +26,6 @@ export const tracesOf = (sql: SqlClient.SqlClient): Effect.Effect<SandboxTraces,
   storeErrors(sandboxTraces(sql, DEMO_EMAIL))
 
 export const hasTraces = ({ keys, simulated }: SandboxTraces): boolean => simulated > 0n || keys > 0n
-
-/** The end of a request after its money is voided: the same as when the client disconnects. */
-const cancelled = {
-  status: "cancelled",
-  keepClaim: false,
-  resolvedModel: null,
-  provider: null,
-  closed: { error: null },
-  answer: null
-} as const
 
 /** Ends a sandbox, so that real providers can be served on its database. */
 export class Sandbox extends Context.Service<
@@ -59,11 +50,10 @@ export class Sandbox extends Context.Service<
         Effect.gen(function* () {
           const unended = yield* unendedPlay(sql, accountId)
           for (const { charged, cost, id: requestId } of unended) {
-            if (charged) yield* ledger.conclude(sql, { ...cancelled, requestId, accountId, refund: cost })
-            else {
-              const released = { settle: undefined, onlyIfExpired: false } as const
-              yield* ledger.within(sql, { ...cancelled, ...released, _tag: "Close", requestId, accountId })
-            }
+            // As when the client disconnects.
+            const facts = withoutResult("cancelled", null)
+            const op = endOf({ requestId, accountId, charged: charged ? cost : undefined }, undefined, facts)
+            yield* "_tag" in op ? ledger.within(sql, op) : ledger.conclude(sql, op)
           }
           const { held = 0n, posted = 0n } = (yield* ledger.balance(accountId))?.play ?? {}
           const voided = posted - held

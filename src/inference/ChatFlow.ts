@@ -1,23 +1,24 @@
-import { Cause, Effect, Exit } from "effect"
+import { Effect, Exit } from "effect"
 import type { Failure } from "../domain/Failure.ts"
 import type { Output } from "../domain/Output.ts"
 import { type Candidate, summaryOf } from "../domain/Plan.ts"
 import type { TokenPrice } from "../domain/Pricing.ts"
 import { promptBoundAt } from "../domain/TokenBound.ts"
 import { countOutput, countPrompt } from "../domain/Tokens.ts"
-import { noTokens, type TokenUsage } from "../domain/Usage.ts"
+import { noTokens, type TokenUsage, type Used } from "../domain/Usage.ts"
 import type { PoolCall } from "../providers/pool/CallKind.ts"
 import type { ProviderPool, ServedAnswer } from "../providers/pool/ProviderPool.ts"
 import { keepAnswer } from "./Answer.ts"
 import type { Answer } from "../domain/Answer.ts"
 import { balanceWarning } from "../domain/Balance.ts"
 import { capWithin, type Estimate } from "../domain/Estimate.ts"
-import { type AdmittedRequest, type RequestResult, close, type MeteredOptions, routingOf } from "./Metered.ts"
-import { failureOfPool, followedBy, keepsNothing, keptRefusal, type ActiveCall, unserved } from "./PaidFlow.ts"
+import { closeServed, closeUnserved, type ServedEnd } from "./Ending.ts"
+import { type AdmittedRequest, type MeteredOptions, type RequestResult, routingOf } from "./Metered.ts"
+import { type ActiveCall, followedBy } from "./PaidFlow.ts"
 import { ReasoningSealer, sealedOutput } from "./ReasoningSealer.ts"
 import type { ReasoningSeals } from "./ReasoningSeals.ts"
 import type { ChatRequest } from "./Request.ts"
-import { type Outcome, settlementOf } from "./Settlement.ts"
+import type { Outcome } from "./Settlement.ts"
 
 /** A chat request with a committed hold. */
 export type AdmittedChat = AdmittedRequest<ChatRequest, TokenPrice, Estimate>
@@ -30,9 +31,6 @@ export interface ChatOptions extends MeteredOptions {
 /** Creates the sealer for the reasoning in a chat's answer. */
 export const sealerOf = ({ seals }: ChatOptions, { request }: AdmittedChat, served: Candidate): ReasoningSealer =>
   new ReasoningSealer(seals, request.principal.accountId, served)
-
-/** The result of a chat. */
-export type ChatRequestResult = RequestResult<TokenPrice, Outcome>
 
 /** The pool call of an admitted request. */
 export const poolCall = (admitted: AdmittedChat, running: ActiveCall): PoolCall => {
@@ -66,7 +64,7 @@ const countedUsage = (admitted: AdmittedChat, outputTokens: number): TokenUsage 
 })
 
 /** The facts that stored answers and live ones share. */
-export const answerOf = (admitted: AdmittedChat, carried: ChatRequestResult, output: Output, usage: TokenUsage) => {
+const answerOf = (admitted: AdmittedChat, carried: RequestResult, output: Output, usage: TokenUsage) => {
   const routing = routingOf(admitted, carried)
   return {
     requestId: admitted.request.requestId,
@@ -81,37 +79,35 @@ export const answerOf = (admitted: AdmittedChat, carried: ChatRequestResult, out
   }
 }
 
-/** The answer to store for a replay, if it is small enough and may be stored. */
-export const keptAnswer = (
+/** The usage of a chat, which is always in tokens. */
+const tokensOf = (usage: Used): TokenUsage => ("units" in usage ? noTokens : usage)
+
+/** Ends a chat or a stream that a provider served, and returns its answer. `storable`: whether all of the output is at hand. */
+export const closeAnswered = (
+  options: ChatOptions,
   admitted: AdmittedChat,
-  carried: ChatRequestResult,
+  end: ServedEnd<TokenPrice>,
   output: Output,
-  usage: TokenUsage
-): object | null => (keepsNothing(admitted) ? null : keepAnswer(answerOf(admitted, carried, output, usage)))
+  storable: boolean
+): Effect.Effect<Answer, Failure> => {
+  const kept = (carried: RequestResult, usage: Used) =>
+    storable ? keepAnswer(answerOf(admitted, carried, output, tokensOf(usage))) : null
+  return Effect.map(closeServed(options, admitted, end, kept), ({ carried, cost, posted, usage }): Answer => ({
+    ...answerOf(admitted, carried, output, tokensOf(usage)),
+    cost,
+    balanceWarning: posted === undefined ? undefined : balanceWarning(posted)
+  }))
+}
 
 const finishOf = (output: Output) => output.finish ?? (output.toolCalls.length > 0 ? "tool_calls" : "stop")
 
 const finishServed = (options: ChatOptions, admitted: AdmittedChat, served: ServedAnswer<Output>) => {
-  const output = sealedOutput(sealerOf(options, admitted, served.candidate), served.output)
-  const carried: ChatRequestResult = {
-    outcome: {
-      _tag: "Whole",
-      finish: finishOf(output),
-      delivered: { reported: output.usage, counted: () => countedUsage(admitted, countOutput(output)) }
-    },
-    served: served.candidate,
-    attempts: served.attempts,
-    firstTokenMs: null,
-    endedAt: performance.now()
-  }
-  const settlement = settlementOf(carried.outcome, carried.served?.price)
-  const { usage } = settlement
-  const kept = () => keptAnswer(admitted, carried, output, usage)
-  return Effect.map(close(options, admitted, carried, settlement, kept), ({ cost, posted }): Answer => ({
-    ...answerOf(admitted, carried, output, usage),
-    cost,
-    balanceWarning: posted === undefined ? undefined : balanceWarning(posted)
-  }))
+  const { attempts, candidate } = served
+  const output = sealedOutput(sealerOf(options, admitted, candidate), served.output)
+  const delivered = { reported: output.usage, counted: () => countedUsage(admitted, countOutput(output)) }
+  const outcome: Outcome = { _tag: "Whole", finish: finishOf(output), delivered }
+  const end = { candidate, attempts, outcome, firstTokenMs: null, endedAt: performance.now() }
+  return closeAnswered(options, admitted, end, output, true)
 }
 
 /** Carries out an admitted request and closes its hold in every case. Only the provider's call can be interrupted. */
@@ -122,16 +118,10 @@ export const carryOutChat = (
   running: ActiveCall
 ): Effect.Effect<Answer, Failure> =>
   Effect.exit(Effect.interruptible(pool.chat(poolCall(admitted, running)))).pipe(
-    Effect.flatMap((exit) => {
-      if (Exit.isSuccess(exit)) return finishServed(options, admitted, exit.value)
-      const { failures, outcome } = unserved(exit, running)
-      const endedAt = performance.now()
-      const carried: ChatRequestResult = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
-      const kept = () => keptRefusal(admitted, outcome.error)
-      return Effect.andThen(
-        close(options, admitted, carried, settlementOf(outcome, undefined), kept),
-        Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
-      )
-    }),
+    Effect.flatMap((exit) =>
+      Exit.isSuccess(exit)
+        ? finishServed(options, admitted, exit.value)
+        : closeUnserved(options, admitted, exit, running.attempts)
+    ),
     Effect.uninterruptible
   )

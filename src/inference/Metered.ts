@@ -1,33 +1,27 @@
 import { Effect } from "effect"
 import { isSimulated, summaryOf, type Attempt, type Candidate, type Plan, type RoutingOutcome } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
-import { type Failure, failure, isRefusal } from "../domain/Failure.ts"
-import { isBeyondBelief, promptTokens, type Used } from "../domain/Usage.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
+import type { Used } from "../domain/Usage.ts"
 import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import { type Price, providerCost } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
-import type { CloseOperation, ExtendOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
+import type { ExtendOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
-import type { Unavailable } from "../platform/database/Sql.ts"
 import { traceIdOf } from "../platform/telemetry/Tracing.ts"
-import { operationNames, operationOf } from "../providers/pool/AttemptRecord.ts"
-import { type Holder, holding, storeUnavailable } from "./Holding.ts"
+import { type Holder, holding } from "./Holding.ts"
 import {
   type Beside,
-  type ClosedFacts,
-  keepClosed,
   keepOpened,
-  keepReason,
   keepSoFar,
   type KeptRates,
-  type KeptReason,
   type OpenFacts,
   priceOf,
   ratesOf,
   spanMs
 } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
-import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
+import type { Outcome } from "./Settlement.ts"
 import type { Bounds } from "../domain/Estimate.ts"
 
 /** The receipt's facts of a request with an expiring hold. */
@@ -56,21 +50,14 @@ export interface AdmittedRequest<
 }
 
 /** The result of a request. */
-export interface RequestResult<P extends Price = Price, O extends Outcome | WorkOutcome = Outcome | WorkOutcome> {
-  readonly outcome: O
+export interface RequestResult<P extends Price = Price> {
+  readonly outcome: Outcome | Outcome<number>
   readonly served: Candidate<P> | undefined
   readonly attempts: ReadonlyArray<Attempt>
   /** From the arrival of the request to the first content sent to the client. */
   readonly firstTokenMs: number | null
   /** When the provider finished, in `performance.now()` milliseconds. */
   readonly endedAt: number
-}
-
-/** The ledger's state after a close. */
-export interface CloseResult {
-  readonly cost: Nano
-  /** The resulting balance; undefined when the request had already expired. */
-  readonly posted: Nano | undefined
 }
 
 export interface MeteredOptions {
@@ -207,30 +194,19 @@ export const routingOf = (
   decision: admitted.plan.decision
 })
 
-/**
- * The reason of the failure, for the receipt. A provider's message may quote the request, so it is dropped when nothing may be stored.
- */
-const errorOf = ({ plan }: AdmittedRequest, outcome: RequestResult["outcome"]): KeptReason | null => {
-  const error = outcome._tag === "Whole" ? undefined : outcome.error
-  if (isRefusal(error) && plan.policy.dataPolicy === "zero_retention") {
-    return keepReason({ ...error, detail: "the provider's message is not stored" })
-  }
-  return error === undefined ? null : keepReason(error)
-}
-
 /** The rates of the provider that served, unless they were stored when the request was charged. */
-const ratesAt = (
+export const ratesAt = (
   { plan, request }: AdmittedRequest,
   { served }: Pick<RequestResult, "served">
 ): KeptRates | undefined =>
   served === undefined || (request.charge === true && served === plan.candidates[0]) ? undefined : ratesOf(served)
 
 /** What this usage costs the operator at the provider that served, as far as known. */
-const nanoCostOf = (served: RequestResult["served"], usage: Used): Nano | undefined =>
+export const nanoCostOf = (served: RequestResult["served"], usage: Used): Nano | undefined =>
   served === undefined ? undefined : providerCost(served.offer.cost, usage)
 
 /** The same for the receipt. */
-const providerCostOf = ({ served }: Pick<RequestResult, "served">, usage: Used): number | undefined => {
+export const providerCostOf = ({ served }: Pick<RequestResult, "served">, usage: Used): number | undefined => {
   const cost = nanoCostOf(served, usage)
   return cost === undefined ? undefined : Number(cost)
 }
@@ -262,140 +238,8 @@ export const soFarOf = (
 }
 
 /** The facts of a request that have columns of their own. */
-const besideOf = ({ request }: AdmittedRequest, { served }: Pick<RequestResult, "served">): Beside => ({
+export const besideOf = ({ request }: AdmittedRequest, { served }: Pick<RequestResult, "served">): Beside => ({
   model: request.model,
   resolved_model: served?.model.id ?? null,
   provider: served?.offer.provider ?? null
 })
-
-/** The end of a request, whether it was held for or charged up front. */
-type Ending = Omit<CloseOperation, "_tag" | "requestId" | "accountId" | "onlyIfExpired">
-
-/** Ends a request: closes its hold, or concludes its charge and refunds the excess. It never takes more than was held or charged. */
-const end = (
-  { ledger }: MeteredOptions,
-  { held, request }: AdmittedRequest,
-  ending: Ending
-): Effect.Effect<CloseResult, Unavailable> => {
-  const { principal, requestId, trace } = request
-  const { accountId } = principal
-  if (request.charge) {
-    const { settle, ...facts } = ending
-    const refund = held - minNano(settle?.cost ?? 0n, held)
-    return Effect.map(ledger.concludeAlone({ ...facts, requestId, accountId, refund }, trace?.span), (result) => ({
-      cost: result.cost,
-      posted: result._tag === "Concluded" ? result.posted : undefined
-    }))
-  }
-  return Effect.map(
-    ledger.commit({ ...ending, _tag: "Close", requestId, accountId, onlyIfExpired: false }, trace?.span),
-    (result) => ({ cost: result.settled, posted: result._tag === "Closed" ? result.posted : undefined })
-  )
-}
-
-/**
- * Ends a request with its settlement. `keep` serializes the answer for a replay under the same idempotency key; the statement that
- * settles also stores it.
- */
-export const close = (
-  options: MeteredOptions,
-  admitted: AdmittedRequest,
-  carried: RequestResult,
-  settlement: Settlement<Used>,
-  keep: () => object | null
-): Effect.Effect<CloseResult, Failure> => {
-  const { request } = admitted
-  const providerMs = carried.endedAt - admitted.heldAt
-  const totalMs = performance.now() - request.arrivedAt
-  const overheadMs = spanMs(totalMs - providerMs)
-  const closed: ClosedFacts = {
-    usage: settlement.usage,
-    basis: settlement.basis,
-    routing: summaryOf(routingOf(admitted, carried)),
-    rates: ratesAt(admitted, carried),
-    providerCost: settlement.cost === undefined ? undefined : providerCostOf(carried, settlement.usage),
-    simulated: carried.served?.offer.simulated,
-    finishReason: "finish" in carried.outcome ? carried.outcome.finish : null,
-    error: errorOf(admitted, carried.outcome),
-    holdMs: spanMs(admitted.holdMs),
-    firstTokenMs: carried.firstTokenMs === null ? null : spanMs(carried.firstTokenMs),
-    totalMs: spanMs(totalMs),
-    overheadMs,
-    endedAtMs: Date.now()
-  }
-  const row = besideOf(admitted, carried)
-  const keepClaim = request.claim !== undefined && settlement.final
-  const ended = end(options, admitted, {
-    settle: settlement.cost === undefined ? undefined : { cost: settlement.cost },
-    status: settlement.status,
-    keepClaim,
-    resolvedModel: row.resolved_model,
-    provider: row.provider,
-    closed: keepClosed(closed, row),
-    answer: keepClaim ? keep() : null
-  })
-  const endsAt = performance.now()
-  const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warned(admitted, carried), ended) : ended
-  return Effect.map(Effect.mapError(noted, storeUnavailable), (books) => {
-    options.metrics.ledger.settled(performance.now() - endsAt)
-    counted(options.metrics, admitted, carried, settlement, overheadMs, books.cost)
-    return books
-  })
-}
-
-const warned = ({ request }: AdmittedRequest, { served }: RequestResult): Effect.Effect<void> =>
-  Effect.annotateLogs(Effect.logWarning(`${served?.offer.provider} reports more usage than one call can have`), {
-    request_id: request.requestId
-  })
-
-/** Updates the metrics for a request with a closed hold. */
-const counted = (
-  metrics: Metrics,
-  { plan, request }: AdmittedRequest,
-  { firstTokenMs, outcome, served }: RequestResult,
-  { cost, status, usage }: Settlement<Used>,
-  overheadMs: number,
-  settled: Nano
-): void => {
-  const candidate = served ?? plan.candidates[0]
-  const failed = outcome._tag === "Whole" ? undefined : (outcome.error?._tag ?? "Cancelled")
-  const provider = served?.offer.provider
-  const tokens =
-    candidate.price.unit !== "token" || "units" in usage
-      ? undefined
-      : { input: promptTokens(usage), output: usage.output }
-  metrics.request({
-    operation: operationNames[operationOf[candidate.model.modality]],
-    provider,
-    model: candidate.model.id,
-    errorType: failed,
-    totalMs: performance.now() - request.arrivedAt,
-    overheadMs,
-    firstTokenMs,
-    tokens,
-    settled,
-    absorbed: maxNano(0n, (cost ?? 0n) - settled),
-    providerCost: cost === undefined ? undefined : nanoCostOf(served, usage)
-  })
-  request.watch?.settled({ model: candidate.model.id, provider, tokens, cost: settled })
-  request.trace?.span?.set({
-    "svc.resolved_model": served?.model.id,
-    "svc.provider": served?.offer.provider,
-    "svc.status": status,
-    "svc.cost_nano_usd": settled
-  })
-}
-
-/** Ends a request after any fault of the gateway: nothing is charged. A request that has already ended stays unchanged. */
-export const abandon = (options: MeteredOptions, admitted: AdmittedRequest): Effect.Effect<void> =>
-  Effect.ignore(
-    end(options, admitted, {
-      settle: undefined,
-      status: "failed",
-      keepClaim: false,
-      resolvedModel: null,
-      provider: null,
-      closed: { error: { _tag: "InternalError" } },
-      answer: null
-    })
-  )

@@ -1,23 +1,21 @@
 /** The common path of all paid requests, whatever their kind. */
 import { Cause, Deferred, Duration, Effect, Exit, Fiber, type Scope } from "effect"
 import { Auth } from "../auth/Auth.ts"
-import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { Failure } from "../domain/Failure.ts"
 import type { Attempt, Plan } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 import type { CourseCall } from "../providers/pool/CallKind.ts"
-import type { PoolError } from "../providers/pool/PoolError.ts"
 import { Requests } from "../usage/Requests.ts"
-import { keepRefusal } from "./Answer.ts"
 import type { PaidAnswer } from "../domain/Answer.ts"
-import { abandon, admit, type AdmittedRequest, type RequestResult, type MeteredOptions } from "./Metered.ts"
+import { abandon } from "./Ending.ts"
+import { admit, type AdmittedRequest, type MeteredOptions } from "./Metered.ts"
 import type { Bounds } from "../domain/Estimate.ts"
 import { makeOwnFibers, type OwnFibers } from "./OwnFibers.ts"
 import { makeRenewals } from "./Renewals.ts"
 import { replay, replayUnplanned } from "./Replay.ts"
 import type { PaidRequest } from "./Request.ts"
-import type { Nothing } from "./Settlement.ts"
 
 export interface PaidFlowOptions {
   readonly holdTtl: Duration.Duration
@@ -156,33 +154,3 @@ export const makePaidFlow = (
         )
     }
   })
-
-/** Whether the data policy of the caller forbids storing content. */
-export const keepsNothing = ({ plan }: Pick<AdmittedRequest, "plan">): boolean =>
-  plan.policy.dataPolicy === "zero_retention"
-
-/** The refusal to store for a replay, if it may be stored: it may quote the request. */
-export const keptRefusal = (admitted: Pick<AdmittedRequest, "plan">, error: Reason | undefined): object | null =>
-  error === undefined || keepsNothing(admitted) ? null : keepRefusal(error)
-
-/**
- * The failure of a request that no provider served. The providers' messages go only to the log, and not even there when nothing may be
- * stored.
- */
-export const failureOfPool = (admitted: Pick<AdmittedRequest, "plan">, error: PoolError): Failure =>
-  keepsNothing(admitted) ? failure(error.reason) : failure(error.reason, error.failures)
-
-/** The last attempt produced no usable content, or only a part of it, before it failed. */
-export const brokenOff = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
-  attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, outcome: "failed" } : attempt))
-
-/** The facts of a request that no provider served. */
-export const unserved = (
-  exit: Exit.Failure<unknown, PoolError>,
-  { attempts = [] }: ActiveCall
-): { outcome: Nothing; failures: RequestResult["attempts"] } => {
-  const error = exit.cause.reasons.find(Cause.isFailReason)?.error
-  if (error !== undefined) return { outcome: { _tag: "Nothing", error: error.reason }, failures: error.attempts }
-  const bug = exit.cause.reasons.some(Cause.isDieReason)
-  return { outcome: { _tag: "Nothing", error: bug ? { _tag: "InternalError" } : undefined }, failures: attempts }
-}

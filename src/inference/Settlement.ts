@@ -1,49 +1,40 @@
 import { isRefusal, type Reason } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { FinishReason } from "../domain/Output.ts"
-import { type Price, type TokenPrice, tokenCost, unitCost } from "../domain/Pricing.ts"
+import { type Price, tokenCost, unitCost } from "../domain/Pricing.ts"
 import { noTokens, type TokenUsage, type UsageBasis, type Used } from "../domain/Usage.ts"
 import type { RequestStatus } from "../ledger/Operation.ts"
 
-/** How a request ended, as far as its money is concerned. */
-export type Outcome =
+/** How a request ended, as far as its money is concerned: a chat by its tokens, other work by one quantity. */
+export type Outcome<U extends TokenUsage | number = TokenUsage> =
   /** The answer is complete. */
-  | { readonly _tag: "Whole"; readonly delivered: Delivered; readonly finish: FinishReason }
-  /** A part of the output arrived: the stream broke, the gateway cut it off, or the client disconnected. */
-  | { readonly _tag: "Partial"; readonly delivered: Delivered; readonly error: Reason | undefined }
+  | { readonly _tag: "Whole"; readonly delivered: Delivered<U>; readonly finish?: FinishReason }
+  /**
+   * A part of the output arrived. With an error, the answer broke off; without one, the gateway cut it off or the client
+   * disconnected.
+   */
+  | { readonly _tag: "Partial"; readonly delivered: Delivered<U>; readonly error: Reason | undefined }
   | Nothing
 
-/** No output arrived. */
+/** No output arrived. Without an error, the client disconnected or the service stopped. */
 export interface Nothing {
   readonly _tag: "Nothing"
   readonly error: Reason | undefined
 }
 
-/** How work other than chat ended: with an answer, with a part of it, or with nothing. */
-export type WorkOutcome =
-  | {
-      readonly _tag: "Whole"
-      /** The usage that the provider reported: prompt tokens or units, depending on the price. */
-      readonly reported: number | undefined
-      /** Our own count of the same; called only when the provider reported nothing. */
-      readonly counted: () => number
-    }
-  /** The answer broke off after this much was passed on. Without an error, the gateway cut it off. */
-  | { readonly _tag: "Partial"; readonly counted: () => number; readonly error: Reason | undefined }
-  | Nothing
-
-export interface Delivered {
+/** What was delivered: tokens of all kinds, or one quantity, of prompt tokens or units depending on the price. */
+export interface Delivered<U extends TokenUsage | number = TokenUsage> {
   /** The usage that the provider reported. */
-  readonly reported: TokenUsage | undefined
+  readonly reported: U | undefined
   /** Counts what was delivered; called only when the provider reported nothing. */
-  readonly counted: () => TokenUsage
+  readonly counted: () => U
 }
 
 /** The consequences for the ledger. */
-export interface Settlement<U extends Used = TokenUsage> {
+export interface Settlement {
   /** Undefined: release the hold. */
   readonly cost: Nano | undefined
-  readonly usage: U
+  readonly usage: Used
   readonly basis: UsageBasis
   readonly status: RequestStatus
   /** Whether the outcome is final for its idempotency key. */
@@ -56,46 +47,29 @@ const isFinal = (error: Reason | undefined): boolean =>
   error?._tag === "ImageTooLarge" ||
   (error?._tag === "ValidationError" && error.passing === undefined)
 
+/** The usage in the measure of the price. */
+const usedAt = (price: Price, delivered: TokenUsage | number): Used => {
+  if (typeof delivered !== "number") return delivered
+  return price.unit === "token" ? { ...noTokens, input: delivered } : { units: delivered, unit: price.unit }
+}
+
+const costOf = (price: Price, usage: Used): Nano | undefined => {
+  if (price.unit === "token") return "units" in usage ? undefined : tokenCost(price, usage)
+  return "units" in usage ? unitCost(price, usage.units) : undefined
+}
+
 /**
- * The settlement of an outcome. Delivered output is paid for by the provider's figures if it reported any (zero is a figure), or else
- * by our own count. Without output, nothing is charged. An incomplete outcome without an error means that the client disconnected.
+ * The settlement of an outcome at the price of the provider that served, or would have. Delivered output is paid for by the provider's
+ * figures if it reported any (zero is a figure), or else by our own count. Without output, nothing is charged.
  */
-export const settlementOf = (outcome: Outcome, price: TokenPrice | undefined): Settlement => {
-  const failed: RequestStatus = outcome._tag !== "Whole" && outcome.error === undefined ? "cancelled" : "failed"
-  if (outcome._tag === "Nothing" || price === undefined) {
-    const error = outcome._tag === "Whole" ? undefined : outcome.error
-    return { cost: undefined, usage: noTokens, basis: "none", status: failed, final: isFinal(error) }
+export const settlementOf = (outcome: Outcome | Outcome<number>, price: Price): Settlement => {
+  const error = outcome._tag === "Whole" ? undefined : outcome.error
+  const status = outcome._tag === "Whole" ? "succeeded" : error === undefined ? "cancelled" : "failed"
+  if (outcome._tag === "Nothing") {
+    return { cost: undefined, usage: usedAt(price, 0), basis: "none", status, final: isFinal(error) }
   }
-  const { reported } = outcome.delivered
-  const usage = reported ?? outcome.delivered.counted()
-  return {
-    cost: tokenCost(price, usage),
-    usage,
-    basis: reported === undefined ? "counted" : "reported",
-    status: outcome._tag === "Whole" ? "succeeded" : failed,
-    final: true
-  }
-}
-
-const chargeOf = (price: Price, quantity: number): { readonly cost: Nano; readonly usage: Used } => {
-  if (price.unit !== "token") {
-    return { cost: unitCost(price, quantity), usage: { units: quantity, unit: price.unit } }
-  }
-  const usage = { ...noTokens, input: quantity }
-  return { cost: tokenCost(price, usage), usage }
-}
-
-/** The settlement of work other than chat, by the same rules. `price` is that of the provider that served, or would have. */
-export const workSettlementOf = (outcome: WorkOutcome, price: Price): Settlement<Used> => {
-  if (outcome._tag !== "Whole") {
-    const { error } = outcome
-    const status = error === undefined ? "cancelled" : "failed"
-    if (outcome._tag === "Partial") {
-      return { ...chargeOf(price, outcome.counted()), basis: "counted", status, final: true }
-    }
-    return { cost: undefined, usage: chargeOf(price, 0).usage, basis: "none", status, final: isFinal(error) }
-  }
-  const { reported } = outcome
+  const { counted, reported } = outcome.delivered
+  const usage = usedAt(price, reported ?? counted())
   const basis = reported === undefined ? "counted" : "reported"
-  return { ...chargeOf(price, reported ?? outcome.counted()), basis, status: "succeeded", final: true }
+  return { cost: costOf(price, usage), usage, basis, status, final: true }
 }

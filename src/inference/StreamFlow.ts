@@ -16,23 +16,14 @@ import type { PoolError } from "../providers/pool/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/pool/ProviderPool.ts"
 import { MAX_KEPT_BYTES } from "./Answer.ts"
 import type { StreamItem, PresetUse } from "../domain/Answer.ts"
-import { balanceWarning } from "../domain/Balance.ts"
-import {
-  type AdmittedChat,
-  answerOf,
-  type ChatRequestResult,
-  type ChatOptions,
-  keptAnswer,
-  poolCall,
-  promptOnce,
-  sealerOf
-} from "./ChatFlow.ts"
-import { abandon, close, soFarOf } from "./Metered.ts"
-import { brokenOff, failureOfPool, keepsNothing, keptRefusal, type ActiveCall, unserved } from "./PaidFlow.ts"
+import { type AdmittedChat, type ChatOptions, closeAnswered, poolCall, promptOnce, sealerOf } from "./ChatFlow.ts"
+import { abandon, closeUnserved, keepsNothing } from "./Ending.ts"
+import { soFarOf } from "./Metered.ts"
+import type { ActiveCall } from "./PaidFlow.ts"
 import type { Pipe, Take } from "./Pipe.ts"
 import { Progress } from "./Progress.ts"
 import { RollingHold } from "./RollingHold.ts"
-import { settlementOf } from "./Settlement.ts"
+import type { Outcome } from "./Settlement.ts"
 
 /** A stream after its first content, or after its provider has been silent for so long that the reader needs a sign of life. */
 export interface AnswerStream {
@@ -208,54 +199,29 @@ const brokenReason = (cause: Cause.Cause<PoolError | ProviderError>): Reason | u
   return { _tag: "UpstreamError", detail: `${error.provider} broke off` }
 }
 
-const carriedOf = (
-  flow: StreamFlow,
-  delivery: Delivery,
-  exit: Exit.Exit<void, PoolError | ProviderError>
-): ChatRequestResult => {
-  const common = { firstTokenMs: delivery.firstTokenMs, endedAt: performance.now() }
-  const { served } = delivery
-  if (served === undefined) {
-    const { failures, outcome } = Exit.isFailure(exit)
-      ? unserved(exit as Exit.Failure<void, PoolError>, flow.running)
-      : { failures: [], outcome: { _tag: "Nothing", error: { _tag: "InternalError" } } as const }
-    return { outcome, served: undefined, attempts: failures, ...common }
-  }
+/** What the provider's answer came to. */
+const outcomeOf = (delivery: Delivery, exit: Exit.Exit<void, PoolError | ProviderError>): Outcome => {
   const delivered = { reported: delivery.usage, counted: () => delivery.counted() }
-  const error = Exit.isFailure(exit) ? brokenReason(exit.cause) : undefined
-  const attempts = error === undefined ? served.attempts : brokenOff(served.attempts)
-  const by = { served: served.candidate, attempts, ...common }
-  if (Exit.isSuccess(exit)) {
-    return { outcome: { _tag: "Whole", finish: delivery.finished, delivered }, ...by }
-  }
-  return { outcome: delivery.anything ? { _tag: "Partial", error, delivered } : { _tag: "Nothing", error }, ...by }
+  if (Exit.isSuccess(exit)) return { _tag: "Whole", finish: delivery.finished, delivered }
+  const error = brokenReason(exit.cause)
+  return delivery.anything ? { _tag: "Partial", error, delivered } : { _tag: "Nothing", error }
 }
 
+/** Ends a stream that a provider served, and returns its last item. */
 const ending = (
-  flow: StreamFlow,
+  { admitted, options }: StreamFlow,
   delivery: Delivery,
-  carried: ChatRequestResult,
-  log: Cause.Cause<unknown> | undefined
+  { attempts, candidate }: ServedStream,
+  exit: Exit.Exit<void, PoolError | ProviderError>
 ): Effect.Effect<StreamItem, Failure> => {
-  const { admitted, options } = flow
-  const finish = carried.outcome._tag === "Whole" ? carried.outcome.finish : "stop"
-  const output = delivery.output(finish)
-  const settlement = settlementOf(carried.outcome, carried.served?.price)
-  const keep = () => {
-    if (carried.outcome._tag === "Nothing") return keptRefusal(admitted, carried.outcome.error)
-    return carried.outcome._tag === "Whole" && delivery.kept
-      ? keptAnswer(admitted, carried, output, settlement.usage)
-      : null
-  }
-  return Effect.map(close(options, admitted, carried, settlement, keep), ({ cost, posted }): StreamItem => {
-    if (carried.outcome._tag !== "Whole") {
-      return { _tag: "Error", failure: failure(carried.outcome.error ?? { _tag: "InternalError" }, log) }
-    }
-    const warning = posted === undefined ? undefined : balanceWarning(posted)
-    return {
-      _tag: "End",
-      answer: { ...answerOf(admitted, carried, output, settlement.usage), cost, balanceWarning: warning }
-    }
+  const outcome = outcomeOf(delivery, exit)
+  const output = delivery.output(outcome._tag === "Whole" ? delivery.finished : "stop")
+  const { firstTokenMs } = delivery
+  const end = { candidate, attempts, outcome, firstTokenMs, endedAt: performance.now() }
+  return Effect.map(closeAnswered(options, admitted, end, output, delivery.kept), (answer): StreamItem => {
+    if (outcome._tag === "Whole") return { _tag: "End", answer }
+    const log = Exit.isFailure(exit) && !keepsNothing(admitted) ? exit.cause : undefined
+    return { _tag: "Error", failure: failure(outcome.error ?? { _tag: "InternalError" }, log) }
   })
 }
 
@@ -264,36 +230,26 @@ const ending = (
  * provider's call can be interrupted.
  */
 export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Effect.fn.Return<void> {
-  const { admitted, opened, pipe } = flow
+  const { admitted, opened, options, pipe, running } = flow
   const delivery = new Delivery(admitted)
   pipe.onSilence(() => Deferred.doneUnsafe(opened, Effect.succeed(streamOf(flow))))
   const place = flow.open.join(pipe)
   const exit = yield* Effect.exit(Effect.interruptible(Effect.scoped(pump(flow, delivery))))
   flow.open.leave(place)
-  const carried = carriedOf(flow, delivery, exit)
-  const log = Exit.isFailure(exit) && !keepsNothing(admitted) ? exit.cause : undefined
-  const last = yield* Effect.exit(ending(flow, delivery, carried, log))
-  if (Exit.isFailure(last) && Cause.hasDies(last.cause)) yield* abandon(flow.options, admitted)
-  if (delivery.served === undefined) {
-    const cause = Exit.isFailure(last)
-      ? last.cause
-      : Exit.isFailure(exit)
-        ? failuresOf(exit.cause, admitted)
-        : Cause.empty
-    // A stream that was opened because its provider was silent already has its status, so its failure goes into the stream.
-    if (!(yield* Deferred.failCause(opened, cause))) pipe.end({ _tag: "Error", failure: failureIn(cause) })
-    return
-  }
-  const item: StreamItem = Exit.isSuccess(last)
-    ? last.value
-    : { _tag: "Error", failure: failure({ _tag: "StoreUnavailable" }, last.cause) }
-  pipe.end(item)
-}, Effect.uninterruptible)
-
-const failuresOf = (cause: Cause.Cause<PoolError | ProviderError>, admitted: AdmittedChat): Cause.Cause<Failure> =>
-  Cause.map(cause, (error) =>
-    error._tag === "PoolError" ? failureOfPool(admitted, error) : failure({ _tag: "InternalError" }, error)
+  const { served } = delivery
+  const last = yield* Effect.exit(
+    served === undefined
+      ? closeUnserved(options, admitted, exit as Exit.Failure<void, PoolError>, running.attempts)
+      : ending(flow, delivery, served, exit)
   )
+  if (Exit.isFailure(last) && Cause.hasDies(last.cause)) yield* abandon(options, admitted)
+  if (Exit.isSuccess(last)) return pipe.end(last.value)
+  if (served !== undefined) {
+    return pipe.end({ _tag: "Error", failure: failure({ _tag: "StoreUnavailable" }, last.cause) })
+  }
+  // A stream that was opened because its provider was silent already has its status, so its failure goes into the stream.
+  if (!(yield* Deferred.failCause(opened, last.cause))) pipe.end({ _tag: "Error", failure: failureIn(last.cause) })
+}, Effect.uninterruptible)
 
 /** The failure of a cause. A cause without one is an interruption by the stopping service, or a bug. */
 const failureIn = (cause: Cause.Cause<Failure>): Failure =>

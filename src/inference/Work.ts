@@ -1,4 +1,4 @@
-import { Cause, Context, type Duration, Effect, Exit, Layer, Result, type Scope } from "effect"
+import { Context, type Duration, Effect, Exit, Layer, Result, type Scope } from "effect"
 import type { PaidAnswer } from "../domain/Answer.ts"
 import { balanceWarning } from "../domain/Balance.ts"
 import { withinCost, type Bounds, type PricedWork } from "../domain/Estimate.ts"
@@ -16,22 +16,12 @@ import { PoolError } from "../providers/pool/PoolError.ts"
 import { ProviderPool, type ServedAnswer, type WorkAttempt } from "../providers/pool/ProviderPool.ts"
 import { Router } from "../router/Router.ts"
 import { keepAnswer } from "./Answer.ts"
-import { type AdmittedRequest, type RequestResult, close, routingOf } from "./Metered.ts"
-import {
-  brokenOff,
-  failureOfPool,
-  followedBy,
-  keepsNothing,
-  keptRefusal,
-  makePaidFlow,
-  type PaidFlow,
-  type PaidFlowOptions,
-  type ActiveCall,
-  unserved
-} from "./PaidFlow.ts"
+import { closeServed, closeUnserved, type ServedEnd } from "./Ending.ts"
+import { type AdmittedRequest, type RequestResult, routingOf } from "./Metered.ts"
+import { type ActiveCall, followedBy, makePaidFlow, type PaidFlow, type PaidFlowOptions } from "./PaidFlow.ts"
 import type { WorkSize } from "../domain/WorkSize.ts"
 import type { PaidRequest } from "./Request.ts"
-import { workSettlementOf, type WorkOutcome } from "./Settlement.ts"
+import type { Outcome } from "./Settlement.ts"
 
 export interface WorkOptions extends PaidFlowOptions {
   /** How long delivering an answer may take. */
@@ -114,13 +104,6 @@ const answerOf = <A>(admitted: AdmittedWork<A>, carried: RequestResult, usage: U
   return { requestId: request.requestId, created, resolvedModel, provider: provider ?? "", used: quantityOf(usage) }
 }
 
-/** The answer to store for a replay, if it may be stored. */
-const keptWork = <A>(admitted: AdmittedWork<A>, carried: RequestResult, usage: Used, value: A): object | null => {
-  if (keepsNothing(admitted)) return null
-  const kept = admitted.request.keep(value)
-  return kept === undefined ? null : keepAnswer({ ...answerOf(admitted, carried, usage), value: kept })
-}
-
 /** The pool call of an admitted request, with its failure mapped for the caller. */
 const asked = <A>(
   pool: Asks,
@@ -160,8 +143,19 @@ const delivered = <A>({ deliver, empty }: WorkRequest<A>, output: A): Effect.Eff
   return deliver === undefined ? Effect.succeed(Result.succeed(output)) : Effect.result(deliver(output))
 }
 
-const failedOutcome = (error: Reason | undefined, rest: WorkRest | undefined): WorkOutcome =>
-  rest?.part === undefined ? { _tag: "Nothing", error } : { _tag: "Partial", counted: rest.part, error }
+/** What a provider's answer came to: the value to return, or what is left of it when it cannot be returned. */
+const outcomeOf = <A>(
+  { counted, used }: WorkRequest<A>,
+  result: Result.Result<A, Failure> | undefined,
+  rest: WorkRest | undefined
+): Outcome<number> => {
+  if (result !== undefined && Result.isSuccess(result)) {
+    return { _tag: "Whole", delivered: { reported: used(result.success), counted } }
+  }
+  const error = result?.failure.reason
+  if (rest?.part === undefined) return { _tag: "Nothing", error }
+  return { _tag: "Partial", delivered: { reported: undefined, counted: rest.part }, error }
+}
 
 const finishServed = Effect.fnUntraced(function* <A>(
   { metered, stopped }: Flow,
@@ -174,30 +168,17 @@ const finishServed = Effect.fnUntraced(function* <A>(
   const deliver = delivered(request, output)
   // A host may take as long for the rest as the call may last, but a stopping service does not have that time.
   const result = yield* rest === undefined ? deliver : Effect.raceFirst(deliver, Effect.as(stopped, undefined))
-  const carriedBy = (outcome: WorkOutcome): RequestResult<Price, WorkOutcome> => ({
-    ...{ outcome, served: candidate, firstTokenMs: null },
-    attempts: outcome._tag === "Whole" ? attempts : brokenOff(attempts),
-    endedAt: rest === undefined ? answeredAt : performance.now()
+  const outcome = outcomeOf(request, result, rest)
+  const endedAt = rest === undefined ? answeredAt : performance.now()
+  const end: ServedEnd<Price> = { candidate, attempts, outcome, firstTokenMs: null, endedAt }
+  const { carried, cost, posted, usage } = yield* closeServed(metered, admitted, end, (carried, usage) => {
+    const value = result !== undefined && Result.isSuccess(result) ? request.keep(result.success) : undefined
+    return value === undefined ? null : keepAnswer({ ...answerOf(admitted, carried, usage), value })
   })
-  if (result === undefined || Result.isFailure(result)) {
-    const reason = result?.failure.reason
-    const carried = carriedBy(failedOutcome(reason, rest))
-    const settlement = workSettlementOf(carried.outcome, candidate.price)
-    // A part that was paid for is not stored as a refusal: a repeat should lead to the receipt, and not run the work again.
-    const kept = () => (carried.outcome._tag === "Partial" ? null : keptRefusal(admitted, reason))
-    yield* close(metered, admitted, carried, settlement, kept)
-    return yield* result === undefined ? Effect.interrupt : Effect.fail(result.failure)
-  }
-  const value = result.success
-  const carried = carriedBy({ _tag: "Whole", reported: request.used(value), counted: request.counted })
-  const settlement = workSettlementOf(carried.outcome, candidate.price)
-  const kept = () => keptWork(admitted, carried, settlement.usage, value)
-  const { cost, posted } = yield* close(metered, admitted, carried, settlement, kept)
+  if (result === undefined) return yield* Effect.interrupt
+  const value = yield* Effect.fromResult(result)
   const balance = posted === undefined ? undefined : balanceWarning(posted)
-  return {
-    ...answerOf(admitted, carried, settlement.usage),
-    ...{ value, cost, balanceWarning: balance, replayed: false }
-  }
+  return { ...answerOf(admitted, carried, usage), value, cost, balanceWarning: balance, replayed: false }
 })
 
 const carrying = Effect.fnUntraced(function* <A>(
@@ -207,13 +188,9 @@ const carrying = Effect.fnUntraced(function* <A>(
   running: ActiveCall
 ): Effect.fn.Return<WorkAnswer<A>, Failure, Scope.Scope> {
   const exit = yield* Effect.exit(Effect.interruptible(asked(pool, admitted, running)))
-  if (Exit.isSuccess(exit)) return yield* finishServed(flow, admitted, exit.value)
-  const { failures, outcome } = unserved(exit, running)
-  const endedAt = performance.now()
-  const carried: RequestResult = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
-  const settlement = workSettlementOf(outcome, admitted.plan.candidates[0].price)
-  yield* close(flow.metered, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error))
-  return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
+  return yield* Exit.isSuccess(exit)
+    ? finishServed(flow, admitted, exit.value)
+    : closeUnserved(flow.metered, admitted, exit, running.attempts)
 })
 
 /** Carries out an admitted request and ends it in every case. Only the provider's call can be interrupted. */

@@ -1,10 +1,12 @@
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Balance } from "../domain/Balance.ts"
+import type { Nano } from "../domain/Money.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { storeErrors, Unavailable } from "../platform/database/Sql.ts"
 import { statementsOf } from "../platform/database/Statements.ts"
 import type { Span } from "../platform/telemetry/Tracing.ts"
+import { endedBy, endOf, type Ended, type EndingRequest, withoutResult } from "./Ending.ts"
 import { makeGroupCommit, type Patience } from "./GroupCommit.ts"
 import { recorded } from "./LedgerSpan.ts"
 import {
@@ -19,12 +21,14 @@ import {
 } from "./LedgerSql.ts"
 import type {
   CloseOperation,
+  CloseResult,
   ConcludeOperation,
   ConcludeResult,
   HoldOperation,
   HoldResult,
   Operation,
-  OperationResult
+  OperationResult,
+  RequestEnd
 } from "./Operation.ts"
 
 /** Overdue holds ended, or old claims freed, in one statement of a sweep. */
@@ -32,36 +36,14 @@ const SWEEP_BATCH = 100
 
 const RETRY_PAUSE = "100 millis"
 
-/** What ends a hold that its caller was told could not be had. */
-const unheld = {
-  status: "failed",
-  keepClaim: false,
-  resolvedModel: null,
-  provider: null,
-  closed: { error: { _tag: "StoreUnavailable" } },
-  answer: null
-} as const
-
-const releasing = ({ accountId, requestId }: HoldOperation): CloseOperation => ({
-  ...unheld,
-  ...{ _tag: "Close", requestId, accountId, settle: undefined, onlyIfExpired: false }
-})
-
-const givingBack = ({ accountId, atLeast, requestId }: HoldOperation): ConcludeOperation => ({
-  ...unheld,
-  ...{ requestId, accountId, refund: atLeast }
-})
-
 /** Ends a hold without an owner, if it was committed. Otherwise its idempotency key and its money stay taken until it expires. */
 const undone = (
-  hold: HoldOperation,
-  by: {
-    readonly commit: (op: CloseOperation) => Effect.Effect<unknown, Unavailable>
-    readonly concludeAlone: (end: ConcludeOperation) => Effect.Effect<unknown, Unavailable>
-  }
+  { accountId, atLeast, charge, requestId, ttlMs }: HoldOperation,
+  end: (op: CloseOperation | ConcludeOperation) => Effect.Effect<unknown, Unavailable>
 ): Effect.Effect<void> => {
-  const ended = hold.charge ? by.concludeAlone(givingBack(hold)) : by.commit(releasing(hold))
-  return Effect.ignore(Effect.retry(ended, Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: hold.ttlMs }))))
+  const request = { requestId, accountId, charged: charge ? atLeast : undefined }
+  const ended = end(endOf(request, undefined, withoutResult("failed", { _tag: "StoreUnavailable" })))
+  return Effect.ignore(Effect.retry(ended, Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: ttlMs }))))
 }
 
 const usualPatience: Patience = { holdMs: 3_000, closeMs: 30_000, statementMs: 10_000 }
@@ -104,6 +86,13 @@ export class Ledger extends Context.Service<
     ) => Effect.Effect<ConcludeResult["_tag"], SqlError.SqlError>
     /** The same in a transaction of its own, tried again for as long as a close is. */
     readonly concludeAlone: (end: ConcludeOperation, span?: Span) => Effect.Effect<ConcludeResult, Unavailable>
+    /** Ends a request, whether its money was held or charged up front: by a close or by a conclusion, and as patiently as those. */
+    readonly end: (
+      request: EndingRequest,
+      cost: Nano | undefined,
+      facts: RequestEnd,
+      span?: Span
+    ) => Effect.Effect<Ended, Unavailable>
     /** Gives back whole what was charged up front and never concluded, once it is past its expiry; answers how many. Swept. */
     readonly refundOverdue: Effect.Effect<number, Unavailable>
     /** What an account has, and what of that is held and is play money. Undefined for an unknown account. */
@@ -131,8 +120,11 @@ export class Ledger extends Context.Service<
         const scope = yield* Effect.scope
         const { committed } = (yield* Metrics).ledger
         const concludeAlone = (end: ConcludeOperation) => Effect.retry(timely(concludeOne(sql, end)), persistent)
-        const undo = (hold: HoldOperation) =>
-          Effect.forkIn(undone(hold, { commit: (op) => group.commit(op), concludeAlone }), scope)
+        const end = (
+          op: CloseOperation | ConcludeOperation
+        ): Effect.Effect<CloseResult | ConcludeResult, Unavailable> =>
+          "_tag" in op ? (group.commit(op) as Effect.Effect<CloseResult, Unavailable>) : concludeAlone(op)
+        const undo = (hold: HoldOperation) => Effect.forkIn(undone(hold, end), scope)
         const inScope = Effect.runForkWith(yield* Effect.context<never>())
         const unsure = (operation: Operation) => {
           if (operation._tag === "Hold") inScope(undo(operation))
@@ -159,6 +151,10 @@ export class Ledger extends Context.Service<
           concludeAlone: (end, span) => {
             const concluded = concludeAlone(end)
             return span === undefined ? concluded : recorded(concluded, end, span)
+          },
+          end: (request, cost, facts, span) => {
+            const op = endOf(request, cost, facts)
+            return Effect.map(span === undefined ? end(op) : recorded(end(op), op, span), endedBy)
           },
           refundOverdue: timely(refundOverdue(sql, SWEEP_BATCH)),
           balance: (accountId) => timely(balanceOf(sql, accountId)),

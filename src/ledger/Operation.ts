@@ -73,15 +73,8 @@ export interface ExtendOperation {
   readonly soFar?: Pick<CloseOperation, "resolvedModel" | "provider" | "closed"> | undefined
 }
 
-/** Ends a hold once: settles what was used or releases it all. */
-export interface CloseOperation {
-  readonly _tag: "Close"
-  readonly requestId: string
-  readonly accountId: string
-  /** The cost; more than the hold is absorbed by the house. Null settles the recorded progress. */
-  readonly settle: { readonly cost: Nano | null } | undefined
-  /** Ends it only if it is past its expiry by the database's clock. */
-  readonly onlyIfExpired: boolean
+/** What is written of a request when it ends, however it was paid for. */
+export interface RequestEnd {
   readonly status: RequestStatus
   /** Keeps the idempotency key taken: the outcome is final. Otherwise the key is free for another try. */
   readonly keepClaim: boolean
@@ -91,6 +84,17 @@ export interface CloseOperation {
   readonly closed: object
   /** What a repeat under the same idempotency key is answered with. */
   readonly answer: object | null
+}
+
+/** Ends a hold once: settles what was used or releases it all. */
+export interface CloseOperation extends RequestEnd {
+  readonly _tag: "Close"
+  readonly requestId: string
+  readonly accountId: string
+  /** The cost; more than the hold is absorbed by the house. Null settles the recorded progress. */
+  readonly settle: { readonly cost: Nano | null } | undefined
+  /** Ends it only if it is past its expiry by the database's clock. */
+  readonly onlyIfExpired: boolean
 }
 
 /** Money in: from outside, given by the house, or play money of a sandbox. A reference makes it happen once. */
@@ -123,20 +127,11 @@ export interface RefundOperation {
 }
 
 /** Ends a request that was charged up front, once. */
-export interface ConcludeOperation {
+export interface ConcludeOperation extends RequestEnd {
   readonly requestId: string
   readonly accountId: string
   /** What is given back of the charge; never more than is left of it. Zero leaves it as it is. */
   readonly refund: Nano
-  readonly status: RequestStatus
-  /** Keeps the idempotency key taken: the outcome is final. Otherwise the key is free for another try. */
-  readonly keepClaim: boolean
-  readonly resolvedModel: string | null
-  readonly provider: string | null
-  /** Facts known at the end, kept on the receipt. */
-  readonly closed: object
-  /** What a repeat under the same idempotency key is answered with. */
-  readonly answer: object | null
 }
 
 export type Operation =

@@ -1,44 +1,75 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Exit } from "effect"
-import type { Candidate } from "../../src/domain/Plan.ts"
-import { defaultPolicy } from "../../src/domain/Plan.ts"
-import { failureOfPool, keptRefusal, unserved } from "../../src/inference/PaidFlow.ts"
-import { PoolError } from "../../src/providers/pool/PoolError.ts"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer } from "effect"
+import { Auth } from "../../src/auth/Auth.ts"
+import { type ActiveCall, followedBy, makePaidFlow } from "../../src/inference/PaidFlow.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import { Requests } from "../../src/usage/Requests.ts"
 
-const planned = (dataPolicy: "default" | "zero_retention") => ({
-  plan: { requestedModels: ["m"], policy: { ...defaultPolicy, dataPolicy }, candidates: [{} as Candidate] as const }
+/** Fibers need no store until a request is admitted. */
+const stores = Layer.mergeAll(
+  Layer.succeed(Ledger, {} as Ledger["Service"]),
+  Layer.succeed(Auth, {} as Auth["Service"]),
+  Layer.succeed(Requests, {} as Requests["Service"])
+)
+
+const flow = Effect.provide(
+  makePaidFlow({
+    holdTtl: Duration.minutes(5),
+    drain: Duration.minutes(1),
+    shutdownGrace: Duration.millis(1)
+  }),
+  stores
+)
+
+/** Work that ends when `end` is completed, and notes how it ended. */
+const makeWork = Effect.gen(function* () {
+  const begun = yield* Deferred.make<void>()
+  const end = yield* Deferred.make<string>()
+  const exit = yield* Deferred.make<Exit.Exit<string>>()
+  const work = Effect.onExit(Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end)), (how) =>
+    Deferred.succeed(exit, how)
+  )
+  return { begun, end, exit, work }
 })
-
-const reason = { _tag: "ProviderRefused", provider: "p", detail: "no" } as const
-const error = new PoolError({
-  reason,
-  attempts: [{ provider: "p", model: "m", outcome: "failed", index: 0 }],
-  failures: [{ provider: "p", model: "m", fault: undefined }]
-})
-
-const failed = (cause: Cause.Cause<PoolError>) => {
-  const exit: Exit.Exit<never, PoolError> = Exit.failCause(cause)
-  return Exit.isFailure(exit) ? unserved(exit, { stopsBillingOnAbort: true }) : assert.fail("it served")
-}
 
 describe("the flow of paid requests", () => {
-  it("stores a refusal, and logs providers' messages, only when content may be stored", () => {
-    assert.deepStrictEqual(keptRefusal(planned("default"), reason), { _tag: "Refusal", reason })
-    assert.isNull(keptRefusal(planned("zero_retention"), reason))
-    assert.isNull(keptRefusal(planned("default"), undefined))
-    assert.deepInclude(failureOfPool(planned("default"), error), { reason, log: error.failures })
-    assert.isUndefined(failureOfPool(planned("zero_retention"), error).log)
-  })
+  it.effect("stops work at once when the client disconnects and stopping stops the bill", () =>
+    Effect.gen(function* () {
+      const { attended } = yield* flow
+      const { begun, exit, work } = yield* makeWork
+      const client = yield* Effect.forkChild(attended(work, { stopsBillingOnAbort: true }))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(client)
+      assert.isTrue(Exit.hasInterrupts(yield* Deferred.await(exit)))
+    })
+  )
 
-  it("distinguishes a failure from a defect and from a disconnect", () => {
-    assert.deepStrictEqual(failed(Cause.fail(error)), {
-      outcome: { _tag: "Nothing", error: reason },
-      failures: error.attempts
+  it.effect("reads on after a disconnect that would not stop the bill, until a further attempt begins", () =>
+    Effect.gen(function* () {
+      const { attended } = yield* flow
+      const [first, second] = [yield* makeWork, yield* makeWork]
+      const running: ActiveCall = { stopsBillingOnAbort: false }
+      for (const { begun, work } of [first, second]) {
+        const client = yield* Effect.forkChild(attended(work, running))
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(client)
+      }
+      yield* Deferred.succeed(first.end, "whole")
+      assert.deepStrictEqual(yield* Deferred.await(first.exit), Exit.succeed("whole"))
+      followedBy(running).onAttempt({ provider: "p", stopsBillingOnAbort: true, beginsAlone: true })
+      assert.isTrue(Exit.hasInterrupts(yield* Deferred.await(second.exit)))
     })
-    assert.deepStrictEqual(failed(Cause.die(new Error("a bug"))).outcome, {
-      _tag: "Nothing",
-      error: { _tag: "InternalError" }
+  )
+
+  it.effect("carries work that was charged up front to its end, whether or not the client waits", () =>
+    Effect.gen(function* () {
+      const { finished } = yield* flow
+      const { begun, end, exit, work } = yield* makeWork
+      const client = yield* Effect.forkChild(finished(work))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(client)
+      yield* Deferred.succeed(end, "whole")
+      assert.deepStrictEqual(yield* Deferred.await(exit), Exit.succeed("whole"))
     })
-    assert.deepStrictEqual(failed(Cause.interrupt()).outcome, { _tag: "Nothing", error: undefined })
-  })
+  )
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { TokenPrice } from "../../src/domain/Pricing.ts"
 import { noTokens, type TokenUsage } from "../../src/domain/Usage.ts"
-import { type Outcome, settlementOf, workSettlementOf } from "../../src/inference/Settlement.ts"
+import { type Outcome, settlementOf } from "../../src/inference/Settlement.ts"
 
 const price: TokenPrice = {
   unit: "token",
@@ -38,13 +38,13 @@ describe("settlementOf", () => {
     assert.deepInclude(left, { cost: 30_000n, status: "cancelled", final: true })
   })
   it("charges nothing without output, and frees the idempotency key unless the request itself was rejected", () => {
-    const failed = settlementOf({ _tag: "Nothing", error: { _tag: "EmptyCompletion" } }, undefined)
+    const failed = settlementOf({ _tag: "Nothing", error: { _tag: "EmptyCompletion" } }, price)
     assert.deepInclude(failed, { cost: undefined, basis: "none", status: "failed", final: false })
-    const left = settlementOf({ _tag: "Nothing", error: undefined }, undefined)
+    const left = settlementOf({ _tag: "Nothing", error: undefined }, price)
     assert.deepInclude(left, { cost: undefined, status: "cancelled", final: false })
     const refused = settlementOf(
       { _tag: "Nothing", error: { _tag: "ProviderRefused", provider: "p", detail: "" } },
-      undefined
+      price
     )
     assert.deepInclude(refused, { cost: undefined, final: true })
     const images = [
@@ -52,57 +52,60 @@ describe("settlementOf", () => {
       { _tag: "ValidationError", problems: [{ field: "p", message: "" }] }
     ] as const
     for (const error of images) {
-      assert.deepInclude(settlementOf({ _tag: "Nothing", error }, undefined), { cost: undefined, final: true })
+      assert.deepInclude(settlementOf({ _tag: "Nothing", error }, price), { cost: undefined, final: true })
     }
     const passing = { ...images[1], passing: "soon" } as const
-    assert.isFalse(settlementOf({ _tag: "Nothing", error: passing }, undefined).final)
+    assert.isFalse(settlementOf({ _tag: "Nothing", error: passing }, price).final)
   })
 })
 
-describe("workSettlementOf", () => {
+describe("settlementOf work other than chat", () => {
   const perCharacter = { unit: "character", perUnit: 15_000_001n } as const
-  const done = (reported: number | undefined) => ({ _tag: "Whole", reported, counted: () => 7 }) as const
+  const done = (reported: number | undefined) => ({ _tag: "Whole", delivered: { reported, counted: () => 7 } }) as const
 
   it("charges prompt tokens or units, reported or counted, rounded up once", () => {
-    assert.deepStrictEqual(workSettlementOf(done(3), price), {
+    assert.deepStrictEqual(settlementOf(done(3), price), {
       cost: 3_000n,
       usage: { ...noTokens, input: 3 },
       basis: "reported",
       status: "succeeded",
       final: true
     })
-    assert.deepStrictEqual(workSettlementOf(done(undefined), perCharacter), {
+    assert.deepStrictEqual(settlementOf(done(undefined), perCharacter), {
       cost: 105_001n,
       usage: { units: 7, unit: "character" },
       basis: "counted",
       status: "succeeded",
       final: true
     })
-    assert.deepInclude(workSettlementOf(done(0), perCharacter), { cost: 0n, basis: "reported" })
+    assert.deepInclude(settlementOf(done(0), perCharacter), { cost: 0n, basis: "reported" })
   })
 
   it("charges the part of a broken answer that was sent, by our own count", () => {
     const error = { _tag: "UpstreamError", detail: "broke off" } as const
-    assert.deepStrictEqual(workSettlementOf({ _tag: "Partial", counted: () => 7, error }, price), {
-      cost: 7_000n,
-      usage: { ...noTokens, input: 7 },
-      basis: "counted",
-      status: "failed",
-      final: true
-    })
+    assert.deepStrictEqual(
+      settlementOf({ _tag: "Partial", delivered: { reported: undefined, counted: () => 7 }, error }, price),
+      {
+        cost: 7_000n,
+        usage: { ...noTokens, input: 7 },
+        basis: "counted",
+        status: "failed",
+        final: true
+      }
+    )
   })
 
   it("charges nothing without output, in the unit of the price", () => {
     const nothing = (error: Extract<Outcome, { _tag: "Nothing" }>["error"]) => ({ _tag: "Nothing", error }) as const
-    assert.deepStrictEqual(workSettlementOf(nothing({ _tag: "EmptyCompletion" }), perCharacter), {
+    assert.deepStrictEqual(settlementOf(nothing({ _tag: "EmptyCompletion" }), perCharacter), {
       cost: undefined,
       usage: { units: 0, unit: "character" },
       basis: "none",
       status: "failed",
       final: false
     })
-    assert.deepInclude(workSettlementOf(nothing(undefined), price), { usage: noTokens, status: "cancelled" })
+    assert.deepInclude(settlementOf(nothing(undefined), price), { usage: noTokens, status: "cancelled" })
     const refused = nothing({ _tag: "ProviderRefused", provider: "p", detail: "" })
-    assert.isTrue(workSettlementOf(refused, price).final)
+    assert.isTrue(settlementOf(refused, price).final)
   })
 })

@@ -1,0 +1,231 @@
+/**
+ * The two ways in which every paid operation ends, and the settlement, receipt, stored answer and metrics that go with an end:
+ * `closeServed` after a provider answered, `closeUnserved` after none did. `abandon` is for a bug of the gateway.
+ */
+import { Cause, Effect, type Exit } from "effect"
+import { type Failure, failure, isRefusal, type Reason } from "../domain/Failure.ts"
+import { maxNano, type Nano } from "../domain/Money.ts"
+import { type Attempt, type Candidate, summaryOf } from "../domain/Plan.ts"
+import type { Price } from "../domain/Pricing.ts"
+import { isBeyondBelief, promptTokens, type Used } from "../domain/Usage.ts"
+import { type Ended, withoutResult } from "../ledger/Ending.ts"
+import type { Metrics } from "../platform/telemetry/Metrics.ts"
+import { operationNames, operationOf } from "../providers/pool/AttemptRecord.ts"
+import type { PoolError } from "../providers/pool/PoolError.ts"
+import { keepRefusal } from "./Answer.ts"
+import { storeUnavailable } from "./Holding.ts"
+import {
+  type AdmittedRequest,
+  besideOf,
+  type MeteredOptions,
+  nanoCostOf,
+  providerCostOf,
+  ratesAt,
+  type RequestResult,
+  routingOf
+} from "./Metered.ts"
+import { type ClosedFacts, keepClosed, keepReason, type KeptReason, spanMs } from "./Receipt.ts"
+import { type Nothing, type Outcome, type Settlement, settlementOf } from "./Settlement.ts"
+
+/** Whether the data policy of the caller forbids storing content. */
+export const keepsNothing = ({ plan }: Pick<AdmittedRequest, "plan">): boolean =>
+  plan.policy.dataPolicy === "zero_retention"
+
+/** The reason of the failure, for the receipt. A provider's message may quote the request, so it is dropped when nothing may be stored. */
+const errorOf = (admitted: AdmittedRequest, outcome: RequestResult["outcome"]): KeptReason | null => {
+  const error = outcome._tag === "Whole" ? undefined : outcome.error
+  if (isRefusal(error) && keepsNothing(admitted)) {
+    return keepReason({ ...error, detail: "the provider's message is not stored" })
+  }
+  return error === undefined ? null : keepReason(error)
+}
+
+/** The request as the ledger ends it. */
+const endingOf = ({ held, request: { charge, principal, requestId } }: AdmittedRequest) => ({
+  requestId,
+  accountId: principal.accountId,
+  charged: charge === true ? held : undefined
+})
+
+/** Updates the metrics for a request that has ended. */
+const counted = (
+  metrics: Metrics,
+  { plan, request }: AdmittedRequest,
+  { firstTokenMs, outcome, served }: RequestResult,
+  { cost, status, usage }: Settlement,
+  overheadMs: number,
+  settled: Nano
+): void => {
+  const candidate = served ?? plan.candidates[0]
+  const failed = outcome._tag === "Whole" ? undefined : (outcome.error?._tag ?? "Cancelled")
+  const provider = served?.offer.provider
+  const tokens =
+    candidate.price.unit !== "token" || "units" in usage
+      ? undefined
+      : { input: promptTokens(usage), output: usage.output }
+  metrics.request({
+    operation: operationNames[operationOf[candidate.model.modality]],
+    provider,
+    model: candidate.model.id,
+    errorType: failed,
+    totalMs: performance.now() - request.arrivedAt,
+    overheadMs,
+    firstTokenMs,
+    tokens,
+    settled,
+    absorbed: maxNano(0n, (cost ?? 0n) - settled),
+    providerCost: cost === undefined ? undefined : nanoCostOf(served, usage)
+  })
+  request.watch?.settled({ model: candidate.model.id, provider, tokens, cost: settled })
+  request.trace?.span?.set({
+    "svc.resolved_model": served?.model.id,
+    "svc.provider": served?.offer.provider,
+    "svc.status": status,
+    "svc.cost_nano_usd": settled
+  })
+}
+
+const warned = ({ request }: AdmittedRequest, { served }: RequestResult): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logWarning(`${served?.offer.provider} reports more usage than one call can have`), {
+    request_id: request.requestId
+  })
+
+/** Ends a request in the ledger. `keep` serializes the answer for a replay; the statement that settles also stores it. */
+const close = (
+  { ledger, metrics }: MeteredOptions,
+  admitted: AdmittedRequest,
+  carried: RequestResult,
+  settlement: Settlement,
+  keep: () => object | null
+): Effect.Effect<Ended, Failure> => {
+  const { request } = admitted
+  const providerMs = carried.endedAt - admitted.heldAt
+  const totalMs = performance.now() - request.arrivedAt
+  const overheadMs = spanMs(totalMs - providerMs)
+  const closed: ClosedFacts = {
+    usage: settlement.usage,
+    basis: settlement.basis,
+    routing: summaryOf(routingOf(admitted, carried)),
+    rates: ratesAt(admitted, carried),
+    providerCost: settlement.cost === undefined ? undefined : providerCostOf(carried, settlement.usage),
+    simulated: carried.served?.offer.simulated,
+    finishReason: (carried.outcome._tag === "Whole" ? carried.outcome.finish : undefined) ?? null,
+    error: errorOf(admitted, carried.outcome),
+    holdMs: spanMs(admitted.holdMs),
+    firstTokenMs: carried.firstTokenMs === null ? null : spanMs(carried.firstTokenMs),
+    totalMs: spanMs(totalMs),
+    overheadMs,
+    endedAtMs: Date.now()
+  }
+  const row = besideOf(admitted, carried)
+  const keepClaim = request.claim !== undefined && settlement.final
+  const facts = {
+    status: settlement.status,
+    keepClaim,
+    resolvedModel: row.resolved_model,
+    provider: row.provider,
+    closed: keepClosed(closed, row),
+    answer: keepClaim ? keep() : null
+  }
+  const ended = ledger.end(endingOf(admitted), settlement.cost, facts, request.trace?.span)
+  const endsAt = performance.now()
+  const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warned(admitted, carried), ended) : ended
+  return Effect.map(Effect.mapError(noted, storeUnavailable), (books) => {
+    metrics.ledger.settled(performance.now() - endsAt)
+    counted(metrics, admitted, carried, settlement, overheadMs, books.cost)
+    return books
+  })
+}
+
+/** The refusal to store for a replay, if it may be stored: it may quote the request. */
+const keptRefusal = (admitted: AdmittedRequest, error: Reason | undefined): object | null =>
+  error === undefined || keepsNothing(admitted) ? null : keepRefusal(error)
+
+/** An answer that broke off was no success of its provider, whose attempt served until then. */
+const attemptsOf = (attempts: ReadonlyArray<Attempt>, outcome: Outcome | Outcome<number>): ReadonlyArray<Attempt> =>
+  outcome._tag === "Whole" || outcome.error === undefined
+    ? attempts
+    : attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, outcome: "failed" } : attempt))
+
+/** What a provider's answer came to. */
+export interface ServedEnd<P extends Price> {
+  readonly candidate: Candidate<P>
+  readonly attempts: ReadonlyArray<Attempt>
+  readonly outcome: Outcome | Outcome<number>
+  readonly firstTokenMs: number | null
+  readonly endedAt: number
+}
+
+/** A request that a provider served, and what it used. */
+export interface ServedClose extends Ended {
+  readonly carried: RequestResult
+  readonly usage: Used
+}
+
+/**
+ * Ends a request that a provider served, by what its answer came to. `kept` serializes a whole answer for a replay under the same
+ * idempotency key. A refusal is stored as itself. A part that was paid for is not stored: a repeat leads to the receipt, and does not
+ * run the work again.
+ */
+export const closeServed = <P extends Price>(
+  options: MeteredOptions,
+  admitted: AdmittedRequest,
+  { attempts, candidate, ...end }: ServedEnd<P>,
+  kept: (carried: RequestResult, usage: Used) => object | null
+): Effect.Effect<ServedClose, Failure> => {
+  const carried: RequestResult = { ...end, served: candidate, attempts: attemptsOf(attempts, end.outcome) }
+  const settlement = settlementOf(end.outcome, candidate.price)
+  const { usage } = settlement
+  const keep = () => {
+    if (end.outcome._tag === "Nothing") return keptRefusal(admitted, end.outcome.error)
+    return end.outcome._tag === "Whole" && !keepsNothing(admitted) ? kept(carried, usage) : null
+  }
+  return Effect.map(close(options, admitted, carried, settlement, keep), (ended) => ({ ...ended, carried, usage }))
+}
+
+/** Why a request was not served: the failure of its providers, a bug, or neither, when the client disconnected. */
+const nothingOf = (cause: Cause.Cause<PoolError>): Nothing => {
+  const error = cause.reasons.find(Cause.isFailReason)?.error
+  const bug = cause.reasons.some(Cause.isDieReason)
+  return { _tag: "Nothing", error: error?.reason ?? (bug ? { _tag: "InternalError" } : undefined) }
+}
+
+/** The providers' messages go only to the log, and not even there when nothing may be stored. */
+const failureOfPool = (admitted: AdmittedRequest, error: PoolError): Failure =>
+  keepsNothing(admitted) ? failure(error.reason) : failure(error.reason, error.failures)
+
+/**
+ * Ends a request that no provider served: nothing is charged. Fails with the failure of the providers, for the caller.
+ * `before` are the attempts until no client waited for an answer any more.
+ */
+export const closeUnserved = (
+  options: MeteredOptions,
+  admitted: AdmittedRequest,
+  { cause }: Exit.Failure<unknown, PoolError>,
+  before: ReadonlyArray<Attempt> = []
+): Effect.Effect<never, Failure> => {
+  const outcome = nothingOf(cause)
+  const carried: RequestResult = {
+    outcome,
+    served: undefined,
+    attempts: cause.reasons.find(Cause.isFailReason)?.error.attempts ?? before,
+    firstTokenMs: null,
+    endedAt: performance.now()
+  }
+  const settlement = settlementOf(outcome, admitted.plan.candidates[0].price)
+  return Effect.andThen(
+    close(options, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error)),
+    Effect.failCause(Cause.map(cause, (error) => failureOfPool(admitted, error)))
+  )
+}
+
+/** Ends a request after any fault of the gateway: nothing is charged. A request that has already ended stays unchanged. */
+export const abandon = ({ ledger }: MeteredOptions, admitted: AdmittedRequest): Effect.Effect<void> =>
+  Effect.ignore(
+    ledger.end(
+      endingOf(admitted),
+      undefined,
+      withoutResult("failed", { _tag: "InternalError" }),
+      admitted.request.trace?.span
+    )
+  )

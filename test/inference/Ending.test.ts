@@ -1,0 +1,162 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit } from "effect"
+import { failure } from "../../src/domain/Failure.ts"
+import { type Candidate, defaultPolicy } from "../../src/domain/Plan.ts"
+import { noTokens } from "../../src/domain/Usage.ts"
+import { abandon, closeServed, closeUnserved, type ServedEnd } from "../../src/inference/Ending.ts"
+import type { AdmittedRequest, MeteredOptions } from "../../src/inference/Metered.ts"
+import type { Ended, EndingRequest } from "../../src/ledger/Ending.ts"
+import type { RequestEnd } from "../../src/ledger/Operation.ts"
+import { PoolError } from "../../src/providers/pool/PoolError.ts"
+
+const candidate = {
+  model: { id: "m", modality: "embedding" },
+  offer: { provider: "p", cost: undefined },
+  price: {
+    unit: "token",
+    perRequest: 0n,
+    tiers: [{ abovePromptTokens: 0, rates: { input: 1_000n, cached: 0n, cacheWrite: 0n, output: 0n } }]
+  }
+} as unknown as Candidate
+
+const admittedWith = (
+  dataPolicy: "default" | "zero_retention" = "default",
+  request: { readonly charge?: true } = {}
+): AdmittedRequest =>
+  ({
+    request: {
+      requestId: "req_1",
+      principal: { accountId: "acc_1" },
+      model: "m",
+      arrivedAt: 0,
+      claim: { idempotencyKey: "k", claim: "c", fingerprint: "f" },
+      ...request
+    },
+    plan: { requestedModels: ["m"], policy: { ...defaultPolicy, dataPolicy }, candidates: [candidate] },
+    held: 10n,
+    holdMs: 0,
+    heldAt: 0
+  }) as unknown as AdmittedRequest
+
+interface Book {
+  readonly request: EndingRequest
+  readonly cost: bigint | undefined
+  readonly facts: RequestEnd
+}
+
+/** The options of a ledger that only notes what it is asked to end. */
+const noting = () => {
+  const books: Array<Book> = []
+  const end = (request: EndingRequest, cost: bigint | undefined, facts: RequestEnd) => {
+    books.push({ request, cost, facts })
+    return Effect.succeed<Ended>({ cost: cost ?? 0n, posted: 5n })
+  }
+  const options = {
+    ledger: { end },
+    metrics: { request: () => undefined, ledger: { settled: () => undefined } }
+  } as unknown as MeteredOptions
+  return { books, options }
+}
+
+const refused = { _tag: "ProviderRefused", provider: "p", detail: "no" } as const
+const error = new PoolError({
+  reason: refused,
+  attempts: [{ provider: "p", model: "m", outcome: "failed", index: 0 }],
+  failures: [{ provider: "p", model: "m", fault: undefined }]
+})
+
+const unserved = (cause: Cause.Cause<PoolError>, admitted = admittedWith(), before?: typeof error.attempts) =>
+  Effect.gen(function* () {
+    const { books, options } = noting()
+    const exit: Exit.Exit<never, PoolError> = Exit.failCause(cause)
+    if (Exit.isSuccess(exit)) return assert.fail("it served")
+    const ended = yield* Effect.exit(closeUnserved(options, admitted, exit, before))
+    return { book: books[0]!, ended }
+  })
+
+const served = (outcome: ServedEnd<Candidate["price"]>["outcome"], admitted = admittedWith()) =>
+  Effect.gen(function* () {
+    const { books, options } = noting()
+    const attempts = [{ provider: "p", model: "m", outcome: "served", index: 0 }] as const
+    const end = { candidate, attempts, outcome, firstTokenMs: null, endedAt: 0 }
+    const closed = yield* closeServed(options, admitted, end, () => ({ kept: true }))
+    return { book: books[0]!, closed }
+  })
+
+describe("a request that no provider served", () => {
+  it.effect("is released, and fails with the reason of the providers", () =>
+    Effect.gen(function* () {
+      const { book, ended } = yield* unserved(Cause.fail(error))
+      assert.isUndefined(book.cost)
+      assert.deepInclude(book.facts, { status: "failed", keepClaim: true, provider: null })
+      assert.deepStrictEqual(book.facts.answer, { _tag: "Refusal", reason: refused })
+      assert.deepStrictEqual(ended, Exit.fail(failure(refused, error.failures)))
+    })
+  )
+
+  it.effect("keeps the providers' words nowhere when nothing may be stored", () =>
+    Effect.gen(function* () {
+      const { book, ended } = yield* unserved(Cause.fail(error), admittedWith("zero_retention"))
+      assert.isNull(book.facts.answer)
+      assert.notInclude(JSON.stringify(book.facts.closed), refused.detail + '"')
+      assert.deepStrictEqual(ended, Exit.fail(failure(refused)))
+    })
+  )
+
+  it.effect("distinguishes a defect from a client that disconnected, and keeps the attempts until then", () =>
+    Effect.gen(function* () {
+      const bug = yield* unserved(Cause.die(new Error("a bug")))
+      assert.deepInclude(bug.book.facts, { status: "failed", keepClaim: false, answer: null })
+      const left = yield* unserved(Cause.interrupt(), admittedWith(), error.attempts)
+      assert.deepInclude(left.book.facts, { status: "cancelled", keepClaim: false, answer: null })
+      assert.include(JSON.stringify(left.book.facts.closed), '"failed"')
+    })
+  )
+})
+
+describe("a request that a provider served", () => {
+  const delivered = { reported: 7, counted: () => 9 }
+
+  it.effect("is settled, and a whole answer is stored unless nothing may be", () =>
+    Effect.gen(function* () {
+      const whole = yield* served({ _tag: "Whole", delivered })
+      assert.deepInclude(whole.book, { cost: 7n })
+      assert.deepInclude(whole.book.facts, { status: "succeeded", keepClaim: true, provider: "p" })
+      assert.deepStrictEqual(whole.book.facts.answer, { kept: true })
+      assert.deepInclude(whole.closed, { cost: 7n, posted: 5n, usage: { ...noTokens, input: 7 } })
+      const secret = yield* served({ _tag: "Whole", delivered }, admittedWith("zero_retention"))
+      assert.isNull(secret.book.facts.answer)
+    })
+  )
+
+  it.effect("pays for a part and does not store it; only an answer that broke off fails its attempt", () =>
+    Effect.gen(function* () {
+      const broke = { _tag: "UpstreamError", detail: "broke off" } as const
+      const partial = yield* served({ _tag: "Partial", delivered, error: broke })
+      assert.deepInclude(partial.book, { cost: 7n })
+      assert.deepInclude(partial.book.facts, { status: "failed", keepClaim: true, answer: null })
+      assert.strictEqual(partial.closed.carried.attempts[0]?.outcome, "failed")
+      const left = yield* served({ _tag: "Partial", delivered, error: undefined })
+      assert.deepInclude(left.book.facts, { status: "cancelled", answer: null })
+      assert.strictEqual(left.closed.carried.attempts[0]?.outcome, "served")
+    })
+  )
+})
+
+describe("a request with a bug in its way", () => {
+  it.effect("costs nothing, whether it was held or charged up front", () =>
+    Effect.gen(function* () {
+      const { books, options } = noting()
+      yield* abandon(options, admittedWith())
+      yield* abandon(options, admittedWith("default", { charge: true }))
+      assert.deepStrictEqual(
+        books.map(({ cost, request }) => [request.charged, cost]),
+        [
+          [undefined, undefined],
+          [10n, undefined]
+        ]
+      )
+      assert.deepInclude(books[0]!.facts, { status: "failed", keepClaim: false })
+    })
+  )
+})
