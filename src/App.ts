@@ -77,6 +77,7 @@ import { layer as auditSweeps } from "./workers/AuditSweeps.ts"
 import { layer as backlogs } from "./workers/Backlogs.ts"
 import { layer as batchRuns } from "./batches/BatchRuns.ts"
 import { layer as budgetAlerts } from "./workers/BudgetAlerts.ts"
+import { DAILY_MONEY_INTERVAL, layer as dailyMoney } from "./workers/DailyMoney.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as topUpSweeps } from "./workers/TopUps.ts"
@@ -177,6 +178,16 @@ const sweeping = Layer.unwrap(
   )
 )
 
+const dailyFigures = Layer.unwrap(
+  Effect.map(Catalogue, (catalogue) => {
+    const callable = catalogue.current().providers.filter(({ serving }) => serving !== "none")
+    return dailyMoney(
+      DAILY_MONEY_INTERVAL,
+      callable.map(({ id }) => id)
+    )
+  })
+)
+
 /** A database that was a sandbox's serves real providers only when the operator has said what becomes of its money and keys. */
 const notOfASandbox = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -242,7 +253,7 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
     Layer.provideMerge(Layer.mergeAll(PromptImages.layer, reasoningSeals)),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
-    Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
+    Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), dailyFigures, deliveries)),
     Layer.provideMerge(
       Layer.mergeAll(
         Requests.layer,

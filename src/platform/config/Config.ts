@@ -147,6 +147,8 @@ export interface Settings {
   readonly sweepInterval: Duration.Duration
   /** How often the books are verified. Zero: never in the background. */
   readonly verifyInterval: Duration.Duration
+  /** The lowest margin of a day that raises no alert, in percent of its revenue. Absent: every margin is high enough. */
+  readonly marginFloor: number | undefined
   readonly videos: {
     /** A video job that is not finished this long after its submission fails. */
     readonly deadline: Duration.Duration
@@ -295,6 +297,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     shutdownGrace: values.SHUTDOWN_GRACE,
     sweepInterval: values.SWEEP_INTERVAL,
     verifyInterval: values.LEDGER_VERIFY_INTERVAL,
+    marginFloor: values.MARGIN_FLOOR,
     videos: { deadline: values.VIDEO_DEADLINE, perProvider: values.VIDEO_PROVIDER_LIMIT },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     telemetry: telemetryOf(values)

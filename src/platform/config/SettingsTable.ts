@@ -250,6 +250,15 @@ export const settings = {
       10_000,
       "Video jobs that all nodes together run at one provider; one account may have half of them."
     ),
+    MARGIN_FLOOR: setting({
+      allowed: "a percentage from -1000 to 100",
+      parse: (text) => {
+        const value = /^-?\d+(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN
+        return value >= -1_000 && value <= 100 ? value : undefined
+      },
+      meaning:
+        "When the margin of the current UTC day falls below this percentage of its revenue, `svc_day_margin_low` becomes 1, and the log and the operator's page say so. When absent, no margin is too low."
+    }),
     STRIPE_SECRET_KEY: secret(
       "Takes payments through Stripe. When absent, payments are simulated in a sandbox and not taken elsewhere."
     ),
