@@ -250,6 +250,7 @@ describe("what operations.txt promises", () => {
         operatorsKey: (yield* spareKey(service, account.id)).id,
         key: (yield* spareKey(service, account.id)).id,
         spareKey: (yield* spareKey(service, account.id)).id,
+        ownerSession: yield* service.ownerSession(account.id),
         managementKey: (yield* service.keys.create({
           ...{ accountId: account.id, kind: "management", name: "spare", scopes: [] },
           actor: { type: "operator", id: "test" }

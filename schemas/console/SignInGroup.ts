@@ -1,6 +1,9 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OwnerAccess, SignInAccess } from "../Access.ts"
+import { NotFoundError } from "../Errors.ts"
+import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
+import { OwnerSessionList, OwnerSessionPage } from "./Sessions.ts"
 import { ConsoleSession, SessionsEnded, SignInCode, SignInRequest, SignInSent } from "./SignIn.ts"
 
 const open = { limit: "default", charge: "free" } as const
@@ -35,6 +38,18 @@ export class ConsoleSessionGroup extends HttpApiGroup.make("consoleSession")
     ),
     HttpApiEndpoint.delete("endSession", "/console/session", { success: SessionsEnded }).annotateMerge(
       operation("console.session.delete", "Sign out", writes)
+    ),
+    HttpApiEndpoint.get("listSessions", "/console/sessions", {
+      query: OwnerSessionPage,
+      success: OwnerSessionList
+    }).annotateMerge(operation("console.sessions.list", "List the sessions that have not ended, newest first", reads)),
+    HttpApiEndpoint.delete("endListedSession", "/console/sessions/:session_id", {
+      params: { session_id: ResourceId },
+      success: SessionsEnded,
+      error: NotFoundError
+    }).annotateMerge(operation("console.sessions.end", "End a session", writes)),
+    HttpApiEndpoint.delete("endOtherSessions", "/console/sessions/others", { success: SessionsEnded }).annotateMerge(
+      operation("console.sessions.end_others", "Sign out everywhere else", writes)
     ),
     HttpApiEndpoint.delete("endSessions", "/console/sessions", { success: SessionsEnded }).annotateMerge(
       operation("console.sessions.delete", "Sign out everywhere", writes)

@@ -8,9 +8,12 @@ import {
   deleteSessionsOf,
   dropEndedSessions,
   insertSession,
+  type ListedSession,
   type Lives,
+  type Origin,
   sessionByHash,
-  type SessionRow
+  type SessionRow,
+  sessionsOf
 } from "./OwnerSessionsSql.ts"
 
 /** How long a session lasts, regardless of activity. */
@@ -22,6 +25,8 @@ export const SESSION_IDLE = Duration.hours(24)
 const lives: Lives = { wholeMs: Duration.toMillis(SESSION_LIFE), idleMs: Duration.toMillis(SESSION_IDLE) }
 
 const wellFormed = /^[A-Za-z0-9_-]{43}$/
+
+const NOWHERE: Origin = { browser: null, address: null }
 
 /**
  * Returns the digest that the database stores for a token. A token has 256 random bits, so a plain SHA-256 cannot be reversed by
@@ -47,16 +52,22 @@ export const isCsrfTokenOf = (token: string, csrfToken: string): boolean =>
 export class OwnerSessions extends Context.Service<
   OwnerSessions,
   {
-    /** Begins a session in the caller's transaction and returns its token. */
+    /** Begins a session in the caller's transaction and returns its token. `origin` is for its owner to recognize it. */
     readonly begin: (
-      accountId: string
+      accountId: string,
+      origin?: Origin
     ) => Effect.Effect<{ readonly id: string; readonly token: string }, SqlError.SqlError>
     /** Returns the session of a token and records its use; undefined when there is none or it has ended. */
     readonly find: (token: string) => Effect.Effect<SessionRow | undefined, Unavailable>
-    /** Ends a session at once, on every node, in the caller's transaction. */
-    readonly end: (accountId: string, id: string) => Effect.Effect<void, SqlError.SqlError>
-    /** Ends all sessions of an account in the caller's transaction. Returns how many there were. */
-    readonly endAll: (accountId: string) => Effect.Effect<number, SqlError.SqlError>
+    /** Returns the sessions of an account, newest first, and the cursor of the next page. */
+    readonly list: (
+      accountId: string,
+      page: { readonly limit: number; readonly cursor: string | undefined }
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<ListedSession>; readonly next: string | null }, Unavailable>
+    /** Ends a session at once, on every node, in the caller's transaction. Returns whether the account had it. */
+    readonly end: (accountId: string, id: string) => Effect.Effect<boolean, SqlError.SqlError>
+    /** Ends all sessions of an account in the caller's transaction, but not the one that is kept. Returns how many it ended. */
+    readonly endAll: (accountId: string, kept?: string) => Effect.Effect<number, SqlError.SqlError>
     /** Deletes expired sessions, a bounded number at a time. Returns how many it deleted. */
     readonly dropEnded: Effect.Effect<number, Unavailable>
   }
@@ -65,15 +76,20 @@ export class OwnerSessions extends Context.Service<
     OwnerSessions,
     Effect.map(SqlClient.SqlClient, (sql) =>
       OwnerSessions.of({
-        begin: (accountId) =>
+        begin: (accountId, origin = NOWHERE) =>
           Effect.suspend(() => {
             const [id, token] = [newResourceId(), randomBytes(32).toString("base64url")]
-            return Effect.as(insertSession(sql, { id, accountId, hash: hashOf(token) }), { id, token })
+            return Effect.as(insertSession(sql, { id, accountId, hash: hashOf(token), ...origin }), { id, token })
+          }),
+        list: (accountId, { cursor, limit }) =>
+          Effect.map(storeErrors(sessionsOf(sql, accountId, { cursor, limit: limit + 1 }, lives)), (found) => {
+            const rows = found.slice(0, limit)
+            return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
           }),
         find: (token) =>
           wellFormed.test(token) ? storeErrors(sessionByHash(sql, hashOf(token), lives)) : Effect.undefined,
-        end: (accountId, id) => Effect.asVoid(deleteSession(sql, accountId, id)),
-        endAll: (accountId) => deleteSessionsOf(sql, accountId),
+        end: (accountId, id) => deleteSession(sql, accountId, id),
+        endAll: (accountId, kept) => deleteSessionsOf(sql, accountId, kept),
         dropEnded: storeErrors(dropEndedSessions(sql, lives))
       })
     )

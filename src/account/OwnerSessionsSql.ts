@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { limitTo } from "../platform/database/Sql.ts"
 import type { AccountState } from "./AccountsSql.ts"
 
 /** An active session with the account's fields that decide a request. */
@@ -19,10 +20,42 @@ export interface Lives {
   readonly idleMs: number
 }
 
+/** Where a session began, as far as the request told; null where it did not. */
+export interface Origin {
+  /** The browser and its system in words, such as `Firefox on Linux`. */
+  readonly browser: string | null
+  /** The address of the client. */
+  readonly address: string | null
+}
+
 export const insertSession = (
   sql: SqlClient.SqlClient,
-  row: { readonly id: string; readonly accountId: string; readonly hash: Uint8Array }
-) => sql`INSERT INTO owner_session (id, account_id, hash) VALUES (${row.id}, ${row.accountId}, ${row.hash})`
+  row: Origin & { readonly id: string; readonly accountId: string; readonly hash: Uint8Array }
+) => sql`INSERT INTO owner_session (id, account_id, hash, browser, address)
+  VALUES (${row.id}, ${row.accountId}, ${row.hash}, ${row.browser}, ${row.address})`
+
+/** A session that has not ended, as its owner sees it. */
+export interface ListedSession extends Origin {
+  readonly id: string
+  readonly created_at: Date
+  readonly seen_at: Date
+  /** When it ends without further use. */
+  readonly ends_at: Date
+}
+
+/** Returns an account's sessions that have not ended, newest first, at most `limit` of those before the cursor. */
+export const sessionsOf = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  page: { readonly limit: number; readonly cursor: string | undefined },
+  { idleMs, wholeMs }: Lives
+): Effect.Effect<ReadonlyArray<ListedSession>, SqlError.SqlError> =>
+  sql<ListedSession>`SELECT id, browser, address, created_at, seen_at,
+      LEAST(created_at + ${wholeMs} * interval '1 millisecond', seen_at + ${idleMs} * interval '1 millisecond') AS ends_at
+    FROM owner_session
+    WHERE account_id = ${accountId} AND id COLLATE "C" < ${page.cursor ?? "g"}
+      AND created_at > now() - ${wholeMs} * interval '1 millisecond' AND seen_at > now() - ${idleMs} * interval '1 millisecond'
+    ORDER BY id COLLATE "C" DESC ${limitTo(sql, page.limit)}`
 
 /** Records the use at most once a minute, so that most requests write nothing. */
 export const sessionByHash = (
@@ -44,15 +77,27 @@ export const sessionByHash = (
     (rows) => rows[0]
   )
 
-export const deleteSession = (sql: SqlClient.SqlClient, accountId: string, id: string) =>
-  sql`DELETE FROM owner_session WHERE id = ${id} AND account_id = ${accountId}`
+/** Returns whether the account had the session. */
+export const deleteSession = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  id: string
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`DELETE FROM owner_session WHERE id = ${id} AND account_id = ${accountId} RETURNING 1`,
+    (rows) => rows.length === 1
+  )
 
-/** Returns how many sessions there were. */
+/** Deletes the sessions of an account, but not the one that is kept. Returns how many it deleted. */
 export const deleteSessionsOf = (
   sql: SqlClient.SqlClient,
-  accountId: string
+  accountId: string,
+  kept: string | undefined
 ): Effect.Effect<number, SqlError.SqlError> =>
-  Effect.map(sql`DELETE FROM owner_session WHERE account_id = ${accountId} RETURNING 1`, (rows) => rows.length)
+  Effect.map(
+    sql`DELETE FROM owner_session WHERE account_id = ${accountId} AND id IS DISTINCT FROM ${kept ?? null}::text RETURNING 1`,
+    (rows) => rows.length
+  )
 
 /** Deletes expired sessions, a bounded number at a time. Returns how many it deleted. */
 export const dropEndedSessions = (

@@ -11,6 +11,7 @@ import type { AccountRow } from "./AccountsSql.ts"
 import { Audit } from "./Audit.ts"
 import { type Bound, CODE_LIFE, Codes } from "./Codes.ts"
 import { OwnerSessions } from "./OwnerSessions.ts"
+import type { Origin } from "./OwnerSessionsSql.ts"
 
 /**
  * Codes that one client may request for one address; an owner needs one. Fixed windows can let through two days' worth in a row.
@@ -60,6 +61,12 @@ export interface Proof {
 /** Generates an ID of 128 random bits. A client that did not request the code cannot guess it. */
 const newSignInId = (): string => randomBytes(16).toString("base64url")
 
+/** The request that presents a code, and where it comes from. */
+export interface Presenting {
+  readonly requestId: string
+  readonly origin: Origin
+}
+
 /** A code that was sent. */
 export interface SentSignIn {
   /** Must accompany the code. */
@@ -89,7 +96,7 @@ export class SignIn extends Context.Service<
      */
     readonly verify: <A>(
       proof: Proof,
-      requestId: string,
+      presenting: Presenting,
       read: (accountId: string) => Effect.Effect<A, Unavailable>
     ) => Effect.Effect<SignedIn & { readonly read: A }, Failure | Unavailable>
   }
@@ -134,7 +141,7 @@ export class SignIn extends Context.Service<
             yield* Effect.mapError(mail.send({ to: email, ...letterOf(code) }), ofMail)
             return mail.showsCodes === true ? { signInId, printedCode: code } : { signInId }
           }),
-        verify: ({ code, email: typed, signInId }, requestId, read) =>
+        verify: ({ code, email: typed, signInId }, { origin, requestId }, read) =>
           Effect.gen(function* () {
             const email = typed.toLowerCase()
             const subject = subjectOf(email, signInId)
@@ -146,7 +153,7 @@ export class SignIn extends Context.Service<
               const account = yield* accountOf(email, requestId)
               const stopped = stoppedAccount(account.state, account.state_reason)
               if (stopped !== undefined) return yield* stopped
-              const { id: sessionId, token } = yield* sessions.begin(account.id)
+              const { id: sessionId, token } = yield* sessions.begin(account.id, origin)
               yield* audit.append({
                 accountId: account.id,
                 ...{ type: "session.created", requestId },

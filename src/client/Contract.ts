@@ -1813,6 +1813,30 @@ export type SessionsEnded = {
   readonly ended: number
 }
 
+/** One page of sessions, newest first. `next_cursor` is null on the last page. */
+export type OwnerSessionList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<OwnerSession>
+  readonly next_cursor: ResourceId | null
+}
+
+/** A session that has not ended. Times are Unix seconds. */
+export type OwnerSession = {
+  readonly id: ResourceId
+  readonly object: "session"
+  /** Whether the request was sent with this session. */
+  readonly current: boolean
+  /** The browser and the system that signed in, such as `Firefox on Linux`; null when they are unknown. */
+  readonly browser: string | null
+  /** The address that it was begun from; null when it is unknown. */
+  readonly address: string | null
+  readonly created_at: number
+  /** The last use, to within a minute. */
+  readonly seen_at: number
+  /** When it ends unless it is used before. */
+  readonly ends_at: number
+}
+
 /** The signed-in owner. */
 export type ConsoleSession = {
   readonly object: "session"
@@ -4458,8 +4482,27 @@ export interface Operations {
   readonly "console.session.delete": {
     readonly answer: SessionsEnded
   }
+  /** List the sessions that have not ended, newest first */
+  readonly "console.sessions.list": {
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: ResourceId
+    }
+    readonly answer: OwnerSessionList
+  }
   /** Sign out everywhere */
   readonly "console.sessions.delete": {
+    readonly answer: SessionsEnded
+  }
+  /** End a session */
+  readonly "console.sessions.end": {
+    readonly path: {
+      readonly session_id: ResourceId
+    }
+    readonly answer: SessionsEnded
+  }
+  /** Sign out everywhere else */
+  readonly "console.sessions.end_others": {
     readonly answer: SessionsEnded
   }
   /** Send a code as a text message */

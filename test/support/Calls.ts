@@ -30,6 +30,7 @@ export const noThings = {
   spareKey: nothing,
   operatorsKey: nothing,
   managementKey: nothing,
+  ownerSession: nothing,
   project: nothing,
   spareProject: nothing,
   account: nothing,
@@ -75,7 +76,18 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ...things
   }
   const { account, operatorsKey, spareAccount, suspendedAccount } = others
-  const { managementKey, spareFile, spareKey, sparePreset, spareProject, spareWebhook, topUp, video, webhook } = others
+  const {
+    managementKey,
+    ownerSession,
+    spareFile,
+    spareKey,
+    sparePreset,
+    spareProject,
+    spareWebhook,
+    topUp,
+    video,
+    webhook
+  } = others
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
@@ -154,6 +166,9 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["console.sign_in.verify", write("/console/sign-in/verify", { email: "another@example.com", ...unasked })],
     ["console.session.get", read("/console/session")],
     ["console.session.delete", remove("/console/session")],
+    ["console.sessions.list", read("/console/sessions")],
+    ["console.sessions.end", remove(`/console/sessions/${ownerSession}`)],
+    ["console.sessions.end_others", remove("/console/sessions/others")],
     ["console.sessions.delete", remove("/console/sessions")],
     ["console.phone.create", write("/console/phone", { phone: "+4915111111111" })],
     ["console.phone.verify", write("/console/phone/verify", { phone: "+4915122222222", code: "000000" })],

@@ -44,11 +44,11 @@ export const page = (origin: string) => {
     has,
     ask,
     /** Signs in, or up, with the code that comes by mail. */
-    signIn: (postbox: Postbox, email: string) =>
+    signIn: (postbox: Postbox, email: string, headers: Record<string, string> = {}) =>
       Effect.gen(function* () {
-        const { body } = yield* ask("POST", "/sign-in", { email })
+        const { body } = yield* ask("POST", "/sign-in", { email }, headers)
         const code = postbox.codeFor(email.toLowerCase())
-        return yield* ask("POST", "/sign-in/verify", { email, sign_in_id: body.sign_in_id, code })
+        return yield* ask("POST", "/sign-in/verify", { email, sign_in_id: body.sign_in_id, code }, headers)
       })
   }
 }

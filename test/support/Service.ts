@@ -114,6 +114,8 @@ export const startService = (
             actor,
             money
           ),
+        /** The id of a new session of its owner. */
+        ownerSession: (accountId: string) => Effect.map(sessions.begin(accountId), ({ id }) => id),
         /** The headers of its owner, who is signed in to the console. */
         signedIn: (accountId: string) =>
           Effect.map(sessions.begin(accountId), ({ token }) => ({

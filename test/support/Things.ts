@@ -59,6 +59,7 @@ export const thingsOf = (
       suspendedAccount: suspendedAccount.account.id,
       operatorsKey: (yield* service.keys.create({ accountId, kind: "inference", name: "left", scopes: [], actor })).id,
       spareKey: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id,
+      ownerSession: yield* service.ownerSession(accountId),
       managementKey: (yield* service.keys.create({
         ...{ accountId, kind: "management", name: "spare" },
         ...{ scopes: ["usage:read"], actor }

@@ -94,6 +94,11 @@ export const managementKeysQuery = queryOptions({
   queryFn: () => all("console.management_keys.list")
 })
 
+export const ownerSessionsQuery = queryOptions({
+  queryKey: ["owner-sessions"],
+  queryFn: () => all("console.sessions.list")
+})
+
 export const topUpsQuery = queryOptions({ queryKey: ["top-ups"], queryFn: () => all("console.top_ups.list") })
 
 export const modelsQuery = queryOptions({

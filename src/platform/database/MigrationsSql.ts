@@ -79,5 +79,11 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`COMMENT ON TABLE ledger_verification IS 'The outcome of the last verification of the books; at most one row'`
     // Refunds are rare, so the ledger's usual path writes nothing for this index.
     yield* sql`CREATE INDEX transfer_refund ON transfer (request_id) WHERE kind = 'refund'`
+  }),
+  "0005_session_origins": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`ALTER TABLE owner_session ADD COLUMN browser text, ADD COLUMN address text`
+    yield* sql`DROP INDEX owner_session_account`
+    yield* sql`CREATE INDEX owner_session_account ON owner_session (account_id, id COLLATE "C" DESC)`
   })
 }

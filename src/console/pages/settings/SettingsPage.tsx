@@ -1,15 +1,12 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query"
-import { useRouter } from "@tanstack/react-router"
-import { useState } from "react"
+import { useQuery } from "@tanstack/react-query"
 import { Page } from "../../app/Page.tsx"
 import { setTheme, type Theme, useTheme } from "../../app/Theme.ts"
-import { api } from "../../data/Client.ts"
 import { sessionQuery } from "../../data/Queries.ts"
 import { Id } from "../../parts/Copy.tsx"
-import { Confirm } from "../../parts/Dialog.tsx"
 import { Segments } from "../../parts/Fields.tsx"
 import { PhoneForm } from "../billing/PhoneForm.tsx"
 import { ManagementKeys } from "./ManagementKeys.tsx"
+import { SessionsCard } from "./SessionsCard.tsx"
 
 const Account = () => {
   const { data: session } = useQuery(sessionQuery)
@@ -38,41 +35,6 @@ const Account = () => {
   )
 }
 
-const Sessions = () => {
-  const client = useQueryClient()
-  const router = useRouter()
-  const [asking, setAsking] = useState(false)
-  return (
-    <section className="card" aria-label="Sessions">
-      <header>
-        <h2>Sessions</h2>
-      </header>
-      <div className="body form">
-        <p className="muted">A session ends after 30 days, or after 24 hours without use.</p>
-        <div>
-          <button type="button" className="button danger" onClick={() => setAsking(true)}>
-            Sign out everywhere
-          </button>
-        </div>
-      </div>
-      {asking ? (
-        <Confirm
-          title="Sign out everywhere?"
-          action="Sign out everywhere"
-          run={() => api.call("console.sessions.delete")}
-          onDone={() => {
-            client.setQueryData(sessionQuery.queryKey, null)
-            void router.invalidate()
-          }}
-          onClose={() => setAsking(false)}
-        >
-          Every browser that is signed in to this account, this one included, has to sign in again. Keys keep working.
-        </Confirm>
-      ) : null}
-    </section>
-  )
-}
-
 const themes: ReadonlyArray<{ value: Theme; name: string }> = [
   { value: "system", name: "System" },
   { value: "light", name: "Light" },
@@ -83,16 +45,14 @@ export const SettingsPage = () => {
   const theme = useTheme()
   return (
     <Page title="Settings">
-      <div className="grid two">
-        <Account />
-        <Sessions />
-      </div>
+      <Account />
       <section className="card" aria-label="Appearance">
         <header>
           <h2>Appearance</h2>
           <Segments label="Theme" value={theme} options={themes} onChange={setTheme} />
         </header>
       </section>
+      <SessionsCard />
       <ManagementKeys />
     </Page>
   )

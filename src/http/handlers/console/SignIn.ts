@@ -1,6 +1,7 @@
 import { Duration, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { type ConsoleSession, SignInCode, SignInRequest, type SignInSent } from "../../../../schemas/console/SignIn.ts"
+import { browserOf } from "../../../account/Browsers.ts"
 import { CODE_LIFE } from "../../../account/Codes.ts"
 import { csrfTokenOf } from "../../../account/OwnerSessions.ts"
 import { type SentSignIn, SignIn } from "../../../account/SignIn.ts"
@@ -52,9 +53,11 @@ export const consoleSignInHandlers = Effect.gen(function* () {
   })
 
   const verify = Effect.fnUntraced(function* (request: ApiRequest) {
-    const { byHttps, requestId } = yield* Exchange
+    const { address, byHttps, requestId } = yield* Exchange
     const { code, email, sign_in_id: signInId } = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
-    const { account, read, token } = yield* signIn.verify({ email, signInId, code }, requestId, phones.of)
+    const origin = { browser: browserOf(request.headers["user-agent"]), address: address() }
+    const proof = { email, signInId, code }
+    const { account, read, token } = yield* signIn.verify(proof, { requestId, origin }, phones.of)
     return HttpServerResponse.jsonUnsafe(sessionOf(account, token, read), {
       headers: { "set-cookie": sessionCookie(publicUrl.base(), byHttps()).of(token) }
     })
