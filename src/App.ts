@@ -46,8 +46,7 @@ import { Ledger } from "./ledger/Ledger.ts"
 import { layer as mcp } from "./mcp/Server.ts"
 import { Config } from "./platform/config/Config.ts"
 import { DataDirectory } from "./platform/database/DataDirectory.ts"
-import { layer as ledgerFunctions } from "./ledger/FunctionsSql.ts"
-import { layer as migrations } from "./platform/database/Migrations.ts"
+import { layer as prepared } from "./ledger/FunctionsSql.ts"
 import { Mail } from "./platform/messaging/Mail.ts"
 import { Media } from "./platform/files/Media.ts"
 import { Outbound } from "./platform/outbound/Outbound.ts"
@@ -208,8 +207,7 @@ const notOfASandbox = Layer.effectDiscard(
 )
 
 const database = notOfASandbox.pipe(
-  Layer.provideMerge(ledgerFunctions),
-  Layer.provideMerge(migrations),
+  Layer.provideMerge(prepared),
   Layer.provideMerge(sql),
   Layer.provideMerge(DataDirectory.layer),
   Layer.provide(Layer.effectDiscard(portsFree))

@@ -16,6 +16,7 @@ import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { key } from "./KeyCommands.ts"
 import { operatorKey } from "./OperatorKeyCommands.ts"
+import { migrate } from "./MigrateCommand.ts"
 import { listTopUps } from "./TopUpCommands.ts"
 import { accountOf, adjust, topUp } from "./MoneyCommands.ts"
 import { exitCode, json, presenter, print, Refused } from "./Output.ts"
@@ -202,6 +203,7 @@ const admin = Command.make("admin").pipe(
     topUps,
     audit,
     ledger,
+    migrate,
     backup,
     restore,
     sandbox

@@ -4,22 +4,17 @@ import { Audit } from "../account/Audit.ts"
 import { Keys } from "../account/Keys.ts"
 import { Customers } from "../billing/Customers.ts"
 import { Sandbox } from "../billing/Sandbox.ts"
-import { layer as ledgerFunctions } from "../ledger/FunctionsSql.ts"
+import { layer as prepared } from "../ledger/FunctionsSql.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Config } from "../platform/config/Config.ts"
 import { DataDirectory } from "../platform/database/DataDirectory.ts"
-import { layer as migrations } from "../platform/database/Migrations.ts"
 import { layerCommand as sql } from "../platform/database/Sql.ts"
 import { Operator } from "../operator/Operator.ts"
 import { OperatorKeys } from "../account/OperatorKeys.ts"
 import { Margins } from "../usage/Margins.ts"
 import { logging } from "./Output.ts"
 
-const store = ledgerFunctions.pipe(
-  Layer.provideMerge(migrations),
-  Layer.provideMerge(sql),
-  Layer.provideMerge(DataDirectory.layer)
-)
+const store = prepared.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
 
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
 

@@ -77,6 +77,13 @@ export const withFiles = Flag.Boolean("with-files").pipe(
   Flag.withDefault(false)
 )
 
+export const serviceRole = parsed("service-role", "the name of a database role, at most 63 characters", (text) =>
+  text.length > 0 && text.length < 64 ? text : undefined
+).pipe(
+  Flag.withMetavar("role"),
+  Flag.withDescription("An existing role of the database, which gets the rights that a gateway needs and no others")
+)
+
 export const whole = Flag.Boolean("whole").pipe(
   Flag.withoutNegation,
   Flag.withDescription("Read everything although a checkpoint exists, and compare both"),

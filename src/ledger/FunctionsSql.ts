@@ -6,7 +6,9 @@ import { Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { createHash } from "node:crypto"
 import { readdirSync } from "node:fs"
+import { Config } from "../platform/config/Config.ts"
 import { StartError } from "../platform/config/Variables.ts"
+import { checked, layer as migrated, notUpToDate } from "../platform/database/Migrations.ts"
 import { describeSqlError } from "../platform/database/SqlCondition.ts"
 import { readSql, statementsIn } from "../platform/database/SqlFiles.ts"
 
@@ -55,6 +57,12 @@ const KEPT_DAYS = 7
 const recordUse = (sql: SqlClient.SqlClient, { version }: Functions) =>
   sql`INSERT INTO ledger_version (version) VALUES (${version}) ON CONFLICT (version) DO UPDATE SET used_at = now()`
 
+const isMissing = (sql: SqlClient.SqlClient, own: Functions): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`SELECT 1 FROM unnest(${[...own.names]}::text[]) AS name WHERE to_regproc(name) IS NULL`,
+    (missing) => missing.length > 0
+  )
+
 /** Another role's functions are left to that role. */
 const dropUnused = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
@@ -77,29 +85,45 @@ export const install = (own: Functions): Effect.Effect<void, SqlError.SqlError, 
     const sql = yield* SqlClient.SqlClient
     const work = Effect.gen(function* () {
       yield* sql`SELECT pg_advisory_xact_lock(${LOCK_KEY})`
-      const missing = yield* sql`SELECT 1 FROM unnest(${[...own.names]}::text[]) AS name WHERE to_regproc(name) IS NULL`
-      if (missing.length > 0) for (const definition of own.definitions) yield* sql.unsafe(definition)
+      if (yield* isMissing(sql, own)) for (const definition of own.definitions) yield* sql.unsafe(definition)
       yield* recordUse(sql, own)
       yield* dropUnused(sql)
     })
     yield* sql.withTransaction(work)
   })
 
-/** Installs the functions of this program before any layer above this one starts, and records their use while it runs. */
-export const layer = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* install(functions)
-    yield* recordUse(sql, functions).pipe(
-      Effect.ignore,
-      Effect.delay(USE_RECORDED),
-      Effect.repeat(Schedule.forever),
-      Effect.forkScoped
+const cannotCreate = (error: SqlError.SqlError) =>
+  new StartError({ message: `The ledger's functions cannot be created: ${describeSqlError(error)}` })
+
+/** Installs the functions of this program. */
+export const installAll = Effect.catchTag(install(functions), "SqlError", cannotCreate)
+
+/** Fails unless the database has the functions of this program. */
+const check = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  if (yield* isMissing(sql, functions))
+    return yield* notUpToDate("The database lacks the ledger's functions of this version")
+  yield* recordUse(sql, functions)
+})
+
+/**
+ * Brings the database up to date before any layer above this one starts: its schema and the functions of this program, whose use it
+ * records while it runs. With `DATABASE_MIGRATE=0` it only checks both, and the start fails unless they are up to date.
+ */
+export const layer = Layer.unwrap(
+  Effect.map(Config, ({ database: { migrates } }) => {
+    const installed = Layer.effectDiscard(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* migrates ? install(functions) : check
+        yield* recordUse(sql, functions).pipe(
+          Effect.ignore,
+          Effect.delay(USE_RECORDED),
+          Effect.repeat(Schedule.forever),
+          Effect.forkScoped
+        )
+      }).pipe(Effect.catchTag("SqlError", cannotCreate))
     )
-  }).pipe(
-    Effect.catchTag(
-      "SqlError",
-      (error) => new StartError({ message: `The ledger's functions cannot be created: ${describeSqlError(error)}` })
-    )
-  )
+    return Layer.provideMerge(installed, migrates ? migrated : checked)
+  })
 )

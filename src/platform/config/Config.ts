@@ -79,6 +79,8 @@ export interface Settings {
   readonly database: {
     /** Absent: the service starts the embedded server. */
     readonly url: Redacted.Redacted | undefined
+    /** Whether a start brings the schema up to date; otherwise it only checks it. */
+    readonly migrates: boolean
     readonly poolSize: number
   }
   /** The key that encrypts secrets in the database. Absent: the service keeps a key file in the data directory. */
@@ -264,7 +266,11 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     ops: { host: values.OPS_HOST, port: values.OPS_PORT },
     data: { directory: resolve(values.DATA_DIR ?? ".data"), explicit: values.DATA_DIR !== undefined },
     files: { retention: values.FILE_RETENTION, s3: yield* s3Of(values) },
-    database: { url: values.DATABASE_URL, poolSize: values.DATABASE_POOL_SIZE },
+    database: {
+      url: values.DATABASE_URL,
+      migrates: values.DATABASE_MIGRATE,
+      poolSize: values.DATABASE_POOL_SIZE
+    },
     secretsKey: values.SECRETS_KEY,
     mail: yield* mailOf(values),
     twilio: yield* twilioOf(values),

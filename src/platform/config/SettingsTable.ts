@@ -145,6 +145,10 @@ export const settings = {
       ["postgres:", "postgresql:"],
       "A PostgreSQL of your own, 15 or later, in place of the embedded 18."
     ),
+    DATABASE_MIGRATE: flag(
+      "1",
+      "`0` leaves the schema alone: a start fails until `npm run admin -- migrate` has brought it up to date. The role in `DATABASE_URL` then needs no right to change tables."
+    ),
     DATABASE_POOL_SIZE: integer(10, 2, 500, "Connections to the database; the ledger has up to 2 more of its own."),
     REDIS_URL: redisUrl(
       "Shares rate limits, cached answers and circuit breakers between nodes. When absent, each node has its own in memory."

@@ -29,6 +29,11 @@ const anotherLine = () =>
       "(`npm run admin -- restore FILE`), and start on that; docs/operate/upgrade.md has the steps"
   })
 
+const aheadOfThis = () =>
+  new StartError({
+    message: "The database belongs to a later version of tollgate (its schema is ahead); start that version"
+  })
+
 /**
  * Brings the schema up to date in one transaction: all pending migrations or none. Processes that start at the same time wait for each
  * other. Fails when a migration fails, or when the database is newer than this program or started with another schema.
@@ -56,28 +61,55 @@ export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) 
     const done = yield* run({ loader: Migrator.fromRecord(record), table })
     const rows = yield* sql<{ newest: number }>`SELECT max(migration_id) AS newest FROM ${sql(table)}`
     if ((rows[0]?.newest ?? 0) <= newestOf(record)) return done
-    return yield* new StartError({
-      message: "The database belongs to a later version of tollgate (its schema is ahead); start that version"
-    })
+    return yield* aheadOfThis()
   })
   return yield* Effect.provideService(sql.withTransaction(work), StatementTimeout, Infinity)
 })
 
 const cannotMigrate = (detail: string) => new StartError({ message: `The schema cannot be migrated: ${detail}` })
 
+/** Runs the pending migrations of this program, and returns those that it ran. */
+export const migrateAll = migrate(migrations).pipe(
+  Effect.catchTags({
+    MigrationError: ({ message, cause }) =>
+      cannotMigrate(SqlError.isSqlError(cause) ? `${message}: ${describeSqlError(cause)}` : message),
+    SqlError: (error) => cannotMigrate(describeSqlError(error))
+  })
+)
+
 /** Runs the pending migrations before any layer above this one starts. */
 export const layer = Layer.effectDiscard(
-  migrate(migrations).pipe(
-    Effect.tap((done) => {
-      const last = done.at(-1)
-      return last === undefined
-        ? Effect.void
-        : Effect.logDebug(`The schema has been migrated to ${last[0]} (${last[1]}) in ${done.length} steps`)
-    }),
-    Effect.catchTags({
-      MigrationError: ({ message, cause }) =>
-        cannotMigrate(SqlError.isSqlError(cause) ? `${message}: ${describeSqlError(cause)}` : message),
-      SqlError: (error) => cannotMigrate(describeSqlError(error))
-    })
+  Effect.tap(migrateAll, (done) => {
+    const last = done.at(-1)
+    return last === undefined
+      ? Effect.void
+      : Effect.logDebug(`The schema has been migrated to ${last[0]} (${last[1]}) in ${done.length} steps`)
+  })
+)
+
+/** The start of a node that may not change the schema fails with this until it is up to date. */
+export const notUpToDate = (what: string) =>
+  new StartError({
+    message:
+      `${what}, and DATABASE_MIGRATE is 0: run \`npm run admin -- migrate\` of this version with a DATABASE_URL whose role owns the ` +
+      "tables, then start again"
+  })
+
+/** Fails unless the schema is that of this program. Changes nothing. */
+export const checked = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [found] = yield* sql<{ exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`
+    if (found?.exists !== true) return yield* notUpToDate("The database has no tables of tollgate")
+    const rows = yield* sql<{ id: number; name: string }>`SELECT migration_id AS id, name FROM ${sql(table)}`
+    if (isOfAnotherLine(rows.find(({ id }) => id === 1)?.name, migrations)) return yield* anotherLine()
+    const newest = Math.max(0, ...rows.map(({ id }) => id))
+    if (newest > newestOf(migrations)) return yield* aheadOfThis()
+    if (newest < newestOf(migrations)) return yield* notUpToDate("The schema is behind this version")
+  }).pipe(
+    Effect.catchTag(
+      "SqlError",
+      (error) => new StartError({ message: `The schema cannot be checked: ${describeSqlError(error)}` })
+    )
   )
 )

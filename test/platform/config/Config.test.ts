@@ -134,7 +134,7 @@ describe("settings", () => {
           http: ["0.0.0.0", 8787, []],
           ops: { host: "127.0.0.1", port: 9464 },
           data: { directory: resolve(".data"), explicit: false },
-          database: { url: undefined, poolSize: 10 },
+          database: { url: undefined, migrates: true, poolSize: 10 },
           redisUrl: undefined,
           scale: 1,
           outbound: { allowLoopback: false },
