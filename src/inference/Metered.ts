@@ -11,7 +11,6 @@ import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { traceIdOf } from "../platform/telemetry/Tracing.ts"
 import { type Holder, holding } from "./Holding.ts"
 import {
-  attemptMsOf,
   type Beside,
   keepOpened,
   keepSoFar,
@@ -227,7 +226,6 @@ export const soFarOf = (
         usage,
         basis: "counted",
         routing: summaryOf(routingOf(admitted, carried)),
-        attemptMs: attemptMsOf(carried.attempts, admitted.request.arrivedAt),
         rates: ratesAt(admitted, carried),
         providerCost: providerCostOf(carried, usage),
         simulated: carried.served?.offer.simulated,

@@ -8,10 +8,9 @@ import { encodeCompletion } from "../../dialects/chat/ChatEncode.ts"
 import { ChatStreamEncoder } from "../../dialects/chat/ChatStream.ts"
 import { chatNames } from "../../dialects/RefusedMember.ts"
 import { decodeEstimate, encodeEstimate } from "../../dialects/Estimate.ts"
-import { modelFieldsOf } from "../../dialects/Decode.ts"
+import { objectOf } from "../../dialects/Decode.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
 import { decodeWorkEstimate, encodeWorkEstimate } from "../../dialects/WorkEstimate.ts"
-import type { ModelFields } from "../../domain/Chain.ts"
 import { failure } from "../../domain/Failure.ts"
 import { Inference } from "../../inference/Inference.ts"
 import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
@@ -69,14 +68,14 @@ export const estimates = Effect.gen(function* () {
       (balance = { posted: 0n, held: 0n }, budgetRoom) => ({ ...balance, budgetRoom })
     ).pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))
   /** The modality of the model that a body names, if it is not a chat model. */
-  const otherThanChat = ({ model }: ModelFields) => {
+  const otherThanChat = (body: unknown) => {
+    const model = objectOf(body)?.["model"]
     const modality = typeof model === "string" ? catalogue.find(model)?.modality : undefined
     return modality === "text" ? undefined : modality
   }
   return Effect.fnUntraced(function* (principal: Principal, exchange: Exchange, body: unknown) {
     const { accountId } = principal
-    const sent = modelFieldsOf(body)
-    const modality = otherThanChat(sent)
+    const modality = otherThanChat(body)
     if (modality !== undefined) {
       const asked = yield* Effect.fromResult(decodeWorkEstimate(body, modality, basePolicy(principal)))
       const ready = yield* Effect.fromResult(
@@ -84,7 +83,7 @@ export const estimates = Effect.gen(function* () {
       )
       return encodeWorkEstimate(asked, ready, yield* balanceOf(principal))
     }
-    const preset = yield* takePreset(presets, exchange, { accountId, sent })
+    const preset = yield* takePreset(presets, exchange, { accountId, body })
     const { model, preparation } = yield* Effect.fromResult(
       withinMessages(body, { maxMessages }, () =>
         decodeEstimate(body, preset?.config, basePolicy(principal), seals.openFor(accountId))

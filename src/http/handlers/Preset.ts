@@ -1,13 +1,14 @@
 import { Effect } from "effect"
+import { objectOf } from "../../dialects/Decode.ts"
 import { Failure, failure } from "../../domain/Failure.ts"
 import type { Presets, ResolvedPreset } from "../../presets/Presets.ts"
-import { type ModelFields, presetNamed } from "../../domain/Chain.ts"
+import { presetNamed } from "../../domain/Chain.ts"
 import type { Exchange } from "../edge/Exchange.ts"
 
-/** The caller of a request, and where it may name a preset: in the models of its body, and in its path. */
+/** The caller of a request, and where it may name a preset: in `model` of its body, and in its path. */
 export interface Naming {
   readonly accountId: string
-  readonly sent: ModelFields
+  readonly body: unknown
   readonly slug?: string | undefined
 }
 
@@ -19,9 +20,9 @@ export interface Naming {
 export const takePreset = (
   presets: Presets["Service"],
   exchange: Pick<Exchange, "preset">,
-  { accountId, sent, slug }: Naming
+  { accountId, body, slug }: Naming
 ): Effect.Effect<ResolvedPreset | undefined, Failure> => {
-  const named = presetNamed(sent.model)
+  const named = presetNamed(objectOf(body)?.["model"])
   const wanted = slug ?? named
   if (wanted === undefined) return Effect.undefined
   if (named !== undefined && named !== wanted) {
@@ -34,16 +35,14 @@ export const takePreset = (
   })
 }
 
-/** The models that a request names, and its preset if there is one, or the failure when that does not exist. */
-export interface FoundPreset extends Pick<Naming, "sent" | "slug"> {
+/** The preset of a request if there is one, or the failure when it does not exist. */
+export interface FoundPreset {
   readonly preset: ResolvedPreset | undefined
   readonly gone?: Failure | undefined
 }
 
-const foundOf =
-  ({ sent, slug }: Naming) =>
-  (found: ResolvedPreset | Failure | undefined): FoundPreset =>
-    found instanceof Failure ? { sent, slug, preset: undefined, gone: found } : { sent, slug, preset: found }
+const foundOf = (found: ResolvedPreset | Failure | undefined): FoundPreset =>
+  found instanceof Failure ? { preset: undefined, gone: found } : { preset: found }
 
 /**
  * The same for a paid request. For a `repeatable` request with an idempotency key, a preset that no longer exists is not yet a failure,
@@ -55,9 +54,9 @@ export const takePaid = (
   naming: Naming & { readonly repeatable: boolean }
 ): Effect.Effect<FoundPreset, Failure> => {
   const found = takePreset(presets, exchange, naming)
-  if (!naming.repeatable) return Effect.mapEager(found, foundOf(naming))
+  if (!naming.repeatable) return Effect.mapEager(found, foundOf)
   return Effect.map(
     Effect.catchIf(found, ({ reason }) => reason._tag === "NotFound", Effect.succeed),
-    foundOf(naming)
+    foundOf
   )
 }

@@ -58,9 +58,8 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   readonly #passedOver: Array<Turn<P> & { readonly breaker: Breaker }> = []
   readonly #failures: Array<FailedAttempt> = []
   /** Attempts that have ended without serving, in the receipt's order. */
-  readonly #before: Array<Omit<Attempt, "index" | "outcome">> = []
-  /** The running attempts, and when they started in `performance.now()` milliseconds, as the request's other times. */
-  readonly #running = new Map<Turn<P>, number>()
+  readonly #before: Array<{ readonly provider: string; readonly model: string }> = []
+  readonly #running = new Set<Turn<P>>()
   /** Created when first needed, which is rare. */
   #worthMore: Map<Candidate<P>, Turn<P>> | undefined
   #toRetry: Turn<P> | undefined
@@ -155,7 +154,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     const { provider } = host
     const stops = provider.stopsBillingOnAbort && beside?.host.provider.stopsBillingOnAbort !== false
     this.#begun += 1
-    this.#running.set(turn, performance.now())
+    this.#running.add(turn)
     if (this.#worthMore?.has(candidate) === true) this.#shared.metrics.provider.retried(provider.id)
     else if (beside === undefined) host.budget.requested()
     this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops, beginsAlone: beside === undefined })
@@ -181,9 +180,8 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /** Records the attempt that served, and the ones before it. */
-  served(turn: Turn<P>) {
-    const { candidate, host } = turn
-    const attempts = attemptsOf(this.#before, { ...this.#timed(turn), outcome: "served" })
+  served({ candidate, host }: Turn<P>) {
+    const attempts = attemptsOf(this.#before, { ...placeOf(candidate), outcome: "served" })
     const { stopsBillingOnAbort } = host.provider
     return { candidate, attempts, firstTokenMs: undefined, stopsBillingOnAbort }
   }
@@ -300,8 +298,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     for (let candidate = this.#queue.shift(); candidate !== undefined; candidate = this.#queue.shift()) {
       const host = this.#hostOf(candidate)
       if (host === undefined) {
-        const now = performance.now()
-        this.#before.push({ ...placeOf(candidate), startedAt: now, endedAt: now })
+        this.#before.push(placeOf(candidate))
         const fault = { _tag: "Unreachable", detail: "no such provider" } as const
         this.#failures.push({ ...placeOf(candidate), fault })
         continue
@@ -328,14 +325,11 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return undefined
   }
 
-  #timed(turn: Turn<P>) {
-    return { ...placeOf(turn.candidate), startedAt: this.#running.get(turn) ?? performance.now() }
-  }
-
   #end(turn: Turn<P>) {
-    this.#before.push({ ...this.#timed(turn), endedAt: performance.now() })
+    const place = placeOf(turn.candidate)
     this.#running.delete(turn)
-    return placeOf(turn.candidate)
+    this.#before.push(place)
+    return place
   }
 
   #note(turn: Turn<P>, fault: ProviderFault | undefined): void {

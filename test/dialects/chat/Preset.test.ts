@@ -134,7 +134,7 @@ describe("what a preset supplies", () => {
     assert.strictEqual(model, "@p")
     assert.deepStrictEqual(preparation, {
       chain: ["a", "b"],
-      sent: { model: "@p", models: undefined },
+      listed: undefined,
       ...{ auto, budgetCents, conversation, parameters, policy, stream }
     })
   })
