@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { stripTypeScriptTypes } from "node:module"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import { functionsIn } from "./support/Functions.ts"
 import {
   filesBelow,
   type Import,
@@ -183,6 +184,12 @@ const forbidden: ReadonlyArray<Forbidden> = [
   }
 ]
 
+/** The most lines of a file, comments included. */
+const FILE_LINES = 400
+
+/** The most lines of a function that are its own, without those of named functions in it. */
+const FUNCTION_LINES = 70
+
 /** Names that say nothing of what is inside. */
 const emptyNames = /^(utils?|common|helpers?|misc|shared|lib|types|services|layers|interfaces|index)$/i
 
@@ -242,6 +249,7 @@ const schemas = sourcesBelow("schemas")
 const tests = sourcesBelow("test")
 const everything = filesBelow("")
 const own = "test/tidy.test.ts"
+const generated = "src/client/Contract.ts"
 
 const order = Object.keys(rooms)
 
@@ -387,6 +395,29 @@ describe("code", () => {
           .filter((name) => emptyNames.test(name))
           .map((name) => `${path}: "${name}" says nothing; name it after what it holds`)
       )
+    ))
+
+  it("has no file of more lines than one can keep in mind", () =>
+    none(
+      [...src, ...schemas]
+        .filter(({ path }) => path !== generated)
+        .map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length }))
+        .filter(({ lines }) => lines > FILE_LINES)
+        .map(({ lines, path }) => `${path} has ${lines} lines: divide it by noun`)
+    ))
+
+  it("has no function of more lines than one can see at a time", () =>
+    none(
+      [...src, ...schemas]
+        .filter(({ path }) => path !== generated)
+        .flatMap(({ path, text }) =>
+          functionsIn(path, text)
+            .filter(({ lines }) => lines > FUNCTION_LINES)
+            .map(
+              ({ index, lines, name }) =>
+                `${path}:${lineAt(text, index)} ${name} has ${lines} lines: divide it by meaning`
+            )
+        )
     ))
 
   it("skips no test without saying why", () =>

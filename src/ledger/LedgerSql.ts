@@ -22,30 +22,32 @@ const text = (amount: Nano | null | undefined) => amount?.toString()
 
 const budgetText = ({ budgetId, periodStart }: BudgetPeriod) => `${budgetId}:${periodStart}`
 
+const encodeHold = (op: HoldOperation): object => ({
+  kind: "hold",
+  account_id: op.accountId,
+  request_id: op.requestId,
+  key_id: op.keyId,
+  project_id: op.projectId,
+  operation: op.operation,
+  model: op.model,
+  at_least: text(op.atLeast),
+  up_to: text(op.upTo),
+  ttl_ms: op.ttlMs,
+  budgets: op.budgets.map(budgetText),
+  budgets_epoch: op.budgetsEpoch,
+  opened: op.opened,
+  idempotency_key: op.claim?.idempotencyKey,
+  claim: op.claim?.claim,
+  fingerprint: op.claim?.fingerprint,
+  charge: op.charge,
+  paid_by: op.simulated === true ? "either" : undefined
+})
+
 /** An operation as the database's function reads it; what is undefined is left out. */
 const encode = (op: Operation): object => {
   switch (op._tag) {
     case "Hold":
-      return {
-        kind: "hold",
-        account_id: op.accountId,
-        request_id: op.requestId,
-        key_id: op.keyId,
-        project_id: op.projectId,
-        operation: op.operation,
-        model: op.model,
-        at_least: text(op.atLeast),
-        up_to: text(op.upTo),
-        ttl_ms: op.ttlMs,
-        budgets: op.budgets.map(budgetText),
-        budgets_epoch: op.budgetsEpoch,
-        opened: op.opened,
-        idempotency_key: op.claim?.idempotencyKey,
-        claim: op.claim?.claim,
-        fingerprint: op.claim?.fingerprint,
-        charge: op.charge,
-        paid_by: op.simulated === true ? "either" : undefined
-      }
+      return encodeHold(op)
     case "Extend":
       return {
         kind: "extend",

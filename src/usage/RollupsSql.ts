@@ -98,6 +98,33 @@ const summed = (sql: SqlClient.SqlClient) => sql.literal(names.map((name) => `su
 const added = (sql: SqlClient.SqlClient) =>
   sql.literal(names.map((name) => `${name} = known.${name} + EXCLUDED.${name}`).join(", "))
 
+/** Writes the sums of `hours` and `facts`: usage by hour and by day, and margins by day. */
+const written = (sql: SqlClient.SqlClient) => sql`), written AS (
+    INSERT INTO usage_rollup AS known (account_id, width, start, key_id, project_id, model, provider, operation, status,
+        ${columns(sql)}, newest_at, oldest_id, newest_id, most_cost, most_latency_us, aliases)
+      SELECT account_id, 'hour', start, key_id, project_id, model, provider, operation, status,
+        ${columns(sql)}, newest_at, oldest_id, newest_id, most_cost, most_latency_us, aliases FROM hours
+      UNION ALL
+      SELECT account_id, 'day', date_trunc('day', start, 'UTC'), key_id, project_id, model, provider, operation, status,
+        ${summed(sql)}, max(newest_at), min(oldest_id), max(newest_id), max(most_cost), max(most_latency_us), NULL
+        FROM hours GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+      ON CONFLICT (account_id, width, start, key_id, project_id, model, provider, operation, status) DO UPDATE SET
+        ${added(sql)}, newest_at = GREATEST(known.newest_at, EXCLUDED.newest_at),
+        oldest_id = LEAST(known.oldest_id, EXCLUDED.oldest_id), newest_id = GREATEST(known.newest_id, EXCLUDED.newest_id),
+        most_cost = GREATEST(known.most_cost, EXCLUDED.most_cost),
+        most_latency_us = GREATEST(known.most_latency_us, EXCLUDED.most_latency_us),
+        aliases = CASE WHEN EXCLUDED.aliases IS NULL OR EXCLUDED.aliases <@ known.aliases THEN known.aliases
+          ELSE ARRAY(SELECT DISTINCT unnest(known.aliases || EXCLUDED.aliases)) END
+  ), earned AS (
+    INSERT INTO margin_day AS known (day, account_id, model, provider, play, requests, revenue, provider_cost, uncosted, absorbed)
+      SELECT (created_at AT TIME ZONE 'UTC')::date, account_id, model, provider, play,
+        sum(requests), sum(cost), sum(provider_cost), sum(uncosted), sum(absorbed)
+      FROM facts GROUP BY 1, 2, 3, 4, 5
+      ON CONFLICT (day, account_id, model, provider, play) DO UPDATE SET
+        requests = known.requests + EXCLUDED.requests, revenue = known.revenue + EXCLUDED.revenue,
+        provider_cost = known.provider_cost + EXCLUDED.provider_cost, uncosted = known.uncosted + EXCLUDED.uncosted,
+        absorbed = known.absorbed + EXCLUDED.absorbed`
+
 /**
  * Rolls up requests with IDs before `before`, a bounded number of rows, in one statement. The statement sees one moment and takes
  * effect entirely or not at all. A request is counted once, after it has ended. A request that is still open when its neighbors are
@@ -137,31 +164,7 @@ export const rollUp = (
         ${summed(sql)}, max(created_at) AS newest_at, min(id) AS oldest_id, max(id) AS newest_id, max(most_cost) AS most_cost,
         max(latency_us) AS most_latency_us, array_agg(DISTINCT alias) FILTER (WHERE alias IS NOT NULL) AS aliases
         FROM facts GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-    ), written AS (
-      INSERT INTO usage_rollup AS known (account_id, width, start, key_id, project_id, model, provider, operation, status,
-          ${columns(sql)}, newest_at, oldest_id, newest_id, most_cost, most_latency_us, aliases)
-        SELECT account_id, 'hour', start, key_id, project_id, model, provider, operation, status,
-          ${columns(sql)}, newest_at, oldest_id, newest_id, most_cost, most_latency_us, aliases FROM hours
-        UNION ALL
-        SELECT account_id, 'day', date_trunc('day', start, 'UTC'), key_id, project_id, model, provider, operation, status,
-          ${summed(sql)}, max(newest_at), min(oldest_id), max(newest_id), max(most_cost), max(most_latency_us), NULL
-          FROM hours GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
-        ON CONFLICT (account_id, width, start, key_id, project_id, model, provider, operation, status) DO UPDATE SET
-          ${added(sql)}, newest_at = GREATEST(known.newest_at, EXCLUDED.newest_at),
-          oldest_id = LEAST(known.oldest_id, EXCLUDED.oldest_id), newest_id = GREATEST(known.newest_id, EXCLUDED.newest_id),
-          most_cost = GREATEST(known.most_cost, EXCLUDED.most_cost),
-          most_latency_us = GREATEST(known.most_latency_us, EXCLUDED.most_latency_us),
-          aliases = CASE WHEN EXCLUDED.aliases IS NULL OR EXCLUDED.aliases <@ known.aliases THEN known.aliases
-            ELSE ARRAY(SELECT DISTINCT unnest(known.aliases || EXCLUDED.aliases)) END
-    ), earned AS (
-      INSERT INTO margin_day AS known (day, account_id, model, provider, play, requests, revenue, provider_cost, uncosted, absorbed)
-        SELECT (created_at AT TIME ZONE 'UTC')::date, account_id, model, provider, play,
-          sum(requests), sum(cost), sum(provider_cost), sum(uncosted), sum(absorbed)
-        FROM facts GROUP BY 1, 2, 3, 4, 5
-        ON CONFLICT (day, account_id, model, provider, play) DO UPDATE SET
-          requests = known.requests + EXCLUDED.requests, revenue = known.revenue + EXCLUDED.revenue,
-          provider_cost = known.provider_cost + EXCLUDED.provider_cost, uncosted = known.uncosted + EXCLUDED.uncosted,
-          absorbed = known.absorbed + EXCLUDED.absorbed
+    ${written(sql)}
     ), left_open AS (
       INSERT INTO usage_pending (account_id, request_id) SELECT account_id, id FROM fresh WHERE closed IS NULL
     ), no_longer AS (

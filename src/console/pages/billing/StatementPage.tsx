@@ -4,12 +4,46 @@ import { Page } from "../../app/Page.tsx"
 import { downloadCsv } from "../../data/Csv.ts"
 import { ledgerQuery } from "../../data/Ledgers.ts"
 import { sessionQuery } from "../../data/Queries.ts"
-import { isMonth } from "../../data/Statement.ts"
+import { isMonth, type Ledger } from "../../data/Statement.ts"
 import { date } from "../../format/Figures.ts"
 import { Money } from "../../parts/Figures.tsx"
 import { Icon } from "../../parts/Icons.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
 import { csvOfLedger, LedgerTable, monthName } from "./Ledger.tsx"
+
+interface StatementFactsProps {
+  readonly email: string | undefined
+  readonly month: string
+  readonly ledger: Ledger
+}
+
+/** Whose statement it is, and what the month came to. */
+const StatementFacts = ({ email, ledger, month }: StatementFactsProps) => (
+  <dl className="body facts">
+    <dt>Account</dt>
+    <dd>{email}</dd>
+    <dt>Period</dt>
+    <dd>{monthName(month)}, days in UTC</dd>
+    <dt>Made</dt>
+    <dd>{date(Date.now() / 1_000)}</dd>
+    <dt>Opening balance</dt>
+    <dd>
+      <Money usd={ledger.opening} />
+    </dd>
+    <dt>Paid in</dt>
+    <dd>
+      <Money usd={ledger.paidIn} />
+    </dd>
+    <dt>Spent</dt>
+    <dd>
+      <Money usd={ledger.spent} />
+    </dd>
+    <dt>Closing balance</dt>
+    <dd className="strong">
+      <Money usd={ledger.closing} />
+    </dd>
+  </dl>
+)
 
 /** A month of an account, to print or to keep as a file. */
 export const StatementPage = () => {
@@ -52,30 +86,7 @@ export const StatementPage = () => {
           ) : null
         ) : (
           <>
-            <dl className="body facts">
-              <dt>Account</dt>
-              <dd>{session.data?.account.email}</dd>
-              <dt>Period</dt>
-              <dd>{monthName(month)}, days in UTC</dd>
-              <dt>Made</dt>
-              <dd>{date(Date.now() / 1_000)}</dd>
-              <dt>Opening balance</dt>
-              <dd>
-                <Money usd={data.opening} />
-              </dd>
-              <dt>Paid in</dt>
-              <dd>
-                <Money usd={data.paidIn} />
-              </dd>
-              <dt>Spent</dt>
-              <dd>
-                <Money usd={data.spent} />
-              </dd>
-              <dt>Closing balance</dt>
-              <dd className="strong">
-                <Money usd={data.closing} />
-              </dd>
-            </dl>
+            <StatementFacts email={session.data?.account.email} month={month} ledger={data} />
             {data.lines.length === 0 ? (
               <Empty title="Nothing was paid in or spent in this month." />
             ) : (

@@ -2,7 +2,7 @@ import type { RequestReceipt } from "../../../client/Contract.ts"
 import { count } from "../../format/Figures.ts"
 import { exactMoney } from "../../format/Money.ts"
 import { Empty } from "../../parts/States.tsx"
-import { costLines } from "./Lines.ts"
+import { type CostLine, costLines } from "./Lines.ts"
 
 const after = ({ absorbed_usd, cost_usd, refunded_usd, settled_usd }: RequestReceipt) =>
   [
@@ -10,6 +10,20 @@ const after = ({ absorbed_usd, cost_usd, refunded_usd, settled_usd }: RequestRec
     { name: "Not charged: it was above the hold", usd: absorbed_usd, shown: absorbed_usd > 0 },
     { name: "Refunded", usd: refunded_usd, shown: refunded_usd > 0 }
   ].filter(({ shown }) => shown)
+
+/** One kind of usage at its price. `reasoning` is the part of the output that was reasoning, in tokens. */
+const Line = ({ line, reasoning }: { readonly line: CostLine; readonly reasoning: number }) => (
+  <tr>
+    <td>
+      <span className="number">{count(line.many)}</span> {line.what}
+      {line.what === "output tokens" && reasoning > 0 ? (
+        <span className="muted">, {count(reasoning)} of them reasoning</span>
+      ) : null}
+    </td>
+    <td className="number">{line.price}</td>
+    <td className="number">{exactMoney(line.cost)}</td>
+  </tr>
+)
 
 /** The price snapshot times the usage, line by line, to the cost. */
 export const CostLines = ({ receipt }: { readonly receipt: RequestReceipt }) => {
@@ -47,17 +61,8 @@ export const CostLines = ({ receipt }: { readonly receipt: RequestReceipt }) => 
               </tr>
             </thead>
             <tbody>
-              {lines.map(({ cost, many, price: words, what }) => (
-                <tr key={what}>
-                  <td>
-                    <span className="number">{count(many)}</span> {what}
-                    {what === "output tokens" && reasoning > 0 ? (
-                      <span className="muted">, {count(reasoning)} of them reasoning</span>
-                    ) : null}
-                  </td>
-                  <td className="number">{words}</td>
-                  <td className="number">{exactMoney(cost)}</td>
-                </tr>
+              {lines.map((line) => (
+                <Line key={line.what} line={line} reasoning={reasoning} />
               ))}
               {price?.promotion === undefined ? null : (
                 <tr>
