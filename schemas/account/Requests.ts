@@ -51,6 +51,16 @@ export const ReceiptUnitPrice = Schema.Struct({
 /** Rates per token, or the price of one unit of another kind. */
 export const ReceiptPrice = Schema.Union([ReceiptTokenPrice, ReceiptUnitPrice]).annotate({ identifier: "ReceiptPrice" })
 
+/** When one attempt ran, in milliseconds. */
+export const AttemptTiming = Schema.Struct({
+  /** The `attempt_index` of `routing.provider_attempts`. */
+  attempt_index: Count,
+  /** From the arrival of the request to the start of the attempt. */
+  start_ms: Schema.Finite,
+  /** To its failure, or to the end of its answer. Null for the attempt that was serving when the gateway lost the request. */
+  duration_ms: Ms
+}).annotate({ identifier: "AttemptTiming" })
+
 export const RequestStatus = Schema.Literals(["open", "succeeded", "failed", "cancelled"])
 
 /**
@@ -87,7 +97,9 @@ export const RequestReceipt = Schema.Struct({
     first_token_ms: Ms,
     total_ms: Ms,
     settle_ms: Ms,
-    overhead_ms: Ms
+    overhead_ms: Ms,
+    /** Empty while the request is open, when no provider was called, and on receipts of before attempts were timed. */
+    attempts: Schema.Array(AttemptTiming)
   }),
   finish_reason: Schema.NullOr(Schema.String),
   error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String })),

@@ -114,9 +114,18 @@ const pricesOf = ({ price, usage }: RequestReceipt): ReadonlyArray<string> => {
   return [...lines, ...perRequest, ...promotion]
 }
 
-const attemptsOf = ({ error, routing }: RequestReceipt): ReadonlyArray<string> => {
+/** When an attempt ran, where the receipt knows it. */
+const spanText = ({ attempts }: RequestReceipt["timings"], at: number): string => {
+  const timed = attempts.find(({ attempt_index }) => attempt_index === at)
+  if (timed === undefined) return ""
+  const took = timed.duration_ms === null ? "" : `, took ${Math.round(timed.duration_ms)} ms`
+  return `, started at ${Math.round(timed.start_ms)} ms${took}`
+}
+
+const attemptsOf = ({ error, routing, timings }: RequestReceipt): ReadonlyArray<string> => {
   const attempts = (routing?.provider_attempts ?? []).map(
-    ({ attempt_index, outcome, provider }) => `${attempt_index + 1}. ${provider}: ${outcome.replace("_", " ")}`
+    ({ attempt_index, outcome, provider }) =>
+      `${attempt_index + 1}. ${provider}: ${outcome.replace("_", " ")}${spanText(timings, attempt_index)}`
   )
   const lines = attempts.length === 0 ? ["no provider was called"] : attempts
   return error === null ? lines : [...lines, `error ${error.code}: ${error.message}`]

@@ -1453,6 +1453,7 @@ export type OperatorReceiptResult = {
       readonly total_ms: number | null
       readonly settle_ms: number | null
       readonly overhead_ms: number | null
+      readonly attempts: ReadonlyArray<AttemptTiming>
     }
     readonly finish_reason: string | null
     readonly error: {
@@ -1479,6 +1480,16 @@ export type OperatorMovement = {
   readonly kind: string
   readonly amount_usd: number
   readonly reference: string | null
+}
+
+/** When one attempt ran, in milliseconds. */
+export type AttemptTiming = {
+  /** The `attempt_index` of `routing.provider_attempts`. */
+  readonly attempt_index: number
+  /** From the arrival of the request to the start of the attempt. */
+  readonly start_ms: number
+  /** To its failure, or to the end of its answer. Null for the attempt that was serving when the gateway lost the request. */
+  readonly duration_ms: number | null
 }
 
 /** Rates per token, or the price of one unit of another kind. */
@@ -1568,6 +1579,7 @@ export type OperatorReceipt = {
     readonly total_ms: number | null
     readonly settle_ms: number | null
     readonly overhead_ms: number | null
+    readonly attempts: ReadonlyArray<AttemptTiming>
   }
   readonly finish_reason: string | null
   readonly error: {
@@ -2902,6 +2914,7 @@ export type RequestReceipt = {
     readonly total_ms: number | null
     readonly settle_ms: number | null
     readonly overhead_ms: number | null
+    readonly attempts: ReadonlyArray<AttemptTiming>
   }
   readonly finish_reason: string | null
   readonly error: {

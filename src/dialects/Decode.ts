@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import type { ModelFields } from "../domain/Chain.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { MAX_PROBLEMS, problemsOf, REQUIRED } from "../domain/SchemaProblems.ts"
 import { listCheck } from "./Lists.ts"
@@ -57,6 +58,12 @@ export const withModel = <A>(
     const others = failed.reason.problems.slice(0, MAX_PROBLEMS - 1)
     return invalid("model", REQUIRED, ...others)
   })
+}
+
+/** The models that a body names, before anything else of it is read. */
+export const modelFieldsOf = (body: unknown): ModelFields => {
+  const { model, models } = objectOf(body) ?? {}
+  return { model, models }
 }
 
 /** Puts a member's name in front of the fields of a failure. */

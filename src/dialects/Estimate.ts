@@ -13,12 +13,12 @@ import type { OpenReasoning } from "../domain/Reasoning.ts"
 import { likelyTokens, promptBound, promptBoundAt } from "../domain/TokenBound.ts"
 import { noTokens } from "../domain/Usage.ts"
 import { costAt, OUTPUT_FLOOR, outputCap, type PricedPlan } from "../domain/Estimate.ts"
-import { blamed, type ModelFields, listedIn, parseChain } from "../domain/Chain.ts"
+import { blamed, type ModelFields, parseChain } from "../domain/Chain.ts"
 import { chatWishOf } from "./chat/ChatDecode.ts"
 import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
 import { filledFrom } from "./chat/Preset.ts"
 import type { ChatWish } from "./Wish.ts"
-import { decoder, objectOf, withModel } from "./Decode.ts"
+import { decoder, modelFieldsOf, objectOf, withModel } from "./Decode.ts"
 import { SaidReasoning } from "./SaidReasoning.ts"
 
 const decodeWire = decoder(EstimateRequest, { strict: true })
@@ -53,7 +53,7 @@ const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string
 export interface ChatSize extends Omit<ChatWish, "model" | "models"> {
   /** The fallback chain that its model name stands for. */
   readonly chain: ReadonlyArray<string>
-  readonly listed: ModelFields | undefined
+  readonly sent: ModelFields
   /** Replaces the conversation's size when only a number of prompt tokens is known. It is an estimate, not a bound. */
   readonly promptTokens?: number
 }
@@ -77,15 +77,15 @@ export const decodeEstimate = (
     const filled = filledFrom(preset, object)
     const wire = yield* withModel(filled, Result.filterOrFail(decodeWire(withoutForeign(filled)), hasPrompt, noPrompt))
     const wish = yield* chatWishOf(filled, wire, wire.messages ?? promptOf(wire), preset, base, new SaidReasoning(open))
-    const listed = listedIn(object)
-    const chain = yield* Result.mapError(parseChain(wish.model, wish.models), (failed) => blamed(failed, listed))
+    const sent = modelFieldsOf(object)
+    const chain = yield* Result.mapError(parseChain(wish.model, wish.models), (failed) => blamed(failed, sent))
     const { auto, budgetCents, conversation, parameters, policy, stream } = wish
     const size = wire.messages === undefined ? wire.input_tokens : undefined
     return {
-      model: typeof object["model"] === "string" ? object["model"] : (chain[0] ?? ""),
+      model: typeof sent.model === "string" ? sent.model : (chain[0] ?? ""),
       preparation: {
         chain,
-        listed,
+        sent,
         policy,
         auto,
         conversation,

@@ -14,19 +14,14 @@ export const presetNamed = (model: unknown): string | undefined => {
   return name.startsWith("@") ? name.slice(1) : undefined
 }
 
-/** The `model` and `models` fields of a request that has a list. */
+/** The `model` and `models` that a client sent, before a preset fills them in. They are read once, before the body is decoded. */
 export interface ModelFields {
   readonly model: unknown
-  readonly models: ReadonlyArray<unknown>
-}
-
-/** Returns the `model` and `models` fields of a body that has a list. */
-export const listedIn = (body: Readonly<Record<string, unknown>> | undefined): ModelFields | undefined => {
-  const models: unknown = body?.["models"]
-  return Array.isArray(models) ? { model: body?.["model"], models } : undefined
+  readonly models: unknown
 }
 
 const memberOf = (reason: Reason, { model, models }: ModelFields): string | undefined => {
+  if (!Array.isArray(models)) return undefined
   switch (reason._tag) {
     case "UnknownModel":
     case "NotVisionCapable":
@@ -43,8 +38,8 @@ const memberOf = (reason: Reason, { model, models }: ModelFields): string | unde
 }
 
 /** Returns the failure with `param` set to the entry of `models` that caused it, unless `model` names that entry itself. */
-export const blamed = (failed: Failure, listed: ModelFields | undefined): Failure => {
-  const param = listed && memberOf(failed.reason, listed)
+export const blamed = (failed: Failure, sent: ModelFields | undefined): Failure => {
+  const param = sent && memberOf(failed.reason, sent)
   return param === undefined ? failed : failure({ ...failed.reason, param } as Reason, failed.log)
 }
 

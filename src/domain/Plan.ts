@@ -96,6 +96,10 @@ export interface Attempt {
   readonly model: string
   readonly outcome: AttemptOutcome
   readonly index: number
+  /** In milliseconds of the clock that its request is timed with. */
+  readonly startedAt: number
+  /** The same. Undefined for the attempt that served: its answer ends later. */
+  readonly endedAt?: number | undefined
 }
 
 /** The account of a plan carried out, kept on the receipt and shown with the answer. */

@@ -24,7 +24,7 @@ import {
   type RequestResult,
   routingOf
 } from "./Metered.ts"
-import { type ClosedFacts, keepClosed, keepReason, type KeptReason, spanMs } from "./Receipt.ts"
+import { attemptMsOf, type ClosedFacts, keepClosed, keepReason, type KeptReason, spanMs } from "./Receipt.ts"
 import { type Nothing, type Outcome, type Settlement, settlementOf } from "./Settlement.ts"
 
 /** Whether the data policy of the caller forbids storing content. */
@@ -106,6 +106,7 @@ const close = (
     usage: settlement.usage,
     basis: settlement.basis,
     routing: summaryOf(routingOf(admitted, carried)),
+    attemptMs: attemptMsOf(carried.attempts, request.arrivedAt, carried.endedAt),
     rates: ratesAt(admitted, carried),
     providerCost: settlement.cost === undefined ? undefined : providerCostOf(carried, settlement.usage),
     simulated: carried.served?.offer.simulated,

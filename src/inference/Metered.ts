@@ -11,6 +11,7 @@ import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { traceIdOf } from "../platform/telemetry/Tracing.ts"
 import { type Holder, holding } from "./Holding.ts"
 import {
+  attemptMsOf,
   type Beside,
   keepOpened,
   keepSoFar,
@@ -226,6 +227,7 @@ export const soFarOf = (
         usage,
         basis: "counted",
         routing: summaryOf(routingOf(admitted, carried)),
+        attemptMs: attemptMsOf(carried.attempts, admitted.request.arrivedAt),
         rates: ratesAt(admitted, carried),
         providerCost: providerCostOf(carried, usage),
         simulated: carried.served?.offer.simulated,

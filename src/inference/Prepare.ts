@@ -23,7 +23,7 @@ import type { ChatRequest } from "./Request.ts"
 /** The parts of a request that determine its plan and its estimate. */
 export type Preparation = Pick<
   ChatRequest,
-  "auto" | "chain" | "listed" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents" | "unplannable"
+  "auto" | "chain" | "sent" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents" | "unplannable"
 > & {
   /** The account, when the session may be pinned to a model. */
   readonly accountId?: string
@@ -78,7 +78,7 @@ export const preparing =
     })
     return Result.map(
       Result.flatMap(
-        Result.mapError(planned, (failed) => blamed(failed, request.listed)),
+        Result.mapError(planned, (failed) => blamed(failed, request.sent)),
         (plan) => withinBudget(plan, { ...wanted, budgetCents })
       ),
       (plan) => {

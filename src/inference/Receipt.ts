@@ -1,7 +1,7 @@
 import type { RoutingSummary } from "../../schemas/Routing.ts"
 import type { Reason } from "../domain/Failure.ts"
 import type { FinishReason } from "../domain/Output.ts"
-import type { Candidate } from "../domain/Plan.ts"
+import type { Attempt, Candidate } from "../domain/Plan.ts"
 import type { Price, TokenPrice } from "../domain/Pricing.ts"
 import { noTokens, type TokenUsage, type UnitUsage, type UsageBasis, type Used } from "../domain/Usage.ts"
 
@@ -63,6 +63,22 @@ const keepRates = (price: Price): KeptRates => {
 
 /** Rounds milliseconds for a receipt to microseconds. Further digits of a clock mean nothing and double the length. */
 export const spanMs = (ms: number): number => Math.round(ms * 1_000) / 1_000
+
+/**
+ * The times of the attempts for a receipt, in milliseconds from the arrival of the request: the start and the duration of the first,
+ * of the second, and so on. The attempt that served ends with its answer; null while that is running.
+ */
+export const attemptMsOf = (
+  attempts: ReadonlyArray<Pick<Attempt, "startedAt" | "endedAt">>,
+  arrivedAt: number,
+  answeredAt?: number
+): ReadonlyArray<number | null> | undefined =>
+  attempts.length === 0
+    ? undefined
+    : attempts.flatMap(({ endedAt = answeredAt, startedAt }) => [
+        spanMs(Math.max(0, startedAt - arrivedAt)),
+        endedAt === undefined ? null : spanMs(Math.max(0, endedAt - startedAt))
+      ])
 
 /** The facts of a request that are known when it is admitted. A later change of the catalogue does not affect it. */
 export interface OpenFacts {
@@ -145,6 +161,8 @@ export interface ClosedFacts {
   readonly usage: Used
   readonly basis: UsageBasis
   readonly routing: RoutingSummary
+  /** Start and duration of each attempt in turn. Rows of earlier versions have none. */
+  readonly attemptMs?: ReadonlyArray<number | null> | undefined
   /** The rates of the candidate that served, unless the opening facts contain its price. */
   readonly rates?: KeptRates | undefined
   /** What the request costs the operator, in nano-USD, as far as known. The owner's receipt never shows it. */
@@ -225,7 +243,7 @@ const keepUsage = (usage: Used): object =>
 /** The facts of a request after its provider has begun to answer. */
 export type SoFarFacts = Pick<
   ClosedFacts,
-  "usage" | "basis" | "routing" | "rates" | "providerCost" | "simulated" | "holdMs" | "firstTokenMs"
+  "usage" | "basis" | "routing" | "attemptMs" | "rates" | "providerCost" | "simulated" | "holdMs" | "firstTokenMs"
 >
 
 /**
@@ -239,6 +257,7 @@ export const keepSoFar = (
   basis: facts.basis,
   usage: keepUsage(facts.usage),
   routing: row !== undefined && isUsual(facts.routing, row) ? undefined : facts.routing,
+  attemptMs: facts.attemptMs,
   rates: facts.rates,
   providerCost: facts.providerCost,
   simulated: facts.simulated,

@@ -69,7 +69,7 @@ export interface ChatRequest extends PaidRequest {
   /** The fallback chain that its model name stands for. */
   readonly chain: ReadonlyArray<string>
   /** The models that the request itself lists, if any. */
-  readonly listed?: ModelFields | undefined
+  readonly sent?: ModelFields | undefined
   readonly auto?: AutoWish | undefined
   readonly conversation: Conversation
   /** Names of the optional parameters that are set. */

@@ -11,6 +11,7 @@ import {
   RichContent
 } from "../../schemas/inference/ChatCompletions.ts"
 import { BalanceWarning } from "../../schemas/Routing.ts"
+import { modelFieldsOf } from "../dialects/Decode.ts"
 import { encodeCompletion } from "../dialects/chat/ChatEncode.ts"
 import { basePolicy } from "../dialects/Routing.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
@@ -119,7 +120,7 @@ export const chatTool = Effect.gen(function* () {
     const body = yield* Effect.fromResult(bodyOf(call))
     const most = maxCostUsd === undefined ? undefined : nanoFromUsd(maxCostUsd)
     const repeatable = idempotencyKey !== undefined
-    const taken = yield* takePaid(presets, exchange, { accountId, body, repeatable })
+    const taken = yield* takePaid(presets, exchange, { accountId, sent: modelFieldsOf(body), repeatable })
     const read = dialect.decode(body, taken.preset, false, basePolicy(principal), seals.openFor(accountId))
     const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => taken.gone ?? failed))
     const wish = {
@@ -128,7 +129,7 @@ export const chatTool = Effect.gen(function* () {
       ...(most === undefined ? {} : { budgetCents: centsFromNano(most) })
     }
     const circumstances = yield* Effect.fromResult(circumstancesOf(call))
-    const request = yield* Effect.fromResult(chatRequestOf(circumstances, { ...taken, body }, wish))
+    const request = yield* Effect.fromResult(chatRequestOf(circumstances, taken, wish))
     const whole: Effect.Effect<ChatOutcome, Failure> = inference.chat(request)
     if (report === undefined) return yield* whole
     return yield* Effect.flatMap(inference.chatStream(request), (stream) => gathered(call, stream))

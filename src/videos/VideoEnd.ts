@@ -14,7 +14,7 @@ import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { operationNames } from "../providers/pool/AttemptRecord.ts"
 import type { Webhooks } from "../webhooks/Webhooks.ts"
-import { type JobFacts, keepClosed, ratesOf } from "../inference/Receipt.ts"
+import { attemptMsOf, type JobFacts, keepClosed, ratesOf } from "../inference/Receipt.ts"
 import { clipCost, type VideoPlan } from "./VideoPlan.ts"
 
 /** The services that an end writes to. */
@@ -62,6 +62,8 @@ const closedOf = (plan: VideoPlan, row: VideoRow, { error, state }: Ends): JobFa
   const { unit } = (candidate ?? first).price
   const units = state === "failed" ? 0 : unit === "second" ? row.parameters.duration : 1
   const now = Date.now()
+  const totalMs = now - row.created_at.getTime()
+  const attempts = row.attempts as ReadonlyArray<Attempt>
   const own = state === "failed" ? undefined : providerCost(candidate?.offer.cost, { units, unit })
   return {
     usage: { units, unit },
@@ -71,14 +73,18 @@ const closedOf = (plan: VideoPlan, row: VideoRow, { error, state }: Ends): JobFa
       requestedModels: plan.requestedModels,
       resolvedModel: row.model,
       provider: row.provider,
-      attempts: row.attempts as ReadonlyArray<Attempt>
+      attempts
     }),
+    // Jobs that an earlier version submitted have no times.
+    ...(attempts.some(({ startedAt }) => startedAt === undefined)
+      ? {}
+      : { attemptMs: attemptMsOf(attempts, 0, totalMs) }),
     ...(candidate === undefined || candidate === first ? {} : { rates: ratesOf(candidate) }),
     ...(own === undefined ? {} : { providerCost: Number(own) }),
     simulated: candidate?.offer.simulated,
     finishReason: null,
     error: error === undefined ? null : reasonOf(error),
-    totalMs: now - row.created_at.getTime(),
+    totalMs,
     endedAtMs: now
   }
 }

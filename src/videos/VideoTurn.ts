@@ -19,6 +19,7 @@ import { type FailedAttempt, PoolError, reasonOf } from "../providers/pool/PoolE
 import type { ProviderFault } from "../providers/ProviderError.ts"
 import type { ProviderPool, ServedAnswer, WorkAttempt } from "../providers/pool/ProviderPool.ts"
 import type { VideoJobState, VideoTicket, MediaBytes } from "../domain/Work.ts"
+import { spanMs } from "../inference/Receipt.ts"
 import { endVideo, type VideoBooks } from "./VideoEnd.ts"
 import type { MediaRefusal, VideoMedia } from "./VideoMedia.ts"
 import { type VideoPlan, type KeptVideoPlan, restorePlan } from "./VideoPlan.ts"
@@ -164,9 +165,16 @@ const eventOfFailure = (error: PoolError): VideoEvent => {
 const inOrder = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
   attempts.map((attempt, index) => (index < attempts.length - 1 ? { ...attempt, outcome: "failed_over" } : attempt))
 
-/** Adds the attempts of earlier rounds. */
-const withEarlier = ({ attempts }: VideoRow, made: ReadonlyArray<Attempt>): ReadonlyArray<unknown> =>
-  [...(attempts as ReadonlyArray<Attempt>), ...inOrder(made)].map((attempt, index) => ({ ...attempt, index }))
+/** Adds the attempts of earlier rounds. Their times count from the job's creation, because other processes continue it. */
+const withEarlier = (row: VideoRow, made: ReadonlyArray<Attempt>): ReadonlyArray<unknown> => {
+  const arrivedAt = performance.now() - (Date.now() - row.created_at.getTime())
+  const timed = inOrder(made).map(({ endedAt, startedAt, ...attempt }) => ({
+    ...attempt,
+    startedAt: spanMs(Math.max(0, startedAt - arrivedAt)),
+    ...(endedAt === undefined ? {} : { endedAt: spanMs(Math.max(0, endedAt - arrivedAt)) })
+  }))
+  return [...(row.attempts as ReadonlyArray<Attempt>), ...timed].map((attempt, index) => ({ ...attempt, index }))
+}
 
 const full: VideoEvent = { _tag: "Full" }
 

@@ -74,7 +74,7 @@ describe("request show", () => {
       for (const part of [
         new RegExp(`^Request +${id} of ${account.email} \\(${account.id}\\)$`, "m"),
         /^Hold +\$0\.\d+, committed in \d+ ms$/m,
-        /^Attempts +1\. \S+: served$/m,
+        /^Attempts +1\. \S+: served, started at \d+ ms, took \d+ ms$/m,
         /\d+ output tokens x \$2 per million = \$0\.0\d*$/m,
         /^Settled +\$0\.\d+ at \d{4}-\S+, usage reported$/m,
         /^Transfers +\d{4}-\S+ settle -\$0\.\d+$/m

@@ -29,6 +29,7 @@ const closed = {
   usage: { input: 148, output: 24 },
   basis: "reported",
   rates: { tiers: [[0, 150_000, 75_000, 150_000, 600_000]] },
+  attemptMs: [2.432, 2.468],
   finishReason: "stop",
   holdMs: 2.345,
   totalMs: 6.789,

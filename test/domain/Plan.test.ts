@@ -11,8 +11,8 @@ describe("summaryOf", () => {
       resolvedModel: "b",
       provider: "p",
       attempts: [
-        { provider: "q", model: "a", outcome: "failed_over", index: 0 },
-        { provider: "p", model: "b", outcome: "served", index: 1 }
+        { provider: "q", model: "a", outcome: "failed_over", index: 0, startedAt: 1, endedAt: 2 },
+        { provider: "p", model: "b", outcome: "served", index: 1, startedAt: 2 }
       ] as const
     }
     const decode = Schema.decodeUnknownSync(RoutingSummary, { onExcessProperty: "error" })

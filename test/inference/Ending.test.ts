@@ -61,7 +61,7 @@ const noting = () => {
 const refused = { _tag: "ProviderRefused", provider: "p", detail: "no" } as const
 const error = new PoolError({
   reason: refused,
-  attempts: [{ provider: "p", model: "m", outcome: "failed", index: 0 }],
+  attempts: [{ provider: "p", model: "m", outcome: "failed", index: 0, startedAt: 1, endedAt: 2 }],
   failures: [{ provider: "p", model: "m", fault: undefined }]
 })
 
@@ -77,7 +77,7 @@ const unserved = (cause: Cause.Cause<PoolError>, admitted = admittedWith(), befo
 const served = (outcome: ServedEnd<Candidate["price"]>["outcome"], admitted = admittedWith()) =>
   Effect.gen(function* () {
     const { books, options } = noting()
-    const attempts = [{ provider: "p", model: "m", outcome: "served", index: 0 }] as const
+    const attempts = [{ provider: "p", model: "m", outcome: "served", index: 0, startedAt: 1 }] as const
     const end = { candidate, attempts, outcome, firstTokenMs: null, endedAt: 0 }
     const closed = yield* closeServed(options, admitted, end, () => ({ kept: true }))
     return { book: books[0]!, closed }

@@ -159,6 +159,13 @@ describe("a hedged request", () => {
             { provider: winner === "a" ? "b" : "a", outcome: "failed_over", attempt_index: 0 },
             { provider: winner, outcome: "served", attempt_index: 1 }
           ])
+          const [lostAt = -1, lostFor, wonAt = -1, wonFor] = closed?.attemptMs ?? []
+          const [first, hedge] = winner === "a" ? [wonAt, lostAt] : [lostAt, wonAt]
+          assert.isBelow(first ?? -1, hedge ?? -1)
+          assert.isAbove(lostFor ?? 0, 0)
+          // They ran at the same time, and the slower one ended first, when the other one answered.
+          assert.isBelow(Math.max(lostAt ?? 0, wonAt ?? 0), (lostAt ?? 0) + (lostFor ?? 0))
+          assert.isAtMost((lostAt ?? 0) + (lostFor ?? 0), (wonAt ?? 0) + (wonFor ?? 0))
           assert.deepStrictEqual(yield* balance, { posted: BALANCE - cost, held: 0n })
         }).pipe(Effect.scoped)
       )

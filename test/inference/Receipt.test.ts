@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Reason } from "../../src/domain/Failure.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
 import {
+  attemptMsOf,
   type Beside,
   type ClosedFacts,
   keepClosed,
@@ -32,6 +33,23 @@ describe("a stored reason", () => {
       assert.deepStrictEqual(restoreReason(kept), reason)
     })
   }
+})
+
+describe("the times of attempts", () => {
+  const failed = { startedAt: 103, endedAt: 110.25 }
+  const serving = { startedAt: 108.0004 }
+
+  it("are start and duration in turn, from the arrival on", () => {
+    assert.deepStrictEqual(attemptMsOf([failed, serving], 100, 120), [3, 7.25, 8, 12])
+  })
+
+  it("leave the duration of an answer open while it is running", () => {
+    assert.deepStrictEqual(attemptMsOf([serving], 100), [8, null])
+  })
+
+  it("are absent when no provider was called", () => {
+    assert.isUndefined(attemptMsOf([], 100, 120))
+  })
 })
 
 describe("stored facts", () => {
@@ -68,6 +86,7 @@ describe("stored facts", () => {
     "tokens of all kinds": { ...usual, usage: { input: 1, cached: 2, cacheWrite: 3, output: 4, reasoning: 5 } },
     units: { ...usual, usage: { units: 0, unit: "second" }, rates: { unit: "second", perUnit: 9 } },
     "a failure": { ...usual, finishReason: null, error: { _tag: "InternalError" }, rates: undefined },
+    "times of attempts": { ...usual, attemptMs: [2, 3.5, 6.25, null] },
     "a stream": { ...usual, firstTokenMs: 3 },
     "a promotion": { ...usual, rates: { perRequest: 5, tiers: [], promotion: { label: "l", discountPercent: 5 } } },
     "another strategy": routed({ strategy: "cost" }),

@@ -205,7 +205,10 @@ export const chatWishOf = (
   })
 }
 
-/** Fields of `body` without effect. Whether `router` has one depends on the models, which may come from a preset. */
+/**
+ * Fields of `body` without effect. A schema drops what it does not know, so they are found in the body itself, as a part of decoding;
+ * no code reads it afterwards. Whether `router` has an effect depends on the models, which may come from a preset.
+ */
 const ignoredOf = (
   body: Readonly<Record<string, unknown>>,
   filled: Readonly<Record<string, unknown>>

@@ -283,7 +283,7 @@ const receiveJson = (request: Arrived, made: Made<unknown>): Effect.Effect<unkno
  */
 export const readJson = (request: Arrived): Effect.Effect<unknown, Failure> => receiveJson(request, parse)
 
-/** The same with the text that the value was read from. */
+/** The same with the text that the value was read from: the MCP server takes a text and parses it itself. */
 export const readJsonText = (
   request: Arrived
 ): Effect.Effect<{ readonly text: string; readonly value: unknown }, Failure> => {

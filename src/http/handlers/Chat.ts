@@ -8,9 +8,10 @@ import { encodeCompletion } from "../../dialects/chat/ChatEncode.ts"
 import { ChatStreamEncoder } from "../../dialects/chat/ChatStream.ts"
 import { chatNames } from "../../dialects/RefusedMember.ts"
 import { decodeEstimate, encodeEstimate } from "../../dialects/Estimate.ts"
-import { objectOf } from "../../dialects/Decode.ts"
+import { modelFieldsOf } from "../../dialects/Decode.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
 import { decodeWorkEstimate, encodeWorkEstimate } from "../../dialects/WorkEstimate.ts"
+import type { ModelFields } from "../../domain/Chain.ts"
 import { failure } from "../../domain/Failure.ts"
 import { Inference } from "../../inference/Inference.ts"
 import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
@@ -68,14 +69,14 @@ export const estimates = Effect.gen(function* () {
       (balance = { posted: 0n, held: 0n }, budgetRoom) => ({ ...balance, budgetRoom })
     ).pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))
   /** The modality of the model that a body names, if it is not a chat model. */
-  const otherThanChat = (body: unknown) => {
-    const model = objectOf(body)?.["model"]
+  const otherThanChat = ({ model }: ModelFields) => {
     const modality = typeof model === "string" ? catalogue.find(model)?.modality : undefined
     return modality === "text" ? undefined : modality
   }
   return Effect.fnUntraced(function* (principal: Principal, exchange: Exchange, body: unknown) {
     const { accountId } = principal
-    const modality = otherThanChat(body)
+    const sent = modelFieldsOf(body)
+    const modality = otherThanChat(sent)
     if (modality !== undefined) {
       const asked = yield* Effect.fromResult(decodeWorkEstimate(body, modality, basePolicy(principal)))
       const ready = yield* Effect.fromResult(
@@ -83,7 +84,7 @@ export const estimates = Effect.gen(function* () {
       )
       return encodeWorkEstimate(asked, ready, yield* balanceOf(principal))
     }
-    const preset = yield* takePreset(presets, exchange, { accountId, body })
+    const preset = yield* takePreset(presets, exchange, { accountId, sent })
     const { model, preparation } = yield* Effect.fromResult(
       withinMessages(body, { maxMessages }, () =>
         decodeEstimate(body, preset?.config, basePolicy(principal), seals.openFor(accountId))

@@ -3,7 +3,7 @@ import { Effect, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../../schemas/Access.ts"
 import type { Snapshot } from "../../catalogue/Snapshot.ts"
-import { objectOf } from "../../dialects/Decode.ts"
+import { modelFieldsOf, objectOf } from "../../dialects/Decode.ts"
 import { memberOf, type MemberNames } from "../../dialects/RefusedMember.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
 import type { StreamEncoder, StreamOpening } from "../../dialects/StreamEncoder.ts"
@@ -21,7 +21,7 @@ import { Config } from "../../platform/config/Config.ts"
 import { readTraceContext } from "../../platform/telemetry/Tracing.ts"
 import { Presets, type ResolvedPreset } from "../../presets/Presets.ts"
 import { parseSteering } from "../../providers/sandbox/Steering.ts"
-import { blamed, listedIn, parseChain } from "../../domain/Chain.ts"
+import { blamed, type ModelFields, parseChain } from "../../domain/Chain.ts"
 import { modelsOf } from "../../router/Router.ts"
 import { type Arrived, readJson } from "../edge/Body.ts"
 import { EventStream } from "../edge/EventStream.ts"
@@ -67,6 +67,10 @@ export interface Received {
   readonly request: Pick<Arrived, "headers" | "method">
   readonly exchange: Exchange
   readonly principal: Principal
+  /**
+   * The body as it was sent. Only the digest of its idempotency claim reads it after it was decoded: a repeat must be the same request
+   * in the members that no decoder knows, too.
+   */
   readonly body: unknown
   readonly operation: string
   /** The scope of its idempotency key, whatever the spelling of the URL. */
@@ -94,16 +98,9 @@ export const circumstancesOf = (received: Received): Result.Result<Circumstances
   }))
 }
 
-/** A body, and the preset that applies to it. */
-export interface ChatBody extends FoundPreset {
-  readonly body: unknown
-  /** The preset in its path. */
-  readonly slug?: string | undefined
-}
-
 /** The first model the client named. A list of models may be longer than the answer's `model`, so `routing` contains it. */
-const modelOf = ({ body, slug }: ChatBody, [first = ""]: ReadonlyArray<string>): string => {
-  const { model, models } = objectOf(body) ?? {}
+const modelOf = ({ sent, slug }: FoundPreset, [first = ""]: ReadonlyArray<string>): string => {
+  const { model, models } = sent
   if (typeof model === "string") return model
   return slug === undefined || models != null ? first : `@${slug}`
 }
@@ -111,29 +108,28 @@ const modelOf = ({ body, slug }: ChatBody, [first = ""]: ReadonlyArray<string>):
 /** The models of a request for a token count, or the failure when one of them is unknown. */
 export const knownModels = (
   catalogue: Snapshot,
-  body: unknown,
+  sent: ModelFields,
   { model, models }: Pick<ChatWish, "model" | "models">
 ): Result.Result<ReadonlyArray<Model>, Failure> =>
   Result.mapError(
     Result.flatMap(parseChain(model, models), (chain) => modelsOf(catalogue, chain)),
-    (failed) => blamed(failed, listedIn(objectOf(body)))
+    (failed) => blamed(failed, sent)
   )
 
 /** Builds the service request of a decoded body. */
 export const chatRequestOf = (
   circumstances: Circumstances,
-  asked: ChatBody,
+  asked: FoundPreset,
   wish: ChatWish
 ): Result.Result<ChatRequest, Failure> => {
-  const listed = listedIn(objectOf(asked.body))
   const read = asked.gone === undefined ? parseChain(wish.model, wish.models) : Result.succeed([])
-  if (Result.isFailure(read)) return Result.fail(blamed(read.failure, listed))
+  if (Result.isFailure(read)) return Result.fail(blamed(read.failure, asked.sent))
   const chain = read.success
   return Result.succeed({
     ...circumstances,
     model: modelOf(asked, chain),
     chain,
-    listed,
+    sent: asked.sent,
     preset: asked.preset && { slug: asked.preset.slug, version: asked.preset.version },
     policy: wish.policy,
     auto: wish.auto,
@@ -242,7 +238,7 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
     const run = Effect.runForkWith(yield* Effect.context())
 
     /** Builds the service request. */
-    const chatOf = (received: Received, asked: ChatBody, decoded: D): Result.Result<ChatRequest, Failure> =>
+    const chatOf = (received: Received, asked: FoundPreset, decoded: D): Result.Result<ChatRequest, Failure> =>
       Result.flatMap(circumstancesOf(received), (circumstances) => chatRequestOf(circumstances, asked, decoded))
 
     const whole = (chat: ChatRequest, exchange: Exchange, decoded: D) =>
@@ -279,14 +275,14 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
         const { withHeaders = (read: D) => read } = dialect
         const wished = withHeaders(decoded.success, request.headers)
         const received = { request, exchange, principal, body, operation, path, sandbox }
-        const chat = chatOf(received, { ...taken, body, slug }, wished)
+        const chat = chatOf(received, taken, wished)
         if (Result.isFailure(chat)) return Effect.fail(chat.failure)
         return (chat.success.stream ? streamed : whole)(chat.success, exchange, wished)
       }
       const repeatable = request.headers["idempotency-key"] !== undefined
       return Effect.flatMap(readJson(request), (body) =>
         Effect.flatMapEager(
-          takePaid(presets, exchange, { accountId: principal.accountId, body, slug, repeatable }),
+          takePaid(presets, exchange, { accountId: principal.accountId, sent: modelFieldsOf(body), slug, repeatable }),
           (taken) => answer(body, taken)
         )
       )

@@ -2,6 +2,7 @@ import { Effect, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
 import { Auth } from "../../auth/Auth.ts"
+import { modelFieldsOf } from "../../dialects/Decode.ts"
 import { usageOf } from "../../dialects/chat/ChatEncode.ts"
 import { type DecodedLegacyChat, decodeLegacyChat } from "../../dialects/legacy/LegacyDecode.ts"
 import { encodeLegacyChat } from "../../dialects/legacy/LegacyEncode.ts"
@@ -72,14 +73,18 @@ const legacyChat = Effect.gen(function* () {
     const cacheWish = yield* Effect.fromResult(cacheWishOf(request.headers))
     const body = yield* readJson(request)
     const repeatable = request.headers["idempotency-key"] !== undefined
-    const taken = yield* takePaid(presets, exchange, { accountId: principal.accountId, body, repeatable })
+    const taken = yield* takePaid(presets, exchange, {
+      accountId: principal.accountId,
+      sent: modelFieldsOf(body),
+      repeatable
+    })
     const read = decodeLegacyChat(body, taken.preset?.config, basePolicy(principal), seals.openFor(principal.accountId))
     const decoded = Result.mapError(read, (failed) => taken.gone ?? failed)
     const { ignored, said, sessionId, ...wish } = yield* Effect.fromResult(decoded)
     const wished = wishedOf(cacheWish)
     const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox, wished }
     const circumstances = yield* Effect.fromResult(circumstancesOf(received))
-    const asked = yield* Effect.fromResult(chatRequestOf(circumstances, { ...taken, body }, { ...wish, stream: false }))
+    const asked = yield* Effect.fromResult(chatRequestOf(circumstances, taken, { ...wish, stream: false }))
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
       Effect.sync(() => {
         if (reason._tag === "InvalidApiKey" || reason._tag === "AccountSuspended") auth.forget(principal.keyId)

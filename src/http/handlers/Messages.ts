@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
 import { Catalogue } from "../../catalogue/Catalogue.ts"
+import { modelFieldsOf } from "../../dialects/Decode.ts"
 import { decodeCount, type DecodedMessages, decodeMessages } from "../../dialects/messages/MessagesDecode.ts"
 import { encodeMessage } from "../../dialects/messages/MessagesEncode.ts"
 import { MessagesStreamEncoder } from "../../dialects/messages/MessagesStream.ts"
@@ -56,12 +57,13 @@ const counting = Effect.gen(function* () {
   return Effect.fnUntraced(function* (request: ApiRequest) {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
-    const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
+    const sent = modelFieldsOf(body)
+    const preset = yield* takePreset(presets, yield* Exchange, { accountId, sent })
     const open = seals.openFor(accountId)
     const { conversation, model, models } = yield* Effect.fromResult(
       withinMessages(body, { maxMessages }, () => decodeCount(body, preset?.config, open))
     )
-    yield* Effect.fromResult(knownModels(catalogue.current(), body, { model, models }))
+    yield* Effect.fromResult(knownModels(catalogue.current(), sent, { model, models }))
     return HttpServerResponse.jsonUnsafe({ input_tokens: countPrompt(conversation) })
   })
 })

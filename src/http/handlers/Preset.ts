@@ -1,14 +1,13 @@
 import { Effect } from "effect"
-import { objectOf } from "../../dialects/Decode.ts"
 import { Failure, failure } from "../../domain/Failure.ts"
 import type { Presets, ResolvedPreset } from "../../presets/Presets.ts"
-import { presetNamed } from "../../domain/Chain.ts"
+import { type ModelFields, presetNamed } from "../../domain/Chain.ts"
 import type { Exchange } from "../edge/Exchange.ts"
 
-/** The caller of a request, and where it may name a preset: in `model` of its body, and in its path. */
+/** The caller of a request, and where it may name a preset: in the models of its body, and in its path. */
 export interface Naming {
   readonly accountId: string
-  readonly body: unknown
+  readonly sent: ModelFields
   readonly slug?: string | undefined
 }
 
@@ -20,9 +19,9 @@ export interface Naming {
 export const takePreset = (
   presets: Presets["Service"],
   exchange: Pick<Exchange, "preset">,
-  { accountId, body, slug }: Naming
+  { accountId, sent, slug }: Naming
 ): Effect.Effect<ResolvedPreset | undefined, Failure> => {
-  const named = presetNamed(objectOf(body)?.["model"])
+  const named = presetNamed(sent.model)
   const wanted = slug ?? named
   if (wanted === undefined) return Effect.undefined
   if (named !== undefined && named !== wanted) {
@@ -35,14 +34,16 @@ export const takePreset = (
   })
 }
 
-/** The preset of a request if there is one, or the failure when it does not exist. */
-export interface FoundPreset {
+/** The models that a request names, and its preset if there is one, or the failure when that does not exist. */
+export interface FoundPreset extends Pick<Naming, "sent" | "slug"> {
   readonly preset: ResolvedPreset | undefined
   readonly gone?: Failure | undefined
 }
 
-const foundOf = (found: ResolvedPreset | Failure | undefined): FoundPreset =>
-  found instanceof Failure ? { preset: undefined, gone: found } : { preset: found }
+const foundOf =
+  ({ sent, slug }: Naming) =>
+  (found: ResolvedPreset | Failure | undefined): FoundPreset =>
+    found instanceof Failure ? { sent, slug, preset: undefined, gone: found } : { sent, slug, preset: found }
 
 /**
  * The same for a paid request. For a `repeatable` request with an idempotency key, a preset that no longer exists is not yet a failure,
@@ -54,9 +55,9 @@ export const takePaid = (
   naming: Naming & { readonly repeatable: boolean }
 ): Effect.Effect<FoundPreset, Failure> => {
   const found = takePreset(presets, exchange, naming)
-  if (!naming.repeatable) return Effect.mapEager(found, foundOf)
+  if (!naming.repeatable) return Effect.mapEager(found, foundOf(naming))
   return Effect.map(
     Effect.catchIf(found, ({ reason }) => reason._tag === "NotFound", Effect.succeed),
-    foundOf
+    foundOf(naming)
   )
 }

@@ -65,6 +65,12 @@ const usageOf = (usage: Used): RequestReceipt["usage"] =>
 const basisOf = (closed: Partial<ClosedFacts> | null, cost: bigint): RequestReceipt["usage_basis"] =>
   closed?.basis ?? (closed !== null && cost > 0n ? "counted" : "none")
 
+const attemptsOf = (closed: Partial<ClosedFacts> | null): RequestReceipt["timings"]["attempts"] =>
+  (closed?.routing?.provider_attempts ?? []).flatMap(({ attempt_index }, index) => {
+    const [start_ms, duration_ms = null] = closed?.attemptMs?.slice(index * 2) ?? []
+    return typeof start_ms === "number" ? [{ attempt_index, start_ms, duration_ms }] : []
+  })
+
 /** The receipt of a request row. */
 export const receiptOf = (row: RequestRow): RequestReceipt => {
   const opened = restoreOpened(row.opened)
@@ -104,7 +110,8 @@ export const receiptOf = (row: RequestRow): RequestReceipt => {
       first_token_ms: closed?.firstTokenMs ?? null,
       total_ms: closed?.totalMs ?? null,
       settle_ms: settleMs,
-      overhead_ms: closed?.overheadMs ?? null
+      overhead_ms: closed?.overheadMs ?? null,
+      attempts: attemptsOf(closed)
     },
     finish_reason: closed?.finishReason ?? null,
     error: errorOf(closed?.error),

@@ -3,6 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import { Caller } from "../../../schemas/Access.ts"
 import type { ResponsesTokens } from "../../../schemas/inference/Responses.ts"
 import { Catalogue } from "../../catalogue/Catalogue.ts"
+import { modelFieldsOf } from "../../dialects/Decode.ts"
 import { decodePrompt, decodeResponses, type DecodedResponses } from "../../dialects/responses/ResponsesDecode.ts"
 import { responsesNames } from "../../dialects/RefusedMember.ts"
 import { encodeResponse, headersOf } from "../../dialects/responses/ResponsesEncode.ts"
@@ -44,14 +45,15 @@ const counting = Effect.gen(function* () {
   return Effect.fnUntraced(function* (request: ApiRequest) {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
-    const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
+    const sent = modelFieldsOf(body)
+    const preset = yield* takePreset(presets, yield* Exchange, { accountId, sent })
     const open = seals.openFor(accountId)
     const { conversation, ignored, model, models } = yield* Effect.fromResult(
       withinMessages(body, { maxMessages, prompt: "input" }, () => decodePrompt(body, preset?.config, undefined, open))
     )
     // The count is the same for every model, so the model is optional.
     if (model !== undefined || models !== undefined) {
-      yield* Effect.fromResult(knownModels(catalogue.current(), body, { model, models }))
+      yield* Effect.fromResult(knownModels(catalogue.current(), sent, { model, models }))
     }
     const counted: ResponsesTokens = { object: "response.input_tokens", input_tokens: countPrompt(conversation) }
     return HttpServerResponse.jsonUnsafe(counted, { headers: ignoredHeader(ignored) })

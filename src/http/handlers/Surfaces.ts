@@ -1,5 +1,6 @@
 /** Operations that can serve a body without an HTTP request of its own, for example in a batch. */
 import { Effect, Layer, Result } from "effect"
+import { modelFieldsOf } from "../../dialects/Decode.ts"
 import { decodeEmbeddings } from "../../dialects/embeddings/EmbeddingsDecode.ts"
 import { afterList, beforeList } from "../../dialects/embeddings/EmbeddingsEncode.ts"
 import { basePolicy } from "../../dialects/Routing.ts"
@@ -55,12 +56,12 @@ const chatSurface = <D extends DecodedRequest>(
     const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
       const { claim, principal } = circumstances
       const { accountId } = principal
-      const naming = { accountId, body, repeatable: claim !== undefined }
+      const naming = { accountId, sent: modelFieldsOf(body), repeatable: claim !== undefined }
       const taken = yield* takePaid(presets, { preset: undefined }, naming)
       const read = dialect.decode(body, taken.preset, false, basePolicy(principal), seals.openFor(accountId))
       const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => taken.gone ?? failed))
       if (decoded.stream) return yield* Effect.fail(streamed)
-      const request = yield* Effect.fromResult(chatRequestOf(circumstances, { ...taken, body }, decoded))
+      const request = yield* Effect.fromResult(chatRequestOf(circumstances, taken, decoded))
       const said = (answer: Answer) => JSON.stringify(dialect.encode(answer, decoded))
       return {
         ignored: decoded.ignored,

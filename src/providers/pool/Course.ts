@@ -58,8 +58,9 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   readonly #passedOver: Array<Turn<P> & { readonly breaker: Breaker }> = []
   readonly #failures: Array<FailedAttempt> = []
   /** Attempts that have ended without serving, in the receipt's order. */
-  readonly #before: Array<{ readonly provider: string; readonly model: string }> = []
-  readonly #running = new Set<Turn<P>>()
+  readonly #before: Array<Omit<Attempt, "index" | "outcome">> = []
+  /** The running attempts, and when they started in `performance.now()` milliseconds, as the request's other times. */
+  readonly #running = new Map<Turn<P>, number>()
   /** Created when first needed, which is rare. */
   #worthMore: Map<Candidate<P>, Turn<P>> | undefined
   #toRetry: Turn<P> | undefined
@@ -154,7 +155,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     const { provider } = host
     const stops = provider.stopsBillingOnAbort && beside?.host.provider.stopsBillingOnAbort !== false
     this.#begun += 1
-    this.#running.add(turn)
+    this.#running.set(turn, performance.now())
     if (this.#worthMore?.has(candidate) === true) this.#shared.metrics.provider.retried(provider.id)
     else if (beside === undefined) host.budget.requested()
     this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops, beginsAlone: beside === undefined })
@@ -180,8 +181,9 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /** Records the attempt that served, and the ones before it. */
-  served({ candidate, host }: Turn<P>) {
-    const attempts = attemptsOf(this.#before, { ...placeOf(candidate), outcome: "served" })
+  served(turn: Turn<P>) {
+    const { candidate, host } = turn
+    const attempts = attemptsOf(this.#before, { ...this.#timed(turn), outcome: "served" })
     const { stopsBillingOnAbort } = host.provider
     return { candidate, attempts, firstTokenMs: undefined, stopsBillingOnAbort }
   }
@@ -298,7 +300,8 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     for (let candidate = this.#queue.shift(); candidate !== undefined; candidate = this.#queue.shift()) {
       const host = this.#hostOf(candidate)
       if (host === undefined) {
-        this.#before.push(placeOf(candidate))
+        const now = performance.now()
+        this.#before.push({ ...placeOf(candidate), startedAt: now, endedAt: now })
         const fault = { _tag: "Unreachable", detail: "no such provider" } as const
         this.#failures.push({ ...placeOf(candidate), fault })
         continue
@@ -325,11 +328,14 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return undefined
   }
 
+  #timed(turn: Turn<P>) {
+    return { ...placeOf(turn.candidate), startedAt: this.#running.get(turn) ?? performance.now() }
+  }
+
   #end(turn: Turn<P>) {
-    const place = placeOf(turn.candidate)
+    this.#before.push({ ...this.#timed(turn), endedAt: performance.now() })
     this.#running.delete(turn)
-    this.#before.push(place)
-    return place
+    return placeOf(turn.candidate)
   }
 
   #note(turn: Turn<P>, fault: ProviderFault | undefined): void {

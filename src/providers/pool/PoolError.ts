@@ -20,13 +20,12 @@ export class PoolError extends Data.TaggedError("PoolError")<{
 
 /** Attempts in the order in which they ended. All but the last failed or were abandoned for a faster one. */
 export const attemptsOf = (
-  before: ReadonlyArray<{ readonly provider: string; readonly model: string }>,
+  before: ReadonlyArray<Omit<Attempt, "index" | "outcome">>,
   served?: Omit<Attempt, "index">
 ): ReadonlyArray<Attempt> => {
   const last = served === undefined ? before.length - 1 : -1
-  const failed = before.map(({ provider, model }, index): Attempt => ({
-    provider,
-    model,
+  const failed = before.map((attempt, index): Attempt => ({
+    ...attempt,
     outcome: index === last ? "failed" : "failed_over",
     index
   }))

@@ -134,7 +134,7 @@ describe("what a preset supplies", () => {
     assert.strictEqual(model, "@p")
     assert.deepStrictEqual(preparation, {
       chain: ["a", "b"],
-      listed: undefined,
+      sent: { model: "@p", models: undefined },
       ...{ auto, budgetCents, conversation, parameters, policy, stream }
     })
   })

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { modelFieldsOf } from "../../../src/dialects/Decode.ts"
 import { Effect } from "effect"
 import { failure } from "../../../src/domain/Failure.ts"
 import type { Exchange } from "../../../src/http/edge/Exchange.ts"
@@ -26,7 +27,7 @@ describe("the preset of a request", () => {
   } as unknown as Presets["Service"]
 
   const taking = (presets: Presets["Service"], exchange: Exchange, model: unknown, slug?: string) =>
-    takePreset(presets, exchange, { accountId: "account", body: { model }, slug })
+    takePreset(presets, exchange, { accountId: "account", sent: { model, models: undefined }, slug })
 
   it.effect("is named in the response's headers", () =>
     Effect.gen(function* () {
@@ -53,7 +54,7 @@ describe("the preset of a request", () => {
       assert.strictEqual((yield* Effect.flip(taking(known, one, "@q", "p"))).reason._tag, "InvalidFallbackChain")
       for (const model of ["gpt-4o", "@p,gpt-4o", 7, null]) assert.isUndefined(yield* taking(known, one, model))
       for (const body of ["@p", null, ["@p"]]) {
-        assert.isUndefined(yield* takePreset(known, one, { accountId: "account", body }))
+        assert.isUndefined(yield* takePreset(known, one, { accountId: "account", sent: modelFieldsOf(body) }))
       }
       assert.isUndefined(one.preset)
     })

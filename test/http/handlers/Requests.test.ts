@@ -52,8 +52,12 @@ describe("receipts", () => {
       yield* Effect.promise(() => streamed.text())
       const { timings } = yield* one(streamed.headers.get("x-request-id") ?? "")
       assert.isNotNull(timings.first_token_ms)
-      for (const [name, ms] of [...Object.entries(said.timings), ...Object.entries(timings)]) {
-        if (ms !== null) assert.match(String(ms), /^\d+(\.\d{1,3})?$/, name)
+      for (const { attempts, ...spans } of [said.timings, timings]) {
+        const [attempt] = attempts
+        assert.strictEqual(attempts.length, 1)
+        for (const [name, ms] of Object.entries({ ...spans, ...attempt })) {
+          if (ms !== null) assert.match(String(ms), /^\d+(\.\d{1,3})?$/, name)
+        }
       }
     }).pipe(Effect.scoped)
   )

@@ -9,7 +9,7 @@ import {
   restingReason
 } from "../../../src/providers/pool/PoolError.ts"
 
-const at = (provider: string) => ({ provider, model: "model-1" })
+const at = (provider: string) => ({ provider, model: "model-1", startedAt: 1 })
 
 describe("the error of failed attempts", () => {
   it("numbers attempts: the last one failed, the others were failed over", () => {

@@ -5,32 +5,65 @@ import { money } from "../../format/Money.ts"
 
 export interface Step {
   readonly name: string
-  readonly kind: "hold" | "wait" | "run" | "settle"
+  readonly kind: "hold" | "wait" | "failed" | "run" | "settle"
   readonly from: number
   readonly to: number
   readonly note: string
+  /** When the first output came, for the attempt that served a stream. */
+  readonly first?: number
+}
+
+interface Ran {
+  readonly provider: string
+  readonly served: boolean
+  readonly isLast: boolean
+  readonly from: number
+  readonly to: number
+}
+
+/** The attempts in the order in which they started. Receipts of earlier versions have no times: there the one that served has them all. */
+const ranOf = ({ routing, timings }: RequestReceipt, held: number, end: number): ReadonlyArray<Ran> =>
+  (routing?.provider_attempts ?? [])
+    .map(({ attempt_index: at, outcome, provider }) => {
+      const timed = timings.attempts.find(({ attempt_index }) => attempt_index === at)
+      const served = outcome === "served"
+      const from = timed?.start_ms ?? held
+      const to =
+        timed === undefined ? (served ? end : held) : timed.duration_ms === null ? end : from + timed.duration_ms
+      return { provider, served, isLast: outcome === "failed", from, to }
+    })
+    .toSorted((one, other) => one.from - other.from)
+
+const noteOf = (ran: Ran, all: ReadonlyArray<Ran>, first: number | null): string => {
+  const took = duration(ran.to - ran.from)
+  if (ran.served)
+    return `answered in ${took}${first === null ? "" : `, first token after ${duration(first - ran.from)}`}`
+  const winner = all.find(({ served }) => served)
+  if (winner !== undefined && winner.from < ran.to) return `${took} beside ${winner.provider}, which answered first`
+  const known = ran.to > ran.from ? ` after ${took}` : ""
+  return ran.isLast ? `failed${known}` : `failed${known}, the next provider took over`
 }
 
 /** The steps of a request in milliseconds from its arrival, as its timings tell them. */
 export const stepsOf = (receipt: RequestReceipt): ReadonlyArray<Step> => {
   const { first_token_ms: first, hold_ms: hold, queue_ms: queue, settle_ms: settle, total_ms: total } = receipt.timings
-  const held = hold ?? 0
+  const read = queue ?? 0
+  const held = read + (hold ?? 0)
   const end = Math.max(total ?? held, held)
-  const attempts = receipt.routing?.provider_attempts ?? []
   const steps: Array<Step> = []
   if (queue !== null) steps.push({ name: "Read and checked", kind: "wait", from: 0, to: queue, note: duration(queue) })
   if (hold !== null) {
-    const note = `${money(receipt.held_usd)} reserved in ${duration(hold - (queue ?? 0))}`
-    steps.push({ name: "Hold", kind: "hold", from: queue ?? 0, to: hold, note })
+    const note = `${money(receipt.held_usd)} reserved in ${duration(hold)}`
+    steps.push({ name: "Hold", kind: "hold", from: read, to: held, note })
   }
-  for (const { outcome, provider } of attempts.filter(({ outcome }) => outcome !== "served")) {
-    const note = outcome === "failed_over" ? "failed, the next provider took over" : "failed"
-    steps.push({ name: provider, kind: "wait", from: held, to: held, note })
-  }
-  if (receipt.provider !== null && total !== null) {
-    const wait = first === null ? "" : `, first token after ${duration(first)}`
-    const note = `answered in ${duration(end - held)}${wait}`
-    steps.push({ name: receipt.provider, kind: "run", from: held, to: end, note })
+  const attempts = ranOf(receipt, held, end)
+  for (const ran of attempts) {
+    const { from, provider: name, served, to } = ran
+    const note = noteOf(ran, attempts, first)
+    steps.push({
+      ...{ name, kind: served ? "run" : "failed", from, to, note },
+      ...(served && first !== null ? { first } : {})
+    })
   }
   if (settle !== null) {
     const note = `${money(receipt.settled_usd)} charged in ${duration(settle)}, the rest returned`

@@ -19,12 +19,25 @@ export const Timeline = ({ receipt }: { readonly receipt: RequestReceipt }) => {
         <div className="body muted">The request ended before a hold was made.</div>
       ) : (
         <ol className="body timeline">
-          {steps.map(({ from, kind, name, note, to }) => (
-            <li key={`${kind} ${name} ${note}`} className="step">
+          {steps.map(({ first, from, kind, name, note, to }, index) => (
+            <li key={index} className="step">
               <span className="clip strong">{name}</span>
               <svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
                 <rect className="rail-line" width="100" height="8" />
-                <rect className={kind} x={Math.min(x(from), 99)} width={Math.max(x(to) - x(from), 0.8)} height="8" />
+                <rect
+                  className={first === undefined ? kind : "waiting"}
+                  x={Math.min(x(from), 99)}
+                  width={Math.max(x(to) - x(from), 0.8)}
+                  height="8"
+                />
+                {first === undefined ? null : (
+                  <rect
+                    className={kind}
+                    x={Math.min(x(first), 99)}
+                    width={Math.max(x(to) - x(first), 0.8)}
+                    height="8"
+                  />
+                )}
               </svg>
               <span className="muted small number">{note}</span>
             </li>

@@ -2,36 +2,74 @@ import { assert, describe, it } from "@effect/vitest"
 import type { RequestReceipt } from "../../../../src/client/Contract.ts"
 import { stepsOf } from "../../../../src/console/pages/receipt/Steps.ts"
 
-const timings = { queue_ms: 1, hold_ms: 5, first_token_ms: 20, total_ms: 40, settle_ms: 3, overhead_ms: 8 }
+type Timing = RequestReceipt["timings"]["attempts"][number]
 
-const receipt = (more: object) =>
-  ({ provider: "openai", held_usd: 0.5, settled_usd: 0.1, routing: null, timings, ...more }) as RequestReceipt
+const timings = {
+  ...{ queue_ms: 1, hold_ms: 4, first_token_ms: 20, total_ms: 40, settle_ms: 3, overhead_ms: 8 },
+  attempts: [] as ReadonlyArray<Timing>
+}
+
+const served = { provider: "openai", outcome: "served" }
+
+const timed = (attempt_index: number, start_ms: number, duration_ms: number | null): Timing => ({
+  ...{ attempt_index, start_ms, duration_ms }
+})
+
+const receipt = (attempts: ReadonlyArray<object>, more: object = {}) =>
+  ({
+    ...{ provider: "openai", held_usd: 0.5, settled_usd: 0.1, timings },
+    routing: { provider_attempts: attempts.map((attempt, attempt_index) => ({ ...attempt, attempt_index })) },
+    ...more
+  }) as unknown as RequestReceipt
+
+const spans = (of: RequestReceipt) => stepsOf(of).map(({ from, kind, name, to }) => [kind, name, from, to])
 
 describe("the steps of a request", () => {
-  it("run from hold over the provider to settle, one after the other", () =>
-    assert.deepStrictEqual(
-      stepsOf(receipt({})).map(({ from, kind, name, to }) => [kind, name, from, to]),
-      [
-        ["wait", "Read and checked", 0, 1],
-        ["hold", "Hold", 1, 5],
-        ["run", "openai", 5, 40],
-        ["settle", "Settle", 40, 43]
-      ]
-    ))
-
-  it("name the providers that failed before", () => {
-    const attempts = [
-      { provider: "azure", outcome: "failed_over", attempt_index: 0 },
-      { provider: "openai", outcome: "served", attempt_index: 1 }
-    ]
-    const names = stepsOf(receipt({ routing: { provider_attempts: attempts } })).map(({ name }) => name)
-    assert.deepStrictEqual(names, ["Read and checked", "Hold", "azure", "openai", "Settle"])
+  it("run from hold over the provider to settle, one after the other", () => {
+    const one = receipt([served], { timings: { ...timings, attempts: [timed(0, 6, 33)] } })
+    assert.deepStrictEqual(spans(one), [
+      ["wait", "Read and checked", 0, 1],
+      ["hold", "Hold", 1, 5],
+      ["run", "openai", 6, 39],
+      ["settle", "Settle", 40, 43]
+    ])
+    const step = stepsOf(one)[2]
+    assert.strictEqual(step?.first, 20)
+    assert.strictEqual(step?.note, "answered in 33 ms, first token after 14 ms")
   })
+
+  it("show a failed attempt for as long as it took, before the one that served", () => {
+    const attempts = [timed(0, 5, 10), timed(1, 15, 24)]
+    const two = receipt([{ provider: "azure", outcome: "failed_over" }, served], { timings: { ...timings, attempts } })
+    assert.deepStrictEqual(spans(two).slice(2, 4), [
+      ["failed", "azure", 5, 15],
+      ["run", "openai", 15, 39]
+    ])
+    assert.strictEqual(stepsOf(two)[2]?.note, "failed after 10 ms, the next provider took over")
+  })
+
+  it("show a hedge beside the attempt that it ran beside, by when they began", () => {
+    const attempts = [timed(0, 12, 8), timed(1, 5, 34)]
+    const hedged = receipt([{ provider: "azure", outcome: "failed_over" }, served], {
+      timings: { ...timings, attempts }
+    })
+    assert.deepStrictEqual(spans(hedged).slice(2, 4), [
+      ["run", "openai", 5, 39],
+      ["failed", "azure", 12, 20]
+    ])
+    assert.strictEqual(stepsOf(hedged)[3]?.note, "8.0 ms beside openai, which answered first")
+  })
+
+  it("give an attempt without times of its own what the provider took", () =>
+    assert.deepStrictEqual(spans(receipt([{ provider: "azure", outcome: "failed_over" }, served])).slice(2, 4), [
+      ["failed", "azure", 5, 5],
+      ["run", "openai", 5, 40]
+    ]))
 
   it("end with the hold while the request runs", () => {
     const open = { ...timings, first_token_ms: null, total_ms: null, settle_ms: null }
     assert.deepStrictEqual(
-      stepsOf(receipt({ timings: open, provider: null })).map(({ name }) => name),
+      stepsOf(receipt([], { timings: open, provider: null })).map(({ name }) => name),
       ["Read and checked", "Hold"]
     )
   })
