@@ -61,6 +61,7 @@ import { Presets } from "./presets/Presets.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
 import { Sessions } from "./sessions/Sessions.ts"
+import { layer as sessionSweeps } from "./sessions/SessionSweeps.ts"
 import { Breakdown } from "./usage/Breakdown.ts"
 import { ReadTurns } from "./usage/ReadTurns.ts"
 import { Receipts } from "./usage/Receipts.ts"
@@ -152,8 +153,10 @@ const videos = Layer.unwrap(
 /** Webhooks have connections of their own: receivers that hang must not keep images of prompts from being fetched. */
 const sender = Sender.layer.pipe(Layer.provide(ownFetch({ connections: WEBHOOK_CONNECTIONS })))
 
+const outbox = Layer.unwrap(Effect.map(Config, ({ retention }) => Outbox.layerKeeping(retention.webhooks)))
+
 const webhooks = Webhooks.layer.pipe(
-  Layer.provideMerge(Outbox.layer),
+  Layer.provideMerge(outbox),
   Layer.provide(Secrets.layer),
   Layer.provideMerge(sender)
 )
@@ -164,8 +167,9 @@ const deliveries = Layer.mergeAll(
 )
 
 const sweeping = Layer.unwrap(
-  Effect.map(Config, ({ sweepInterval, verifyInterval }) =>
+  Effect.map(Config, ({ retention, sweepInterval, verifyInterval }) =>
     Layer.mergeAll(
+      sessionSweeps(retention.sessions),
       sweeps(sweepInterval),
       ledgerProofs(verifyInterval),
       auditSweeps(sweepInterval),

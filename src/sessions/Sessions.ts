@@ -7,6 +7,7 @@ import {
   addToTotal,
   appendMessages,
   digestsAmong,
+  dropUnused,
   hasTurn,
   insertSession,
   lastDigests,
@@ -15,6 +16,7 @@ import {
   type MessageRow,
   messagesOf,
   type Page,
+  SESSION_BYTES,
   type SessionRow,
   sessionById,
   sessionBySessionId,
@@ -43,9 +45,6 @@ export const MAX_SESSION_BYTES = 16 * 1_048_576
 
 /** The most bytes of all sessions of an account, including their metadata: 256 MiB. */
 export const MAX_ACCOUNT_BYTES = 256 * 1_048_576
-
-/** The bytes counted for each session beside its metadata. */
-const SESSION_BYTES = 256
 
 /** The room reserved for a response before its size is known. A long response may exceed it. */
 const ANSWER_BYTES = 131_072
@@ -225,6 +224,8 @@ export class Sessions extends Context.Service<
     readonly record: (admission: Admission, turn: Turn) => Effect.Effect<void>
     /** Returns a page of the session's messages. The page is empty when it begins at its end. */
     readonly messages: (session: string, page: Page) => Effect.Effect<ReadonlyArray<MessageRow>, Unavailable>
+    /** Deletes one session that had no turn for this long. Returns how many it deleted. */
+    readonly dropUnused: (unusedMs: number) => Effect.Effect<number, Unavailable>
   }
 >()("tollgate/sessions/Sessions") {
   static readonly layer = Layer.effect(
@@ -273,7 +274,8 @@ export class Sessions extends Context.Service<
             if (!admission.recording) admission.giveBack()
           }),
         record,
-        messages: (session, page) => storeErrors(messagesOf(sql, session, page))
+        messages: (session, page) => storeErrors(messagesOf(sql, session, page)),
+        dropUnused: (unusedMs) => storeErrors(dropUnused(sql, unusedMs))
       })
     })
   )

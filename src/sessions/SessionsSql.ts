@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import type { Nano } from "../domain/Money.ts"
 
 type Sql = SqlClient.SqlClient
@@ -36,6 +36,9 @@ export interface NewMessage {
   readonly usage: string | null
   readonly cost: string | null
 }
+
+/** The bytes counted for each session beside its metadata. */
+export const SESSION_BYTES = 256
 
 const columns = (sql: Sql) => sql.literal("id, session_id, model, metadata, messages, bytes, created_at, updated_at")
 
@@ -170,3 +173,23 @@ export const messagesOf = (sql: Sql, id: string, { end, from, limit, maxBytes }:
       ) AS m
     ) AS summed
     WHERE bytes <= ${maxBytes}::bigint OR position = ${from}::int ORDER BY position`
+
+/**
+ * Deletes one session without a turn for this long, with its messages, and skips those that another node or a turn has locked. A session
+ * has a bounded number of messages, so the statement stays short. Returns how many it deleted.
+ */
+export const dropUnused = (sql: Sql, unusedMs: number): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql`WITH old AS MATERIALIZED (
+        SELECT id, account_id, bytes, metadata FROM session
+        WHERE updated_at < now() - ${unusedMs}::double precision * interval '1 millisecond' LIMIT 1 FOR UPDATE SKIP LOCKED
+      ), messages AS (
+        DELETE FROM session_message m USING old WHERE m.session = old.id RETURNING 1
+      ), total AS (
+        UPDATE session_total t SET sessions = t.sessions - 1,
+            bytes = t.bytes - old.bytes - octet_length(old.metadata) - ${SESSION_BYTES}::bigint
+          FROM old WHERE t.account_id = old.account_id
+      )
+      DELETE FROM session s USING old WHERE s.id = old.id AND (SELECT count(*) FROM messages) >= 0 RETURNING 1`,
+    (rows) => rows.length
+  )

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Latch, Layer, Random, type Redacted } from "effect"
+import { Clock, Context, Duration, Effect, Latch, Layer, Random, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../account/Audit.ts"
 import { newResourceId } from "../platform/Ids.ts"
@@ -40,8 +40,8 @@ const FAILING_MS = 5 * 24 * 3_600_000
 /** How long a delivery waits for a disabled endpoint. */
 const WAITING_MS = 5 * 24 * 3_600_000
 
-/** How long ended deliveries can be listed and sent again. */
-const RETENTION_MS = 30 * 24 * 3_600_000
+/** How long ended deliveries can be listed and sent again unless told. */
+const RETENTION = Duration.days(30)
 
 /** The most rows that one statement of a sweep changes. */
 const SWEEP_BATCH = 1_000
@@ -85,38 +85,42 @@ export class Outbox extends Context.Service<
     readonly sealedElsewhere: Effect.Effect<number, Unavailable>
   }
 >()("tollgate/webhooks/Outbox") {
-  static readonly layer = Layer.effect(
-    Outbox,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const [audit, secrets, latch] = [yield* Audit, yield* Secrets, yield* Latch.make()]
-      const { keyId: sealedWith } = secrets
-      return Outbox.of({
-        claim: (limit) =>
-          Effect.suspend(() => {
-            const claim = newResourceId()
-            const options = { claim, limit, each: MOST_PER_ENDPOINT, leaseMs: LEASE_MS, sealedWith }
-            return Effect.map(storeErrors(claimDue(sql, options)), (rows) =>
-              rows.map((row) => claimedOf(row, claim, secrets))
-            )
-          }),
-        isPending: storeErrors(anyPending(sql)),
-        note: (claimed, attempt) => note(sql, audit, claimed, attempt),
-        release: ({ claim, id }) => Effect.asVoid(storeErrors(releaseClaim(sql, id, claim))),
-        wake: Effect.asVoid(latch.open),
-        woken: Effect.andThen(latch.await, latch.close),
-        sweep: storeErrors(
-          Effect.gen(function* () {
-            const unwanted = yield* giveUpUnwanted(sql, WAITING_MS, SWEEP_BATCH)
-            const deliveries = yield* forgetDeliveries(sql, RETENTION_MS, SWEEP_BATCH)
-            const events = yield* forgetEvents(sql, RETENTION_MS, SWEEP_BATCH)
-            return unwanted + deliveries + events + (yield* forgetEndpoints(sql))
-          })
-        ),
-        sealedElsewhere: storeErrors(countSealedElsewhere(sql, sealedWith))
+  /** Keeps ended deliveries for this long. */
+  static readonly layerKeeping = (retention: Duration.Duration) =>
+    Layer.effect(
+      Outbox,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const [audit, secrets, latch] = [yield* Audit, yield* Secrets, yield* Latch.make()]
+        const { keyId: sealedWith } = secrets
+        return Outbox.of({
+          claim: (limit) =>
+            Effect.suspend(() => {
+              const claim = newResourceId()
+              const options = { claim, limit, each: MOST_PER_ENDPOINT, leaseMs: LEASE_MS, sealedWith }
+              return Effect.map(storeErrors(claimDue(sql, options)), (rows) =>
+                rows.map((row) => claimedOf(row, claim, secrets))
+              )
+            }),
+          isPending: storeErrors(anyPending(sql)),
+          note: (claimed, attempt) => note(sql, audit, claimed, attempt),
+          release: ({ claim, id }) => Effect.asVoid(storeErrors(releaseClaim(sql, id, claim))),
+          wake: Effect.asVoid(latch.open),
+          woken: Effect.andThen(latch.await, latch.close),
+          sweep: storeErrors(
+            Effect.gen(function* () {
+              const unwanted = yield* giveUpUnwanted(sql, WAITING_MS, SWEEP_BATCH)
+              const deliveries = yield* forgetDeliveries(sql, Duration.toMillis(retention), SWEEP_BATCH)
+              const events = yield* forgetEvents(sql, Duration.toMillis(retention), SWEEP_BATCH)
+              return unwanted + deliveries + events + (yield* forgetEndpoints(sql))
+            })
+          ),
+          sealedElsewhere: storeErrors(countSealedElsewhere(sql, sealedWith))
+        })
       })
-    })
-  )
+    )
+
+  static readonly layer = this.layerKeeping(RETENTION)
 }
 
 /** Returns the purpose that binds a sealed secret to its endpoint. */

@@ -1,5 +1,5 @@
 /** The rooms that webhooks need, on a database of their own, with accounts to own them. */
-import { Effect, Layer, Redacted } from "effect"
+import { type Duration, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
@@ -15,9 +15,11 @@ export const actor = { type: "operator", id: "test" } as const
 export const SECRETS_KEY = "a key for tests that has 32 characters and more"
 
 /** Everything but the database. */
-export const webhookRooms = (options: Partial<PublicFetchOptions & { readonly key: string }> = {}) =>
+export const webhookRooms = (
+  options: Partial<PublicFetchOptions & { readonly key: string; readonly retention: Duration.Duration }> = {}
+) =>
   Webhooks.layer.pipe(
-    Layer.provideMerge(Outbox.layer),
+    Layer.provideMerge(options.retention === undefined ? Outbox.layer : Outbox.layerKeeping(options.retention)),
     Layer.provideMerge(Sender.layer),
     Layer.provideMerge(Secrets.layerFrom(Redacted.make(options.key ?? SECRETS_KEY))),
     Layer.provideMerge(PublicFetch.layerFrom({ allowLoopback: true, connections: 640, ...options })),

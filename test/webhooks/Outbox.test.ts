@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../src/account/Audit.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
@@ -23,9 +23,12 @@ const attempt = (status: number | undefined, more: Partial<Attempt> = {}): Attem
 })
 
 /** Every test has its own database, because a claim sees the deliveries of all accounts. */
-const alone = <A, E>(body: Effect.Effect<A, E, Layer.Success<ReturnType<typeof webhookRooms>> | SqlClient.SqlClient>) =>
+const alone = <A, E>(
+  body: Effect.Effect<A, E, Layer.Success<ReturnType<typeof webhookRooms>> | SqlClient.SqlClient>,
+  options: Parameters<typeof webhookRooms>[0] = {}
+) =>
   Effect.flatMap(freshDatabase(), (url) =>
-    Effect.flatMap(Layer.build(webhookRooms().pipe(Layer.provideMerge(layerUrl(url)))), (context) =>
+    Effect.flatMap(Layer.build(webhookRooms(options).pipe(Layer.provideMerge(layerUrl(url)))), (context) =>
       Effect.provide(body, context)
     )
   ).pipe(Effect.scoped)
@@ -451,6 +454,30 @@ describe("a sweep", () => {
         assert.deepStrictEqual(yield* all, [2, 1, 0, 1])
         assert.deepInclude((yield* deliveries(endpoint.id))[0], { status: "pending" })
       })
+    )
+  )
+})
+
+describe("ended deliveries and their events", () => {
+  it.live("are kept for the retention", () =>
+    alone(
+      Effect.gen(function* () {
+        const { publish, register } = yield* webhookAccount
+        const [outbox, sql] = [yield* Outbox, yield* SqlClient.SqlClient]
+        yield* register(closed)
+        yield* publish()
+        yield* publish()
+        for (const one of yield* outbox.claim(2)) yield* outbox.note(one, attempt(200))
+        yield* sql`UPDATE webhook_delivery SET ended_at = now() - interval '7 days' + interval '1 minute'`
+        yield* sql`UPDATE webhook_event SET created_at = now() - interval '8 days'`
+        assert.strictEqual(yield* outbox.sweep, 0)
+        yield* sql`UPDATE webhook_delivery SET ended_at = now() - interval '7 days'
+          WHERE id = (SELECT min(id) FROM webhook_delivery)`
+        // The delivery and its event.
+        assert.strictEqual(yield* outbox.sweep, 2)
+        assert.lengthOf(yield* sql`SELECT 1 FROM webhook_event`, 1)
+      }),
+      { retention: Duration.days(7) }
     )
   )
 })

@@ -76,6 +76,11 @@ export interface Settings {
     /** Absent: files are kept in the data directory. */
     readonly s3: S3Settings | undefined
   }
+  readonly retention: {
+    readonly webhooks: Duration.Duration
+    /** Zero: sessions are kept. */
+    readonly sessions: Duration.Duration
+  }
   readonly database: {
     /** Absent: the service starts the embedded server. */
     readonly url: Redacted.Redacted | undefined
@@ -266,6 +271,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     ops: { host: values.OPS_HOST, port: values.OPS_PORT },
     data: { directory: resolve(values.DATA_DIR ?? ".data"), explicit: values.DATA_DIR !== undefined },
     files: { retention: values.FILE_RETENTION, s3: yield* s3Of(values) },
+    retention: { webhooks: values.WEBHOOK_RETENTION, sessions: values.SESSION_RETENTION },
     database: {
       url: values.DATABASE_URL,
       migrates: values.DATABASE_MIGRATE,

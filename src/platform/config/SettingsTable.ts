@@ -161,6 +161,16 @@ export const settings = {
         "Seals webhook secrets in the database and hashes codes and phone numbers. It must be the same on all nodes. When absent, a key in `DATA_DIR`, created at the first start; nodes that share no `DATA_DIR` then grant a phone's starter credit once each."
     }),
     FILE_RETENTION: duration("30 days", "How long images, clips and ended video jobs are kept.", LONGEST_RETENTION),
+    WEBHOOK_RETENTION: duration(
+      "30 days",
+      "How long ended webhook deliveries and their events are kept. Until then they can be listed and sent again.",
+      LONGEST_RETENTION
+    ),
+    SESSION_RETENTION: durationOrZero(
+      "0",
+      "How long a recorded conversation of the legacy chat is kept after its last turn. `0` keeps all.",
+      LONGEST_RETENTION
+    ),
     S3_BUCKET: setting({
       allowed: "the name of a bucket",
       parse: matching(/^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/),

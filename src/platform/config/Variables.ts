@@ -188,7 +188,8 @@ export const duration = (fallback: string, meaning: string, longest = LONGEST_WA
   lengthOfTime(1, fallback, meaning, longest)
 
 /** A variable with a duration in whole milliseconds. `0` without a unit is allowed. */
-export const durationOrZero = (fallback: string, meaning: string) => lengthOfTime(0, fallback, meaning, LONGEST_WAIT)
+export const durationOrZero = (fallback: string, meaning: string, longest = LONGEST_WAIT) =>
+  lengthOfTime(0, fallback, meaning, longest)
 
 /** Accepts a URL with one of these protocols and a host. */
 export const parseUrl =

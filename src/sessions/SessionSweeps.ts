@@ -1,0 +1,25 @@
+import { Duration, Effect, Layer, Schedule } from "effect"
+import type { Unavailable } from "../platform/database/Sql.ts"
+import { Sessions } from "./Sessions.ts"
+
+/** Looking for old sessions reads all of them, and a conversation more or less than an hour too long does no harm. */
+export const SESSION_SWEEP_INTERVAL = Duration.hours(1)
+
+/** Periodically deletes recorded conversations without a turn for `retention`. Any number of nodes may run it. Zero keeps all. */
+export const layer = (retention: Duration.Duration, interval: Duration.Duration = SESSION_SWEEP_INTERVAL) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const unusedMs = Duration.toMillis(retention)
+      if (unusedMs === 0) return
+      const sessions = yield* Sessions
+      const sweep: Effect.Effect<void, Unavailable> = Effect.flatMap(sessions.dropUnused(unusedMs), (dropped) =>
+        dropped === 0 ? Effect.void : sweep
+      )
+      yield* sweep.pipe(
+        // Caught inside the loop, because one failed sweep must not end the sweeping.
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot delete old sessions at present", cause)),
+        Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
+        Effect.forkScoped
+      )
+    })
+  )
