@@ -78,7 +78,8 @@ export const seriesOf = (
   selection: SeriesSelection
 ): Effect.Effect<ReadonlyArray<SeriesRow>, SqlError.SqlError> => {
   const { accountId, by, filters, from, interval, rank, top, until } = selection
-  const group = sql.literal(by === undefined ? "NULL::text" : seriesDimensions[by])
+  // Empty for what has no value: PostgreSQL joins on equality by hashing, and on IS NOT DISTINCT FROM by comparing each with each.
+  const group = sql.literal(by === undefined ? "''::text" : `COALESCE(${seriesDimensions[by]}, '')`)
   const each = sql.literal(
     figures
       .map((name) => (name === "failed" ? "CASE WHEN status = 'failed' THEN requests ELSE 0 END AS failed" : name))
@@ -93,7 +94,7 @@ export const seriesOf = (
   const past =
     interval === "minute"
       ? sql.literal("")
-      : sql`SELECT date_trunc(${interval}, start, 'UTC') AS start, ${group} AS named, ${each} FROM ${sql.literal(sourceOf(selection))}
+      : sql`SELECT ${interval === "week" ? sql`date_trunc('week', start, 'UTC')` : sql.literal("start")} AS start, ${group} AS named, ${each} FROM ${sql.literal(sourceOf(selection))}
         WHERE account_id = ${accountId} AND width = ${interval === "hour" ? "hour" : "day"} AND start >= ${from} AND start < ${until}
           ${matches} UNION ALL`
   const rest =
@@ -112,8 +113,8 @@ export const seriesOf = (
       SELECT named, row_number() OVER (ORDER BY ${sql.literal(ranks[rank])} DESC NULLS LAST, named COLLATE "C") AS place
         FROM facts GROUP BY named HAVING total(requests) > 0
     )
-    SELECT LEAST(place, ${top + 1}::int)::int AS place, min(ranked.named) AS "group", (SELECT count(*)::int FROM ranked) AS groups,
+    SELECT LEAST(place, ${top + 1}::int)::int AS place, NULLIF(min(ranked.named), '') AS "group", (SELECT count(*)::int FROM ranked) AS groups,
       start, ${summed}
-    FROM facts JOIN ranked ON ranked.named IS NOT DISTINCT FROM facts.named
+    FROM facts JOIN ranked USING (named)
     GROUP BY 1, start ORDER BY 1, start`
 }
