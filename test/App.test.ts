@@ -31,15 +31,13 @@ const readiness = Effect.flatMap(Ops, ({ host, port }) =>
 
 const settingsOn = Effect.fnUntraced(function* (url: string) {
   return Config.layerFrom({
-    ...{
-      PORT: "0",
-      OPS_PORT: "0",
-      HOST: "127.0.0.1",
-      SANDBOX: "on",
-      LOG_LEVEL: "None",
-      SHUTDOWN_DELAY: "0",
-      SHUTDOWN_GRACE: "10 minutes"
-    },
+    PORT: "0",
+    OPS_PORT: "0",
+    HOST: "127.0.0.1",
+    SANDBOX: "on",
+    LOG_LEVEL: "None",
+    SHUTDOWN_DELAY: "0",
+    SHUTDOWN_GRACE: "10 minutes",
     DATA_DIR: yield* directory,
     DATABASE_URL: url
   })

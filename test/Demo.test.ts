@@ -43,7 +43,8 @@ describe("the demo account", () => {
       const { account, inferenceKey, managementKey } = Option.getOrThrow(made)
       const ledger = yield* Ledger
       assert.deepStrictEqual(yield* ledger.balance(account.id), {
-        ...{ posted: 25_000_000_000n, held: 0n },
+        posted: 25_000_000_000n,
+        held: 0n,
         play: { posted: 25_000_000_000n, held: 0n }
       })
       const origin = yield* localOrigin

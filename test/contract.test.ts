@@ -135,7 +135,10 @@ const remove = (url: string, key: string) => send(url, { method: "DELETE", path:
 
 const spareKey = (service: Service, accountId: string) =>
   service.keys.create({
-    ...{ accountId, kind: "inference", name: "spare", scopes: [] },
+    accountId,
+    kind: "inference",
+    name: "spare",
+    scopes: [],
     actor: { type: "operator", id: "test" }
   })
 
@@ -222,7 +225,8 @@ describe("what operations.txt promises", () => {
       const batch = yield* Effect.flatMap(post(`${service.api}/batches`, inferenceKey, asked), json)
       const [spare, suspended] = [yield* service.account(), yield* service.account()]
       yield* service.accounts.setState(suspended.account, {
-        ...{ to: "suspended", reason: "test" },
+        to: "suspended",
+        reason: "test",
         actor: { type: "operator", id: "test" }
       })
       const owner = yield* service.signedIn(account.id)
@@ -234,7 +238,9 @@ describe("what operations.txt promises", () => {
         request: first.request_id,
         ...(yield* tried(service, account.id, receiver.origin)),
         spareWebhook: (yield* service.webhooks.register({
-          ...{ accountId: account.id, url: receiver.origin, events: ["video.failed"] as const },
+          accountId: account.id,
+          url: receiver.origin,
+          events: ["video.failed"] as const,
           actor: { type: "operator", id: "test" }
         })).endpoint.id,
         session: session.id,
@@ -252,7 +258,10 @@ describe("what operations.txt promises", () => {
         spareKey: (yield* spareKey(service, account.id)).id,
         ownerSession: yield* service.ownerSession(account.id),
         managementKey: (yield* service.keys.create({
-          ...{ accountId: account.id, kind: "management", name: "spare", scopes: [] },
+          accountId: account.id,
+          kind: "management",
+          name: "spare",
+          scopes: [],
           actor: { type: "operator", id: "test" }
         })).id
       })
@@ -598,7 +607,10 @@ describe("answers decode with their schemas", () => {
       const { managementKey } = yield* service.account(10)
       const ask = managing(service, managementKey, "/keys")
       const asked = {
-        ...{ name: "k", budget_cents: 5, budget_period: "daily", expires_at: 4_102_444_800 },
+        name: "k",
+        budget_cents: 5,
+        budget_period: "daily",
+        expires_at: 4_102_444_800,
         routing: { strategy: "cost", max_price: { prompt: 1 } }
       }
       const { data } = decode.managedKeyWithSecret((yield* ask("POST", "", asked)).body)

@@ -75,8 +75,11 @@ describe("what the documents show", () => {
       const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
       const charged = yield* post(`${service.api}/chat/completions`, inferenceKey, hello)
       const keys = {
-        ...{ KEY: inferenceKey, MANAGEMENT_KEY: managementKey, KEY_ID: listed.data[0].id },
-        ...{ OPERATOR_KEY: yield* service.operatorKey, REQUEST: charged.headers.get("x-request-id") ?? "" }
+        KEY: inferenceKey,
+        MANAGEMENT_KEY: managementKey,
+        KEY_ID: listed.data[0].id,
+        OPERATOR_KEY: yield* service.operatorKey,
+        REQUEST: charged.headers.get("x-request-id") ?? ""
       }
       const shown = snippets("sh").flatMap(({ page, text }) => requestsIn(text).map((request) => ({ page, request })))
       // A preset that another page uses is made first.

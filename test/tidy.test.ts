@@ -39,13 +39,8 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   billing: ["domain", "platform", "account", "auth", "ledger", "usage"],
   operator: ["domain", "platform", "account", "usage"],
   providers: ["domain", "platform"],
-  inference: [
-    ...["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache"],
-    ...["providers"]
-  ],
-  videos: [
-    ...["domain", "platform", "auth", "router", "ledger", "usage", "jobs", "webhooks", "providers", "inference"]
-  ],
+  inference: ["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache", "providers"],
+  videos: ["domain", "platform", "auth", "router", "ledger", "usage", "jobs", "webhooks", "providers", "inference"],
   batches: ["schemas", "domain", "platform", "account", "auth", "ledger", "usage", "jobs", "inference"],
   workers: ["platform", "account", "ledger", "usage", "jobs", "webhooks", "billing"],
   dialects: ["schemas", "domain"],
@@ -53,25 +48,43 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   client: ["schemas"],
   console: ["client"],
   http: [
-    ...[
-      "schemas",
-      "domain",
-      "platform",
-      "account",
-      "auth",
-      "ratelimit",
-      "catalogue",
-      "presets",
-      "router",
-      "ledger",
-      "usage"
-    ],
-    ...["cache", "sessions", "webhooks", "billing", "operator"],
-    ...["providers", "inference", "videos", "batches", "dialects", "documentation"]
+    "schemas",
+    "domain",
+    "platform",
+    "account",
+    "auth",
+    "ratelimit",
+    "catalogue",
+    "presets",
+    "router",
+    "ledger",
+    "usage",
+    "cache",
+    "sessions",
+    "webhooks",
+    "billing",
+    "operator",
+    "providers",
+    "inference",
+    "videos",
+    "batches",
+    "dialects",
+    "documentation"
   ],
   mcp: [
-    ...["schemas", "domain", "platform", "account", "catalogue", "presets", "ledger", "usage"],
-    ...["providers", "inference", "videos", "dialects", "http"]
+    "schemas",
+    "domain",
+    "platform",
+    "account",
+    "catalogue",
+    "presets",
+    "ledger",
+    "usage",
+    "providers",
+    "inference",
+    "videos",
+    "dialects",
+    "http"
   ]
 }
 
@@ -395,6 +408,15 @@ describe("code", () => {
           .filter((name) => emptyNames.test(name))
           .map((name) => `${path}: "${name}" says nothing; name it after what it holds`)
       )
+    ))
+
+  it("spreads no object that is written where it is spread", () =>
+    none(
+      [...src, ...schemas, ...tests]
+        .filter(({ path }) => path !== own)
+        .flatMap((source) =>
+          matches(source, /\.\.\.\{/).map((found) => `${at(source, found.index)}: give each member a line of its own`)
+        )
     ))
 
   it("has no file of more lines than one can keep in mind", () =>

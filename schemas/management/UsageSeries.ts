@@ -8,7 +8,12 @@ const Dimension = Schema.Literals(["model", "provider", "key", "project", "opera
 const Interval = Schema.Literals(["minute", "hour", "day", "week"])
 
 const Figure = Schema.Literals([
-  ...["cost_usd", "requests", "prompt_tokens", "completion_tokens", "failed_requests", "latency_ms"]
+  "cost_usd",
+  "requests",
+  "prompt_tokens",
+  "completion_tokens",
+  "failed_requests",
+  "latency_ms"
 ] as const)
 
 const Period = Schema.Literals(["1h", "1d", "7d", "30d"])

@@ -88,7 +88,8 @@ export class Accounts extends Context.Service<
             Effect.andThen(
               audit.append({
                 accountId: id,
-                ...{ type: "account.created", ...request },
+                type: "account.created",
+                ...request,
                 actor,
                 resource: { type: "account", id },
                 changes: { email }
@@ -126,7 +127,9 @@ export class Accounts extends Context.Service<
             // Holds that know the former markup are refused, so that every node reads its keys again.
             yield* outdateKeys(sql, id)
             yield* audit.append({
-              ...{ accountId: id, actor, type: "account.markup_changed" },
+              accountId: id,
+              actor,
+              type: "account.markup_changed",
               resource: { type: "account", id },
               changes: { markup_basis_points: { from: former, to: basisPoints } }
             })
@@ -166,7 +169,9 @@ const changedState = (
       }
     } else yield* outdateKeys(sql, id)
     yield* audit.append({
-      ...{ accountId: id, actor, type: eventTypes[to] },
+      accountId: id,
+      actor,
+      type: eventTypes[to],
       resource: { type: "account", id },
       changes: { state: { from, to }, reason, ...revoked }
     })

@@ -123,7 +123,9 @@ export class Audit extends Context.Service<
         open: (event) => {
           const id = newResourceId()
           return Effect.as(storeErrors(openAuditEvent(sql, written(id, event, event.requestId))), {
-            ...{ id, type: event.type, requestId: event.requestId },
+            id,
+            type: event.type,
+            requestId: event.requestId,
             changes: {}
           })
         },
@@ -175,8 +177,13 @@ const selected = (
 ) => {
   const end = untilMs === undefined ? NO_ID : idAt(untilMs)
   return {
-    ...{ accountId, types: distinct(types), actors: distinct(actors), resources: distinct(resources) },
-    ...{ least: idAt(fromMs), end: end < cursor ? end : cursor, limit: limit + 1 }
+    accountId,
+    types: distinct(types),
+    actors: distinct(actors),
+    resources: distinct(resources),
+    least: idAt(fromMs),
+    end: end < cursor ? end : cursor,
+    limit: limit + 1
   }
 }
 

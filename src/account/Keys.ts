@@ -248,11 +248,21 @@ const create = (deps: Deps, input: NewKey) =>
     yield* checkExpiry(expiresAt)
     const budgetId = budget === null ? null : yield* budgetOf(deps, { accountId, id }, without, budget)
     yield* insertKey(deps.sql, {
-      ...{ id, accountId, kind, name, ...stored, scopes, projectId, budgetId, expiresAt },
-      ...{ routing: textOf(routing), allowedTools }
+      id,
+      accountId,
+      kind,
+      name,
+      ...stored,
+      scopes,
+      projectId,
+      budgetId,
+      expiresAt,
+      routing: textOf(routing),
+      allowedTools
     })
     yield* append(deps, { accountId, actor, id }, "created", {
-      ...{ kind, name },
+      kind,
+      name,
       ...(kind === "management" ? { scopes } : {}),
       ...(projectId === null ? {} : { project_id: projectId }),
       ...(budget === null ? {} : { budget_cents: budget.limitCents, budget_period: budget.period }),
@@ -288,9 +298,17 @@ const rotate = (deps: Deps, { graceSeconds, newId, ...doing }: Parameters<Keys["
     }
     const { key, stored } = newSecret("inference")
     yield* insertKey(deps.sql, {
-      ...{ id: newId, accountId, kind: "inference", name: row.name, ...stored, scopes: row.scopes },
-      ...{ projectId: row.project_id, budgetId: row.budget_id, expiresAt: row.expires_at },
-      ...{ routing: textOf(row.routing), allowedTools: row.allowed_tools }
+      id: newId,
+      accountId,
+      kind: "inference",
+      name: row.name,
+      ...stored,
+      scopes: row.scopes,
+      projectId: row.project_id,
+      budgetId: row.budget_id,
+      expiresAt: row.expires_at,
+      routing: textOf(row.routing),
+      allowedTools: row.allowed_tools
     })
     yield* replaceKey(deps.sql, { accountId, id, by: newId, graceSeconds })
     yield* append(deps, doing, "rotated", { replaced_by: newId, grace_seconds: graceSeconds })
@@ -318,7 +336,11 @@ const update = (deps: Deps, { change, ...doing }: Parameters<Keys["Service"]["up
     if (change.expiresAt !== undefined) yield* checkExpiry(expiresAt)
     const budgetId = change.budget === undefined ? row.budget_id : yield* budgetOf(deps, doing, row, change.budget)
     yield* updateKey(deps.sql, accountId, id, {
-      ...{ name, projectId, budgetId, expiresAt, allowedTools },
+      name,
+      projectId,
+      budgetId,
+      expiresAt,
+      allowedTools,
       routing: textOf(routing)
     })
     const changed = yield* get(deps, { accountId, kind: "inference" }, id)

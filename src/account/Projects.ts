@@ -113,7 +113,10 @@ const append = ({ audit }: Deps, { accountId, actor, id }: Doing, type: string, 
 
 /** Returns the fields of a project that the audit log records. */
 const shown = ({ budget, data_policy, name, routing, slug }: Project) => ({
-  ...{ name, slug, routing, data_policy },
+  name,
+  slug,
+  routing,
+  data_policy,
   budget_cents: budget?.budgetCents ?? null,
   budget_period: budget?.period ?? null
 })
@@ -190,7 +193,10 @@ const budgetOf = ({ budgets }: Deps, { accountId, id }: Doing, before: Project, 
     if (change.budget_cents === undefined && change.budget_period === undefined) return before.budget_id
     const period = yield* periodOf(limitCents, change.budget_period)
     return yield* budgets.set({
-      ...{ accountId, owner: { scope: "project", id } as const, budgetId: before.budget_id, limitCents },
+      accountId,
+      owner: { scope: "project", id } as const,
+      budgetId: before.budget_id,
+      limitCents,
       period: period ?? before.budget?.period ?? "lifetime"
     })
   })

@@ -156,7 +156,8 @@ export class SignIn extends Context.Service<
               const { id: sessionId, token } = yield* sessions.begin(account.id, origin)
               yield* audit.append({
                 accountId: account.id,
-                ...{ type: "session.created", requestId },
+                type: "session.created",
+                requestId,
                 actor: { type: "owner", id: account.id },
                 resource: { type: "session", id: sessionId },
                 changes: {}

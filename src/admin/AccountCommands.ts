@@ -81,8 +81,10 @@ const listAccounts = Command.make(
   { search: Flags.search, state: Flags.accountState, limit: Flags.accounts, after: Flags.accountsAfter },
   Effect.fn("account list")(function* ({ after, limit, search, state }) {
     const { next, rows } = yield* (yield* Operator).accounts({
-      ...{ search: Option.getOrNull(search), state: Option.getOrNull(state) },
-      ...{ after: Option.getOrNull(after), limit }
+      search: Option.getOrNull(search),
+      state: Option.getOrNull(state),
+      after: Option.getOrNull(after),
+      limit
     })
     const table = tableOf<AccountLine>(
       [

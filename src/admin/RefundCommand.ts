@@ -12,8 +12,11 @@ import { print, Refused } from "./Output.ts"
 export const refund = Command.make(
   "refund",
   {
-    ...{ request: Flags.requestArgument, amount: Flags.refundAmount },
-    ...{ reason: Flags.reason, reference: Flags.reference, yes }
+    request: Flags.requestArgument,
+    amount: Flags.refundAmount,
+    reason: Flags.reason,
+    reference: Flags.reference,
+    yes
   },
   Effect.fn("refund")(function* ({ amount: given, reason, reference: named, request: id, yes: saidYes }) {
     const { email, row } = yield* (yield* Operator).request(id)
@@ -23,13 +26,21 @@ export const refund = Command.make(
     const most = wanted ?? row.settled - row.refunded
     yield* confirmed(`Refund ${formatUsd(most)} of ${id} to ${email}`, most, saidYes)
     const { amount, balance, cost, repeated, total } = yield* (yield* Customers).refund({
-      ...{ accountId: row.account_id, requestId: id, amount: wanted },
-      ...{ reason, reference, actor: OPERATOR }
+      accountId: row.account_id,
+      requestId: id,
+      amount: wanted,
+      reason,
+      reference,
+      actor: OPERATOR
     })
     yield* print({
       json: {
-        ...{ request_id: id, account_id: row.account_id, email },
-        ...{ amount_usd: usdFromNano(amount), refunded_usd: usdFromNano(total), cost_usd: usdFromNano(cost) },
+        request_id: id,
+        account_id: row.account_id,
+        email,
+        amount_usd: usdFromNano(amount),
+        refunded_usd: usdFromNano(total),
+        cost_usd: usdFromNano(cost),
         balance_usd: usdFromNano(balance),
         ...(reference === undefined ? {} : { reference, repeated })
       },

@@ -110,15 +110,22 @@ const textOf = (by: ReadonlyArray<MarginDimension>, { from, rows, to, totals }: 
 export const report = Command.make(
   "report",
   {
-    ...{ by: Flags.reportBy, from: Flags.reportFrom, to: Flags.reportTo, account: Flag.optional(Flags.accountFlag) },
-    ...{ play: Flags.reportPlay, csv: Flags.csv }
+    by: Flags.reportBy,
+    from: Flags.reportFrom,
+    to: Flags.reportTo,
+    account: Flag.optional(Flags.accountFlag),
+    play: Flags.reportPlay,
+    csv: Flags.csv
   },
   Effect.fn("report")(function* ({ account, by, csv, from, play, to }) {
     const name = Option.getOrUndefined(account)
     const of = name === undefined ? undefined : yield* namedAccount(name)
     const found = yield* everyRow(yield* Margins, {
-      ...{ by, play, accountId: of?.id },
-      ...{ from: Option.getOrUndefined(from), to: Option.getOrUndefined(to) }
+      by,
+      play,
+      accountId: of?.id,
+      from: Option.getOrUndefined(from),
+      to: Option.getOrUndefined(to)
     })
     // Days stay in their order. Of anything else the largest is looked for.
     const rows = by[0] === "day" ? found.rows : found.rows.toSorted((a, b) => Number(b.revenue - a.revenue))

@@ -34,8 +34,11 @@ export const requests = Command.make(
   Effect.fn("requests")(function* ({ account: name, after, limit, model, since, status }) {
     const account = yield* namedAccount(name)
     const { next, rows } = yield* (yield* Operator).requests(account.id, {
-      ...{ status: Option.getOrNull(status), model: Option.getOrNull(model), since: Option.getOrNull(since) },
-      ...{ after: Option.getOrNull(after), limit }
+      status: Option.getOrNull(status),
+      model: Option.getOrNull(model),
+      since: Option.getOrNull(since),
+      after: Option.getOrNull(after),
+      limit
     })
     const table = tableOf<RequestLine>(
       [
@@ -206,7 +209,9 @@ const showRequest = Command.make(
       json: {
         ...receiptOf(row),
         ...replayed,
-        ...{ account_id: row.account_id, email, transfers: movements.map(movementOf) },
+        account_id: row.account_id,
+        email,
+        transfers: movements.map(movementOf),
         provider_cost_usd: cost === null ? null : usdFromNano(cost)
       },
       text: [

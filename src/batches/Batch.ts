@@ -162,12 +162,17 @@ const takeHold = (
   }
   const operation: Omit<HoldOperation, keyof Holder> = {
     _tag: "Hold",
-    ...{ requestId, operation: "batch", model: "batch" },
+    requestId,
+    operation: "batch",
+    model: "batch",
     atLeast: leastOf(due),
     upTo: sum(due.map(({ bounds }) => bounds.upTo)),
     // One kind of money pays for the whole batch, because each request's hold is carved out of this one.
     simulated: due.every(({ bounds }) => bounds.simulated === true),
-    ...{ ttlMs: holdTtlMs, opened: keepOpened(opened), claim, charge: false }
+    ttlMs: holdTtlMs,
+    opened: keepOpened(opened),
+    claim,
+    charge: false
   }
   return holding({ auth, metrics }, { principal }, (holder) => {
     const hold: HoldOperation = { ...operation, ...holder }
@@ -180,7 +185,12 @@ const renewing = ({ holdTtlMs, ledger }: Deps, { principal, requestId }: BatchRe
   // It adds nothing to the hold, because the parts that were carved out must not be held twice.
   const renewed = ledger.commit({
     _tag: "Extend",
-    ...{ requestId, accountId: principal.accountId, held: 0n, more: 0n, progress: 0n, ttlMs: holdTtlMs }
+    requestId,
+    accountId: principal.accountId,
+    held: 0n,
+    more: 0n,
+    progress: 0n,
+    ttlMs: holdTtlMs
   })
   return Effect.forever(Effect.andThen(Effect.sleep(holdTtlMs / RENEWALS_PER_TTL), Effect.ignore(renewed)))
 }

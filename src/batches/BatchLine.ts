@@ -178,7 +178,11 @@ const tryOnce = (deps: LineDeps, due: DueLine, requestId: string) => {
   const { batchId, index, input, principal, surface } = due
   const claim = claimOf(batchId, index)
   const circumstances: Circumstances = {
-    ...{ requestId, operation: surface.operation, principal, steering: undefined, trace: undefined },
+    requestId,
+    operation: surface.operation,
+    principal,
+    steering: undefined,
+    trace: undefined,
     claim: { idempotencyKey: claim, claim, fingerprint: input.fingerprint },
     arrivedAt: performance.now(),
     routedAsBegun: true

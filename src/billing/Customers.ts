@@ -204,7 +204,9 @@ const movedByHand = (
     const repeated = yield* isRepeat(deps, account, movement)
     if (!repeated && amount !== 0n) {
       yield* audit.append({
-        ...{ accountId, actor, type: kind === "credit" ? "balance.topped_up" : "balance.adjusted" },
+        accountId,
+        actor,
+        type: kind === "credit" ? "balance.topped_up" : "balance.adjusted",
         resource: { type: "account", id: accountId },
         changes: {
           amount_usd: usdFromNano(amount),

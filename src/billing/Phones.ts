@@ -95,7 +95,9 @@ export class Phones extends Context.Service<
             return Effect.gen(function* () {
               yield* codes.refer(subjectOf(claim), reference)
               yield* audit.append({
-                ...{ accountId, type: "phone.code_sent", actor },
+                accountId,
+                type: "phone.code_sent",
+                actor,
                 resource: { type: "account", id: accountId },
                 changes: { last2 }
               })
@@ -180,7 +182,9 @@ const verified = (
     // Another telephone of the account was verified in the same instant.
     if (credited === undefined) return yield* verifiedBefore
     yield* audit.append({
-      ...{ accountId, type: "phone.verified", actor },
+      accountId,
+      type: "phone.verified",
+      actor,
       resource: { type: "account", id: accountId },
       changes: { last2, starter_credit_usd: usdFromNano(credited) }
     })
@@ -202,7 +206,9 @@ const ofPhone = (error: PhoneError): Failure => {
       return invalid("phone", "must be a number that receives text messages")
     case "too many":
       return failure({
-        ...{ _tag: "RateLimitExceeded", limit: 5, retryAfterSeconds: Duration.toSeconds("10 minutes") },
+        _tag: "RateLimitExceeded",
+        limit: 5,
+        retryAfterSeconds: Duration.toSeconds("10 minutes"),
         detail: "Too many codes were sent to this number of late"
       })
     case "unreachable":

@@ -81,13 +81,18 @@ const moved = (deps: Deps, wish: RefundWish) =>
     const amount = before ?? (yield* amountOf(wish, row.settled, row.refunded))
     if (before === undefined) {
       yield* audit.append({
-        ...{ accountId, actor, type: "request.refunded" },
+        accountId,
+        actor,
+        type: "request.refunded",
         resource: { type: "request", id: requestId },
         changes: { amount_usd: usdFromNano(amount), reason, reference }
       })
       // Last, because it locks the balance that running requests wait for.
       const result = yield* ledger.within(sql, {
-        ...{ _tag: "Refund", requestId, accountId, amount },
+        _tag: "Refund",
+        requestId,
+        accountId,
+        amount,
         reference: `operator:${reference ?? newResourceId()}`
       })
       if (result._tag === "Gone") {

@@ -62,7 +62,9 @@ export class Sandbox extends Context.Service<
             yield* ledger.within(sql, { _tag: "Adjust", accountId, amount: -voided, source, reference: null })
           }
           yield* audit.append({
-            ...{ accountId, actor, type: "balance.simulated_voided" },
+            accountId,
+            actor,
+            type: "balance.simulated_voided",
             resource: { type: "account", id: accountId },
             changes: { simulated_usd: usdFromNano(voided), requests_cancelled: unended.length }
           })

@@ -106,7 +106,8 @@ const toldOf = (event: Stripe.Event): Option.Option<PaymentEvent> | undefined =>
         Option.map(decodeCharge(object), ({ amount_refunded: amount = null, currency = null, ...charge }) => ({
           paymentId: idOf(charge.payment_intent),
           topUpId: topUpIdOf(charge.metadata?.top_up_id),
-          ...{ amount, currency }
+          amount,
+          currency
         }))
       )
     case "charge.dispute.created":
@@ -118,7 +119,8 @@ const toldOf = (event: Stripe.Event): Option.Option<PaymentEvent> | undefined =>
         Option.map(decodeDispute(object), ({ amount = null, currency = null, payment_intent: payment }) => ({
           paymentId: idOf(payment),
           topUpId: null,
-          ...{ amount, currency }
+          amount,
+          currency
         }))
       )
     default:

@@ -172,7 +172,10 @@ const create = ({ audit, processor, sql }: Deps, wish: NewTopUp, returnUrl: stri
       changes: { amount_usd: usdFromNano(nanoOfTopUp(amountCents)) }
     })
     return yield* insertTopUp(sql, {
-      ...{ id, accountId, amountCents, returnUrl },
+      id,
+      accountId,
+      amountCents,
+      returnUrl,
       processor: processor.name,
       askMs: LEAST_ASK_MS
     })
@@ -252,7 +255,10 @@ const credit = ({ audit, ledger, sql }: Deps, row: TopUpRow, said: CheckoutState
     })
     // Last, because it locks the balance that running requests wait for.
     const moved = yield* ledger.within(sql, {
-      ...{ _tag: "Credit", accountId, amount, source: processor === "simulated" ? "play" : "funding" },
+      _tag: "Credit",
+      accountId,
+      amount,
+      source: processor === "simulated" ? "play" : "funding",
       reference: `${processor}:${sessionId}`
     })
     if (moved._tag === "Gone") return yield* Effect.die(new Error(`top-up ${id} could not be credited`))

@@ -15,8 +15,16 @@ const SIZES = `${PREFIX}sizes`
 // script then deletes them.
 const putting = Redis.script(
   (key: CacheKey, text: string, size: number, capacity: number, lifeSeconds: number) => [
-    ...[PREFIX + key, ENDS, SIZES],
-    ...[key, text, size, capacity, lifeSeconds * 1000, 2 * MAX_LIFE_SECONDS * 1000, PREFIX]
+    PREFIX + key,
+    ENDS,
+    SIZES,
+    key,
+    text,
+    size,
+    capacity,
+    lifeSeconds * 1000,
+    2 * MAX_LIFE_SECONDS * 1000,
+    PREFIX
   ],
   {
     numberOfKeys: 3,

@@ -16,7 +16,13 @@ export interface LiveFigureRow extends MinuteCounts {
 }
 
 const encode = ({ minute, model, provider, samples, ok, streamed, durations, firstTokens }: MinuteCounts) => ({
-  ...{ minute, model, provider, samples, ok, streamed, durations },
+  minute,
+  model,
+  provider,
+  samples,
+  ok,
+  streamed,
+  durations,
   first_tokens: firstTokens
 })
 

@@ -149,7 +149,12 @@ const price = (
     const cost = terms.costs.get(pair(entry.id, host.id)) ?? known?.offer.cost
     own.set(host.id, {
       offer: {
-        ...{ provider: host.id, upstreamId, price, contextWindow, maxOutputTokens, unsupported: [] },
+        provider: host.id,
+        upstreamId,
+        price,
+        contextWindow,
+        maxOutputTokens,
+        unsupported: [],
         ...(cost === undefined ? {} : { cost })
       },
       overlay: known === undefined || known.overlay,

@@ -6,8 +6,21 @@ const isObject = (value: unknown): value is Json => typeof value === "object" &&
 
 /** Keywords whose value is a schema, or a list of schemas. */
 const OF_SCHEMAS = new Set([
-  ...["items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties"],
-  ...["contains", "propertyNames", "not", "if", "then", "else", "allOf", "anyOf", "oneOf", "prefixItems"]
+  "items",
+  "additionalItems",
+  "additionalProperties",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "contains",
+  "propertyNames",
+  "not",
+  "if",
+  "then",
+  "else",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "prefixItems"
 ])
 
 /** Keywords whose value has schemas by names that are the caller's own. */

@@ -70,7 +70,10 @@ export class Inference extends Context.Service<
         const classify = classifier && makeClassify({ router, pool, metrics }, classifier)
         const withModel: WithModel = { auth: metered.auth, classify, ledger: metered.ledger, pins, prepare, requests }
         const deps: PrepareDeps = {
-          ...{ flow, pins, prepare, withModel },
+          flow,
+          pins,
+          prepare,
+          withModel,
           isServable: (model) => Result.isSuccess(router.plan({ ...plainRequest, models: [model] }))
         }
 

@@ -238,7 +238,13 @@ export class Work extends Context.Service<
           const promptBound = bound.kind === "tokens" ? bound.prompt.most : undefined
           const planned = router.planWork({
             models: [request.model],
-            ...{ modality, policy, promptBound, fits, pixels, promptTokens, param }
+            modality,
+            policy,
+            promptBound,
+            fits,
+            pixels,
+            promptTokens,
+            param
           })
           return Result.map(
             Result.flatMap(planned, (plan) =>

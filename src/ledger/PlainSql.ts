@@ -50,8 +50,19 @@ const heldAlone = (sql: Statements, op: HoldOperation) => {
     sql.unsafe<{ granted: bigint | null }>(
       `SELECT ${functionNamed("ledger_hold")}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13) AS granted`,
       [
-        ...[op.accountId, op.requestId, op.keyId, op.projectId, op.operation, storableText(op.model), amount],
-        ...[BigInt(op.ttlMs), op.budgetsEpoch, document(op.opened), idempotencyKey, claim, fingerprint]
+        op.accountId,
+        op.requestId,
+        op.keyId,
+        op.projectId,
+        op.operation,
+        storableText(op.model),
+        amount,
+        BigInt(op.ttlMs),
+        op.budgetsEpoch,
+        document(op.opened),
+        idempotencyKey,
+        claim,
+        fingerprint
       ]
     ),
     ([row]): [HoldResult] | undefined =>
@@ -64,8 +75,16 @@ const closedAlone = (sql: Statements, op: CloseOperation) =>
     sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(
       `SELECT ${functionNamed("ledger_close")}($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb) AS books`,
       [
-        ...[op.accountId, op.requestId, op.settle !== undefined, op.settle?.cost ?? null, op.status],
-        ...[op.resolvedModel, op.provider, document(op.closed), op.keepClaim, answerOf(op)]
+        op.accountId,
+        op.requestId,
+        op.settle !== undefined,
+        op.settle?.cost ?? null,
+        op.status,
+        op.resolvedModel,
+        op.provider,
+        document(op.closed),
+        op.keepClaim,
+        answerOf(op)
       ]
     ),
     ([row]): [CloseResult] | undefined => {

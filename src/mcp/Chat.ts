@@ -158,7 +158,10 @@ export const chatTool = Effect.gen(function* () {
           const { content = "", refusal } = choices[0]?.message ?? {}
           const text = content === "" ? (refusal ?? "") : content
           const structured = {
-            ...{ text, model, provider, usage },
+            text,
+            model,
+            provider,
+            usage,
             finish_reason: choices[0]?.finish_reason,
             cost_usd: paid.costUsd,
             request_id: paid.requestId,

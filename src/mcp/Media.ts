@@ -233,7 +233,11 @@ const speechTool = Effect.gen(function* () {
         const { audio } = answer.value
         const warning = answer.balanceWarning
         const structured = {
-          ...{ model, provider: answer.provider, format: asked.format, bytes: audio.length, characters },
+          model,
+          provider: answer.provider,
+          format: asked.format,
+          bytes: audio.length,
+          characters,
           cost_usd: usdFromNano(answer.cost),
           request_id: answer.requestId,
           ...(warning === undefined ? {} : { balance_warning: { warning: "low_balance", threshold: warning } })

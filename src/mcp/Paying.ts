@@ -23,7 +23,10 @@ export const makeCircumstances = Effect.map(
         request: { headers: headers as unknown as Received["request"]["headers"], method: "POST" },
         body: maxCostUsd === undefined ? body : { ...body, max_cost_usd: maxCostUsd },
         path: `/mcp/${operation}`,
-        ...{ exchange, principal, operation, sandbox }
+        exchange,
+        principal,
+        operation,
+        sandbox
       } as const
       return Result.map(circumstancesOf(received), (circumstances) => ({ ...circumstances, requestId }))
     }

@@ -64,8 +64,13 @@ export class Breakdown extends Context.Service<
           const { after, untilMs } = cursor === undefined ? noPage : yield* pageOf(cursor)
           const range = yield* rangeOf(question, Math.min(untilMs, (yield* Clock.currentTimeMillis) + 1))
           const selection = {
-            ...{ accountId, by, after, limit: limit + 1, width: widths[range.width].width },
-            ...{ from: new Date(range.fromMs), until: new Date(range.untilMs) }
+            accountId,
+            by,
+            after,
+            limit: limit + 1,
+            width: widths[range.width].width,
+            from: new Date(range.fromMs),
+            until: new Date(range.untilMs)
           }
           const found = yield* turns.read(accountId, breakdown(sql, selection))
           const rows = found.slice(0, -1).slice(0, limit)

@@ -60,7 +60,13 @@ export class Margins extends Context.Service<
           const range = yield* rangeOf({ ...question, to: until ?? question.to })
           const found = yield* storeErrors(
             marginsOf(sql, {
-              ...{ accountId, by, play, after, from: range.from, until: dayAfter(range.to), limit: limit + 1 }
+              accountId,
+              by,
+              play,
+              after,
+              from: range.from,
+              until: dayAfter(range.to),
+              limit: limit + 1
             })
           )
           const rows = found.slice(0, -1).slice(0, limit)

@@ -88,10 +88,7 @@ const given = (sql: SqlClient.SqlClient) =>
   0 AS timed`)
 
 /** The figures that rollups sum. */
-const names = [
-  ...["requests", "prompt", "cached", "cache_write", "completion", "reasoning", "cost"],
-  ...["latency_us", "timed"]
-]
+const names = ["requests", "prompt", "cached", "cache_write", "completion", "reasoning", "cost", "latency_us", "timed"]
 
 const columns = (sql: SqlClient.SqlClient) => sql.literal(names.join(", "))
 const summed = (sql: SqlClient.SqlClient) => sql.literal(names.map((name) => `sum(${name}) AS ${name}`).join(", "))

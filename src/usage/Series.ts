@@ -138,7 +138,13 @@ const rangeOf = (
 }
 
 const nothing: SeriesSums = {
-  ...{ requests: 0n, failed: 0n, prompt: 0n, completion: 0n, cost: 0n, latency_us: 0n, timed: 0n }
+  requests: 0n,
+  failed: 0n,
+  prompt: 0n,
+  completion: 0n,
+  cost: 0n,
+  latency_us: 0n,
+  timed: 0n
 }
 
 const sumOf = (rows: ReadonlyArray<SeriesSums>): SeriesSums =>

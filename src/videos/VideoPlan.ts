@@ -73,7 +73,12 @@ export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptV
     const price = { unit, perUnit: BigInt(perUnit) }
     const { contextWindow, maxOutputTokens } = model
     const offer: Offer = {
-      ...{ provider, upstreamId, price, contextWindow, maxOutputTokens, unsupported: [] },
+      provider,
+      upstreamId,
+      price,
+      contextWindow,
+      maxOutputTokens,
+      unsupported: [],
       ...(costPerUnit === undefined ? {} : { cost: { unit, perUnit: BigInt(costPerUnit) } }),
       ...(simulated === true ? { simulated } : {})
     }

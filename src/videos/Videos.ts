@@ -227,7 +227,10 @@ const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
     const id = newResourceId()
     const { keyId, accountId } = request.principal
     const job = yield* jobs.insert({
-      ...{ id, accountId, keyId, charged },
+      id,
+      accountId,
+      keyId,
+      charged,
       requestId: request.requestId,
       model: planned.candidates[0].model.id,
       prompt: request.prompt,

@@ -6,7 +6,10 @@ const HOUR = 60 * MINUTE
 
 /** Delays since the previous attempt, in milliseconds. The first attempt is immediate. */
 export const DELAYS_MS: ReadonlyArray<number> = [
-  ...[0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE],
+  0,
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)
 ]
 

@@ -75,8 +75,13 @@ export const layer = (interval: Duration.Input, providers: ReadonlyArray<string>
       const read = Effect.gen(function* () {
         const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)
         const { rows, totals } = yield* margins.report({
-          ...{ by: ["provider"], from: today, to: today, accountId: undefined },
-          ...{ play: false, limit: MOST_PROVIDERS, cursor: undefined }
+          by: ["provider"],
+          from: today,
+          to: today,
+          accountId: undefined,
+          play: false,
+          limit: MOST_PROVIDERS,
+          cursor: undefined
         })
         for (const { provider } of rows) register(provider)
         day = new Map(rows.map((row) => [row.provider, row]))

@@ -126,7 +126,9 @@ describe("the audit log", () => {
         yield* audit.complete(entry, undefined)
         assert.deepStrictEqual(yield* newest(accountId), {
           ...opened,
-          ...{ status: "completed", outcome: "succeeded", changes: { reason: "lost" } }
+          status: "completed",
+          outcome: "succeeded",
+          changes: { reason: "lost" }
         })
         assert.deepStrictEqual(yield* audit.pending(-60_000, accountId), { total: 0, rows: [] })
       })

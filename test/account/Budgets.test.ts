@@ -33,7 +33,9 @@ describe("Budgets", () => {
         )
         assert.strictEqual(yield* budgets.set({ ...wish, budgetId: id, limitCents: 1 }), id)
         assert.deepInclude((yield* budgets.statesOf([id!])).get(id!), {
-          ...{ budgetCents: 1, spentCents: 1.5, remainingCents: 0 }
+          budgetCents: 1,
+          spentCents: 1.5,
+          remainingCents: 0
         })
 
         const daily = yield* budgets.set({ ...wish, budgetId: id, limitCents: MAX_BUDGET_CENTS, period: "daily" })

@@ -27,8 +27,13 @@ const change = (account: Account, scale: number, more: Partial<Mutation<object>>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     return yield* (yield* Mutations).run<object>({
-      ...{ accountId: account.id, actor, requestId: newRequestId(), type: "account.limits_changed" },
-      ...{ resource: { type: "account", id: account.id }, claim: undefined, keepAnswer: true },
+      accountId: account.id,
+      actor,
+      requestId: newRequestId(),
+      type: "account.limits_changed",
+      resource: { type: "account", id: account.id },
+      claim: undefined,
+      keepAnswer: true,
       codeOf: ({ _tag }) => `code of ${_tag}`,
       work: Effect.as(accounts.setLimitScale(account, scale, actor), { scale }),
       ...more

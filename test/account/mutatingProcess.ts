@@ -41,8 +41,13 @@ const change = Effect.gen(function* () {
   const accountId = account.id
   const actor = { type: "operator", id: "test" } as const
   yield* mutations.run({
-    ...{ accountId, actor, requestId: "req_00000000000000000000000000", type: "account.limits_changed" },
-    ...{ resource: { type: "account", id: accountId }, keepAnswer: true, codeOf: ({ _tag }) => _tag },
+    accountId,
+    actor,
+    requestId: "req_00000000000000000000000000",
+    type: "account.limits_changed",
+    resource: { type: "account", id: accountId },
+    keepAnswer: true,
+    codeOf: ({ _tag }) => _tag,
     claim: { claim: "POST /x key", fingerprint: "f" },
     work: Effect.andThen(
       accounts.setLimitScale(account, 7, actor),

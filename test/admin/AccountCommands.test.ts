@@ -62,8 +62,12 @@ describe("account show", () => {
       const service = yield* startService({ DATABASE_URL: url })
       const { account, inferenceKey } = yield* service.account(5)
       const { key } = yield* service.keys.create({
-        ...{ accountId: account.id, kind: "inference", name: "capped", scopes: [] },
-        ...{ budget: { limitCents: 250, period: "monthly" }, actor: { type: "operator", id: "test" } }
+        accountId: account.id,
+        kind: "inference",
+        name: "capped",
+        scopes: [],
+        budget: { limitCents: 250, period: "monthly" },
+        actor: { type: "operator", id: "test" }
       })
       for (const paying of [inferenceKey, key]) {
         const answer = yield* post(`${service.api}/chat/completions`, paying, {

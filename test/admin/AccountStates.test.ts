@@ -54,8 +54,10 @@ describe("account suspend, resume and close", () => {
 
       const done = yield* json(`account suspend ${account.email} --reason chargeback`)
       assert.deepStrictEqual(done, {
-        ...{ account_id: account.id, email: account.email },
-        ...{ state: "suspended", reason: "chargeback" }
+        account_id: account.id,
+        email: account.email,
+        state: "suspended",
+        reason: "chargeback"
       })
       for (const node of nodes) {
         for (const refused of yield* Effect.all(paid(node, inferenceKey))) {

@@ -30,7 +30,10 @@ const scene = Effect.gen(function* () {
   const CATALOGUE_FILE = join(yield* temporaryDirectory, "catalogue.json")
   writeFileSync(CATALOGUE_FILE, JSON.stringify({ prices: rate(1, 2), costs: rate(0.5, 1) }))
   const service = yield* startService({
-    ...{ DATABASE_URL: admin.url, OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${origin}/v1`, CATALOGUE_FILE }
+    DATABASE_URL: admin.url,
+    OPENAI_API_KEY: "sk-test",
+    OPENAI_BASE_URL: `${origin}/v1`,
+    CATALOGUE_FILE
   })
   const { account, inferenceKey } = yield* service.account(10)
   const ask = (also: object) =>
@@ -53,8 +56,13 @@ describe("report", () => {
       const billed = yield* ask({ cost: 0.000_377 })
       yield* json(`refund ${listed} --amount-usd 0.0001 --reason goodwill`)
       const totals = {
-        ...{ requests: 2, revenue_usd: 0.00072, provider_cost_usd: 0.000582, margin_usd: 0.000138 },
-        ...{ margin_basis_points: 1_916, uncosted_requests: 0, absorbed_usd: 0 }
+        requests: 2,
+        revenue_usd: 0.00072,
+        provider_cost_usd: 0.000582,
+        margin_usd: 0.000138,
+        margin_basis_points: 1_916,
+        uncosted_requests: 0,
+        absorbed_usd: 0
       }
       const today = new Date().toISOString().slice(0, 10)
       const byDay = yield* json("report")

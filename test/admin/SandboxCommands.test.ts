@@ -15,12 +15,17 @@ describe("sandbox clear", () => {
       assert.deepStrictEqual([said.code, said.stderr], [0, []])
       assert.match(said.stdout.join("\n"), /voided: \$25\.00 in 1 account/)
       assert.deepStrictEqual(yield* service.balance(account.id), {
-        ...{ posted: 3_000_000_000n, held: 0n },
+        posted: 3_000_000_000n,
+        held: 0n,
         play: { posted: 0n, held: 0n }
       })
       const again = yield* clear("--json")
       assert.deepStrictEqual(JSON.parse(again.stdout.join("")), {
-        ...{ accounts: 0, simulated_usd: 0, requests_cancelled: 0, keys_revoked: 0, left_usd: 0 }
+        accounts: 0,
+        simulated_usd: 0,
+        requests_cancelled: 0,
+        keys_revoked: 0,
+        left_usd: 0
       })
       const [line] = yield* service.audit(account.id)
       assert.deepInclude(line, {

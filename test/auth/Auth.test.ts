@@ -97,7 +97,9 @@ describe("Auth", () => {
     Effect.gen(function* () {
       const { account, auth, inference, keys, projects } = yield* scene
       const { id: projectId } = yield* projects.create({
-        ...{ accountId: account.id, id: newResourceId(), actor },
+        accountId: account.id,
+        id: newResourceId(),
+        actor,
         project: { name: "p", routing: { strategy: "cost" } }
       })
       const of = { accountId: account.id, kind: "inference", name: "k", scopes: [], actor } as const

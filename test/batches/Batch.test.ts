@@ -39,21 +39,31 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
       const batch = yield* Batch
       const { accountId, keyId } = yield* customer(sql, BALANCE)
       const principal: Principal = {
-        ...{
-          keyId,
-          accountId,
-          projectId: null,
-          kind: "inference",
-          scopes: [],
-          limitScale: 1,
-          budgets: [],
-          budgetsEpoch: 0
-        }
+        keyId,
+        accountId,
+        projectId: null,
+        kind: "inference",
+        scopes: [],
+        limitScale: 1,
+        budgets: [],
+        budgetsEpoch: 0
       }
       const hold = (claim: Claim | undefined, ttlMs: number, amount: Nano, upTo = amount): HoldOperation => ({
         _tag: "Hold",
-        ...{ requestId: newRequestId(), accountId, keyId, projectId: null, operation: "test", model: "test" },
-        ...{ atLeast: amount, upTo, ttlMs, budgets: [], budgetsEpoch: 0, opened: { prices: [] }, claim, charge: false }
+        requestId: newRequestId(),
+        accountId,
+        keyId,
+        projectId: null,
+        operation: "test",
+        model: "test",
+        atLeast: amount,
+        upTo,
+        ttlMs,
+        budgets: [],
+        budgetsEpoch: 0,
+        opened: { prices: [] },
+        claim,
+        charge: false
       })
       const shares: Array<Share> = []
       let running = 0
@@ -80,9 +90,16 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
               yield* Effect.orDie(
                 ledger.commit({
                   _tag: "Close",
-                  ...{ requestId: operation.requestId, accountId, settle: { cost }, onlyIfExpired: false },
-                  ...{ status: "succeeded", keepClaim: claim !== undefined, resolvedModel: null, provider: null },
-                  ...{ closed: {}, answer: claim === undefined ? null : keepAnswer({ name }) }
+                  requestId: operation.requestId,
+                  accountId,
+                  settle: { cost },
+                  onlyIfExpired: false,
+                  status: "succeeded",
+                  keepClaim: claim !== undefined,
+                  resolvedModel: null,
+                  provider: null,
+                  closed: {},
+                  answer: claim === undefined ? null : keepAnswer({ name })
                 })
               )
               return { requestId: operation.requestId, cost, body: `"${name}"` }
@@ -95,12 +112,21 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
         serve: () => Effect.fail(failure({ _tag: "UpstreamError", detail: name }))
       })
       const request = (items: ReadonlyArray<BatchItem>, key?: string): BatchRequest => ({
-        ...{ requestId: newRequestId(), principal, trace: undefined, arrivedAt: performance.now(), items },
+        requestId: newRequestId(),
+        principal,
+        trace: undefined,
+        arrivedAt: performance.now(),
+        items,
         claim: key === undefined ? undefined : claimOf(key)
       })
       const money = Effect.map(Effect.orDie(ledger.balance(accountId)), (balance) => balance!)
       return {
-        ...{ ledger, hold, item, failing, shares, money },
+        ledger,
+        hold,
+        item,
+        failing,
+        shares,
+        money,
         /** The oldest batch. */
         rowOf: Effect.map(
           sql<{

@@ -38,7 +38,10 @@ const lineOf = (...ends: ReadonlyArray<Effect.Effect<ServedItem, Failure>>) => {
     refused: ({ reason }) => ({ statusCode: 599, body: { error: reason._tag } })
   }
   const due: DueLine = {
-    ...{ batchId: "b", index: 7, principal, surface },
+    batchId: "b",
+    index: 7,
+    principal,
+    surface,
     input: { customId: "c", body: {}, fingerprint: "f" }
   }
   return { due, claims }

@@ -99,9 +99,20 @@ const waiting = (service: Service, callerOf = accountOf) =>
     const requestId = newRequestId()
     yield* service.ledger.commit({
       _tag: "Hold",
-      ...{ requestId, accountId: account.id },
-      ...{ keyId, projectId: null, operation: "test", model: "test", atLeast: 95_000_000n, upTo: 95_000_000n },
-      ...{ ttlMs: 120_000, budgets, budgetsEpoch, opened: { prices: [] }, claim: undefined, charge: false }
+      requestId,
+      accountId: account.id,
+      keyId,
+      projectId: null,
+      operation: "test",
+      model: "test",
+      atLeast: 95_000_000n,
+      upTo: 95_000_000n,
+      ttlMs: 120_000,
+      budgets,
+      budgetsEpoch,
+      opened: { prices: [] },
+      claim: undefined,
+      charge: false
     })
     // At $15 for a million tokens, 6,000 may cost nine cents; five millionths are enough for the others.
     const dear = { ...line(0), body: { ...line(0).body, model: "claude-sonnet-4-5", max_tokens: 6_000 } }
@@ -269,9 +280,16 @@ describe("a batch in the background", () => {
         })
         yield* service.ledger.commit({
           _tag: "Close",
-          ...{ requestId, accountId: account.id },
-          ...{ settle: undefined, onlyIfExpired: false, status: "cancelled", keepClaim: false, resolvedModel: null },
-          ...{ provider: null, closed: {}, answer: null }
+          requestId,
+          accountId: account.id,
+          settle: undefined,
+          onlyIfExpired: false,
+          status: "cancelled",
+          keepClaim: false,
+          resolvedModel: null,
+          provider: null,
+          closed: {},
+          answer: null
         })
         const batch = yield* ended(service, inferenceKey, id)
         assert.deepStrictEqual(batch.request_counts, { total: 3, completed: 3, failed: 0 })

@@ -32,8 +32,16 @@ describe("turns", () => {
       const { accountId } = yield* customer(sql, 0n)
       const id = newResourceId()
       yield* insertBatch(sql, {
-        ...{ id, account_id: accountId, endpoint: "/v1/messages", input_file_id: "file", principal: "{}" },
-        ...{ metadata: null, output_ttl_seconds: null, claim: null, fingerprint: null, window_ms: 60_000 }
+        id,
+        account_id: accountId,
+        endpoint: "/v1/messages",
+        input_file_id: "file",
+        principal: "{}",
+        metadata: null,
+        output_ttl_seconds: null,
+        claim: null,
+        fingerprint: null,
+        window_ms: 60_000
       })
       yield* startBatch(sql, id, 1)
       const seen: Array<unknown> = []

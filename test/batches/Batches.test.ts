@@ -39,16 +39,14 @@ const scene = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { accountId, keyId } = yield* customer(sql, 0n)
     const principal: Principal = {
-      ...{
-        keyId,
-        accountId,
-        projectId: null,
-        kind: "inference",
-        scopes: [],
-        limitScale: 1,
-        budgets: [],
-        budgetsEpoch: 0
-      }
+      keyId,
+      accountId,
+      projectId: null,
+      kind: "inference",
+      scopes: [],
+      limitScale: 1,
+      budgets: [],
+      budgetsEpoch: 0
     }
     files.set("input", { accountId, purpose: "batch_input" })
     files.set("output", { accountId, purpose: "batch_output" })

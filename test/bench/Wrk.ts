@@ -43,7 +43,16 @@ export const wrk = Effect.fnUntraced(function* (
     name: "wrk",
     program: "wrk",
     args: [
-      ...["-t", "1", "-c", String(options.concurrency), "-d", `${options.seconds}s`, "--timeout", "10s", "-s", file],
+      "-t",
+      "1",
+      "-c",
+      String(options.concurrency),
+      "-d",
+      `${options.seconds}s`,
+      "--timeout",
+      "10s",
+      "-s",
+      file,
       `http://127.0.0.1:${endpoint.port}${endpoint.path}`
     ]
   })

@@ -114,7 +114,7 @@ describe("Phones", () => {
       for (const phone of ["+5215512345678", "+551187654321", "+493012345678", "+447700900123", "+9991234567"]) {
         for (const path of ["/phone", "/phone/verify"]) {
           const { body, status } = yield* pages[0].ask("POST", path, {
-            ...{ phone },
+            phone,
             ...(path === "/phone" ? {} : { code: "000000" })
           })
           assert.deepStrictEqual([status, body.error.param], [400, "phone"], `${path} ${phone}`)
@@ -176,7 +176,8 @@ describe("Phones", () => {
       const printed = digest(sent!.reference, "code of a sandbox").readUInt32BE() % 1_000_000
       yield* here.ask("POST", "/phone/verify", { phone: NUMBER, code: String(printed).padStart(6, "0") })
       assert.deepStrictEqual(yield* service.balance(body.account.id), {
-        ...{ posted: STARTER_CREDIT, held: 0n },
+        posted: STARTER_CREDIT,
+        held: 0n,
         play: { posted: STARTER_CREDIT, held: 0n }
       })
       assert.deepStrictEqual(yield* service.faults, [])

@@ -9,7 +9,11 @@ const stage = Effect.gen(function* () {
   const service = yield* startService()
   const { account } = yield* service.account(5)
   const { id: keyId, key } = yield* service.keys.create({
-    ...{ accountId: account.id, kind: "inference", name: "capped", scopes: [], actor },
+    accountId: account.id,
+    kind: "inference",
+    name: "capped",
+    scopes: [],
+    actor,
     budget: { limitCents: 250, period: "monthly" }
   })
   const chat = () =>

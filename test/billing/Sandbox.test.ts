@@ -46,11 +46,15 @@ describe("the end of a sandbox", () => {
 
         const cleared = yield* (yield* Sandbox).clear(OPERATOR)
         assert.deepStrictEqual(cleared, {
-          ...{ accounts: 1, simulated: 100n, requests: 2, keys: 2 },
+          accounts: 1,
+          simulated: 100n,
+          requests: 2,
+          keys: 2,
           left: { accounts: 0n, simulated: 0n, keys: 0n }
         })
         assert.deepStrictEqual(yield* ledger.balance(account.id), {
-          ...{ posted: 50n, held: 30n },
+          posted: 50n,
+          held: 30n,
           play: { posted: 0n, held: 0n }
         })
         // Whoever was at it hears that it has ended.

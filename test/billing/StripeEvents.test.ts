@@ -48,8 +48,14 @@ describe("an event of Stripe's", () => {
       const metadata = { top_up_id: topUpId }
       const charge = { id: "ch_1", payment_intent: "pi_1", metadata, amount_refunded: 700, currency: "usd" }
       assert.deepStrictEqual(yield* read("charge.refunded", charge), {
-        ...{ _tag: "Notice", eventId: "evt_charge_refunded", type: "charge.refunded", about: "refund" },
-        ...{ paymentId: "pi_1", topUpId, amount: 700, currency: "usd" }
+        _tag: "Notice",
+        eventId: "evt_charge_refunded",
+        type: "charge.refunded",
+        about: "refund",
+        paymentId: "pi_1",
+        topUpId,
+        amount: 700,
+        currency: "usd"
       })
       for (const what of ["created", "closed", "funds_withdrawn", "funds_reinstated"]) {
         const dispute = { id: "dp_1", payment_intent: "pi_1", amount: 2_500, currency: "eur" }

@@ -13,9 +13,15 @@ describe("a key", () => {
 
   it("is another for another account, project, model or request, and for what only looks the same joined up", () => {
     const keys = [
-      ...[key({}), key({ accountId: "b" }), key({ projectId: "p" }), key({ projectId: "null" }), key({ model: "n" })],
-      ...[key({ request: {} }), key({ request: { ...question.request, e: 0 } })],
-      ...[key({ accountId: "a", projectId: "bc" }), key({ accountId: "ab", projectId: "c" })]
+      key({}),
+      key({ accountId: "b" }),
+      key({ projectId: "p" }),
+      key({ projectId: "null" }),
+      key({ model: "n" }),
+      key({ request: {} }),
+      key({ request: { ...question.request, e: 0 } }),
+      key({ accountId: "a", projectId: "bc" }),
+      key({ accountId: "ab", projectId: "c" })
     ]
     assert.strictEqual(new Set(keys).size, keys.length)
   })

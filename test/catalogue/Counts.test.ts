@@ -3,7 +3,10 @@ import { Counts, type Observation } from "../../src/catalogue/Counts.ts"
 import { Random } from "../ledger/Random.ts"
 
 const seen = (durationMs: number | undefined, firstTokenMs?: number, ok = true): Observation => ({
-  ...{ model: "m", provider: "p", ok, durationMs },
+  model: "m",
+  provider: "p",
+  ok,
+  durationMs,
   firstTokenMs
 })
 
@@ -63,7 +66,9 @@ describe("Counts", () => {
     for (const ms of [0, 1, 1.5, 1_000, 1_000, 1e12]) counts.add(seen(ms, 100))
     counts.add(seen(5, 5, false))
     assert.deepStrictEqual(counts.stored, {
-      ...{ samples: 7, ok: 6, streamed: 6 },
+      samples: 7,
+      ok: 6,
+      streamed: 6,
       durations: [0, 2, 2, 1, 39, 2, 84, 1],
       firstTokens: [26, 6]
     })

@@ -271,7 +271,7 @@ describe("LiveFigures on a database", () => {
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const [one, two, slow] = [yield* node(url), yield* node(url), yield* newClient(url)]
-      const late = { minute: 0, model: "m", provider: "p", ...{ samples: 4, ok: 0, streamed: 0 } }
+      const late = { minute: 0, model: "m", provider: "p", samples: 4, ok: 0, streamed: 0 }
       yield* slow.withTransaction(
         Effect.gen(function* () {
           yield* writeCounts(slow, newResourceId(), [{ ...late, durations: [], firstTokens: [] }])

@@ -7,8 +7,14 @@ import { newClient } from "../ledger/Fixture.ts"
 import * as Database from "../support/Database.ts"
 
 const counted = (counts: Partial<MinuteCounts>): MinuteCounts => ({
-  ...{ minute: 100, model: "m", provider: "p", samples: 3, ok: 2, streamed: 1 },
-  ...{ durations: [20, 1, 33, 1], firstTokens: [7, 1] },
+  minute: 100,
+  model: "m",
+  provider: "p",
+  samples: 3,
+  ok: 2,
+  streamed: 1,
+  durations: [20, 1, 33, 1],
+  firstTokens: [7, 1],
   ...counts
 })
 

@@ -61,8 +61,10 @@ describe("the typed client", () => {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const mine = yield* service.account()
       const management = yield* service.keys.create({
-        ...{ accountId: mine.account.id, kind: "management", name: "all" },
-        ...{ scopes: (yield* Effect.promise(() => import("../../src/auth/Scopes.ts"))).scopes },
+        accountId: mine.account.id,
+        kind: "management",
+        name: "all",
+        scopes: (yield* Effect.promise(() => import("../../src/auth/Scopes.ts"))).scopes,
         actor: { type: "operator", id: "test" }
       })
       const things = yield* thingsOf(service, mine, receiver.origin)

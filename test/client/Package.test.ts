@@ -47,8 +47,14 @@ export { cost, items, TollgateError }
 
 const options = {
   compilerOptions: {
-    ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: "ES2022", module: "NodeNext" },
-    ...{ lib: ["ES2022", "DOM", "DOM.AsyncIterable"], types: [], skipLibCheck: false }
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    target: "ES2022",
+    module: "NodeNext",
+    lib: ["ES2022", "DOM", "DOM.AsyncIterable"],
+    types: [],
+    skipLibCheck: false
   },
   include: ["*.ts"]
 }

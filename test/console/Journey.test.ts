@@ -31,33 +31,27 @@ const PHONE = "+4915112345678"
 const chat = { model: "gpt-4o-mini", max_tokens: 20, messages: [{ role: "user", content: "Hello!" }] }
 
 const pages = [
-  ...[
-    "/overview",
-    "/explorer",
-    "/requests",
-    "/playground",
-    "/playground?tab=image",
-    "/playground?tab=speech",
-    "/playground?tab=video"
-  ],
-  ...[
-    "/playground?model=gpt-4o-mini&beside=gpt-4o",
-    "/models",
-    "/models/gpt-4o-mini",
-    "/presets",
-    "/keys",
-    "/projects"
-  ],
-  ...[
-    "/webhooks",
-    "/batches",
-    "/batches/files",
-    "/videos",
-    "/billing",
-    `/billing/statements/${new Date().toISOString().slice(0, 7)}`,
-    "/audit",
-    "/settings"
-  ]
+  "/overview",
+  "/explorer",
+  "/requests",
+  "/playground",
+  "/playground?tab=image",
+  "/playground?tab=speech",
+  "/playground?tab=video",
+  "/playground?model=gpt-4o-mini&beside=gpt-4o",
+  "/models",
+  "/models/gpt-4o-mini",
+  "/presets",
+  "/keys",
+  "/projects",
+  "/webhooks",
+  "/batches",
+  "/batches/files",
+  "/videos",
+  "/billing",
+  `/billing/statements/${new Date().toISOString().slice(0, 7)}`,
+  "/audit",
+  "/settings"
 ]
 
 /** Pages that begin with one list. */

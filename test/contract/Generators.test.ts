@@ -71,8 +71,13 @@ console.log(JSON.stringify({ text: answer.choices[0]?.message.content, same: rec
 
 const options = {
   compilerOptions: {
-    ...{ strict: true, noEmit: true, target: "es2022", module: "esnext", moduleResolution: "bundler" },
-    ...{ lib: ["es2022", "dom", "dom.iterable"], types: [] }
+    strict: true,
+    noEmit: true,
+    target: "es2022",
+    module: "esnext",
+    moduleResolution: "bundler",
+    lib: ["es2022", "dom", "dom.iterable"],
+    types: []
   },
   include: ["*.ts", "hey"]
 }

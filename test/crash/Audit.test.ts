@@ -48,7 +48,11 @@ const one: Try = {
 
 const call: Call = { ask: "a", host: "alpha", sent: 3, whole: true }
 const books: Books = {
-  ...{ name: "hot", credited: 1_000_000n, posted: 1_000_000n - due, held: 0n, open: 0 },
+  name: "hot",
+  credited: 1_000_000n,
+  posted: 1_000_000n - due,
+  held: 0n,
+  open: 0,
   budget: { spent: due, limit: due + 1n, told: [80] },
   used: { requests: 1, cost: due }
 }

@@ -210,7 +210,9 @@ layer(TwoGateways.layer, { excludeTestServices: true, timeout: 60_000 })("two pr
       const load = emptyLoad()
       const stall = { _tag: "Stall", after: 5 } as const
       const ask = plainAsk("killed-stream", account.name, {
-        ...{ stream: true, chunks: words, behaviour: { alpha: stall, beta: stall } }
+        stream: true,
+        chunks: words,
+        behaviour: { alpha: stall, beta: stall }
       })
       const asked = yield* Effect.forkChild(asking(world, load, ask, account, 1))
       yield* until(
@@ -236,13 +238,11 @@ layer(TwoGateways.layer, { excludeTestServices: true, timeout: 60_000 })("two pr
       })
       const receipt = list.data[0]!
       assert.deepInclude(receipt, {
-        ...{
-          status: "failed",
-          model: ask.model,
-          resolved_model: ask.model,
-          usage_basis: "counted",
-          finish_reason: null
-        }
+        status: "failed",
+        model: ask.model,
+        resolved_model: ask.model,
+        usage_basis: "counted",
+        finish_reason: null
       })
       assert.strictEqual(receipt.error?.code, "request_expired")
       const { price, routing, usage } = receipt

@@ -92,8 +92,12 @@ class Stage extends Context.Service<
       const settings = { DATABASE_URL: databaseUrl, DATA_DIR: directory }
       const gateway = yield* makeGateway({
         ...settings,
-        ...{ FAL_API_KEY: "k", FAL_BASE_URL: origin, OUTBOUND_ALLOW_LOOPBACK: "1", SANDBOX: "off" },
-        ...{ RATE_LIMIT_SCALE: "1000", SWEEP_INTERVAL: "1 second" }
+        FAL_API_KEY: "k",
+        FAL_BASE_URL: origin,
+        OUTBOUND_ALLOW_LOOPBACK: "1",
+        SANDBOX: "off",
+        RATE_LIMIT_SCALE: "1000",
+        SWEEP_INTERVAL: "1 second"
       })
       yield* gateway.start
       const rooms = yield* Layer.build(

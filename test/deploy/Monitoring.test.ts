@@ -208,8 +208,11 @@ describe.skipIf(missing !== undefined)("Prometheus", () => {
         const failing = yield* receiver(status(500))
         // What a caller asks of the sandbox opens no breaker, so one provider is a real one that fails.
         const service = yield* startService({
-          ...{ OUTBOUND_ALLOW_LOOPBACK: "1", RATE_LIMIT_SCALE: "1", SWEEP_INTERVAL: "500 millis" },
-          ...{ XAI_API_KEY: "key", XAI_BASE_URL: failing.url }
+          OUTBOUND_ALLOW_LOOPBACK: "1",
+          RATE_LIMIT_SCALE: "1",
+          SWEEP_INTERVAL: "500 millis",
+          XAI_API_KEY: "key",
+          XAI_BASE_URL: failing.url
         })
         const { account, round } = yield* traffic(service, well, failing)
         const prometheus = yield* startPrometheus([new URL(service.ops).host])

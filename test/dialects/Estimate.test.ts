@@ -67,13 +67,27 @@ describe("a question of cost", () => {
       model: "gpt-4o",
       messages: [{ role: "user", content: "x", name: null }],
       tools: [{ type: "function", function: { name: "look" } }],
-      ...{ max_completion_tokens: 9, stream: true, stream_options: { include_usage: true }, budget_cents: 2 },
-      ...{ temperature: 1, top_p: 1, seed: 1, stop: ["a"], logprobs: true, top_logprobs: 2, user: "u" },
-      ...{ tool_choice: "required", parallel_tool_calls: false, reasoning: { effort: "low" }, metadata: { a: "b" } },
+      max_completion_tokens: 9,
+      stream: true,
+      stream_options: { include_usage: true },
+      budget_cents: 2,
+      temperature: 1,
+      top_p: 1,
+      seed: 1,
+      stop: ["a"],
+      logprobs: true,
+      top_logprobs: 2,
+      user: "u",
+      tool_choice: "required",
+      parallel_tool_calls: false,
+      reasoning: { effort: "low" },
+      metadata: { a: "b" },
       response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } },
       routing: { require_parameters: true },
       provider: { zdr: true },
-      ...{ n: 1, store: false, session_id: null }
+      n: 1,
+      store: false,
+      session_id: null
     }
     const chat = Result.getOrThrow(decodeChat(body))
     const { budgetCents, chain, conversation, parameters, policy, stream } = preparation(body)

@@ -195,7 +195,10 @@ describe("the routing of a request", () => {
     const of = (body: Readonly<Record<string, unknown>>, from = base) => Result.getOrThrow(decodePolicy(body, from))
     assert.strictEqual(of({}), base)
     assert.deepInclude(of({ routing: { strategy: "latency" } }), {
-      ...{ strategy: "latency", ignore: ["a"], dataPolicy: "no_training", source: "request" }
+      strategy: "latency",
+      ignore: ["a"],
+      dataPolicy: "no_training",
+      source: "request"
     })
     for (const body of [{ routing: { data_policy: "default" } }, { provider: { data_collection: "allow" } }]) {
       assert.strictEqual(of(body).dataPolicy, "no_training")

@@ -10,7 +10,15 @@ const contentOf = (text: string) => {
 describe("a value of a PDF file", () => {
   it("is read in every form", () => {
     assert.deepStrictEqual(valueOf("[1 -2.5 .5 +3 true false null /Name /A#42]"), [
-      ...[1, -2.5, 0.5, 3, true, false, null, "Name", "AB"]
+      1,
+      -2.5,
+      0.5,
+      3,
+      true,
+      false,
+      null,
+      "Name",
+      "AB"
     ])
     assert.deepStrictEqual(valueOf("[12 0 R 7 % why\n0 R 8 0 Rx]")?.valueOf(), undefined)
     assert.deepStrictEqual(valueOf("[12 0 R 7 % why\n0 R 8 0]"), [new PdfRef(12), new PdfRef(7), 8, 0])

@@ -93,7 +93,10 @@ describe("Pricing", () => {
   it.prop(
     "holds at least what any usage within the bounds can cost, under every markup, which rounds up by less than a pico-USD a rate",
     {
-      ...{ input: count(150_000), cached: count(150_000), cacheWrite: count(150_000), output: count(50_000) },
+      input: count(150_000),
+      cached: count(150_000),
+      cacheWrite: count(150_000),
+      output: count(50_000),
       markup: Schema.Int.check(Schema.isBetween(MARKUP_BOUNDS))
     },
     ({ markup, ...buckets }) => {

@@ -47,8 +47,19 @@ describe("piecesOf", () => {
       return piece.type === "text" ? piece.part : piece.call.name
     })
     assert.deepStrictEqual<unknown>(said, [
-      ...["undefined/0", "0/0", { type: "text", text: "a" }, "1/0", { type: "text", text: "b" }, "2/0"],
-      ...[{ type: "text", text: "cd", cacheBreakpoint: true }, "4/0", "f", "4/1", "g", "4/2", "9/9"]
+      "undefined/0",
+      "0/0",
+      { type: "text", text: "a" },
+      "1/0",
+      { type: "text", text: "b" },
+      "2/0",
+      { type: "text", text: "cd", cacheBreakpoint: true },
+      "4/0",
+      "f",
+      "4/1",
+      "g",
+      "4/2",
+      "9/9"
     ])
   })
 

@@ -25,7 +25,12 @@ const request: ChatRequest = {
   requestId: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV",
   operation: "chat",
   principal: {
-    ...{ keyId: "k", accountId: "a", projectId: null, kind: "inference", scopes: [], limitScale: 1 },
+    keyId: "k",
+    accountId: "a",
+    projectId: null,
+    kind: "inference",
+    scopes: [],
+    limitScale: 1,
     budgets: [],
     budgetsEpoch: 0
   },
@@ -71,8 +76,12 @@ const scene = (
               (plan) => ({
                 plan,
                 estimate: {
-                  ...{ atLeast: 1n, upTo: 1n, ceiling: 1n, prompt: fixedBound(10) },
-                  ...{ rolling: false, maxTokens: undefined }
+                  atLeast: 1n,
+                  upTo: 1n,
+                  ceiling: 1n,
+                  prompt: fixedBound(10),
+                  rolling: false,
+                  maxTokens: undefined
                 }
               })
             ),
@@ -142,8 +151,14 @@ describe("CachedChat", () => {
       assert.deepStrictEqual([status, replayed], ["HIT", false])
       const { provider_attempts: _, ...routing } = first.answer.routing
       assert.deepInclude(answer, {
-        ...{ requestId: "req_other", model: " gpt-4o", resolvedModel: "gpt-4o", provider: "openai", routing },
-        ...{ usage: noTokens, cost: 0n, balanceWarning: undefined }
+        requestId: "req_other",
+        model: " gpt-4o",
+        resolvedModel: "gpt-4o",
+        provider: "openai",
+        routing,
+        usage: noTokens,
+        cost: 0n,
+        balanceWarning: undefined
       })
       assert.strictEqual(answer.output.text, "hi")
       assert.deepStrictEqual(seen, { paid: 1, checked: 2 })

@@ -33,7 +33,10 @@ const unasked = () => Effect.die(new Error("asked for a chat"))
 /** All that work needs, over the client that is given, with one provider, which finds. */
 export const rooms = (sql: SqlClient.SqlClient, search: Effect.Effect<SearchResults>) => {
   const tavily: Provider = {
-    ...{ id: "tavily", stopsBillingOnAbort: true, chat: unasked, chatStream: unasked },
+    id: "tavily",
+    stopsBillingOnAbort: true,
+    chat: unasked,
+    chatStream: unasked,
     search: () => search
   }
   const clocks = { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 }

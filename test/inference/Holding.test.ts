@@ -8,8 +8,14 @@ import { Metrics } from "../../src/platform/telemetry/Metrics.ts"
 import { Unavailable } from "../../src/platform/database/Sql.ts"
 
 const caller: Principal = {
-  ...{ keyId: "k", accountId: "a", projectId: null, kind: "inference", scopes: [], limitScale: 1 },
-  ...{ budgets: [], budgetsEpoch: 0 }
+  keyId: "k",
+  accountId: "a",
+  projectId: null,
+  kind: "inference",
+  scopes: [],
+  limitScale: 1,
+  budgets: [],
+  budgetsEpoch: 0
 }
 
 const granted: HoldResult = { _tag: "Granted", granted: 1n }

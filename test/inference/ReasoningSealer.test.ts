@@ -52,8 +52,16 @@ describe("ReasoningSealer", () => {
     assert.deepStrictEqual(
       [...first, ...second].map(({ _tag }) => _tag),
       [
-        ...["Reasoning", "Reasoning", "ReasoningEnd", "ReasoningEnd", "Text"],
-        ...["ToolStart", "Reasoning", "ReasoningEnd", "ToolStart", "Finish"]
+        "Reasoning",
+        "Reasoning",
+        "ReasoningEnd",
+        "ReasoningEnd",
+        "Text",
+        "ToolStart",
+        "Reasoning",
+        "ReasoningEnd",
+        "ToolStart",
+        "Finish"
       ]
     )
     const before = { text: 0, calls: 0 }

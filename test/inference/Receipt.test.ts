@@ -117,7 +117,10 @@ describe("stored facts", () => {
     const { basis, endedAtMs, holdMs, overheadMs, rates, totalMs } = usual
     const times = { holdMs, totalMs, overheadMs, endedAtMs }
     assert.deepStrictEqual(written(keepClosed(usual, row)), {
-      ...{ usage: { input: 7, output: 3 }, basis, rates, finishReason: "stop" },
+      usage: { input: 7, output: 3 },
+      basis,
+      rates,
+      finishReason: "stop",
       ...times
     })
   })

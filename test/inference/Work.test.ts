@@ -168,7 +168,13 @@ const scene = (
       const price = tokenPrice("rerank-2.5", "voyage")
       return {
         work: yield* Work,
-        ...{ ended, ledger, price, rerank, row, search, tokenPrice },
+        ended,
+        ledger,
+        price,
+        rerank,
+        row,
+        search,
+        tokenPrice,
         sql: yield* SqlClient.SqlClient,
         hold: maximumCost(price, PROMPT_BOUND, 0),
         /** Ids of the receipts that are listed under a status. */
@@ -703,16 +709,15 @@ describe("Work that is charged up front", () => {
         keyId: principal.keyId,
         projectId: null,
         operation: "batches",
-        ...{
-          model,
-          atLeast: 4n * perQuery,
-          upTo: 4n * perQuery,
-          ttlMs: 60_000,
-          budgets: [],
-          budgetsEpoch: 0,
-          opened: {}
-        },
-        ...{ claim: undefined, charge: false }
+        model,
+        atLeast: 4n * perQuery,
+        upTo: 4n * perQuery,
+        ttlMs: 60_000,
+        budgets: [],
+        budgetsEpoch: 0,
+        opened: {},
+        claim: undefined,
+        charge: false
       }
       yield* ledger.commit(parent)
       assert.strictEqual((yield* Effect.flip(work.run(search(charged)))).reason._tag, "InsufficientCredits")

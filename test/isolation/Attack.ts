@@ -117,7 +117,9 @@ const otherPair = (random: Random, { own, theirs }: Known): Pair => {
   const { call, credential, what } = random.pick(others)
   const absent = absentThings(theirs, () => random.hex(12))
   return {
-    ...{ what, credential, refused: false },
+    what,
+    credential,
+    refused: false,
     theirs: call(theirs, own),
     nobodys: call(absent, own),
     asked: [...Object.values(theirs), ...Object.values(absent)]

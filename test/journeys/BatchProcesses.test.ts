@@ -32,8 +32,12 @@ const startGateways = (count: number, more: Readonly<Record<string, string>> = {
     const databaseUrl = yield* freshDatabase("batches")
     const directory = yield* temporaryDirectory
     const settings = {
-      ...{ DATABASE_URL: databaseUrl, DATA_DIR: directory, SANDBOX: "on", RATE_LIMIT_SCALE: "1000" },
-      ...{ HOLD_TTL: "2 seconds", SWEEP_INTERVAL: "500 millis" },
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: directory,
+      SANDBOX: "on",
+      RATE_LIMIT_SCALE: "1000",
+      HOLD_TTL: "2 seconds",
+      SWEEP_INTERVAL: "500 millis",
       ...more
     }
     const gateways = yield* Effect.forEach(Array.from({ length: count }), () => makeGateway(settings))
@@ -121,8 +125,11 @@ describe("the input of a batch", () => {
       Effect.gen(function* () {
         const s3 = yield* startS3
         const { apiOf, asked, gateways, key } = yield* startGateways(1, {
-          ...{ S3_ENDPOINT: s3.origin, S3_BUCKET: bucket.name, S3_REGION: bucket.region },
-          ...{ S3_ACCESS_KEY_ID: bucket.accessKeyId, S3_SECRET_ACCESS_KEY: bucket.secret }
+          S3_ENDPOINT: s3.origin,
+          S3_BUCKET: bucket.name,
+          S3_REGION: bucket.region,
+          S3_ACCESS_KEY_ID: bucket.accessKeyId,
+          S3_SECRET_ACCESS_KEY: bucket.secret
         })
         const gateway = gateways[0]!
         const client = new OpenAI({ baseURL: apiOf(gateway.port), apiKey: key, maxRetries: 0 })
@@ -153,7 +160,9 @@ describe("the input of a batch", () => {
           assert.strictEqual(found.status, 404, path)
         }
         const begun = yield* post(`${apiOf(gateway.port)}/batches`, key, {
-          ...{ input_file_id: left[0]!.id, endpoint: "/v1/chat/completions", completion_window: "24h" }
+          input_file_id: left[0]!.id,
+          endpoint: "/v1/chat/completions",
+          completion_window: "24h"
         })
         assert.deepStrictEqual([begun.status, (yield* json(begun)).error.param], [400, "input_file_id"])
         yield* asked((sql) => sql`UPDATE file SET state_at = now() - interval '61 minutes'`)

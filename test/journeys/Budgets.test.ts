@@ -166,8 +166,13 @@ describe("budgets", () => {
       assert.strictEqual(type, "budget.threshold")
       const { period_start, spent_cents, ...rest } = data
       assert.deepStrictEqual(rest, {
-        ...{ object: "budget_threshold", scope: "project", project_id: project.id, name: "shop" },
-        ...{ threshold_percent: 80, budget_cents: 1, period: "daily" }
+        object: "budget_threshold",
+        scope: "project",
+        project_id: project.id,
+        name: "shop",
+        threshold_percent: 80,
+        budget_cents: 1,
+        period: "daily"
       })
       assert.match(period_start, /^\d{4}-\d\d-\d\d$/)
       // Requests that end at the same time are settled together.

@@ -61,8 +61,10 @@ const paying = Effect.gen(function* () {
     })
   })
   const service = yield* startService({
-    ...{ SANDBOX: "off", OUTBOUND_ALLOW_LOOPBACK: "1" },
-    ...{ ANTHROPIC_API_KEY: "sk-ant-planted", ANTHROPIC_BASE_URL: host.origin }
+    SANDBOX: "off",
+    OUTBOUND_ALLOW_LOOPBACK: "1",
+    ANTHROPIC_API_KEY: "sk-ant-planted",
+    ANTHROPIC_BASE_URL: host.origin
   })
   const { account, inferenceKey } = yield* service.account(10)
   const receiptOf = (response: Response): Effect.Effect<Json> =>
@@ -132,8 +134,12 @@ describe("a prompt kept for an hour", () => {
             assert.deepStrictEqual(
               receipt.usage,
               {
-                ...{ input_tokens: 100, cached_tokens: 2_000, output_tokens: 50, reasoning_tokens: 0 },
-                ...{ cache_creation_tokens: 400, cache_creation_1h_tokens: 300 }
+                input_tokens: 100,
+                cached_tokens: 2_000,
+                output_tokens: 50,
+                reasoning_tokens: 0,
+                cache_creation_tokens: 400,
+                cache_creation_1h_tokens: 300
               },
               told
             )

@@ -167,11 +167,28 @@ const draw = ({ key, service }: Stage, steering: string) =>
 
 /** The interface's table of codes. */
 const listed = [
-  ...["invalid_json", "validation_error", "unknown_model", "no_model_in_budget", "invalid_fallback_chain"],
-  ...["model_not_vision_capable", "model_not_tool_capable", "invalid_period", "missing_api_key", "invalid_api_key"],
-  ...["insufficient_credits", "not_found", "image_too_large", "rate_limit_exceeded", "internal_error"],
-  ...["batch_request_failed", "generation_failed", "empty_completion", "empty_generation", "search_failed"],
-  ...["status_check_failed", "service_unavailable"]
+  "invalid_json",
+  "validation_error",
+  "unknown_model",
+  "no_model_in_budget",
+  "invalid_fallback_chain",
+  "model_not_vision_capable",
+  "model_not_tool_capable",
+  "invalid_period",
+  "missing_api_key",
+  "invalid_api_key",
+  "insufficient_credits",
+  "not_found",
+  "image_too_large",
+  "rate_limit_exceeded",
+  "internal_error",
+  "batch_request_failed",
+  "generation_failed",
+  "empty_completion",
+  "empty_generation",
+  "search_failed",
+  "status_check_failed",
+  "service_unavailable"
 ]
 
 describe("the interface's table of errors", () => {

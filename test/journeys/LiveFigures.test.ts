@@ -36,7 +36,12 @@ describe("live figures", () => {
       const two = yield* Scope.provide(startService({ DATABASE_URL }), running)
       const { inferenceKey } = yield* one.account(10)
       assert.deepStrictEqual(yield* shown(two, inferenceKey), {
-        ...{ samples: 0, successRate: null, p50Ms: null, p95Ms: null, medianTtftMs: null, thin: true }
+        samples: 0,
+        successRate: null,
+        p50Ms: null,
+        p95Ms: null,
+        medianTtftMs: null,
+        thin: true
       })
       yield* ask(one, inferenceKey, 15)
       yield* ask(two, inferenceKey, 10)

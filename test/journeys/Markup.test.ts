@@ -95,7 +95,10 @@ describe("the markup of an account", () => {
           void go.promise.then(() =>
             response.writeHead(200, { "content-type": "application/json" }).end(
               JSON.stringify({
-                ...{ id: "chatcmpl-1", object: "chat.completion", created: 1, model: "whatever" },
+                id: "chatcmpl-1",
+                object: "chat.completion",
+                created: 1,
+                model: "whatever",
                 choices: [{ index: 0, message: { role: "assistant", content: "Little." }, finish_reason: "stop" }],
                 usage: { prompt_tokens: 10, completion_tokens: 200, total_tokens: 210 }
               })

@@ -69,8 +69,20 @@ const receiptOf = (service: Service, key: string, id: string) =>
 
 /** Operations that may ask a provider. */
 const paid = [
-  ...["chat.completions", "presets.chat.completions", "responses", "messages", "chat", "batch"],
-  ...["embeddings", "rerank", "audio.speech", "search", "images.generations", "images", "videos.create", "video"]
+  "chat.completions",
+  "presets.chat.completions",
+  "responses",
+  "messages",
+  "chat",
+  "batch",
+  "embeddings",
+  "rerank",
+  "audio.speech",
+  "search",
+  "images.generations",
+  "images",
+  "videos.create",
+  "video"
 ]
 
 const batchFile = () => {
@@ -196,7 +208,9 @@ describe("simulated money in a sandbox with real providers", () => {
       })
       const { key } = yield* service.keys.create({
         accountId: body.account.id,
-        ...{ kind: "inference", name: "own", scopes: [] },
+        kind: "inference",
+        name: "own",
+        scopes: [],
         actor: { type: "owner", id: "test" }
       })
       yield* refusal(yield* chat(service, key))

@@ -298,7 +298,9 @@ describe("a preset", () => {
         Effect.flatMap(ask("/chat", { model: "@p" }), (response) =>
           Effect.map(json(response), ({ cached, model, resolved_model }) => [
             ...presetOf(response),
-            ...[cached, model, resolved_model]
+            cached,
+            model,
+            resolved_model
           ])
         )
       assert.deepStrictEqual(yield* chat(), ["p", "1", false, "@p", "gpt-4o-mini"])

@@ -112,7 +112,9 @@ describe("the routing of a project", () => {
       assert.deepInclude(yield* routed(service, key, { ...chat, model: "@cheap" }), preset)
       const own = { routing: { strategy: "balanced", data_policy: "default" } }
       assert.deepInclude(yield* routed(service, key, { ...chat, model: "@cheap", ...own }), {
-        ...{ ...rest, strategy: "balanced", source: "request" }
+        ...rest,
+        strategy: "balanced",
+        source: "request"
       })
       const alias = { provider: { only: ["azure"], data_collection: "allow" } }
       const refused = yield* post(`${service.api}/chat/completions`, key, { ...chat, ...alias })
@@ -134,7 +136,9 @@ describe("the routing of a project", () => {
       assert.deepStrictEqual([strategy, source], ["balanced", "default"])
       yield* manage("PATCH", `/projects/${projectId}`, { routing: { strategy: "cost" }, data_policy: "no_training" })
       assert.deepInclude(yield* routed(service, key, chat), {
-        ...{ strategy: "cost", source: "project", data_policy: "no_training" }
+        strategy: "cost",
+        source: "project",
+        data_policy: "no_training"
       })
       yield* manage("PATCH", `/projects/${projectId}`, { routing: null, data_policy: "default" })
       assert.deepInclude(yield* routed(service, key, chat), { strategy: "balanced", source: "default" })

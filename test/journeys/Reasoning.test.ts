@@ -177,7 +177,11 @@ const dialects: Readonly<Record<string, Dialect>> = {
   chat: {
     path: "/chat/completions",
     ask: (model, stream) => ({
-      ...{ model, stream, max_tokens: 4_000, messages: [user], reasoning: { effort: "high" } },
+      model,
+      stream,
+      max_tokens: 4_000,
+      messages: [user],
+      reasoning: { effort: "high" },
       tools: [{ type: "function", function: { name: "weather", parameters } }]
     }),
     next: (asked, answer, model) => {
@@ -203,7 +207,11 @@ const dialects: Readonly<Record<string, Dialect>> = {
   messages: {
     path: "/messages",
     ask: (model, stream) => ({
-      ...{ model, stream, max_tokens: 4_000, messages: [user], thinking: { type: "enabled", budget_tokens: 2_000 } },
+      model,
+      stream,
+      max_tokens: 4_000,
+      messages: [user],
+      thinking: { type: "enabled", budget_tokens: 2_000 },
       tools: [{ name: "weather", input_schema: parameters }]
     }),
     next: (asked, { content }, model) => {
@@ -230,7 +238,11 @@ const dialects: Readonly<Record<string, Dialect>> = {
   responses: {
     path: "/responses",
     ask: (model, stream) => ({
-      ...{ model, stream, max_output_tokens: 4_000, input: [user], reasoning: { effort: "high" } },
+      model,
+      stream,
+      max_output_tokens: 4_000,
+      input: [user],
+      reasoning: { effort: "high" },
       include: ["reasoning.encrypted_content"],
       tools: [{ type: "function", name: "weather", parameters }]
     }),
@@ -257,10 +269,15 @@ const started = Effect.gen(function* () {
   const deepseek = { id: "deepseek", kind: "deepseek", base_url: hosts.deepseek.origin, models: { [model]: model } }
   writeFileSync(path, JSON.stringify([deepseek]))
   const service = yield* startService({
-    ...{ SANDBOX: "off", OUTBOUND_ALLOW_LOOPBACK: "1", PROVIDERS_FILE: path },
-    ...{ ANTHROPIC_API_KEY: "sk-planted", ANTHROPIC_BASE_URL: hosts.anthropic.origin },
-    ...{ GEMINI_API_KEY: "sk-planted", GEMINI_BASE_URL: hosts.gemini.origin },
-    ...{ OPENAI_API_KEY: "sk-planted", OPENAI_BASE_URL: hosts.openai.origin }
+    SANDBOX: "off",
+    OUTBOUND_ALLOW_LOOPBACK: "1",
+    PROVIDERS_FILE: path,
+    ANTHROPIC_API_KEY: "sk-planted",
+    ANTHROPIC_BASE_URL: hosts.anthropic.origin,
+    GEMINI_API_KEY: "sk-planted",
+    GEMINI_BASE_URL: hosts.gemini.origin,
+    OPENAI_API_KEY: "sk-planted",
+    OPENAI_BASE_URL: hosts.openai.origin
   })
   return { hosts, service, key: (yield* service.account(100)).inferenceKey }
 })

@@ -142,9 +142,12 @@ const start = Effect.gen(function* () {
   const service = yield* startService({
     SANDBOX: "off",
     PROVIDERS_FILE: path,
-    ...{ GEMINI_API_KEY: "k", GEMINI_BASE_URL: `${origin}/v1beta` },
-    ...{ OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${origin}/v1` },
-    ...{ ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: origin }
+    GEMINI_API_KEY: "k",
+    GEMINI_BASE_URL: `${origin}/v1beta`,
+    OPENAI_API_KEY: "k",
+    OPENAI_BASE_URL: `${origin}/v1`,
+    ANTHROPIC_API_KEY: "k",
+    ANTHROPIC_BASE_URL: origin
   })
   return { service, spent }
 })

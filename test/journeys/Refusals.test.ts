@@ -126,9 +126,12 @@ describe("a provider's refusal", () => {
         const host = yield* startRefusing
         const service = yield* startService({
           SANDBOX: "off",
-          ...{ OPENAI_API_KEY: "sk-host-1", OPENAI_BASE_URL: `${host.url}/v1` },
-          ...{ ANTHROPIC_API_KEY: "sk-host-1", ANTHROPIC_BASE_URL: host.url },
-          ...{ GEMINI_API_KEY: "sk-host-1", GEMINI_BASE_URL: host.url }
+          OPENAI_API_KEY: "sk-host-1",
+          OPENAI_BASE_URL: `${host.url}/v1`,
+          ANTHROPIC_API_KEY: "sk-host-1",
+          ANTHROPIC_BASE_URL: host.url,
+          GEMINI_API_KEY: "sk-host-1",
+          GEMINI_BASE_URL: host.url
         })
         const { account, inferenceKey } = yield* service.account()
         for (const { code, params, provider, refusal } of cases) {
@@ -268,7 +271,8 @@ describe("more messages than the operator allows, or none", () => {
         ["estimate", "messages", {}]
       ] as const) {
         const asked = (length: number) => ({
-          ...{ model, ...others },
+          model,
+          ...others,
           [member]: Array.from({ length }, () => message)
         })
         for (const [length, got] of [

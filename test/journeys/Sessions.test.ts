@@ -22,7 +22,11 @@ const talking = Effect.gen(function* () {
     post(`${service.api}/chat`, key, { model: "gpt-4o-mini", messages, session_id: "talk", ...more }, headers)
   const said = Effect.flatMap(get(`${service.api}/sessions/${session.id}/export`, key), json)
   return {
-    ...{ service, account, key, chat, session },
+    service,
+    account,
+    key,
+    chat,
+    session,
     /** Asks, and answers with what was answered. */
     asked: (messages: ReadonlyArray<Said>, more?: object, headers?: Record<string, string>) =>
       Effect.gen(function* () {

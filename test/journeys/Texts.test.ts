@@ -36,11 +36,17 @@ const bodies: Readonly<Record<string, object>> = {
   "/management/keys": { name: "k", routing: { strategy: "cost", providers: { only: ["a"] } } },
   "/management/keys/{key_id}/rotate": { grace_seconds: 5 },
   "/management/projects": {
-    ...{ name: "p", slug: "p", budget_cents: 5, budget_period: "daily", data_policy: "no_training" },
+    name: "p",
+    slug: "p",
+    budget_cents: 5,
+    budget_period: "daily",
+    data_policy: "no_training",
     routing: { strategy: "cost", providers: { only: ["a"], order: ["b"], ignore: ["c"] } }
   },
   "/management/presets": {
-    ...{ slug: "p", name: "n", description: "d" },
+    slug: "p",
+    name: "n",
+    description: "d",
     config: { model: "gpt-4o-mini", instructions: "i", stop: ["x"], routing: { providers: { ignore: ["c"] } } }
   },
   "/operator/accounts/{account_id}/suspend": { reason: "r" },

@@ -154,10 +154,14 @@ describe("a tool with a name of 256 characters", () => {
     Effect.gen(function* () {
       const { origin, seen } = yield* host
       const service = yield* startService({
-        ...{ SANDBOX: "off", OUTBOUND_ALLOW_LOOPBACK: "1" },
-        ...{ OPENAI_API_KEY: "sk-planted", OPENAI_BASE_URL: `${origin}/v1` },
-        ...{ ANTHROPIC_API_KEY: "sk-planted", ANTHROPIC_BASE_URL: origin },
-        ...{ GEMINI_API_KEY: "sk-planted", GEMINI_BASE_URL: origin }
+        SANDBOX: "off",
+        OUTBOUND_ALLOW_LOOPBACK: "1",
+        OPENAI_API_KEY: "sk-planted",
+        OPENAI_BASE_URL: `${origin}/v1`,
+        ANTHROPIC_API_KEY: "sk-planted",
+        ANTHROPIC_BASE_URL: origin,
+        GEMINI_API_KEY: "sk-planted",
+        GEMINI_BASE_URL: origin
       })
       const { inferenceKey } = yield* service.account()
       for (const [path, { allowed, base, named }] of Object.entries(dialects)) {
@@ -200,7 +204,8 @@ describe("more than 128 tools", () => {
           }
         },
         "/messages": {
-          ...{ messages: [{ role: "user", content: "Hello" }], max_tokens: 100 },
+          messages: [{ role: "user", content: "Hello" }],
+          max_tokens: 100,
           tools: many.map((name) => ({ name, input_schema: parameters }))
         },
         "/responses": {

@@ -45,8 +45,26 @@ const schemas: Readonly<Record<string, Json>> = {
 }
 
 const GEMINI = new Set([
-  ...["$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items", "prefixItems"],
-  ...["minItems", "maxItems", "minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties", "required"],
+  "$id",
+  "$defs",
+  "$ref",
+  "$anchor",
+  "type",
+  "format",
+  "title",
+  "description",
+  "enum",
+  "items",
+  "prefixItems",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "anyOf",
+  "oneOf",
+  "properties",
+  "additionalProperties",
+  "required",
   "propertyOrdering"
 ])
 
@@ -231,9 +249,12 @@ describe("tools with the schemas that agents have", () => {
         const { origin } = yield* host
         const service = yield* startService({
           SANDBOX: "off",
-          ...{ GEMINI_API_KEY: "k", GEMINI_BASE_URL: `${origin}/v1beta` },
-          ...{ OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${origin}/v1` },
-          ...{ ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: origin }
+          GEMINI_API_KEY: "k",
+          GEMINI_BASE_URL: `${origin}/v1beta`,
+          OPENAI_API_KEY: "k",
+          OPENAI_BASE_URL: `${origin}/v1`,
+          ANTHROPIC_API_KEY: "k",
+          ANTHROPIC_BASE_URL: origin
         })
         const { inferenceKey } = yield* service.account(10)
         for (const model of ["gemini-2.5-flash", "gpt-4o-mini", "claude-haiku-4-5"]) {

@@ -112,8 +112,17 @@ describe("a paid request", () => {
           ]
         ),
         [
-          ...["chat", "openai", "gpt-4o-mini", false, 50, 0.5, answer.usage.prompt_tokens],
-          ...[answer.usage.completion_tokens, ["stop"], 0, "served"]
+          "chat",
+          "openai",
+          "gpt-4o-mini",
+          false,
+          50,
+          0.5,
+          answer.usage.prompt_tokens,
+          answer.usage.completion_tokens,
+          ["stop"],
+          0,
+          "served"
         ]
       )
       assert.isFalse([server, hold, attempt, settle].some((span) => span?.failed))

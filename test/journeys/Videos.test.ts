@@ -126,7 +126,10 @@ describe("a video in the sandbox", () => {
         const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
         const { account, inferenceKey } = yield* service.account(20)
         const { key: otherKey } = yield* service.keys.create({
-          ...{ accountId: account.id, kind: "inference", name: "another", scopes: [] },
+          accountId: account.id,
+          kind: "inference",
+          name: "another",
+          scopes: [],
           actor: { type: "operator", id: "test" }
         })
         const told: Array<{ readonly headers: Record<string, string>; readonly body: string }> = []

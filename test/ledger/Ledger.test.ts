@@ -46,14 +46,20 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
       yield* run(sql, extend(opened, 30n, 0n, 20n))
       const error = { _tag: "HoldExpired" }
       assert.deepStrictEqual(yield* facts(opened.requestId), {
-        ...{ settled: 20n, status: "failed", resolved_model: "m", provider: "p" },
+        settled: 20n,
+        status: "failed",
+        resolved_model: "m",
+        provider: "p",
         closed: { usage: { output: 2 }, error }
       })
       const silent = hold(owner, 30n)
       yield* run(sql, silent)
       yield* run(sql, extend(silent, 30n, 0n))
       assert.deepStrictEqual(yield* facts(silent.requestId), {
-        ...{ settled: 0n, status: "failed", resolved_model: null, provider: null },
+        settled: 0n,
+        status: "failed",
+        resolved_model: null,
+        provider: null,
         closed: { error }
       })
     })

@@ -18,12 +18,32 @@ const span = <E>(operation: Operation | ConcludeOperation, answer: Effect.Effect
 
 const subject = { requestId: "req_1", accountId: "account" }
 const hold: Operation = {
-  ...{ _tag: "Hold", ...subject, keyId: "key", projectId: null, operation: "chat", model: "m", atLeast: 5n, upTo: 9n },
-  ...{ ttlMs: 1, budgets: [], budgetsEpoch: 0, opened: {}, claim: undefined, charge: false }
+  _tag: "Hold",
+  ...subject,
+  keyId: "key",
+  projectId: null,
+  operation: "chat",
+  model: "m",
+  atLeast: 5n,
+  upTo: 9n,
+  ttlMs: 1,
+  budgets: [],
+  budgetsEpoch: 0,
+  opened: {},
+  claim: undefined,
+  charge: false
 }
 const close = (cost: bigint | undefined): Operation => ({
-  ...{ _tag: "Close", ...subject, settle: cost === undefined ? undefined : { cost }, onlyIfExpired: false },
-  ...{ status: "succeeded", keepClaim: false, resolvedModel: null, provider: null, closed: {}, answer: null }
+  _tag: "Close",
+  ...subject,
+  settle: cost === undefined ? undefined : { cost },
+  onlyIfExpired: false,
+  status: "succeeded",
+  keepClaim: false,
+  resolvedModel: null,
+  provider: null,
+  closed: {},
+  answer: null
 })
 
 describe("a movement of money", () => {
@@ -57,8 +77,14 @@ describe("a movement of money", () => {
       })
       assert.strictEqual((yield* span(close(undefined), Effect.succeed(closed))).name, "ledger.release")
       const conclusion: ConcludeOperation = {
-        ...{ ...subject, refund: 2n, status: "succeeded", keepClaim: false, resolvedModel: null, provider: null },
-        ...{ closed: {}, answer: null }
+        ...subject,
+        refund: 2n,
+        status: "succeeded",
+        keepClaim: false,
+        resolvedModel: null,
+        provider: null,
+        closed: {},
+        answer: null
       }
       const concluded = yield* span(conclusion, Effect.succeed({ _tag: "Concluded", cost: 3n, posted: 9n }))
       assert.strictEqual(concluded.name, "ledger.conclude")

@@ -23,9 +23,23 @@ import {
 
 /** Tables of money, receipts, budgets, claims and sums. */
 const tables = [
-  ...["balance", "play_balance", "request", "transfer", "replay", "unpaid_claim", "budget", "budget_period", "top_up"],
-  ...["usage_rollup", "model_usage", "key_usage", "margin_day", "usage_pending", "usage_refund"],
-  ...["ledger_checkpoint_sum", "session_total"]
+  "balance",
+  "play_balance",
+  "request",
+  "transfer",
+  "replay",
+  "unpaid_claim",
+  "budget",
+  "budget_period",
+  "top_up",
+  "usage_rollup",
+  "model_usage",
+  "key_usage",
+  "margin_day",
+  "usage_pending",
+  "usage_refund",
+  "ledger_checkpoint_sum",
+  "session_total"
 ]
 
 /**
@@ -33,9 +47,17 @@ const tables = [
  * what each would take.
  */
 const withoutAccount = [
-  ...["budget.budget_pkey", "budget_period.budget_period_pkey", "key_usage.key_usage_pkey", "replay.replay_pkey"],
-  ...["request.request_pkey", "top_up.top_up_pkey", "top_up.top_up_session_id_key", "transfer.transfer_once"],
-  ...["transfer.transfer_pkey", "transfer.transfer_reference", "usage_refund.usage_refund_pkey"]
+  "budget.budget_pkey",
+  "budget_period.budget_period_pkey",
+  "key_usage.key_usage_pkey",
+  "replay.replay_pkey",
+  "request.request_pkey",
+  "top_up.top_up_pkey",
+  "top_up.top_up_session_id_key",
+  "transfer.transfer_once",
+  "transfer.transfer_pkey",
+  "transfer.transfer_reference",
+  "usage_refund.usage_refund_pkey"
 ]
 
 /** Rows written by the transaction, with their account. */

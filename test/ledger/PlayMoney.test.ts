@@ -66,8 +66,11 @@ layer(Database.layer, { excludeTestServices: true })("play money", (it) => {
       assert.deepStrictEqual(yield* run(sql, extend(held, 20n, 51n)), { _tag: "Refused" })
       assert.deepStrictEqual(yield* run(sql, extend(held, 20n, 50n)), { _tag: "Extended" })
       assert.deepStrictEqual(yield* run(sql, close(held, 60n)), {
-        ...{ _tag: "Closed", settled: 60n, absorbed: 0n },
-        ...{ posted: 60n, held: 0n }
+        _tag: "Closed",
+        settled: 60n,
+        absorbed: 0n,
+        posted: 60n,
+        held: 0n
       })
       assert.deepStrictEqual(yield* concludeOne(sql, conclusion(sold, 12n)), {
         _tag: "Concluded",
@@ -96,7 +99,10 @@ layer(Database.layer, { excludeTestServices: true })("play money", (it) => {
       assert.deepStrictEqual((yield* balance)?.play, { posted: 10n, held: 10n })
       // The kinds are not added up: one request is paid with one of them.
       assert.deepStrictEqual(yield* run(sql, hold(owner, 5n, simulated)), {
-        ...{ _tag: "Refused", limitSource: "in_flight", available: 4n, posted: 50n }
+        _tag: "Refused",
+        limitSource: "in_flight",
+        available: 4n,
+        posted: 50n
       })
       const now = yield* balance
       assert.deepStrictEqual(
@@ -114,7 +120,8 @@ layer(Database.layer, { excludeTestServices: true })("play money", (it) => {
       const first = hold(owner, 20n, { budgets, claim: claim("play"), ...simulated })
       assert.strictEqual((yield* run(sql, first))._tag, "Granted")
       assert.deepInclude(yield* run(sql, hold(owner, 11n, { budgets, ...simulated })), {
-        ...{ _tag: "Refused", limitSource: "key_budget" }
+        _tag: "Refused",
+        limitSource: "key_budget"
       })
       assert.deepStrictEqual(yield* run(sql, first), { _tag: "Granted", granted: 20n })
       const rival = hold(owner, 1n, { claim: claim("play"), ...simulated })

@@ -141,29 +141,57 @@ describe("how much to reason", () => {
     [
       { effort: "medium" },
       [
-        ...["medium", "medium", "10000", "adaptive medium", "adaptive medium", "adaptive medium"],
-        ...["8192 shown", "8192 shown", "MEDIUM shown"]
+        "medium",
+        "medium",
+        "10000",
+        "adaptive medium",
+        "adaptive medium",
+        "adaptive medium",
+        "8192 shown",
+        "8192 shown",
+        "MEDIUM shown"
       ]
     ],
     [
       { effort: "high" },
       [
-        ...["high", "high", "16000", "adaptive high", "adaptive high", "adaptive high"],
-        ...["19000 shown", "19000 shown", "HIGH shown"]
+        "high",
+        "high",
+        "16000",
+        "adaptive high",
+        "adaptive high",
+        "adaptive high",
+        "19000 shown",
+        "19000 shown",
+        "HIGH shown"
       ]
     ],
     [
       { effort: "xhigh" },
       [
-        ...["high", "xhigh", "19000", "adaptive xhigh", "adaptive xhigh", "adaptive xhigh"],
-        ...["19000 shown", "19000 shown", "HIGH shown"]
+        "high",
+        "xhigh",
+        "19000",
+        "adaptive xhigh",
+        "adaptive xhigh",
+        "adaptive xhigh",
+        "19000 shown",
+        "19000 shown",
+        "HIGH shown"
       ]
     ],
     [
       { maxTokens: 5_000 },
       [
-        ...["medium", "medium", "5000", "adaptive medium", "adaptive medium", "adaptive medium"],
-        ...["5000 shown", "5000 shown", "MEDIUM shown"]
+        "medium",
+        "medium",
+        "5000",
+        "adaptive medium",
+        "adaptive medium",
+        "adaptive medium",
+        "5000 shown",
+        "5000 shown",
+        "MEDIUM shown"
       ]
     ],
     [

@@ -162,7 +162,10 @@ export const limitOf = (setting: Setting, load: Load = usualLoad, figures: Figur
 }
 
 const settingOf = (nodes: number, redis: number, servers: number, spread = nodes): Setting => ({
-  ...{ nodes, spread, redis, servers },
+  nodes,
+  spread,
+  redis,
+  servers,
   groups: servers === 1 ? "all" : "server"
 })
 

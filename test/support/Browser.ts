@@ -44,8 +44,14 @@ export const buildConsole = Effect.sync(() => {
 })
 
 const flags = [
-  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
-  ...["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--disable-dev-shm-usage"
 ]
 
 /** One browser until the scope closes. */

@@ -19,17 +19,27 @@ interface Manner {
 
 /** Members of OpenAI's chat completions; a strict host refuses any other. */
 const OPENAI = new Set([
-  ...["model", "messages", "stream", "stream_options", "max_completion_tokens", "tools", "tool_choice", "user", "seed"],
-  ...[
-    "parallel_tool_calls",
-    "response_format",
-    "temperature",
-    "top_p",
-    "frequency_penalty",
-    "presence_penalty",
-    "stop"
-  ],
-  ...["logprobs", "top_logprobs", "reasoning_effort", "prompt_cache_key", "verbosity"]
+  "model",
+  "messages",
+  "stream",
+  "stream_options",
+  "max_completion_tokens",
+  "tools",
+  "tool_choice",
+  "user",
+  "seed",
+  "parallel_tool_calls",
+  "response_format",
+  "temperature",
+  "top_p",
+  "frequency_penalty",
+  "presence_penalty",
+  "stop",
+  "logprobs",
+  "top_logprobs",
+  "reasoning_effort",
+  "prompt_cache_key",
+  "verbosity"
 ])
 
 const unknownIn = (body: Sent, known: ReadonlySet<string>): string | undefined => {

@@ -58,8 +58,14 @@ export const operationsText = (): string => {
   const rows = [
     ["id", "method", "path", "credential", "scope", "limit", "charge", "idempotent"],
     ...operations.map((one) => [
-      ...[one.id, one.method, one.path, one.credentials.join(" or ")],
-      ...[one.scope ?? "-", one.limit, one.charge, one.idempotent]
+      one.id,
+      one.method,
+      one.path,
+      one.credentials.join(" or "),
+      one.scope ?? "-",
+      one.limit,
+      one.charge,
+      one.idempotent
     ])
   ]
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))

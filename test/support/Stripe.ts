@@ -46,8 +46,15 @@ export const stripeEvent = (
 ) => {
   const { id = `evt_${type.replaceAll(".", "_")}`, secret = STRIPE_SECRET, timestamp } = options
   const payload = JSON.stringify({
-    ...{ id, object: "event", api_version: Stripe.API_VERSION, created: 1_700_000_000, livemode: false, type },
-    ...{ pending_webhooks: 1, request: { id: null, idempotency_key: null }, data: { object } }
+    id,
+    object: "event",
+    api_version: Stripe.API_VERSION,
+    created: 1_700_000_000,
+    livemode: false,
+    type,
+    pending_webhooks: 1,
+    request: { id: null, idempotency_key: null },
+    data: { object }
   })
   const signature = Stripe.webhooks.generateTestHeaderString({
     payload,

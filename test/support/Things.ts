@@ -25,12 +25,17 @@ export const thingsOf = (
     const { request_id: request } = yield* by("chat.completions")
     const file = (yield* by("files.create")).id
     const { endpoint } = yield* service.webhooks.register({
-      ...{ accountId, url: receiver, actor },
+      accountId,
+      url: receiver,
+      actor,
       events: ["video.completed", "video.failed"]
     })
     const spare = yield* service.webhooks.register({ accountId, url: receiver, actor, events: [] })
     yield* service.webhooks.publish({
-      ...{ id: `evt_${accountId}`, accountId, type: "video.failed", data: {} },
+      id: `evt_${accountId}`,
+      accountId,
+      type: "video.failed",
+      data: {},
       createdAt: new Date()
     })
     const [spareAccount, suspendedAccount] = [yield* service.account(), yield* service.account()]
@@ -61,8 +66,11 @@ export const thingsOf = (
       spareKey: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id,
       ownerSession: yield* service.ownerSession(accountId),
       managementKey: (yield* service.keys.create({
-        ...{ accountId, kind: "management", name: "spare" },
-        ...{ scopes: ["usage:read"], actor }
+        accountId,
+        kind: "management",
+        name: "spare",
+        scopes: ["usage:read"],
+        actor
       })).id
     }
   })

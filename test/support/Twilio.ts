@@ -40,8 +40,17 @@ const refused = (status: number, code: number, message: string): Answer => ({
 })
 
 const recordOf = ({ sid, status, to }: Verification, valid: boolean) => ({
-  ...{ sid, service_sid: SERVICE_SID, account_sid: ACCOUNT_SID, to, channel: "sms", status, valid },
-  ...{ amount: null, payee: null, date_created: "2026-01-01T00:00:00Z", date_updated: "2026-01-01T00:00:00Z" }
+  sid,
+  service_sid: SERVICE_SID,
+  account_sid: ACCOUNT_SID,
+  to,
+  channel: "sms",
+  status,
+  valid,
+  amount: null,
+  payee: null,
+  date_created: "2026-01-01T00:00:00Z",
+  date_updated: "2026-01-01T00:00:00Z"
 })
 
 /** What it does instead of what it does. */

@@ -47,7 +47,14 @@ const from = Date.parse("2026-03-04T00:00:00Z")
 const until = Date.parse("2026-03-06T00:00:00Z")
 
 const questionOf = (accountId: string, more: Partial<BreakdownQuestion> = {}): BreakdownQuestion => ({
-  ...{ accountId, period: undefined, startMs: from, endMs: until, width: "1d", by: [], limit: 100, cursor: undefined },
+  accountId,
+  period: undefined,
+  startMs: from,
+  endMs: until,
+  width: "1d",
+  by: [],
+  limit: 100,
+  cursor: undefined,
   ...more
 })
 

@@ -26,12 +26,22 @@ const earned = (
   })
 
 const question = (more: Partial<MarginQuestion> = {}): MarginQuestion => ({
-  ...{ by: [], from: "2026-03-04", to: "2026-03-05", accountId: undefined, play: false, limit: 100, cursor: undefined },
+  by: [],
+  from: "2026-03-04",
+  to: "2026-03-05",
+  accountId: undefined,
+  play: false,
+  limit: 100,
+  cursor: undefined,
   ...more
 })
 
 const plain = ({ absorbed, provider_cost, requests, revenue, uncosted }: MarginRow) => [
-  ...[requests, revenue, provider_cost, uncosted, absorbed]
+  requests,
+  revenue,
+  provider_cost,
+  uncosted,
+  absorbed
 ]
 
 describe("Margins", () => {

@@ -71,21 +71,21 @@ describe("receipts that are rolled up", () => {
         assert.lengthOf(everything, 300)
         const at = (number: number) => MIXED_FROM_MS + number * 5 * HOUR_MS
         const queries: ReadonlyArray<Omit<PageQuery, "limit">> = [
-          ...[{ model: "asked" }, { model: "served" }, { model: "none" }, { status: "succeeded" }, { provider: "one" }],
-          ...[
-            { operation: "embeddings", keyId: OTHER_KEY },
-            { projectId: SOME_PROJECT, status: "failed" }
-          ],
-          ...[{ minCost: 50n }, { minCost: 20n, maxCost: 30n, model: "asked" }, { maxCost: 10n, status: "succeeded" }],
-          ...[
-            { minLatencyMs: 149 },
-            { minLatencyMs: 120.5, maxLatencyMs: 130 },
-            { status: "cancelled", model: "asked" }
-          ],
-          ...[
-            { model: "asked", fromMs: at(101), untilMs: at(250) },
-            { model: "served", untilMs: at(40) }
-          ]
+          { model: "asked" },
+          { model: "served" },
+          { model: "none" },
+          { status: "succeeded" },
+          { provider: "one" },
+          { operation: "embeddings", keyId: OTHER_KEY },
+          { projectId: SOME_PROJECT, status: "failed" },
+          { minCost: 50n },
+          { minCost: 20n, maxCost: 30n, model: "asked" },
+          { maxCost: 10n, status: "succeeded" },
+          { minLatencyMs: 149 },
+          { minLatencyMs: 120.5, maxLatencyMs: 130 },
+          { status: "cancelled", model: "asked" },
+          { model: "asked", fromMs: at(101), untilMs: at(250) },
+          { model: "served", untilMs: at(40) }
         ]
         for (const query of queries) {
           const expected = everything.filter((row) => fits(row, query)).map(({ id }) => id)

@@ -57,8 +57,14 @@ describe("receipts of an account", () => {
       const other = yield* Effect.forkChild(turns.read("one", reading))
       yield* Deferred.await(begun)
       for (const chosen of [
-        ...[{ model: "gpt-4o-mini" }, { status: "succeeded" }, { status: "open" }, { keyId: "k" }, { projectId: "p" }],
-        ...[{ provider: "openai" }, { operation: "search" }, { status: "failed", provider: "openai" }]
+        { model: "gpt-4o-mini" },
+        { status: "succeeded" },
+        { status: "open" },
+        { keyId: "k" },
+        { projectId: "p" },
+        { provider: "openai" },
+        { operation: "search" },
+        { status: "failed", provider: "openai" }
       ]) {
         const refused = yield* Effect.flip(receipts.page("one", { ...all, ...chosen }))
         assert.strictEqual(refused._tag === "Failure" && refused.reason._tag, "RateLimitExceeded")
@@ -93,7 +99,10 @@ describe("receipts of an account", () => {
             let [cursor, earliest]: [string | undefined, number] = [undefined, Infinity]
             for (let page = 0; page < 400; page++) {
               const { next, rows, searchedToMs }: ReceiptsPage = yield* receipts.page(owner.accountId, {
-                ...{ limit: 7, cursor, model, status }
+                limit: 7,
+                cursor,
+                model,
+                status
               })
               assert.isAtMost(rows.length, 7)
               seen.push(...rows.map(({ id }) => id))
@@ -121,8 +130,13 @@ describe("receipts of an account", () => {
       const at = (second: number) => MIXED_FROM_MS + second * 1_000
       const times = [{}, { fromMs: at(101) }, { untilMs: at(250) }, { fromMs: at(90), untilMs: at(160) }]
       const filters = [
-        ...[{}, { keyId: OTHER_KEY }, { keyId: owner.keyId, model: "asked" }, { projectId: SOME_PROJECT }],
-        ...[{ provider: "one" }, { operation: "embeddings" }, { keyId: "none" }],
+        {},
+        { keyId: OTHER_KEY },
+        { keyId: owner.keyId, model: "asked" },
+        { projectId: SOME_PROJECT },
+        { provider: "one" },
+        { operation: "embeddings" },
+        { keyId: "none" },
         { keyId: OTHER_KEY, projectId: SOME_PROJECT, provider: "two", operation: "chat.completions" }
       ]
       for (const { fromMs, untilMs } of times as ReadonlyArray<{ fromMs?: number; untilMs?: number }>) {

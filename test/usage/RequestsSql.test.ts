@@ -100,7 +100,10 @@ describe("a page of receipts", () => {
         for (const plans of ["force_generic_plan", "force_custom_plan"] as const) {
           for (const cursor of cursors) {
             for (const filters of [
-              ...[{}, { model: "usual" }, { model: "none" }, { keyId: "none", operation: "none" }],
+              {},
+              { model: "usual" },
+              { model: "none" },
+              { keyId: "none", operation: "none" },
               { projectId: "none", provider: "none", fromId: starts[1] }
             ]) {
               for (const [status, index] of [

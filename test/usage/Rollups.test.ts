@@ -72,8 +72,13 @@ const compareMargins = (sql: SqlClient.SqlClient, accountId: string) =>
       FROM request WHERE account_id = ${accountId} AND closed IS NOT NULL
       GROUP BY 1, 2, 3 ORDER BY 1, COALESCE(resolved_model, model) COLLATE "C", COALESCE(provider, '') COLLATE "C"`
     const told = yield* marginsOf(sql, {
-      ...{ accountId, play: false, from: "2000-01-01", until: "2100-01-01" },
-      ...{ by: ["day", "model", "provider"], after: undefined, limit: 1_000 }
+      accountId,
+      play: false,
+      from: "2000-01-01",
+      until: "2100-01-01",
+      by: ["day", "model", "provider"],
+      after: undefined,
+      limit: 1_000
     })
     assert.deepStrictEqual(
       told.slice(0, -1).map(({ account: _account, email: _email, summary: _summary, ...row }) => row as object),

@@ -43,7 +43,13 @@ const history: ReadonlyArray<Made> = [
 ]
 
 const asked = (accountId: string, more: Partial<SeriesQuestion> = {}): SeriesQuestion => ({
-  ...{ accountId, period: undefined, interval: "day", by: "model", rank: "cost", top: 8, filters: {} },
+  accountId,
+  period: undefined,
+  interval: "day",
+  by: "model",
+  rank: "cost",
+  top: 8,
+  filters: {},
   startMs: Date.parse("2026-03-04T00:00:00Z"),
   endMs: Date.parse("2026-03-10T00:00:00Z"),
   ...more

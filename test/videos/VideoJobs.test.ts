@@ -16,16 +16,36 @@ const wish = {
 }
 
 const going: VideoGoing = {
-  ...{ state: "processing", progress: 5, submissions: 1, polls: 0, faults: 0, lost: 0, waitMs: 1_000 },
-  ...{ provider: "fal", ticket: "t", attempts: [] }
+  state: "processing",
+  progress: 5,
+  submissions: 1,
+  polls: 0,
+  faults: 0,
+  lost: 0,
+  waitMs: 1_000,
+  provider: "fal",
+  ticket: "t",
+  attempts: []
 }
 const completed: VideoEnd = {
-  ...{ state: "completed", progress: 100, refunded: false, file_id: "file_1", cost: 7n },
-  ...{ error_code: null, error_message: null, parameters: wish }
+  state: "completed",
+  progress: 100,
+  refunded: false,
+  file_id: "file_1",
+  cost: 7n,
+  error_code: null,
+  error_message: null,
+  parameters: wish
 }
 const failed: VideoEnd = {
-  ...{ state: "failed", progress: 5, refunded: true, file_id: null, cost: 0n },
-  ...{ error_code: "generation_failed", error_message: "no", parameters: wish }
+  state: "failed",
+  progress: 5,
+  refunded: true,
+  file_id: null,
+  cost: 0n,
+  error_code: "generation_failed",
+  error_message: "no",
+  parameters: wish
 }
 const now = { forMs: 60_000, idleMs: 0 }
 const wide = { limit: 100, perAccount: 100 }
@@ -43,7 +63,13 @@ const inserted = (deadlineMs = 60_000, accountId = newResourceId()) =>
     yield* sql`INSERT INTO account (id, email) VALUES (${accountId}, ${`${accountId}@example.com`}) ON CONFLICT DO NOTHING`
     return yield* jobs.insert({
       id: newResourceId(),
-      ...{ requestId, accountId, keyId: newResourceId(), model: "m", plan: { a: 1 }, steering: null, charged: 10n },
+      requestId,
+      accountId,
+      keyId: newResourceId(),
+      model: "m",
+      plan: { a: 1 },
+      steering: null,
+      charged: 10n,
       prompt: "a \0 kite \ud800",
       parameters: wish,
       deadlineMs

@@ -6,9 +6,22 @@ import { chargeOf, clipCost, videoPlanOf, keepPlan, restorePlan } from "../../sr
 import { wish } from "./videoScene.ts"
 
 const model: Model = {
-  ...{ id: "m", name: "M", vendor: "v", brand: "V", description: "", modality: "video", status: "ga", created: 1 },
-  ...{ capabilities: ["audio_generation"], contextWindow: 7, maxOutputTokens: 8, hiddenReasoning: false },
-  ...{ virtual: false, supportedParameters: [], pricingNote: "", offers: [] }
+  id: "m",
+  name: "M",
+  vendor: "v",
+  brand: "V",
+  description: "",
+  modality: "video",
+  status: "ga",
+  created: 1,
+  capabilities: ["audio_generation"],
+  contextWindow: 7,
+  maxOutputTokens: 8,
+  hiddenReasoning: false,
+  virtual: false,
+  supportedParameters: [],
+  pricingNote: "",
+  offers: []
 }
 
 const candidate = (provider: string, price: Price, unsupported: ReadonlyArray<Capability> = []): Candidate<Price> => ({
@@ -61,7 +74,8 @@ describe("the plan of a video", () => {
     assert.deepStrictEqual(restored.policy, defaultPolicy)
     const policy = { ...defaultPolicy, strategy: "cost", source: "project" } as const
     assert.deepInclude(restorePlan(JSON.parse(JSON.stringify(keepPlan({ ...plan, policy })))).policy, {
-      ...{ strategy: "cost", source: "project" }
+      strategy: "cost",
+      source: "project"
     })
   })
 })

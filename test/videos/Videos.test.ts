@@ -63,7 +63,8 @@ describe("submitting a video", () => {
       assert.deepStrictEqual(yield* fieldsOf(wished({ duration: 5 })), ["duration"])
       const clip = "https://example.com/a.mp4"
       assert.deepStrictEqual(yield* fieldsOf(wished({ referenceVideo: clip, referenceImages: [clip] })), [
-        ...["reference_images", "reference_video"]
+        "reference_images",
+        "reference_video"
       ])
       assert.deepStrictEqual(yield* fieldsOf(wished({ imageUrl: "http://10.0.0.1/a.png" })), ["image_url"])
       const references = { referenceImages: [clip, "ftp://example.com/a"], referenceVideo: "https://192.168.0.1/" }

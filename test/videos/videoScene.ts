@@ -182,7 +182,12 @@ export class Mortal {
 const clocks = { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
 
 const other = {
-  ...{ id: "other", name: "Other", apiKey: Redacted.make("k"), keyed: true, trainsOnData: false, zeroRetention: false },
+  id: "other",
+  name: "Other",
+  apiKey: Redacted.make("k"),
+  keyed: true,
+  trainsOnData: false,
+  zeroRetention: false,
   baseUrl: new URL("https://other.example"),
   models: new Map([["veo-3", "veo-3-there"]])
 }
@@ -292,7 +297,11 @@ export const scene = ({ balance = BALANCE, hosts = [new FilmHost("fal")], option
         WHERE completed_at IS NULL`
       return {
         ...(yield* caller),
-        ...{ caller, sql, ledger, later, processOf },
+        caller,
+        sql,
+        ledger,
+        later,
+        processOf,
         videos: yield* processOf(),
         jobs: yield* VideoJobs,
         queue: yield* Jobs,

@@ -51,8 +51,15 @@ describe("BudgetAlerts", () => {
         yield* tell
         assert.deepStrictEqual(yield* told, [
           {
-            ...{ object: "budget_threshold", scope: "key", key_id: owner.keyId, name: "laptop", threshold_percent: 80 },
-            ...{ budget_cents: 0.00001, spent_cents: 0.000008, period: "daily", period_start: "2026-01-02" }
+            object: "budget_threshold",
+            scope: "key",
+            key_id: owner.keyId,
+            name: "laptop",
+            threshold_percent: 80,
+            budget_cents: 0.00001,
+            spent_cents: 0.000008,
+            period: "daily",
+            period_start: "2026-01-02"
           }
         ])
         // Above it and below it again.

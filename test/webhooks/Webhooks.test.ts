@@ -165,7 +165,9 @@ describe("Webhooks", () => {
         const nothing = Array.from({ length: 7 }, () => "NotFound")
         assert.deepStrictEqual(yield* allAs(other.accountId, endpoint.id), nothing)
         const redeliver = webhooks.redeliver({
-          ...{ accountId: mine.accountId, id: endpoint.id, actor },
+          accountId: mine.accountId,
+          id: endpoint.id,
+          actor,
           deliveryId: newResourceId()
         })
         assert.strictEqual(yield* whyOf(redeliver), "NotFound")

@@ -18,7 +18,11 @@ const opened = Effect.fnUntraced(function* (accountId: string, age: string) {
   const sql = yield* SqlClient.SqlClient
   const audit = yield* Audit
   const entry = yield* audit.open({
-    ...{ accountId, type: "key.revoked", actor, resource: { type: "key", id: "k" }, requestId: newRequestId() }
+    accountId,
+    type: "key.revoked",
+    actor,
+    resource: { type: "key", id: "k" },
+    requestId: newRequestId()
   })
   yield* sql`UPDATE audit_open SET opened_at = now() - ${age}::interval WHERE event_id = ${entry.id}`
   return entry

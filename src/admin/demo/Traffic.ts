@@ -26,10 +26,14 @@ export interface Call {
 }
 
 const topics = [
-  ...["How do I change the address of my order?", "Summarize the meeting notes in three points."],
-  ...["Write a friendly reply to this customer.", "Which of these suppliers is cheaper over a year?"],
-  ...["Translate this paragraph into French.", "Find the bug in this function and explain it."],
-  ...["Draft a product description of 80 words.", "Extract the invoice number, the date and the total."]
+  "How do I change the address of my order?",
+  "Summarize the meeting notes in three points.",
+  "Write a friendly reply to this customer.",
+  "Which of these suppliers is cheaper over a year?",
+  "Translate this paragraph into French.",
+  "Find the bug in this function and explain it.",
+  "Draft a product description of 80 words.",
+  "Extract the invoice number, the date and the total."
 ]
 
 const words =

@@ -51,7 +51,9 @@ const useTargets = (): ((words: string) => ReadonlyArray<Target>) => {
     ...models.map(({ id }): Target => ({ name: id, kind: "Model", icon: "models", choose: to(`/models/${id}`) })),
     ...keys.map(({ name }): Target => ({ name, kind: "Key", icon: "keys", choose: to("/keys") })),
     ...projects.map(({ id, name }): Target => ({
-      ...{ name, kind: "Project", icon: "projects" },
+      name,
+      kind: "Project",
+      icon: "projects",
       choose: () => void navigate({ to: "/keys", search: { project: id } })
     }))
   ]
@@ -68,7 +70,9 @@ const useTargets = (): ((words: string) => ReadonlyArray<Target>) => {
 }
 
 const foundOf = ({ choose, icon, kind, name }: Target): Found => ({
-  ...{ id: `${kind} ${name}`, kind, choose },
+  id: `${kind} ${name}`,
+  kind,
+  choose,
   shown: (
     <>
       <Icon name={icon} />

@@ -45,8 +45,11 @@ const rangeIn = (search: Search) => ({
 
 /** What requests must have. */
 const filtersIn = (search: Search) => ({
-  ...{ model: text(search, "model"), provider: text(search, "provider"), key: text(search, "key") },
-  ...{ project: text(search, "project"), operation: text(search, "operation") },
+  model: text(search, "model"),
+  provider: text(search, "provider"),
+  key: text(search, "key"),
+  project: text(search, "project"),
+  operation: text(search, "operation"),
   status: oneOf(["open", "succeeded", "failed", "cancelled"] as const, search, "status")
 })
 
@@ -146,8 +149,10 @@ const requests = createRoute({
     given({
       ...rangeIn(search),
       ...filtersIn(search),
-      ...{ minCost: number(search, "minCost"), maxCost: number(search, "maxCost") },
-      ...{ minMs: number(search, "minMs"), maxMs: number(search, "maxMs") },
+      minCost: number(search, "minCost"),
+      maxCost: number(search, "maxCost"),
+      minMs: number(search, "minMs"),
+      maxMs: number(search, "maxMs"),
       cols: text(search, "cols"),
       live: search["live"] === true ? true : undefined
     }),
@@ -275,8 +280,24 @@ export const makeRouter = (client: QueryClient) =>
     routeTree: root.addChildren([
       signIn,
       shell.addChildren([
-        ...[home, overview, explorer, requests, receipt, playground, presets, catalogue.addChildren([models, model])],
-        ...[keys, projects, webhooks, batches, files, videos, billing, statement, audit, settings]
+        home,
+        overview,
+        explorer,
+        requests,
+        receipt,
+        playground,
+        presets,
+        catalogue.addChildren([models, model]),
+        keys,
+        projects,
+        webhooks,
+        batches,
+        files,
+        videos,
+        billing,
+        statement,
+        audit,
+        settings
       ])
     ]),
     defaultPreload: "intent",

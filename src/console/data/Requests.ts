@@ -43,12 +43,10 @@ export const requestPagesQuery = (read: RequestsRead) =>
     queryFn: ({ pageParam, signal }) =>
       api.call("requests.list", {
         query: {
-          ...{
-            limit: PAGE,
-            ...rangeOf(read),
-            ...filterQueryOf(read.filters),
-            ...boundsOf(read.filters)
-          },
+          limit: PAGE,
+          ...rangeOf(read),
+          ...filterQueryOf(read.filters),
+          ...boundsOf(read.filters),
           ...(pageParam === undefined ? {} : { cursor: pageParam })
         },
         signal

@@ -133,7 +133,9 @@ const anthropicMessage = ({ content, role, tool_call_id: id, tool_calls: calls =
   const parts = typeof content === "string" || content === null ? content : content.map(anthropicPart)
   if (calls.length === 0) return { role, content: parts }
   const uses = calls.map(({ function: { arguments: input, name }, id: called }) => ({
-    ...{ type: "tool_use", id: called, name },
+    type: "tool_use",
+    id: called,
+    name,
     input: parsed(input)
   }))
   return { role, content: [...(typeof parts === "string" ? [{ type: "text", text: parts }] : []), ...uses] }
@@ -145,7 +147,8 @@ const anthropic = (call: Call): string => {
   const { max_tokens: most = USUAL_MAX_TOKENS, routing, temperature, tools = [], top_p: top } = call.parameters
   const system = systemOf(call.messages)
   const body = {
-    ...{ model: call.model, max_tokens: most },
+    model: call.model,
+    max_tokens: most,
     ...(system === "" ? {} : { system }),
     messages: call.messages.filter(({ role }) => role !== "system").map(anthropicMessage),
     ...(temperature === undefined ? {} : { temperature }),
@@ -154,7 +157,8 @@ const anthropic = (call: Call): string => {
       ? {}
       : {
           tools: (tools as ReadonlyArray<Tool>).map(({ function: { description, name, parameters } }) => ({
-            ...{ name, ...(description === undefined ? {} : { description }) },
+            name,
+            ...(description === undefined ? {} : { description }),
             input_schema: parameters ?? { type: "object" }
           }))
         }),
@@ -182,7 +186,9 @@ const aiMessage = (
   const parts = typeof content === "string" || content === null ? content : content.map(aiPart)
   if (calls.length === 0) return { role, content: parts }
   const called = calls.map(({ function: { arguments: input, name }, id }) => ({
-    ...{ type: "tool-call", toolCallId: id, toolName: name },
+    type: "tool-call",
+    toolCallId: id,
+    toolName: name,
     input: parsed(input)
   }))
   return { role, content: [...(typeof parts === "string" ? [{ type: "text", text: parts }] : []), ...called] }
@@ -282,7 +288,9 @@ export const firstCall = (origin: string, key: string): Call => ({
 /** Uploading the input of a batch, and running it. */
 export const batchSnippets = (origin: string): ReadonlyArray<Snippet> => {
   const line = {
-    ...{ custom_id: "1", method: "POST", url: "/v1/chat/completions" },
+    custom_id: "1",
+    method: "POST",
+    url: "/v1/chat/completions",
     body: { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
   }
   return [

@@ -90,15 +90,13 @@ export const ledgerOf = ({ balance, month, transactions, usage }: Facts): Ledger
   const moved = transactions
     .filter(({ type }) => type !== "refund")
     .map(({ amount_usd, created_at, id, reference, top_up_id, type }) => ({
-      ...{
-        id,
-        at: created_at,
-        kind: type,
-        requests: undefined,
-        reference,
-        topUpId: top_up_id,
-        amount: nano(amount_usd)
-      }
+      id,
+      at: created_at,
+      kind: type,
+      requests: undefined,
+      reference,
+      topUpId: top_up_id,
+      amount: nano(amount_usd)
     }))
   // The requests of a day stand at its end.
   const order = (line: { readonly at: number; readonly kind: string }) => line.at + (line.kind === "requests" ? DAY : 0)

@@ -24,7 +24,10 @@ export interface UsageRead {
 
 const read = async ({ end, start, width }: Span, by: Dimension, most: number): Promise<UsageRead> => {
   const query = {
-    ...{ start_time: start, end_time: end, group_by: [by], limit: most === 0 ? 1 : 100 },
+    start_time: start,
+    end_time: end,
+    group_by: [by],
+    limit: most === 0 ? 1 : 100,
     bucket_width: width === HOUR ? "1h" : "1d"
   } as const
   let page = await api.call("management.usage", { query })

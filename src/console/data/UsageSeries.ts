@@ -66,7 +66,10 @@ export const seriesQuery = ({ by, filters = {}, interval, rangeKey, rank = "cost
       return inTurn(() =>
         api.call("management.usage.series", {
           query: {
-            ...{ start_time: start, end_time: end, rank_by: rank, top },
+            start_time: start,
+            end_time: end,
+            rank_by: rank,
+            top,
             ...(by === undefined ? {} : { group_by: by }),
             ...(interval === undefined ? {} : { interval: interval({ start, end }) }),
             ...filterQueryOf(filters)

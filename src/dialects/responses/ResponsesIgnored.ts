@@ -34,8 +34,10 @@ const inputParts = [ResponsesInputText, ResponsesInputImage, ResponsesInputFile]
 
 /** A part of an answer has annotations and log-probabilities, which no provider takes back. */
 const SaidText = Schema.Struct({
-  ...{ type: Schema.Literals(["output_text", "input_text"]), text: Schema.Unknown },
-  ...{ annotations: Schema.Unknown, logprobs: Schema.Unknown }
+  type: Schema.Literals(["output_text", "input_text"]),
+  text: Schema.Unknown,
+  annotations: Schema.Unknown,
+  logprobs: Schema.Unknown
 })
 const Refusal = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.Unknown })
 

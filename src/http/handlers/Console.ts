@@ -15,8 +15,21 @@ const POLICY =
 
 /** The pages of the console. All are one HTML file; its script shows the page of the path. */
 const PAGES = [
-  ...["/overview", "/explorer", "/requests", "/playground", "/models", "/presets", "/keys", "/projects", "/webhooks"],
-  ...["/batches", "/videos", "/billing", "/audit", "/settings", "/sign-in"]
+  "/overview",
+  "/explorer",
+  "/requests",
+  "/playground",
+  "/models",
+  "/presets",
+  "/keys",
+  "/projects",
+  "/webhooks",
+  "/batches",
+  "/videos",
+  "/billing",
+  "/audit",
+  "/settings",
+  "/sign-in"
 ] as const
 
 const INDEX = "index.html"

@@ -39,8 +39,19 @@ const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "r
 
 /** Headers that the gateway writes itself. */
 const OWN_HEADERS = new Set([
-  ...["accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type"],
-  ...["expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]
+  "accept",
+  "accept-encoding",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
 ])
 
 /** Request fields that a switch must not replace. */

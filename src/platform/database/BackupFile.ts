@@ -199,7 +199,9 @@ const readAll = async (path: string, reader: BackupReader) => {
         await reader.begin?.(begin, name)
       } else if (end !== undefined && current !== undefined) {
         const part: BackupPart = {
-          ...{ kind: current.kind, name: current.name, count: current.count },
+          kind: current.kind,
+          name: current.name,
+          count: current.count,
           sha256: current.hash.digest("hex")
         }
         if (!sameParts([part], [end])) throw new Error(`the ${part.kind} ${part.name} does not match its checksum`)

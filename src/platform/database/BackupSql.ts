@@ -17,8 +17,12 @@ export const allowBackupTime = (sql: Sql) =>
  * another, so the ledger's checkpoint stays behind.
  */
 const LEFT_OUT = new Set([
-  ...["durable_write", "ledger_version", "schema_migration"],
-  ...["ledger_checkpoint", "ledger_checkpoint_sum", "ledger_verification"]
+  "durable_write",
+  "ledger_version",
+  "schema_migration",
+  "ledger_checkpoint",
+  "ledger_checkpoint_sum",
+  "ledger_verification"
 ])
 
 /** Returns the names of all tables of the schema. */

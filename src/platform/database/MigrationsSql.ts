@@ -8,8 +8,23 @@ const directory = new URL("./baseline/", import.meta.url)
 
 /** The files of the baseline, in an order in which each refers only to tables of those before it. */
 const files = [
-  ...["accounts", "budgets", "projects", "keys", "audit", "ledger", "usage", "presets", "figures", "files", "videos"],
-  ...["webhooks", "sessions", "batches", "owners", "payments", "health"]
+  "accounts",
+  "budgets",
+  "projects",
+  "keys",
+  "audit",
+  "ledger",
+  "usage",
+  "presets",
+  "figures",
+  "files",
+  "videos",
+  "webhooks",
+  "sessions",
+  "batches",
+  "owners",
+  "payments",
+  "health"
 ]
 
 const baseline = Effect.gen(function* () {

@@ -77,7 +77,13 @@ const signing = (settings: S3Settings) => {
     Effect.promise(async (): Promise<Omit<OutboundRequest, "clocks">> => {
       const hash = Buffer.from(await subtle.digest("SHA-256", body as Uint8Array<ArrayBuffer>)).toString("hex")
       const signer = new AwsV4Signer({
-        ...{ method, url: base + path, service: "s3", region, accessKeyId, secretAccessKey, cache },
+        method,
+        url: base + path,
+        service: "s3",
+        region,
+        accessKeyId,
+        secretAccessKey,
+        cache,
         headers: { ...headers, "x-amz-content-sha256": hash }
       })
       const signed = await signer.sign()

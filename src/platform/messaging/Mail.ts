@@ -88,8 +88,11 @@ const problemOf = (cause: unknown): MailError => {
 const bySmtp = ({ from, url }: MailSettings) => {
   const transport = createTransport({
     url: Redacted.value(url),
-    ...{ connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, socketTimeout: SILENCE_MS },
-    ...{ disableFileAccess: true, disableUrlAccess: true }
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true
   })
   return ({ subject, text, to }: Letter): Effect.Effect<void, MailError> =>
     Effect.tryPromise({

@@ -71,7 +71,8 @@ export class Outbound extends Context.Service<
   /** For pools where some calls wait a long time for a connection. */
   static readonly layerPatient = (connectMs: number) =>
     Outbound.layerWith({
-      ...{ connectionsPerOrigin: 1024, keepAliveMs: 30_000 },
+      connectionsPerOrigin: 1024,
+      keepAliveMs: 30_000,
       connectMs: Math.max(connectMs, CONNECT_MS)
     })
 

@@ -41,11 +41,19 @@ const MAPS = new Set(["properties", "$defs", "definitions"])
 const LISTS = new Set(["anyOf", "oneOf", "allOf"])
 
 const LIMITS = new Set([
-  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
-  ...["minLength", "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "not"]
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+  "minProperties",
+  "maxProperties",
+  "not"
 ])
 
-const FORMATS = new Set([
-  ...["date-time", "time", "date", "duration"],
-  ...["email", "hostname", "uri", "ipv4", "ipv6", "uuid"]
-])
+const FORMATS = new Set(["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"])

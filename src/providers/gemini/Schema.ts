@@ -7,8 +7,21 @@ import { objectSchema } from "../wire/ToolSchema.ts"
  * (https://ai.google.dev/api/generate-content#GenerationConfig). Each of the others makes the host refuse the request, or is lost.
  */
 const COPIED = new Set([
-  ...["title", "description", "propertyOrdering", "minItems", "maxItems", "minimum", "maximum"],
-  ...["type", "enum", "required", "properties", "additionalProperties", "items", "prefixItems", "anyOf"]
+  "title",
+  "description",
+  "propertyOrdering",
+  "minItems",
+  "maxItems",
+  "minimum",
+  "maximum",
+  "type",
+  "enum",
+  "required",
+  "properties",
+  "additionalProperties",
+  "items",
+  "prefixItems",
+  "anyOf"
 ])
 
 /** Formats that the host knows. */
@@ -16,22 +29,35 @@ const FORMATS = new Set(["date-time", "date", "time", "int32", "int64", "float",
 
 /** Keywords without a place on this wire that the model can heed where the description tells of them. */
 const SAID = new Set([
-  ...["exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format"],
-  ...["uniqueItems", "contains", "minContains", "maxContains", "minProperties", "maxProperties"],
-  ...["patternProperties", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies"],
-  ...[
-    "not",
-    "if",
-    "then",
-    "else",
-    "allOf",
-    "const",
-    "enum",
-    "contentEncoding",
-    "contentMediaType",
-    "default",
-    "examples"
-  ]
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "format",
+  "uniqueItems",
+  "contains",
+  "minContains",
+  "maxContains",
+  "minProperties",
+  "maxProperties",
+  "patternProperties",
+  "propertyNames",
+  "dependentRequired",
+  "dependentSchemas",
+  "dependencies",
+  "not",
+  "if",
+  "then",
+  "else",
+  "allOf",
+  "const",
+  "enum",
+  "contentEncoding",
+  "contentMediaType",
+  "default",
+  "examples"
 ])
 
 /** A constraint with more JSON than this is not told. */

@@ -173,7 +173,11 @@ export const usageOf = (value: unknown): TokenUsage | undefined => {
   const output = apart ? completion + thought : completion
   const billedNano = billedNanoIn(usage)
   return {
-    ...{ input: prompt - cached - cacheWrite, cached, cacheWrite, output, reasoning: Math.min(thought, output) },
+    input: prompt - cached - cacheWrite,
+    cached,
+    cacheWrite,
+    output,
+    reasoning: Math.min(thought, output),
     ...(billedNano === undefined ? {} : { billedNano })
   }
 }

@@ -119,8 +119,13 @@ const readLong = (
           Effect.gen(function* () {
             const stream = yield* Scope.provide(work.open(call, request), scope)
             const reading: Reading = {
-              ...{ work, asked, maxBodyBytes, stream },
-              ...{ pieces: new EmbedPieces(asked), length: 0, patienceMs: call.clocks.totalMs / 2 }
+              work,
+              asked,
+              maxBodyBytes,
+              stream,
+              pieces: new EmbedPieces(asked),
+              length: 0,
+              patienceMs: call.clocks.totalMs / 2
             }
             return { reading, beginning: yield* begin(reading) }
           })

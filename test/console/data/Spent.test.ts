@@ -11,7 +11,10 @@ const totals = {
 }
 const values = { requests: [1, 3], failed_requests: [0, 1], prompt_tokens: [], completion_tokens: [], latency_ms: [] }
 const series = (group: string | null, is_rest = false) => ({
-  ...{ object: "series" as const, group, is_rest, totals },
+  object: "series" as const,
+  group,
+  is_rest,
+  totals,
   values: { ...values, cost_usd: [1, 2] }
 })
 

@@ -5,8 +5,15 @@ import { isMonth, ledgerOf, monthsBefore, timesOfMonth } from "../../../src/cons
 const at = (text: string) => Date.parse(`${text}Z`) / 1_000
 
 const moved = (id: string, text: string, amount: number, type: Transaction["type"] = "top_up"): Transaction => ({
-  ...{ id, object: "transaction", type, amount_usd: amount, paid_with: "real", created_at: at(text) },
-  ...{ request_id: null, top_up_id: null, reference: null }
+  id,
+  object: "transaction",
+  type,
+  amount_usd: amount,
+  paid_with: "real",
+  created_at: at(text),
+  request_id: null,
+  top_up_id: null,
+  reference: null
 })
 
 const costs = new Map([
@@ -32,16 +39,16 @@ const facts = (balance: number) => ({
     buckets: days.map((day) => at(`${day}T00:00:00`)),
     data: [
       {
-        ...{ object: "series" as const, group: null, is_rest: false },
+        object: "series" as const,
+        group: null,
+        is_rest: false,
         totals: {
-          ...{
-            requests: 12,
-            failed_requests: 0,
-            prompt_tokens: 0,
-            completion_tokens: 0,
-            cost_usd: 3.1,
-            latency_ms: null
-          }
+          requests: 12,
+          failed_requests: 0,
+          prompt_tokens: 0,
+          completion_tokens: 0,
+          cost_usd: 3.1,
+          latency_ms: null
         },
         values: { ...values, failed_requests: none, prompt_tokens: none, completion_tokens: none, latency_ms: none }
       }

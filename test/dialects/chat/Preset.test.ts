@@ -135,7 +135,12 @@ describe("what a preset supplies", () => {
     assert.deepStrictEqual(preparation, {
       chain: ["a", "b"],
       sent: { model: "@p", models: undefined },
-      ...{ auto, budgetCents, conversation, parameters, policy, stream }
+      auto,
+      budgetCents,
+      conversation,
+      parameters,
+      policy,
+      stream
     })
   })
 })

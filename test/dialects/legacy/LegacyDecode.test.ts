@@ -19,8 +19,15 @@ describe("a legacy chat request", () => {
       {},
       { model: "gpt-4o, gpt-4o-mini", budget_cents: 3 },
       {
-        ...{ max_tokens: 9, temperature: 1, top_p: 0.5, frequency_penalty: 1, presence_penalty: -1, seed: 3 },
-        ...{ stop: ["a"], user: "u", routing: { strategy: "cost", data_policy: "no_training" } }
+        max_tokens: 9,
+        temperature: 1,
+        top_p: 0.5,
+        frequency_penalty: 1,
+        presence_penalty: -1,
+        seed: 3,
+        stop: ["a"],
+        user: "u",
+        routing: { strategy: "cost", data_policy: "no_training" }
       },
       { temperature: null, stop: null, routing: null, budget_cents: null },
       {
@@ -49,8 +56,19 @@ describe("a legacy chat request", () => {
 
   it("is closed", () => {
     const foreign = [
-      ...["stream", "tools", "tool_choice", "models", "max_completion_tokens", "response_format", "reasoning"],
-      ...["metadata", "provider", "n", "store", "logprobs", "colour"]
+      "stream",
+      "tools",
+      "tool_choice",
+      "models",
+      "max_completion_tokens",
+      "response_format",
+      "reasoning",
+      "metadata",
+      "provider",
+      "n",
+      "store",
+      "logprobs",
+      "colour"
     ]
     for (const name of foreign) {
       for (const value of [1, null, false]) assert.deepStrictEqual(fieldsOf({ ...plain, [name]: value }), [name])

@@ -104,8 +104,16 @@ describe("a messages request", () => {
     assert.sameMembers(
       [...parameters],
       [
-        ...["temperature", "top_p", "top_k", "stop", "tools", "tool_choice", "parallel_tool_calls"],
-        ...["response_format", "structured_outputs", "reasoning"]
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "response_format",
+        "structured_outputs",
+        "reasoning"
       ]
     )
     assert.deepStrictEqual([policy.caching, policy.strategy, auto.sessionId], ["auto", "cost", "s"])

@@ -155,7 +155,12 @@ describe("a stream of events", () => {
     const types = streamed(all).map(({ type }) => type.replace("content_block_", ""))
     const call = ["start", "delta", "stop"]
     assert.deepStrictEqual(types, [
-      ...["message_start", "start", "delta", ...call.slice(1), ...call, ...call],
+      "message_start",
+      "start",
+      "delta",
+      ...call.slice(1),
+      ...call,
+      ...call,
       "message_delta",
       "message_stop"
     ])
@@ -163,8 +168,17 @@ describe("a stream of events", () => {
 
   it("puts calls whose arguments come interleaved one behind another, and what follows them at the end", () => {
     const all = [
-      ...[text("x"), start(0), start(1), args(0, '{"a"'), args(1, '{"b":2'), args(0, ":1}"), start(2)],
-      ...[text("y"), args(1, "}"), args(2, '{"c":3}'), args(0, " ")]
+      text("x"),
+      start(0),
+      start(1),
+      args(0, '{"a"'),
+      args(1, '{"b":2'),
+      args(0, ":1}"),
+      start(2),
+      text("y"),
+      args(1, "}"),
+      args(2, '{"c":3}'),
+      args(0, " ")
     ]
     const seen = streamed(all)
     assert.deepStrictEqual(blocksOf(seen), [
@@ -178,8 +192,16 @@ describe("a stream of events", () => {
 
   it("has the blocks of the whole answer, in the order in which all of it came", () => {
     const all = [
-      ...[thought("a"), text("b"), thought("c"), text("d"), start(0), args(0, "{}"), text("e")],
-      ...[thought("f"), start(1), args(1, "{}")]
+      thought("a"),
+      text("b"),
+      thought("c"),
+      text("d"),
+      start(0),
+      args(0, "{}"),
+      text("e"),
+      thought("f"),
+      start(1),
+      args(1, "{}")
     ]
     const folded = new OutputFold()
     for (const event of all) folded.push(event)
@@ -225,8 +247,16 @@ describe("a stream of events", () => {
 
   it("loses nothing that comes behind calls whose arguments are no objects", () => {
     const all = [
-      ...[start(0), start(1), args(0, "null"), text("a"), start(2), args(2, "[1]"), thought("b")],
-      ...[start(3), args(3, '{"c":'), refusal("no")]
+      start(0),
+      start(1),
+      args(0, "null"),
+      text("a"),
+      start(2),
+      args(2, "[1]"),
+      thought("b"),
+      start(3),
+      args(3, '{"c":'),
+      refusal("no")
     ]
     const seen = streamed(all)
     const whole = encodeMessage(answerWith(foldOf(all)), true)

@@ -20,7 +20,12 @@ describe("blocks of a user's turn", () => {
     const result = { type: "tool_result", tool_use_id: "c", content: [document(broken)] } as const
     const read = userMessages([document(file), result], "messages.0", files)
     const part = (field: string) => ({
-      ...{ type: "pdf", data: file, name: "A report", context: "Of last year", pages: 1, text: 5 },
+      type: "pdf",
+      data: file,
+      name: "A report",
+      context: "Of last year",
+      pages: 1,
+      text: 5,
       field,
       cacheBreakpoint: true
     })

@@ -59,11 +59,41 @@ describe("a request for a response", () => {
 
   it("means by null what it means by nothing", () => {
     const names = [
-      ...["models", "instructions", "max_output_tokens", "temperature", "top_p", "top_k", "frequency_penalty"],
-      ...["presence_penalty", "top_logprobs", "tools", "tool_choice", "parallel_tool_calls", "text", "reasoning"],
-      ...["stream", "include", "truncation", "max_tool_calls", "stream_options", "metadata", "user", "session_id"],
-      ...["safety_identifier", "routing", "router", "provider", "budget_cents", "store", "previous_response_id"],
-      ...["background", "conversation", "prompt", "service_tier", "prompt_cache_key", "plugins"]
+      "models",
+      "instructions",
+      "max_output_tokens",
+      "temperature",
+      "top_p",
+      "top_k",
+      "frequency_penalty",
+      "presence_penalty",
+      "top_logprobs",
+      "tools",
+      "tool_choice",
+      "parallel_tool_calls",
+      "text",
+      "reasoning",
+      "stream",
+      "include",
+      "truncation",
+      "max_tool_calls",
+      "stream_options",
+      "metadata",
+      "user",
+      "session_id",
+      "safety_identifier",
+      "routing",
+      "router",
+      "provider",
+      "budget_cents",
+      "store",
+      "previous_response_id",
+      "background",
+      "conversation",
+      "prompt",
+      "service_tier",
+      "prompt_cache_key",
+      "plugins"
     ]
     assert.deepStrictEqual(decoded(Object.fromEntries(names.map((name) => [name, null]))), decoded({}))
     const nulls = { reasoning: { effort: null, summary: null }, text: { format: null, verbosity: null } }
@@ -129,8 +159,19 @@ describe("a request for a response", () => {
     assert.sameMembers(
       [...parameters],
       [
-        ...["temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "tools", "tool_choice"],
-        ...["parallel_tool_calls", "response_format", "structured_outputs", "reasoning", "logprobs", "top_logprobs"],
+        "temperature",
+        "top_p",
+        "top_k",
+        "frequency_penalty",
+        "presence_penalty",
+        "tools",
+        "tool_choice",
+        "parallel_tool_calls",
+        "response_format",
+        "structured_outputs",
+        "reasoning",
+        "logprobs",
+        "top_logprobs",
         "verbosity"
       ]
     )

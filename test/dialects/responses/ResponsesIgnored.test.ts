@@ -32,7 +32,11 @@ const cases: ReadonlyArray<readonly [what: string, body: object, names: Readonly
     {
       input: [
         {
-          ...{ type: "message", role: "assistant", id: "msg_1", status: "completed", foo: 1 },
+          type: "message",
+          role: "assistant",
+          id: "msg_1",
+          status: "completed",
+          foo: 1,
           content: [
             { type: "output_text", text: "a", annotations: [], logprobs: [], bar: 1 },
             { type: "refusal", refusal: "no", baz: 1 }
@@ -84,7 +88,9 @@ const cases: ReadonlyArray<readonly [what: string, body: object, names: Readonly
     "the choice of a tool, the form of the text and the stream's options",
     {
       tool_choice: {
-        ...{ type: "allowed_tools", mode: "auto", foo: 1 },
+        type: "allowed_tools",
+        mode: "auto",
+        foo: 1,
         tools: [{ type: "function", name: "look", bar: 1 }]
       },
       text: { format: { type: "text", foo: 1 }, bar: 1 },

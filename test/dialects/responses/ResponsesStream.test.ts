@@ -99,10 +99,13 @@ describe("a stream of a response", () => {
     const all = encode(events(...turns), end({ finish: "tool_calls" }))
     assert.deepStrictEqual(short(all), [
       ...begun,
-      ...["output_item.added 0", "output_item.added 1"],
+      "output_item.added 0",
+      "output_item.added 1",
       ...[1, 0, 1, 0].map((index) => `function_call_arguments.delta ${index}`),
-      ...["function_call_arguments.done 0", "output_item.done 0"],
-      ...["function_call_arguments.done 1", "output_item.done 1"],
+      "function_call_arguments.done 0",
+      "output_item.done 0",
+      "function_call_arguments.done 1",
+      "output_item.done 1",
       "completed"
     ])
     assert.deepStrictEqual(
@@ -260,8 +263,14 @@ describe("the official client puts together", () => {
   it("has the items of the whole answer with their ids, also when it is given out again", () => {
     const all: ReadonlyArray<OutputEvent> = [
       { _tag: "Reasoning", text: "a" },
-      ...[{ _tag: "Text", text: "b" } as const, { _tag: "Reasoning", text: "c" } as const, start(0), delta(0, "{}")],
-      ...[{ _tag: "Text", text: "d" } as const, { _tag: "Refusal", text: "e" } as const, start(1), delta(1, "{}")]
+      { _tag: "Text", text: "b" } as const,
+      { _tag: "Reasoning", text: "c" } as const,
+      start(0),
+      delta(0, "{}"),
+      { _tag: "Text", text: "d" } as const,
+      { _tag: "Refusal", text: "e" } as const,
+      start(1),
+      delta(1, "{}")
     ]
     const folded = new OutputFold()
     for (const event of all) folded.push(event)

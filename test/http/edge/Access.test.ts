@@ -172,7 +172,11 @@ describe("limits", () => {
       const { account, managementKey } = yield* service.account(1)
       const actor = { type: "operator", id: "test" } as const
       const { key } = yield* service.keys.create({
-        ...{ accountId: account.id, kind: "management", name: "leaked", scopes: ["usage:read"], actor }
+        accountId: account.id,
+        kind: "management",
+        name: "leaked",
+        scopes: ["usage:read"],
+        actor
       })
       const path = `${service.api}/management/keys/${"0".repeat(24)}`
       const revoke = (by: string) =>

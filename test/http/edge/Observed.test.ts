@@ -60,12 +60,19 @@ describe("an observed server", () => {
       yield* ask(`${origin}/fault`, { method: "PUT" })
       yield* allLeft(2)
       const [first, second] = spans.map(({ attributes, failed, kind, name }): Record<string, unknown> => ({
-        ...{ failed, kind, name },
+        failed,
+        kind,
+        name,
         ...attributes
       }))
       assert.deepStrictEqual(first, {
-        ...{ failed: false, kind: "server", name: "GET", seen: true },
-        ...{ "http.request.method": "GET", "url.scheme": "http", "http.response.status_code": 200 }
+        failed: false,
+        kind: "server",
+        name: "GET",
+        seen: true,
+        "http.request.method": "GET",
+        "url.scheme": "http",
+        "http.response.status_code": 200
       })
       assert.include(second, { failed: true, name: "PUT", "error.type": "503", "http.response.status_code": 503 })
       assert.deepStrictEqual(left, [200, 503])

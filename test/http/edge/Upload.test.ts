@@ -61,7 +61,8 @@ describe("an upload", () => {
       gzipped.headers.set("content-encoding", "gzip")
       assert.strictEqual(yield* tagOf(gzipped), "UnsupportedMediaType")
       const broken = new Request("http://localhost/files", {
-        ...{ method: "POST", body: "--a\r\nnothing" },
+        method: "POST",
+        body: "--a\r\nnothing",
         headers: { "content-type": "multipart/form-data; boundary=a" }
       })
       assert.strictEqual(yield* tagOf(broken), "ValidationError")

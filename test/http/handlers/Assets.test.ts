@@ -12,7 +12,8 @@ const text = "Hello! ".repeat(1_000)
 const stage = Effect.gen(function* () {
   const made = { text: 0, late: 0 }
   const asset = {
-    ...{ contentType: "text/css; charset=utf-8", policy: "default-src 'none'" },
+    contentType: "text/css; charset=utf-8",
+    policy: "default-src 'none'",
     make: Effect.sync(() => (made.text++, Buffer.from(text)))
   }
   const late = Effect.suspend(() =>

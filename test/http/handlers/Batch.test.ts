@@ -9,7 +9,9 @@ const asking = Effect.gen(function* () {
   const service = yield* startService()
   const { account, inferenceKey } = yield* service.account(10)
   return {
-    ...{ service, account, inferenceKey },
+    service,
+    account,
+    inferenceKey,
     send: (requests: unknown, headers: Record<string, string> = {}) =>
       post(`${service.api}/batch`, inferenceKey, { requests }, headers)
   }

@@ -10,8 +10,14 @@ import { layerUrl } from "../../support/Database.ts"
 import { get, json, type Service, startService } from "../../support/Service.ts"
 
 const file: StoredFile = {
-  ...{ id: "file_1", accountId: "a", purpose: "batch_input", bytes: 7, contentType: "application/jsonl" },
-  ...{ name: undefined, createdAt: new Date(1_999), expiresAt: undefined }
+  id: "file_1",
+  accountId: "a",
+  purpose: "batch_input",
+  bytes: 7,
+  contentType: "application/jsonl",
+  name: undefined,
+  createdAt: new Date(1_999),
+  expiresAt: undefined
 }
 
 const upload = (service: Service, key: string, bytes: Uint8Array<ArrayBuffer>, name: string) =>
@@ -46,8 +52,14 @@ const slowReader = (service: Service, id: string, key: string) =>
 describe("/files", () => {
   it("shows a file as OpenAI does", () => {
     assert.deepStrictEqual(fileObjectOf(file), {
-      ...{ id: "file_1", object: "file", bytes: 7, created_at: 1, filename: "file_1", purpose: "batch" },
-      ...{ status: "processed", expires_at: null }
+      id: "file_1",
+      object: "file",
+      bytes: 7,
+      created_at: 1,
+      filename: "file_1",
+      purpose: "batch",
+      status: "processed",
+      expires_at: null
     })
     const output = { ...file, purpose: "batch_output", name: "out", expiresAt: new Date(5_000) } as const
     assert.deepInclude(fileObjectOf(output), { purpose: "batch_output", filename: "out", expires_at: 5 })
@@ -74,8 +86,10 @@ describe("/files", () => {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
       const file = yield* service.media.store({
-        ...{ bytes: Buffer.alloc(32 * 1_048_576, "a"), contentType: "application/jsonl" },
-        ...{ accountId: account.id, purpose: "batch_output" }
+        bytes: Buffer.alloc(32 * 1_048_576, "a"),
+        contentType: "application/jsonl",
+        accountId: account.id,
+        purpose: "batch_output"
       })
       const before = process.memoryUsage().arrayBuffers
       const sockets = yield* Effect.forEach(Array.from({ length: 8 }), () => slowReader(service, file.id, inferenceKey))
@@ -92,8 +106,10 @@ describe("/files", () => {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
       const file = yield* service.media.store({
-        ...{ bytes: Buffer.from("{}"), contentType: "application/jsonl" },
-        ...{ accountId: account.id, purpose: "batch_output" }
+        bytes: Buffer.from("{}"),
+        contentType: "application/jsonl",
+        accountId: account.id,
+        purpose: "batch_output"
       })
       rmSync(join(service.dataDirectory, "files", file.id))
       const response = yield* get(`${service.api}/files/${file.id}/content`, inferenceKey)

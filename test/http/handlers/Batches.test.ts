@@ -16,25 +16,67 @@ const spendAll = (service: Service, accountId: string) =>
     const requestId = newRequestId()
     yield* ledger.commit({
       _tag: "Hold",
-      ...{ requestId, accountId, keyId: key!.id, projectId: null, operation: "test", model: "test" },
-      ...{ atLeast: cost, upTo: cost, ttlMs: 60_000, budgets: [], budgetsEpoch: 0, opened: { prices: [] } },
-      ...{ claim: undefined, charge: false }
+      requestId,
+      accountId,
+      keyId: key!.id,
+      projectId: null,
+      operation: "test",
+      model: "test",
+      atLeast: cost,
+      upTo: cost,
+      ttlMs: 60_000,
+      budgets: [],
+      budgetsEpoch: 0,
+      opened: { prices: [] },
+      claim: undefined,
+      charge: false
     })
     yield* ledger.commit({
       _tag: "Close",
-      ...{ requestId, accountId, settle: { cost }, onlyIfExpired: false, status: "succeeded", keepClaim: false },
-      ...{ resolvedModel: null, provider: null, closed: {}, answer: null }
+      requestId,
+      accountId,
+      settle: { cost },
+      onlyIfExpired: false,
+      status: "succeeded",
+      keepClaim: false,
+      resolvedModel: null,
+      provider: null,
+      closed: {},
+      answer: null
     })
   })
 
 const at = (seconds: number) => new Date(seconds * 1_000 + 999)
 
 const row: BatchRow = {
-  ...{ id: "a", account_id: "b", principal: {}, endpoint: "/v1/messages", input_file_id: "c", metadata: null },
-  ...{ status: "in_progress", errors: null, total: 3, completed: 1, failed: 1, output_bytes: 9n },
-  ...{ output_file_id: null, error_file_id: null, created_at: at(1), expires_at: at(2), in_progress_at: at(3) },
-  ...{ finalizing_at: null, completed_at: null, failed_at: null, expired_at: null, cancelling_at: null },
-  ...{ cancelled_at: null, overdue: false, forsaken: false, output_ttl_seconds: null, claim: null, fingerprint: null },
+  id: "a",
+  account_id: "b",
+  principal: {},
+  endpoint: "/v1/messages",
+  input_file_id: "c",
+  metadata: null,
+  status: "in_progress",
+  errors: null,
+  total: 3,
+  completed: 1,
+  failed: 1,
+  output_bytes: 9n,
+  output_file_id: null,
+  error_file_id: null,
+  created_at: at(1),
+  expires_at: at(2),
+  in_progress_at: at(3),
+  finalizing_at: null,
+  completed_at: null,
+  failed_at: null,
+  expired_at: null,
+  cancelling_at: null,
+  cancelled_at: null,
+  overdue: false,
+  forsaken: false,
+  output_ttl_seconds: null,
+  claim: null,
+  fingerprint: null,
   worker: null
 }
 
@@ -81,8 +123,10 @@ describe("/batches", () => {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(0)
       const { id } = yield* service.media.store({
-        ...{ bytes: Buffer.from("{}"), contentType: "application/jsonl" },
-        ...{ accountId: account.id, purpose: "batch_input" }
+        bytes: Buffer.from("{}"),
+        contentType: "application/jsonl",
+        accountId: account.id,
+        purpose: "batch_input"
       })
       const body = { input_file_id: id, endpoint: "/v1/messages", completion_window: "24h" }
       const refused = yield* post(`${service.api}/batches`, inferenceKey, body)
@@ -97,8 +141,10 @@ describe("/batches", () => {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
       const { id: input_file_id } = yield* service.media.store({
-        ...{ bytes: Buffer.from("{}"), contentType: "application/jsonl" },
-        ...{ accountId: account.id, purpose: "batch_input" }
+        bytes: Buffer.from("{}"),
+        contentType: "application/jsonl",
+        accountId: account.id,
+        purpose: "batch_input"
       })
       const body = { input_file_id, endpoint: "/v1/messages", completion_window: "24h" }
       const send = (key: string) => post(`${service.api}/batches`, inferenceKey, body, { "idempotency-key": key })

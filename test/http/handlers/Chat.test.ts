@@ -95,7 +95,11 @@ describe("POST /chat/completions", () => {
         if (logLevel !== "Info") logged.push(`${logLevel} ${String(message)} ${Cause.pretty(cause)}`)
       })
       const settings = Config.layerFrom({
-        ...{ PORT: "0", OPS_PORT: "0", HOST: "127.0.0.1", SANDBOX: "on", DATA_DIR: yield* temporaryDirectory },
+        PORT: "0",
+        OPS_PORT: "0",
+        HOST: "127.0.0.1",
+        SANDBOX: "on",
+        DATA_DIR: yield* temporaryDirectory,
         DATABASE_URL: yield* freshDatabase("logs")
       })
       const context = yield* Layer.build(app.pipe(Layer.provideMerge(settings), Layer.provide(Logger.layer([logger]))))

@@ -46,9 +46,26 @@ describe("the web console", () => {
     Effect.gen(function* () {
       const get = yield* stage
       const pages = [
-        ...["/", "/overview", "/explorer", "/requests", `/requests/req_${"0".repeat(26)}`, "/playground", "/models"],
-        ...["/models/svc/auto", "/models/svc%2Fauto", "/presets", "/presets/hello", "/keys", "/projects", "/webhooks"],
-        ...["/batches", "/videos", "/billing?top_up=1", "/audit", "/settings", "/sign-in"]
+        "/",
+        "/overview",
+        "/explorer",
+        "/requests",
+        `/requests/req_${"0".repeat(26)}`,
+        "/playground",
+        "/models",
+        "/models/svc/auto",
+        "/models/svc%2Fauto",
+        "/presets",
+        "/presets/hello",
+        "/keys",
+        "/projects",
+        "/webhooks",
+        "/batches",
+        "/videos",
+        "/billing?top_up=1",
+        "/audit",
+        "/settings",
+        "/sign-in"
       ]
       for (const path of pages) {
         const { body, headers, status } = yield* get(path, browser)
@@ -68,9 +85,16 @@ describe("the web console", () => {
       for (const path of ["/", "/overview", "/assets/index-B1x.js"]) {
         const { headers } = yield* get(path, browser)
         assert.deepStrictEqual(directives(headers["content-security-policy"]), {
-          ...{ "default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "font-src": "'self'" },
-          ...{ "img-src": "'self' data: blob:", "connect-src": "'self'", "media-src": "'self' blob:" },
-          ...{ "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'" }
+          "default-src": "'none'",
+          "script-src": "'self'",
+          "style-src": "'self'",
+          "font-src": "'self'",
+          "img-src": "'self' data: blob:",
+          "connect-src": "'self'",
+          "media-src": "'self' blob:",
+          "base-uri": "'none'",
+          "form-action": "'none'",
+          "frame-ancestors": "'none'"
         })
         assert.deepInclude(headers, { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" })
         assert.notProperty(headers, "access-control-allow-origin")
@@ -101,15 +125,19 @@ describe("the web console", () => {
     Effect.gen(function* () {
       const get = yield* stage
       for (const path of [
-        ...[
-          "/secret",
-          "/../secret",
-          "/assets/../../secret",
-          "/assets/%2e%2e/%2e%2e/secret",
-          "/assets/..%2f..%2fsecret"
-        ],
-        ...["/assets/..%5c..%5csecret", "//secret", "/assets/", "/assets/index-OLD.js", "/.vite/manifest.json"],
-        ...["/index.html", "/nothing", "/overviews"]
+        "/secret",
+        "/../secret",
+        "/assets/../../secret",
+        "/assets/%2e%2e/%2e%2e/secret",
+        "/assets/..%2f..%2fsecret",
+        "/assets/..%5c..%5csecret",
+        "//secret",
+        "/assets/",
+        "/assets/index-OLD.js",
+        "/.vite/manifest.json",
+        "/index.html",
+        "/nothing",
+        "/overviews"
       ]) {
         const { body, status } = yield* get(path, browser)
         assert.deepStrictEqual([status, JSON.parse(body.toString()).error.code], [404, "unknown_route"], path)

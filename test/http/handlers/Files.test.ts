@@ -22,7 +22,10 @@ const started = (env: Record<string, string> = {}) =>
     const { account } = yield* service.account()
     const store = (file: Partial<NewFile> = {}) =>
       service.media.store({
-        ...{ bytes: bytesOf("0123456789"), contentType: "image/png", accountId: account.id, purpose: "image" },
+        bytes: bytesOf("0123456789"),
+        contentType: "image/png",
+        accountId: account.id,
+        purpose: "image",
         ...file
       })
     const file = yield* store()
@@ -59,8 +62,14 @@ describe("rangeOf", () => {
 describe("dispositionOf", () => {
   it("produces a valid header for every file name", () => {
     const file: StoredFile = {
-      ...{ id: "file_1", accountId: "a", purpose: "image", bytes: 1, contentType: "image/png", name: undefined },
-      ...{ createdAt: new Date(0), expiresAt: undefined }
+      id: "file_1",
+      accountId: "a",
+      purpose: "image",
+      bytes: 1,
+      contentType: "image/png",
+      name: undefined,
+      createdAt: new Date(0),
+      expiresAt: undefined
     }
     assert.strictEqual(dispositionOf(file), 'inline; filename="file_1.png"')
     assert.strictEqual(dispositionOf({ ...file, contentType: "a/b" }), 'inline; filename="file_1"')

@@ -5,16 +5,14 @@ import { funded } from "../../../src/http/handlers/Funds.ts"
 import { Unavailable } from "../../../src/platform/database/Sql.ts"
 
 const principal: Principal = {
-  ...{
-    keyId: "k",
-    accountId: "a",
-    projectId: null,
-    kind: "inference",
-    scopes: [],
-    limitScale: 1,
-    budgets: [],
-    budgetsEpoch: 0
-  }
+  keyId: "k",
+  accountId: "a",
+  projectId: null,
+  kind: "inference",
+  scopes: [],
+  limitScale: 1,
+  budgets: [],
+  budgetsEpoch: 0
 }
 
 const outcome = (balance: Parameters<typeof funded>[0]["balance"]) =>
@@ -30,7 +28,9 @@ describe("a free operation with later costs", () => {
       assert.strictEqual(yield* outcome(() => Effect.succeed({ posted: 1n, held: 1n })), "funded")
       const refused = {
         ...({ _tag: "InsufficientCredits", limitSource: "balance" } as const),
-        ...{ needed: 1n, available: 0n, posted: 0n }
+        needed: 1n,
+        available: 0n,
+        posted: 0n
       }
       assert.deepEqual(yield* outcome(() => Effect.succeed({ posted: 0n, held: 0n })), refused)
       assert.deepEqual(yield* outcome(() => Effect.undefined), refused)

@@ -31,7 +31,8 @@ const journey = (name: string, body: (client: OpenRouter, service: Service, key:
 describe("OpenRouter's client", () => {
   journey("chats, whole and streamed, and reads the cost where OpenRouter has it", async (client) => {
     const whole = await send(client, {
-      ...{ model, messages },
+      model,
+      messages,
       models: ["anthropic/claude-sonnet-4.6"],
       provider: { sort: "price" }
     })

@@ -170,7 +170,12 @@ describe("receipts of an account with more requests than one page searches", () 
       const project = yield* service.project(account.id, "p")
       const actor = { type: "operator", id: "test" } as const
       const other = yield* service.keys.create({
-        ...{ accountId: account.id, kind: "inference", name: "other", scopes: [], projectId: project.id, actor }
+        accountId: account.id,
+        kind: "inference",
+        name: "other",
+        scopes: [],
+        projectId: project.id,
+        actor
       })
       const idOf = (response: Response) => response.headers.get("x-request-id")!
       const first = idOf(yield* post(`${service.api}/chat/completions`, inferenceKey, chat))

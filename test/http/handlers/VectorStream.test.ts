@@ -14,7 +14,9 @@ const scene = Effect.gen(function* () {
   const failures: Array<Failure> = []
   const ends: Array<string> = []
   const body = new VectorStream({
-    ...{ before: `{"data":`, arriving, after: Deferred.await(settled) },
+    before: `{"data":`,
+    arriving,
+    after: Deferred.await(settled),
     onError: (failed) => failures.push(failed),
     over: () => ends.push("over")
   })

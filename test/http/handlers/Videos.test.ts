@@ -44,7 +44,9 @@ describe("the list of videos", () => {
       assert.deepInclude(yield* list("?order=asc&limit=1"), { first_id: first, has_more: true })
       assert.deepInclude(yield* list(`?order=asc&after=${first}`), { first_id: second, last_id: third })
       assert.deepStrictEqual(yield* refusal(yield* get(`${service.api}/videos?order=up`, key)), [
-        ...[400, "validation_error", "order"]
+        400,
+        "validation_error",
+        "order"
       ])
     }).pipe(Effect.scoped)
   )
@@ -90,7 +92,9 @@ describe("the routes of videos", () => {
         assert.deepStrictEqual(yield* refusal(response), [404, "not_found", null])
       }
       assert.deepStrictEqual(yield* refusal(yield* get(`${service.api}/videos/${id}/content`, key)), [
-        ...[404, "not_found", null]
+        404,
+        "not_found",
+        null
       ])
       const legacy = yield* get(`${service.api}/video/status?id=${id}`, stranger)
       const body = yield* json(legacy)

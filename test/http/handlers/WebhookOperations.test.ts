@@ -81,8 +81,15 @@ describe("a webhook in the API", () => {
       created_at: 1
     })
     const shown = deliveryOf({
-      ...{ id: row.id, event_id: "evt_1", type: "video.failed", status: "failed", attempts: 1, log: [] },
-      ...{ next_at: null, created_at: new Date(1_000), ended_at: new Date(2_999) }
+      id: row.id,
+      event_id: "evt_1",
+      type: "video.failed",
+      status: "failed",
+      attempts: 1,
+      log: [],
+      next_at: null,
+      created_at: new Date(1_000),
+      ended_at: new Date(2_999)
     })
     assert.deepInclude(shown, { created_at: 1, ended_at: 2, next_attempt_at: null, attempts: [] })
   })

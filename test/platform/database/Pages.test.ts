@@ -61,8 +61,13 @@ const accountId = id(1)
 const page = { limit: 20, cursor: id(2_000) }
 const starts = { daily: "2026-01-01", weekly: "2026-01-01", monthly: "2026-01-01", lifetime: "2026-01-01" }
 const audited = {
-  ...{ accountId, types: undefined, actors: undefined, resources: undefined },
-  ...{ least: id(0), end: id(2_000), limit: 20 }
+  accountId,
+  types: undefined,
+  actors: undefined,
+  resources: undefined,
+  least: id(0),
+  end: id(2_000),
+  limit: 20
 }
 
 /** What is read a page at a time: its table, what the page is of and in the order of, and its statement. */
@@ -139,7 +144,11 @@ describe("a page", () => {
         const first = { limit: 100, cursor: null }
         const three = { types: ["common", "rare"], actors: ["o1", "o2"], resources: ["7", "8"] }
         const selections = [
-          ...[{}, { least: id(10_000) }, { least: id(5_000), end: id(5_100) }, { end: "g" }, three],
+          {},
+          { least: id(10_000) },
+          { least: id(5_000), end: id(5_100) },
+          { end: "g" },
+          three,
           ...["common", "rare", "none"].map((type) => ({ types: [type], end: "g" }))
         ]
         const statements: ReadonlyArray<Effect.Effect<unknown, SqlError.SqlError>> = [

@@ -343,7 +343,10 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
           Array.from({ length: 60 }, (_, index) => index),
           (index) =>
             media.store({
-              ...{ accountId, purpose: "image", contentType: "image/png", bytes: bytesOf(String(index)) },
+              accountId,
+              purpose: "image",
+              contentType: "image/png",
+              bytes: bytesOf(String(index)),
               ...(index % 2 === 0 ? { expiresAt: passed } : {})
             }),
           { concurrency: 8 }

@@ -45,20 +45,31 @@ const published = {
   time: "20130524T000000Z",
   examples: [
     {
-      ...{ method: "GET", target: "/test.txt", body: "", more: { range: "bytes=0-9" } },
+      method: "GET",
+      target: "/test.txt",
+      body: "",
+      more: { range: "bytes=0-9" },
       signature: "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
     },
     {
-      ...{ method: "PUT", target: "/test%24file.text", body: "Welcome to Amazon S3." },
+      method: "PUT",
+      target: "/test%24file.text",
+      body: "Welcome to Amazon S3.",
       more: { date: "Fri, 24 May 2013 00:00:00 GMT", "x-amz-storage-class": "REDUCED_REDUNDANCY" },
       signature: "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"
     },
     {
-      ...{ method: "GET", target: "/?lifecycle", body: "", more: {} },
+      method: "GET",
+      target: "/?lifecycle",
+      body: "",
+      more: {},
       signature: "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"
     },
     {
-      ...{ method: "GET", target: "/?prefix=J&max-keys=2", body: "", more: {} },
+      method: "GET",
+      target: "/?prefix=J&max-keys=2",
+      body: "",
+      more: {},
       signature: "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"
     }
   ]
@@ -72,8 +83,13 @@ describe("the signatures of the tests' own store", () => {
     it(`are those that Amazon publishes: ${method} ${target}`, () => {
       const all = { ...headers, host: published.host, "x-amz-date": published.time }
       const made = signatureOf({
-        ...{ method, target, headers: all, signedHeaders: Object.keys(all), payloadHash },
-        ...{ region: "us-east-1", secret: published.secret }
+        method,
+        target,
+        headers: all,
+        signedHeaders: Object.keys(all),
+        payloadHash,
+        region: "us-east-1",
+        secret: published.secret
       })
       assert.strictEqual(made, signature)
     })
@@ -81,8 +97,14 @@ describe("the signatures of the tests' own store", () => {
     it.effect(`and those of the package that signs: ${method} ${target}`, () =>
       Effect.gen(function* () {
         const signer = new AwsV4Signer({
-          ...{ method, url: `https://${published.host}${target}`, headers, service: "s3", region: "us-east-1" },
-          ...{ accessKeyId: published.accessKeyId, secretAccessKey: published.secret, datetime: published.time },
+          method,
+          url: `https://${published.host}${target}`,
+          headers,
+          service: "s3",
+          region: "us-east-1",
+          accessKeyId: published.accessKeyId,
+          secretAccessKey: published.secret,
+          datetime: published.time,
           allHeaders: true
         })
         assert.strictEqual(yield* Effect.promise(() => signer.signature()), signature)

@@ -49,11 +49,13 @@ describe("PhoneVerification", () => {
           const authorization = `Basic ${Buffer.from(`${ACCOUNT_SID}:${AUTH_TOKEN}`).toString("base64")}`
           assert.deepStrictEqual(verify.asked.slice(0, 2), [
             {
-              ...{ path: `/v2/Services/${SERVICE_SID}/Verifications`, authorization },
+              path: `/v2/Services/${SERVICE_SID}/Verifications`,
+              authorization,
               form: { To: NUMBER, Channel: "sms" }
             },
             {
-              ...{ path: `/v2/Services/${SERVICE_SID}/VerificationCheck`, authorization },
+              path: `/v2/Services/${SERVICE_SID}/VerificationCheck`,
+              authorization,
               form: { VerificationSid: reference, Code: wrong }
             }
           ])

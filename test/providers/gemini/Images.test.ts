@@ -31,7 +31,10 @@ const model = (say: (response: ServerResponse, call: number) => unknown) =>
       })
     })
     const { makeImages } = yield* makeGemini({
-      ...{ id: "up", baseUrl: origin, apiKey: Redacted.make("AIza-planted"), stopsBillingOnAbort: false }
+      id: "up",
+      baseUrl: origin,
+      apiKey: Redacted.make("AIza-planted"),
+      stopsBillingOnAbort: false
     })
     return {
       seen,

@@ -37,12 +37,20 @@ describe("encodeChat", () => {
     })
     const body = wire({ sampling, user: "ann" }, compatible, { candidate: mistrals }, true)
     assert.deepStrictEqual(body, {
-      ...{ model: mistrals.offer.upstreamId, messages: [{ role: "user", content: "hello" }] },
-      ...{ stream: true, max_tokens: 1_000, temperature: 0.5, random_seed: 7 }
+      model: mistrals.offer.upstreamId,
+      messages: [{ role: "user", content: "hello" }],
+      stream: true,
+      max_tokens: 1_000,
+      temperature: 0.5,
+      random_seed: 7
     })
     const elsewhere = candidate("together", { model: mistrals.model })
     assert.deepInclude(wire({ sampling, user: "ann" }, compatible, { candidate: elsewhere }, true), {
-      ...{ seed: 7, top_k: 3, logprobs: true, user: "ann", stream_options: { include_usage: true } }
+      seed: 7,
+      top_k: 3,
+      logprobs: true,
+      user: "ann",
+      stream_options: { include_usage: true }
     })
   })
 

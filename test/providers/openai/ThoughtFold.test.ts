@@ -24,7 +24,12 @@ describe("ThoughtFold", () => {
   it("ends reasoning with its field, when a text begins or the stream ends", () => {
     for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
       assert.deepStrictEqual(told([{ [field]: "h" }, { [field]: "m" }, { content: "a" }, { [field]: "more" }]), [
-        ...[thought("h"), thought("m"), end({ field }), text("a"), thought("more"), end({ field })]
+        thought("h"),
+        thought("m"),
+        end({ field }),
+        text("a"),
+        thought("more"),
+        end({ field })
       ])
     }
     assert.deepStrictEqual(told([{ deliberation: "h", reasoning: "no" }], { tags: "none", field: "deliberation" }), [
@@ -40,7 +45,11 @@ describe("ThoughtFold", () => {
     const joined = piece({ text: "hm", signature: "s" })
     const deltas = pieces.map((one) => ({ reasoning_details: [one] }))
     assert.deepStrictEqual(told([...deltas, { content: "a" }, { reasoning_details: [encrypted] }]), [
-      ...[thought("h"), thought("m"), end({ details: [joined] }), text("a"), end({ details: [encrypted] })]
+      thought("h"),
+      thought("m"),
+      end({ details: [joined] }),
+      text("a"),
+      end({ details: [encrypted] })
     ])
     const both = deltas.map((delta, at) => ({ ...delta, reasoning: ["h", "m", ""][at] }))
     assert.deepStrictEqual(told(both), [thought("h"), thought("m"), end({ details: [joined] })])
@@ -49,10 +58,16 @@ describe("ThoughtFold", () => {
   it("takes reasoning between tags apart, unless the host says it apart", () => {
     const content = ["<th", "ink>h", "m</think>", "\n\na", "b"].map((one) => ({ content: one }))
     assert.deepStrictEqual(told(content, { tags: "closed" }), [
-      ...[thought("h"), thought("m"), end({ field: "think" }), text("a"), text("b")]
+      thought("h"),
+      thought("m"),
+      end({ field: "think" }),
+      text("a"),
+      text("b")
     ])
     assert.deepStrictEqual(told([{ reasoning: "r" }, { content: "<think>" }], { tags: "closed" }), [
-      ...[thought("r"), end({ field: "reasoning" }), text("<think>")]
+      thought("r"),
+      end({ field: "reasoning" }),
+      text("<think>")
     ])
     assert.deepStrictEqual(told([{ content: "<think>a</think>" }], { tags: "none" }), [text("<think>a</think>")])
   })

@@ -91,7 +91,9 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
       for (const handler of silent) {
         const { origin } = yield* upstream(handler)
         const { open } = yield* makeHttpWork({
-          ...{ id: "up", apiKey: undefined, headers: {} },
+          id: "up",
+          apiKey: undefined,
+          headers: {},
           faultOfStatus: ({ status }) => faultOf(status, "", undefined)
         })
         const request = { target: targetOf(`${origin}/work`), accept: "*/*", body: "{}", maxBodyBytes: 1_000 }

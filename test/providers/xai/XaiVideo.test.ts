@@ -41,7 +41,9 @@ layer(withVideoHost, { excludeTestServices: true })("xAI's videos", (it) => {
         heard.map(({ body, headers, method, url }) => [method, url, headers.authorization, body]),
         [
           [
-            ...["POST", "/v1/videos/generations", "Bearer sk-planted"],
+            "POST",
+            "/v1/videos/generations",
+            "Bearer sk-planted",
             {
               ...asked,
               aspect_ratio: "9:16",

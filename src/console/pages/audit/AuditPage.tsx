@@ -14,11 +14,27 @@ import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
 import { Table } from "../../parts/Table.tsx"
 
 const types = [
-  ...["key.created", "key.updated", "key.rotated", "key.revoked"],
-  ...["project.created", "project.updated", "project.archived"],
-  ...["preset.created", "preset.updated", "preset.activated", "preset.removed"],
-  ...["session.created", "session.ended", "session.all_ended", "phone.code_sent", "phone.verified"],
-  ...["top_up.created", "top_up.paid", "top_up.simulated", "balance.adjusted", "balance.topped_up"]
+  "key.created",
+  "key.updated",
+  "key.rotated",
+  "key.revoked",
+  "project.created",
+  "project.updated",
+  "project.archived",
+  "preset.created",
+  "preset.updated",
+  "preset.activated",
+  "preset.removed",
+  "session.created",
+  "session.ended",
+  "session.all_ended",
+  "phone.code_sent",
+  "phone.verified",
+  "top_up.created",
+  "top_up.paid",
+  "top_up.simulated",
+  "balance.adjusted",
+  "balance.topped_up"
 ]
 
 const Line = ({ line }: { readonly line: AuditLog }) => {

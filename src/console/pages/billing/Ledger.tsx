@@ -39,8 +39,12 @@ export const csvOfLedger = ({ closing, lines, opening }: LedgerOf): ReadonlyArra
   ["date (UTC)", "type", "requests", "reference", "amount_usd", "balance_usd"],
   ["", "Opening balance", null, "", null, opening],
   ...lines.map((line): ReadonlyArray<Cell> => [
-    ...[new Date(line.at * 1_000).toISOString().slice(0, 10), kinds[line.kind], line.requests ?? null],
-    ...[line.topUpId ?? line.reference ?? "", line.amount, line.balance]
+    new Date(line.at * 1_000).toISOString().slice(0, 10),
+    kinds[line.kind],
+    line.requests ?? null,
+    line.topUpId ?? line.reference ?? "",
+    line.amount,
+    line.balance
   ]),
   ["", "Closing balance", null, "", null, closing]
 ]

@@ -39,16 +39,29 @@ export const groupNameOf = (
 /** The report as rows of a file: one for each series and bucket, with every figure. */
 export const csvRowsOf = (report: UsageSeriesReport, nameOf: NameOf): ReadonlyArray<ReadonlyArray<Cell>> => [
   [
-    ...[`start (UTC, per ${report.interval})`, report.group_by ?? "group", "id", "requests", "failed_requests"],
-    ...["prompt_tokens", "completion_tokens", "cost_usd", "latency_ms"]
+    `start (UTC, per ${report.interval})`,
+    report.group_by ?? "group",
+    "id",
+    "requests",
+    "failed_requests",
+    "prompt_tokens",
+    "completion_tokens",
+    "cost_usd",
+    "latency_ms"
   ],
   ...report.data.flatMap((one) =>
     report.buckets.map((start, at): ReadonlyArray<Cell> => {
       const { completion_tokens, cost_usd, failed_requests, latency_ms, prompt_tokens, requests } = one.values
       return [
-        ...[new Date(start * 1_000).toISOString(), groupNameOf(one, report, nameOf), one.group],
-        ...[requests[at] ?? 0, failed_requests[at] ?? 0, prompt_tokens[at] ?? 0, completion_tokens[at] ?? 0],
-        ...[cost_usd[at] ?? 0, latency_ms[at] ?? null]
+        new Date(start * 1_000).toISOString(),
+        groupNameOf(one, report, nameOf),
+        one.group,
+        requests[at] ?? 0,
+        failed_requests[at] ?? 0,
+        prompt_tokens[at] ?? 0,
+        completion_tokens[at] ?? 0,
+        cost_usd[at] ?? 0,
+        latency_ms[at] ?? null
       ]
     })
   )

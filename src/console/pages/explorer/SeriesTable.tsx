@@ -52,8 +52,14 @@ export const SeriesTable = ({ figure, nameOf, onChoose, report, title }: SeriesT
       <Table
         label="figures of the groups"
         columns={[
-          ...[title, { right: "Spend" }, { right: "Requests" }, { right: "Tokens in" }, { right: "Tokens out" }],
-          ...[{ right: "Errors" }, { right: "Avg latency" }, { right: "Share" }]
+          title,
+          { right: "Spend" },
+          { right: "Requests" },
+          { right: "Tokens in" },
+          { right: "Tokens out" },
+          { right: "Errors" },
+          { right: "Avg latency" },
+          { right: "Share" }
         ]}
       >
         {report.data.map((one, at) => {

@@ -80,8 +80,14 @@ const Providers = ({ model }: { readonly model: ModelDetail }) => (
     <Table
       label="providers"
       columns={[
-        ...["Provider", "Status", { right: "Success" }, { right: "First token" }, { right: "Median" }],
-        ...[{ right: "95th percentile" }, { right: "Requests" }, "Data"]
+        "Provider",
+        "Status",
+        { right: "Success" },
+        { right: "First token" },
+        { right: "Median" },
+        { right: "95th percentile" },
+        { right: "Requests" },
+        "Data"
       ]}
     >
       {model.providers.map((provider) => (

@@ -41,7 +41,9 @@ export const NumberField = ({ hint, label, onChange, range: [min, max, step], va
     {(props) => (
       <input
         {...props}
-        {...{ min, max, step }}
+        min={min}
+        max={max}
+        step={step}
         className="input number"
         type="number"
         placeholder="default"

@@ -16,7 +16,8 @@ export const RequestCode = ({ call, onClose }: RequestCodeProps) => (
     <Code
       snippets={snippetsOf({
         ...call,
-        ...{ origin, key: "$KEY" },
+        origin,
+        key: "$KEY",
         messages: call.messages.some(({ role }) => role !== "system") ? call.messages : [...call.messages, ...hello]
       })}
     />

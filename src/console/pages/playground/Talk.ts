@@ -26,7 +26,9 @@ async function* turnsOf(asked: TalkRequest, turns: ReadonlyArray<Turn>, signal: 
   let turn: Turn = { role: "assistant", content: "", model }
   let calls: ReadonlyArray<ToolCall> = []
   const body = {
-    ...{ model, messages: messagesOf(instructions, turns), ...parameters },
+    model,
+    messages: messagesOf(instructions, turns),
+    ...parameters,
     stream_options: { include_usage: true }
   } as Input<"chat.completions">["body"]
   for await (const chunk of clientWithKey(key).stream("chat.completions", { body, signal } as never)) {
@@ -38,7 +40,9 @@ async function* turnsOf(asked: TalkRequest, turns: ReadonlyArray<Turn>, signal: 
       turn = { ...turn, firstTokenMs: performance.now() - began }
     }
     turn = {
-      ...{ ...turn, content, reasoning },
+      ...turn,
+      content,
+      reasoning,
       ...(calls.length === 0 ? {} : { calls }),
       ...(chunk.resolved_model === undefined ? {} : { model: chunk.resolved_model }),
       ...(chunk.cost_usd === undefined ? {} : { costUsd: chunk.cost_usd }),

@@ -125,16 +125,14 @@ export const ProjectsPage = () => {
         <Table
           label="projects"
           columns={[
-            ...[
-              "Name",
-              "Status",
-              { right: "Keys" },
-              "Budget",
-              "Policies",
-              { right: "30 days" },
-              { right: "Failed" },
-              "Created"
-            ],
+            "Name",
+            "Status",
+            { right: "Keys" },
+            "Budget",
+            "Policies",
+            { right: "30 days" },
+            { right: "Failed" },
+            "Created",
             actionsColumn
           ]}
         >

@@ -61,7 +61,11 @@ export const stepsOf = (receipt: RequestReceipt): ReadonlyArray<Step> => {
     const { from, provider: name, served, to } = ran
     const note = noteOf(ran, attempts, first)
     steps.push({
-      ...{ name, kind: served ? "run" : "failed", from, to, note },
+      name,
+      kind: served ? "run" : "failed",
+      from,
+      to,
+      note,
       ...(served && first !== null ? { first } : {})
     })
   }

@@ -33,7 +33,10 @@ export interface Column {
 
 export const columns: ReadonlyArray<Column> = [
   {
-    ...{ id: "model", name: "Model", width: "minmax(84px, 2fr)", from: 0 },
+    id: "model",
+    name: "Model",
+    width: "minmax(84px, 2fr)",
+    from: 0,
     cell: (row) => (
       <Link className="clip" to="/requests/$id" params={{ id: row.id }} title={row.model}>
         <span className="strong">{row.model}</span>
@@ -44,52 +47,90 @@ export const columns: ReadonlyArray<Column> = [
     )
   },
   {
-    ...{ id: "status", name: "Status", width: "104px", from: 0 },
+    id: "status",
+    name: "Status",
+    width: "104px",
+    from: 0,
     cell: ({ status }) => <Status of={status} />
   },
   {
-    ...{ id: "operation", name: "Operation", width: "96px", from: 1_000 },
+    id: "operation",
+    name: "Operation",
+    width: "96px",
+    from: 1_000,
     cell: ({ operation }) => operationName(operation)
   },
   {
-    ...{ id: "provider", name: "Provider", width: "minmax(80px, 1fr)", from: 1_000 },
+    id: "provider",
+    name: "Provider",
+    width: "minmax(80px, 1fr)",
+    from: 1_000,
     cell: ({ provider }) => provider ?? "—"
   },
   {
-    ...{ id: "key", name: "Key", width: "minmax(90px, 1fr)", from: 1_300 },
+    id: "key",
+    name: "Key",
+    width: "minmax(90px, 1fr)",
+    from: 1_300,
     cell: ({ key_id: id }, names) => names.key(id)
   },
   {
-    ...{ id: "project", name: "Project", width: "minmax(90px, 1fr)", from: 1_700 },
+    id: "project",
+    name: "Project",
+    width: "minmax(90px, 1fr)",
+    from: 1_700,
     cell: ({ project_id: id }, names) => names.project(id)
   },
-  { ...{ id: "tokens", name: "Tokens", width: "128px", right: true, from: 820 }, cell: tokensOf },
+  { id: "tokens", name: "Tokens", width: "128px", right: true, from: 820, cell: tokensOf },
   {
-    ...{ id: "first", name: "First token", width: "88px", right: true },
+    id: "first",
+    name: "First token",
+    width: "88px",
+    right: true,
     cell: ({ timings }) => ms(timings.first_token_ms)
   },
   {
-    ...{ id: "latency", name: "Latency", width: "84px", right: true, from: 1_100 },
+    id: "latency",
+    name: "Latency",
+    width: "84px",
+    right: true,
+    from: 1_100,
     cell: ({ timings }) => ms(timings.total_ms)
   },
   {
-    ...{ id: "overhead", name: "In gateway", width: "88px", right: true },
+    id: "overhead",
+    name: "In gateway",
+    width: "88px",
+    right: true,
     cell: ({ timings }) => ms(timings.overhead_ms)
   },
   {
-    ...{ id: "held", name: "Held", width: "100px", right: true },
+    id: "held",
+    name: "Held",
+    width: "100px",
+    right: true,
     cell: ({ held_usd: usd }) => <Money usd={usd} />
   },
   {
-    ...{ id: "finish", name: "Ended by", width: "96px" },
+    id: "finish",
+    name: "Ended by",
+    width: "96px",
     cell: ({ error, finish_reason }) => error?.code ?? finish_reason ?? "—"
   },
   {
-    ...{ id: "cost", name: "Cost", width: "104px", right: true, from: 0 },
+    id: "cost",
+    name: "Cost",
+    width: "104px",
+    right: true,
+    from: 0,
     cell: ({ cost_usd: usd }) => <Money usd={usd} />
   },
   {
-    ...{ id: "time", name: "Time", width: "92px", right: true, from: 620 },
+    id: "time",
+    name: "Time",
+    width: "92px",
+    right: true,
+    from: 620,
     cell: ({ created_at: at }) => <Ago at={at} />
   }
 ]

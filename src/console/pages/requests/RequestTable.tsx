@@ -125,7 +125,11 @@ export const RequestTable = ({ columns, hasMore, isReading, onMore, rows }: Requ
           return (
             <Line
               key={row.id}
-              {...{ row, shown, template, names, start }}
+              row={row}
+              shown={shown}
+              template={template}
+              names={names}
+              start={start}
               at={index}
               isSelected={row.id === selected}
               onOpen={open}

@@ -16,7 +16,10 @@ const decodeCode = decoder(PhoneCode, { strict: true })
 
 const sentTo = ({ last2, printedCode }: SentCode): PhoneResult => ({
   data: {
-    ...{ object: "phone", verified: false, last2, starter_credit_usd: 0 },
+    object: "phone",
+    verified: false,
+    last2,
+    starter_credit_usd: 0,
     ...(printedCode === undefined ? {} : { sandbox_code: printedCode })
   }
 })

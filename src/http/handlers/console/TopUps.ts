@@ -49,7 +49,10 @@ export const consoleTopUpsHandlers = Effect.gen(function* () {
     const { accountId } = yield* Owner
     const id = newResourceId()
     const asked = {
-      ...{ request, body, type: "top_up.created", resource: { type: "top_up", id } },
+      request,
+      body,
+      type: "top_up.created",
+      resource: { type: "top_up", id },
       telling: telling(accountId)
     }
     return yield* mutate(asOwner, asked, (asker) =>

@@ -136,7 +136,10 @@ export const makeMutate =
       const claim = yield* Effect.fromResult(claimOf(header, request.method, pathOf(request.url), body ?? null))
       const { answer, audited, replayed } = yield* mutations.run<A>({
         ...asker,
-        ...{ requestId, type, resource, claim },
+        requestId,
+        type,
+        resource,
+        claim,
         keepAnswer: secret !== true,
         codeOf: ({ _tag }) => table[_tag].code,
         work: work(asker),

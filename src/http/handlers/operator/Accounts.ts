@@ -87,7 +87,10 @@ const makeChanges = Effect.gen(function* () {
       const { reason } = yield* Effect.fromResult(decodeChange(body))
       yield* operator.account(id)
       const asked = {
-        ...{ request, body, type: actions[to], resource: { type: "account", id } },
+        request,
+        body,
+        type: actions[to],
+        resource: { type: "account", id },
         afterwards: Effect.sync(() => auth.forgetAccount(id))
       }
       return yield* mutate(asOperator(id), asked, ({ actor }) =>
@@ -103,7 +106,10 @@ const makeChanges = Effect.gen(function* () {
       const { markup_basis_points: points } = yield* Effect.fromResult(decodeMarkup(body))
       yield* operator.account(id)
       const asked = {
-        ...{ request, body, type: "account.markup_changed", resource: { type: "account", id } },
+        request,
+        body,
+        type: "account.markup_changed",
+        resource: { type: "account", id },
         afterwards: Effect.sync(() => auth.forgetAccount(id))
       }
       return yield* mutate(asOperator(id), asked, ({ actor }) =>
@@ -117,7 +123,9 @@ const makeChanges = Effect.gen(function* () {
     Effect.gen(function* () {
       yield* operator.account(accountId)
       const asked = {
-        ...{ request, type: "key.revoked", resource: { type: "key", id } },
+        request,
+        type: "key.revoked",
+        resource: { type: "key", id },
         afterwards: Effect.sync(() => auth.forget(id))
       }
       return yield* mutate(asOperator(accountId), asked, ({ actor }) =>

@@ -68,12 +68,15 @@ export const operatorRequestsHandlers = Effect.gen(function* () {
           conflicts(customers.refund({ accountId, requestId: id, amount, reason, reference, actor })),
           (done): OperatorRefund => ({
             data: {
-              ...{ object: "refund", request_id: id, account_id: accountId },
+              object: "refund",
+              request_id: id,
+              account_id: accountId,
               amount_usd: usdFromNano(done.amount),
               refunded_usd: usdFromNano(done.total),
               cost_usd: usdFromNano(done.cost),
               balance_usd: usdFromNano(done.balance),
-              ...{ reference, repeated: done.repeated }
+              reference,
+              repeated: done.repeated
             }
           })
         )

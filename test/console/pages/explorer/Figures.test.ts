@@ -11,12 +11,22 @@ const totals = {
   latency_ms: 120.5
 }
 const values = {
-  ...{ requests: [1, 2], failed_requests: [0, 1], prompt_tokens: [8, 12], completion_tokens: [4, 5] },
-  ...{ cost_usd: [0.2, 0.3], latency_ms: [120.5, null] }
+  requests: [1, 2],
+  failed_requests: [0, 1],
+  prompt_tokens: [8, 12],
+  completion_tokens: [4, 5],
+  cost_usd: [0.2, 0.3],
+  latency_ms: [120.5, null]
 }
 const report: UsageSeriesReport = {
-  ...{ object: "usage_series", start_time: 0, end_time: 7_200, interval: "hour", group_by: "model" },
-  ...{ buckets: [0, 3_600], totals, groups: 4 },
+  object: "usage_series",
+  start_time: 0,
+  end_time: 7_200,
+  interval: "hour",
+  group_by: "model",
+  buckets: [0, 3_600],
+  totals,
+  groups: 4,
   data: [
     { object: "series", group: "a", is_rest: false, totals, values },
     { object: "series", group: null, is_rest: true, totals, values }

@@ -4,8 +4,15 @@ import { chosen } from "../../../../src/console/pages/models/Choice.ts"
 
 const model = (id: string, more: Partial<ModelDetail> = {}) =>
   ({
-    ...{ id, name: id.toUpperCase(), brand: "Maker", created: 1, contextWindow: 1, modality: "text", capabilities: [] },
-    ...{ providers: [], pricing: { typicalRequestUsd: 1 } },
+    id,
+    name: id.toUpperCase(),
+    brand: "Maker",
+    created: 1,
+    contextWindow: 1,
+    modality: "text",
+    capabilities: [],
+    providers: [],
+    pricing: { typicalRequestUsd: 1 },
     ...more
   }) as unknown as ModelDetail
 

@@ -37,8 +37,12 @@ describe("the lines of a bill", () => {
 
   it("tell tokens that are cached for an hour apart, at their own price", () => {
     const usage = {
-      ...{ input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
-      ...{ cache_creation_tokens: 30, cache_creation_1h_tokens: 10 }
+      input_tokens: 0,
+      cached_tokens: 0,
+      output_tokens: 0,
+      reasoning_tokens: 0,
+      cache_creation_tokens: 30,
+      cache_creation_1h_tokens: 10
     }
     const lines = costLines(usage, { ...price, cache_write_1h: 3e-6, per_request: 0.01 })
     assert.deepStrictEqual(

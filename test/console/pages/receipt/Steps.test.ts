@@ -5,19 +5,29 @@ import { stepsOf } from "../../../../src/console/pages/receipt/Steps.ts"
 type Timing = RequestReceipt["timings"]["attempts"][number]
 
 const timings = {
-  ...{ queue_ms: 1, hold_ms: 4, first_token_ms: 20, total_ms: 40, settle_ms: 3, overhead_ms: 8 },
+  queue_ms: 1,
+  hold_ms: 4,
+  first_token_ms: 20,
+  total_ms: 40,
+  settle_ms: 3,
+  overhead_ms: 8,
   attempts: [] as ReadonlyArray<Timing>
 }
 
 const served = { provider: "openai", outcome: "served" }
 
 const timed = (attempt_index: number, start_ms: number, duration_ms: number | null): Timing => ({
-  ...{ attempt_index, start_ms, duration_ms }
+  attempt_index,
+  start_ms,
+  duration_ms
 })
 
 const receipt = (attempts: ReadonlyArray<object>, more: object = {}) =>
   ({
-    ...{ provider: "openai", held_usd: 0.5, settled_usd: 0.1, timings },
+    provider: "openai",
+    held_usd: 0.5,
+    settled_usd: 0.1,
+    timings,
     routing: { provider_attempts: attempts.map((attempt, attempt_index) => ({ ...attempt, attempt_index })) },
     ...more
   }) as unknown as RequestReceipt

@@ -90,21 +90,35 @@ describe("management keys", () => {
 
   it("are shown without their secret", () => {
     const row = {
-      ...{ id: "0".repeat(24), name: "n", prefix: "svc_mk_abcd", last4: "wxyz", scopes: ["usage:read"], active: false },
-      ...{
-        project_id: null,
-        replaced_by: null,
-        routing: null,
-        allowed_tools: null,
-        budget_id: null,
-        budget_limit: null
-      },
-      ...{ budget_period: null, budget_spent: null, created_at: new Date(1_000), expires_at: null },
+      id: "0".repeat(24),
+      name: "n",
+      prefix: "svc_mk_abcd",
+      last4: "wxyz",
+      scopes: ["usage:read"],
+      active: false,
+      project_id: null,
+      replaced_by: null,
+      routing: null,
+      allowed_tools: null,
+      budget_id: null,
+      budget_limit: null,
+      budget_period: null,
+      budget_spent: null,
+      created_at: new Date(1_000),
+      expires_at: null,
       revoked_at: new Date(2_999)
     }
     assert.deepStrictEqual(managementKeyOf(row), {
-      ...{ id: row.id, object: "management_key", name: "n", prefix: "svc_mk_abcd", last4: "wxyz" },
-      ...{ scopes: ["usage:read"], status: "revoked", created_at: 1, expires_at: null, revoked_at: 2 }
+      id: row.id,
+      object: "management_key",
+      name: "n",
+      prefix: "svc_mk_abcd",
+      last4: "wxyz",
+      scopes: ["usage:read"],
+      status: "revoked",
+      created_at: 1,
+      expires_at: null,
+      revoked_at: 2
     })
   })
 })

@@ -16,7 +16,9 @@ const stage = Effect.gen(function* () {
   const verify = yield* twilio
   const service = yield* startService({ ...mail.settings, ...verify.settings })
   return {
-    ...{ mail, verify, service },
+    mail,
+    verify,
+    service,
     signedIn: (email: string) =>
       Effect.gen(function* () {
         const one = page(service.origin)
@@ -47,7 +49,10 @@ describe("the telephone of an account", () => {
       const sent = yield* ann.ask("POST", "/phone", { phone: NUMBER })
       assert.strictEqual(sent.status, 200, JSON.stringify(sent.body))
       assert.deepStrictEqual(decode(sent.body).data, {
-        ...{ object: "phone", verified: false, last2: "78", starter_credit_usd: 0 }
+        object: "phone",
+        verified: false,
+        last2: "78",
+        starter_credit_usd: 0
       })
       const right = { phone: NUMBER, code: verify.codeFor(NUMBER) }
       const wrong = { ...right, code: right.code === "000000" ? "000001" : "000000" }

@@ -29,7 +29,8 @@ describe("signing in", () => {
         [["ann@example.com"]]
       )
       const made = yield* first.ask("POST", "/sign-in/verify", {
-        ...{ email: "ann@EXAMPLE.com", sign_in_id: asked.sign_in_id },
+        email: "ann@EXAMPLE.com",
+        sign_in_id: asked.sign_in_id,
         code: mail.codeFor("ann@example.com")
       })
       assert.strictEqual(made.status, 200, JSON.stringify(made.body))

@@ -18,12 +18,22 @@ describe("the balance of an account", () => {
       const balanceOf = (key: string) =>
         Effect.map(Effect.flatMap(get(`${service.api}/management/balance`, key), json), (body) => decode(body).data)
       assert.deepStrictEqual(yield* balanceOf(rich.managementKey), {
-        ...{ balance_usd: 5, held_usd: 0, available_usd: 5, currency: "USD", low_balance: false },
-        ...{ simulated_usd: 0, starter_credit_usd: 0 }
+        balance_usd: 5,
+        held_usd: 0,
+        available_usd: 5,
+        currency: "USD",
+        low_balance: false,
+        simulated_usd: 0,
+        starter_credit_usd: 0
       })
       assert.deepStrictEqual(yield* balanceOf(poor.managementKey), {
-        ...{ balance_usd: 4.99, held_usd: 0, available_usd: 4.99, currency: "USD", low_balance: true },
-        ...{ simulated_usd: 0, starter_credit_usd: 0 }
+        balance_usd: 4.99,
+        held_usd: 0,
+        available_usd: 4.99,
+        currency: "USD",
+        low_balance: true,
+        simulated_usd: 0,
+        starter_credit_usd: 0
       })
       const { status } = yield* get(`${service.api}/management/balance`, rich.inferenceKey)
       assert.strictEqual(status, 403)
@@ -55,7 +65,11 @@ describe("the transactions of an account", () => {
       assert.isNull(next_cursor)
       assert.deepStrictEqual(
         data.map(({ amount_usd, paid_with, reference, top_up_id, type }) => [
-          ...[type, amount_usd, paid_with, top_up_id, reference]
+          type,
+          amount_usd,
+          paid_with,
+          top_up_id,
+          reference
         ]),
         [
           ["adjustment", -0.5, "real", null, null],

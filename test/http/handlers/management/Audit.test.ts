@@ -130,7 +130,11 @@ describe("GET /management/audit", () => {
       const service = yield* startService()
       const [mine, other] = [yield* customer(service), yield* customer(service)]
       const narrow = yield* service.keys.create({
-        ...{ accountId: mine.account.id, kind: "management", name: "narrow", scopes: ["keys:write"], actor }
+        accountId: mine.account.id,
+        kind: "management",
+        name: "narrow",
+        scopes: ["keys:write"],
+        actor
       })
       const refused = yield* managing(service, narrow.key)("GET", "/audit")
       assert.deepStrictEqual(refusal(refused), [403, "insufficient_scope", "audit:read"])
@@ -184,15 +188,16 @@ describe("a change whose audit log line", () => {
 describe("a line", () => {
   it("shows its time in seconds and null for absent values", () => {
     const row = {
-      ...{
-        id: nothing,
-        type: "key.revoked",
-        actor_type: "service",
-        actor_id: "x",
-        resource_type: "key",
-        resource_id: "y"
-      },
-      ...{ request_id: null, effective_at: new Date(1_999), code: null, changes: {} },
+      id: nothing,
+      type: "key.revoked",
+      actor_type: "service",
+      actor_id: "x",
+      resource_type: "key",
+      resource_id: "y",
+      request_id: null,
+      effective_at: new Date(1_999),
+      code: null,
+      changes: {},
       status: "completed",
       outcome: "succeeded"
     } as const

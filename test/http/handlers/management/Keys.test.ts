@@ -18,7 +18,10 @@ const chat = (service: Service, key: string) =>
 
 const managementKeyWith = (service: Service, accountId: string, scopes: ReadonlyArray<string>) =>
   service.keys.create({
-    ...{ accountId, kind: "management", name: "narrow", scopes },
+    accountId,
+    kind: "management",
+    name: "narrow",
+    scopes,
     actor: { type: "operator", id: "test" }
   })
 
@@ -39,16 +42,22 @@ describe("keys of an account", () => {
       assert.deepStrictEqual(
         { ...data, created_at: 0 },
         {
-          ...{ id: data.id, object: "key", name: "laptop", prefix: key.slice(0, 11), last4: key.slice(-4) },
-          ...{ project_id: null, status: "active", budget_cents: null, budget_period: null, spent_cents: 0 },
-          ...{
-            routing: { strategy: "cost" },
-            allowed_tools: null,
-            created_at: 0,
-            last_used_at: null,
-            expires_at: expires,
-            revoked_at: null
-          }
+          id: data.id,
+          object: "key",
+          name: "laptop",
+          prefix: key.slice(0, 11),
+          last4: key.slice(-4),
+          project_id: null,
+          status: "active",
+          budget_cents: null,
+          budget_period: null,
+          spent_cents: 0,
+          routing: { strategy: "cost" },
+          allowed_tools: null,
+          created_at: 0,
+          last_used_at: null,
+          expires_at: expires,
+          revoked_at: null
         }
       )
       assert.strictEqual((yield* chat(service, key)).status, 200)
@@ -298,17 +307,23 @@ describe("keys of an account", () => {
 
 describe("a key in the API", () => {
   const row = {
-    ...{ id: absent, name: "k", prefix: "svc_sk_abcd", last4: "wxyz", scopes: [], project_id: null, active: false },
-    ...{
-      replaced_by: null,
-      routing: null,
-      allowed_tools: null,
-      budget_id: null,
-      budget_limit: null,
-      budget_period: null,
-      budget_spent: null
-    },
-    ...{ created_at: new Date(1_500), expires_at: new Date(2_500), revoked_at: null }
+    id: absent,
+    name: "k",
+    prefix: "svc_sk_abcd",
+    last4: "wxyz",
+    scopes: [],
+    project_id: null,
+    active: false,
+    replaced_by: null,
+    routing: null,
+    allowed_tools: null,
+    budget_id: null,
+    budget_limit: null,
+    budget_period: null,
+    budget_spent: null,
+    created_at: new Date(1_500),
+    expires_at: new Date(2_500),
+    revoked_at: null
   }
   const total = { key_id: absent, cost: 15_000_000n, used_at: new Date(2_000) }
 

@@ -39,7 +39,10 @@ describe("presets of an account", () => {
       const config = { model: "gpt-4o", max_tokens: 5 }
       const changed = yield* ask("PATCH", "/presets/p", { name: "Second", description: "d", config })
       assert.deepInclude(decodeResult(changed.body).data, {
-        ...{ name: "Second", description: "d", config, active_version: 2 }
+        name: "Second",
+        description: "d",
+        config,
+        active_version: 2
       })
       assert.deepStrictEqual(yield* used("p"), ["gpt-4o", "2"])
       const versions = decodeVersions((yield* ask("GET", "/presets/p/versions")).body)
@@ -160,7 +163,9 @@ describe("presets of an account", () => {
       const reads = managing(service, (yield* service.keys.create(of)).key)
       assert.strictEqual((yield* reads("GET", "/presets/p/versions")).status, 200)
       assert.deepStrictEqual(refusal(yield* reads("PATCH", "/presets/p", { name: "n" })), [
-        ...[403, "insufficient_scope", "routing:write"]
+        403,
+        "insufficient_scope",
+        "routing:write"
       ])
     }).pipe(Effect.scoped)
   )

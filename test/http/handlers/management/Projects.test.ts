@@ -30,21 +30,23 @@ describe("projects of an account", () => {
       assert.strictEqual(made.status, 200, JSON.stringify(made.body))
       const { data } = decodeResult(made.body)
       assert.deepInclude(data, {
-        ...{ ...wanted, slug: "gro-e-co", status: "active", spent_cents: 0, data_policy: "no_training" },
+        ...wanted,
+        slug: "gro-e-co",
+        status: "active",
+        spent_cents: 0,
+        data_policy: "no_training",
         archived_at: null
       })
       assert.strictEqual(made.headers.get("cache-control"), "no-store")
       assert.deepStrictEqual((yield* ask("GET", `/projects/${data.id}`)).body, made.body)
       const changed = yield* ask("PATCH", `/projects/${data.id}`, { name: "Other", budget_cents: null, routing: null })
       assert.deepInclude(decodeResult(changed.body).data, {
-        ...{
-          name: "Other",
-          slug: "gro-e-co",
-          budget_cents: null,
-          budget_period: null,
-          spent_cents: null,
-          routing: null
-        },
+        name: "Other",
+        slug: "gro-e-co",
+        budget_cents: null,
+        budget_period: null,
+        spent_cents: null,
+        routing: null,
         data_policy: "no_training"
       })
       const { budget_cents, budget_period, data_policy, name: kept, routing: none, slug } = changed.body.data
@@ -112,7 +114,9 @@ describe("projects of an account", () => {
       const reads = yield* keyWith(["projects:read"])
       assert.strictEqual((yield* reads("GET", "/projects")).status, 200)
       assert.deepStrictEqual(refusal(yield* reads("POST", "/projects", { name: "q" })), [
-        ...[403, "insufficient_scope", "projects:write"]
+        403,
+        "insufficient_scope",
+        "projects:write"
       ])
       const writes = yield* keyWith(["projects:write"])
       assert.strictEqual((yield* writes("GET", `/projects/${id}`)).status, 200)

@@ -63,7 +63,10 @@ describe("GET /management/usage", () => {
       assert.deepStrictEqual(yield* refused("start_time=10&end_time=5"), [400, "validation_error", "end_time"])
       assert.deepStrictEqual(yield* refused("cursor=x"), [400, "validation_error", "cursor"])
       const narrow = yield* service.keys.create({
-        ...{ accountId: account.id, kind: "management", name: "narrow", scopes: ["keys:write"] },
+        accountId: account.id,
+        kind: "management",
+        name: "narrow",
+        scopes: ["keys:write"],
         actor: { type: "operator", id: "test" }
       })
       assert.deepStrictEqual(yield* refused("", narrow.key), [403, "insufficient_scope", "usage:read"])

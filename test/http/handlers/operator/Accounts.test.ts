@@ -37,7 +37,10 @@ describe("/operator/accounts", () => {
         const change = (to: string, reason: string) => operate("POST", `/accounts/${account.id}/${to}`, { reason })
         assert.strictEqual((yield* chat).status, 200)
         assert.deepStrictEqual((yield* change("suspend", "chargeback")).body.data, {
-          ...{ id: account.id, object: "account", state: "suspended", reason: "chargeback" }
+          id: account.id,
+          object: "account",
+          state: "suspended",
+          reason: "chargeback"
         })
         const refused = yield* chat
         assert.deepStrictEqual([refused.status, refused.body.error.code], [403, "account_suspended"])

@@ -15,8 +15,14 @@ describe("/operator/report", () => {
       const sum = body.cost_usd + vector.cost_usd
       const { body: first } = yield* operate("GET", "/report?by[]=account&by[]=model&limit=1")
       assert.deepInclude(first.data[0], {
-        ...{ account_id: account.id, email: account.email, model: "gpt-4o-mini", day: null, provider: null },
-        ...{ requests: 1, revenue_usd: body.cost_usd, uncosted_requests: 0 }
+        account_id: account.id,
+        email: account.email,
+        model: "gpt-4o-mini",
+        day: null,
+        provider: null,
+        requests: 1,
+        revenue_usd: body.cost_usd,
+        uncosted_requests: 0
       })
       assert.strictEqual(first.totals.requests, 2)
       assert.closeTo(first.totals.revenue_usd, sum, 1e-12)
@@ -52,7 +58,11 @@ describe("/operator/top-ups", () => {
       }
       const { body: first } = yield* operate("GET", "/top-ups?limit=1")
       assert.deepInclude(first.data[0], {
-        ...{ id: ids[2], account_id: account.id, email: account.email, amount_usd: 25, status: "open" },
+        id: ids[2],
+        account_id: account.id,
+        email: account.email,
+        amount_usd: 25,
+        status: "open",
         attention: "the amount differs"
       })
       const { body: next } = yield* operate("GET", `/top-ups?limit=1&cursor=${first.next_cursor}`)

@@ -38,8 +38,13 @@ describe("/operator/requests", () => {
       assert.deepStrictEqual(refusal(bare), [400, "validation_error", "Idempotency-Key"])
       const part = yield* refund({ amount_usd: 0.000001, reason: "slow" }, "T-1")
       assert.deepInclude(part.body.data, {
-        ...{ object: "refund", request_id: body.request_id, account_id: account.id, amount_usd: 0.000001 },
-        ...{ refunded_usd: 0.000001, reference: "T-1", repeated: false }
+        object: "refund",
+        request_id: body.request_id,
+        account_id: account.id,
+        amount_usd: 0.000001,
+        refunded_usd: 0.000001,
+        reference: "T-1",
+        repeated: false
       })
       // Even after the idempotency key has been forgotten, its reference in the ledger stands.
       yield* service.sql`DELETE FROM unpaid_claim`
