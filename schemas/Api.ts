@@ -7,6 +7,7 @@ import { WebhooksGroup } from "./account/WebhooksGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { ConsoleManagementKeysGroup } from "./console/ManagementKeysGroup.ts"
 import { ConsolePhoneGroup } from "./console/PhoneGroup.ts"
+import { ConsoleSettingsGroup } from "./console/SettingsGroup.ts"
 import { ConsoleSessionGroup, ConsoleSignInGroup } from "./console/SignInGroup.ts"
 import { ConsoleTopUpsGroup } from "./console/TopUpsGroup.ts"
 import { BatchGroup } from "./inference/Batch.ts"
@@ -68,6 +69,7 @@ export class Api extends HttpApi.make("tollgate")
     ConsoleSignInGroup,
     ConsoleSessionGroup,
     ConsolePhoneGroup,
+    ConsoleSettingsGroup,
     ConsoleManagementKeysGroup,
     ConsoleTopUpsGroup,
     OperatorAccountsGroup,

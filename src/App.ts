@@ -8,12 +8,14 @@ import { hosts, keyedProviders, catalogue, pool, ownFetch } from "./AppProviders
 import { Audit } from "./account/Audit.ts"
 import { Budgets } from "./account/Budgets.ts"
 import { Codes } from "./account/Codes.ts"
+import { EmailChange } from "./account/EmailChange.ts"
 import { Keys } from "./account/Keys.ts"
 import { Mutations } from "./account/Mutations.ts"
 import { OwnerSessions } from "./account/OwnerSessions.ts"
 import { Projects } from "./account/Projects.ts"
 import { SignIn } from "./account/SignIn.ts"
 import { Auth } from "./auth/Auth.ts"
+import { BillingDetails } from "./account/BillingDetails.ts"
 import { Customers } from "./billing/Customers.ts"
 import { Payments } from "./billing/Payments.ts"
 import { Phones } from "./billing/Phones.ts"
@@ -44,6 +46,7 @@ import { Jobs } from "./jobs/Jobs.ts"
 import { VideoJobs } from "./videos/VideoJobs.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { layer as mcp } from "./mcp/Server.ts"
+import { Notices } from "./notices/Notices.ts"
 import { Config } from "./platform/config/Config.ts"
 import { DataDirectory } from "./platform/database/DataDirectory.ts"
 import { layer as prepared } from "./ledger/FunctionsSql.ts"
@@ -79,6 +82,7 @@ import { layer as batchRuns } from "./batches/BatchRuns.ts"
 import { layer as budgetAlerts } from "./workers/BudgetAlerts.ts"
 import { DAILY_MONEY_INTERVAL, layer as dailyMoney } from "./workers/DailyMoney.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
+import { layer as letters } from "./workers/Letters.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as topUpSweeps } from "./workers/TopUps.ts"
 import { layer as ledgerProofs } from "./workers/LedgerProofs.ts"
@@ -163,7 +167,8 @@ const webhooks = Webhooks.layer.pipe(
 
 const deliveries = Layer.mergeAll(
   Layer.unwrap(Effect.map(Config, delivering)),
-  budgetAlerts.pipe(Layer.provide(BudgetAlerts.layer))
+  budgetAlerts.pipe(Layer.provide(BudgetAlerts.layer)),
+  Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => letters(sweepInterval)))
 )
 
 const sweeping = Layer.unwrap(
@@ -231,9 +236,9 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, Own
   Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer))
 )
 
-/** How owners authenticate, and what their accounts received. */
-const owners = Layer.mergeAll(SignIn.layer, Phones.layer, Transactions.layer).pipe(
-  Layer.provideMerge(Codes.layer),
+/** How owners authenticate, what their accounts received, and what they are notified of. */
+const owners = Layer.mergeAll(SignIn.layer, EmailChange.layer, Notices.layer, Phones.layer, Transactions.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(BillingDetails.layer, Codes.layer)),
   Layer.provide(Layer.mergeAll(Mail.layer, PhoneVerification.layer)),
   Layer.provide(Secrets.layer)
 )
@@ -272,8 +277,8 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
     ),
     Layer.provideMerge(topUps),
     Layer.provideMerge(catalogue),
-    Layer.provideMerge(media),
     Layer.provideMerge(Layer.mergeAll(owners, webhooks)),
+    Layer.provideMerge(media),
     Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, outbound, publicFetch, limiter, cache, jobs)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(

@@ -6,7 +6,7 @@ import { ResourceId } from "../Ids.ts"
  * An email address as HTML's `type=email` accepts it, limited to ASCII: no two addresses look the same, and only letter case is folded.
  * Dots stand only between other characters (RFC 5321, 4.1.2, Dot-string), because mail servers accept no others.
  */
-const Email = Schema.String.check(
+export const Email = Schema.String.check(
   Schema.isMaxLength(254, { message: "must have at most 254 characters" }),
   Schema.isPattern(
     /^(?!\.)(?![^@]*\.[.@])[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,

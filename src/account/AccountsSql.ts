@@ -68,3 +68,11 @@ export const lockRunning = (sql: SqlClient.SqlClient, id: string) =>
           + (SELECT count(*) FROM request WHERE account_id = ${id} AND state = 'settled' AND closed IS NULL))::int AS requests`
     return running
   })
+
+/** Changes the account's address. Returns the former one and the moment. Fails with a unique violation when another account has it. */
+export const setEmail = (sql: SqlClient.SqlClient, id: string, email: string) =>
+  Effect.map(
+    sql<{ former: string; at: Date }>`WITH before AS (SELECT id, email FROM account WHERE id = ${id} FOR NO KEY UPDATE)
+      UPDATE account a SET email = ${email} FROM before b WHERE a.id = b.id RETURNING b.email AS former, now() AS at`,
+    (rows) => rows[0] ?? { former: email, at: new Date() }
+  )

@@ -6,6 +6,7 @@ import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { centsFromNano } from "../domain/Money.ts"
+import { insertKeyNotice } from "../notices/NoticesSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { Audit, type Actor } from "./Audit.ts"
@@ -157,6 +158,7 @@ export class Keys extends Context.Service<
             const accountId = yield* revokeKey(sql, id, of)
             if (accountId === undefined) return false
             yield* append(deps, { accountId, actor, id }, "revoked", {})
+            yield* notify(deps, { accountId, actor, id }, "revoked")
             return true
           }).pipe(sql.withTransaction, storeErrors),
         findByHash: (hash) => storeErrors(keyByHash(sql, hash)),
@@ -184,6 +186,12 @@ const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail
 
 const append = ({ audit }: Deps, { accountId, actor, id }: Doing, type: string, changes: object) =>
   audit.append({ accountId, type: `key.${type}`, actor, resource: { type: "key", id }, changes })
+
+/** Records that the owner is to be notified. An operator creates keys only together with their account, or when the owner asks. */
+const notify = ({ sql }: Deps, { accountId, actor, id }: Doing, action: "created" | "rotated" | "revoked") =>
+  action === "created" && actor.type !== "owner" && actor.type !== "key"
+    ? Effect.void
+    : insertKeyNotice(sql, accountId, id, { action, actor: actor.type })
 
 /** Generates a secret and the fields that the database stores for it. */
 const newSecret = (kind: KeyKind) => {
@@ -270,6 +278,7 @@ const create = (deps: Deps, input: NewKey) =>
       ...(routing === null ? {} : { routing }),
       ...(allowedTools === null ? {} : { allowed_tools: allowedTools })
     })
+    yield* notify(deps, { accountId, actor, id }, "created")
     return { id, key }
   }).pipe(deps.sql.withTransaction)
 
@@ -312,6 +321,7 @@ const rotate = (deps: Deps, { graceSeconds, newId, ...doing }: Parameters<Keys["
     })
     yield* replaceKey(deps.sql, { accountId, id, by: newId, graceSeconds })
     yield* append(deps, doing, "rotated", { replaced_by: newId, grace_seconds: graceSeconds })
+    yield* notify(deps, doing, "rotated")
     return { id: newId, key }
   }).pipe(deps.sql.withTransaction)
 

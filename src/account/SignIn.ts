@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { Config } from "../platform/config/Config.ts"
+import { insertNotice, rememberOrigin } from "../notices/NoticesSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Mail, type MailError } from "../platform/messaging/Mail.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
@@ -115,13 +116,16 @@ export class SignIn extends Context.Service<
       const accountOf = (email: string, requestId: string) =>
         Effect.gen(function* () {
           const found = yield* accounts.findByEmail(email)
-          if (found !== undefined) return found
+          if (found !== undefined) return { account: found, isNew: false }
           const id = newResourceId()
           return yield* accounts.create(email, { type: "owner", id }, { id, requestId }).pipe(
+            Effect.map((account) => ({ account, isNew: true })),
             // Another request created the account at the same moment.
             Effect.catchTag("EmailTaken", () =>
               Effect.flatMap(accounts.findByEmail(email), (made) =>
-                made === undefined ? Effect.fail(failure({ _tag: "InternalError" })) : Effect.succeed(made)
+                made === undefined
+                  ? Effect.fail(failure({ _tag: "InternalError" }))
+                  : Effect.succeed({ account: made, isNew: false })
               )
             )
           )
@@ -138,7 +142,7 @@ export class SignIn extends Context.Service<
             ])
             const signInId = newSignInId()
             const code = yield* codes.issue(subjectOf(email, signInId))
-            yield* Effect.mapError(mail.send({ to: email, ...letterOf(code) }), ofMail)
+            yield* Effect.mapError(mail.send({ to: email, ...letterOf(code) }), (error) => ofMail(error, "Sign-in"))
             return mail.showsCodes === true ? { signInId, printedCode: code } : { signInId }
           }),
         verify: ({ code, email: typed, signInId }, { origin, requestId }, read) =>
@@ -150,7 +154,7 @@ export class SignIn extends Context.Service<
             return yield* Effect.gen(function* () {
               // Two requests may present the right code at once; only one of them signs in.
               if (!(yield* codes.use(subject, attempt.id))) return yield* failure({ _tag: "InvalidCode" })
-              const account = yield* accountOf(email, requestId)
+              const { account, isNew } = yield* accountOf(email, requestId)
               const stopped = stoppedAccount(account.state, account.state_reason)
               if (stopped !== undefined) return yield* stopped
               const { id: sessionId, token } = yield* sessions.begin(account.id, origin)
@@ -162,6 +166,9 @@ export class SignIn extends Context.Service<
                 resource: { type: "session", id: sessionId },
                 changes: {}
               })
+              // Last, because its row is locked until the transaction ends.
+              const known = !(yield* rememberOrigin(sql, account.id, JSON.stringify(origin)))
+              if (!known && !isNew) yield* insertNotice(sql, { accountId: account.id, kind: "sign_in", data: origin })
               return { account, sessionId, token, read: yield* read(account.id) }
             }).pipe(sql.withTransaction, storeErrors)
           })
@@ -183,11 +190,12 @@ const letterOf = (code: string) => ({
   ].join("\n")
 })
 
-const ofMail = (error: MailError): Failure => {
+/** Returns the failure of an operation that sends a code by email. `what` is the operation, at the start of a sentence. */
+export const ofMail = (error: MailError, what: string): Failure => {
   switch (error.reason) {
     case "not set up":
       return failure(
-        { _tag: "ServiceUnavailable", detail: "Sign-in is unavailable because no mail server is configured." },
+        { _tag: "ServiceUnavailable", detail: `${what} is unavailable because no mail server is configured.` },
         error
       )
     case "refused":

@@ -1796,6 +1796,76 @@ export type ManagementKeyList = {
   readonly next_cursor: ResourceId | null
 }
 
+/** The company behind the account, as its statements name it. */
+export type BillingDetailsReport = {
+  readonly data: {
+    readonly object: "billing_details"
+    readonly company_name: string | null
+    readonly address_lines: ReadonlyArray<string>
+    readonly tax_id: string | null
+  }
+}
+
+/** Details to change. Absent fields stay as they are; null removes one. */
+export type BillingDetailsChange = {
+  readonly company_name?: string | null
+  readonly address_lines?: ReadonlyArray<string>
+  readonly tax_id?: string | null
+}
+
+/** Which notices the owner gets by email. All are on until the owner declines them. The change of the address itself is always told. */
+export type NotificationChoices = {
+  readonly data: {
+    readonly object: "notifications"
+    readonly low_balance: boolean
+    readonly budget_alert: boolean
+    readonly webhook_disabled: boolean
+    readonly sign_in: boolean
+    readonly key_change: boolean
+  }
+}
+
+/** Choices to change. Absent ones stay as they are. */
+export type NotificationChange = {
+  readonly low_balance?: boolean
+  readonly budget_alert?: boolean
+  readonly webhook_disabled?: boolean
+  readonly sign_in?: boolean
+  readonly key_change?: boolean
+}
+
+/** The address of the account was changed. A letter tells the former address. */
+export type EmailChanged = {
+  readonly data: {
+    readonly object: "email"
+    readonly email: string
+    readonly status: "changed"
+    readonly sessions_ended: number
+  }
+}
+
+/** The code that was sent to the new address. */
+export type EmailCode = {
+  readonly email: string
+  readonly code: string
+}
+
+/** A code was sent to the new address. The account keeps its present address until the code is verified. */
+export type EmailSent = {
+  readonly data: {
+    readonly object: "email"
+    readonly email: string
+    readonly status: "code_sent"
+    readonly expires_in: number
+    readonly sandbox_code?: string
+  }
+}
+
+/** The new address of an account, which receives a code. */
+export type EmailRequest = {
+  readonly email: string
+}
+
 /** The phone number of an account. The service stores its last two digits. */
 export type PhoneResult = {
   readonly data: {
@@ -4527,6 +4597,34 @@ export interface Operations {
   readonly "console.phone.verify": {
     readonly body: PhoneCode
     readonly answer: PhoneResult
+  }
+  /** Send a code to a new address of the account */
+  readonly "console.email.create": {
+    readonly body: EmailRequest
+    readonly answer: EmailSent
+  }
+  /** Change the address of the account, which ends all other sessions */
+  readonly "console.email.verify": {
+    readonly body: EmailCode
+    readonly answer: EmailChanged
+  }
+  /** Retrieve which notices the owner gets by email */
+  readonly "console.notifications.get": {
+    readonly answer: NotificationChoices
+  }
+  /** Choose which notices come by email */
+  readonly "console.notifications.update": {
+    readonly body: NotificationChange
+    readonly answer: NotificationChoices
+  }
+  /** Retrieve the company that statements name */
+  readonly "console.billing_details.get": {
+    readonly answer: BillingDetailsReport
+  }
+  /** Change the company that statements name */
+  readonly "console.billing_details.update": {
+    readonly body: BillingDetailsChange
+    readonly answer: BillingDetailsReport
   }
   /** List management keys, newest first */
   readonly "console.management_keys.list": {

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { centsFromNano } from "../domain/Money.ts"
+import { insertNotice } from "../notices/NoticesSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { anyUntold, type CrossingRow, takeUntold } from "./BudgetAlertsSql.ts"
@@ -39,6 +40,7 @@ export class BudgetAlerts extends Context.Service<
             data: dataOf(crossing),
             createdAt: crossing.crossed_at
           })
+          yield* insertNotice(sql, { accountId: crossing.account_id, kind: "budget_alert", data: dataOf(crossing) })
         }
         return crossings.length
       }).pipe(sql.withTransaction)

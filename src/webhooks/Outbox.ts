@@ -4,6 +4,7 @@ import { Audit } from "../account/Audit.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
+import { insertNotice } from "../notices/NoticesSql.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import {
   anyPending,
@@ -187,11 +188,13 @@ const missed = (
     yield* endpointFails(sql, endpointId, url, LONGEST_GAP_MS)
     const accountId = yield* disableEndpoint(sql, endpointId, url, gone ? 0 : FAILING_MS)
     if (accountId === undefined) return
+    const reason = gone ? "it answered 410" : "it failed for 5 days"
     yield* audit.append({
       accountId,
       type: "webhook.disabled",
       actor: { type: "service", id: "webhooks" },
       resource: { type: "webhook_endpoint", id: endpointId },
-      changes: { reason: gone ? "it answered 410" : "it failed for 5 days" }
+      changes: { reason }
     })
+    yield* insertNotice(sql, { accountId, kind: "webhook_disabled", data: { url, reason } })
   })

@@ -341,6 +341,64 @@ withBrowser("the console", (it) => {
     })
   )
 
+  it.effect("changes the email, declines a notice, ends another session, and names the company on a statement", () =>
+    Effect.gen(function* () {
+      const { mail, service } = yield* Stage
+      const { origin } = service
+      const { account, context } = yield* signedIn()
+      yield* service.signedIn(account.id)
+      const email = `dora-${account.id.slice(-6)}@example.com`
+      const complaints = yield* Effect.promise(async () => {
+        const page = await context.newPage()
+        page.setDefaultTimeout(WAIT_MS)
+        const complaints = complaintsOf(page, origin)
+        await page.goto(`${origin}/settings`)
+        const sessions = page.getByRole("region", { name: "Table: sessions" })
+        await sessions.getByText("This session").waitFor()
+        assert.strictEqual(await sessions.getByRole("row").count(), 3)
+        await sessions.getByRole("button", { name: /^End/ }).click()
+        await page.getByRole("button", { name: "End session" }).click()
+        await page.getByText("Ended the session of Unknown browser.").waitFor()
+        await page.waitForFunction(() => document.querySelectorAll("[aria-label=Sessions] tbody tr").length === 1)
+
+        const saved = page.waitForResponse(/console\/notifications/)
+        await page.getByRole("checkbox", { name: /Low balance/ }).uncheck()
+        await saved
+        await page.reload()
+        assert.isFalse(await page.getByRole("checkbox", { name: /Low balance/ }).isChecked())
+
+        await page.getByRole("button", { name: "Change email" }).click()
+        await page.getByLabel("New email").fill(email)
+        await page.getByRole("dialog").getByRole("button", { name: "Send code" }).click()
+        await page.getByLabel("Code", { exact: true }).waitFor()
+        await page.getByLabel("Code", { exact: true }).fill(mail.codeFor(email))
+        await page.getByRole("dialog").getByRole("button", { name: "Change email" }).click()
+        await page.getByText(`Sign in as ${email} from now on.`).waitFor()
+        await page.getByLabel("Account", { exact: true }).getByText(email).waitFor()
+
+        await page.goto(`${origin}/billing`)
+        await page.getByRole("button", { name: "Add details" }).click()
+        await page.getByLabel("Company name").fill("Müller & Söhne GmbH")
+        await page.getByLabel("Address").fill("Hauptstraße 1\n\n10115 Berlin\n")
+        await page.getByLabel("Tax id").fill("?")
+        await page.getByRole("button", { name: "Save" }).click()
+        await page.getByText(/tax_id.* must have 4 to 32 letters and digits/).waitFor()
+        await page.getByLabel("Tax id").fill("DE123456789")
+        await page.getByRole("button", { name: "Save" }).click()
+        await page.getByText("Statements name the company from now on.").waitFor()
+        await page.goto(`${origin}/billing/statements/${new Date().toISOString().slice(0, 7)}`)
+        const statement = page.getByLabel(/^Statement, /)
+        await statement.getByText("Müller & Söhne GmbH").waitFor()
+        assert.match(await statement.innerText(), /Hauptstraße 1\n10115 Berlin[^]*DE123456789/)
+        // The browser says so of the tax id that was refused.
+        return complaints.filter((complaint) => !/status of 400/.test(complaint))
+      })
+      assert.deepStrictEqual(complaints, [])
+      const [row] = yield* service.sql`SELECT email FROM account WHERE id = ${account.id}`
+      assert.deepStrictEqual(row, { email })
+    })
+  )
+
   it.effect("cancels a batch, saves what it wrote, and deletes a file after its name was typed", () =>
     Effect.gen(function* () {
       const { service } = yield* Stage

@@ -69,6 +69,10 @@ const sent = Effect.gen(function* () {
       const email = (call.body as { readonly email: string }).email
       withCode("console.sign_in.verify", { email, sign_in_id: body.sign_in_id, code: mail.codeFor(email) })
     }
+    if (id === "console.email.create") {
+      const email = (call.body as { readonly email: string }).email
+      withCode("console.email.verify", { email, code: mail.codeFor(email) })
+    }
     if (id === "console.phone.create") {
       const phone = (call.body as { readonly phone: string }).phone
       withCode("console.phone.verify", { phone, code: phones.codeFor(phone) })

@@ -172,6 +172,15 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["console.sessions.delete", remove("/console/sessions")],
     ["console.phone.create", write("/console/phone", { phone: "+4915111111111" })],
     ["console.phone.verify", write("/console/phone/verify", { phone: "+4915122222222", code: "000000" })],
+    ["console.email.create", write("/console/email", { email: "another-address@example.com" })],
+    ["console.email.verify", write("/console/email/verify", { email: "another-address@example.com", code: "000000" })],
+    ["console.notifications.get", read("/console/notifications")],
+    ["console.notifications.update", change("/console/notifications", { low_balance: true })],
+    ["console.billing_details.get", read("/console/billing-details")],
+    [
+      "console.billing_details.update",
+      change("/console/billing-details", { company_name: "Example GmbH", tax_id: "DE123456789" })
+    ],
     ["console.management_keys.list", read("/console/management-keys")],
     ["console.management_keys.create", write("/console/management-keys", { name: "console", scopes: ["usage:read"] })],
     ["console.management_keys.revoke", remove(`/console/management-keys/${managementKey}`)],

@@ -50,10 +50,12 @@ export const postbox = (options: SMTPServerOptions = {}) =>
       /** The settings with which a service writes letters here. */
       settings: { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: "Tollgate <no-reply@example.com>" },
       letters,
-      /** The code of the newest letter to an address. */
+      /** The code of the newest letter with one to an address. */
       codeFor: (address: string): string => {
-        const letter = letters.findLast(({ to }) => to.includes(address))
-        const code = /^Subject: (\d{6}) /m.exec(letter?.text ?? "")?.[1]
+        const codes = letters.flatMap(({ text, to }) =>
+          to.includes(address) ? (/^Subject: (\d{6}) /m.exec(text)?.slice(1) ?? []) : []
+        )
+        const code = codes.at(-1)
         if (code === undefined) throw new Error(`no code was sent to ${address}`)
         return code
       }

@@ -99,6 +99,16 @@ export const ownerSessionsQuery = queryOptions({
   queryFn: () => all("console.sessions.list")
 })
 
+export const notificationsQuery = queryOptions({
+  queryKey: ["notifications"],
+  queryFn: async () => (await api.call("console.notifications.get")).data
+})
+
+export const billingDetailsQuery = queryOptions({
+  queryKey: ["billing-details"],
+  queryFn: async () => (await api.call("console.billing_details.get")).data
+})
+
 export const topUpsQuery = queryOptions({ queryKey: ["top-ups"], queryFn: () => all("console.top_ups.list") })
 
 export const modelsQuery = queryOptions({

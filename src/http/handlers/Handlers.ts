@@ -23,6 +23,7 @@ import { webhooksHandlers } from "./Webhooks.ts"
 import { consoleManagementKeysHandlers } from "./console/ManagementKeys.ts"
 import { consolePhoneHandlers } from "./console/Phone.ts"
 import { consoleSessionHandlers } from "./console/Session.ts"
+import { consoleSettingsHandlers } from "./console/Settings.ts"
 import { consoleSignInHandlers } from "./console/SignIn.ts"
 import { consoleTopUpsHandlers } from "./console/TopUps.ts"
 import { operatorAccountsHandlers } from "./operator/Accounts.ts"
@@ -61,6 +62,7 @@ export const makeHandlers = Effect.all({
   webhooks: webhooksHandlers,
   consoleManagementKeys: consoleManagementKeysHandlers,
   consolePhone: consolePhoneHandlers,
+  consoleSettings: consoleSettingsHandlers,
   consoleSession: consoleSessionHandlers,
   consoleSignIn: consoleSignInHandlers,
   consoleTopUps: consoleTopUpsHandlers,

@@ -6,6 +6,9 @@ import { readSql, statementsIn } from "./SqlFiles.ts"
 
 const directory = new URL("./baseline/", import.meta.url)
 
+/** Migrations that are longer than a few statements, each in a file. */
+const later = new URL("./migrations/", import.meta.url)
+
 /** The files of the baseline, in an order in which each refers only to tables of those before it. */
 const files = [
   "accounts",
@@ -114,5 +117,20 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       yield* sql`ALTER TABLE ${sql(table)} SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0)`
     }
+  }),
+  // A notice is what an owner is to be told; a letter is the email about one or more of them.
+  "0007_notices": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const statement of statementsIn(readSql(later, "notices.sql"))) yield* sql.unsafe(statement)
+  }),
+  "0008_billing_details": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE billing_details (
+      account_id text PRIMARY KEY REFERENCES account,
+      company_name text,
+      address_lines text[] NOT NULL DEFAULT '{}',
+      tax_id text
+    )`
+    yield* sql`COMMENT ON TABLE billing_details IS 'What statements say of the company behind an account'`
   })
 }

@@ -4,6 +4,8 @@ import { Config, type MailSettings } from "../config/Config.ts"
 
 /** A message to one recipient. */
 export interface Letter {
+  /** The local part of its `Message-ID`, by which receivers recognize a repeated letter. Absent: a new one each time. */
+  readonly id?: string
   /** A bare address. */
   readonly to: string
   readonly subject: string
@@ -94,10 +96,18 @@ const bySmtp = ({ from, url }: MailSettings) => {
     disableFileAccess: true,
     disableUrlAccess: true
   })
-  return ({ subject, text, to }: Letter): Effect.Effect<void, MailError> =>
+  const domain = /@([^\s>@]+)>?\s*$/.exec(from)?.[1] ?? "localhost"
+  return ({ id, subject, text, to }: Letter): Effect.Effect<void, MailError> =>
     Effect.tryPromise({
-      // The recipient is an object because nodemailer parses a string as a list of addresses.
-      try: () => transport.sendMail({ from, to: { name: "", address: to }, subject, text }),
+      try: () =>
+        transport.sendMail({
+          // The recipient is an object because nodemailer parses a string as a list of addresses.
+          from,
+          to: { name: "", address: to },
+          subject,
+          text,
+          ...(id === undefined ? {} : { messageId: `<${id}@${domain}>` })
+        }),
       catch: problemOf
     }).pipe(Effect.asVoid)
 }

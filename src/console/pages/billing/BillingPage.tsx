@@ -12,6 +12,7 @@ import { Ago, Money, Status } from "../../parts/Figures.tsx"
 import { Empty, Failed, Skeleton, SkeletonRows } from "../../parts/States.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 import { BudgetsCard } from "./BudgetsCard.tsx"
+import { DetailsCard } from "./DetailsCard.tsx"
 import { LedgerCard } from "./Ledger.tsx"
 import { PhoneForm } from "./PhoneForm.tsx"
 
@@ -208,6 +209,7 @@ export const BillingPage = () => (
       <div className="grid">
         <TopUpForm />
         <StarterCredit />
+        <DetailsCard />
         <BudgetsCard />
       </div>
     </div>

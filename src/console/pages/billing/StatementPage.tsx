@@ -3,7 +3,7 @@ import { Link, useParams } from "@tanstack/react-router"
 import { Page } from "../../app/Page.tsx"
 import { downloadCsv } from "../../data/Csv.ts"
 import { ledgerQuery } from "../../data/Ledgers.ts"
-import { sessionQuery } from "../../data/Queries.ts"
+import { billingDetailsQuery, sessionQuery } from "../../data/Queries.ts"
 import { isMonth, type Ledger } from "../../data/Statement.ts"
 import { date } from "../../format/Figures.ts"
 import { Money } from "../../parts/Figures.tsx"
@@ -17,9 +17,27 @@ interface StatementFactsProps {
   readonly ledger: Ledger
 }
 
+/** The company as the owner gave it; nothing where the owner gave none. */
+const Company = () => {
+  const { data } = useQuery(billingDetailsQuery)
+  if (data === undefined) return null
+  const { address_lines: lines, company_name: name, tax_id: taxId } = data
+  return (
+    <>
+      {name === null ? null : <dt>Company</dt>}
+      {name === null ? null : <dd className="strong">{name}</dd>}
+      {lines.length === 0 ? null : <dt>Address</dt>}
+      {lines.length === 0 ? null : <dd className="lines">{lines.join("\n")}</dd>}
+      {taxId === null ? null : <dt>Tax id</dt>}
+      {taxId === null ? null : <dd>{taxId}</dd>}
+    </>
+  )
+}
+
 /** Whose statement it is, and what the month came to. */
 const StatementFacts = ({ email, ledger, month }: StatementFactsProps) => (
   <dl className="body facts">
+    <Company />
     <dt>Account</dt>
     <dd>{email}</dd>
     <dt>Period</dt>

@@ -1,0 +1,66 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import type { NotificationChoices } from "../../../client/Contract.ts"
+import { api } from "../../data/Client.ts"
+import { notificationsQuery, sessionQuery } from "../../data/Queries.ts"
+import { Failed, SkeletonRows } from "../../parts/States.tsx"
+
+type Choices = NotificationChoices["data"]
+type Kind = Exclude<keyof Choices, "object">
+
+const kinds: ReadonlyArray<{ kind: Kind; name: string; words: string }> = [
+  { kind: "low_balance", name: "Low balance", words: "The balance falls below $5.00." },
+  { kind: "budget_alert", name: "Budgets", words: "A key or a project has spent 80% or 100% of its budget." },
+  {
+    kind: "webhook_disabled",
+    name: "Disabled webhooks",
+    words: "The gateway disables an endpoint that failed for 5 days or answered 410."
+  },
+  {
+    kind: "sign_in",
+    name: "New sign-ins",
+    words: "The account is signed in to from a browser or an address that it did not know for 90 days."
+  },
+  { kind: "key_change", name: "Changes of keys", words: "A key is created, rotated or revoked." }
+]
+
+/** Which notices come by email. Each choice is saved at once. */
+export const NotificationsCard = () => {
+  const client = useQueryClient()
+  const { data, error, isPending, refetch } = useQuery(notificationsQuery)
+  const { data: session } = useQuery(sessionQuery)
+  const save = useMutation({
+    mutationFn: (change: Partial<Record<Kind, boolean>>) => api.call("console.notifications.update", { body: change }),
+    onMutate: (change) =>
+      client.setQueryData<Choices>(notificationsQuery.queryKey, (now) => now && { ...now, ...change }),
+    onSuccess: ({ data: saved }) => client.setQueryData(notificationsQuery.queryKey, saved),
+    onError: () => client.invalidateQueries(notificationsQuery)
+  })
+  return (
+    <section className="card" aria-label="Notifications">
+      <header>
+        <h2>Notifications</h2>
+      </header>
+      {error === null ? null : <Failed error={error} onRetry={() => void refetch()} />}
+      {save.isError ? <Failed error={save.error} /> : null}
+      {isPending ? <SkeletonRows rows={5} /> : null}
+      {data === undefined ? null : (
+        <fieldset className="body choices">
+          <legend className="muted">Emails to {session?.account.email}, at most one of a kind in ten minutes</legend>
+          {kinds.map(({ kind, name, words }) => (
+            <label key={kind}>
+              <input
+                type="checkbox"
+                checked={data[kind]}
+                onChange={({ target }) => save.mutate({ [kind]: target.checked })}
+              />
+              <span>
+                <span className="strong">{name}</span>
+                <span className="muted">{words}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </section>
+  )
+}
