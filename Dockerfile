@@ -24,6 +24,7 @@ COPY package.json ./
 COPY schemas schemas
 COPY docs docs
 COPY src src
+COPY deploy/tollgate-admin /usr/local/bin/tollgate-admin
 COPY --from=console /app/src/console/dist src/console/dist
 USER tollgate
 ENV NODE_ENV=production DATA_DIR=/var/lib/tollgate

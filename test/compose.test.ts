@@ -1,13 +1,13 @@
 /** What of the containers can be checked without an engine to run them. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
-import { spawn } from "node:child_process"
-import { existsSync } from "node:fs"
+import { Duration, Effect, Redacted } from "effect"
+import { spawn, spawnSync } from "node:child_process"
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { parse } from "yaml"
 import { Config } from "../src/platform/config/Config.ts"
 import { settingNames } from "./support/Settings.ts"
-import { startService } from "./support/Service.ts"
+import { startService, temporaryDirectory } from "./support/Service.ts"
 import { packageOf, root, sourcesBelow, textOf } from "./support/Sources.ts"
 
 interface Service {
@@ -19,13 +19,44 @@ interface Service {
   readonly healthcheck?: { readonly test: ReadonlyArray<string> }
   readonly stop_grace_period?: string
   readonly volumes?: ReadonlyArray<string>
+  readonly secrets?: ReadonlyArray<string>
+  readonly profiles?: ReadonlyArray<string>
+  readonly read_only?: boolean
+  readonly tmpfs?: ReadonlyArray<string>
+  readonly cap_drop?: ReadonlyArray<string>
+  readonly security_opt?: ReadonlyArray<string>
 }
 
-const compose: { readonly services: Record<string, Service>; readonly volumes: object } = parse(
-  textOf("docker-compose.yml")
-)
+/** As Compose reads it where none of the variables that it names is set. */
+const compose: {
+  readonly services: Record<string, Service>
+  readonly networks: {
+    readonly default: { readonly ipam: { readonly config: ReadonlyArray<{ readonly subnet: string }> } }
+  }
+  readonly volumes: object
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>
+} = parse(textOf("docker-compose.yml").replaceAll(/\$\{\w+:-(.*?)\}/g, "$1"))
 const { gateway, ...others } = compose.services
-const environment = gateway?.environment ?? {}
+
+/** Makes the secrets as an operator does, in a directory of its own, and returns it. */
+const madeSecrets = Effect.map(temporaryDirectory, (directory) => {
+  copyFileSync(join(root, "deploy/compose/make-secrets"), join(directory, "make-secrets"))
+  const made = spawnSync("sh", [join(directory, "make-secrets")], { encoding: "utf8" })
+  assert.deepStrictEqual([made.status, made.stdout, made.stderr], [0, "", ""])
+  return join(directory, "secrets")
+})
+
+/** The environment of the gateway's container, with the secrets where this machine has them. */
+const environmentIn = (secrets: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(gateway?.environment ?? {}).map(([name, value]) => [name, value.replace("/run/secrets", secrets)])
+  )
+
+/** The settings of the gateway's container. */
+const containerSettings = Effect.gen(function* () {
+  const environment = environmentIn(yield* madeSecrets)
+  return yield* Config.pipe(Effect.provide(Config.layerFrom(environment)))
+})
 
 /** The instructions of the Dockerfile, continued lines joined. */
 const instructions = textOf("Dockerfile")
@@ -40,40 +71,127 @@ const instructions = textOf("Dockerfile")
 const the = (word: string) => instructions.filter((one) => one.word === word).map(({ rest }) => rest)
 
 const manifest = JSON.parse(textOf("package.json"))
-const pinned = /^[\w./-]+:\d+\.\d+(\.\d+)?(-[\w.-]+)?$/
+const pinned = /^[\w./-]+:v?\d+\.\d+(\.\d+)?(-[\w.-]+)?$/
 
 describe("docker-compose.yml", () => {
   it("has the gateway and what it stands on, each with a health check and, but for the gateway, a pinned image", () => {
-    assert.sameMembers(Object.keys(others), ["postgres", "redis", "telemetry"])
+    const always = Object.entries(others).filter(([, { profiles = [] }]) => profiles.length === 0)
+    assert.sameMembers(
+      always.map(([name]) => name),
+      ["balancer", "postgres", "redis"]
+    )
+    assert.deepStrictEqual(others["prometheus"]?.profiles, ["monitoring"])
+    assert.deepStrictEqual(others["grafana"]?.profiles, ["monitoring"])
     assert.strictEqual(gateway?.build, ".")
     for (const [name, { image }] of Object.entries(others)) assert.match(image ?? "", pinned, name)
     for (const [name, { healthcheck }] of Object.entries(compose.services)) {
       assert.strictEqual(healthcheck?.test[0], "CMD", name)
     }
-    for (const name of Object.keys(gateway?.depends_on ?? {})) assert.property(others, name)
+    for (const { depends_on: needed = {} } of Object.values(compose.services)) {
+      for (const name of Object.keys(needed)) assert.property(compose.services, name)
+    }
   })
 
   it.effect("sets only variables that the service reads, to values that it takes", () =>
     Effect.gen(function* () {
-      for (const name of Object.keys(environment)) assert.include(settingNames, name)
-      const settings = yield* Config.pipe(Effect.provide(Config.layerFrom(environment)))
+      for (const name of Object.keys(gateway?.environment ?? {})) assert.include(settingNames, name)
+      const settings = yield* containerSettings
       assert.isTrue(settings.sandbox)
-      assert.isDefined(settings.redisUrl)
-      assert.isDefined(settings.database.url)
-      assert.strictEqual(settings.telemetry.endpoint?.hostname, "telemetry")
-    })
+      assert.isUndefined(settings.telemetry.endpoint)
+      assert.match(Redacted.value(settings.secretsKey!), /^[0-9a-f]{64}$/)
+      assert.strictEqual(new URL(Redacted.value(settings.redisUrl!)).hostname, "redis")
+    }).pipe(Effect.scoped)
   )
 
-  it("names in every address a service that is there, with the user and database it is made with", () => {
-    const addresses = Object.values(environment).filter((value) => URL.canParse(value) && value.includes("//"))
-    assert.lengthOf(addresses, 3)
-    for (const address of addresses) assert.property(others, new URL(address).hostname)
-    const made = others["postgres"]?.environment
-    const { password, pathname, username } = new URL(environment["DATABASE_URL"] ?? "")
-    assert.deepStrictEqual(
-      [username, password, pathname.slice(1)],
-      [made?.["POSTGRES_USER"], made?.["POSTGRES_PASSWORD"], made?.["POSTGRES_DB"]]
-    )
+  it.effect("gives the gateway the address of its database, with the user and password it is made with", () =>
+    Effect.gen(function* () {
+      const directory = yield* madeSecrets
+      const { database } = yield* Config.pipe(Effect.provide(Config.layerFrom(environmentIn(directory))))
+      const { hostname, password, pathname, username } = new URL(Redacted.value(database.url!))
+      const made = others["postgres"]?.environment ?? {}
+      assert.strictEqual(hostname, "postgres")
+      assert.deepStrictEqual([username, pathname.slice(1)], [made["POSTGRES_USER"], made["POSTGRES_DB"]])
+      assert.strictEqual(made["POSTGRES_PASSWORD_FILE"], "/run/secrets/postgres_password")
+      assert.strictEqual(password, readFileSync(join(directory, "postgres_password"), "utf8").trim())
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("takes each secret from a file that is made once, differs everywhere, and is closed to other users", () =>
+    Effect.gen(function* () {
+      const directory = yield* madeSecrets
+      const texts = () => readdirSync(directory).map((name) => readFileSync(join(directory, name), "utf8"))
+      const before = texts()
+      assert.strictEqual(new Set(before).size, before.length)
+      assert.strictEqual(statSync(directory).mode & 0o777, 0o700)
+      assert.strictEqual(spawnSync("sh", [join(directory, "../make-secrets")]).status, 0)
+      assert.deepStrictEqual(texts(), before)
+      const other = yield* madeSecrets
+      for (const name of readdirSync(directory)) {
+        assert.notStrictEqual(
+          readFileSync(join(other, name), "utf8"),
+          readFileSync(join(directory, name), "utf8"),
+          name
+        )
+      }
+      assert.sameMembers(readdirSync(directory), Object.keys(compose.secrets))
+      for (const [name, { file }] of Object.entries(compose.secrets)) {
+        assert.strictEqual(file, `./deploy/compose/secrets/${name}`)
+      }
+      assert.include(textOf(".gitignore").split("\n"), "/deploy/compose/secrets/")
+      for (const [service, { environment = {}, secrets = [] }] of Object.entries(compose.services)) {
+        const read = Object.entries(environment).filter(([, value]) => value.startsWith("/run/secrets/"))
+        assert.sameMembers(
+          read.map(([, value]) => value.slice("/run/secrets/".length)),
+          [...secrets],
+          service
+        )
+        for (const [name] of read) assert.match(name, /_FILE$/)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("lets the gateway write to its volume and a temporary directory alone, as a user without rights", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        [gateway?.read_only, gateway?.tmpfs, gateway?.cap_drop, gateway?.security_opt],
+        [true, ["/tmp"], ["ALL"], ["no-new-privileges:true"]]
+      )
+      const [directory] = the("ENV").flatMap((rest) => /DATA_DIR=(\S+)/.exec(rest)?.slice(1) ?? [])
+      assert.deepStrictEqual(gateway?.volumes, [`files:${directory}`])
+      const settings = yield* containerSettings
+      assert.isUndefined(settings.providers.file)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("lets any number of gateways run: their port is the balancer's alone", () =>
+    Effect.gen(function* () {
+      assert.isUndefined(gateway?.ports)
+      const { http, ops } = yield* containerSettings
+      const recipe = textOf("deploy/compose/haproxy.cfg")
+      assert.include(recipe, ` gateway:${http.port} `)
+      assert.include(recipe, `check port ${ops.port} `)
+      assert.strictEqual(ops.host, "0.0.0.0")
+      assert.include(recipe, `bind :${http.port}`)
+      assert.deepStrictEqual(others["balancer"]?.ports, [`127.0.0.1:${http.port}:${http.port}`])
+      const [{ subnet }] = compose.networks.default.ipam.config as [{ readonly subnet: string }]
+      assert.strictEqual(gateway?.environment?.["TRUSTED_PROXIES"], subnet)
+      const [scrape] = parse(textOf("deploy/prometheus/prometheus.yml")).scrape_configs
+      assert.deepInclude(scrape.dns_sd_configs[0], { names: ["gateway"], type: "A", port: ops.port })
+      const [source] = parse(textOf("deploy/grafana/provisioning/datasources/prometheus.yaml")).datasources
+      assert.strictEqual(new URL(source.url).hostname, "prometheus")
+    }).pipe(Effect.scoped)
+  )
+
+  it("mounts files that are there, below the paths that its programs read", () => {
+    for (const [service, { volumes = [] }] of Object.entries(compose.services)) {
+      for (const volume of volumes.filter((one) => one.startsWith("./"))) {
+        const [source = "", , mode] = volume.split(":")
+        assert.isTrue(existsSync(join(root, source)), `${service}: ${source}`)
+        assert.strictEqual(mode, "ro", `${service}: ${source}`)
+      }
+    }
+    const [provider] = parse(textOf("deploy/grafana/provisioning/dashboards/tollgate.yaml")).providers
+    assert.include(others["grafana"]?.volumes ?? [], `./deploy/grafana/dashboards:${provider.options.path}:ro`)
   })
 
   it("shows ports to this machine alone", () => {
@@ -83,7 +201,8 @@ describe("docker-compose.yml", () => {
   })
 
   it("declares the volumes it uses", () => {
-    const used = Object.values(compose.services).flatMap((service) => service.volumes ?? [])
+    const mounted = Object.values(compose.services).flatMap((service) => service.volumes ?? [])
+    const used = mounted.filter((volume) => !volume.startsWith("./"))
     assert.sameMembers(
       used.map((volume) => volume.split(":")[0]!),
       Object.keys(compose.volumes)
@@ -92,19 +211,18 @@ describe("docker-compose.yml", () => {
 
   it.effect("gives the gateway longer to stop than it takes", () =>
     Effect.gen(function* () {
-      const { http, shutdownDelay, shutdownGrace } = yield* Config.pipe(Effect.provide(Config.layerFrom(environment)))
+      const { http, shutdownDelay, shutdownGrace } = yield* containerSettings
       const seconds = Number(/^(\d+)s$/.exec(gateway?.stop_grace_period ?? "")?.[1])
       // One after the other: the delay, the server, batches, and what goes on without its caller; then webhooks and telemetry, a few seconds.
       assert.isAbove(seconds, Duration.toSeconds(shutdownDelay) + 3 * Duration.toSeconds(shutdownGrace) + 10)
-      assert.include(gateway?.ports ?? [], `127.0.0.1:${http.port}:${http.port}`)
       assert.deepStrictEqual(the("EXPOSE"), [String(http.port)])
-    })
+    }).pipe(Effect.scoped)
   )
 
   it.live("checks the gateway's health by asking whether it is ready", () =>
     Effect.gen(function* () {
       const [, , ...check] = gateway?.healthcheck?.test ?? []
-      const { ops } = yield* Config.pipe(Effect.provide(Config.layerFrom(environment)))
+      const { ops } = yield* containerSettings
       const asked = `http://127.0.0.1:${ops.port}/readyz`
       assert.isTrue(check.some((word) => word.includes(`"${asked}"`)))
       const ask = (origin: string) =>
@@ -120,7 +238,7 @@ describe("docker-compose.yml", () => {
         })
       )
       assert.strictEqual(yield* ask(origin), 1)
-    })
+    }).pipe(Effect.scoped)
   )
 })
 
@@ -154,6 +272,17 @@ describe("Dockerfile", () => {
     const files = words.filter((word: string) => !word.startsWith("--"))
     assert.isNotEmpty(files)
     for (const file of files) assert.isTrue(existsSync(join(root, file)), file)
+  })
+
+  it("has the admin command at hand", () => {
+    const script = "deploy/tollgate-admin"
+    assert.include(the("COPY"), `${script} /usr/local/bin/tollgate-admin`)
+    assert.strictEqual(statSync(join(root, script)).mode & 0o111, 0o111)
+    const here = textOf(script).replaceAll("/app/", `${root}/`)
+    const { stdout } = spawnSync("sh", ["-c", here, "tollgate-admin", "account", "list", "--help"], {
+      encoding: "utf8"
+    })
+    assert.include(stdout, "admin account list")
   })
 
   it("sets only variables that the service or Node reads", () => {
