@@ -77,7 +77,11 @@ describe.skipIf(program === undefined)("gateways behind the balancer of Compose"
         const shared = { DATABASE_URL: yield* freshDatabase("scaled"), DATA_DIR: yield* temporaryDirectory }
         const gateway = (host: string) =>
           startService({
-            ...{ ...shared, HOST: host, PORT: `${port}`, OPS_HOST: host, OPS_PORT: `${opsPort}` },
+            ...shared,
+            HOST: host,
+            PORT: `${port}`,
+            OPS_HOST: host,
+            OPS_PORT: `${opsPort}`,
             TRUSTED_PROXIES: "127.0.0.1"
           })
         const hosts = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"]
