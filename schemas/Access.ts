@@ -30,7 +30,19 @@ import {
   MessagesTooLargeError,
   MessagesUnavailableError
 } from "./MessagesErrors.ts"
+import type { PlanPrice } from "./operator/Plans.ts"
 import type { RoutingPolicy } from "./Routing.ts"
+
+/** What an account pays in place of the catalogue's prices. `priceFor` in `src/domain/PriceTerms.ts` applies it. */
+export interface PriceTerms {
+  /** The name of the account's price plan. */
+  readonly plan?: string
+  /** In basis points of the catalogue's prices; below zero the account pays less. */
+  readonly markupBasisPoints: number
+  readonly markupOf: "account" | "plan"
+  /** The plan's fixed prices by the ID of their model. They win over every markup. */
+  readonly fixed?: Readonly<Record<string, PlanPrice>>
+}
 
 /** The holder of a valid key, or an owner with a session. */
 export interface Principal {
@@ -48,12 +60,15 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string>
   /** The factor for rate limits. */
   readonly limitScale: number
-  /** The account's markup on the catalogue's prices, in basis points. Absent: none. */
-  readonly markupBasisPoints?: number
-  /** The budgets that every hold counts towards: the key's and its project's. */
+  /** What the account pays in place of the catalogue's prices. Absent: those. */
+  readonly terms?: PriceTerms
+  /** The most unfinished videos and batches by the account's plan. Absent: the usual number. */
+  readonly mostVideos?: number
+  readonly mostBatches?: number
+  /** The budgets that every hold counts towards: the key's, its project's, and the daily one of the account's plan. */
   readonly budgets: ReadonlyArray<{
     readonly id: string
-    readonly scope: "key" | "project"
+    readonly scope: "account" | "key" | "project"
     readonly period: "daily" | "weekly" | "monthly" | "lifetime"
   }>
   /** The tools of the MCP server that the key may call. Absent when it may call all of them. */

@@ -36,6 +36,7 @@ import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 import { LegacyVideosGroup, VideosGroup } from "./inference/Videos.ts"
 import { OperatorAccountsGroup } from "./operator/AccountsGroup.ts"
 import { OperatorMoneyGroup } from "./operator/MoneyGroup.ts"
+import { OperatorPlansGroup } from "./operator/PlansGroup.ts"
 import { OperatorRequestsGroup } from "./operator/RequestsGroup.ts"
 import { PaymentsGroup } from "./payments/PaymentsGroup.ts"
 import { published } from "./Published.ts"
@@ -75,6 +76,7 @@ export class Api extends HttpApi.make("tollgate")
     OperatorAccountsGroup,
     OperatorRequestsGroup,
     OperatorMoneyGroup,
+    OperatorPlansGroup,
     PaymentsGroup
   )
   .middleware(Envelope)

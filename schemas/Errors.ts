@@ -19,7 +19,9 @@ const fields = {
   /** All invalid fields; only on validation errors. */
   details: Schema.optionalKey(Schema.Array(FieldDetail)),
   /** The limit behind a 402: `in_flight` ends when running requests finish; the others do not. */
-  limit_source: Schema.optionalKey(Schema.Literals(["balance", "in_flight", "key_budget", "project_budget"])),
+  limit_source: Schema.optionalKey(
+    Schema.Literals(["balance", "in_flight", "key_budget", "project_budget", "account_budget"])
+  ),
   /** On a 429: the providers limit the gateway's rate. Absent when the caller's own limit is reached. */
   upstream_rate_limited: Schema.optionalKey(Schema.Literal(true)),
   request_id: Schema.optionalKey(Schema.String),

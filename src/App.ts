@@ -22,7 +22,9 @@ import { Phones } from "./billing/Phones.ts"
 import { hasTraces, tracesOf } from "./billing/Sandbox.ts"
 import { TopUps } from "./billing/TopUps.ts"
 import { Operator } from "./operator/Operator.ts"
+import { OperatorEvents } from "./account/OperatorEvents.ts"
 import { OperatorKeys } from "./account/OperatorKeys.ts"
+import { Plans } from "./account/Plans.ts"
 import { Margins } from "./usage/Margins.ts"
 import { Transactions } from "./billing/Transactions.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
@@ -232,9 +234,9 @@ const addressed = Layer.effectDiscard(
 
 const media = Media.layer.pipe(Layer.provideMerge(PublicUrl.layer))
 
-const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, OwnerSessions.layer, Projects.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer))
-)
+const accounts = Layer.mergeAll(
+  ...[Accounts.layer, Keys.layer, Mutations.layer, OwnerSessions.layer, Plans.layer, Projects.layer]
+).pipe(Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer, OperatorEvents.layer)))
 
 /** How owners authenticate, what their accounts received, and what they are notified of. */
 const owners = Layer.mergeAll(SignIn.layer, EmailChange.layer, Notices.layer, Phones.layer, Transactions.layer).pipe(

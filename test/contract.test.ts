@@ -250,6 +250,8 @@ describe("what operations.txt promises", () => {
         project: project!.id,
         spareProject: spareProject!.id,
         video: (yield* filmed(service, inferenceKey, "/videos")).ended.id,
+        plan: yield* service.plan("silver"),
+        sparePlan: yield* service.plan("spare"),
         account: account.id,
         spareAccount: spare.account.id,
         suspendedAccount: suspended.account.id,

@@ -28,6 +28,9 @@ export const ReceiptUsage = Schema.Union([ReceiptTokens, ReceiptUnits]).annotate
 /** The promotion that lowered the rates. */
 const promotion = Schema.optionalKey(Schema.Struct({ label: Schema.String, discount_percent: Schema.Finite }))
 
+/** The name of the price plan that the account belonged to. */
+const plan = Schema.optionalKey(Schema.String)
+
 /** Rates in USD per token when the request was admitted. */
 export const ReceiptTokenPrice = Schema.Struct({
   unit: Schema.Literal("token"),
@@ -38,14 +41,16 @@ export const ReceiptTokenPrice = Schema.Struct({
   cache_write_1h: Schema.optionalKey(Usd),
   output: Usd,
   per_request: Usd,
-  promotion
+  promotion,
+  plan
 }).annotate({ identifier: "ReceiptTokenPrice" })
 
 /** The price in USD per unit when the request was admitted. */
 export const ReceiptUnitPrice = Schema.Struct({
   unit: Unit,
   per_unit: Usd,
-  promotion
+  promotion,
+  plan
 }).annotate({ identifier: "ReceiptUnitPrice" })
 
 /** Rates per token, or the price of one unit of another kind. */

@@ -24,6 +24,8 @@ const facts = {
   limit_scale: Schema.Finite,
   /** The account's markup on the catalogue's prices, in hundredths of a percent. A negative markup is a discount. */
   markup_basis_points: Schema.Int,
+  /** The account's price plan; null without one. */
+  plan: Schema.NullOr(Schema.Struct({ id: ResourceId, name: Schema.String })),
   /** Unix seconds. */
   created_at: Schema.Int
 }
@@ -48,10 +50,10 @@ export const OperatorAccountQuery = {
   state: Schema.optionalKey(AccountState)
 }
 
-/** A budget of a key or a project in its current period. */
+/** A budget in its current period: of a key or a project, or the daily one of the account by its plan. */
 export const OperatorBudget = Schema.Struct({
-  scope: Schema.Literals(["key", "project"]),
-  /** The id of the key or the project. */
+  scope: Schema.Literals(["account", "key", "project"]),
+  /** The id of the key, the project or the account. */
   owner_id: ResourceId,
   name: Schema.String,
   period: BudgetPeriod,

@@ -7,7 +7,18 @@ import { RequestId, ResourceId } from "../Ids.ts"
 const beside = {
   account_id: ResourceId,
   /** The provider's charge to the operator; null when the provider did not report it and no price list states it. */
-  provider_cost_usd: Schema.NullOr(Usd)
+  provider_cost_usd: Schema.NullOr(Usd),
+  /** How the price came about; null for the catalogue's price. */
+  price_rule: Schema.NullOr(
+    Schema.Struct({
+      /** The account's own markup, its plan's markup, or a fixed price of its plan. */
+      by: Schema.Literals(["account", "plan", "plan_price"]),
+      /** The name of the account's plan. */
+      plan: Schema.optionalKey(Schema.String),
+      /** In basis points. */
+      markup: Schema.optionalKey(Schema.Int)
+    })
+  )
 }
 
 /** A receipt with the provider's cost. */

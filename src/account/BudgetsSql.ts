@@ -60,7 +60,7 @@ export const budgetsById = (
 ): Effect.Effect<ReadonlyArray<BudgetRow>, SqlError.SqlError> =>
   budgetsWhere(sql, sql`b.id = ANY (${[...ids]}::text[])`, starts)
 
-/** Returns the budgets that a key's requests count toward: its own and its project's. */
+/** Returns the budgets that a key's requests count toward: its own, its project's, and its account's daily one. */
 export const budgetsOfKey = (
   sql: SqlClient.SqlClient,
   keyId: string,
@@ -68,7 +68,8 @@ export const budgetsOfKey = (
 ): Effect.Effect<ReadonlyArray<BudgetRow>, SqlError.SqlError> =>
   budgetsWhere(
     sql,
-    sql`b.id = ANY (ARRAY(SELECT unnest(ARRAY[k.budget_id, j.budget_id])
-      FROM api_key k LEFT JOIN project j ON j.id = k.project_id WHERE k.id = ${keyId}))`,
+    sql`b.id = ANY (ARRAY(SELECT unnest(ARRAY[k.budget_id, j.budget_id, CASE WHEN p.daily_spend IS NOT NULL THEN a.daily_budget_id END])
+      FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN price_plan p ON p.id = a.plan_id
+        LEFT JOIN project j ON j.id = k.project_id WHERE k.id = ${keyId}))`,
     starts
   )

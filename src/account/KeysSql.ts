@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { ToolName } from "../../schemas/Mcp.ts"
+import type { PlanPrice } from "../../schemas/operator/Plans.ts"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
@@ -21,6 +22,10 @@ export interface KeyRow {
   readonly limit_scale: number
   /** Of the account, in basis points. */
   readonly markup_bp: number
+  /** The price plan of the account; null without one. */
+  readonly plan: KeyPlan | null
+  /** The daily budget of the account, while its plan has one. */
+  readonly daily_budget_id: string | null
   readonly account_state: AccountState
   readonly account_state_reason: string | null
   /** The budget of the key itself. */
@@ -39,15 +44,37 @@ export interface KeyRow {
   readonly allowed_tools: ReadonlyArray<ToolName> | null
 }
 
+/** The parts of a price plan that decide a request. */
+export interface KeyPlan {
+  readonly id: string
+  readonly version: number
+  readonly name: string
+  /** In basis points. */
+  readonly markup_bp: number
+  readonly prices: ReadonlyArray<PlanPrice>
+  readonly running_videos: number | null
+  readonly running_batches: number | null
+}
+
+/** The requests per minute of chat at factor 1, as `ratelimit/Limits.ts` has them. */
+export const CHAT_REQUESTS = 60
+
+/** An account's own factor wins over the requests per minute of its plan, which are those of chat. */
+const limitScale = `CASE WHEN a.limit_scale <> 1 OR plan.requests_per_minute IS NULL THEN a.limit_scale
+  ELSE plan.requests_per_minute::float8 / ${CHAT_REQUESTS} END AS limit_scale`
+
 const keyWhere = (sql: Sql, named: Statement.Fragment): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale, a.markup_bp,
+    sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, ${sql.literal(limitScale)},
+        a.markup_bp, CASE WHEN plan.id IS NOT NULL THEN to_jsonb(plan) END AS plan,
+        CASE WHEN plan.daily_spend IS NOT NULL THEN a.daily_budget_id END AS daily_budget_id,
         a.state AS account_state, a.state_reason AS account_state_reason,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
         k.budget_id, b.period AS budget_period, p.budget_id AS project_budget_id, shared.period AS project_budget_period,
         k.budgets_epoch, k.routing, p.routing AS project_routing, p.data_policy AS project_data_policy,
         k.allowed_tools
-      FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN budget b ON b.id = k.budget_id
+      FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN price_plan plan ON plan.id = a.plan_id
+        LEFT JOIN budget b ON b.id = k.budget_id
         LEFT JOIN project p ON p.id = k.project_id LEFT JOIN budget shared ON shared.id = p.budget_id
       WHERE ${named}`,
     (rows) => rows[0]

@@ -73,6 +73,7 @@ const facts = (line: AccountLine) => ({
   play_held_usd: usdFromNano(line.play_held),
   limit_scale: line.limit_scale,
   markup_percent: line.markup_bp / 100,
+  plan: line.plan_name,
   created_at: line.created_at.toISOString()
 })
 
@@ -126,6 +127,12 @@ const budgetFacts = (line: BudgetLine) => ({
 const budgetText = ({ held, limit_nano, name, owner_id, period, scope, spent }: BudgetLine) =>
   `${scope} ${name} (${owner_id}): ${formatUsd(spent)} spent and ${formatUsd(held)} held of ${formatUsd(limit_nano)}, ${period}`
 
+const pricesOf = ({ markup_bp: markup, plan_name: plan }: AccountLine): string => {
+  const own = markup === 0 ? undefined : `${markup / 100} % beyond the catalogue's`
+  if (plan === null) return own ?? "the catalogue's"
+  return own === undefined ? `those of the plan ${plan}` : `the fixed ones of the plan ${plan}, others ${own}`
+}
+
 const showAccount = Command.make(
   "show",
   { account: Flags.accountArgument },
@@ -143,7 +150,7 @@ const showAccount = Command.make(
       ["Spent", `${formatUsd(spent)} in ${SPENT_DAYS} days`],
       ["Open requests", String(open_requests)],
       ["Keys", `${active_keys} active, ${inactive_keys} revoked or expired`],
-      ["Prices", line.markup_bp === 0 ? "the catalogue's" : `${line.markup_bp / 100} % beyond the catalogue's`],
+      ["Prices", pricesOf(line)],
       ["Rate limits", `${line.limit_scale} times the default`],
       ...budgets.map((budget) => ["Budget", budgetText(budget)] as const)
     ]

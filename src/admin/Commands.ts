@@ -20,6 +20,7 @@ import { migrate } from "./MigrateCommand.ts"
 import { listTopUps } from "./TopUpCommands.ts"
 import { accountOf, adjust, topUp } from "./MoneyCommands.ts"
 import { exitCode, json, presenter, print, Refused } from "./Output.ts"
+import { plan } from "./PlanCommands.ts"
 import { refund } from "./RefundCommand.ts"
 import { report } from "./ReportCommand.ts"
 import { request, requests } from "./RequestCommands.ts"
@@ -197,6 +198,7 @@ const admin = Command.make("admin").pipe(
     requests,
     request,
     refund,
+    plan,
     report,
     topUp,
     adjust,

@@ -2,6 +2,7 @@ import { Layer } from "effect"
 import { Accounts } from "../account/Accounts.ts"
 import { Audit } from "../account/Audit.ts"
 import { Keys } from "../account/Keys.ts"
+import { Plans } from "../account/Plans.ts"
 import { Customers } from "../billing/Customers.ts"
 import { Sandbox } from "../billing/Sandbox.ts"
 import { layer as prepared } from "../ledger/FunctionsSql.ts"
@@ -10,13 +11,16 @@ import { Config } from "../platform/config/Config.ts"
 import { DataDirectory } from "../platform/database/DataDirectory.ts"
 import { layerCommand as sql } from "../platform/database/Sql.ts"
 import { Operator } from "../operator/Operator.ts"
+import { OperatorEvents } from "../account/OperatorEvents.ts"
 import { OperatorKeys } from "../account/OperatorKeys.ts"
 import { Margins } from "../usage/Margins.ts"
 import { logging } from "./Output.ts"
 
 const store = prepared.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
 
-const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
+const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Plans.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Audit.layer, OperatorEvents.layer))
+)
 
 /**
  * The services of the commands, on the database of the settings. It may belong to a running service or be opened for the command

@@ -18,7 +18,8 @@ const MAX_REFERENCE_LENGTH = 200
 const MAX_REASON_LENGTH = 500
 const MAX_ROWS = 1_000
 
-const parsed = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
+/** A flag whose text is parsed; undefined is refused with what was expected. */
+export const parsed = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
   Flag.String(name).pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(parse(text.trim())),
@@ -39,7 +40,8 @@ const idOf = (text: string): string | undefined => (/^[0-9a-f]{24}$/.test(text) 
 
 const requestIdOf = (text: string): string | undefined => (/^req_[0-9A-HJKMNP-TV-Z]{26}$/.test(text) ? text : undefined)
 
-const argument = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
+/** The same for an argument. */
+export const argument = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
   Argument.String(name).pipe(
     Argument.filterMap(
       (text) => Option.fromUndefinedOr(parse(text.trim())),
@@ -134,7 +136,8 @@ export const adjustment = parsed(
   }
 ).pipe(Flag.withMetavar("usd"), Flag.withDescription("The amount to add, or to subtract if negative, in USD"))
 
-const line = (name: string, most: number) =>
+/** A flag with one line of text. */
+export const line = (name: string, most: number) =>
   parsed(name, `1 to ${most} printable characters`, (text) =>
     text !== "" && text.length <= most && !/\p{Cc}/u.test(text) ? text : undefined
   )

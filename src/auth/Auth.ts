@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import type { Principal } from "../../schemas/Access.ts"
+import type { PriceTerms, Principal } from "../../schemas/Access.ts"
 import { hashKey, hashTextOf, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
 import { stoppedAccount } from "../account/Accounts.ts"
-import type { KeyRow } from "../account/KeysSql.ts"
+import type { KeyPlan, KeyRow } from "../account/KeysSql.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { routingOf } from "./Routing.ts"
@@ -17,8 +17,35 @@ const ofOperator = /^bearer +svc_ok_[A-Za-z0-9_-]{43} *$/i
 const invalidKey = failure({ _tag: "InvalidApiKey" })
 const missingKey = failure({ _tag: "MissingApiKey" })
 
-const budgetOf = (scope: "key" | "project", id: string | null, period: BudgetPeriodName | null) =>
+const budgetOf = (scope: "account" | "key" | "project", id: string | null, period: BudgetPeriodName | null) =>
   id === null || period === null ? [] : [{ id, scope, period }]
+
+/** More plans than a service has. */
+const MAX_PLANS = 1_000
+
+const priceLists = new Map<string, { readonly version: number; readonly fixed: PriceTerms["fixed"] }>()
+
+/** Returns a plan's prices by model. All keys of one version share them, because prices are compared and prepared by identity. */
+const fixedOf = ({ id, prices, version }: KeyPlan): Pick<PriceTerms, "fixed"> => {
+  if (prices.length === 0) return {}
+  const known = priceLists.get(id)
+  if (known?.version === version) return { fixed: known.fixed! }
+  const fixed = Object.fromEntries(prices.map((price) => [price.model, price]))
+  if (priceLists.size >= MAX_PLANS) priceLists.clear()
+  priceLists.set(id, { version, fixed })
+  return { fixed }
+}
+
+/** An account's own markup wins over that of its plan. */
+const termsOf = ({ markup_bp: own, plan }: KeyRow): Pick<Principal, "mostBatches" | "mostVideos" | "terms"> => {
+  if (plan === null) return own === 0 ? {} : { terms: { markupBasisPoints: own, markupOf: "account" } }
+  const markup = own === 0 ? plan.markup_bp : own
+  return {
+    terms: { plan: plan.name, markupBasisPoints: markup, markupOf: own === 0 ? "plan" : "account", ...fixedOf(plan) },
+    ...(plan.running_videos === null ? {} : { mostVideos: plan.running_videos }),
+    ...(plan.running_batches === null ? {} : { mostBatches: plan.running_batches })
+  }
+}
 
 const principalOf = (row: KeyRow): Principal => ({
   keyId: row.id,
@@ -27,10 +54,11 @@ const principalOf = (row: KeyRow): Principal => ({
   kind: row.kind,
   scopes: row.scopes,
   limitScale: row.limit_scale,
-  ...(row.markup_bp === 0 ? {} : { markupBasisPoints: row.markup_bp }),
+  ...termsOf(row),
   budgets: [
     ...budgetOf("key", row.budget_id, row.budget_period),
-    ...budgetOf("project", row.project_budget_id, row.project_budget_period)
+    ...budgetOf("project", row.project_budget_id, row.project_budget_period),
+    ...budgetOf("account", row.daily_budget_id, "daily")
   ],
   budgetsEpoch: row.budgets_epoch,
   ...(row.allowed_tools === null ? {} : { allowedTools: row.allowed_tools }),
@@ -89,6 +117,8 @@ export class Auth extends Context.Service<
     readonly forgetProject: (projectId: string) => void
     /** The same of all keys of an account: one that was rotated and still works changes with the one that is in its place. */
     readonly forgetAccount: (accountId: string) => void
+    /** The same of every key, after a change that concerns many accounts. */
+    readonly forgetAll: () => void
   }
 >()("tollgate/auth/Auth") {
   static readonly layer = Layer.effect(
@@ -178,6 +208,7 @@ export class Auth extends Context.Service<
           ),
         forget,
         forgetProject: (projectId) => forgetWhere((principal) => principal.projectId === projectId),
+        forgetAll: () => forgetWhere(() => true),
         forgetAccount: (accountId) => forgetWhere((principal) => principal.accountId === accountId)
       })
     })

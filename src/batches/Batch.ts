@@ -36,6 +36,8 @@ export interface BatchRequest extends Pick<PaidRequest, "requestId" | "claim" | 
   readonly principal: Principal
   readonly trace: Trace | undefined
   readonly items: ReadonlyArray<BatchItem>
+  /** Decodes the requests again for the caller with other prices. */
+  readonly itemsFor: (principal: Principal) => Effect.Effect<ReadonlyArray<BatchItem>, Failure>
 }
 
 /** The outcome of a batch. */
@@ -277,6 +279,11 @@ const begun = (
     const held = yield* takeHold(deps, request, due)
     if (held._tag === "Granted") return yield* carried(deps, restored, request, [before, due, held.granted])
     // Another attempt was faster, or a lapsed one has expired by now. What it stored decides.
+    if (held._tag === "Repriced") {
+      const { principal } = held
+      const items = yield* restored(request.itemsFor(principal))
+      return yield* restored(runWith(deps)({ ...request, principal, items }))
+    }
     if (held._tag === "Claimed") return yield* restored(runWith(deps)(request))
     return yield* Effect.fail(refusalOf(deps.auth, request.principal.keyId, leastOf(due), held))
   })

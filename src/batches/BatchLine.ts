@@ -73,7 +73,7 @@ const awaitsBudget = (
   reason: Reason
 ): Effect.Effect<boolean, Unavailable> =>
   reason._tag === "InsufficientCredits" &&
-  (reason.limitSource === "key_budget" || reason.limitSource === "project_budget")
+  ["key_budget", "project_budget", "account_budget"].includes(reason.limitSource)
     ? budgets.fitsWhenFree(principal.keyId, reason.needed)
     : Effect.succeed(false)
 

@@ -130,8 +130,9 @@ const createIn = ({ jobs, media, sql }: Deps, batch: NewBatch) =>
     if (file?.purpose !== "batch_input") {
       return yield* invalid("input_file_id", "must be a file of this account with the purpose `batch`")
     }
-    if ((yield* countOpen(sql, accountId)) >= MAX_OPEN) {
-      const detail = `This account has ${MAX_OPEN} unfinished batches, the maximum; wait for one to end, or cancel one`
+    const most = principal.mostBatches ?? MAX_OPEN
+    if ((yield* countOpen(sql, accountId)) >= most) {
+      const detail = `This account has ${most} unfinished batches, the maximum; wait for one to end, or cancel one`
       return yield* failure({ _tag: "Conflict", detail })
     }
     const id = newResourceId()

@@ -1,8 +1,10 @@
 /** Converts models to the form of the catalogue's endpoints. */
+import type { PriceTerms } from "../../schemas/Access.ts"
 import type { ModelDetail, ModelList, ModelQuery } from "../../schemas/catalogue/Models.ts"
 import type { Modality, Model, Offer } from "../domain/Model.ts"
 import { nanoFromPico, usdFromNano, usdFromPico } from "../domain/Money.ts"
-import { markedUp, type Price, type Promotion, tokenCost, unitCost } from "../domain/Pricing.ts"
+import { isFixed, priceFor } from "../domain/PriceTerms.ts"
+import { type Price, type Promotion, tokenCost, unitCost } from "../domain/Pricing.ts"
 import { noTokens } from "../domain/Usage.ts"
 import type { Event } from "./Changes.ts"
 import type { Performance } from "./LiveFigures.ts"
@@ -20,12 +22,12 @@ export interface Figures {
   readonly performance: (model: string, provider: string) => Performance
 }
 
-/** Returns one model with its providers, their recent figures, and its prices for an account with this markup. */
-export const toWire = (catalogue: Prices, live: Figures, model: Model, markupBasisPoints = 0): ModelDetail => {
+/** Returns one model with its providers, their recent figures, and its prices for an account with these terms. */
+export const toWire = (catalogue: Prices, live: Figures, model: Model, terms?: PriceTerms): ModelDetail => {
   const preferred = catalogue.preferredOffer(model)
   const primary = preferred ?? model.offers[0]
   const isOverlay = preferred !== undefined && catalogue.isOverlay(model, preferred)
-  const pricing = promotedPricing(model.modality, preferred, markupBasisPoints)
+  const pricing = promotedPricing(model, preferred, terms)
   return {
     object: "model",
     id: model.id,
@@ -127,12 +129,16 @@ const unpriced = {
   promotion: null
 }
 
-const promotedPricing = (modality: Modality, offer: Offer | undefined, markupBasisPoints: number): NumberPricing => {
-  const price = offer?.price === undefined ? undefined : markedUp(offer.price, markupBasisPoints)
+const promotedPricing = (
+  { id, modality }: Model,
+  offer: Offer | undefined,
+  terms: PriceTerms | undefined
+): NumberPricing => {
+  const price = offer?.price === undefined ? undefined : priceFor(terms, id, offer.price)
   const pricing = pricingOf(modality, price)
-  if (offer?.promotion === undefined) return pricing
+  if (offer?.promotion === undefined || isFixed(terms, id, offer.promotion.listPrice)) return pricing
   const { now } = offer.promotion
-  const listPrice = markedUp(offer.promotion.listPrice, markupBasisPoints)
+  const listPrice = priceFor(terms, id, offer.promotion.listPrice)
   const unit = listPrice.unit === "token" ? listPrice.tiers[0].rates.input : listPrice.perUnit
   return { ...pricing, listPerUnitUsd: usdFromPico(unit), promotion: promotionOf(now) }
 }

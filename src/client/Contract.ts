@@ -1331,6 +1331,110 @@ export type EventReceived = {
   readonly received: true
 }
 
+/** The plan of an account after a change. */
+export type AccountPlanResult = {
+  readonly data: {
+    readonly id: ResourceId
+    readonly object: "account"
+    readonly plan_id: ResourceId | null
+  }
+}
+
+/** The plan of an account; null ends its plan. */
+export type AccountPlan = {
+  readonly plan_id: ResourceId | null
+}
+
+/** The result of removing a plan. */
+export type PlanRemoved = {
+  readonly data: {
+    readonly id: ResourceId
+    readonly object: "plan"
+    readonly deleted: true
+  }
+}
+
+/** A plan. */
+export type PlanResult = {
+  readonly data: Plan
+}
+
+/** A price plan. */
+export type Plan = {
+  readonly id: ResourceId
+  readonly object: "plan"
+  readonly name: string
+  readonly markup_basis_points: number
+  readonly prices: ReadonlyArray<PlanPrice>
+  readonly limits: {
+    readonly requests_per_minute: number | null
+    readonly running_videos: number | null
+    readonly running_batches: number | null
+    readonly daily_spend_usd: number | null
+  }
+  /** The number of accounts that belong to it. */
+  readonly accounts: number
+  /** Unix seconds. */
+  readonly created_at: number
+}
+
+/** A fixed price of one model. */
+export type PlanPrice = PlanTokenPrice | PlanUnitPrice
+
+/** A fixed price of a model that is priced per image, second, character or request, in USD for one of them. */
+export type PlanUnitPrice = {
+  readonly model: string
+  readonly per_unit_usd: number
+}
+
+/** A fixed price of a model that is priced per token. A cached or cache-write rate that is absent is the input rate. */
+export type PlanTokenPrice = {
+  readonly model: string
+  readonly input_usd_per_million: number
+  readonly output_usd_per_million: number
+  readonly cached_input_usd_per_million?: number
+  readonly cache_write_usd_per_million?: number
+  readonly per_request_usd?: number
+}
+
+/** A change of a plan. Absent properties stay as they are; `prices` replaces the whole list. */
+export type PlanChange = {
+  readonly name?: string
+  readonly markup_basis_points?: number
+  readonly prices?: ReadonlyArray<PlanPrice>
+  /** Absent limits stay as they are. */
+  readonly limits?: PlanLimits
+}
+
+/** The limits of each account of a plan. Null leaves the usual limit. */
+export type PlanLimits = {
+  /** Chat requests a minute per key. The other rate limits change in proportion. An account's own factor wins. */
+  readonly requests_per_minute?: number | null
+  /** Unfinished videos. */
+  readonly running_videos?: number | null
+  /** Unfinished batches of files. */
+  readonly running_batches?: number | null
+  /** The most that an account spends in a UTC day, over all its keys. */
+  readonly daily_spend_usd?: number | null
+}
+
+/** A new price plan. */
+export type PlanCreate = {
+  /** Unique without regard to case. */
+  readonly name: string
+  /** In hundredths of a percent of the catalogue's prices. Default: 0. */
+  readonly markup_basis_points?: number
+  /** Fixed prices, at most one per model. They win over every markup. */
+  readonly prices?: ReadonlyArray<PlanPrice>
+  readonly limits?: PlanLimits
+}
+
+/** All plans, by name. */
+export type PlanList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<Plan>
+}
+
 /** One page of top-ups that need an operator, newest first. `next_cursor` is null on the last page. */
 export type OperatorTopUpList = {
   readonly object: "list"
@@ -1468,6 +1572,11 @@ export type OperatorReceiptResult = {
     readonly trace_id: string | null
     readonly account_id: ResourceId
     readonly provider_cost_usd: number | null
+    readonly price_rule: {
+      readonly by: "account" | "plan" | "plan_price"
+      readonly plan?: string
+      readonly markup?: number
+    } | null
     readonly email: string
     readonly transfers: ReadonlyArray<OperatorMovement>
   }
@@ -1503,6 +1612,7 @@ export type ReceiptUnitPrice = {
     readonly label: string
     readonly discount_percent: number
   }
+  readonly plan?: string
 }
 
 /** Rates in USD per token when the request was admitted. */
@@ -1519,6 +1629,7 @@ export type ReceiptTokenPrice = {
     readonly label: string
     readonly discount_percent: number
   }
+  readonly plan?: string
 }
 
 /** Tokens, or units of another kind, depending on the model's price. */
@@ -1594,6 +1705,11 @@ export type OperatorReceipt = {
   readonly trace_id: string | null
   readonly account_id: ResourceId
   readonly provider_cost_usd: number | null
+  readonly price_rule: {
+    readonly by: "account" | "plan" | "plan_price"
+    readonly plan?: string
+    readonly markup?: number
+  } | null
 }
 
 /** The confirmation that a key was revoked. */
@@ -1675,6 +1791,10 @@ export type OperatorAccountResult = {
     readonly play_held_usd: number
     readonly limit_scale: number
     readonly markup_basis_points: number
+    readonly plan: {
+      readonly id: ResourceId
+      readonly name: string
+    } | null
     readonly created_at: number
     readonly spent_30d_usd: number
     readonly open_requests: number
@@ -1686,10 +1806,10 @@ export type OperatorAccountResult = {
   }
 }
 
-/** A budget of a key or a project in its current period. */
+/** A budget in its current period: of a key or a project, or the daily one of the account by its plan. */
 export type OperatorBudget = {
-  readonly scope: "key" | "project"
-  /** The id of the key or the project. */
+  readonly scope: "account" | "key" | "project"
+  /** The id of the key, the project or the account. */
   readonly owner_id: ResourceId
   readonly name: string
   readonly period: "daily" | "weekly" | "monthly" | "lifetime"
@@ -1723,6 +1843,11 @@ export type OperatorAccount = {
   readonly limit_scale: number
   /** The account's markup on the catalogue's prices, in hundredths of a percent. A negative markup is a discount. */
   readonly markup_basis_points: number
+  /** The account's price plan; null without one. */
+  readonly plan: {
+    readonly id: ResourceId
+    readonly name: string
+  } | null
   /** Unix seconds. */
   readonly created_at: number
 }
@@ -4799,6 +4924,45 @@ export interface Operations {
       readonly cursor?: ResourceId
     }
     readonly answer: OperatorTopUpList
+  }
+  /** List all price plans, by name */
+  readonly "operator.plans.list": {
+    readonly answer: PlanList
+  }
+  /** Create a price plan with a markup, fixed prices and limits */
+  readonly "operator.plans.create": {
+    readonly body: PlanCreate
+    readonly answer: PlanResult
+  }
+  /** Retrieve a price plan */
+  readonly "operator.plans.get": {
+    readonly path: {
+      readonly plan_id: ResourceId
+    }
+    readonly answer: PlanResult
+  }
+  /** Change a price plan; running requests keep their price */
+  readonly "operator.plans.set": {
+    readonly path: {
+      readonly plan_id: ResourceId
+    }
+    readonly body: PlanChange
+    readonly answer: PlanResult
+  }
+  /** Remove a price plan that no account belongs to */
+  readonly "operator.plans.remove": {
+    readonly path: {
+      readonly plan_id: ResourceId
+    }
+    readonly answer: PlanRemoved
+  }
+  /** Move an account to a price plan, or end its plan */
+  readonly "operator.accounts.plan": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly body: AccountPlan
+    readonly answer: AccountPlanResult
   }
   /** Receive a signed event from Stripe, at most 256 KiB */
   readonly "payments.stripe": {

@@ -22,7 +22,7 @@ const ofRouting = (wire: WirePolicy, base: RoutingPolicy): RoutingPolicy => ({
   allowFallbacks: wire.allow_fallbacks ?? base.allowFallbacks,
   dataPolicy: stricter(base.dataFloor ?? "default", wire.data_policy ?? base.dataPolicy),
   ...(base.dataFloor === undefined ? {} : { dataFloor: base.dataFloor }),
-  ...(base.markupBasisPoints === undefined ? {} : { markupBasisPoints: base.markupBasisPoints }),
+  ...(base.terms === undefined ? {} : { terms: base.terms }),
   caching: wire.caching ?? base.caching,
   requireParameters: wire.require_parameters ?? base.requireParameters,
   maxPrice: {
@@ -120,11 +120,8 @@ const ofAlias = (wire: typeof ProviderAlias.Type, base: RoutingPolicy): RoutingP
 })
 
 /** The policy of a request without routing options: that of its key, which includes its project's, or the default. */
-export const basePolicy = ({
-  markupBasisPoints,
-  routing
-}: Pick<Principal, "markupBasisPoints" | "routing">): RoutingPolicy => {
-  const own: RoutingPolicy = markupBasisPoints === undefined ? defaultPolicy : { ...defaultPolicy, markupBasisPoints }
+export const basePolicy = ({ routing, terms }: Pick<Principal, "routing" | "terms">): RoutingPolicy => {
+  const own: RoutingPolicy = terms === undefined ? defaultPolicy : { ...defaultPolicy, terms }
   if (routing === undefined) return own
   const dataFloor = routing.data_policy ?? "default"
   return { ...ofRouting(routing, own), dataFloor, source: "project" }

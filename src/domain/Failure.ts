@@ -8,7 +8,7 @@ export interface FieldProblem {
 }
 
 /** What stands in the way of a hold. `in_flight` passes by itself when running requests settle; the others do not. */
-export type LimitSource = "balance" | "in_flight" | "key_budget" | "project_budget"
+export type LimitSource = "balance" | "in_flight" | "key_budget" | "project_budget" | "account_budget"
 
 /**
  * Every way a request can fail for its caller, as a closed set. Which status, type and code each has on the wire, and whether

@@ -1,5 +1,7 @@
+import type { PriceTerms } from "../../schemas/Access.ts"
 import type { RouterDecisionSummary, RoutingSummary } from "../../schemas/Routing.ts"
 import type { Model, Offer } from "./Model.ts"
+import type { PriceRule } from "./PriceTerms.ts"
 import type { Price, TokenPrice } from "./Pricing.ts"
 
 export type Strategy = "balanced" | "cost" | "latency" | "quality"
@@ -26,8 +28,8 @@ export interface RoutingPolicy {
   readonly requireParameters: boolean
   readonly maxPrice: MaxPrice
   readonly timeouts: Timeouts
-  /** The account's markup on the catalogue's prices, in basis points. No request can set it. Absent: none. */
-  readonly markupBasisPoints?: number
+  /** What the account pays in place of the catalogue's prices. No request can set it. */
+  readonly terms?: PriceTerms
   readonly source: "request" | "project" | "default"
 }
 
@@ -65,6 +67,8 @@ export interface Candidate<P extends Price = TokenPrice> {
   readonly model: Model
   readonly offer: Offer
   readonly price: P
+  /** How the price came about; absent for the catalogue's. */
+  readonly rule?: PriceRule
 }
 
 /** How `svc/auto` came to its choice, as answers and receipts show it. */

@@ -40,6 +40,8 @@ export const creditsMessage = (reason: InsufficientCredits): string => {
       return `This request may cost ${cost}, and ${has} is left in the budget of this key.`
     case "project_budget":
       return `This request may cost ${cost}, and ${has} is left in the budget of this key's project.`
+    case "account_budget":
+      return `This request may cost ${cost}, and ${has} is left of what this account may spend today (UTC).`
   }
 }
 

@@ -4,6 +4,7 @@ import type { Principal } from "../../schemas/Access.ts"
 import type { Auth } from "../auth/Auth.ts"
 import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
+import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { HoldOperation, HoldResult } from "../ledger/Operation.ts"
 import type { HoldOutcome, Metrics } from "../platform/telemetry/Metrics.ts"
 import { Unavailable } from "../platform/database/Sql.ts"
@@ -39,17 +40,37 @@ const outcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
   Refused: "refused"
 }
 
+/** The prices of the caller's account have changed since the request was planned. `principal` knows the current ones. */
+export interface Repriced {
+  readonly _tag: "Repriced"
+  readonly principal: Principal
+}
+
+const paysAlike = (a: Principal, b: Principal): boolean =>
+  isDeepStrictEqual([a.terms, a.mostVideos], [b.terms, b.mostVideos])
+
+/** The request with the current prices of its account. */
+export const repriced = <R extends Pick<PaidRequest, "principal"> & { readonly policy: RoutingPolicy }>(
+  request: R,
+  principal: Principal
+): R => {
+  const { terms: _, ...policy } = request.policy
+  const { terms } = principal
+  return { ...request, principal, policy: terms === undefined ? policy : { ...policy, terms } }
+}
+
 /**
  * Takes a hold through `attempt`, in the current periods of the caller's budgets. If the key has other budgets than the cached ones, it
- * reads the key and tries again with those, so that a new budget applies at once. If the key's routing has changed, for example because
+ * reads the key and tries again with those, so that a new budget applies at once. If the account's prices have changed, it succeeds with
+ * `Repriced` and without a hold: the request is to be planned again. If the key's routing has changed, for example because
  * it moved to another project, the plan is outdated. Then it fails with `StoreUnavailable`, and the client's retry is planned with the
  * current routing.
  */
 export const holding = (
   { auth, metrics }: { readonly auth: Pick<Auth["Service"], "again">; readonly metrics: Metrics },
-  { principal: caller, routedAsBegun }: Pick<PaidRequest, "principal" | "routedAsBegun">,
+  { carvedFrom, principal: caller, routedAsBegun }: Pick<PaidRequest, "carvedFrom" | "principal" | "routedAsBegun">,
   attempt: (holder: Holder) => Effect.Effect<HoldResult, Unavailable>
-): Effect.Effect<Exclude<HoldResult, { readonly _tag: "KeyChanged" }>, Failure> => {
+): Effect.Effect<Exclude<HoldResult, { readonly _tag: "KeyChanged" }> | Repriced, Failure> => {
   const from = (principal: Principal, left: number): ReturnType<typeof holding> =>
     Effect.matchEffect(attempt(holderOf(principal)), {
       onFailure: (error) => {
@@ -62,11 +83,16 @@ export const holding = (
         if (left === 0) {
           return Effect.fail(changed("the API key kept changing while the request was being admitted"))
         }
-        return Effect.flatMap(auth.again(principal.keyId), (again) =>
-          routedAsBegun === true || isDeepStrictEqual(again.routing, caller.routing)
+        return Effect.flatMap(auth.again(principal.keyId), (again) => {
+          if (routedAsBegun === true) return from(again, left - 1)
+          if (!isDeepStrictEqual(again.routing, caller.routing)) {
+            return Effect.fail(changed("the routing of the API key has changed since the request was planned"))
+          }
+          // The hold that this one is carved out of was made at the caller's former prices.
+          return carvedFrom !== undefined || paysAlike(again, caller)
             ? from(again, left - 1)
-            : Effect.fail(changed("the routing of the API key has changed since the request was planned"))
-        )
+            : Effect.succeed({ _tag: "Repriced" as const, principal: again })
+        })
       }
     })
   return from(caller, TRIES - 1)

@@ -1,4 +1,5 @@
 import { Context, Deferred, Effect, Layer, Result } from "effect"
+import type { Principal } from "../../schemas/Access.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
 import { defaultPolicy } from "../domain/Plan.ts"
@@ -12,6 +13,7 @@ import type { PricedPlan } from "../domain/Estimate.ts"
 import { type AdmittedChat, carryOutChat } from "./ChatFlow.ts"
 import { type ClassifierOptions, makeClassify } from "./Classify.ts"
 import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type ActiveCall } from "./PaidFlow.ts"
+import { repriced } from "./Holding.ts"
 import { Pins } from "./Auto.ts"
 import { makeOpenPipes, Pipe } from "./Pipe.ts"
 import { PromptImages } from "./PromptImages.ts"
@@ -136,11 +138,13 @@ interface PrepareDeps {
 
 /** Plans a request and passes it to the flow of paid requests. */
 const metering = <A, B>(
-  { flow, isServable, pins, prepare, withModel }: PrepareDeps,
+  deps: PrepareDeps,
   request: ChatRequest,
   carry: (admitted: AdmittedChat) => Effect.Effect<A, Failure>,
   again: (answer: Answer) => B
 ): Effect.Effect<A | B, Failure> => {
+  const { flow, isServable, pins, prepare, withModel } = deps
+  const anew = (principal: Principal) => metering(deps, repriced(request, principal), carry, again)
   const carried = (admitted: AdmittedChat): Effect.Effect<A, Failure> => {
     const { decision } = admitted.plan
     if (decision !== undefined) {
@@ -150,7 +154,7 @@ const metering = <A, B>(
     return carry(admitted)
   }
   const enter = ({ estimate, plan }: PricedPlan): Effect.Effect<A | B, Failure> =>
-    flow.enter({ request, plan, estimate }, carried, again)
+    flow.enter({ request, plan, estimate }, carried, again, anew)
   const unplanned = (failed: Failure): Effect.Effect<B, Failure> => flow.unplanned(request, failed, again)
   return Effect.uninterruptible(
     Effect.suspend(() => {

@@ -9,7 +9,7 @@ import type { Ledger } from "../ledger/Ledger.ts"
 import type { ExtendOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { traceIdOf } from "../platform/telemetry/Tracing.ts"
-import { type Holder, holding } from "./Holding.ts"
+import { type Holder, holding, type Repriced } from "./Holding.ts"
 import {
   attemptMsOf,
   type Beside,
@@ -93,13 +93,16 @@ const planned = ({ stream = false }: PaidRequest, { candidates, policy }: Plan<P
   "svc.data_policy": policy.dataPolicy
 })
 
-/** Takes the hold of a request, or returns the id of the request that already has the idempotency key. */
+/**
+ * Takes the hold of a request. Returns the id of the request that already has the idempotency key if there is one, and the caller with its
+ * current prices if those have changed since the request was planned.
+ */
 export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   { auth, chargeTtlMs, holdTtlMs, ledger, metrics }: MeteredOptions,
   request: R,
   plan: Plan<P>,
   estimate: E
-): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string }, Failure> => {
+): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string } | Repriced, Failure> => {
   const { principal } = request
   const startedAt = performance.now()
   const opened: OpenFacts = {
@@ -131,7 +134,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   }
   return Effect.flatMap(
     holding({ auth, metrics }, request, attempt),
-    (result): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string }, Failure> => {
+    (result): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string } | Repriced, Failure> => {
       switch (result._tag) {
         case "Granted": {
           const heldAt = performance.now()
@@ -148,6 +151,8 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
             created: Math.floor(Date.now() / 1000)
           })
         }
+        case "Repriced":
+          return Effect.succeed(result)
         case "Claimed":
           return Effect.succeed({ claimedBy: result.byRequestId })
         default:

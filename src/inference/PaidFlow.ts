@@ -1,5 +1,6 @@
 /** The common path of all paid requests, whatever their kind. */
 import { Cause, Deferred, Duration, Effect, Exit, Fiber, type Scope } from "effect"
+import type { Principal } from "../../schemas/Access.ts"
 import { Auth } from "../auth/Auth.ts"
 import type { Failure } from "../domain/Failure.ts"
 import type { Attempt, Plan } from "../domain/Plan.ts"
@@ -69,12 +70,14 @@ export interface PaidFlow {
   /**
    * Takes the hold or the charge and continues with `carry`, or answers with what is stored under the idempotency key. It must be
    * called in an uninterruptible region: between the hold and its close only the provider's call may be interrupted, which `carry`
-   * takes care of. All answers stored under an idempotency key of one method and path are of kind `K`.
+   * takes care of. All answers stored under an idempotency key of one method and path are of kind `K`. When the account's prices have
+   * changed since the plan, nothing is held and `anew` plans and enters again for the caller with the current prices.
    */
   readonly enter: <R extends PaidRequest, P extends Price, E extends Bounds, A, K extends PaidAnswer, B>(
     ready: Ready<R, P, E>,
     carry: (admitted: AdmittedRequest<R, P, E>) => Effect.Effect<A, Failure>,
-    again: (answer: K) => B
+    again: (answer: K) => B,
+    anew: (principal: Principal) => Effect.Effect<A | B, Failure>
   ) => Effect.Effect<A | B, Failure>
   /** Answers a request that cannot be planned with what is stored under its idempotency key, or fails with the planning error. */
   readonly unplanned: <K extends PaidAnswer, B>(
@@ -129,15 +132,15 @@ export const makePaidFlow = (
       )
     }
 
-    const enter: PaidFlow["enter"] = (ready, carry, again) =>
-      Effect.flatMap(admit(metered, ready.request, ready.plan, ready.estimate), (admitted) =>
-        "claimedBy" in admitted
-          ? Effect.flatMap(
-              Effect.interruptible(replay<Parameters<typeof again>[0]>(requests, ready.request, admitted.claimedBy)),
-              (answer) => (answer === undefined ? enter(ready, carry, again) : Effect.succeed(again(answer)))
-            )
-          : carried(admitted, carry)
-      )
+    const enter: PaidFlow["enter"] = (ready, carry, again, anew) =>
+      Effect.flatMap(admit(metered, ready.request, ready.plan, ready.estimate), (admitted) => {
+        if ("_tag" in admitted) return anew(admitted.principal)
+        if (!("claimedBy" in admitted)) return carried(admitted, carry)
+        return Effect.flatMap(
+          Effect.interruptible(replay<Parameters<typeof again>[0]>(requests, ready.request, admitted.claimedBy)),
+          (answer) => (answer === undefined ? enter(ready, carry, again, anew) : Effect.succeed(again(answer)))
+        )
+      })
 
     return {
       metered,

@@ -2,6 +2,7 @@ import type { RoutingSummary } from "../../schemas/Routing.ts"
 import type { Reason } from "../domain/Failure.ts"
 import type { FinishReason } from "../domain/Output.ts"
 import type { Attempt, Candidate } from "../domain/Plan.ts"
+import type { PriceRule } from "../domain/PriceTerms.ts"
 import type { Price, TokenPrice } from "../domain/Pricing.ts"
 import { noTokens, type TokenUsage, type UnitUsage, type UsageBasis, type Used } from "../domain/Usage.ts"
 
@@ -16,13 +17,15 @@ export interface Beside {
   readonly provider: string | null
 }
 
-interface Lowered {
+interface Origin {
   /** The promotion that lowered the rates. */
   readonly promotion?: { readonly label: string; readonly discountPercent: number }
+  /** How the account's price came about. Absent: it is the catalogue's. */
+  readonly rule?: PriceRule
 }
 
 /** A price per token as stored in a request row. Rates are in pico-USD as plain numbers, all of which are below 2^53. */
-interface KeptTokenRates extends Lowered {
+interface KeptTokenRates extends Origin {
   /** Absent: none. */
   readonly perRequest?: number
   /**
@@ -33,7 +36,7 @@ interface KeptTokenRates extends Lowered {
 }
 
 /** The same for a price per unit. */
-interface KeptUnitRates extends Lowered {
+interface KeptUnitRates extends Origin {
   readonly unit: UnitUsage["unit"]
   readonly perUnit: number
 }
@@ -114,9 +117,10 @@ export const restoreOpened = (column: unknown): OpenFacts => {
 }
 
 /** The rates of a candidate when it is planned. */
-export const ratesOf = ({ offer: { promotion }, price }: Candidate<Price>): KeptRates => {
-  const rates = keepRates(price)
-  if (promotion === undefined) return rates
+export const ratesOf = ({ offer: { promotion }, price, rule }: Candidate<Price>): KeptRates => {
+  const rates = rule === undefined ? keepRates(price) : { ...keepRates(price), rule }
+  // A plan's fixed price is the same during a promotion.
+  if (promotion === undefined || rule?.by === "plan_price") return rates
   const { discountPercent, label } = promotion.now
   return { ...rates, promotion: { label, discountPercent } }
 }

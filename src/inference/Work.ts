@@ -1,4 +1,5 @@
 import { Context, type Duration, Effect, Exit, Layer, Result, type Scope } from "effect"
+import type { Principal } from "../../schemas/Access.ts"
 import type { PaidAnswer } from "../domain/Answer.ts"
 import { balanceWarning } from "../domain/Balance.ts"
 import { withinCost, type Bounds, type PricedWork } from "../domain/Estimate.ts"
@@ -20,6 +21,7 @@ import { closeServed, closeUnserved, type ServedEnd } from "./Ending.ts"
 import { type AdmittedRequest, type RequestResult, routingOf } from "./Metered.ts"
 import { type ActiveCall, followedBy, makePaidFlow, type PaidFlow, type PaidFlowOptions } from "./PaidFlow.ts"
 import type { WorkSize } from "../domain/WorkSize.ts"
+import { repriced } from "./Holding.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { Outcome } from "./Settlement.ts"
 
@@ -257,12 +259,14 @@ export class Work extends Context.Service<
           const request = timely(asked, options.delivery)
           const running: ActiveCall = { stopsBillingOnAbort: true }
           const again = (kept: KeptWork) => replayed(request, kept)
-          const work = Effect.suspend(() => {
-            const ready = prepare(request)
+          const entered = (entering: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
+            const ready = prepare(entering)
+            const anew = (principal: Principal) => entered(repriced(entering, principal))
             return Result.isFailure(ready)
-              ? flow.unplanned(request, ready.failure, again)
-              : flow.enter(ready.success, (admitted) => carryOut(flow, pool, admitted, running), again)
-          })
+              ? flow.unplanned(entering, ready.failure, again)
+              : flow.enter(ready.success, (admitted) => carryOut(flow, pool, admitted, running), again, anew)
+          }
+          const work = Effect.suspend(() => entered(request))
           return request.charge
             ? flow.finished(Effect.uninterruptible(work))
             : flow.attended(Effect.uninterruptible(work), running)

@@ -110,6 +110,7 @@ interface Row {
 }
 
 const limitSource = (op: Operation, scope: string | null, posted: bigint): LimitSource => {
+  if (scope === "account") return "account_budget"
   if (scope !== null) return scope === "project" ? "project_budget" : "key_budget"
   return op._tag === "Hold" && posted >= op.atLeast ? "in_flight" : "balance"
 }

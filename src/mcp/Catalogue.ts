@@ -89,11 +89,11 @@ const listModels = Effect.gen(function* () {
     kind: "read",
     openWorld: false,
     like: Api.groups.models.endpoints.list,
-    run: ({ body, principal: { markupBasisPoints } }) =>
+    run: ({ body, principal: { terms } }) =>
       Effect.map(Effect.fromResult(decodeList(body)), ({ limit = DEFAULT_LIMIT, ...query }) => {
         const current = catalogue.current()
         const found = select(
-          current.all.map((model) => toWire(current, live, model, markupBasisPoints)),
+          current.all.map((model) => toWire(current, live, model, terms)),
           query
         )
         return { structured: { models: found.slice(0, limit).map(shortOf), total: found.length } }
@@ -117,13 +117,13 @@ const getModel = Effect.gen(function* () {
     kind: "read",
     openWorld: false,
     like: Api.groups.models.endpoints.get,
-    run: ({ body, principal: { markupBasisPoints } }) =>
+    run: ({ body, principal: { terms } }) =>
       Effect.flatMap(Effect.fromResult(decodeGet(body)), ({ id }) => {
         const current = catalogue.current()
         const model = current.find(id)
         return model === undefined
           ? Effect.fail(failure({ _tag: "NotFound", what: "model", id }))
-          : Effect.succeed({ structured: toWire(current, live, model, markupBasisPoints) })
+          : Effect.succeed({ structured: toWire(current, live, model, terms) })
       })
   } satisfies ToolOf
 })

@@ -21,6 +21,8 @@ export interface AccountLine {
   readonly limit_scale: number
   /** In basis points. */
   readonly markup_bp: number
+  readonly plan_id: string | null
+  readonly plan_name: string | null
   readonly created_at: Date
   readonly posted: bigint
   readonly held: bigint
@@ -29,9 +31,10 @@ export interface AccountLine {
 }
 
 const lines = (sql: Sql) =>
-  sql.literal(`SELECT a.id, a.email, a.state, a.state_reason, a.limit_scale, a.markup_bp, a.created_at, b.posted, b.held,
+  sql.literal(`SELECT a.id, a.email, a.state, a.state_reason, a.limit_scale, a.markup_bp, a.plan_id, pl.name AS plan_name, a.created_at, b.posted, b.held,
       COALESCE(p.posted, 0) AS play, COALESCE(p.held, 0) AS play_held
-    FROM account a JOIN balance b ON b.account_id = a.id LEFT JOIN play_balance p ON p.account_id = a.id`)
+    FROM account a JOIN balance b ON b.account_id = a.id LEFT JOIN play_balance p ON p.account_id = a.id
+    LEFT JOIN price_plan pl ON pl.id = a.plan_id`)
 
 /** The filters of a page of accounts; null matches everything. */
 export interface AccountSearch {
@@ -78,7 +81,7 @@ export const countsOf = (sql: Sql, accountId: string): Effect.Effect<AccountCoun
 
 /** A budget of a key or a project in its current period. Amounts are in nano-USD. */
 export interface BudgetLine {
-  readonly scope: "key" | "project"
+  readonly scope: "account" | "key" | "project"
   readonly owner_id: string
   readonly name: string
   readonly period: BudgetPeriodName
@@ -99,7 +102,9 @@ export const budgetsOf = (
       LEFT JOIN budget_period p ON p.budget_id = b.id AND p.period_start = CASE b.period
         WHEN 'daily' THEN ${starts.daily}::date WHEN 'weekly' THEN ${starts.weekly}::date
         WHEN 'monthly' THEN ${starts.monthly}::date ELSE ${starts.lifetime}::date END
-    WHERE b.account_id = ${accountId} AND (k.id IS NOT NULL OR j.id IS NOT NULL) ORDER BY b.scope, b.owner_id`
+      LEFT JOIN account a ON a.daily_budget_id = b.id AND EXISTS (
+        SELECT FROM price_plan p WHERE p.id = a.plan_id AND p.daily_spend IS NOT NULL)
+    WHERE b.account_id = ${accountId} AND COALESCE(k.id, j.id, a.id) IS NOT NULL ORDER BY b.scope, b.owner_id`
 
 /** A key of either kind, without its secret. */
 export interface KeyLine {

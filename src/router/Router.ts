@@ -10,7 +10,7 @@ import { keptForAnHour, type Price } from "../domain/Pricing.ts"
 import { likelyTokens } from "../domain/TokenBound.ts"
 import { type AutoRequest, isAuto, planAuto } from "./AutoRouter.ts"
 import { explain, lowerCased, type Restriction, restrictionsOf } from "./Restrictions.ts"
-import { type Contender, likelyPriceUsd, markedUpContenders, Standings } from "./Standings.ts"
+import { type Contender, likelyPriceUsd, pricedContenders, Standings } from "./Standings.ts"
 import { arrange, explore, type Standing } from "./Strategy.ts"
 import { planWork, type WorkPlanRequest } from "./WorkPlan.ts"
 import { unknownModel } from "./UnknownModel.ts"
@@ -246,7 +246,7 @@ export class Router extends Context.Service<
           const deps: PlanDeps = {
             ...options,
             catalogue,
-            contendersOf: (model) => markedUpContenders(standings.of(catalogue, model, nowMs), request.policy),
+            contendersOf: (model) => pricedContenders(standings.of(catalogue, model, nowMs), request.policy),
             draw: request.explores === true ? random.nextDoubleUnsafe() : undefined
           }
           return planOf(deps, request)

@@ -4,7 +4,8 @@ import type { CatalogueProvider, Snapshot } from "../catalogue/Snapshot.ts"
 import type { Capability, Model, Offer } from "../domain/Model.ts"
 import { usdFromPico } from "../domain/Money.ts"
 import type { Candidate, RoutingPolicy } from "../domain/Plan.ts"
-import { markedUp, type TokenPrice } from "../domain/Pricing.ts"
+import { priceFor, ruleFor } from "../domain/PriceTerms.ts"
+import type { TokenPrice } from "../domain/Pricing.ts"
 import { type Expected, expectedOf } from "./Strategy.ts"
 
 /** The rates of a price in USD per token, as floating-point numbers. They serve comparisons, never charges. */
@@ -79,16 +80,19 @@ const offeredOf = (catalogue: Snapshot, model: Model): ReadonlyArray<Offered> =>
 }
 
 /** Returns the contenders at the prices of the account that asks, by which they are compared, limited and charged. */
-export const markedUpContenders = (
+export const pricedContenders = (
   contenders: ReadonlyArray<Contender>,
-  { markupBasisPoints = 0 }: Pick<RoutingPolicy, "markupBasisPoints">
+  { terms }: Pick<RoutingPolicy, "terms">
 ): ReadonlyArray<Contender> =>
-  markupBasisPoints === 0
+  terms === undefined
     ? contenders
     : contenders.map((contender) => {
-        const price = markedUp(contender.candidate.price, markupBasisPoints)
+        const { model, price: listed } = contender.candidate
+        const price = priceFor(terms, model.id, listed)
+        const rule = ruleFor(terms, model.id, listed)
         const perRequestUsd = usdFromPico(price.perRequest)
-        return { ...contender, candidate: { ...contender.candidate, price }, rates: ratesOf(price), perRequestUsd }
+        const candidate = { ...contender.candidate, price, ...(rule === undefined ? {} : { rule }) }
+        return { ...contender, candidate, rates: ratesOf(price), perRequestUsd }
       })
 
 /** Returns the estimated price of a request of this size. */

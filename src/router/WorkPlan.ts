@@ -5,7 +5,8 @@ import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import type { Modality, Model } from "../domain/Model.ts"
 import { usdFromPico } from "../domain/Money.ts"
 import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
-import { markedUp, type Price } from "../domain/Pricing.ts"
+import { priceFor, ruleFor } from "../domain/PriceTerms.ts"
+import type { Price } from "../domain/Pricing.ts"
 import { explain, lowerCased, type Restrictable, restrictionsOf } from "./Restrictions.ts"
 import { ratesOf } from "./Standings.ts"
 import { unknownModel } from "./UnknownModel.ts"
@@ -44,16 +45,17 @@ interface Able extends Restrictable {
 }
 
 /** Returns the callable offers of a model that have a price, in the catalogue's order. */
-const ableOf = (catalogue: Snapshot, model: Model, markupBasisPoints = 0): ReadonlyArray<Able> => {
+const ableOf = (catalogue: Snapshot, model: Model, { terms }: Pick<RoutingPolicy, "terms">): ReadonlyArray<Able> => {
   const found: Array<Able> = []
   if (!catalogue.isServable(model)) return found
   for (const offer of model.offers) {
     const provider = catalogue.provider(offer.provider)
-    const price = offer.price === undefined ? undefined : markedUp(offer.price, markupBasisPoints)
-    if (price === undefined || provider === undefined || provider.serving === "none") continue
+    if (offer.price === undefined || provider === undefined || provider.serving === "none") continue
+    const price = priceFor(terms, model.id, offer.price)
+    const rule = ruleFor(terms, model.id, offer.price)
     const perRequest = price.unit === "token" ? price.perRequest : price.unit === "request" ? price.perUnit : 0n
     found.push({
-      candidate: { model, offer, price },
+      candidate: { model, offer, price, ...(rule === undefined ? {} : { rule }) },
       provider,
       rates: price.unit === "token" ? ratesOf(price) : [],
       perRequestUsd: usdFromPico(perRequest),
@@ -138,7 +140,7 @@ export const planWork = (catalogue: Snapshot, request: WorkPlanRequest): Result.
     const model = modelOf(catalogue, id, modality)
     if (Result.isFailure(model)) return Result.fail(model.failure)
     models.push(model.success)
-    const fitting = within(ableOf(catalogue, model.success, policy.markupBasisPoints), request, excess)
+    const fitting = within(ableOf(catalogue, model.success, policy), request, excess)
     able.push(...fitting)
     const permitted = fitting.filter((one) => !restrictions.some(({ excludes }) => excludes(one)))
     chosen.push(...ordered(permitted, policy.order))

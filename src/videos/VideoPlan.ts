@@ -4,6 +4,7 @@
 import type { Model, Offer } from "../domain/Model.ts"
 import { maxNano, type Nano } from "../domain/Money.ts"
 import { type Candidate, defaultPolicy, type Plan, type RoutingPolicy } from "../domain/Plan.ts"
+import type { PriceRule } from "../domain/PriceTerms.ts"
 import { type Price, unitCost, type UnitPrice } from "../domain/Pricing.ts"
 import { neededFor, type VideoWish } from "../domain/Video.ts"
 
@@ -14,6 +15,8 @@ interface KeptOffer extends Pick<Offer, "provider" | "upstreamId"> {
   readonly costPerUnit?: string
   /** A double took the provider's place when the job was planned. No real provider is called instead. */
   readonly simulated?: true
+  /** How the price came about; absent for the catalogue's. */
+  readonly rule?: PriceRule
 }
 
 /** A plan as JSON. */
@@ -45,18 +48,21 @@ export const clipCost = (price: UnitPrice, seconds: number): Nano =>
 export const chargeOf = ({ candidates }: VideoPlan, seconds: number): Nano =>
   candidates.map(({ price }) => clipCost(price, seconds)).reduce(maxNano, 0n)
 
-const keptOffer = ({ offer, price }: Candidate<UnitPrice>): KeptOffer => ({
+const keptOffer = ({ offer, price, rule }: Candidate<UnitPrice>): KeptOffer => ({
   provider: offer.provider,
   upstreamId: offer.upstreamId,
   unit: price.unit,
   perUnit: String(price.perUnit),
   ...(offer.cost?.unit === price.unit ? { costPerUnit: String(offer.cost.perUnit) } : {}),
-  ...(offer.simulated === true ? { simulated: true } : {})
+  ...(offer.simulated === true ? { simulated: true } : {}),
+  ...(rule === undefined ? {} : { rule })
 })
 
 export const keepPlan = ({ candidates: [first, ...others], policy }: VideoPlan): KeptVideoPlan => {
   const { offers: _, ...model } = first.model
-  const chosenBy = policy.source === "default" ? {} : { policy }
+  // The prices are kept with the offers.
+  const { terms: __, ...chosen } = policy
+  const chosenBy = policy.source === "default" ? {} : { policy: chosen }
   return { model, offers: [keptOffer(first), ...others.map(keptOffer)], ...chosenBy }
 }
 
@@ -66,6 +72,7 @@ export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptV
     costPerUnit,
     perUnit,
     provider,
+    rule,
     simulated,
     unit,
     upstreamId
@@ -82,7 +89,7 @@ export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptV
       ...(costPerUnit === undefined ? {} : { cost: { unit, perUnit: BigInt(costPerUnit) } }),
       ...(simulated === true ? { simulated } : {})
     }
-    return { model: { ...model, offers: [offer] }, offer, price }
+    return { model: { ...model, offers: [offer] }, offer, price, ...(rule === undefined ? {} : { rule }) }
   }
   return {
     requestedModels: [model.id],

@@ -19,7 +19,7 @@ import { Requests } from "../usage/Requests.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
 import { balanceWarning } from "../domain/Balance.ts"
 import { withinCost, type PricedWork } from "../domain/Estimate.ts"
-import { storeUnavailable } from "../inference/Holding.ts"
+import { repriced, storeUnavailable } from "../inference/Holding.ts"
 import { admit, type MeteredOptions } from "../inference/Metered.ts"
 import { noteReplay } from "../inference/Replay.ts"
 import type { PaidRequest } from "../inference/Request.ts"
@@ -157,12 +157,13 @@ const plan = (
     return yield* Result.fail(failure({ _tag: "VideoUnavailable", detail }))
   })
 
-const tooMany = failure({
-  _tag: "RateLimitExceeded",
-  limit: MOST_UNFINISHED,
-  retryAfterSeconds: UNFINISHED_RETRY_SECONDS,
-  detail: `This account has ${MOST_UNFINISHED} unfinished videos, the maximum`
-})
+const tooMany = (limit: number): Failure =>
+  failure({
+    _tag: "RateLimitExceeded",
+    limit,
+    retryAfterSeconds: UNFINISHED_RETRY_SECONDS,
+    detail: `This account has ${limit} unfinished videos, the maximum`
+  })
 
 /** The job that was created under the idempotency key of a request; undefined when the key was freed meanwhile. */
 const standing = (deps: SubmitDeps, request: VideoRequest, claimedBy: string) =>
@@ -221,9 +222,10 @@ const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
   const sold = Effect.gen(function* () {
     const paid = { ...request, charge: true as const }
     const admitted = yield* admit(metered, paid, planned, { atLeast: charged, upTo: charged })
-    if ("claimedBy" in admitted) return admitted
+    if ("claimedBy" in admitted || "_tag" in admitted) return admitted
     metrics.ledger.closed()
-    if ((yield* jobs.unfinished(request.principal.accountId)) >= MOST_UNFINISHED) return yield* tooMany
+    const most = admitted.request.principal.mostVideos ?? MOST_UNFINISHED
+    if ((yield* jobs.unfinished(request.principal.accountId)) >= most) return yield* tooMany(most)
     const id = newResourceId()
     const { keyId, accountId } = request.principal
     const job = yield* jobs.insert({
@@ -243,8 +245,7 @@ const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
     return { job }
   })
   const noted = Effect.tap(storeErrors(sql.withTransaction(sold)), (result) => {
-    if (!("claimedBy" in result))
-      request.watch?.settled({ ...unmade, model: planned.candidates[0].model.id, cost: charged })
+    if ("job" in result) request.watch?.settled({ ...unmade, model: planned.candidates[0].model.id, cost: charged })
     return Effect.void
   })
   return Effect.uninterruptible(Effect.catchTag(noted, "Unavailable", (error) => Effect.fail(storeUnavailable(error))))
@@ -255,6 +256,7 @@ const submit = (deps: SubmitDeps, request: VideoRequest): Effect.Effect<Submissi
     const planned = plan(deps, request)
     if (Result.isFailure(planned)) return yield* unplanned(deps, request, planned.failure)
     const sold = yield* sell(deps, request, planned.success)
+    if ("_tag" in sold) return yield* submit(deps, repriced(request, sold.principal))
     if ("job" in sold) return yield* answered(deps, request, viewOf(sold.job, deps.media.urlOf), false)
     const video = yield* standing(deps, request, sold.claimedBy)
     return video === undefined ? yield* submit(deps, request) : yield* answered(deps, request, video, true)

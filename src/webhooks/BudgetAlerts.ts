@@ -54,7 +54,7 @@ export class BudgetAlerts extends Context.Service<
 const dataOf = (crossing: CrossingRow) => ({
   object: "budget_threshold",
   scope: crossing.scope,
-  [crossing.scope === "key" ? "key_id" : "project_id"]: crossing.owner_id,
+  [`${crossing.scope}_id`]: crossing.owner_id,
   name: crossing.name,
   threshold_percent: crossing.threshold_percent,
   budget_cents: centsFromNano(crossing.limit_nano),

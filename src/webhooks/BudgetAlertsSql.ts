@@ -11,7 +11,7 @@ export interface CrossingRow {
   readonly spent: Nano
   readonly crossed_at: Date
   readonly account_id: string
-  readonly scope: "key" | "project"
+  readonly scope: "account" | "key" | "project"
   readonly period: string
   readonly owner_id: string | null
   readonly name: string | null

@@ -117,6 +117,7 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
         trace: undefined,
         arrivedAt: performance.now(),
         items,
+        itemsFor: () => Effect.succeed(items),
         claim: key === undefined ? undefined : claimOf(key)
       })
       const money = Effect.map(Effect.orDie(ledger.balance(accountId)), (balance) => balance!)

@@ -14,9 +14,10 @@ const fieldsOf = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string
 
 describe("the account's markup", () => {
   it("stays in the policy, whatever a key, a preset or a request routes", () => {
-    const base = basePolicy({ markupBasisPoints: 1_250, routing: { strategy: "cost" } })
-    assert.strictEqual(basePolicy({ markupBasisPoints: 1_250 }).markupBasisPoints, 1_250)
-    assert.notProperty(basePolicy({}), "markupBasisPoints")
+    const terms = { markupBasisPoints: 1_250, markupOf: "account" } as const
+    const base = basePolicy({ terms, routing: { strategy: "cost" } })
+    assert.strictEqual(basePolicy({ terms }).terms, terms)
+    assert.notProperty(basePolicy({}), "terms")
     const bodies = [
       {},
       { routing: { strategy: "latency" } },
@@ -25,9 +26,9 @@ describe("the account's markup", () => {
     ]
     for (const body of bodies) {
       const policy = Result.getOrThrow(decodePolicy(body, base))
-      assert.strictEqual(policy.markupBasisPoints, 1_250, JSON.stringify(body))
+      assert.strictEqual(policy.terms, terms, JSON.stringify(body))
     }
-    assert.isTrue(Result.isFailure(decodePolicy({ routing: { markupBasisPoints: 0 } }, base)))
+    assert.isTrue(Result.isFailure(decodePolicy({ routing: { terms: { markupBasisPoints: 0 } } }, base)))
   })
 })
 

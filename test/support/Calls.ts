@@ -36,6 +36,8 @@ export const noThings = {
   account: nothing,
   spareAccount: nothing,
   suspendedAccount: nothing,
+  plan: nothing,
+  sparePlan: nothing,
   preset: "hello",
   sparePreset: "spare"
 }
@@ -75,7 +77,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ...noThings,
     ...things
   }
-  const { account, operatorsKey, spareAccount, suspendedAccount } = others
+  const { account, operatorsKey, plan, spareAccount, sparePlan, suspendedAccount } = others
   const {
     managementKey,
     ownerSession,
@@ -207,6 +209,12 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ],
     ["operator.report", read("/operator/report?by[]=day&by[]=model")],
     ["operator.top_ups.list", read("/operator/top-ups")],
+    ["operator.plans.list", read("/operator/plans")],
+    ["operator.plans.create", write("/operator/plans", { name: "gold", markup_basis_points: 1_000 })],
+    ["operator.plans.get", read(`/operator/plans/${plan}`)],
+    ["operator.plans.set", change(`/operator/plans/${plan}`, { limits: { daily_spend_usd: 50 } })],
+    ["operator.plans.remove", remove(`/operator/plans/${sparePlan}`)],
+    ["operator.accounts.plan", change(`/operator/accounts/${spareAccount}/plan`, { plan_id: plan })],
     ["payments.stripe", write("/payments/stripe")],
     ["payments.simulated", read(`/payments/simulated/${checkout}`)],
     ["chat", write("/chat", hello)],

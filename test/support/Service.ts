@@ -11,6 +11,7 @@ import { Accounts } from "../../src/account/Accounts.ts"
 import { OperatorKeys } from "../../src/account/OperatorKeys.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
+import { Plans } from "../../src/account/Plans.ts"
 import { Projects } from "../../src/account/Projects.ts"
 import { csrfTokenOf, OwnerSessions } from "../../src/account/OwnerSessions.ts"
 import { Customers } from "../../src/billing/Customers.ts"
@@ -73,6 +74,7 @@ export const startService = (
       const media = yield* Media
       const sessions = yield* OwnerSessions
       const presets = yield* Presets
+      const plans = yield* Plans
       const projects = yield* Projects
       const webhooks = yield* Webhooks
       const sql = yield* SqlClient.SqlClient
@@ -91,6 +93,23 @@ export const startService = (
         ledger,
         keys,
         operatorKeys,
+        /** The ID of a new price plan without limits. */
+        plan: (name: string) =>
+          Effect.map(
+            plans.create(
+              {
+                name,
+                markup_bp: 0,
+                prices: [{ model: "flux-dev", per_unit_usd: 0.03 }],
+                requests_per_minute: null,
+                running_videos: null,
+                running_batches: null,
+                daily_spend: null
+              },
+              { id: "test" }
+            ),
+            ({ id }) => id
+          ),
         /** A new operator key. */
         operatorKey: Effect.map(operatorKeys.create({ name: "test", expiresAt: null }), ({ key }) => key),
         media,

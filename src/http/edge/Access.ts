@@ -233,7 +233,7 @@ const makeCountOpen = Effect.gen(function* () {
       () => auth.authenticate(authorization, "management")
     )
   const countAs = (exchange: Exchange, principal: Principal) => {
-    exchange.markupBasisPoints = principal.markupBasisPoints
+    exchange.terms = principal.terms
     return count(exchange, principal)
   }
   return (exchange: Exchange, authorization: string | undefined): Effect.Effect<void, Failure> => {

@@ -1,4 +1,5 @@
 import { Context } from "effect"
+import type { PriceTerms } from "../../../schemas/Access.ts"
 import type { PresetUse } from "../../domain/Answer.ts"
 import type { Span } from "../../platform/telemetry/Tracing.ts"
 import type { Verdict } from "../../ratelimit/Store.ts"
@@ -18,8 +19,8 @@ export interface Exchange {
   readonly byHttps: () => boolean
   /** The rate limit that it was counted against. */
   verdict: Verdict | undefined
-  /** The markup of the account whose key a public read sends, in basis points. */
-  markupBasisPoints?: number | undefined
+  /** What the account pays whose key a public read sends. */
+  terms?: PriceTerms | undefined
   /** The preset that it uses. */
   preset: PresetUse | undefined
   /** The error form of the operation, once the operation is known. */

@@ -2,14 +2,14 @@ import { messageOf, table } from "../FailureRows.ts"
 import { Effect, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
-import { Caller } from "../../../schemas/Access.ts"
+import { Caller, type Principal } from "../../../schemas/Access.ts"
 import type { BatchList } from "../../../schemas/inference/Batch.ts"
 import type { BatchItem as WireItem } from "../../../schemas/inference/BatchItem.ts"
 import { decodeBatch, type DecodedEntry } from "../../dialects/batch/BatchDecode.ts"
 import { canonicalJson } from "../../domain/CanonicalJson.ts"
 import { failedAt, type Failure, failure, invalid } from "../../domain/Failure.ts"
 import { usdFromNano } from "../../domain/Money.ts"
-import { Batch, type BatchItem, type BatchOutcome } from "../../batches/Batch.ts"
+import { Batch, type BatchItem, type BatchOutcome, type BatchRequest } from "../../batches/Batch.ts"
 import { Surfaces } from "../../batches/Batches.ts"
 import type { AcceptedBody, ServedItem } from "../../inference/Surface.ts"
 import type { Claim } from "../../ledger/Operation.ts"
@@ -131,23 +131,26 @@ const batches = Effect.gen(function* () {
     const circumstances = yield* Effect.fromResult(circumstancesOf(received))
     const { arrivedAt, claim, requestId, trace } = circumstances
     // One by one, so that the error names the first invalid request.
-    const accepted = yield* Effect.forEach(entries, (entry, index) => {
-      const { accept, operation } = served[entry.url]
-      const own = { ...circumstances, requestId: newRequestId(), operation, claim: itemClaim(claim, index, entry) }
-      const inPlace = (error: Parameters<typeof failedAt>[1]) => failedAt(entry.at, error)
-      return Effect.mapBoth(accept(entry.body, own), {
-        onFailure: inPlace,
-        onSuccess: ({ bounds, ...one }) => ({
-          ...one,
-          claim: own.claim,
-          bounds: () => Result.mapError(bounds(), inPlace)
+    const acceptedFor = (caller: Principal) =>
+      Effect.forEach(entries, (entry, index) => {
+        const { accept, operation } = served[entry.url]
+        const item = { operation, principal: caller, claim: itemClaim(claim, index, entry) }
+        const inPlace = (error: Parameters<typeof failedAt>[1]) => failedAt(entry.at, error)
+        return Effect.mapBoth(accept(entry.body, { ...circumstances, ...item, requestId: newRequestId() }), {
+          onFailure: inPlace,
+          onSuccess: ({ bounds, ...one }) => ({
+            ...one,
+            claim: item.claim,
+            bounds: () => Result.mapError(bounds(), inPlace)
+          })
         })
       })
-    })
+    const accepted = yield* acceptedFor(principal)
     const refused = tooMany(entries, accepted)
     if (refused !== undefined) return yield* refused
     const items: ReadonlyArray<BatchItem> = accepted
-    const outcome = yield* batch.run({ requestId, principal, claim, trace, arrivedAt, items })
+    const itemsFor: BatchRequest["itemsFor"] = acceptedFor
+    const outcome = yield* batch.run({ requestId, principal, claim, trace, arrivedAt, items, itemsFor })
     if (outcome.failed !== undefined) {
       yield* logged(outcome.failed.failure, exchange)
       return failedResponse(outcome, entries, outcome.failed)

@@ -28,6 +28,7 @@ import { consoleSignInHandlers } from "./console/SignIn.ts"
 import { consoleTopUpsHandlers } from "./console/TopUps.ts"
 import { operatorAccountsHandlers } from "./operator/Accounts.ts"
 import { operatorMoneyHandlers } from "./operator/Money.ts"
+import { operatorPlansHandlers } from "./operator/Plans.ts"
 import { operatorRequestsHandlers } from "./operator/Requests.ts"
 import { managementAccountHandlers } from "./management/Account.ts"
 import { managementAuditHandlers } from "./management/Audit.ts"
@@ -70,6 +71,7 @@ export const makeHandlers = Effect.all({
   operatorAccounts: operatorAccountsHandlers,
   operatorRequests: operatorRequestsHandlers,
   operatorMoney: operatorMoneyHandlers,
+  operatorPlans: operatorPlansHandlers,
   managementAudit: managementAuditHandlers,
   managementKeys: managementKeysHandlers,
   managementPresets: managementPresetsHandlers,

@@ -11,19 +11,19 @@ import { operations } from "../edge/Operations.ts"
 export const modelsHandlers = Effect.gen(function* () {
   const catalogue = yield* Catalogue
   const live = yield* LiveFigures
-  const get = (id: string, { markupBasisPoints }: Exchange) =>
+  const get = (id: string, { terms }: Exchange) =>
     Effect.suspend(() => {
       const current = catalogue.current()
       const model = current.find(id)
       return model === undefined
         ? Effect.fail(failure({ _tag: "NotFound", what: "model", id }))
-        : Effect.succeed(HttpServerResponse.jsonUnsafe(toWire(current, live, model, markupBasisPoints)))
+        : Effect.succeed(HttpServerResponse.jsonUnsafe(toWire(current, live, model, terms)))
     })
   return operations("models", {
-    list: ({ exchange: { markupBasisPoints }, query }) =>
+    list: ({ exchange: { terms }, query }) =>
       Effect.sync(() => {
         const current = catalogue.current()
-        const models = current.all.map((model) => toWire(current, live, model, markupBasisPoints))
+        const models = current.all.map((model) => toWire(current, live, model, terms))
         return HttpServerResponse.jsonUnsafe(pageOf(select(models, query), query))
       }),
     get: ({ exchange, params }) => get(params.id, exchange),

@@ -8,11 +8,13 @@ import type { Api } from "../../../schemas/Api.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano, usdFromPico } from "../../domain/Money.ts"
+import type { PriceRule } from "../../domain/PriceTerms.ts"
 import { quantityOf, type Used } from "../../domain/Usage.ts"
 import {
   type ClosedFacts,
   type KeptRates,
   type KeptReason,
+  type OpenFacts,
   restoreClosed,
   restoreOpened,
   restoreReason
@@ -23,12 +25,17 @@ import { Requests } from "../../usage/Requests.ts"
 import type { RequestRow } from "../../usage/RequestsSql.ts"
 import { operations } from "../edge/Operations.ts"
 
-const promotionOf = ({ promotion }: KeptRates) =>
-  promotion === undefined ? {} : { promotion: { label: promotion.label, discount_percent: promotion.discountPercent } }
+/** The origin of a price, as far as owners see it: the plan that it comes from, and the promotion that lowered it. */
+const originOf = ({ promotion, rule }: KeptRates) => ({
+  ...(promotion === undefined
+    ? {}
+    : { promotion: { label: promotion.label, discount_percent: promotion.discountPercent } }),
+  ...(rule?.plan === undefined ? {} : { plan: rule.plan })
+})
 
 const priceOf = (price: KeptRates, usage: Used | undefined): RequestReceipt["price"] => {
   if ("unit" in price) {
-    return { unit: price.unit, per_unit: usdFromPico(BigInt(price.perUnit)), ...promotionOf(price) }
+    return { unit: price.unit, per_unit: usdFromPico(BigInt(price.perUnit)), ...originOf(price) }
   }
   const prompt = usage === undefined ? 0 : quantityOf(usage)
   const tier = price.tiers.findLast(([above], index) => index === 0 || prompt > above)
@@ -42,7 +49,7 @@ const priceOf = (price: KeptRates, usage: Used | undefined): RequestReceipt["pri
     ...(cacheWriteLong === undefined ? {} : { cache_write_1h: cacheWriteLong }),
     output: output ?? 0,
     per_request: usdFromPico(BigInt(price.perRequest ?? 0)),
-    ...promotionOf(price)
+    ...originOf(price)
   }
 }
 
@@ -71,14 +78,24 @@ const attemptsOf = (closed: Partial<ClosedFacts> | null): RequestReceipt["timing
     return typeof start_ms === "number" ? [{ attempt_index, start_ms, duration_ms }] : []
   })
 
+const ratesIn = (
+  row: RequestRow,
+  closed: Partial<ClosedFacts> | null,
+  opened: Pick<OpenFacts, "prices">
+): KeptRates | undefined =>
+  closed?.rates ??
+  opened.prices.find((kept) => kept.provider === row.provider && kept.model === (row.resolved_model ?? kept.model))
+
+/** How the price of a request row came about; null for the catalogue's price and for a request without a price. */
+export const ruleIn = (row: RequestRow): PriceRule | null =>
+  ratesIn(row, restoreClosed(row.closed, row), restoreOpened(row.opened))?.rule ?? null
+
 /** The receipt of a request row. */
 export const receiptOf = (row: RequestRow): RequestReceipt => {
   const opened = restoreOpened(row.opened)
   const closed = restoreClosed(row.closed, row)
   const cost = row.settled - row.refunded
-  const price =
-    closed?.rates ??
-    opened.prices.find((kept) => kept.provider === row.provider && kept.model === (row.resolved_model ?? kept.model))
+  const price = ratesIn(row, closed, opened)
   const settleMs =
     closed?.endedAtMs === undefined || row.closed_at === null
       ? null

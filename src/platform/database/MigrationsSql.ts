@@ -132,5 +132,41 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       tax_id text
     )`
     yield* sql`COMMENT ON TABLE billing_details IS 'What statements say of the company behind an account'`
+  }),
+  // `version` changes with the plan, so that nodes notice that the prices they keep of it are outdated.
+  "0009_price_plans": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE price_plan (
+      id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+      name text NOT NULL,
+      markup_bp integer NOT NULL DEFAULT 0 CHECK (markup_bp > -10000),
+      prices jsonb NOT NULL DEFAULT '[]',
+      requests_per_minute integer CHECK (requests_per_minute > 0),
+      running_videos integer CHECK (running_videos > 0),
+      running_batches integer CHECK (running_batches > 0),
+      daily_spend bigint CHECK (daily_spend >= 0),
+      version integer NOT NULL DEFAULT 1,
+      created_at timestamptz NOT NULL DEFAULT now()
+    )`
+    yield* sql`COMMENT ON TABLE price_plan IS 'Named price plans: a markup, fixed prices and limits for the accounts that belong to them'`
+    yield* sql`CREATE UNIQUE INDEX price_plan_name ON price_plan (lower(name))`
+    yield* sql`ALTER TABLE account ADD COLUMN plan_id text REFERENCES price_plan, ADD COLUMN daily_budget_id text REFERENCES budget`
+    yield* sql`CREATE INDEX account_plan ON account (plan_id) WHERE plan_id IS NOT NULL`
+    yield* sql`ALTER TABLE budget DROP CONSTRAINT budget_scope_check,
+      ADD CONSTRAINT budget_scope_check CHECK (scope IN ('account', 'key', 'project'))`
+    yield* sql`COMMENT ON TABLE budget IS 'Spending limits of keys and projects, and the daily ones of accounts by their plans'`
+    yield* sql`CREATE TABLE operator_event (
+      id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+      type text NOT NULL,
+      actor_id text NOT NULL,
+      resource_type text NOT NULL,
+      resource_id text NOT NULL,
+      request_id text,
+      changes jsonb NOT NULL DEFAULT '{}',
+      effective_at timestamptz NOT NULL DEFAULT now()
+    )`
+    yield* sql`COMMENT ON TABLE operator_event IS 'What operators changed that concerns no single account; never updated'`
+    yield* sql`CREATE TRIGGER operator_event_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON operator_event
+      FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()`
   })
 }

@@ -28,6 +28,7 @@ const accountOf = (line: AccountLine) => ({
   play_held_usd: usdFromNano(line.play_held),
   limit_scale: line.limit_scale,
   markup_basis_points: line.markup_bp,
+  plan: line.plan_id === null ? null : { id: line.plan_id, name: line.plan_name ?? "" },
   created_at: Math.floor(line.created_at.getTime() / 1_000)
 })
 

@@ -13,14 +13,18 @@ import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { readJson } from "../../edge/Body.ts"
 import { operations } from "../../edge/Operations.ts"
 import { claimOf } from "../../edge/Idempotency.ts"
-import { receiptOf, requestListOf, selectionOf } from "../Requests.ts"
+import { receiptOf, requestListOf, ruleIn, selectionOf } from "../Requests.ts"
 import { answer, makeMutate } from "../management/Answers.ts"
 import { asOperator, conflicts } from "./Answers.ts"
 
 /** The properties of a request that only operators see. */
 const besides = (row: RequestRow) => {
   const cost = providerCostIn(row.closed)
-  return { account_id: row.account_id, provider_cost_usd: cost === null ? null : usdFromNano(cost) }
+  return {
+    account_id: row.account_id,
+    provider_cost_usd: cost === null ? null : usdFromNano(cost),
+    price_rule: ruleIn(row)
+  }
 }
 
 const wholeOf = (id: string, { email, movements, row }: AnyRequest) => ({

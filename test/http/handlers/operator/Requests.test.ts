@@ -14,7 +14,7 @@ describe("/operator/requests", () => {
       const own = yield* Effect.flatMap(get(`${service.api}/requests/${body.request_id}`, inferenceKey), json)
       const { body: list } = yield* operate("GET", `/accounts/${account.id}/requests?status=succeeded`)
       // The sandbox's double costs what its provider lists, which is the price as well.
-      const more = { account_id: account.id, provider_cost_usd: body.cost_usd }
+      const more = { account_id: account.id, provider_cost_usd: body.cost_usd, price_rule: null }
       assert.deepStrictEqual(list.data, [{ ...own, ...more }])
       const { body: one } = yield* operate("GET", `/requests/${body.request_id}`)
       assert.deepInclude(one.data, { ...own, ...more, email: account.email })

@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { setUp } from "./commandLine.ts"
+
+describe("plan", () => {
+  it.live("creates, changes, assigns and removes plans", () =>
+    Effect.gen(function* () {
+      const { command, json, query } = yield* setUp
+      yield* json("account create --email ann@example.com --balance-usd 1")
+      const prices = "gpt-4o-mini=0.2/0.8/0.1,flux-dev=0.03"
+      const made = yield* json(`plan create --name gold --markup-percent 12.5 --prices ${prices} --daily-spend-usd 50`)
+      assert.deepInclude(made, { name: "gold", markup_basis_points: 1_250, accounts: 0 })
+      assert.deepStrictEqual(made.prices, [
+        {
+          model: "gpt-4o-mini",
+          input_usd_per_million: 0.2,
+          output_usd_per_million: 0.8,
+          cached_input_usd_per_million: 0.1
+        },
+        { model: "flux-dev", per_unit_usd: 0.03 }
+      ])
+      const assigned = yield* command("plan assign ann@example.com --plan gold")
+      assert.deepStrictEqual(assigned.stdout, [
+        "ann@example.com belongs to the plan gold. Running requests keep their price."
+      ])
+      assert.include((yield* command("account show ann@example.com")).stdout.join("\n"), "those of the plan gold")
+      const changed = yield* json("plan set gold --running-videos 2 --daily-spend-usd none")
+      assert.deepInclude(changed, { markup_basis_points: 1_250, accounts: 1 })
+      assert.deepInclude(changed.limits, { running_videos: 2, daily_spend_usd: null })
+      const text = (yield* command("plan show gold")).stdout.join("\n")
+      assert.include(text, "gpt-4o-mini $0.2 input and $0.8 output per million tokens")
+      assert.include(text, "Daily spend  no limit")
+      assert.match((yield* command("plan list")).stdout.join("\n"), /gold +12\.5 % +2 +- +1$/m)
+      const refused = yield* command("plan remove gold")
+      assert.deepStrictEqual([refused.code, refused.stdout], [1, []])
+      assert.include(refused.stderr.join(), "The plan gold has 1 accounts; move them to another plan first.")
+      yield* json("plan assign ann@example.com --plan none")
+      assert.deepStrictEqual(yield* json("plan remove gold"), { id: made.id, removed: true })
+      const types = yield* query<{ type: string }>('SELECT type FROM operator_event ORDER BY id COLLATE "C"')
+      assert.deepStrictEqual(
+        types.map(({ type }) => type),
+        ["plan.created", "plan.changed", "plan.removed"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses an unknown plan and impossible prices", () =>
+    Effect.gen(function* () {
+      const { command } = yield* setUp
+      const none = yield* command("plan show silver")
+      assert.deepStrictEqual(none.code, 1)
+      const wrong = yield* command("plan create --name gold --prices flux-dev=1/2")
+      assert.include(wrong.stderr.join(), "must have per_unit_usd, because flux-dev is priced per image")
+      const unread = yield* command("plan create --name gold --prices gpt-4o=free")
+      assert.include(unread.stderr.join(), "prices such as gpt-4o-mini=0.2/0.8")
+    }).pipe(Effect.scoped)
+  )
+})
