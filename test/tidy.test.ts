@@ -78,6 +78,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
     "domain",
     "platform",
     "account",
+    "auth",
     "catalogue",
     "presets",
     "ledger",
@@ -164,6 +165,8 @@ const forbidden: ReadonlyArray<Forbidden> = [
     allowed: [
       "http/",
       "dialects/",
+      // The one file that speaks HTTP for the MCP server.
+      "mcp/Endpoint.ts",
       "providers/",
       "webhooks/Schedule.ts",
       "platform/outbound/OutboundExchange.ts",
@@ -177,7 +180,7 @@ const forbidden: ReadonlyArray<Forbidden> = [
   {
     what: /\bHttpServer(Request|Response)\b/,
     instead: "let http read requests and make responses",
-    allowed: ["http/"]
+    allowed: ["http/", "mcp/Endpoint.ts"]
   },
   {
     what: /\.orDie\b/,

@@ -1,7 +1,7 @@
 /** The MCP server: its tools, served in every revision of the protocol. */
 import { Effect, Layer } from "effect"
 import { McpProtocol, McpServer } from "effect/ai"
-import { mcpCall, McpHandlers } from "../http/edge/Mcp.ts"
+import { McpEndpoint } from "../http/edge/Mcp.ts"
 import { MCP_PATH } from "../http/edge/KnownPaths.ts"
 import { accountTools } from "./Account.ts"
 import { catalogueTools } from "./Catalogue.ts"
@@ -11,6 +11,8 @@ import { registerResources } from "./Resources.ts"
 import { retrievalTools } from "./Retrieval.ts"
 import { registerPrompts } from "./Prompts.ts"
 import { registerTools } from "./Registration.ts"
+import { handlersOf, makeEndpoint } from "./Endpoint.ts"
+import { mcpCall } from "./McpCall.ts"
 import type { ToolOf } from "./Tool.ts"
 
 const tools = Effect.map(
@@ -41,28 +43,31 @@ const INSTRUCTIONS = [
   "Send an `idempotency_key` with paid calls, so that a repeated call is charged once."
 ].join(" ")
 
-/** What the HTTP room serves at `/mcp`. */
-export const layer = Layer.unwrap(
-  Effect.map(tools, (all) => {
-    const paid = new Map<string, boolean>(all.map(({ kind, name }) => [name, kind === "paid"]))
-    return McpHandlers.layerOf(
-      McpServer.layerHttp({
-        name: "tollgate",
-        version: "1.0.0",
-        instructions: INSTRUCTIONS,
-        path: MCP_PATH,
-        protocols: [McpProtocol.v2026_07_28, ...withSessions],
-        allowSessionTermination: true,
-        // The lists of a running service never change.
-        allowSubscriptions: false,
-        registrations: Layer.effectDiscard(Effect.all([registerTools(all), registerResources, registerPrompts])).pipe(
-          Layer.provideMerge(allowedTools)
-        )
-      }),
-      {
-        isPaid: (name) => paid.get(name),
-        revisions: new Set<string>(withSessions.map(({ protocolVersion }) => protocolVersion))
-      }
+const serverOf = (all: ReadonlyArray<ToolOf>) =>
+  McpServer.layerHttp({
+    name: "tollgate",
+    version: "1.0.0",
+    instructions: INSTRUCTIONS,
+    path: MCP_PATH,
+    protocols: [McpProtocol.v2026_07_28, ...withSessions],
+    allowSessionTermination: true,
+    // The lists of a running service never change.
+    allowSubscriptions: false,
+    registrations: Layer.effectDiscard(Effect.all([registerTools(all), registerResources, registerPrompts])).pipe(
+      Layer.provideMerge(allowedTools)
     )
+  })
+
+/** What the HTTP room serves at `/mcp`. */
+export const layer = Layer.effect(
+  McpEndpoint,
+  Effect.gen(function* () {
+    const all = yield* tools
+    const paid = new Map<string, boolean>(all.map(({ kind, name }) => [name, kind === "paid"]))
+    return yield* makeEndpoint({
+      ...(yield* handlersOf(serverOf(all))),
+      isPaid: (name) => paid.get(name),
+      revisions: new Set<string>(withSessions.map(({ protocolVersion }) => protocolVersion))
+    })
   })
 )

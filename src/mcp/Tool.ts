@@ -5,7 +5,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { between, textOf } from "../../schemas/Bounds.ts"
 import type { ToolName } from "../../schemas/Mcp.ts"
 import type { Failure } from "../domain/Failure.ts"
-import type { McpCall } from "../http/edge/Mcp.ts"
+import type { McpCall } from "./McpCall.ts"
 
 /** One piece of a result, for a model or its user to read. */
 export type Content = typeof McpSchema.ContentBlock.Type

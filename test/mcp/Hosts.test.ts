@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isOwnHost, isOwnOrigin } from "../../../src/http/edge/McpHosts.ts"
+import { isOwnHost, isOwnOrigin } from "../../src/mcp/Hosts.ts"
 
 const publicUrl = "https://api.example.com"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { McpSessions } from "../../../src/http/edge/McpSessions.ts"
+import { McpSessions } from "../../src/mcp/Sessions.ts"
 
 /** Inner sessions that number themselves, and what was opened and ended. */
 const inner = () => {
