@@ -1,16 +1,42 @@
+/** The form of the catalogue's files in `data/`, and the models that they list. */
+import { Result, Schema } from "effect"
 import type { Capability, Modality, ModelStatus, VideoFacts } from "../domain/Model.ts"
 
+/** Schema of a union of literals that the domain declares as a type. */
+const oneOf = <const T extends ReadonlyArray<string>>(values: T) => Schema.Literals(values)
+
+const Status = oneOf(["preview", "ga", "deprecated", "retired"] as const satisfies ReadonlyArray<ModelStatus>)
+
+/** Without `streaming` and `prompt_caching`, which follow from the modality and from the prices. */
+const Ability = oneOf([
+  "tools",
+  "vision",
+  "json_mode",
+  "structured_outputs",
+  "reasoning",
+  "logprobs",
+  "image_to_video",
+  "reference_media",
+  "audio_generation"
+] as const satisfies ReadonlyArray<Capability>)
+
+const Count = Schema.Int.check(Schema.isGreaterThan(0, { message: "must be a whole number above 0" }))
+const Text = Schema.NonEmptyString
+const Day = Schema.String.check(Schema.isPattern(/^\d{4}-\d\d-\d\d$/, { message: "must be a day, YYYY-MM-DD" }))
+
 /** One provider's offer of a model, as listed by hand. Its price is looked up when the catalogue is built. */
-export interface Listing {
-  readonly provider: string
-  readonly upstreamId: string
+const ListingForm = Schema.Struct({
+  provider: Text,
+  /** The provider's name for the model. */
+  upstreamId: Text,
   /** Absent: the model's own window, or less if the price list gives a smaller one for this provider. */
-  readonly contextWindow?: number
-  readonly maxOutputTokens?: number
-  /** The most pixels of an image at the listed price; absent when all sizes cost the same. */
-  readonly maxPixels?: number
-  readonly unsupported?: ReadonlyArray<Capability>
-}
+  contextWindow: Schema.optionalKey(Count),
+  maxOutputTokens: Schema.optionalKey(Count),
+  /** The most pixels of an image at the listed price; absent when all sizes cost the same. fal bills some models by the megapixel. */
+  maxPixels: Schema.optionalKey(Count),
+  unsupported: Schema.optionalKey(Schema.Array(Ability))
+})
+export type Listing = typeof ListingForm.Type
 
 /** A model as listed by hand, with the preferred provider first. */
 export interface Entry {
@@ -39,15 +65,6 @@ export interface Entry {
   readonly listings: ReadonlyArray<Listing>
 }
 
-/** Creates a listing at a provider, under the provider's name for the model. */
-export const at = (
-  provider: string,
-  upstreamId: string,
-  limits: Omit<Listing, "provider" | "upstreamId"> = {}
-): Listing => ({ provider, upstreamId, ...limits })
-
-type Ability = Exclude<Capability, "streaming" | "prompt_caching">
-
 /** The sampling parameters that a family of models accepts. */
 export const sampling = {
   openai: ["temperature", "top_p", "stop", "seed", "frequency_penalty", "presence_penalty"],
@@ -74,96 +91,124 @@ export const sampling = {
   fixed: []
 } as const satisfies Record<string, ReadonlyArray<string>>
 
-const parametersOf = ({ can: abilities, parallelCalls }: TextSpec): ReadonlyArray<string> => [
-  ...(abilities.includes("tools") ? ["tools", "tool_choice"] : []),
-  ...(abilities.includes("tools") && parallelCalls !== false ? ["parallel_tool_calls"] : []),
-  ...(abilities.includes("json_mode") ? ["response_format"] : []),
-  ...(abilities.includes("structured_outputs") ? ["structured_outputs"] : []),
-  ...(abilities.includes("reasoning") ? ["reasoning"] : []),
-  ...(abilities.includes("logprobs") ? ["logprobs", "top_logprobs"] : [])
+const family = oneOf(Object.keys(sampling) as ReadonlyArray<keyof typeof sampling>)
+
+const common = {
+  id: Text,
+  name: Text,
+  vendor: Text,
+  brand: Text,
+  description: Text,
+  /** What the price alone does not say. */
+  note: Schema.optionalKey(Text),
+  /** Absent: `ga`. */
+  status: Schema.optionalKey(Status),
+  released: Day,
+  /** The providers, the preferred one first. */
+  at: Schema.Array(ListingForm)
+}
+
+const TextModel = Schema.Struct({
+  ...common,
+  modality: Schema.Literal("text"),
+  context: Count,
+  output: Count,
+  /** The most prompt tokens that one image can cost, if that exceeds `TOKENS_PER_IMAGE`. Qwen publishes one token per 32 × 32 pixels. */
+  tokensPerImage: Schema.optionalKey(Count),
+  can: Schema.Array(Ability),
+  /** A family of sampling parameters, or a list of them. */
+  sampling: Schema.Union([family, Schema.Array(Text)]),
+  /** False when the model refuses a setting for parallel tool calls. */
+  parallelToolCalls: Schema.optionalKey(Schema.Literal(false))
+})
+type TextModel = typeof TextModel.Type
+
+const Video = Schema.Struct({
+  durations: Schema.Array(Count),
+  aspectRatios: Schema.Array(Schema.Literals(["16:9", "9:16"])),
+  referenceImages: Schema.Int,
+  referenceVideo: Schema.Boolean,
+  imageWithReferences: Schema.Boolean
+}) satisfies Schema.Schema<VideoFacts>
+
+const MediaModel = Schema.Struct({
+  ...common,
+  modality: oneOf([
+    "image",
+    "image_edit",
+    "video",
+    "audio",
+    "embedding",
+    "rerank",
+    "search"
+  ] as const satisfies ReadonlyArray<Modality>),
+  /** Absent: the model counts no tokens. */
+  context: Schema.optionalKey(Count),
+  can: Schema.optionalKey(Schema.Array(Ability)),
+  parameters: Schema.Array(Text),
+  video: Schema.optionalKey(Video)
+})
+type MediaModel = typeof MediaModel.Type
+
+const parametersOf = ({ can, parallelToolCalls, sampling: said }: TextModel): ReadonlyArray<string> => [
+  "max_tokens",
+  ...(typeof said === "string" ? sampling[said] : said),
+  ...(can.includes("tools") ? ["tools", "tool_choice"] : []),
+  ...(can.includes("tools") && parallelToolCalls !== false ? ["parallel_tool_calls"] : []),
+  ...(can.includes("json_mode") ? ["response_format"] : []),
+  ...(can.includes("structured_outputs") ? ["structured_outputs"] : []),
+  ...(can.includes("reasoning") ? ["reasoning"] : []),
+  ...(can.includes("logprobs") ? ["logprobs", "top_logprobs"] : [])
 ]
 
-interface TextSpec {
-  readonly id: string
-  readonly name: string
-  readonly released: string
-  readonly status?: ModelStatus
-  readonly context: number
-  readonly output: number
-  readonly perImage?: number
-  readonly can: ReadonlyArray<Ability>
-  readonly sampling?: ReadonlyArray<string>
-  /** False when the model refuses a setting for parallel tool calls. */
-  readonly parallelCalls?: false
-  readonly about: string
-  readonly note?: string
-  readonly at: ReadonlyArray<Listing>
-}
+/** What a text model has of its own. It counts as hiding its reasoning: providers bill all of it and show some, a summary, or none. */
+const textFacts = (model: TextModel) => ({
+  capabilities: ["streaming" as const, ...model.can],
+  contextWindow: model.context,
+  maxOutputTokens: model.output,
+  tokensPerImage: model.tokensPerImage,
+  hiddenReasoning: model.can.includes("reasoning"),
+  supportedParameters: parametersOf(model)
+})
 
-/**
- * Returns a function that creates text models of one vendor. The catalogue assumes that a reasoning model hides its reasoning:
- * providers bill all reasoning tokens but show some of them, a summary, or none.
- */
-export const textModels =
-  (vendor: string, brand: string, family: ReadonlyArray<string>) =>
-  (spec: TextSpec): Entry => ({
-    id: spec.id,
-    name: spec.name,
-    vendor,
-    brand,
-    description: spec.about,
-    modality: "text",
-    status: spec.status ?? "ga",
-    released: spec.released,
-    capabilities: ["streaming", ...spec.can],
-    contextWindow: spec.context,
-    maxOutputTokens: spec.output,
-    tokensPerImage: spec.perImage,
-    hiddenReasoning: spec.can.includes("reasoning"),
-    virtual: false,
-    supportedParameters: ["max_tokens", ...(spec.sampling ?? family), ...parametersOf(spec)],
-    pricingNote: spec.note ?? "",
-    listings: spec.at
-  })
+const mediaFacts = ({ can = [], context = 0, parameters, video }: MediaModel) => ({
+  capabilities: can,
+  contextWindow: context,
+  maxOutputTokens: 0,
+  hiddenReasoning: false,
+  video,
+  supportedParameters: parameters
+})
 
-interface MediaSpec {
-  readonly id: string
-  readonly name: string
-  readonly vendor: string
-  readonly brand: string
-  readonly released: string
-  readonly status?: ModelStatus
-  readonly can?: ReadonlyArray<Ability>
-  readonly context?: number
-  readonly parameters: ReadonlyArray<string>
-  readonly about: string
-  readonly note?: string
-  readonly video?: VideoFacts
-  readonly at: ReadonlyArray<Listing>
-}
+const entryOf = (model: TextModel | MediaModel): Entry => ({
+  id: model.id,
+  name: model.name,
+  vendor: model.vendor,
+  brand: model.brand,
+  description: model.description,
+  modality: model.modality,
+  status: model.status ?? "ga",
+  released: model.released,
+  ...(model.modality === "text" ? textFacts(model) : mediaFacts(model)),
+  virtual: false,
+  pricingNote: model.note ?? "",
+  listings: model.at
+})
 
-/**
- * Returns a function that creates models of a modality other than text. A context window of 0 means that the model counts no
- * tokens.
- */
-export const mediaModels =
-  (modality: Exclude<Modality, "text">) =>
-  (spec: MediaSpec): Entry => ({
-    id: spec.id,
-    name: spec.name,
-    vendor: spec.vendor,
-    brand: spec.brand,
-    description: spec.about,
-    modality,
-    status: spec.status ?? "ga",
-    released: spec.released,
-    capabilities: spec.can ?? [],
-    contextWindow: spec.context ?? 0,
-    maxOutputTokens: 0,
-    hiddenReasoning: false,
-    video: spec.video,
-    virtual: false,
-    supportedParameters: spec.parameters,
-    pricingNote: spec.note ?? "",
-    listings: spec.at
+const strictly = { onExcessProperty: "error" } as const
+const decodeList = Schema.decodeUnknownResult(Schema.Array(Schema.Record(Schema.String, Schema.Unknown)))
+const decodeText = Schema.decodeUnknownResult(TextModel, strictly)
+const decodeMedia = Schema.decodeUnknownResult(MediaModel, strictly)
+
+/** What a file of the catalogue holds, or an error that names the file, the place in it and what is wrong there. */
+export const contentOf = <A>(place: string, decoded: Result.Result<A, Schema.SchemaError>): A =>
+  Result.getOrThrowWith(decoded, (error) => new Error(`catalogue/data/${place}: ${error.message}`))
+
+/** The models of one file. Throws an error that names the file, the model and what is wrong with it. */
+export const modelsOf = (file: string, value: unknown): ReadonlyArray<Entry> =>
+  contentOf(file, decodeList(value)).map((model, index) => {
+    const place = `${file}, model ${index + 1} (${String(model["id"])})`
+    return entryOf(
+      contentOf<TextModel | MediaModel>(place, (model["modality"] === "text" ? decodeText : decodeMedia)(model))
+    )
   })

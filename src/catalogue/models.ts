@@ -1,17 +1,30 @@
-/** All listed models, in display order. */
-import { anthropicModels } from "./data/anthropic.ts"
-import { minimaxModels, moonshotModels, xiaomiModels, zaiModels } from "./data/asia.ts"
-import { deepseekModels } from "./data/deepseek.ts"
-import { amazonModels, cohereModels, perplexityModels } from "./data/enterprise.ts"
-import { googleModels } from "./data/google.ts"
-import { audioModels, imageEditModels, imageModels, videoModels } from "./data/media.ts"
-import { metaModels, microsoftModels, nvidiaModels } from "./data/meta.ts"
-import { mistralModels } from "./data/mistral.ts"
-import { openaiModels, openaiWeights } from "./data/openai.ts"
-import { qwenModels } from "./data/qwen.ts"
-import { embeddingModels, rerankModels, searchModels } from "./data/retrieval.ts"
-import { xaiModels } from "./data/xai.ts"
-import type { Entry } from "./Entry.ts"
+/** All listed models, in display order. A file of `data/` lists the text models of one vendor, or those of one other modality. */
+import amazon from "./data/amazon.json" with { type: "json" }
+import anthropic from "./data/anthropic.json" with { type: "json" }
+import cohere from "./data/cohere.json" with { type: "json" }
+import deepseek from "./data/deepseek.json" with { type: "json" }
+import embeddings from "./data/embeddings.json" with { type: "json" }
+import google from "./data/google.json" with { type: "json" }
+import imageEdits from "./data/image-edits.json" with { type: "json" }
+import images from "./data/images.json" with { type: "json" }
+import meta from "./data/meta.json" with { type: "json" }
+import microsoft from "./data/microsoft.json" with { type: "json" }
+import minimax from "./data/minimax.json" with { type: "json" }
+import mistral from "./data/mistral.json" with { type: "json" }
+import moonshot from "./data/moonshot.json" with { type: "json" }
+import nvidia from "./data/nvidia.json" with { type: "json" }
+import openai from "./data/openai.json" with { type: "json" }
+import openaiWeights from "./data/openai-weights.json" with { type: "json" }
+import perplexity from "./data/perplexity.json" with { type: "json" }
+import qwen from "./data/qwen.json" with { type: "json" }
+import rerank from "./data/rerank.json" with { type: "json" }
+import search from "./data/search.json" with { type: "json" }
+import speech from "./data/speech.json" with { type: "json" }
+import videos from "./data/videos.json" with { type: "json" }
+import xai from "./data/xai.json" with { type: "json" }
+import xiaomi from "./data/xiaomi.json" with { type: "json" }
+import zai from "./data/zai.json" with { type: "json" }
+import { type Entry, modelsOf } from "./Entry.ts"
 
 const autoRouter: Entry = {
   id: "svc/auto",
@@ -34,31 +47,31 @@ const autoRouter: Entry = {
 
 export const entries: ReadonlyArray<Entry> = [
   autoRouter,
-  ...openaiModels,
-  ...anthropicModels,
-  ...googleModels,
-  ...xaiModels,
-  ...deepseekModels,
-  ...mistralModels,
-  ...metaModels,
-  ...qwenModels,
-  ...moonshotModels,
-  ...zaiModels,
-  ...minimaxModels,
-  ...openaiWeights,
-  ...amazonModels,
-  ...cohereModels,
-  ...perplexityModels,
-  ...nvidiaModels,
-  ...microsoftModels,
-  ...xiaomiModels,
-  ...embeddingModels,
-  ...rerankModels,
-  ...searchModels,
-  ...audioModels,
-  ...imageModels,
-  ...imageEditModels,
-  ...videoModels
+  ...modelsOf("openai.json", openai),
+  ...modelsOf("anthropic.json", anthropic),
+  ...modelsOf("google.json", google),
+  ...modelsOf("xai.json", xai),
+  ...modelsOf("deepseek.json", deepseek),
+  ...modelsOf("mistral.json", mistral),
+  ...modelsOf("meta.json", meta),
+  ...modelsOf("qwen.json", qwen),
+  ...modelsOf("moonshot.json", moonshot),
+  ...modelsOf("zai.json", zai),
+  ...modelsOf("minimax.json", minimax),
+  ...modelsOf("openai-weights.json", openaiWeights),
+  ...modelsOf("amazon.json", amazon),
+  ...modelsOf("cohere.json", cohere),
+  ...modelsOf("perplexity.json", perplexity),
+  ...modelsOf("nvidia.json", nvidia),
+  ...modelsOf("microsoft.json", microsoft),
+  ...modelsOf("xiaomi.json", xiaomi),
+  ...modelsOf("embeddings.json", embeddings),
+  ...modelsOf("rerank.json", rerank),
+  ...modelsOf("search.json", search),
+  ...modelsOf("speech.json", speech),
+  ...modelsOf("images.json", images),
+  ...modelsOf("image-edits.json", imageEdits),
+  ...modelsOf("videos.json", videos)
 ]
 
 /** The IDs of all listed models. */
