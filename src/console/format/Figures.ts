@@ -2,7 +2,13 @@
 
 const whole = new Intl.NumberFormat()
 const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 })
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 })
+const rate = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 })
+// Always one digit, so that shares in a column stand one below the other.
+const percent = new Intl.NumberFormat(undefined, {
+  style: "percent",
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1
+})
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" })
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" })
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "narrow" })
@@ -87,5 +93,5 @@ export const change = (now: number, before: number): string | undefined => {
   if (Math.abs(by) < 0.005) return "unchanged"
   // A percentage of four digits is harder to grasp than a factor.
   if (by >= MANIFOLD) return `▲ ${whole.format(Math.round(now / before))} times`
-  return `${by > 0 ? "▲" : "▼"} ${share(Math.abs(by))}`
+  return `${by > 0 ? "▲" : "▼"} ${rate.format(Math.abs(by))}`
 }

@@ -6,13 +6,14 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   messages: "Messages",
   embeddings: "Embeddings",
   "images.generations": "Image",
-  images: "Image",
   "audio.speech": "Speech",
-  "videos.create": "Video",
-  video: "Video",
+  videos: "Video",
   rerank: "Rerank",
   search: "Search",
-  chat: "Legacy chat"
+  batch: "Batch",
+  chat: "Legacy chat",
+  images: "Legacy image",
+  video: "Legacy video"
 }
 
 /** The operations that have receipts. */

@@ -6,7 +6,7 @@ describe("figures", () => {
     assert.strictEqual(count(1_234_567), "1,234,567")
     assert.strictEqual(brief(99_999), "99,999")
     assert.strictEqual(brief(1_234_567), "1.2M")
-    assert.strictEqual(share(0.125), "12.5%")
+    assert.deepStrictEqual([share(0.125), share(0.11), share(1)], ["12.5%", "11.0%", "100.0%"])
   })
 
   it("writes durations with the unit that fits", () => {

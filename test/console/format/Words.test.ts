@@ -1,10 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { operationName, plural, sentence, statusName, toneOf } from "../../../src/console/format/Words.ts"
+import { operationName, operations, plural, sentence, statusName, toneOf } from "../../../src/console/format/Words.ts"
 
 describe("words", () => {
   it("names operations, and leaves an unknown one as it is", () => {
     assert.strictEqual(operationName("chat.completions"), "Chat")
     assert.strictEqual(operationName("new.operation"), "new.operation")
+  })
+
+  it("gives every operation with receipts a name of its own", () => {
+    assert.strictEqual(operationName("videos"), "Video")
+    assert.strictEqual(new Set(operations.map(operationName)).size, operations.length)
   })
 
   it("writes the API's words as a sentence begins", () =>

@@ -48,7 +48,7 @@ const Line = ({ line }: { readonly line: AuditLog }) => {
         <th scope="row">
           <button
             type="button"
-            className="button plain tiny"
+            className="button plain tiny flush"
             aria-expanded={open}
             onClick={() => setOpen(!open)}
             title="Show what changed"

@@ -67,15 +67,17 @@ export const SeriesTable = ({ figure, nameOf, onChoose, report, title }: SeriesT
           const { group } = one
           return (
             <tr key={one.is_rest ? " rest" : (group ?? " none")}>
-              <th scope="row" className="clip" title={name}>
-                <span className={`swatch series-${one.is_rest ? "other" : (at % 8) + 1}`} />{" "}
-                {onChoose === undefined || group === null ? (
-                  name
-                ) : (
-                  <button type="button" className="link" onClick={() => onChoose(group)}>
-                    {name}
-                  </button>
-                )}
+              <th scope="row" title={name}>
+                <span className="named">
+                  <span className={`swatch series-${one.is_rest ? "other" : (at % 8) + 1}`} />
+                  {onChoose === undefined || group === null ? (
+                    <span className="clip">{name}</span>
+                  ) : (
+                    <button type="button" className="link clip" onClick={() => onChoose(group)}>
+                      {name}
+                    </button>
+                  )}
+                </span>
               </th>
               <Figures of={one.totals} whole={shareOf(one.totals)} />
             </tr>

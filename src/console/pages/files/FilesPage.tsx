@@ -27,6 +27,13 @@ const DeleteFile = ({ of, onClose }: { readonly of: FileObject; readonly onClose
   </Confirm>
 )
 
+const useOf = ({ filename, purpose }: FileObject): string =>
+  purpose === "batch"
+    ? "input of a batch"
+    : filename.endsWith("_error.jsonl")
+      ? "errors of a batch"
+      : "output of a batch"
+
 export const FilesPage = () => {
   const files = useQuery(filesQuery)
   const [deleted, setDeleted] = useState<FileObject>()
@@ -52,14 +59,14 @@ export const FilesPage = () => {
           {rows.map((of) => (
             <tr key={of.id}>
               <th scope="row">
-                <span className="stack">
+                <span className="stack broad">
                   <span className="clip" title={of.filename}>
                     {of.filename}
                   </span>
                   <Id value={of.id} />
                 </span>
               </th>
-              <td>{of.purpose === "batch" ? "input of a batch" : "output of a batch"}</td>
+              <td>{useOf(of)}</td>
               <td className="right number">{bytes(of.bytes)}</td>
               <td>
                 <Ago at={of.created_at} />

@@ -62,7 +62,7 @@ const ProviderRow = ({ of: { performance, ...of } }: { readonly of: ModelProvide
     <td className="right number">
       <span>
         {count(performance.samples)}
-        {performance.thin ? <span className="muted"> few</span> : null}
+        {performance.thin && performance.samples > 0 ? <span className="muted"> few</span> : null}
       </span>
     </td>
     <td>

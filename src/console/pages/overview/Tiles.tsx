@@ -37,9 +37,11 @@ export const Tiles = ({ before, report }: TilesProps) => (
           ? earlier === 0
             ? "None before"
             : undefined
-          : changed.endsWith("times")
-            ? `${changed} before`
-            : `${changed} to before`
+          : changed === "unchanged"
+            ? "As before"
+            : changed.endsWith("times")
+              ? `${changed} before`
+              : `${changed} vs before`
       const part = figure === "failed_requests" && report !== undefined && report.totals.requests > 0
       return (
         <Tile

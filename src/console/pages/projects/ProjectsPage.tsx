@@ -65,6 +65,7 @@ const Row = ({ keys, onArchive, onEdit, row }: RowProps) => {
       </td>
       <td>
         <span className="chips">
+          {row.data_policy === "default" && routing === undefined ? <span className="muted">—</span> : null}
           {row.data_policy === "default" ? null : <span className="chip">{sentence(row.data_policy)}</span>}
           {routing === undefined ? null : (
             <span className="chip" title={routing}>

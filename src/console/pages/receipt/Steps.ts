@@ -41,7 +41,7 @@ const noteOf = (ran: Ran, all: ReadonlyArray<Ran>, first: number | null): string
   const winner = all.find(({ served }) => served)
   if (winner !== undefined && winner.from < ran.to) return `${took} beside ${winner.provider}, which answered first`
   const known = ran.to > ran.from ? ` after ${took}` : ""
-  return ran.isLast ? `failed${known}` : `failed${known}, the next provider took over`
+  return ran.isLast ? `failed${known}` : `failed${known}, the next one took over`
 }
 
 /** The steps of a request in milliseconds from its arrival, as its timings tell them. */
@@ -51,7 +51,7 @@ export const stepsOf = (receipt: RequestReceipt): ReadonlyArray<Step> => {
   const held = read + (hold ?? 0)
   const end = Math.max(total ?? held, held)
   const steps: Array<Step> = []
-  if (queue !== null) steps.push({ name: "Read and checked", kind: "wait", from: 0, to: queue, note: duration(queue) })
+  if (queue !== null) steps.push({ name: "Received", kind: "wait", from: 0, to: queue, note: duration(queue) })
   if (hold !== null) {
     const note = `${money(receipt.held_usd)} reserved in ${duration(hold)}`
     steps.push({ name: "Hold", kind: "hold", from: read, to: held, note })

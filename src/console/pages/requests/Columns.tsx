@@ -35,7 +35,7 @@ export const columns: ReadonlyArray<Column> = [
   {
     id: "model",
     name: "Model",
-    width: "minmax(84px, 2fr)",
+    width: "minmax(84px, 3fr)",
     from: 0,
     cell: (row) => (
       <Link className="clip" to="/requests/$id" params={{ id: row.id }} title={row.model}>

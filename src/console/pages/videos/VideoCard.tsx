@@ -69,8 +69,8 @@ export const VideoCard = ({ of }: { readonly of: VideoJob }) => (
             Download
           </a>
         )}
-        <Id value={of.id} />
       </span>
+      <Id value={of.id} />
     </div>
   </article>
 )

@@ -38,7 +38,7 @@ describe("the steps of a request", () => {
   it("run from hold over the provider to settle, one after the other", () => {
     const one = receipt([served], { timings: { ...timings, attempts: [timed(0, 6, 33)] } })
     assert.deepStrictEqual(spans(one), [
-      ["wait", "Read and checked", 0, 1],
+      ["wait", "Received", 0, 1],
       ["hold", "Hold", 1, 5],
       ["run", "openai", 6, 39],
       ["settle", "Settle", 40, 43]
@@ -55,7 +55,7 @@ describe("the steps of a request", () => {
       ["failed", "azure", 5, 15],
       ["run", "openai", 15, 39]
     ])
-    assert.strictEqual(stepsOf(two)[2]?.note, "failed after 10 ms, the next provider took over")
+    assert.strictEqual(stepsOf(two)[2]?.note, "failed after 10 ms, the next one took over")
   })
 
   it("show a hedge beside the attempt that it ran beside, by when they began", () => {
@@ -80,7 +80,7 @@ describe("the steps of a request", () => {
     const open = { ...timings, first_token_ms: null, total_ms: null, settle_ms: null }
     assert.deepStrictEqual(
       stepsOf(receipt([], { timings: open, provider: null })).map(({ name }) => name),
-      ["Read and checked", "Hold"]
+      ["Received", "Hold"]
     )
   })
 })
