@@ -192,7 +192,7 @@ const forbidden: ReadonlyArray<Forbidden> = [
     what: /\bconsole\.\w+\(/,
     instead: "Effect.log, so that level and format are the operator's",
     // Code that the console shows to copy.
-    allowed: ["console/data/Snippets.ts"]
+    allowed: ["console/data/Snippets.ts", "console/data/MediaSnippets.ts"]
   },
   {
     // Not the type of a constant: `const end: Runtime.Teardown = () => ...`.

@@ -155,6 +155,12 @@ withBrowser("the console", (it) => {
           assert.match(secret, /^svc_sk_/)
           await page.getByText("Waiting for the first request").waitFor()
 
+          const steps = page.getByLabel("Your first request")
+          assert.strictEqual(await steps.locator(".mark.done").count(), 2)
+          await post(`${api}/chat/completions`, secret, chat).pipe(Effect.runPromise)
+          await steps.getByText("It arrived.").waitFor()
+          assert.strictEqual(await steps.locator(".mark.done").count(), 3)
+
           await page.getByRole("link", { name: "Playground" }).click()
           await page.getByLabel("Message").fill("Hello!")
           await page.keyboard.press("Enter")
@@ -317,6 +323,11 @@ withBrowser("the console", (it) => {
 
         await page.getByRole("button", { name: "Image", exact: true }).click()
         await page.getByLabel("Prompt").fill("A lighthouse")
+        await page.getByRole("spinbutton", { name: "Pictures" }).fill("1")
+        await page.getByRole("button", { name: "View code" }).click()
+        const shownCode = await page.getByRole("dialog").getByRole("tabpanel").innerText()
+        assert.include(shownCode, '"prompt":"A lighthouse","n":1')
+        await page.getByRole("button", { name: "Close" }).click()
         await page.getByRole("button", { name: "Make pictures" }).click()
         const picture = page.getByRole("img", { name: "A lighthouse" })
         await picture.waitFor()

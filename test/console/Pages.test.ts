@@ -1,6 +1,7 @@
 /** The pages of usage and money in a browser: with data, without any, and when the gateway fails. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
 import { announceSkip, browser, buildConsole, complaintsOf, missingBrowser, settled } from "../support/Browser.ts"
 import { post, startService } from "../support/Service.ts"
 
@@ -72,6 +73,17 @@ withBrowser("the pages of usage", (it) => {
           page.getByRole("button", { name: "Download CSV" }).click()
         ])
         assert.strictEqual(file.suggestedFilename(), "usage by status.csv")
+        const [picture] = await Promise.all([
+          page.waitForEvent("download"),
+          page.getByRole("button", { name: "PNG of the chart" }).click()
+        ])
+        assert.strictEqual(picture.suggestedFilename(), "Requests by status.png")
+        const png = readFileSync(await picture.path())
+        assert.strictEqual(png.toString("latin1", 1, 4), "PNG")
+        // Twice as wide as the chart with its margins, and not a plain area, which would be far smaller.
+        const shown = await page.evaluate(() => document.querySelector(".chart svg")!.clientWidth)
+        assert.strictEqual(png.readUInt32BE(16), 2 * (shown + 40))
+        assert.isAbove(png.length, 5_000)
         await page.reload()
         await figures.getByRole("row", { name: /Failed/ }).waitFor()
         await page.getByLabel("Remove the filter Model gpt-4o-mini").click()

@@ -36,7 +36,8 @@ interface Tool {
 /** Longer data, such as pictures, stand for themselves in code by their beginning. */
 const LONGEST_DATA = 120
 
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+/** A text as one word of the shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 const bodyOf = ({ messages, model, parameters }: Call, more: object = {}) => ({
   model,
@@ -48,7 +49,8 @@ const bodyOf = ({ messages, model, parameters }: Call, more: object = {}) => ({
 /** Whether a secret is a variable, which each language reads in its own way. */
 const isVariable = (key: string): boolean => key.startsWith("$")
 
-const keyInJs = (key: string): string => (isVariable(key) ? `process.env.${key.slice(1)}` : JSON.stringify(key))
+/** The key as an expression of JavaScript. */
+export const keyInJs = (key: string): string => (isVariable(key) ? `process.env.${key.slice(1)}` : JSON.stringify(key))
 
 const curl = (call: Call): string =>
   [
@@ -58,7 +60,8 @@ const curl = (call: Call): string =>
     `  -d ${quoted(JSON.stringify(bodyOf(call, { stream: true })))}`
   ].join("\n")
 
-const indented = (value: unknown): string => JSON.stringify(value, null, 2)
+/** A value as a literal of JavaScript on several lines. */
+export const indented = (value: unknown): string => JSON.stringify(value, null, 2)
 
 const openai = (call: Call): string =>
   [
@@ -70,7 +73,7 @@ const openai = (call: Call): string =>
   ].join("\n")
 
 /** A value as a literal of Python. */
-const python = (value: unknown, indent = ""): string => {
+export const python = (value: unknown, indent = ""): string => {
   const inner = `${indent}    `
   const block = (open: string, items: ReadonlyArray<string>, close: string) =>
     items.length === 0 ? open + close : `${open}\n${items.map((item) => inner + item).join(",\n")}\n${indent}${close}`
@@ -94,13 +97,19 @@ const pythonBody = (call: Call): object => {
   return { ...body, ...(Object.keys(extra).length === 0 ? {} : { extra_body: extra }) }
 }
 
+/** The key as an expression of Python, and what it has to import. */
+export const keyInPython = (key: string): { readonly code: string; readonly imports: ReadonlyArray<string> } =>
+  isVariable(key)
+    ? { code: `os.environ["${key.slice(1)}"]`, imports: ["import os"] }
+    : { code: JSON.stringify(key), imports: [] }
+
 const pythonCode = (call: Call): string => {
-  const variable = isVariable(call.key)
+  const { code, imports } = keyInPython(call.key)
   return [
-    ...(variable ? [`import os`] : []),
+    ...imports,
     `from openai import OpenAI`,
     ``,
-    `client = OpenAI(base_url="${call.origin}/api/v1", api_key=${variable ? `os.environ["${call.key.slice(1)}"]` : JSON.stringify(call.key)})`,
+    `client = OpenAI(base_url="${call.origin}/api/v1", api_key=${code})`,
     `completion = client.chat.completions.create(**${python(pythonBody(call))})`,
     `print(completion.choices[0].message)`
   ].join("\n")

@@ -1,12 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { execFile, execFileSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { promisify } from "node:util"
 import { batchSnippets, firstCall, snippetsOf } from "../../../src/console/data/Snippets.ts"
 import { startService } from "../../support/Service.ts"
-import { root } from "../../support/Sources.ts"
+import { runProgram, snippetFolder } from "../../support/Snippets.ts"
 
 const call = {
   ...firstCall("http://127.0.0.1:1", "svc_sk_x"),
@@ -79,34 +78,20 @@ const full = {
   }
 }
 
-/** A folder below the project, so that the clients' packages are found. */
-const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(root, ".snippets-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-)
-
-const run = (program: string, args: ReadonlyArray<string>, key: string) =>
-  Effect.promise(() =>
-    promisify(execFile)(program, [...args], { cwd: root, env: { ...process.env, KEY: key } }).then(
-      ({ stderr, stdout }) => ({ stderr, stdout }),
-      (error: { readonly stderr: string; readonly stdout: string }) => error
-    )
-  )
-
 describe("snippets against the service", () => {
   it.live("are answered in curl, OpenAI's and Anthropic's client and the typed one, with all that can be set", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(5)
-      const directory = yield* folder
+      const directory = yield* snippetFolder
       const snippets = snippetsOf({ origin: service.origin, key: "$KEY", ...full })
       const programs = new Map(snippets.map(({ code, name }) => [name, code]))
-      const shown = yield* run("sh", ["-c", programs.get("curl")!], inferenceKey)
+      const shown = yield* runProgram("sh", ["-c", programs.get("curl")!], { key: inferenceKey })
       assert.match(shown.stdout, /^data: \{.*\n\ndata: \[DONE\]/s, shown.stdout + shown.stderr)
       for (const name of ["OpenAI", "Anthropic", "Typed client"]) {
         const file = join(directory, `${name.replace(" ", "")}.mjs`)
         writeFileSync(file, programs.get(name)!)
-        const { stderr, stdout } = yield* run(process.execPath, [file], inferenceKey)
+        const { stderr, stdout } = yield* runProgram(process.execPath, [file], { key: inferenceKey })
         assert.notStrictEqual(stdout.trim(), "", `${name}: ${stderr}`)
         assert.notInclude(stderr, "Error", name)
       }
@@ -120,11 +105,11 @@ describe("snippets against the service", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(5)
-      const directory = yield* folder
+      const directory = yield* snippetFolder
       const [upload, runs] = batchSnippets(service.origin)
-      const sent = yield* run("sh", ["-c", `cd ${directory}\n${upload!.code}`], inferenceKey)
+      const sent = yield* runProgram("sh", ["-c", `cd ${directory}\n${upload!.code}`], { key: inferenceKey })
       const file = JSON.parse(sent.stdout).id
-      const begun = yield* run("sh", ["-c", `FILE=${file}\n${runs!.code}`], inferenceKey)
+      const begun = yield* runProgram("sh", ["-c", `FILE=${file}\n${runs!.code}`], { key: inferenceKey })
       assert.strictEqual(JSON.parse(begun.stdout).object, "batch", begun.stdout)
     }).pipe(Effect.scoped)
   )

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { useMemo } from "react"
+import { type RefObject, useMemo, useRef } from "react"
 import { Page } from "../../app/Page.tsx"
 import { bucketsOf } from "../../charts/Buckets.ts"
+import { PictureButton } from "../../charts/PictureButton.tsx"
 import { downloadCsv } from "../../data/Csv.ts"
 import { useNames } from "../../data/Names.ts"
 import { type Change, intervalOf, intervalsOf, isCustom, type RangeSearch, timesOf } from "../../data/Ranges.ts"
@@ -78,10 +79,11 @@ const useExplorer = () => {
 interface ToolbarProps {
   readonly of: ReturnType<typeof useExplorer>
   readonly nameOf: NameOf
+  readonly chart: RefObject<HTMLElement | null>
 }
 
 /** What the chart shows, and the way to a file. */
-const Toolbar = ({ nameOf, of }: ToolbarProps) => {
+const Toolbar = ({ chart, nameOf, of }: ToolbarProps) => {
   const { change, chosen, figure, grouping, isCumulative, report, times, top } = of
   const { data } = report
   const isAdditive = figure !== "latency_ms"
@@ -124,6 +126,11 @@ const Toolbar = ({ nameOf, of }: ToolbarProps) => {
         Cumulative
       </label>
       <span className="spacer" />
+      <PictureButton
+        of={chart}
+        title={`${figureNames[figure]} by ${grouping ?? "time"}`}
+        disabled={data === undefined || data.data.length === 0}
+      />
       <button
         type="button"
         className="button"
@@ -142,6 +149,7 @@ export const ExplorerPage = () => {
   const { change, figure, filters, grouping, isCumulative, report, search } = explorer
   const nameOf = useNames(grouping)
   const { data, isPlaceholderData } = report
+  const chart = useRef<HTMLElement>(null)
   const isAdditive = figure !== "latency_ms"
   const narrow = (group: string) => grouping !== undefined && change({ [grouping]: group })
   return (
@@ -149,10 +157,10 @@ export const ExplorerPage = () => {
       title="Explorer"
       tools={<RangePicker search={search} usual="7d" onChange={(range: RangeSearch) => change(range)} />}
     >
-      <Toolbar of={explorer} nameOf={nameOf} />
+      <Toolbar of={explorer} nameOf={nameOf} chart={chart} />
       <Filters filters={filters} onChange={(filter) => change(filter)} />
       {report.isError ? <Failed error={report.error} onRetry={() => void report.refetch()} /> : null}
-      <section className="card" aria-label="Chart" aria-busy={isPlaceholderData}>
+      <section className="card" aria-label="Chart" aria-busy={isPlaceholderData} ref={chart}>
         <div className="body">
           {data === undefined ? (
             report.isError ? null : (

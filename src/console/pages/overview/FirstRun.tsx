@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useEffect } from "react"
-import type { ManagedKey } from "../../../client/Contract.ts"
+import type { ManagedKey, RequestReceipt } from "../../../client/Contract.ts"
 import { api, origin } from "../../data/Client.ts"
 import { holdKey, useHeldKey } from "../../data/Held.ts"
-import { keysQuery, newestQuery, sessionQuery } from "../../data/Queries.ts"
+import { balanceQuery, keysQuery, newestQuery, sessionQuery } from "../../data/Queries.ts"
 import { firstCall, snippetsOf } from "../../data/Snippets.ts"
 import { Code, Secret } from "../../parts/Copy.tsx"
 import { Icon } from "../../parts/Icons.tsx"
@@ -48,33 +48,41 @@ const KeyStep = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) => {
   )
 }
 
-/** The first request as soon as its receipt is there. */
-const Waiting = () => {
+/** The first request as soon as its receipt is there; the figures of the page are read again then. */
+const useFirstRequest = () => {
   const client = useQueryClient()
-  const newest = useQuery(newestQuery({}, 1, true))
-  const first = newest.data?.[0]
+  const [newest] = useQuery(newestQuery({}, 1, true)).data ?? []
+  const id = newest?.id
   useEffect(() => {
-    if (first !== undefined) void client.invalidateQueries({ queryKey: ["usage"] })
-  }, [client, first])
-  return first === undefined ? (
+    if (id === undefined) return
+    void client.invalidateQueries({ queryKey: ["usage"] })
+    void client.invalidateQueries(balanceQuery)
+  }, [client, id])
+  return newest
+}
+
+const Arrival = ({ of }: { readonly of: RequestReceipt | undefined }) =>
+  of === undefined ? (
     <p className="muted" role="status">
-      Waiting for the first request. It appears here by itself.
+      Waiting for the first request. It appears here by itself, from this snippet or from the playground.
     </p>
   ) : (
     <p role="status">
-      It arrived.{" "}
-      <Link to="/requests/$id" params={{ id: first.id }}>
+      {of.status === "failed" ? "It arrived and failed. " : "It arrived. "}
+      <Link to="/requests/$id" params={{ id: of.id }}>
         See its receipt
       </Link>
     </p>
   )
-}
 
 /** What a newcomer does: credit, a key, a request. */
 export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) => {
   const { data: session } = useQuery(sessionQuery)
   const held = useHeldKey()
   const verified = session?.phone_verified === true
+  const { data: balance } = useQuery(balanceQuery)
+  const first = useFirstRequest()
+  const isFunded = verified || (balance !== undefined && balance.available_usd > 0)
   const key = held?.secret ?? "$KEY"
   return (
     <section className="card" aria-label="Your first request">
@@ -83,11 +91,17 @@ export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> })
       </header>
       <ol className="steps">
         <li>
-          <Mark at={1} done={verified} />
+          <Mark at={1} done={isFunded} />
           <div className="what">
-            <h3>{verified ? "Starter credit is on the balance" : "Get $0.50 of starter credit, or top up"}</h3>
+            <h3>
+              {verified
+                ? "Starter credit is on the balance"
+                : isFunded
+                  ? "There is money on the balance; a verified number adds $0.50"
+                  : "Get $0.50 of starter credit, or top up"}
+            </h3>
             {verified ? null : <PhoneForm />}
-            {verified ? null : (
+            {isFunded ? null : (
               <div>
                 <Link className="button" to="/billing">
                   Top up
@@ -104,11 +118,11 @@ export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> })
           </div>
         </li>
         <li>
-          <Mark at={3} done={false} />
+          <Mark at={3} done={first !== undefined} />
           <div className="what">
-            <h3>Send the request</h3>
+            <h3>Send the request and see it arrive</h3>
             <Code snippets={snippetsOf(firstCall(origin, key)).slice(0, 3)} />
-            <Waiting />
+            <Arrival of={first} />
           </div>
         </li>
       </ol>

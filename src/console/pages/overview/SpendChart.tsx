@@ -1,11 +1,14 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { useRef } from "react"
 import type { UsageSeriesReport } from "../../../client/Contract.ts"
 import { bucketsOf } from "../../charts/Buckets.ts"
+import { PictureButton } from "../../charts/PictureButton.tsx"
 import { useNames } from "../../data/Names.ts"
 import type { Grouping, ShownFigure } from "../../data/UsageSeries.ts"
 import { sentence } from "../../format/Words.ts"
 import { Segments } from "../../parts/Fields.tsx"
 import { Empty, Skeleton } from "../../parts/States.tsx"
+import { figureNames } from "../explorer/Figures.ts"
 import { SeriesChart } from "../explorer/SeriesChart.tsx"
 
 const metrics = [
@@ -28,6 +31,7 @@ export const SpendChart = ({ by, failed, report }: SpendChartProps) => {
   const { figure = "cost_usd", ...search } = useSearch({ from: "/shell/overview" })
   const navigate = useNavigate({ from: "/overview" })
   const nameOf = useNames(by)
+  const chart = useRef<HTMLElement>(null)
   const choose = (change: object) =>
     void navigate({
       search: (before) => ({ ...before, ...change }) as never,
@@ -36,13 +40,20 @@ export const SpendChart = ({ by, failed, report }: SpendChartProps) => {
     })
   const { from, range, to } = search
   return (
-    <section className="card" aria-label="Usage over time">
+    <section className="card" aria-label="Usage over time" ref={chart}>
       <header>
         <Segments label="Figure" value={figure} options={metrics} onChange={(value) => choose({ figure: value })} />
         <Segments label="Stacked by" value={by} options={groupOptions} onChange={(value) => choose({ by: value })} />
-        <Link className="small" to="/explorer" search={{ by, from, range, to } as never}>
-          Explore
-        </Link>
+        <span className="actions">
+          <PictureButton
+            of={chart}
+            title={`${figureNames[figure]} by ${by}`}
+            disabled={report === undefined || report.data.length === 0}
+          />
+          <Link className="small" to="/explorer" search={{ by, from, range, to } as never}>
+            Explore
+          </Link>
+        </span>
       </header>
       <div className="body">
         {report === undefined ? (

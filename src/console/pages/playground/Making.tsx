@@ -123,6 +123,8 @@ export const MadeCard = ({ of, shape, show }: MadeCardProps) => (
 
 interface MakingProps {
   readonly label: string
+  /** The request as code, where it is shown. */
+  readonly code: ReactNode
   readonly action: string
   readonly ready: boolean
   readonly fields: ReactNode
@@ -134,11 +136,12 @@ interface MakingProps {
 }
 
 export const Making = (props: MakingProps) => {
-  const { action, empty, estimate, fields, gallery, label, onMake, ready } = props
+  const { action, code, empty, estimate, fields, gallery, label, onMake, ready } = props
   const held = useHeldKey()
   const client = useQueryClient()
   return (
     <div className="grid side made-of">
+      {code}
       <section aria-label={`Gallery of ${label}`}>
         {empty === undefined ? (
           <div className="gallery">{gallery}</div>

@@ -7,11 +7,15 @@ import { Choice } from "../../parts/Routing.tsx"
 import { Making, MadeCard, makeGallery, useGallery } from "./Making.tsx"
 import { ModelPicker } from "./ModelPicker.tsx"
 import { NumberField } from "./Options.tsx"
+import { MediaCode } from "./RequestCode.tsx"
 
 export interface MediaTabProps {
   readonly models: ReadonlyArray<ModelDetail>
   readonly model: string
   readonly onModel: (model: string) => void
+  /** Whether the request is shown as code. */
+  readonly showsCode: boolean
+  readonly onCode: () => void
 }
 
 interface PromptProps {
@@ -38,24 +42,32 @@ export const Prompt = ({ label, onChange, placeholder, value }: PromptProps) => 
   </Field>
 )
 
-export const Model = ({ model, models, onModel }: MediaTabProps) => (
+export const Model = ({ model, models, onModel }: Pick<MediaTabProps, "model" | "models" | "onModel">) => (
   <div className="field">
     <span className="label">Model</span>
     <ModelPicker label="Model" model={model} models={models} onModel={onModel} />
   </div>
 )
 
+const IMAGE = "A lighthouse in fog, at dawn"
+
+/** The body with an example in place of a text that is not there yet. */
+export const filled = (body: Readonly<Record<string, unknown>>, field: string, example: string) => {
+  const text = body[field]
+  return typeof text === "string" && text.trim() !== "" ? body : { ...body, [field]: example }
+}
+
 const pictures = makeGallery()
 const sizes = ["1024x1024", "1536x1024", "1024x1536"]
 
-export const ImageTab = ({ model, models, onModel }: MediaTabProps) => {
+export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTabProps) => {
   const [prompt, setPrompt] = useState("")
   const [size, setSize] = useState<string>()
   const [n, setN] = useState<number>()
   const made = useGallery(pictures)
+  const body = { model, prompt, ...(size === undefined ? {} : { size }), ...(n === undefined ? {} : { n }) }
   const make = (key: string) =>
     void pictures.run({ model, prompt }, async () => {
-      const body = { model, prompt, ...(size === undefined ? {} : { size }), ...(n === undefined ? {} : { n }) }
       const answer = await clientWithKey(key).call("images.generations", { body })
       const urls = answer.data.flatMap(({ url }) => (url === undefined ? [] : [fileUrl(url)]))
       return { urls, costUsd: answer.cost_usd, requestId: answer.request_id }
@@ -63,6 +75,9 @@ export const ImageTab = ({ model, models, onModel }: MediaTabProps) => {
   return (
     <Making
       label="pictures"
+      code={
+        showsCode ? <MediaCode call={{ kind: "image", body: filled(body, "prompt", IMAGE) }} onClose={onCode} /> : null
+      }
       action="Make pictures"
       ready={prompt.trim() !== ""}
       estimate={prompt.trim() === "" ? undefined : { model, n: n ?? 1 }}
@@ -87,7 +102,7 @@ export const ImageTab = ({ model, models, onModel }: MediaTabProps) => {
       fields={
         <>
           <Model model={model} models={models} onModel={onModel} />
-          <Prompt label="Prompt" placeholder="A lighthouse in fog, at dawn" value={prompt} onChange={setPrompt} />
+          <Prompt label="Prompt" placeholder={IMAGE} value={prompt} onChange={setPrompt} />
           <div className="grid pair">
             <Choice
               label="Size"
@@ -107,11 +122,12 @@ export const ImageTab = ({ model, models, onModel }: MediaTabProps) => {
 const sounds = makeGallery()
 const voices = ["alloy", "ash", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer"] as const
 
-export const SpeechTab = ({ model, models, onModel }: MediaTabProps) => {
+export const SpeechTab = ({ model, models, onCode, onModel, showsCode }: MediaTabProps) => {
   const [input, setInput] = useState("")
   const [voice, setVoice] = useState<string>("alloy")
   const [speed, setSpeed] = useState<number>()
   const made = useGallery(sounds)
+  const body = { model, input, voice, ...(speed === undefined ? {} : { speed }) } as SpeechRequest
   const make = (key: string) =>
     void sounds.run({ model, prompt: input }, async () => {
       const seen: { requestId?: string; costUsd?: number } = {}
@@ -120,13 +136,17 @@ export const SpeechTab = ({ model, models, onModel }: MediaTabProps) => {
         if (id !== null) seen.requestId = id
         if (cost !== null) seen.costUsd = Number(cost)
       })
-      const body = { model, input, voice, ...(speed === undefined ? {} : { speed }) } as SpeechRequest
       const audio = await client.call("audio.speech", { body })
       return { urls: [URL.createObjectURL(audio)], ...seen }
     })
   return (
     <Making
       label="speech"
+      code={
+        showsCode ? (
+          <MediaCode call={{ kind: "speech", body: filled(body, "input", "Hello!") }} onClose={onCode} />
+        ) : null
+      }
       action="Speak"
       ready={input.trim() !== ""}
       estimate={input.trim() === "" ? undefined : { model, characters: Math.min([...input].length, 4_096) }}

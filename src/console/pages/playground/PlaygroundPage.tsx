@@ -29,7 +29,9 @@ export const PlaygroundPage = () => {
     const props = {
       models: able,
       model: own,
-      onModel: (next: string) => void navigate({ search: { tab, model: next }, replace: true })
+      onModel: (next: string) => void navigate({ search: { tab, model: next }, replace: true }),
+      showsCode,
+      onCode: () => setShowsCode(false)
     }
     return tab === "image" ? (
       <ImageTab {...props} />
@@ -55,11 +57,9 @@ export const PlaygroundPage = () => {
             ]}
             onChange={(next) => void navigate({ search: next === "chat" ? {} : { tab: next } })}
           />
-          {tab === "chat" ? (
-            <button type="button" className="button" onClick={() => setShowsCode(true)}>
-              View code
-            </button>
-          ) : null}
+          <button type="button" className="button" onClick={() => setShowsCode(true)}>
+            View code
+          </button>
         </>
       }
     >

@@ -1,4 +1,5 @@
 import { origin } from "../../data/Client.ts"
+import { type MediaCall, mediaSnippetsOf } from "../../data/MediaSnippets.ts"
 import { type Call, snippetsOf } from "../../data/Snippets.ts"
 import { Code } from "../../parts/Copy.tsx"
 import { CloseButton, Dialog } from "../../parts/Dialog.tsx"
@@ -9,6 +10,14 @@ interface RequestCodeProps {
 }
 
 const hello = [{ role: "user", content: "Hello!" }] as const
+
+/** The request of a tab other than chat as code, with the key as a variable. */
+export const MediaCode = ({ call, onClose }: { call: Pick<MediaCall, "kind" | "body">; onClose: () => void }) => (
+  <Dialog title="This request as code" wide onClose={onClose}>
+    <Code snippets={mediaSnippetsOf({ ...call, origin, key: "$KEY" })} />
+    <CloseButton onClose={onClose} />
+  </Dialog>
+)
 
 /** The request of the playground as code, with the key as a variable. */
 export const RequestCode = ({ call, onClose }: RequestCodeProps) => (

@@ -6,28 +6,31 @@ import { Choice } from "../../parts/Routing.tsx"
 import { Failed } from "../../parts/States.tsx"
 import { VideoCard } from "../videos/VideoCard.tsx"
 import { Making } from "./Making.tsx"
-import { type MediaTabProps, Model, Prompt } from "./MediaTabs.tsx"
+import { filled, type MediaTabProps, Model, Prompt } from "./MediaTabs.tsx"
+import { MediaCode } from "./RequestCode.tsx"
 
 const SHOWN = 12
+const VIDEO = "A kite over the sea"
 const seconds = [4, 5, 6, 8, 10, 12, 15]
 
 /** Videos are jobs: the gallery has those of the account, and each shows its progress. */
-export const VideoTab = ({ model, models, onModel }: MediaTabProps) => {
+export const VideoTab = ({ model, models, onCode, onModel, showsCode }: MediaTabProps) => {
   const client = useQueryClient()
   const videos = useQuery(videosQuery(SHOWN))
   const [prompt, setPrompt] = useState("")
   const [length, setLength] = useState(8)
   const [tall, setTall] = useState(false)
+  const body = { model, prompt, duration: length, aspect_ratio: tall ? "9:16" : "16:9" } as const
   const submit = useMutation({
-    mutationFn: (key: string) =>
-      clientWithKey(key).call("videos.create", {
-        body: { model, prompt, duration: length, aspect_ratio: tall ? "9:16" : "16:9" }
-      }),
+    mutationFn: (key: string) => clientWithKey(key).call("videos.create", { body }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["videos"] })
   })
   return (
     <Making
       label="videos"
+      code={
+        showsCode ? <MediaCode call={{ kind: "video", body: filled(body, "prompt", VIDEO) }} onClose={onCode} /> : null
+      }
       action={submit.isPending ? "Submitting…" : "Make video"}
       ready={prompt.trim() !== "" && !submit.isPending}
       estimate={prompt.trim() === "" ? undefined : { model, duration: length }}
@@ -44,7 +47,7 @@ export const VideoTab = ({ model, models, onModel }: MediaTabProps) => {
         <>
           {submit.isError ? <Failed error={submit.error} /> : null}
           <Model model={model} models={models} onModel={onModel} />
-          <Prompt label="Prompt" placeholder="A kite over the sea" value={prompt} onChange={setPrompt} />
+          <Prompt label="Prompt" placeholder={VIDEO} value={prompt} onChange={setPrompt} />
           <div className="grid pair">
             <Choice
               label="Length"

@@ -44,8 +44,8 @@ export const NotificationsCard = () => {
       {save.isError ? <Failed error={save.error} /> : null}
       {isPending ? <SkeletonRows rows={5} /> : null}
       {data === undefined ? null : (
-        <fieldset className="body choices">
-          <legend className="muted">Emails to {session?.account.email}, at most one of a kind in ten minutes</legend>
+        <div className="body choices" role="group" aria-label="Emails">
+          <p className="muted">Emails to {session?.account.email}, at most one of a kind in ten minutes:</p>
           {kinds.map(({ kind, name, words }) => (
             <label key={kind}>
               <input
@@ -59,7 +59,7 @@ export const NotificationsCard = () => {
               </span>
             </label>
           ))}
-        </fieldset>
+        </div>
       )}
     </section>
   )

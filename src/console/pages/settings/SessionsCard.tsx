@@ -20,7 +20,11 @@ const Row = ({ of, onEnd }: { readonly of: OwnerSession; readonly onEnd: () => v
     <th scope="row">
       <span className="stack">
         <span>{of.browser ?? UNKNOWN}</span>
-        {of.current ? <span className="badge good">This session</span> : null}
+        {of.current ? (
+          <span>
+            <span className="badge good">This session</span>
+          </span>
+        ) : null}
       </span>
     </th>
     <td>{of.address === null ? "unknown" : <code>{of.address}</code>}</td>
