@@ -14,6 +14,7 @@ import { account } from "./AccountCommands.ts"
 import { backup, restore } from "./BackupCommands.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
+import { exportCommand } from "./ExportCommand.ts"
 import { key } from "./KeyCommands.ts"
 import { operatorKey } from "./OperatorKeyCommands.ts"
 import { migrate } from "./MigrateCommand.ts"
@@ -200,6 +201,7 @@ const admin = Command.make("admin").pipe(
     refund,
     plan,
     report,
+    exportCommand,
     topUp,
     adjust,
     topUps,

@@ -71,6 +71,16 @@ export const keyArgument = argument("key", "a key's id, 24 hexadecimal character
   Argument.optional
 )
 
+export const exportDay = parsed("day", "a day such as 2026-01-31", (text) => (isDay(text) ? text : undefined)).pipe(
+  Flag.withMetavar("day"),
+  Flag.withDescription("The day, in UTC, by the arrival of requests")
+)
+
+export const exportTo = Flag.String("to").pipe(
+  Flag.withMetavar("directory"),
+  Flag.withDescription("Where the files go; it is created when it is missing")
+)
+
 export const backupFile = Argument.String("file").pipe(Argument.withDescription("The path of the backup"))
 
 export const withFiles = Flag.Boolean("with-files").pipe(

@@ -54,6 +54,47 @@ export const requestById = (
     (rows) => rows[0]
   )
 
+/** Ids of requests: from the first to before the last. */
+export interface IdRange {
+  readonly from: string
+  readonly until: string
+}
+
+/** What the books have of the requests of a range. Amounts are in nano-USD. */
+export interface DayBooks {
+  readonly receipts: bigint
+  /** Requests that have not ended. */
+  readonly open: bigint
+  /** By the transfers. */
+  readonly charged: bigint
+  /** By the requests: no index has the refunds of a range, and `ledger verify` proves that both agree. */
+  readonly refunded: bigint
+}
+
+/** Returns requests of all accounts with an id of this range, in the order of ids, after this one. */
+export const requestsBetween = (
+  sql: SqlClient.SqlClient,
+  { from, until }: IdRange,
+  after: string,
+  limit: number
+): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> =>
+  sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE id >= ${from} AND id < ${until} AND id > ${after}
+    ORDER BY id ${limitTo(sql, limit)}`
+
+/** Reads what the books have of the requests of a range, at one moment. */
+export const booksBetween = (
+  sql: SqlClient.SqlClient,
+  { from, until }: IdRange
+): Effect.Effect<DayBooks, SqlError.SqlError> =>
+  Effect.map(
+    sql<DayBooks>`SELECT count(*) AS receipts, count(*) FILTER (WHERE closed IS NULL) AS open,
+        COALESCE(sum(refunded), 0)::int8 AS refunded,
+        (SELECT COALESCE(sum(amount), 0)::int8 FROM transfer
+          WHERE request_id >= ${from} AND request_id < ${until} AND kind IN ('settle', 'charge')) AS charged
+      FROM request WHERE id >= ${from} AND id < ${until}`,
+    ([found]) => found ?? { receipts: 0n, open: 0n, charged: 0n, refunded: 0n }
+  )
+
 /** Returns the request whose answer the request with this id repeated. */
 export const requestReplayedBy = (
   sql: SqlClient.SqlClient,

@@ -1,0 +1,135 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { firstRequestIdAt } from "../../src/platform/Ids.ts"
+import { post, startService, temporaryDirectory } from "../support/Service.ts"
+import { setUp } from "./commandLine.ts"
+
+const DAY = "2026-01-31"
+
+/** A gateway on the database of the commands, whose requests can be moved to a day before. */
+const scene = Effect.gen(function* () {
+  const admin = yield* setUp
+  const service = yield* startService({ DATABASE_URL: admin.url })
+  const { account, inferenceKey } = yield* service.account(10)
+  const ask = Effect.fnUntraced(function* (model = "gpt-4o-mini") {
+    const body = { model, messages: [{ role: "user", content: "Hello!" }] }
+    const answer = yield* post(`${service.api}/chat/completions`, inferenceKey, body)
+    yield* Effect.promise(() => answer.text())
+    assert.strictEqual(answer.status, 200)
+    return answer.headers.get("x-request-id") ?? ""
+  })
+  /** The request as if it had arrived at this time; its new id. */
+  const moved = Effect.fnUntraced(function* (id: string, time: string) {
+    const { sql } = service
+    const there = firstRequestIdAt(Date.parse(time)).slice(0, 14) + id.slice(14)
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`ALTER TABLE transfer DISABLE TRIGGER transfer_append_only`
+        yield* sql`UPDATE request SET id = ${there} WHERE id = ${id}`
+        yield* sql`UPDATE transfer SET request_id = ${there} WHERE request_id = ${id}`
+        yield* sql`ALTER TABLE transfer ENABLE TRIGGER transfer_append_only`
+      })
+    )
+    return there
+  })
+  const directory = join(yield* temporaryDirectory, "exports")
+  const line = (day = DAY) => `export receipts --day ${day} --to ${directory}`
+  const receipts = () =>
+    readFileSync(join(directory, `receipts-${DAY}.jsonl`), "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((text) => JSON.parse(text))
+  return { ...admin, service, account, ask, moved, directory, line, receipts }
+})
+
+describe("export receipts", () => {
+  it.live(
+    "writes every receipt of a day with a manifest that equals the books, and changes nothing when repeated",
+    () =>
+      Effect.gen(function* () {
+        const { account, ask, command, directory, json, line, moved, query, receipts } = yield* scene
+        const first = yield* moved(yield* ask(), `${DAY}T00:00:00.000Z`)
+        const last = yield* moved(yield* ask("gpt-4o"), `${DAY}T23:59:59.999Z`)
+        for (const time of ["2026-01-30T23:59:59.999Z", "2026-02-01T00:00:00.000Z"]) yield* moved(yield* ask(), time)
+        yield* json(`refund ${last} --reason goodwill`)
+
+        const manifest = yield* json(line())
+        assert.deepStrictEqual(
+          receipts().map(({ id }) => id),
+          [first, last]
+        )
+        assert.deepInclude(receipts()[0], { object: "request", account_id: account.id, paid_with: "real" })
+        const [books] = yield* query<{ charged: bigint; refunded: bigint }>(
+          `SELECT sum(amount) FILTER (WHERE kind = 'settle')::int8 AS charged,
+          sum(amount) FILTER (WHERE kind = 'refund')::int8 AS refunded
+        FROM transfer WHERE request_id IN ('${first}', '${last}')`
+        )
+        assert.isAbove(Number(books?.refunded), 0)
+        assert.deepInclude(manifest, {
+          day: DAY,
+          receipts: 2,
+          settled_nano_usd: String(books?.charged),
+          refunded_nano_usd: String(books?.refunded),
+          cost_nano_usd: String(books!.charged - books!.refunded)
+        })
+
+        const files = () => readdirSync(directory).map((name) => readFileSync(join(directory, name), "utf8"))
+        const before = files()
+        const again = yield* command(line())
+        assert.deepStrictEqual([again.code, again.stderr], [0, []])
+        assert.include(again.stdout[0], "already has the 2 receipts of 2026-01-31")
+        assert.deepStrictEqual(files(), before)
+        writeFileSync(join(directory, `receipts-${DAY}.jsonl`), "{}\n")
+        const changed = yield* command(line())
+        assert.strictEqual(changed.code, 1)
+        assert.include(changed.stderr.join(), "remove both to export the day again")
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on where a run was cut off, and keeps nothing that the books contradict", () =>
+    Effect.gen(function* () {
+      const { ask, command, directory, json, line, moved, receipts, service } = yield* scene
+      const ids = [yield* moved(yield* ask(), `${DAY}T01:00:00Z`), yield* moved(yield* ask(), `${DAY}T02:00:00Z`)]
+      yield* json(line())
+      const whole = receipts()
+      const unfinished = join(directory, `receipts-${DAY}.jsonl.unfinished`)
+      const cutOff = (lines: ReadonlyArray<object>) => {
+        for (const name of readdirSync(directory)) rmSync(join(directory, name))
+        writeFileSync(unfinished, lines.map((one) => `${JSON.stringify(one)}\n`).join("") + '{"id":"req_')
+      }
+      cutOff([whole[0]])
+      yield* json(line())
+      assert.deepStrictEqual(receipts(), whole)
+
+      cutOff([{ ...whole[0], settled_nano_usd: "1" }])
+      const refused = yield* command(line())
+      assert.strictEqual(refused.code, 1)
+      assert.include(refused.stderr.join(), "changed during the export")
+      assert.deepStrictEqual(readdirSync(directory), [])
+      yield* json(line())
+      assert.deepStrictEqual(
+        receipts().map(({ id }) => id),
+        ids
+      )
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses a day that has not ended, and one with a request that has not", () =>
+    Effect.gen(function* () {
+      const { account, command, directory, line, service } = yield* scene
+      const today = new Date().toISOString().slice(0, 10)
+      const early = yield* command(line(today))
+      assert.deepStrictEqual([early.code, existsSync(directory)], [1, false])
+      assert.include(early.stderr.join(), `\`--day\` must have ended over an hour ago (UTC); got ${today}`)
+      const id = firstRequestIdAt(Date.parse(`${DAY}T12:00:00Z`))
+      yield* service.sql`INSERT INTO request (id, account_id, key_id, operation, model, state, status, expires_at, held, opened)
+        VALUES (${id}, ${account.id}, 'k', 'chat.completions', 'm', 'open', 'open', now() + interval '1 hour', 0, '{}')`
+      const open = yield* command(line())
+      assert.deepStrictEqual([open.code, existsSync(directory)], [1, false])
+      assert.include(open.stderr.join(), `All requests of ${DAY} must have ended; 1 have not`)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs"
+import { finished, namesOf, ReceiptsFile } from "../../src/admin/ReceiptsFile.ts"
+import { temporaryDirectory } from "../support/Service.ts"
+
+const DAY = "2026-01-31"
+
+const receipt = (id: string, settled: bigint, refunded = 0n) => ({
+  id,
+  settled_nano_usd: String(settled),
+  refunded_nano_usd: String(refunded)
+})
+
+/** More than a number holds exactly. */
+const LARGE = 9_007_199_254_740_993n
+
+describe("a file of receipts", () => {
+  it.live("goes on after the last whole line of a run that was cut off", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const first = yield* Effect.promise(() => ReceiptsFile.open(directory, DAY))
+      first.append([receipt("a", LARGE), receipt("b", 5n, 2n)])
+      first.close()
+      const names = namesOf(directory, DAY)
+      appendFileSync(names.unfinished, '{"id":"c","sett')
+      const second = yield* Effect.promise(() => ReceiptsFile.open(directory, DAY))
+      assert.deepStrictEqual([second.lastId, second.totals], ["b", { receipts: 2, settled: LARGE + 5n, refunded: 2n }])
+      second.append([receipt("c", 1n)])
+      const manifest = yield* Effect.promise(() => second.finish(DAY))
+      second.close()
+      const text = readFileSync(names.file, "utf8")
+      assert.deepStrictEqual(
+        text
+          .trimEnd()
+          .split("\n")
+          .map((line) => JSON.parse(line).id),
+        ["a", "b", "c"]
+      )
+      assert.deepInclude(manifest, {
+        receipts: 3,
+        bytes: Buffer.byteLength(text),
+        sha256: createHash("sha256").update(text).digest("hex"),
+        settled_nano_usd: String(LARGE + 6n),
+        refunded_nano_usd: "2",
+        cost_nano_usd: String(LARGE + 4n)
+      })
+      assert.isFalse(existsSync(names.unfinished))
+      assert.deepStrictEqual(yield* Effect.promise(() => finished(names)), manifest)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on when a run ended between the file and its manifest", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const names = namesOf(directory, DAY)
+      const first = yield* Effect.promise(() => ReceiptsFile.open(directory, DAY))
+      first.append([receipt("a", 1n)])
+      first.close()
+      renameSync(names.unfinished, names.file)
+      assert.isUndefined(yield* Effect.promise(() => finished(names)))
+      const second = yield* Effect.promise(() => ReceiptsFile.open(directory, DAY))
+      assert.strictEqual(second.lastId, "a")
+      second.close()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not taken for finished once it has changed or is gone", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const names = namesOf(directory, DAY)
+      const file = yield* Effect.promise(() => ReceiptsFile.open(directory, DAY))
+      yield* Effect.promise(() => file.finish(DAY))
+      file.close()
+      appendFileSync(names.file, "x")
+      assert.strictEqual(yield* Effect.promise(() => finished(names)), "changed")
+      rmSync(names.file)
+      assert.strictEqual(yield* Effect.promise(() => finished(names)), "changed")
+    }).pipe(Effect.scoped)
+  )
+})
