@@ -49,6 +49,7 @@ const bodies: Readonly<Record<string, object>> = {
     description: "d",
     config: { model: "gpt-4o-mini", instructions: "i", stop: ["x"], routing: { providers: { ignore: ["c"] } } }
   },
+  "/operator/plans": { name: "gold", markup_basis_points: 1_000 },
   "/operator/accounts/{account_id}/suspend": { reason: "r" },
   "/operator/accounts/{account_id}/resume": { reason: "r" },
   "/operator/accounts/{account_id}/close": { reason: "r" },
@@ -58,6 +59,8 @@ const bodies: Readonly<Record<string, object>> = {
   "/console/sign-in/verify": { email: "ann@example.com", sign_in_id: "A".repeat(22), code: "000000" },
   "/console/phone": { phone: "+4915112345678" },
   "/console/phone/verify": { phone: "+4915112345678", code: "000000" },
+  "/console/email": { email: "ben@example.com" },
+  "/console/email/verify": { email: "ben@example.com", code: "000000" },
   "/console/management-keys": { name: "n", scopes: ["usage:read"] },
   "/console/top-ups": { amount_usd: 25 },
   "/management/webhooks": { url: "https://1.1.1.1/hook", events: ["video.failed"] },
@@ -74,6 +77,7 @@ const keeping = new Set(["/sessions", "/batches", "/management/keys", "/manageme
 const unsuccessful: Readonly<Record<string, number>> = {
   "/console/sign-in/verify": 400,
   "/console/phone/verify": 400,
+  "/console/email/verify": 400,
   "/operator/accounts/{account_id}/resume": 409,
   "/operator/requests/{request_id}/refund": 404
 }
