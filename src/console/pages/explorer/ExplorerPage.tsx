@@ -160,28 +160,28 @@ export const ExplorerPage = () => {
       <Toolbar of={explorer} nameOf={nameOf} chart={chart} />
       <Filters filters={filters} onChange={(filter) => change(filter)} />
       {report.isError ? <Failed error={report.error} onRetry={() => void report.refetch()} /> : null}
-      <section className="card" aria-label="Chart" aria-busy={isPlaceholderData} ref={chart}>
-        <div className="body">
-          {data === undefined ? (
-            report.isError ? null : (
+      {data === undefined && report.isError ? null : (
+        <section className="card" aria-label="Chart" aria-busy={isPlaceholderData} ref={chart}>
+          <div className="body">
+            {data === undefined ? (
               <Skeleton height={352} />
-            )
-          ) : data.data.length === 0 ? (
-            <Empty title="Nothing was used in this range.">
-              <p>Choose a longer range, or remove a filter.</p>
-            </Empty>
-          ) : (
-            <SeriesChart
-              report={data}
-              figure={figure}
-              isCumulative={isCumulative && isAdditive}
-              buckets={bucketsOf(data.buckets, data.interval)}
-              nameOf={nameOf}
-              onChoose={grouping === undefined ? undefined : narrow}
-            />
-          )}
-        </div>
-      </section>
+            ) : data.data.length === 0 ? (
+              <Empty title="Nothing was used in this range.">
+                <p>Choose a longer range, or remove a filter.</p>
+              </Empty>
+            ) : (
+              <SeriesChart
+                report={data}
+                figure={figure}
+                isCumulative={isCumulative && isAdditive}
+                buckets={bucketsOf(data.buckets, data.interval)}
+                nameOf={nameOf}
+                onChoose={grouping === undefined ? undefined : narrow}
+              />
+            )}
+          </div>
+        </section>
+      )}
       {data === undefined || data.data.length === 0 ? null : (
         <SeriesTable
           report={data}

@@ -38,18 +38,19 @@ const MOST_RUNNING = 100
 
 /** What the owner has, what is reserved, and what runs. */
 const BalanceLine = () => {
-  const { data } = useQuery(balanceQuery)
+  const { data, isError } = useQuery(balanceQuery)
+  const unknown = isError ? "—" : "…"
   const running = useQuery(newestQuery({ status: "open" }, MOST_RUNNING, true))
   const open = running.data?.length
   return (
     <section className="card" aria-label="Balance">
       <div className="body split balance-line">
         <span>
-          <span className="figure">{data === undefined ? "…" : <Money usd={data.available_usd} />}</span>{" "}
+          <span className="figure">{data === undefined ? unknown : <Money usd={data.available_usd} />}</span>{" "}
           <span className="muted">available</span>
         </span>
         <span title="Held: reserved for running requests. It returns when they finish.">
-          {data === undefined ? "…" : <Money usd={data.held_usd} />} <span className="muted">held for</span>{" "}
+          {data === undefined ? unknown : <Money usd={data.held_usd} />} <span className="muted">held for</span>{" "}
           <Link to="/requests" search={{ status: "open" }}>
             {open === undefined
               ? "running requests"
@@ -108,7 +109,7 @@ export const OverviewPage = () => {
       {main.isError ? <Failed error={main.error} onRetry={() => void main.refetch()} /> : null}
       {began && ownKeys.data !== undefined ? <FirstRun keys={ownKeys.data} /> : <LowBalance />}
       <BalanceLine />
-      <Tiles report={main.data} before={before.data} />
+      <Tiles report={main.data} before={before.data} failed={main.isError} />
       <SpendChart report={main.data} by={by} failed={main.isError} />
       <div className="grid pair">
         <TopGroups report={models.data} failed={models.isError} by="model" title="Top models" />

@@ -23,10 +23,11 @@ const courseOf = ({ buckets, data }: UsageSeriesReport, figure: ShownFigure): Re
 interface TilesProps {
   readonly report: UsageSeriesReport | undefined
   readonly before: UsageSeriesReport | undefined
+  readonly failed: boolean
 }
 
 /** The figures of the range, with their course and their change to the range before. */
-export const Tiles = ({ before, report }: TilesProps) => (
+export const Tiles = ({ before, failed, report }: TilesProps) => (
   <section className="tiles" aria-label="Figures of the range">
     {tiles.map(({ exact, figure, label, show }) => {
       const now = report && totalOf(report.totals, figure)
@@ -47,7 +48,7 @@ export const Tiles = ({ before, report }: TilesProps) => (
         <Tile
           key={figure}
           label={label}
-          figure={now === undefined ? undefined : show(now)}
+          figure={now === undefined ? (failed ? "—" : undefined) : show(now)}
           {...(now === undefined ? {} : { title: exact(now) })}
           change={part ? `${share((now ?? 0) / report.totals.requests)} of requests` : words}
           values={report && courseOf(report, figure)}

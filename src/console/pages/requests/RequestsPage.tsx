@@ -131,7 +131,9 @@ export const RequestsPage = () => {
         ) : null}
         <span className="spacer" />
         <span className="muted small number" role="status">
-          {pages.isPending ? "" : `${plural(rows.length, "request")}${pages.hasNextPage ? " read, more below" : ""}`}
+          {pages.data === undefined
+            ? ""
+            : `${plural(rows.length, "request")}${pages.hasNextPage ? " read, more below" : ""}`}
           {live ? " · live" : ""}
         </span>
         <ColumnChooser chosen={cols} onChange={(cols) => change({ cols })} />
