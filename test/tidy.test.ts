@@ -558,6 +558,28 @@ describe("tests mirror the source", () => {
     ))
 })
 
+describe("ARCHITECTURE.md", () => {
+  const guide = "src/ARCHITECTURE.md"
+  const found = (path: string) => existsSync(join(root, "src", path)) || existsSync(join(root, path))
+
+  it("leads to files that exist, and to names that stand in them", () =>
+    none(
+      textOf(guide)
+        .split("\n")
+        .flatMap((line, index) =>
+          [...line.matchAll(/`([\w./-]+\/|[\w./-]+\.(?:ts|tsx|sql|json))`(?: \(`(\w+)`\))?/g)].flatMap(
+            ([, path = "", name]) => {
+              const place = `${guide}:${index + 1}`
+              if (!found(path)) return [`${place}: there is no ${path}`]
+              return name === undefined || textOf(`src/${path}`).includes(name)
+                ? []
+                : [`${place}: ${path} has no ${name}`]
+            }
+          )
+        )
+    ))
+})
+
 describe("the tree", () => {
   const binary = /\.(png|ico|woff2?|gz)$/
 

@@ -2,6 +2,8 @@
 import { Effect, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../../schemas/Access.ts"
+import type { PresetConfig } from "../../../schemas/management/Presets.ts"
+import { Catalogue } from "../../catalogue/Catalogue.ts"
 import type { Snapshot } from "../../catalogue/Snapshot.ts"
 import { modelFieldsOf, objectOf } from "../../dialects/Decode.ts"
 import { memberOf, type MemberNames } from "../../dialects/RefusedMember.ts"
@@ -13,6 +15,7 @@ import type { Model } from "../../domain/Model.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import type { Answer } from "../../domain/Answer.ts"
+import { countPrompt } from "../../domain/Tokens.ts"
 import { Inference } from "../../inference/Inference.ts"
 import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
 import type { ChatRequest } from "../../inference/Request.ts"
@@ -25,10 +28,10 @@ import { blamed, type ModelFields, parseChain } from "../../domain/Chain.ts"
 import { modelsOf } from "../../router/Router.ts"
 import { type Arrived, readJson } from "../edge/Body.ts"
 import { EventStream } from "../edge/EventStream.ts"
-import type { Exchange } from "../edge/Exchange.ts"
+import { Exchange } from "../edge/Exchange.ts"
 import { describe, logged, spoiled } from "../Failures.ts"
 import { claimOf } from "../edge/Idempotency.ts"
-import { type FoundPreset, takePaid } from "./Preset.ts"
+import { type FoundPreset, takePaid, takePreset } from "./Preset.ts"
 
 /** The maximum number of ignored fields in the header. */
 const IGNORED_MAX = 32
@@ -106,7 +109,7 @@ const modelOf = ({ sent, slug }: FoundPreset, [first = ""]: ReadonlyArray<string
 }
 
 /** The models of a request for a token count, or the failure when one of them is unknown. */
-export const knownModels = (
+const knownModels = (
   catalogue: Snapshot,
   sent: ModelFields,
   { model, models }: Pick<ChatWish, "model" | "models">
@@ -208,6 +211,42 @@ export const named = (names: MemberNames, failed: Failure): Failure => {
       return failed
   }
 }
+
+/** How a dialect decodes a request for a token count. */
+export interface CountDialect<D> {
+  readonly decode: (body: unknown, preset: PresetConfig | undefined, open: OpenReasoning) => Result.Result<D, Failure>
+  /** The member that holds the prompt. */
+  readonly prompt?: string
+  /** Whether a request may name no model, because the count is the same for every model. */
+  readonly modelless: boolean
+}
+
+/** Counts the tokens of a request's prompt, with the preset that it names. Fails when it names an unknown model. */
+export const countOperation = <D extends Pick<ChatWish, "conversation" | "model" | "models">>({
+  decode,
+  modelless,
+  prompt
+}: CountDialect<D>) =>
+  Effect.gen(function* () {
+    const catalogue = yield* Catalogue
+    const presets = yield* Presets
+    const { maxMessages } = yield* Config
+    const seals = yield* ReasoningSeals
+    return Effect.fnUntraced(function* (request: Arrived) {
+      const { accountId } = yield* Caller
+      const body = yield* readJson(request)
+      const sent = modelFieldsOf(body)
+      const preset = yield* takePreset(presets, yield* Exchange, { accountId, sent })
+      const decoded = yield* Effect.fromResult(
+        withinMessages(body, { maxMessages, prompt }, () => decode(body, preset?.config, seals.openFor(accountId)))
+      )
+      const { conversation, model, models } = decoded
+      if (!modelless || model !== undefined || models !== undefined) {
+        yield* Effect.fromResult(knownModels(catalogue.current(), sent, { model, models }))
+      }
+      return { decoded, tokens: countPrompt(conversation) }
+    })
+  })
 
 /** The path of an operation and its name, for receipts and as the scope of idempotency keys. */
 export interface Place {

@@ -1,23 +1,12 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { Caller } from "../../../schemas/Access.ts"
-import { Catalogue } from "../../catalogue/Catalogue.ts"
-import { modelFieldsOf } from "../../dialects/Decode.ts"
 import { decodeCount, type DecodedMessages, decodeMessages } from "../../dialects/messages/MessagesDecode.ts"
 import { encodeMessage } from "../../dialects/messages/MessagesEncode.ts"
 import { MessagesStreamEncoder } from "../../dialects/messages/MessagesStream.ts"
 import { messagesNames } from "../../dialects/RefusedMember.ts"
 import { likelyTokens, promptBound } from "../../domain/TokenBound.ts"
-import { countPrompt } from "../../domain/Tokens.ts"
-import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
-import { Config } from "../../platform/config/Config.ts"
-import { Presets } from "../../presets/Presets.ts"
-import { readJson } from "../edge/Body.ts"
-import { calledBy, type ChatDialect, chatOperation, knownModels, withinMessages } from "./ChatOperation.ts"
-import { Exchange } from "../edge/Exchange.ts"
-import { takePreset } from "./Preset.ts"
+import { calledBy, type ChatDialect, chatOperation, countOperation } from "./ChatOperation.ts"
 import { operations } from "../edge/Operations.ts"
-import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** `POST /messages`. */
 export const messagesDialect: ChatDialect<DecodedMessages> = {
@@ -49,31 +38,13 @@ const betasOf = (header: string | undefined): ReadonlyArray<string> =>
 
 const place = { operation: "messages", path: "/messages" }
 
-const counting = Effect.gen(function* () {
-  const catalogue = yield* Catalogue
-  const presets = yield* Presets
-  const { maxMessages } = yield* Config
-  const seals = yield* ReasoningSeals
-  return Effect.fnUntraced(function* (request: ApiRequest) {
-    const { accountId } = yield* Caller
-    const body = yield* readJson(request)
-    const sent = modelFieldsOf(body)
-    const preset = yield* takePreset(presets, yield* Exchange, { accountId, sent })
-    const open = seals.openFor(accountId)
-    const { conversation, model, models } = yield* Effect.fromResult(
-      withinMessages(body, { maxMessages }, () => decodeCount(body, preset?.config, open))
-    )
-    yield* Effect.fromResult(knownModels(catalogue.current(), sent, { model, models }))
-    return HttpServerResponse.jsonUnsafe({ input_tokens: countPrompt(conversation) })
-  })
-})
-
 /** `POST /messages` and `POST /messages/count_tokens`. */
 export const messagesHandlers = Effect.gen(function* () {
   const messages = yield* chatOperation(messagesDialect)
-  const countTokens = yield* counting
+  const countTokens = yield* countOperation({ decode: decodeCount, modelless: false })
   return operations("messages", {
     messages: (call) => Effect.flatMap(calledBy(call), (called) => messages(called, place)),
-    countTokens: ({ request }) => countTokens(request)
+    countTokens: ({ request }) =>
+      Effect.map(countTokens(request), ({ tokens }) => HttpServerResponse.jsonUnsafe({ input_tokens: tokens }))
   })
 })

@@ -2,23 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { modelFieldsOf } from "../../../src/dialects/Decode.ts"
 import { Effect } from "effect"
 import { failure } from "../../../src/domain/Failure.ts"
-import type { Exchange } from "../../../src/http/edge/Exchange.ts"
+import { Exchange } from "../../../src/http/edge/Exchange.ts"
 import { takePreset } from "../../../src/http/handlers/Preset.ts"
 import type { Presets } from "../../../src/presets/Presets.ts"
 import { json, post, startService } from "../../support/Service.ts"
 
-const exchange = (): Exchange => ({
-  requestId: "req_1",
-  arrivedAt: 0,
-  address: () => "127.0.0.1",
-  byHttps: () => false,
-  verdict: undefined,
-  preset: undefined,
-  errors: "standard",
-  added: undefined,
-  span: undefined,
-  line: undefined
-})
+const exchange = () => Effect.runSync(Effect.map(Exchange, (one): Exchange => ({ ...one, requestId: "req_1" })))
 
 describe("the preset of a request", () => {
   const config = { model: "a" }

@@ -1,11 +1,12 @@
-import { LLMock, type FixtureFileResponse } from "@copilotkit/aimock"
+import type { LLMock } from "@copilotkit/aimock"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import type { Model } from "../../../src/domain/Model.ts"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { type AnthropicOptions, makeAnthropic } from "../../../src/providers/anthropic/Anthropic.ts"
 import { asked } from "../../support/Conversations.ts"
-import { candidate, chatCall, joined, nextOf } from "../calls.ts"
+import { candidate, chatCall } from "../calls.ts"
+import { one, simulation, simulationSuite } from "../simulation.ts"
 import { both, faultOf, hostSuite, speaking, sse, streamed, type Wire } from "../suite.ts"
 import { upstream } from "../upstream.ts"
 
@@ -44,20 +45,9 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
   describe("against an independent simulation of the wire", () => {
     const simulated = (prepare: (mock: LLMock) => unknown, base = "", more: Partial<AnthropicOptions> = {}) =>
       Effect.gen(function* () {
-        const mock = yield* Effect.acquireRelease(
-          Effect.promise(async () => {
-            const made = new LLMock({ port: 0, chunkSize: 4 })
-            prepare(made)
-            await made.start()
-            return made
-          }),
-          (made) => Effect.promise(() => made.stop())
-        )
+        const mock = yield* simulation(prepare)
         return { mock, provider: yield* adapter(`${mock.url}${base}`, more) }
       })
-
-    const one = (response: FixtureFileResponse, options?: Parameters<LLMock["onMessage"]>[2]) => (mock: LLMock) =>
-      mock.onMessage("hello", response, options)
 
     it.effect("a text, whole and streamed, with what was sent for it", () =>
       Effect.gen(function* () {
@@ -159,46 +149,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    const chaos = [
-      ["a 500", { dropRate: 1 }, { _tag: "ServerError", status: 500, detail: "Chaos: request dropped" }],
-      ["a 429 with its pause", { rateLimitRate: 1 }, { _tag: "RateLimited", retryAfterSeconds: 1 }],
-      ["malformed JSON", { malformedRate: 1 }, { _tag: "Malformed", detail: "the body is not a JSON object" }],
-      ["a connection lost before the answer", { disconnectRate: 1 }, { _tag: "Unreachable" }]
-    ] as const
-    for (const [name, rates, fault] of chaos) {
-      it.effect(name, () =>
-        Effect.gen(function* () {
-          const { provider } = yield* simulated(one({ content: "Hello" }, { chaos: rates }))
-          for (const answer of both(provider, chatCall())) assert.deepInclude(yield* faultOf(answer), fault)
-        }).pipe(Effect.scoped)
-      )
-    }
-
-    it.effect("an unknown model", () =>
-      Effect.gen(function* () {
-        const { provider } = yield* simulated(() => {})
-        for (const answer of both(provider, chatCall())) {
-          assert.deepStrictEqual(yield* faultOf(answer), { _tag: "Refused", status: 404, detail: "No fixture matched" })
-        }
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("a stream cut in the middle", () =>
-      Effect.gen(function* () {
-        const { provider } = yield* simulated(
-          one({ content: "Hello wide world" }, { latency: 5, truncateAfterChunks: 4 })
-        )
-        const source = yield* provider.chatStream(chatCall())
-        let text = ""
-        const fault = yield* faultOf(
-          Effect.forever(
-            Effect.tap(nextOf(source), (events) => Effect.sync(() => (text += joined(events ?? [], "Text"))))
-          )
-        )
-        assert.strictEqual(fault._tag, "Broken")
-        assert.include(["Hell", "Hello wi"], text)
-      }).pipe(Effect.scoped)
-    )
+    simulationSuite(it, { adapter: adapter, malformed: "the body is not a JSON object", chunks: 4 })
   })
 
   describe("against hosts with ways of their own", () => {

@@ -1,4 +1,4 @@
-import { LLMock, type FixtureFileResponse } from "@copilotkit/aimock"
+import type { LLMock } from "@copilotkit/aimock"
 import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -8,7 +8,8 @@ import { makeGemini } from "../../../src/providers/gemini/Gemini.ts"
 import type { ChatCall, Provider } from "../../../src/providers/Provider.ts"
 import type { ProviderError } from "../../../src/providers/ProviderError.ts"
 import { asked } from "../../support/Conversations.ts"
-import { candidate, chatCall, clocks, drain, joined, nextOf } from "../calls.ts"
+import { candidate, chatCall, clocks, drain, nextOf } from "../calls.ts"
+import { one, simulation, simulationSuite } from "../simulation.ts"
 import { nobody, upstream } from "../upstream.ts"
 
 const KEY = "AIza-planted"
@@ -42,20 +43,9 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
   describe("against an independent simulation of the wire", () => {
     const simulated = (prepare: (mock: LLMock) => unknown, base = "") =>
       Effect.gen(function* () {
-        const mock = yield* Effect.acquireRelease(
-          Effect.promise(async () => {
-            const made = new LLMock({ port: 0, chunkSize: 4, logLevel: "silent" })
-            prepare(made)
-            await made.start()
-            return made
-          }),
-          (made) => Effect.promise(() => made.stop())
-        )
+        const mock = yield* simulation(prepare)
         return { mock, provider: yield* adapter(`${mock.url}${base}`) }
       })
-
-    const one = (response: FixtureFileResponse, options?: Parameters<LLMock["onMessage"]>[2]) => (mock: LLMock) =>
-      mock.onMessage("hello", response, options)
 
     for (const base of ["", "/", "/v1beta", "/v1beta/"]) {
       it.effect(`a text, whole and streamed, at an address that ends in "${base}"`, () =>
@@ -148,49 +138,15 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    const chaos = [
-      ["a 500", { dropRate: 1 }, { _tag: "ServerError", status: 500, detail: "Chaos: request dropped" }],
-      ["a 429 with its pause", { rateLimitRate: 1 }, { _tag: "RateLimited", retryAfterSeconds: 1 }],
-      ["malformed JSON", { malformedRate: 1 }, { _tag: "Malformed", detail: "the answer is not a JSON object" }],
-      ["a connection lost before the answer", { disconnectRate: 1 }, { _tag: "Unreachable" }]
-    ] as const
-    for (const [name, rates, fault] of chaos) {
-      it.effect(name, () =>
-        Effect.gen(function* () {
-          const { provider } = yield* simulated(one({ content: "Hello" }, { chaos: rates }))
-          for (const answer of both(provider, chatCall())) assert.deepInclude(yield* faultOf(answer), fault)
-        }).pipe(Effect.scoped)
-      )
-    }
+    simulationSuite(it, { adapter: adapter, malformed: "the answer is not a JSON object", chunks: 3 })
 
-    it.effect("an unknown model, and an error under its own name", () =>
+    it.effect("an error under its own name", () =>
       Effect.gen(function* () {
-        const { provider } = yield* simulated(() => {})
-        for (const answer of both(provider, chatCall())) {
-          assert.deepStrictEqual(yield* faultOf(answer), { _tag: "Refused", status: 404, detail: "No fixture matched" })
-        }
         const error = { message: "overloaded", type: "UNAVAILABLE" }
-        const failing = yield* simulated(one({ error, status: 503 }))
-        for (const answer of both(failing.provider, chatCall())) {
+        const { provider } = yield* simulated(one({ error, status: 503 }))
+        for (const answer of both(provider, chatCall())) {
           assert.deepStrictEqual(yield* faultOf(answer), { _tag: "ServerError", status: 503, detail: "overloaded" })
         }
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("a stream cut in the middle", () =>
-      Effect.gen(function* () {
-        const { provider } = yield* simulated(
-          one({ content: "Hello wide world" }, { latency: 5, truncateAfterChunks: 3 })
-        )
-        const source = yield* provider.chatStream(chatCall())
-        let text = ""
-        const fault = yield* faultOf(
-          Effect.forever(
-            Effect.tap(nextOf(source), (events) => Effect.sync(() => (text += joined(events ?? [], "Text"))))
-          )
-        )
-        assert.strictEqual(fault._tag, "Broken")
-        assert.include(["Hell", "Hello wi"], text)
       }).pipe(Effect.scoped)
     )
   })

@@ -1,4 +1,4 @@
-import { LLMock, type FixtureFileResponse } from "@copilotkit/aimock"
+import type { LLMock } from "@copilotkit/aimock"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
@@ -6,7 +6,8 @@ import { weigh } from "../../../src/providers/Hosts.ts"
 import { makeOpenAi, type OpenAiOptions } from "../../../src/providers/openai/OpenAi.ts"
 import { asked } from "../../support/Conversations.ts"
 import type { ChatCall } from "../../../src/providers/Provider.ts"
-import { candidate, chatCall, joined, nextOf } from "../calls.ts"
+import { candidate, chatCall, nextOf } from "../calls.ts"
+import { one, simulation, simulationSuite } from "../simulation.ts"
 import { both, faultOf, hostSuite, streamed } from "../suite.ts"
 import { upstream } from "../upstream.ts"
 
@@ -23,22 +24,11 @@ const adapter = (baseUrl: string, more: Partial<OpenAiOptions> = {}) =>
 layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
   const simulated = (prepare: (mock: LLMock) => unknown, base = "/v1", more: Partial<OpenAiOptions> = {}) =>
     Effect.gen(function* () {
-      const mock = yield* Effect.acquireRelease(
-        Effect.promise(async () => {
-          const made = new LLMock({ port: 0, chunkSize: 4 })
-          prepare(made)
-          await made.start()
-          return made
-        }),
-        (made) => Effect.promise(() => made.stop())
-      )
+      const mock = yield* simulation(prepare)
       return { mock, provider: yield* adapter(`${mock.url}${base}`, more) }
     })
 
   describe("against an independent simulation of the wire", () => {
-    const one = (response: FixtureFileResponse, options?: Parameters<LLMock["onMessage"]>[2]) => (mock: LLMock) =>
-      mock.onMessage("hello", response, options)
-
     it.effect("a text, whole and streamed, with what was sent for it", () =>
       Effect.gen(function* () {
         const { mock, provider } = yield* simulated(
@@ -144,46 +134,11 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    const chaos = [
-      ["a 500", { dropRate: 1 }, { _tag: "ServerError", status: 500, detail: "Chaos: request dropped" }],
-      ["a 429 with its pause", { rateLimitRate: 1 }, { _tag: "RateLimited", retryAfterSeconds: 1 }],
-      ["malformed JSON", { malformedRate: 1 }, { _tag: "Malformed", detail: "the body is not a JSON object" }],
-      ["a connection lost before the answer", { disconnectRate: 1 }, { _tag: "Unreachable" }]
-    ] as const
-    for (const [name, rates, fault] of chaos) {
-      it.effect(name, () =>
-        Effect.gen(function* () {
-          const { provider } = yield* simulated(one({ content: "Hello" }, { chaos: rates }))
-          for (const answer of both(provider, chatCall())) assert.deepInclude(yield* faultOf(answer), fault)
-        }).pipe(Effect.scoped)
-      )
-    }
-
-    it.effect("an unknown model", () =>
-      Effect.gen(function* () {
-        const { provider } = yield* simulated(() => {})
-        for (const answer of both(provider, chatCall())) {
-          assert.deepStrictEqual(yield* faultOf(answer), { _tag: "Refused", status: 404, detail: "No fixture matched" })
-        }
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("a stream cut in the middle", () =>
-      Effect.gen(function* () {
-        const { provider } = yield* simulated(
-          one({ content: "Hello wide world" }, { latency: 5, truncateAfterChunks: 3 })
-        )
-        const source = yield* provider.chatStream(chatCall())
-        let text = ""
-        const fault = yield* faultOf(
-          Effect.forever(
-            Effect.tap(nextOf(source), (events) => Effect.sync(() => (text += joined(events ?? [], "Text"))))
-          )
-        )
-        assert.strictEqual(fault._tag, "Broken")
-        assert.include(["Hell", "Hello wi"], text)
-      }).pipe(Effect.scoped)
-    )
+    simulationSuite(it, {
+      adapter: (url) => adapter(`${url}/v1`),
+      malformed: "the body is not a JSON object",
+      chunks: 3
+    })
   })
 
   describe("against hosts with ways of their own", () => {
