@@ -177,7 +177,8 @@ class Checking {
 
 /**
  * Runs checks on a thread of its own, which ends with the scope and does not keep the process alive. One check may take 250 ms and 64
- * MiB. If it takes more, its thread is terminated and the next check gets a new one. Accounts take turns. Beyond 64 waiting schemas, or
+ * MiB. If it takes more, its thread is terminated and the next check gets a new one: a caller's schema could otherwise stop a node, for
+ * example by a regular expression that backtracks without end. Accounts take turns. Beyond 64 waiting schemas, or
  * 4 of one account, further schemas are rejected; answers never are.
  */
 export const makeCheck: Effect.Effect<Check, never, Scope.Scope> = Effect.map(

@@ -23,7 +23,8 @@ export interface ListEnd {
 
 /**
  * Takes the bytes of one answer as they arrive and returns those list bytes that are validated. It supports only the order and the
- * members that hosts usually write. An answer of another form must be read as a whole.
+ * members that hosts usually write. An answer of another form must be read as a whole. So a node holds a part of a list in memory, where
+ * a whole one may have 270 MB.
  */
 export class EmbedPieces {
   readonly #asked: Pick<EmbedWork, "inputs" | "format">
