@@ -4,13 +4,15 @@ import { localOrigin } from "./Demo.ts"
 import { Ops } from "./http/handlers/Ops.ts"
 import { Config } from "./platform/config/Config.ts"
 import { DataDirectory } from "./platform/database/DataDirectory.ts"
+import { urlsOf } from "./platform/config/Variables.ts"
 import { VERSION } from "./platform/config/Version.ts"
 
 /** Where the database is, without a user or a password. */
 const databaseOf = (url: Redacted.Redacted | undefined, directory: string): string => {
   if (url === undefined) return `embedded PostgreSQL in ${directory}`
-  const { host, pathname } = new URL(Redacted.value(url))
-  return `PostgreSQL at ${host}${pathname === "/" ? "" : pathname}`
+  const urls = urlsOf(Redacted.value(url)).map((one) => new URL(one))
+  const [{ pathname } = { pathname: "/" }] = urls
+  return `PostgreSQL at ${urls.map(({ host }) => host).join(" or ")}${pathname === "/" ? "" : pathname}`
 }
 
 /** The facts of a start, by the names that its JSON line gives them. */

@@ -141,9 +141,9 @@ export const settings = {
         "Where the embedded database lives, and files when there is no bucket. When the database's user cannot reach it, `/var/lib/tollgate`, which the start announces."
     }),
     DATABASE_URL: secretUrl(
-      "a URL such as postgres://user:password@host:5432/name",
+      "a URL such as postgres://user:password@host:5432/name, with several hosts as host1:5432,host2:5432",
       ["postgres:", "postgresql:"],
-      "A PostgreSQL of your own, 15 or later, in place of the embedded 18."
+      "A PostgreSQL of your own, 15 or later, in place of the embedded 18. Of several hosts, the gateway uses the one that takes writes."
     ),
     DATABASE_MIGRATE: flag(
       "1",
@@ -251,7 +251,7 @@ export const settings = {
     ),
     SWEEP_INTERVAL: duration(
       "15 seconds",
-      "How often the gateway ends overdue holds, frees old idempotency keys and removes expired files."
+      "How often the gateway ends overdue holds. Every fourth time it frees old idempotency keys and removes expired files and deliveries."
     ),
     LEDGER_VERIFY_INTERVAL: durationOrZero(
       "1 hour",

@@ -199,6 +199,18 @@ export const parseUrl =
     return url !== undefined && protocols.includes(url.protocol) && url.hostname !== "" ? url : undefined
   }
 
+const HOSTS_IN_URL = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s
+
+/** Divides a URL into one for each of its hosts. A URL with one host stays as it is. Removes `target_session_attrs`, which is implied. */
+export const urlsOf = (text: string): ReadonlyArray<string> => {
+  const [, before = "", hosts = "", after = ""] = HOSTS_IN_URL.exec(text) ?? []
+  if (!hosts.includes(",")) return [text]
+  const rest = after.replace(/([?&])target_session_attrs=read-write(&|$)/, (_, first: string, last: string) =>
+    last === "&" ? first : ""
+  )
+  return hosts.split(",").map((host) => `${before}${host}${rest}`)
+}
+
 /**
  * Parses a base URL, to which paths are appended. It must have no query, which would end up inside the path, and no user or password,
  * which would not be sent.
@@ -224,7 +236,8 @@ export function baseUrl(meaning: string, fallback?: string): Setting<URL, URL | 
 export const secretUrl = (allowed: string, protocols: ReadonlyArray<string>, meaning: string) =>
   setting({
     allowed,
-    parse: (text) => (parseUrl(protocols)(text) === undefined ? undefined : Redacted.make(text)),
+    parse: (text) =>
+      urlsOf(text).every((url) => parseUrl(protocols)(url) !== undefined) ? Redacted.make(text) : undefined,
     isSecret: true,
     meaning
   })

@@ -5,9 +5,11 @@ import { SqlClient, SqlError, type Statement } from "effect/sql"
 import { Config } from "../config/Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
 import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
+import { type DatabaseHosts, makeDatabaseHosts } from "./DatabaseHosts.ts"
 import { describeSqlError, isPassing } from "./SqlCondition.ts"
 import { makeFailures, withStatements } from "./Statements.ts"
 import { withStatementTimeout } from "./StatementTimeout.ts"
+import { makeWakeups, withWakeups } from "./Wakeups.ts"
 import { StartError } from "../config/Variables.ts"
 
 /** A store that is currently unavailable. The same request may succeed later. `cause` contains no parameters. */
@@ -70,24 +72,32 @@ export interface ConnectOptions {
   readonly readsByIndex?: boolean
 }
 
+interface Hosted extends ConnectOptions {
+  readonly hosts: DatabaseHosts
+}
+
+const session = ({ hosts }: Hosted) => ({
+  ...hosts.session,
+  connectTimeout: "5 seconds" as const,
+  applicationName: "tollgate"
+})
+
 const pool = (
-  { readsByIndex = true, url }: ConnectOptions,
+  options: Hosted,
   size: Pick<PgPool.Config, "maxConnections" | "minConnections" | "idleTimeout">,
   startupParameters: Readonly<Record<string, string>> = {}
 ) =>
   PgPool.make({
-    url,
+    ...session(options),
     ...size,
     connectionTTL: "30 minutes",
-    connectTimeout: "5 seconds",
-    applicationName: "tollgate",
     startupParameters: {
       timezone: "UTC",
       // Statements here take a millisecond. Compiling one takes many.
       jit: "off",
       // Everything the service reads is contiguous in an index. A plan that was made while a table was small must not go on reading all
       // of it.
-      enable_seqscan: readsByIndex ? "off" : "on",
+      enable_seqscan: (options.readsByIndex ?? true) ? "off" : "on",
       // The value for memory and solid-state disks. The default is for disks that seek. With it, collecting and sorting all rows of a
       // large account among small ones looks cheapest for a page, although the index has them in order.
       random_page_cost: "1.1",
@@ -104,7 +114,7 @@ const pool = (
  * while an unresponsive connection is being given up. Plans for the actual values would not differ, so it always uses the cached
  * generic plan.
  */
-const ownPool = (options: ConnectOptions) =>
+const ownPool = (options: Hosted) =>
   pool(
     { ...options, readsByIndex: true },
     { maxConnections: 2, minConnections: 0, idleTimeout: "30 minutes" },
@@ -128,14 +138,18 @@ const startPatience = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duratio
 
 /** Opens a pool of connections after one of them has shown that the server is recent enough. */
 export const connect = Effect.fn("connect")(
-  function* (options: ConnectOptions) {
+  function* (given: ConnectOptions) {
+    const options: Hosted = { ...given, hosts: yield* makeDatabaseHosts(given.url) }
     const { poolSize: maxConnections } = options
     const failures = makeFailures()
     const client = yield* withStatementTimeout(
       yield* pool(options, { maxConnections, minConnections: 1, idleTimeout: "1 minute" }),
       failures
     )
-    const sql = withStatements(client, yield* ownPool(options), failures)
+    const sql = withWakeups(
+      withStatements(client, yield* ownPool(options), failures),
+      yield* makeWakeups(session(options))
+    )
     yield* checkVersion(sql, options.called).pipe(
       Effect.retry({
         schedule: startPatience,
