@@ -78,6 +78,7 @@ import { BudgetAlerts } from "./webhooks/BudgetAlerts.ts"
 import { Outbox } from "./webhooks/Outbox.ts"
 import { Sender } from "./webhooks/Sender.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
+import { layer as idleMemory } from "./platform/telemetry/IdleMemory.ts"
 import { layer as auditSweeps } from "./workers/AuditSweeps.ts"
 import { layer as backlogs } from "./workers/Backlogs.ts"
 import { layer as batchRuns } from "./batches/BatchRuns.ts"
@@ -91,6 +92,9 @@ import { layer as ledgerProofs } from "./workers/LedgerProofs.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
 import { layer as videoWork } from "./videos/VideoWorker.ts"
 import { layer as delivering } from "./workers/Webhooks.ts"
+
+/** How often sweeps that only free room run: less often than those of money, because each costs a transaction on an idle node. */
+const roomInterval = ({ sweepInterval }: Config["Service"]) => Duration.times(sweepInterval, 4)
 
 /** What reads the addresses that callers name. */
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
@@ -149,7 +153,7 @@ const jobs = Layer.unwrap(
 /** Videos, and the work on them. */
 const videos = Layer.unwrap(
   Effect.map(Config, ({ files: { retention }, sweepInterval, videos: options }) =>
-    videoWork(sweepInterval).pipe(
+    videoWork(Duration.times(sweepInterval, 4)).pipe(
       Layer.provideMerge(Videos.layerFrom({ ...options, retention })),
       Layer.provideMerge(VideoJobs.layer)
     )
@@ -168,7 +172,7 @@ const webhooks = Webhooks.layer.pipe(
 )
 
 const deliveries = Layer.mergeAll(
-  Layer.unwrap(Effect.map(Config, delivering)),
+  Layer.unwrap(Effect.map(Config, (config) => delivering({ sweepInterval: roomInterval(config) }))),
   budgetAlerts.pipe(Layer.provide(BudgetAlerts.layer)),
   Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => letters(sweepInterval)))
 )
@@ -179,11 +183,12 @@ const sweeping = Layer.unwrap(
       sessionSweeps(retention.sessions),
       sweeps(sweepInterval),
       ledgerProofs(verifyInterval),
-      auditSweeps(sweepInterval),
+      auditSweeps(Duration.times(sweepInterval, 4)),
       // Half as often as sweeps: nothing is done with them but to show them.
       backlogs(Duration.times(sweepInterval, 2)),
-      fileSweeps(sweepInterval, STRAYS_INTERVAL),
-      topUpSweeps(sweepInterval)
+      fileSweeps(Duration.times(sweepInterval, 4), STRAYS_INTERVAL),
+      topUpSweeps(Duration.times(sweepInterval, 4)),
+      idleMemory
     )
   )
 )

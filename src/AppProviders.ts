@@ -1,5 +1,5 @@
 /** The providers that a plan can name, and the catalogue that names them: those with a key, those of the file, and the sandbox's doubles. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Duration, Effect, Layer } from "effect"
 import { Catalogue } from "./catalogue/Catalogue.ts"
 import { catalogueFile } from "./catalogue/CatalogueFile.ts"

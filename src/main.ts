@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Compiles schemas to functions; it must be loaded before the first of them is used.
 import "effect/schema/SchemaJITCompiler/enable"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Console, Effect, Exit, Layer, Runtime } from "effect"
 import { layerAfter } from "./App.ts"
 import { firstAccount } from "./Demo.ts"

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Fills the sandbox's demo account with a month of requests: `npm run demo`.
 import "effect/schema/SchemaJITCompiler/enable"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer } from "effect"
 import { parseArgs } from "node:util"
 import { shiftClock } from "./demo/ShiftedClock.ts"

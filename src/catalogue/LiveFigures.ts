@@ -38,6 +38,9 @@ const FRESH_MS = 1_000
  */
 const SHARE_INTERVAL = "5 seconds"
 
+/** The same on a node that served nothing since the last exchange: it has no request for which others' figures matter. */
+const IDLE_ROUNDS = 6
+
 /** Longer than any statement may run, so that no row appears before the last time read. */
 const OVERLAP_MS = 60_000
 
@@ -225,7 +228,7 @@ interface Sharing {
   readonly clock: Clock.Clock
 }
 
-/** Writes the counts made since the last write. A failed write is repeated the next time. */
+/** Writes the counts made since the last write, and returns how many there were. A failed write is repeated the next time. */
 const write = Effect.fnUntraced(function* ({ node, shelf, sql }: Sharing) {
   const due = [...shelf.all].flatMap((series) => series.unwritten.map(([minute, of]) => ({ series, minute, of })))
   for (let at = 0; at < due.length; at += ROWS_AT_ONCE) {
@@ -240,6 +243,7 @@ const write = Effect.fnUntraced(function* ({ node, shelf, sql }: Sharing) {
     )
     for (const { of, row } of part) of.written = row.samples
   }
+  return due.length
 })
 
 /** Reads the counts that other nodes wrote after `since`. Returns the time to read after next. */
@@ -298,9 +302,11 @@ const share = Effect.fnUntraced(function* (sharing: Sharing) {
   const patient = makePatient()
   let since = new Date(0)
   let swept = Number.NEGATIVE_INFINITY
+  let idle = 0
   const round = patient(
     Effect.gen(function* () {
-      yield* write(sharing)
+      idle = (yield* write(sharing)) > 0 ? 0 : idle + 1
+      if (idle > 1 && idle % IDLE_ROUNDS !== 0) return
       since = yield* read(sharing, since)
       const minute = minuteOf(sharing.clock)
       if (minute === swept) return
@@ -310,7 +316,7 @@ const share = Effect.fnUntraced(function* (sharing: Sharing) {
     ROUND_PATIENCE
   )
   yield* round
-  yield* Effect.addFinalizer(() => patient(write(sharing), CLOSE_PATIENCE))
+  yield* Effect.addFinalizer(() => patient(Effect.asVoid(write(sharing)), CLOSE_PATIENCE))
   yield* Effect.forkScoped(Effect.forever(Effect.delay(round, SHARE_INTERVAL)))
 })
 

@@ -3,6 +3,7 @@ import { PersistedQueue } from "effect/persistence"
 import { SqlClient, SqlError } from "effect/sql"
 import { makeJobStore } from "../platform/database/JobTableSql.ts"
 import { storeErrors, Unavailable } from "../platform/database/Sql.ts"
+import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { describeSqlError } from "../platform/database/SqlCondition.ts"
 import { StartError } from "../platform/config/Variables.ts"
 import { firstWaiting, newestTurn } from "./JobsSql.ts"
@@ -23,7 +24,10 @@ export interface JobsOptions {
   readonly lease: Duration.Input
   /** The longest time that a due job waits to be noticed. */
   readonly pollInterval: Duration.Input
-  /** The longest time that a job waits when another process enqueues it while this process sees no waiting jobs. */
+  /**
+   * The longest time that a job waits when another process enqueues it, while this process sees no waiting jobs and hears no
+   * notifications of the database.
+   */
   readonly idlePollInterval: Duration.Input
   /** How long running steps may take to finish after their worker is asked to stop. */
   readonly grace: Duration.Input
@@ -171,6 +175,7 @@ const lookingFor = (
   worked: Worked,
   options: JobsOptions
 ) => {
+  const { patience } = wakeupsOf(sql)
   const leaseSeconds = Math.ceil(Duration.toSeconds(options.lease))
   const look = Effect.gen(function* () {
     yield* told.close
@@ -180,7 +185,7 @@ const lookingFor = (
     for (const { due, element, id, queue } of waiting) {
       if (due) yield* offer(store, queue, id, element, Duration.zero)
     }
-    if (waiting.length === 0) yield* Effect.timeoutOption(told.await, options.idlePollInterval)
+    if (waiting.length === 0) yield* Effect.timeoutOption(told.await, patience(options.idlePollInterval))
   })
   return look.pipe(
     storeErrors,
@@ -256,6 +261,7 @@ export class Jobs extends Context.Service<
         const sql = yield* SqlClient.SqlClient
         const worked: Worked = new Set()
         const told = yield* Latch.make()
+        yield* wakeupsOf(sql).on("jobs", () => told.openUnsafe())
         yield* Effect.forkScoped(lookingFor(sql, queues, told, worked, options))
         return Jobs.of({ enqueue: enqueueWith(sql, queues, told), work: workWith(queues, told, worked, grace) })
       })

@@ -1,9 +1,10 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, type Duration, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { centsFromNano } from "../domain/Money.ts"
 import { insertNotice } from "../notices/NoticesSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { anyUntold, type CrossingRow, takeUntold } from "./BudgetAlertsSql.ts"
 import { Webhooks } from "./Webhooks.ts"
 
@@ -23,6 +24,8 @@ export class BudgetAlerts extends Context.Service<
      * time.
      */
     readonly tell: Effect.Effect<number, Unavailable>
+    /** Waits until a crossing may be unreported: for `unheard`, or longer while the database's notifications reach this node. */
+    readonly rest: (unheard: Duration.Input) => Effect.Effect<void>
   }
 >()("tollgate/webhooks/BudgetAlerts") {
   static readonly layer = Layer.effect(
@@ -30,6 +33,8 @@ export class BudgetAlerts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const webhooks = yield* Webhooks
+      const [wakeups, latch] = [wakeupsOf(sql), yield* Latch.make()]
+      yield* wakeups.on("budgets", () => latch.openUnsafe())
       const telling = Effect.gen(function* () {
         const crossings = yield* takeUntold(sql, BATCH)
         for (const crossing of crossings) {
@@ -45,7 +50,11 @@ export class BudgetAlerts extends Context.Service<
         return crossings.length
       }).pipe(sql.withTransaction)
       return BudgetAlerts.of({
-        tell: storeErrors(Effect.flatMap(anyUntold(sql), (any) => (any ? telling : Effect.succeed(0))))
+        tell: storeErrors(Effect.flatMap(anyUntold(sql), (any) => (any ? telling : Effect.succeed(0)))),
+        rest: (unheard) =>
+          Effect.suspend(() => Effect.timeoutOption(latch.await, wakeups.patience(unheard))).pipe(
+            Effect.andThen(Effect.asVoid(latch.close))
+          )
       })
     })
   )

@@ -6,6 +6,7 @@ import { Secrets } from "../platform/Secrets.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { insertNotice } from "../notices/NoticesSql.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import {
   anyPending,
   type AttemptNote,
@@ -78,8 +79,10 @@ export class Outbox extends Context.Service<
     readonly wake: Effect.Effect<void>
     /** Returns as soon as this process has been signaled since the last return. */
     readonly woken: Effect.Effect<void>
+    /** How long that may take before this node should look: `unheard`, or longer while the database's notifications reach it. */
+    readonly patience: (unheard: Duration.Input) => Duration.Duration
     /**
-     * Deletes one batch of deliveries and events that ended 30 days ago, and of rows without an owner. Returns how many there were.
+     * Deletes one batch of deliveries and events that ended longer ago than the retention, and of rows without an owner. Returns how many there were.
      */
     readonly sweep: Effect.Effect<number, Unavailable>
     /** Counts the endpoints that this node cannot sign for, because another key sealed their secrets. */
@@ -94,6 +97,8 @@ export class Outbox extends Context.Service<
         const sql = yield* SqlClient.SqlClient
         const [audit, secrets, latch] = [yield* Audit, yield* Secrets, yield* Latch.make()]
         const { keyId: sealedWith } = secrets
+        const wakeups = wakeupsOf(sql)
+        yield* wakeups.on("webhooks", () => latch.openUnsafe())
         return Outbox.of({
           claim: (limit) =>
             Effect.suspend(() => {
@@ -108,6 +113,7 @@ export class Outbox extends Context.Service<
           release: ({ claim, id }) => Effect.asVoid(storeErrors(releaseClaim(sql, id, claim))),
           wake: Effect.asVoid(latch.open),
           woken: Effect.andThen(latch.await, latch.close),
+          patience: wakeups.patience,
           sweep: storeErrors(
             Effect.gen(function* () {
               const unwanted = yield* giveUpUnwanted(sql, WAITING_MS, SWEEP_BATCH)

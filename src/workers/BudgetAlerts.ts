@@ -1,7 +1,7 @@
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import { BudgetAlerts } from "../webhooks/BudgetAlerts.ts"
 
-/** The longest delay of an alert on an idle node. Each poll costs one read of an empty index. */
+/** The longest delay of an alert on a node that no notification of the database reaches, and the pause after a failure. */
 const POLL = "2 seconds"
 
 /** Sends budget alerts while the layer lives. Any number of nodes may run it. */
@@ -11,10 +11,12 @@ export const layer = Layer.effectDiscard(
     const all: Effect.Effect<void, Effect.Error<typeof alerts.tell>> = Effect.flatMap(alerts.tell, (told) =>
       told === 0 ? Effect.void : all
     )
-    yield* all.pipe(
+    yield* Effect.andThen(all, alerts.rest(POLL)).pipe(
       // Caught inside the loop, because one failed poll must not end the polling.
-      Effect.catchCause((cause) => Effect.logWarning("the gateway cannot send budget alerts at present", cause)),
-      Effect.repeat(Schedule.spaced(POLL).pipe(Schedule.jittered)),
+      Effect.catchCause((cause) =>
+        Effect.andThen(Effect.logWarning("the gateway cannot send budget alerts at present", cause), Effect.sleep(POLL))
+      ),
+      Effect.forever,
       Effect.forkScoped
     )
   })

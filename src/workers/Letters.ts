@@ -1,8 +1,13 @@
-import { type Duration, Effect, Layer, Schedule } from "effect"
+import { Duration, Effect, Latch, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { Notices } from "../notices/Notices.ts"
 
-/** The longest delay of a letter on an idle node. Each poll costs two reads of empty indexes. */
+/** The longest delay of a letter on a node that no notification of the database reaches. */
 const POLL = "2 seconds"
+
+/** The same of a letter that waits for its time, on other nodes. Each poll costs two reads of empty indexes. */
+const LONGEST_POLL = Duration.seconds(15)
 
 const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<void, E> =>
   Effect.flatMap(step, (done) => (done === 0 ? Effect.void : untilNone(step)))
@@ -12,6 +17,24 @@ export const layer = (sweepInterval: Duration.Input) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { send, sweep, write } = yield* Notices
+      const wakeups = wakeupsOf(yield* SqlClient.SqlClient)
+      const wakened = (step: Effect.Effect<number, Effect.Error<typeof send>>, what: string) =>
+        Effect.gen(function* () {
+          const latch = yield* Latch.make()
+          yield* wakeups.on("letters", () => latch.openUnsafe())
+          const rest = Effect.suspend(() =>
+            Effect.timeoutOption(latch.await, Duration.min(wakeups.patience(POLL), LONGEST_POLL))
+          )
+          yield* Effect.andThen(latch.close, untilNone(step)).pipe(
+            // Caught inside the loop, because one failure must not end it.
+            Effect.catchCause((cause) =>
+              Effect.andThen(Effect.logWarning(`the gateway cannot ${what} at present`, cause), Effect.sleep(POLL))
+            ),
+            Effect.andThen(rest),
+            Effect.forever,
+            Effect.forkScoped
+          )
+        })
       const repeated = (step: Effect.Effect<number, Effect.Error<typeof send>>, every: Duration.Input, what: string) =>
         untilNone(step).pipe(
           // Caught inside the loop, because one failure must not end it.
@@ -19,8 +42,8 @@ export const layer = (sweepInterval: Duration.Input) =>
           Effect.repeat(Schedule.spaced(every).pipe(Schedule.jittered)),
           Effect.forkScoped
         )
-      yield* repeated(write, POLL, "write letters to owners")
-      yield* repeated(send, POLL, "send letters to owners")
+      yield* wakened(write, "write letters to owners")
+      yield* wakened(send, "send letters to owners")
       yield* repeated(sweep, sweepInterval, "delete old letters")
     })
   )

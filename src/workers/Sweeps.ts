@@ -10,9 +10,12 @@ import { Requests } from "../usage/Requests.ts"
 const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<number, E> =>
   Effect.flatMap(step, (done) => (done === 0 ? Effect.succeed(0) : Effect.map(untilNone(step), (more) => done + more)))
 
+/** How many sweeps of money there are for one that only frees room. */
+const HOUSEKEEPING = 4
+
 /**
- * Periodically ends overdue holds, refunds overdue charges, frees old idempotency keys, and deletes old notes of replays, expired
- * sessions and codes. Any number of nodes may sweep at once, because the ledger's locks ensure that each item is processed once.
+ * Periodically ends overdue holds and refunds overdue charges, and every fourth time frees old idempotency keys, and deletes old notes
+ * of replays, expired sessions and codes. Any number of nodes may sweep at once, because the ledger's locks ensure that each item is processed once.
  */
 export const layer = (interval: Duration.Duration) =>
   Layer.effectDiscard(
@@ -22,11 +25,13 @@ export const layer = (interval: Duration.Duration) =>
       const mutations = yield* Mutations
       const codes = yield* Codes
       const sessions = yield* OwnerSessions
+      let sweeps = 0
       const sweep = Effect.gen(function* () {
         const ended = yield* untilNone(ledger.expireOverdue)
         if (ended > 0) yield* Effect.logWarning(`ended ${ended} overdue holds`)
         const refunded = yield* untilNone(ledger.refundOverdue)
         if (refunded > 0) yield* Effect.logWarning(`refunded ${refunded} overdue charges`)
+        if (sweeps++ % HOUSEKEEPING !== 0) return
         yield* untilNone(ledger.dropClaims(CLAIM_RETENTION_MS))
         yield* untilNone(requests.dropReplays(CLAIM_RETENTION_MS))
         yield* untilNone(mutations.dropClaims(CLAIM_RETENTION_MS))

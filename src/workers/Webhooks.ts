@@ -12,8 +12,8 @@ const MOST_UNDER_WAY = 512
 const POLL = "250 millis"
 
 /**
- * How soon a node notices deliveries that other nodes wrote while none was pending. A service without webhooks does nothing more
- * than this read.
+ * How soon a node notices deliveries that other nodes wrote while none was pending and no notification of the database reaches it. A
+ * service without webhooks does nothing more than this read.
  */
 const IDLE_POLL = "2 seconds"
 
@@ -80,7 +80,7 @@ export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Inpu
 const rest = Effect.fnUntraced(function* (outbox: Outbox["Service"]) {
   let woken = yield* Effect.timeoutOption(outbox.woken, POLL)
   while (Option.isNone(woken) && !(yield* outbox.isPending))
-    woken = yield* Effect.timeoutOption(outbox.woken, IDLE_POLL)
+    woken = yield* Effect.timeoutOption(outbox.woken, outbox.patience(IDLE_POLL))
 })
 
 const noted = (outbox: Outbox["Service"], claimed: Claimed, attempt: Attempt) =>

@@ -14,7 +14,8 @@ describe("the worker of budgets' alerts", () => {
       const alerts = yield* BudgetAlerts
       let looks = 0
       const failing = BudgetAlerts.of({
-        tell: Effect.suspend(() => (++looks === 1 ? Effect.die(new Error("a bad look")) : alerts.tell))
+        tell: Effect.suspend(() => (++looks === 1 ? Effect.die(new Error("a bad look")) : alerts.tell)),
+        rest: alerts.rest
       })
       yield* Layer.build(worker.pipe(Layer.provide(Layer.succeed(BudgetAlerts, failing))))
       yield* eventually(

@@ -1,5 +1,5 @@
 /** Reads a multipart form with a file, as OpenAI's clients send it. */
-import { NodeMultipart } from "@effect/platform-node"
+import * as NodeMultipart from "@effect/platform-node/NodeMultipart"
 import { Effect, Stream } from "effect"
 import { Multipart } from "effect/http"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"

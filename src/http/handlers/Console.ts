@@ -1,5 +1,5 @@
 /** The web console: its pages from `/` on, and its files. Without a console, `/` leads to the documentation. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { failure } from "../../domain/Failure.ts"

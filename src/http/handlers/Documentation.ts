@@ -1,5 +1,5 @@
 /** The documentation: `/docs`, `/llms.txt`, the OpenAPI document, and the links at the API's root. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"

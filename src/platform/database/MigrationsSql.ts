@@ -168,5 +168,21 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`COMMENT ON TABLE operator_event IS 'What operators changed that concerns no single account; never updated'`
     yield* sql`CREATE TRIGGER operator_event_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON operator_event
       FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()`
+  }),
+  // Commits with a notification wait for each other, so only work that is rare beside requests sends one.
+  "0010_wakeups": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql.unsafe(`CREATE FUNCTION work_arrives() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_notify('tollgate_work', TG_ARGV[0]); RETURN NULL; END $$`)
+    for (const [table, work] of Object.entries({
+      webhook_delivery: "webhooks",
+      budget_crossing: "budgets",
+      job: "jobs",
+      notice: "letters",
+      letter: "letters"
+    })) {
+      yield* sql`CREATE TRIGGER work_arrives AFTER INSERT ON ${sql(table)} FOR EACH STATEMENT
+        EXECUTE FUNCTION work_arrives(${sql.literal(`'${work}'`)})`
+    }
   })
 }

@@ -1,6 +1,6 @@
 /** Wakes the nodes that wait for work which any node may write, by PostgreSQL's notifications. */
 import { PgConnection } from "@effect/sql-pg"
-import { Duration, Effect, Queue, Scope } from "effect"
+import { Duration, Effect, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 
 /** The channel of all notifications. A trigger names the kind of work as the payload. */

@@ -25,9 +25,10 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler
 } from "@opentelemetry/sdk-trace-base"
-import { Context, Effect, Layer, Logger, Option, Redacted, Tracer } from "effect"
+import { Context, Effect, Layer, Logger, Redacted, Tracer } from "effect"
 import { VERSION } from "../config/Version.ts"
 import { inWords } from "./LogWords.ts"
+import { spanAround } from "./LogSpan.ts"
 import type { TelemetrySettings } from "./TelemetrySettings.ts"
 import { makeTracing, Tracing } from "./Tracing.ts"
 
@@ -39,13 +40,6 @@ const FLUSH_TIMEOUT = "3 seconds"
 
 /** The schema of the attribute names for calls to models. */
 const SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
-
-/** The span of a log entry. Effect's own spans are off, but Effect still provides one with a placeholder instead of ids. */
-export const spanAround = (entry: Logger.Options<unknown>): Tracer.AnySpan | undefined => {
-  let span = entry.fiber.cache.span
-  while (span?._tag === "Span" && span.traceId === "noop") span = Option.getOrUndefined(span.parent)
-  return span
-}
 
 /**
  * Wraps a logger so that each entry carries the span it belongs to. A collector rejects a whole export when one entry has invalid ids.

@@ -73,6 +73,7 @@ export type HoldOutcome = (typeof HOLD_OUTCOMES)[number]
 
 const httpInstruments = (instruments: Instruments) => {
   let inFlight = 0
+  let count = 0
   instruments.gauge("http.server.active_requests", "Requests being answered", "{request}", () => inFlight)
   const requests = family((statusClass) =>
     instruments.counter("svc.http.requests", "Requests answered, by class of status", "{request}", {
@@ -80,7 +81,12 @@ const httpInstruments = (instruments: Instruments) => {
     })
   )
   return {
-    arrived: () => void inFlight++,
+    arrived: () => {
+      inFlight++
+      count++
+    },
+    /** How many requests arrived so far, and how many of them are being answered. */
+    seen: () => ({ count, inFlight }),
     /** Status 0 means that the connection closed before the response. */
     left: (status: number) => {
       inFlight--

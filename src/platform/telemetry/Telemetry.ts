@@ -3,9 +3,10 @@ import { Context, Effect, Formatter, Layer, Logger, Metric, References, type Sco
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { Config } from "../config/Config.ts"
 import { VERSION } from "../config/Version.ts"
-import { exportTo, spanAround } from "./Export.ts"
+import { spanAround } from "./LogSpan.ts"
 import { inWords } from "./LogWords.ts"
 import { makeMetrics, Metrics } from "./Metrics.ts"
+import type { TelemetrySettings } from "./TelemetrySettings.ts"
 
 // ---- logs
 
@@ -85,6 +86,15 @@ const counting = Layer.effectContext(
   })
 )
 
+/** Loads the OpenTelemetry SDK when it is needed: it takes more memory than the rest of an idle service's telemetry by far. */
+const exporting = (settings: TelemetrySettings, endpoint: URL) =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./Export.ts")),
+      ({ exportTo }) => exportTo(settings, endpoint)
+    )
+  )
+
 /**
  * Collects metrics always; exports traces, metrics and logs over OTLP when an endpoint is set. It is the outermost layer, so it starts
  * first and ends last, after it has exported what is left. A slow or missing collector does not slow requests down and uses bounded
@@ -92,6 +102,6 @@ const counting = Layer.effectContext(
  */
 export const layer = Layer.unwrap(
   Effect.map(Config, ({ telemetry }) =>
-    telemetry.endpoint === undefined ? Layer.empty : exportTo(telemetry, telemetry.endpoint)
+    telemetry.endpoint === undefined ? Layer.empty : exporting(telemetry, telemetry.endpoint)
   )
 ).pipe(Layer.provideMerge(counting), Layer.provideMerge(Layer.succeed(References.TracerEnabled, false)))
