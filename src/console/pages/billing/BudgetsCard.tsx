@@ -59,8 +59,10 @@ export const BudgetsCard = () => {
           ))}
           <p className="muted small">
             {budgets.length === 0 ? "No key and no project has a budget. " : ""}
-            Subscribe a <Link to="/webhooks">webhook</Link> to <code>budget.threshold</code> to hear of a budget that
-            fills. Below $5.00, answers carry a <code>low_balance</code> warning and the balance turns yellow here.
+            You get an email when 80% and 100% of a budget are spent and when the balance falls below $5.00, unless you
+            declined it in <Link to="/settings">Settings</Link>. A <Link to="/webhooks">webhook</Link> for{" "}
+            <code>budget.threshold</code> tells a program. Below $5.00, answers carry a <code>low_balance</code>{" "}
+            warning.
           </p>
         </div>
       )}

@@ -113,6 +113,16 @@ const Dialogs = ({ onClose, open, projectId }: DialogsProps) => {
   return <RevokeKey of={open.key} onClose={onClose} />
 }
 
+const columns = [
+  "Name",
+  "Project",
+  "Budget",
+  { right: "Spend, 30 days" },
+  { right: "Failed" },
+  "Last used",
+  actionsColumn
+]
+
 export const KeysPage = () => {
   const { project } = useSearch({ from: "/shell/keys" })
   const navigate = useNavigate({ from: "/keys" })
@@ -160,10 +170,7 @@ export const KeysPage = () => {
       open={open === undefined ? null : <Dialogs open={open} projectId={project} onClose={() => setOpen(undefined)} />}
     >
       {(rows) => (
-        <Table
-          label="keys"
-          columns={["Name", "Project", "Budget", { right: "30 days" }, { right: "Failed" }, "Last used", actionsColumn]}
-        >
+        <Table label="keys" columns={columns}>
           {rows.map((row) => (
             <Row
               key={row.id}

@@ -100,7 +100,12 @@ export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> })
                   ? "There is money on the balance; a verified number adds $0.50"
                   : "Get $0.50 of starter credit, or top up"}
             </h3>
-            {verified ? null : <PhoneForm />}
+            {verified ? null : (
+              <>
+                <p className="muted">A code by text message proves the number. No card is needed.</p>
+                <PhoneForm />
+              </>
+            )}
             {isFunded ? null : (
               <div>
                 <Link className="button" to="/billing">

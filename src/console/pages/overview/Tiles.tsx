@@ -36,7 +36,7 @@ export const Tiles = ({ before, failed, report }: TilesProps) => (
       const words =
         changed === undefined
           ? earlier === 0
-            ? "None before"
+            ? "0 in the range before"
             : undefined
           : changed === "unchanged"
             ? "As before"

@@ -143,7 +143,8 @@ export const SignInPage = () => {
           )}
         </div>
         <p className="small muted">
-          Your programs use keys. Read the <a href="/docs">documentation</a>.
+          One API for many AI models, paid by use. Programs do not sign in: they send a key that you create here. Read
+          the <a href="/docs">documentation</a>.
         </p>
       </main>
     </div>
