@@ -385,6 +385,7 @@ withBrowser("the console", (it) => {
         await page.getByLabel("Code", { exact: true }).fill(mail.codeFor(email))
         await page.getByRole("dialog").getByRole("button", { name: "Change email" }).click()
         await page.getByText(`Sign in as ${email} from now on.`).waitFor()
+        await page.getByRole("dialog").waitFor({ state: "detached" })
         await page.getByLabel("Account", { exact: true }).getByText(email).waitFor()
 
         await page.goto(`${origin}/billing`)

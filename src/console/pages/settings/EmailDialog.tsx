@@ -21,8 +21,8 @@ export const EmailDialog = ({ email, onClose }: { readonly email: string; readon
     onSuccess: async ({ data }) => {
       const ended = data.sessions_ended === 0 ? "" : ` ${plural(data.sessions_ended, "other session")} ended.`
       toast(`Sign in as ${data.email} from now on.${ended}`)
-      await Promise.all([client.invalidateQueries(sessionQuery), client.invalidateQueries(ownerSessionsQuery)])
       onClose()
+      await Promise.all([client.invalidateQueries(sessionQuery), client.invalidateQueries(ownerSessionsQuery)])
     }
   })
   const shown = send.data?.data.sandbox_code
