@@ -38,6 +38,7 @@ import { OperatorAccountsGroup } from "./operator/AccountsGroup.ts"
 import { OperatorMoneyGroup } from "./operator/MoneyGroup.ts"
 import { OperatorPlansGroup } from "./operator/PlansGroup.ts"
 import { OperatorRequestsGroup } from "./operator/RequestsGroup.ts"
+import { OperatorSpendGroup } from "./operator/SpendGroup.ts"
 import { PaymentsGroup } from "./payments/PaymentsGroup.ts"
 import { published } from "./Published.ts"
 
@@ -77,6 +78,7 @@ export class Api extends HttpApi.make("tollgate")
     OperatorRequestsGroup,
     OperatorMoneyGroup,
     OperatorPlansGroup,
+    OperatorSpendGroup,
     PaymentsGroup
   )
   .middleware(Envelope)

@@ -22,10 +22,12 @@ import { Phones } from "./billing/Phones.ts"
 import { hasTraces, tracesOf } from "./billing/Sandbox.ts"
 import { TopUps } from "./billing/TopUps.ts"
 import { Operator } from "./operator/Operator.ts"
+import { SpendLimits } from "./operator/SpendLimits.ts"
 import { OperatorEvents } from "./account/OperatorEvents.ts"
 import { OperatorKeys } from "./account/OperatorKeys.ts"
 import { Plans } from "./account/Plans.ts"
 import { Margins } from "./usage/Margins.ts"
+import { ProviderSpend } from "./usage/ProviderSpend.ts"
 import { Transactions } from "./billing/Transactions.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
@@ -267,7 +269,9 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
     Layer.provideMerge(Layer.mergeAll(PromptImages.layer, reasoningSeals)),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
-    Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), dailyFigures, deliveries)),
+    Layer.provideMerge(
+      Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), dailyFigures, deliveries, ProviderSpend.layer)
+    ),
     Layer.provideMerge(
       Layer.mergeAll(
         Requests.layer,
@@ -278,6 +282,7 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
         Margins.layer,
         Operator.layer,
         OperatorKeys.layer,
+        SpendLimits.layer,
         Rollups.layer,
         Sessions.layer
       ).pipe(Layer.provide(ReadTurns.layer))

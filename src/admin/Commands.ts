@@ -25,6 +25,7 @@ import { plan } from "./PlanCommands.ts"
 import { refund } from "./RefundCommand.ts"
 import { report } from "./ReportCommand.ts"
 import { request, requests } from "./RequestCommands.ts"
+import { spend } from "./SpendCommands.ts"
 import { sandbox } from "./SandboxCommands.ts"
 
 const endTopUp = Command.make(
@@ -200,6 +201,7 @@ const admin = Command.make("admin").pipe(
     request,
     refund,
     plan,
+    spend,
     report,
     exportCommand,
     topUp,

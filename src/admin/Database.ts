@@ -11,6 +11,7 @@ import { Config } from "../platform/config/Config.ts"
 import { DataDirectory } from "../platform/database/DataDirectory.ts"
 import { layerCommand as sql } from "../platform/database/Sql.ts"
 import { Operator } from "../operator/Operator.ts"
+import { SpendLimits } from "../operator/SpendLimits.ts"
 import { OperatorEvents } from "../account/OperatorEvents.ts"
 import { OperatorKeys } from "../account/OperatorKeys.ts"
 import { Margins } from "../usage/Margins.ts"
@@ -31,7 +32,8 @@ export const layer = Layer.mergeAll(
   Sandbox.layer,
   Margins.layer,
   Operator.layer,
-  OperatorKeys.layer
+  OperatorKeys.layer,
+  SpendLimits.layer
 ).pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(accounts), Layer.provideMerge(store))
 
 /** The same services with the settings and the log. */

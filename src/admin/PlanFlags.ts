@@ -87,17 +87,24 @@ export const planRequests = limit(
 export const planVideos = limit("running-videos", 10_000, "Unfinished videos of an account")
 export const planBatches = limit("running-batches", 10_000, "Unfinished batches of an account")
 
-/** In nano-USD. */
-export const planDailySpend = parsed(
-  "daily-spend-usd",
-  "an amount of USD such as 25 or 0.5, or none",
-  (text): { readonly value: Nano | null } | undefined => {
+const daily = (name: string) =>
+  parsed(name, "an amount of USD such as 25 or 0.5, or none", (text): { readonly value: Nano | null } | undefined => {
     if (text === "none") return { value: null }
     const nano = /^\d+(\.\d{1,9})?$/.test(text) ? nanoFromUsd(text) : undefined
     return nano !== undefined && nano <= MAX_DAILY ? { value: nano } : undefined
-  }
-).pipe(
-  Flag.withMetavar("usd"),
+  }).pipe(Flag.withMetavar("usd"))
+
+export const providerArgument = argument("provider", "a provider's id, or all", nameOf).pipe(
+  Argument.withDescription("The provider's id; `all` for all together")
+)
+
+/** In nano-USD. */
+export const dailyLimit = daily("usd").pipe(
+  Flag.withDescription("The most that it may cost in a UTC day, in USD; `none` for any amount")
+)
+
+/** In nano-USD. */
+export const planDailySpend = daily("daily-spend-usd").pipe(
   Flag.withDescription("The most that an account spends in a UTC day, over all its keys; `none` for no limit"),
   Flag.optional
 )

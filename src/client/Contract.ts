@@ -1331,6 +1331,37 @@ export type EventReceived = {
   readonly received: true
 }
 
+/** The bound of a provider after a change. */
+export type ProviderSpendLimitResult = {
+  readonly data: {
+    readonly object: "provider_spend"
+    readonly provider: string
+    readonly limit_usd: number | null
+  }
+}
+
+/** A new bound in USD per UTC day; null removes it. */
+export type ProviderSpendLimit = {
+  readonly limit_usd: number | null
+}
+
+/** All bounds, by provider. Figures are at most a few seconds old. */
+export type ProviderSpendList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<ProviderSpend>
+}
+
+/** A bound on what a provider may cost in a UTC day, and what the current day has cost. `all` stands for all providers together. */
+export type ProviderSpend = {
+  readonly object: "provider_spend"
+  readonly provider: string
+  readonly limit_usd: number
+  /** Cost of ended requests. */
+  readonly settled_usd: number
+  /** The most that running requests may cost. */
+  readonly reserved_usd: number
+}
+
 /** The plan of an account after a change. */
 export type AccountPlanResult = {
   readonly data: {
@@ -4963,6 +4994,18 @@ export interface Operations {
     }
     readonly body: AccountPlan
     readonly answer: AccountPlanResult
+  }
+  /** List the bounds on what providers cost, with the cost of the day */
+  readonly "operator.spend.list": {
+    readonly answer: ProviderSpendList
+  }
+  /** Bound what a provider, or `all` together, may cost in a UTC day */
+  readonly "operator.spend.set": {
+    readonly path: {
+      readonly provider: string
+    }
+    readonly body: ProviderSpendLimit
+    readonly answer: ProviderSpendLimitResult
   }
   /** Receive a signed event from Stripe, at most 256 KiB */
   readonly "payments.stripe": {

@@ -118,6 +118,8 @@ export const operations = {
   "operator.plans.set": "PATCH /api/v1/operator/plans/{plan_id}",
   "operator.plans.remove": "DELETE /api/v1/operator/plans/{plan_id}",
   "operator.accounts.plan": "PATCH /api/v1/operator/accounts/{account_id}/plan",
+  "operator.spend.list": "GET /api/v1/operator/spend",
+  "operator.spend.set": "PATCH /api/v1/operator/spend/{provider}",
   "payments.stripe": "POST /api/v1/payments/stripe",
   "payments.simulated": "GET /api/v1/payments/simulated/{session_id}",
   chat: "POST /api/v1/chat keyed",

@@ -2,7 +2,7 @@ import { Effect, Exit } from "effect"
 import type { Failure } from "../domain/Failure.ts"
 import type { Output } from "../domain/Output.ts"
 import { type Candidate, summaryOf } from "../domain/Plan.ts"
-import type { TokenPrice } from "../domain/Pricing.ts"
+import { keptForAnHour, maximumCost, type Price, type TokenPrice } from "../domain/Pricing.ts"
 import { promptBoundAt } from "../domain/TokenBound.ts"
 import { countOutput, countPrompt } from "../domain/Tokens.ts"
 import { noTokens, type TokenUsage, type Used } from "../domain/Usage.ts"
@@ -13,7 +13,7 @@ import type { Answer } from "../domain/Answer.ts"
 import { balanceWarning } from "../domain/Balance.ts"
 import { capWithin, type Estimate } from "../domain/Estimate.ts"
 import { closeServed, closeUnserved, type ServedEnd } from "./Ending.ts"
-import { type AdmittedRequest, type MeteredOptions, type RequestResult, routingOf } from "./Metered.ts"
+import { type AdmittedRequest, affords, type MeteredOptions, type RequestResult, routingOf } from "./Metered.ts"
 import { type ActiveCall, followedBy } from "./PaidFlow.ts"
 import { ReasoningSealer, sealedOutput } from "./ReasoningSealer.ts"
 import type { ReasoningSeals } from "./ReasoningSeals.ts"
@@ -32,6 +32,12 @@ export interface ChatOptions extends MeteredOptions {
 export const sealerOf = ({ seals }: ChatOptions, { request }: AdmittedChat, served: Candidate): ReasoningSealer =>
   new ReasoningSealer(seals, request.principal.accountId, served)
 
+/** The most that a call of a candidate costs the operator. */
+const mostCost = ({ estimate, held }: AdmittedChat, candidate: Candidate, cost: Price): bigint =>
+  cost.unit === "token"
+    ? maximumCost(keptForAnHour(cost), promptBoundAt(estimate, candidate.model), capWithin(candidate, estimate, held))
+    : 0n
+
 /** The pool call of an admitted request. */
 export const poolCall = (admitted: AdmittedChat, running: ActiveCall): PoolCall => {
   const { estimate, held, plan, request } = admitted
@@ -45,6 +51,7 @@ export const poolCall = (admitted: AdmittedChat, running: ActiveCall): PoolCall 
     steering: request.steering,
     trace: request.trace,
     maxOutputTokens: (candidate) => capWithin(candidate, estimate, held),
+    affords: (candidate) => affords(admitted, candidate, (cost) => mostCost(admitted, candidate, cost)),
     ...followedBy(running)
   }
 }

@@ -133,6 +133,7 @@ const close = (
   const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warned(admitted, carried), ended) : ended
   return Effect.map(Effect.mapError(noted, storeUnavailable), (books) => {
     metrics.ledger.settled(performance.now() - endsAt)
+    admitted.reservation?.end(row.provider ?? undefined, BigInt(closed.providerCost ?? 0))
     counted(metrics, admitted, carried, settlement, overheadMs, books.cost)
     return books
   })

@@ -9,6 +9,7 @@ import type { Ledger } from "../ledger/Ledger.ts"
 import type { ExtendOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { traceIdOf } from "../platform/telemetry/Tracing.ts"
+import type { ProviderSpend, Reservation } from "../usage/ProviderSpend.ts"
 import { type Holder, holding, type Repriced } from "./Holding.ts"
 import {
   attemptMsOf,
@@ -43,6 +44,8 @@ export interface AdmittedRequest<
   progress: () => Nano
   /** The receipt's facts of that use if this process ends here. Undefined until a provider has begun to answer. */
   soFar: (() => SoFar) | undefined
+  /** What it may cost the operator at most at the providers that were called. */
+  readonly reservation: Reservation | undefined
   readonly holdMs: number
   /** When the hold was committed, in `performance.now()` milliseconds. */
   readonly heldAt: number
@@ -68,6 +71,8 @@ export interface MeteredOptions {
   /** The lifetime of an up-front charge, which nothing extends. It exceeds the duration of everything that such a charge pays for. */
   readonly chargeTtlMs: number
   readonly metrics: Metrics
+  /** The bounds on what providers cost. Absent where nothing is carried out. */
+  readonly spend?: Pick<ProviderSpend["Service"], "begin"> | undefined
 }
 
 /** Why a hold was not granted. A key that turned out to be inactive is removed from the cache. */
@@ -85,6 +90,19 @@ export const refusalOf = (
   return failure({ _tag: "InvalidApiKey" })
 }
 
+/**
+ * Reserves what a call of a candidate may cost the operator at most; false when a bound leaves no room for it. A candidate with an unknown
+ * cost reserves nothing, and is not called either once its provider has reached a bound.
+ */
+export const affords = <P extends Price>(
+  { reservation }: Pick<AdmittedRequest, "reservation">,
+  { offer }: Candidate<P>,
+  mostAt: (cost: Price) => Nano
+): boolean => {
+  if (reservation === undefined) return true
+  return reservation.reserve(offer.provider, offer.cost === undefined ? 0n : mostAt(offer.cost))
+}
+
 /** The span attributes of a planned request. They contain none of the caller's text. */
 const planned = ({ stream = false }: PaidRequest, { candidates, policy }: Plan<Price>) => ({
   "svc.model": candidates[0].model.id,
@@ -98,7 +116,7 @@ const planned = ({ stream = false }: PaidRequest, { candidates, policy }: Plan<P
  * current prices if those have changed since the request was planned.
  */
 export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
-  { auth, chargeTtlMs, holdTtlMs, ledger, metrics }: MeteredOptions,
+  { auth, chargeTtlMs, holdTtlMs, ledger, metrics, spend }: MeteredOptions,
   request: R,
   plan: Plan<P>,
   estimate: E
@@ -146,6 +164,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
             held: result.granted,
             progress: () => 0n,
             soFar: undefined,
+            reservation: spend?.begin(),
             holdMs: heldAt - startedAt,
             heldAt,
             created: Math.floor(Date.now() / 1000)

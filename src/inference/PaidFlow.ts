@@ -1,5 +1,5 @@
 /** The common path of all paid requests, whatever their kind. */
-import { Cause, Deferred, Duration, Effect, Exit, Fiber, type Scope } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, Option, type Scope } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
 import { Auth } from "../auth/Auth.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -8,6 +8,7 @@ import type { Price } from "../domain/Pricing.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 import type { CourseCall } from "../providers/pool/CallKind.ts"
+import { ProviderSpend } from "../usage/ProviderSpend.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { PaidAnswer } from "../domain/Answer.ts"
 import { abandon } from "./Ending.ts"
@@ -98,7 +99,9 @@ export const makePaidFlow = (
       auth: yield* Auth,
       holdTtlMs: Duration.toMillis(options.holdTtl),
       chargeTtlMs: Duration.toMillis(options.chargeTtl ?? options.holdTtl),
-      metrics: yield* Metrics
+      metrics: yield* Metrics,
+      // Absent in tests of the flow alone.
+      spend: Option.getOrUndefined(yield* Effect.serviceOption(ProviderSpend))
     }
     const renewals = yield* makeRenewals(metered)
     const fibers = yield* makeOwnFibers
@@ -125,6 +128,7 @@ export const makePaidFlow = (
         Effect.suspend(() => carry(admitted)),
         (exit) => {
           if (renewed !== undefined) renewals.drop(renewed)
+          admitted.reservation?.end()
           metered.metrics.ledger.closed()
           watch?.ended()
           return Exit.isFailure(exit) && Cause.hasDies(exit.cause) ? abandon(metered, admitted) : Effect.void

@@ -18,7 +18,7 @@ import { ProviderPool, type ServedAnswer, type WorkAttempt } from "../providers/
 import { Router } from "../router/Router.ts"
 import { keepAnswer } from "./Answer.ts"
 import { closeServed, closeUnserved, type ServedEnd } from "./Ending.ts"
-import { type AdmittedRequest, type RequestResult, routingOf } from "./Metered.ts"
+import { type AdmittedRequest, affords, type RequestResult, routingOf } from "./Metered.ts"
 import { type ActiveCall, followedBy, makePaidFlow, type PaidFlow, type PaidFlowOptions } from "./PaidFlow.ts"
 import type { WorkSize } from "../domain/WorkSize.ts"
 import { repriced } from "./Holding.ts"
@@ -120,6 +120,7 @@ const asked = <A>(
     operation: operationOf[request.modality],
     steering: request.steering,
     trace: request.trace,
+    affords: (candidate) => affords(admitted, candidate, (cost) => costAt(request, { ...candidate, price: cost })),
     ...followedBy(running)
   }
   const served = (attempt: WorkAttempt<A>) => {

@@ -31,12 +31,17 @@ export type VideoPlan = Plan<UnitPrice>
 
 const isPerUnit = (candidate: Candidate<Price>): candidate is Candidate<UnitPrice> => candidate.price.unit !== "token"
 
-/** The candidates of a plan that support the whole request; undefined when none does. */
-export const videoPlanOf = (plan: Plan<Price>, wish: VideoWish): VideoPlan | undefined => {
+/** The candidates of a plan that support the whole request and may be called; undefined when there is none. */
+export const videoPlanOf = (
+  plan: Plan<Price>,
+  wish: VideoWish,
+  isStopped: (provider: string) => boolean = () => false
+): VideoPlan | undefined => {
   const needed = neededFor(wish)
   const [first, ...others] = plan.candidates
     .filter(isPerUnit)
     .filter(({ offer }) => needed.every((capability) => !offer.unsupported.includes(capability)))
+    .filter(({ offer }) => !isStopped(offer.provider))
   return first === undefined ? undefined : { ...plan, candidates: [first, ...others] }
 }
 

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Result } from "effect"
+import { Context, Duration, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
@@ -15,6 +15,7 @@ import { PublicFetch } from "../platform/outbound/PublicFetch.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { ProviderPool } from "../providers/pool/ProviderPool.ts"
 import { Router } from "../router/Router.ts"
+import { ProviderSpend } from "../usage/ProviderSpend.ts"
 import { Requests } from "../usage/Requests.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
 import { balanceWarning } from "../domain/Balance.ts"
@@ -113,6 +114,8 @@ interface SubmitDeps extends VideoDeps {
   readonly requests: Requests["Service"]
   readonly router: Router["Service"]
   readonly refuses: PublicFetch["Service"]["refuses"]
+  /** The bounds on what providers cost. */
+  readonly spend: Pick<ProviderSpend["Service"], "isStopped"> | undefined
   readonly options: VideosOptions
 }
 
@@ -135,7 +138,7 @@ const storesNone = failure({
 
 /** The plan of a video, or the error of the request. */
 const plan = (
-  { refuses, router }: SubmitDeps,
+  { refuses, router, spend }: SubmitDeps,
   request: Pick<VideoRequest, "maxCost" | "model" | "policy" | "wish">
 ): Result.Result<VideoPlan, Failure> =>
   Result.gen(function* () {
@@ -149,7 +152,7 @@ const plan = (
     if (problem !== undefined) {
       return yield* Result.fail(failure({ _tag: "ValidationError", problems: [problem, ...problems] }))
     }
-    const able = videoPlanOf(planned, wish)
+    const able = videoPlanOf(planned, wish, (provider) => spend?.isStopped(provider) === true)
     if (able !== undefined) {
       return yield* withinCost(able, request.maxCost, ({ price }) => clipCost(price, wish.duration))
     }
@@ -374,6 +377,7 @@ export class Videos extends Context.Service<
           requests: yield* Requests,
           router: yield* Router,
           refuses,
+          spend: Option.getOrUndefined(yield* Effect.serviceOption(ProviderSpend)),
           options
         }
         return Videos.of({

@@ -41,7 +41,7 @@ export const takeUntold = (
       RETURNING c.*
     )
     SELECT t.budget_id, t.period_start::text, t.threshold_percent, t.limit_nano, t.spent, t.crossed_at, b.account_id, b.scope,
-      b.period, COALESCE(k.id, p.id, b.owner_id) AS owner_id, COALESCE(k.name, p.name) AS name
+      b.period, COALESCE(k.id, p.id, b.owner_id) AS owner_id, COALESCE(k.name, p.name, CASE WHEN b.scope = 'account' THEN 'the account' END) AS name
     FROM told t JOIN budget b ON b.id = t.budget_id
     LEFT JOIN LATERAL (
       SELECT id, name FROM api_key WHERE b.scope = 'key' AND (budget_id = b.id OR id = b.owner_id)

@@ -215,6 +215,8 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["operator.plans.set", change(`/operator/plans/${plan}`, { limits: { daily_spend_usd: 50 } })],
     ["operator.plans.remove", remove(`/operator/plans/${sparePlan}`)],
     ["operator.accounts.plan", change(`/operator/accounts/${spareAccount}/plan`, { plan_id: plan })],
+    ["operator.spend.list", read("/operator/spend")],
+    ["operator.spend.set", change("/operator/spend/openai", { limit_usd: 500 })],
     ["payments.stripe", write("/payments/stripe")],
     ["payments.simulated", read(`/payments/simulated/${checkout}`)],
     ["chat", write("/chat", hello)],

@@ -30,6 +30,7 @@ import { operatorAccountsHandlers } from "./operator/Accounts.ts"
 import { operatorMoneyHandlers } from "./operator/Money.ts"
 import { operatorPlansHandlers } from "./operator/Plans.ts"
 import { operatorRequestsHandlers } from "./operator/Requests.ts"
+import { operatorSpendHandlers } from "./operator/Spend.ts"
 import { managementAccountHandlers } from "./management/Account.ts"
 import { managementAuditHandlers } from "./management/Audit.ts"
 import { managementKeysHandlers } from "./management/Keys.ts"
@@ -72,6 +73,7 @@ export const makeHandlers = Effect.all({
   operatorRequests: operatorRequestsHandlers,
   operatorMoney: operatorMoneyHandlers,
   operatorPlans: operatorPlansHandlers,
+  operatorSpend: operatorSpendHandlers,
   managementAudit: managementAuditHandlers,
   managementKeys: managementKeysHandlers,
   managementPresets: managementPresetsHandlers,

@@ -184,5 +184,24 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       yield* sql`CREATE TRIGGER work_arrives AFTER INSERT ON ${sql(table)} FOR EACH STATEMENT
         EXECUTE FUNCTION work_arrives(${sql.literal(`'${work}'`)})`
     }
+  }),
+  // One row per node, so that nodes never wait for each other. An empty provider stands for all of them.
+  "0011_provider_spend": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE provider_spend_limit (
+      provider text PRIMARY KEY,
+      limit_nano bigint NOT NULL CHECK (limit_nano >= 0)
+    )`
+    yield* sql`COMMENT ON TABLE provider_spend_limit IS 'Bounds on what each provider, and all together, may cost in a UTC day'`
+    yield* sql`CREATE TABLE provider_spend (
+      day date NOT NULL,
+      provider text NOT NULL,
+      node text NOT NULL,
+      settled bigint NOT NULL,
+      reserved bigint NOT NULL,
+      at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (day, provider, node)
+    ) WITH (fillfactor = 50)`
+    yield* sql`COMMENT ON TABLE provider_spend IS 'What the requests of each node cost at a provider in a day, and what running ones may cost at most'`
   })
 }

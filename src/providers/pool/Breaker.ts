@@ -1,3 +1,5 @@
+import type { Clock } from "effect"
+
 /** What a breaker judges by; times are in milliseconds. */
 export const rules = {
   /** So many failures in a row open it, with no success between them. */
@@ -203,3 +205,6 @@ export class Breaker {
     this.#onChange(state)
   }
 }
+
+/** The time in milliseconds from a clock that never goes back. A corrected wall clock must not keep a breaker open. */
+export const millisOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6

@@ -22,6 +22,8 @@ export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" 
     /** The attempt starts now, and no other is running. */
     readonly beginsAlone: boolean
   }) => void
+  /** Reports whether a call of this candidate is within the bounds on what its provider may cost. Asked once before each first call. */
+  readonly affords?: (candidate: Candidate<P>) => boolean
   /** Called with the attempts made so far when no client waits for an answer any more. */
   readonly onLeft?: (attempts: ReadonlyArray<Attempt>) => void
 }

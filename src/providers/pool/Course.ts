@@ -1,5 +1,4 @@
 import type { Clock } from "effect"
-import type { Reason } from "../../domain/Failure.ts"
 import type { Attempt, Candidate } from "../../domain/Plan.ts"
 import type { Price } from "../../domain/Pricing.ts"
 import { type Host, shorten, weigh } from "../Hosts.ts"
@@ -7,20 +6,20 @@ import type { ProviderFault } from "../ProviderError.ts"
 import type { WorkCall } from "../Provider.ts"
 import type { Clocks, AnswerClock, AnswerKind } from "./AnswerClock.ts"
 import { AttemptRecord } from "./AttemptRecord.ts"
-import type { Breaker } from "./Breaker.ts"
+import { type Breaker, millisOf } from "./Breaker.ts"
 import type { CallKind, CourseCall } from "./CallKind.ts"
 import type { AttemptContext } from "./FirstContent.ts"
 import {
   type FailedAttempt,
   pauseOf,
+  placeOf,
   PoolError,
   reasonOf,
   attemptsOf,
   isAnsweredEmpty,
   isAnsweredLost,
   isAnsweredOff,
-  restingReason,
-  unableReason
+  uncalledReason
 } from "./PoolError.ts"
 import type { Courses, Pair, Turn } from "./Turn.ts"
 
@@ -33,9 +32,6 @@ const MOST_RETRIES = 2
 const MOST_WAIT_MS = 5_000
 /** The backoff is a random part of this, doubled with each retry. */
 const BACKOFF_MS = 200
-
-/** The time in milliseconds from a clock that never goes back. A corrected wall clock must not keep a breaker open. */
-const millisOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
 /**
  * The path of one request through its candidates. It decides which candidate is next, which to skip, which is worth a retry, and when
@@ -67,6 +63,8 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   #begun = 0
   #retries = 0
   #askedAgain = false
+  /** Whether a candidate was left out because its provider may cost no more today. */
+  #spent = false
 
   constructor(shared: Courses, call: Q, kind: CallKind<P, Q, C>, clock: Clock.Clock, chance: () => number) {
     const { plan } = call
@@ -235,6 +233,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
       const host = this.#hostOf(candidate)
       const breaker = this.#breakerOf(host, candidate)
       if (host === undefined || (breaker !== undefined && breaker.state !== "closed")) continue
+      if (!this.#affords(candidate)) continue
       if (!host.budget.take(now)) return undefined
       this.#queue.splice(at, 1)
       return { candidate, host, breaker, permit: breaker?.admit(now) ?? 0 }
@@ -263,14 +262,10 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
 
   /** The error when no provider served the request. */
   get error(): PoolError {
-    return new PoolError({ reason: this.#reason, attempts: this.attempts, failures: this.#failures })
-  }
-
-  get #reason(): Reason {
-    if (this.#failures.length > 0) return reasonOf(this.#failures)
-    if (this.#passedOver.length === 0) return unableReason
-    const soonest = Math.min(...this.#passedOver.map(({ breaker }) => breaker.availableAt()))
-    return restingReason(soonest - millisOf(this.#clock))
+    const failures = this.#failures
+    const waits = this.#passedOver.map(({ breaker }) => breaker.availableAt() - millisOf(this.#clock))
+    const reason = failures.length > 0 ? reasonOf(failures) : uncalledReason(waits, this.#spent)
+    return new PoolError({ reason, attempts: this.attempts, failures })
   }
 
   /** Records that one of the two attempts continues alone. */
@@ -296,6 +291,12 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return this.kind.isEnforced(candidate, this.call)
   }
 
+  #affords(candidate: Candidate<P>): boolean {
+    const affordable = this.call.affords?.(candidate) ?? true
+    if (!affordable) this.#spent = true
+    return affordable
+  }
+
   #nextInPlan(now: number): Turn<P> | undefined {
     for (let candidate = this.#queue.shift(); candidate !== undefined; candidate = this.#queue.shift()) {
       const host = this.#hostOf(candidate)
@@ -307,6 +308,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
         continue
       }
       const breaker = this.#breakerOf(host, candidate)
+      if (!this.#affords(candidate)) continue
       if (breaker === undefined) return { candidate, host, breaker, permit: 0 }
       const permit = breaker.admit(now)
       if (permit !== undefined) return { candidate, host, breaker, permit }
@@ -395,5 +397,3 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return wait
   }
 }
-
-const placeOf = ({ model, offer }: Candidate<Price>) => ({ provider: offer.provider, model: model.id })

@@ -1,7 +1,8 @@
 /** Builds the error for the caller when no provider served a request. */
 import { Data } from "effect"
 import type { Reason } from "../../domain/Failure.ts"
-import type { Attempt } from "../../domain/Plan.ts"
+import type { Attempt, Candidate } from "../../domain/Plan.ts"
+import type { Price } from "../../domain/Pricing.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 
 /** A failed attempt. Without a fault, the answer was empty. */
@@ -43,10 +44,29 @@ export const restingReason = (waitMs: number): Reason => ({
   retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000))
 })
 
+const DAY_MS = 86_400_000
+
+/** The reason when no provider was called because each has reached the operator's bound on its cost, until the next UTC day. */
+export const spentReason = (nowMs: number): Reason => ({
+  _tag: "NoProviderAvailable",
+  detail:
+    "The providers for this request take no further requests today; try again after midnight UTC. You were not charged",
+  retryAfterSeconds: Math.ceil((DAY_MS - (nowMs % DAY_MS)) / 1_000)
+})
+
 /** The reason when no provider was called because none of them does such work. */
 export const unableReason: Reason = {
   _tag: "NoProviderAvailable",
   detail: "No provider of the requested model does this kind of work"
+}
+
+/**
+ * The reason when no provider was called. `waits` are the milliseconds until each open breaker may be probed; `spent` says that a provider
+ * was left out because of a bound on its cost.
+ */
+export const uncalledReason = (waits: ReadonlyArray<number>, spent: boolean): Reason => {
+  if (waits.length > 0) return restingReason(Math.min(...waits))
+  return spent ? spentReason(Date.now()) : unableReason
 }
 
 /**
@@ -158,3 +178,6 @@ const describe = (fault: ProviderFault | undefined): string => {
       return "lost answer"
   }
 }
+
+/** The provider and the model of a candidate. */
+export const placeOf = ({ model, offer }: Candidate<Price>) => ({ provider: offer.provider, model: model.id })

@@ -1,9 +1,7 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { OperatorCaller } from "../../../../schemas/Access.ts"
 import { AccountPlan, type Plan, PlanChange, PlanCreate } from "../../../../schemas/operator/Plans.ts"
 import { Mutations } from "../../../account/Mutations.ts"
-import type { OperatorActor } from "../../../account/OperatorEvents.ts"
 import { Plans } from "../../../account/Plans.ts"
 import { limitsOf, planWire, priceProblem } from "../../../account/PlanFacts.ts"
 import { Auth } from "../../../auth/Auth.ts"
@@ -13,20 +11,13 @@ import { failure, invalid } from "../../../domain/Failure.ts"
 import { Operator } from "../../../operator/Operator.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { readJson } from "../../edge/Body.ts"
-import { Exchange } from "../../edge/Exchange.ts"
 import { operations } from "../../edge/Operations.ts"
 import { answer, makeMutate, withoutBody } from "../management/Answers.ts"
-import { asOperator } from "./Answers.ts"
+import { asActor, asOperator } from "./Answers.ts"
 
 const decodeCreate = decoder(PlanCreate, { strict: true })
 const decodeChange = decoder(PlanChange, { strict: true })
 const decodeAccountPlan = decoder(AccountPlan, { strict: true })
-
-const asActor: Effect.Effect<OperatorActor, never, OperatorCaller> = Effect.gen(function* () {
-  const { keyId } = yield* OperatorCaller
-  const { requestId } = yield* Exchange
-  return { id: keyId, requestId }
-})
 
 /** Fails with `ValidationError` for a price of a model that the catalogue does not price in that way. */
 const makeCheck = Effect.map(Catalogue, (catalogue) => (prices: Plan["prices"] = []) => {

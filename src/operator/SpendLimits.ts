@@ -1,0 +1,44 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type OperatorActor, OperatorEvents } from "../account/OperatorEvents.ts"
+import type { Nano } from "../domain/Money.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { dayOf } from "../usage/ProviderSpend.ts"
+import { setSpendLimit, type SpendLine, spendLines } from "../usage/ProviderSpendSql.ts"
+
+/** How operators call all providers together. */
+export const ALL = "all"
+
+/** Reads and sets what providers may cost in a UTC day. Nodes obey a change within five seconds. */
+export class SpendLimits extends Context.Service<
+  SpendLimits,
+  {
+    /** Returns every bound with the cost of the current day. */
+    readonly lines: Effect.Effect<ReadonlyArray<SpendLine>, Unavailable>
+    /** Sets the bound of a provider, or of `all`, in nano-USD; null removes it. */
+    readonly set: (provider: string, limit: Nano | null, actor: OperatorActor) => Effect.Effect<void, Unavailable>
+  }
+>()("tollgate/operator/SpendLimits") {
+  static readonly layer = Layer.effect(
+    SpendLimits,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const events = yield* OperatorEvents
+      return SpendLimits.of({
+        lines: Effect.flatMap(Clock.currentTimeMillis, (now) => storeErrors(spendLines(sql, dayOf(now)))),
+        set: (provider, limit, actor) =>
+          Effect.gen(function* () {
+            const former = yield* setSpendLimit(sql, provider === ALL ? "" : provider, limit)
+            yield* events.append({
+              type: "provider_spend.limited",
+              actor,
+              resource: { type: "provider", id: provider },
+              changes: { limit_nano: { from: textOf(former), to: textOf(limit) } }
+            })
+          }).pipe(sql.withTransaction, storeErrors)
+      })
+    })
+  )
+}
+
+const textOf = (limit: Nano | null): string | null => (limit === null ? null : String(limit))

@@ -1,0 +1,288 @@
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { formatUsd, type Nano } from "../domain/Money.ts"
+import { newResourceId } from "../platform/Ids.ts"
+import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { Metrics } from "../platform/telemetry/Metrics.ts"
+import { Margins } from "./Margins.ts"
+import { dropSpendBefore, exchangeSpend, type SpendLine, spendLines } from "./ProviderSpendSql.ts"
+
+/** How often nodes exchange their sums while a bound exists, and how often they look for one. */
+const EXCHANGE_MS = 1_000
+const IDLE_MS = 5_000
+
+/** How often the sums are compared with the receipts. */
+const COMPARE_MS = 10_000
+
+const THRESHOLDS = [100, 80] as const
+
+/** All providers together. */
+export const EVERY_PROVIDER = ""
+
+/** Returns the UTC day of a time, `YYYY-MM-DD`. */
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
+/** The sums of a provider on this node, in nano-USD. */
+interface Sums {
+  settled: Nano
+  reserved: Nano
+}
+
+/** What is left of a bound for this node until the next exchange. */
+interface Allowance {
+  readonly limit: Nano
+  /** Of the whole day and all nodes, at the exchange. */
+  readonly total: Nano
+  left: Nano
+}
+
+/** A running request with what it may cost at most, by provider. */
+export interface Reservation {
+  /** Reserves what a call of this provider may cost at most. False, with nothing reserved, when that would exceed a bound. */
+  readonly reserve: (provider: string, most: Nano) => boolean
+  /** Ends all reservations, and counts what the request cost at a provider. */
+  readonly end: (provider?: string, cost?: Nano) => void
+}
+
+/**
+ * Keeps what providers cost in a UTC day within the bounds that operators set. Each node counts what its requests cost and may cost at
+ * most, exchanges these sums with the other nodes once a second, and gives out its share of what is left in between. So nodes together
+ * do not exceed a bound, except that a node that has just started is unknown to the others for a second.
+ */
+export class ProviderSpend extends Context.Service<
+  ProviderSpend,
+  {
+    readonly begin: () => Reservation
+    /** Reports whether nothing is left of a bound on the provider. */
+    readonly isStopped: (provider: string) => boolean
+    /** Returns the seconds until the next UTC day. */
+    readonly secondsLeft: () => number
+    /** Returns every bound with the cost of the day, by what nodes have published. */
+    readonly lines: Effect.Effect<ReadonlyArray<SpendLine>, Unavailable>
+    /** Exchanges the sums at once. */
+    readonly refresh: Effect.Effect<void, Unavailable>
+  }
+>()("tollgate/usage/ProviderSpend") {
+  static readonly layer = Layer.effect(
+    ProviderSpend,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const clock = yield* Clock.Clock
+      const spend = new Spend(yield* Metrics, () => dayOf(clock.currentTimeMillisUnsafe()))
+      const node = newResourceId()
+      const margins = yield* Margins
+      const compare = Effect.gen(function* () {
+        const day = spend.day()
+        const { rows } = yield* margins.report({
+          by: ["provider"],
+          from: day,
+          to: day,
+          accountId: undefined,
+          play: false,
+          limit: 1_000,
+          cursor: undefined
+        })
+        spend.compared(day, new Map(rows.map((row) => [row.provider, row.provider_cost])))
+        yield* storeErrors(dropSpendBefore(sql, day))
+      })
+      const refresh = Effect.gen(function* () {
+        const day = spend.day()
+        const rows = yield* storeErrors(exchangeSpend(sql, node, day, spend.own(day)))
+        for (const words of spend.exchanged(day, rows)) yield* Effect.logWarning(words)
+      })
+      let comparedAt = 0
+      const round = Effect.gen(function* () {
+        yield* refresh
+        const now = clock.currentTimeMillisUnsafe()
+        if (!spend.bounded || Math.abs(now - comparedAt) < COMPARE_MS) return
+        comparedAt = now
+        yield* compare
+        yield* refresh
+      })
+      yield* Effect.ignore(round)
+      yield* round.pipe(
+        // Caught inside the loop, because one failed round must not end the exchange.
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot exchange provider costs at present", cause)),
+        Effect.andThen(Effect.suspend(() => Effect.sleep(spend.bounded ? EXCHANGE_MS : IDLE_MS))),
+        Effect.repeat(Schedule.forever),
+        Effect.forkScoped
+      )
+      return ProviderSpend.of({
+        begin: () => spend.begin(),
+        isStopped: (provider) => spend.isStopped(provider),
+        secondsLeft: () => Math.ceil((86_400_000 - (clock.currentTimeMillisUnsafe() % 86_400_000)) / 1_000),
+        lines: Effect.suspend(() => storeErrors(spendLines(sql, spend.day()))),
+        refresh
+      })
+    })
+  )
+}
+
+/** The sums of a node, and its allowances. */
+export class Spend {
+  readonly day: () => string
+  readonly #metrics: Pick<Metrics, "gauge">
+  #today = ""
+  #own = new Map<string, Sums>()
+  #base: ReadonlyMap<string, Nano> = new Map()
+  #allowances = new Map<string, Allowance>()
+  #told = new Set<string>()
+  readonly #shown = new Set<string>()
+
+  constructor(metrics: Pick<Metrics, "gauge">, day: () => string) {
+    this.#metrics = metrics
+    this.day = day
+    this.#show(EVERY_PROVIDER)
+  }
+
+  get bounded(): boolean {
+    return this.#allowances.size > 0
+  }
+
+  isStopped(provider: string): boolean {
+    return this.#boundsOf(provider).some(({ left }) => left <= 0n)
+  }
+
+  begin(): Reservation {
+    const reserved: Array<readonly [string, string, Nano]> = []
+    return {
+      reserve: (provider, most) => {
+        const day = this.#turn()
+        const bounds = this.#boundsOf(provider)
+        if (bounds.some(({ left }) => left < most || left <= 0n)) return false
+        for (const bound of bounds) bound.left -= most
+        this.#sumsOf(provider).reserved += most
+        reserved.push([day, provider, most])
+        return true
+      },
+      end: (served, cost = 0n) => {
+        const today = this.#turn()
+        // A request that began yesterday belongs to yesterday's report.
+        for (const [day, provider, most] of reserved.splice(0)) {
+          if (day === today) this.#move(provider, -most, 0n)
+        }
+        if (served !== undefined && cost > 0n) this.#move(served, 0n, cost)
+      }
+    }
+  }
+
+  /** The sums to publish; one of all providers shows that this node is there. */
+  own(day: string): ReadonlyArray<{ readonly provider: string } & Sums> {
+    if (this.#turn() !== day) return []
+    return [
+      { provider: "-", settled: 0n, reserved: 0n },
+      ...[...this.#own].map(([provider, sums]) => ({ provider, ...sums }))
+    ]
+  }
+
+  compared(day: string, base: ReadonlyMap<string, Nano>): void {
+    if (this.#turn() === day) this.#base = base
+  }
+
+  /** Takes what an exchange brought. Returns what is to be logged. */
+  exchanged(
+    day: string,
+    rows: ReadonlyArray<{
+      readonly provider: string
+      readonly limit_nano: Nano
+      readonly settled: Nano
+      readonly reserved: Nano
+      readonly nodes: number
+    }>
+  ): ReadonlyArray<string> {
+    if (this.#turn() !== day) return []
+    const words: Array<string> = []
+    this.#allowances = new Map()
+    for (const { limit_nano: limit, nodes, provider, reserved, settled } of rows) {
+      const own = this.#ownOf(provider)
+      const known = settled + own.settled
+      const receipts = this.#baseOf(provider)
+      const total = (known > receipts ? known : receipts) + reserved + own.reserved
+      this.#allowances.set(provider, { limit, total, left: (limit - total) / BigInt(nodes + 1) })
+      this.#show(provider)
+      words.push(...this.#crossed(day, provider, limit, total))
+    }
+    return words
+  }
+
+  /** Begins a new day with nothing spent. Returns the day. */
+  #turn(): string {
+    const day = this.day()
+    if (day !== this.#today) {
+      this.#today = day
+      this.#own = new Map()
+      this.#base = new Map()
+      for (const [provider, { limit }] of this.#allowances) {
+        this.#allowances.set(provider, { limit, total: 0n, left: 0n })
+      }
+    }
+    return day
+  }
+
+  #move(provider: string, reserved: Nano, settled: Nano): void {
+    const sums = this.#sumsOf(provider)
+    sums.reserved += reserved
+    sums.settled += settled
+    for (const bound of this.#boundsOf(provider)) bound.left -= reserved + settled
+  }
+
+  #boundsOf(provider: string): ReadonlyArray<Allowance> {
+    if (this.#allowances.size === 0) return []
+    return [this.#allowances.get(provider), this.#allowances.get(EVERY_PROVIDER)].filter((one) => one !== undefined)
+  }
+
+  #sumsOf(provider: string): Sums {
+    let sums = this.#own.get(provider)
+    if (sums === undefined) this.#own.set(provider, (sums = { settled: 0n, reserved: 0n }))
+    return sums
+  }
+
+  #ownOf(provider: string): Sums {
+    if (provider !== EVERY_PROVIDER) return this.#own.get(provider) ?? { settled: 0n, reserved: 0n }
+    const all = { settled: 0n, reserved: 0n }
+    for (const { reserved, settled } of this.#own.values()) {
+      all.settled += settled
+      all.reserved += reserved
+    }
+    return all
+  }
+
+  #baseOf(provider: string): Nano {
+    if (provider !== EVERY_PROVIDER) return this.#base.get(provider) ?? 0n
+    return [...this.#base.values()].reduce((sum, cost) => sum + cost, 0n)
+  }
+
+  #crossed(day: string, provider: string, limit: Nano, total: Nano): ReadonlyArray<string> {
+    const reached = THRESHOLDS.find((percent) => total * 100n >= limit * BigInt(percent))
+    const name = `${day} ${provider} ${reached}`
+    if (reached === undefined || this.#told.has(name)) return []
+    this.#told.add(name)
+    const what = provider === EVERY_PROVIDER ? "all providers" : provider
+    const stop = reached === 100 ? "; no further request goes there today" : ""
+    return [`${what} cost ${formatUsd(total)} of ${formatUsd(limit)} on ${day} (${reached} %)${stop}`]
+  }
+
+  #show(provider: string): void {
+    if (this.#shown.has(provider)) return
+    this.#shown.add(provider)
+    const labels = { "gen_ai.provider.name": provider === EVERY_PROVIDER ? "all" : provider }
+    const of = (read: (one: Allowance) => Nano) => () => {
+      const one = this.#allowances.get(provider)
+      return one === undefined ? 0 : Number(read(one))
+    }
+    this.#metrics.gauge(
+      "svc.provider.spend",
+      "Cost of the provider today, with what running requests may cost, on all nodes, in billionths of a USD",
+      "{nano_usd}",
+      of(({ total }) => total),
+      labels
+    )
+    this.#metrics.gauge(
+      "svc.provider.spend.limit",
+      "The bound of the provider's cost per UTC day, in billionths of a USD; 0 without one",
+      "{nano_usd}",
+      of(({ limit }) => limit),
+      labels
+    )
+  }
+}

@@ -1,0 +1,93 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { Nano } from "../domain/Money.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** A bound on what a provider costs in a UTC day, in nano-USD, and the day's cost by the sums of all nodes. */
+export interface SpendRow {
+  /** Empty: all providers together. */
+  readonly provider: string
+  readonly limit_nano: Nano
+  /** What ended requests of other nodes cost, and what running ones may cost at most. */
+  readonly settled: Nano
+  readonly reserved: Nano
+  /** Nodes that published lately, without this one. */
+  readonly nodes: number
+}
+
+/** What a node publishes about a provider. */
+export interface OwnSpend {
+  readonly provider: string
+  readonly settled: Nano
+  readonly reserved: Nano
+}
+
+/** After this time without a sign, the running requests of a node count no more. */
+const GONE = "60 seconds"
+/** Nodes with a sign in this time share what is left of a bound. */
+const PRESENT = "5 seconds"
+
+const textOf = (own: ReadonlyArray<OwnSpend>): string =>
+  JSON.stringify(
+    own.map(({ provider, reserved, settled }) => ({ provider, settled: String(settled), reserved: String(reserved) }))
+  )
+
+/** Publishes the sums of this node, and returns every bound with those of the others. Without a bound, it only reads. */
+export const exchangeSpend = (
+  sql: Sql,
+  node: string,
+  day: string,
+  own: ReadonlyArray<OwnSpend>
+): Effect.Effect<ReadonlyArray<SpendRow>, SqlError.SqlError> =>
+  sql<SpendRow>`WITH mine AS (
+      INSERT INTO provider_spend AS known (day, provider, node, settled, reserved)
+        SELECT ${day}::date, o.provider, ${node}, o.settled, o.reserved
+        FROM jsonb_to_recordset(${textOf(own)}::jsonb)
+          AS o(provider text, settled bigint, reserved bigint)
+        WHERE EXISTS (SELECT FROM provider_spend_limit)
+        ON CONFLICT (day, provider, node) DO UPDATE SET settled = EXCLUDED.settled, reserved = EXCLUDED.reserved, at = now()
+    )
+    SELECT l.provider, l.limit_nano, COALESCE(s.settled, 0)::bigint AS settled,
+      COALESCE(s.reserved, 0)::bigint AS reserved, n.nodes
+    FROM provider_spend_limit l
+    LEFT JOIN LATERAL (
+      SELECT sum(settled) AS settled, sum(reserved) FILTER (WHERE at > now() - ${GONE}::interval) AS reserved FROM provider_spend p
+      WHERE p.day = ${day}::date AND p.node <> ${node} AND (l.provider = '' OR p.provider = l.provider)
+    ) AS s ON true
+    CROSS JOIN (
+      SELECT count(DISTINCT node)::int AS nodes FROM provider_spend
+      WHERE day = ${day}::date AND node <> ${node} AND at > now() - ${PRESENT}::interval
+    ) AS n`
+
+/** Sets the bound of a provider; null removes it. Returns the former one. */
+export const setSpendLimit = (
+  sql: Sql,
+  provider: string,
+  limit: Nano | null
+): Effect.Effect<Nano | null, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    const [former] = yield* sql<{ limit_nano: Nano }>`DELETE FROM provider_spend_limit WHERE provider = ${provider}
+      RETURNING limit_nano`
+    if (limit !== null) {
+      yield* sql`INSERT INTO provider_spend_limit (provider, limit_nano) VALUES (${provider}, ${limit})`
+    }
+    return former?.limit_nano ?? null
+  })
+
+/** A bound and what the day has cost so far, by the sums that nodes publish. */
+export interface SpendLine {
+  readonly provider: string
+  readonly limit_nano: Nano
+  readonly settled: Nano
+  readonly reserved: Nano
+}
+
+export const spendLines = (sql: Sql, day: string): Effect.Effect<ReadonlyArray<SpendLine>, SqlError.SqlError> =>
+  sql<SpendLine>`SELECT l.provider, l.limit_nano, COALESCE(sum(p.settled), 0)::bigint AS settled,
+      COALESCE(sum(p.reserved) FILTER (WHERE p.at > now() - ${GONE}::interval), 0)::bigint AS reserved
+    FROM provider_spend_limit l LEFT JOIN provider_spend p ON p.day = ${day}::date AND (l.provider = '' OR p.provider = l.provider)
+    GROUP BY l.provider, l.limit_nano ORDER BY l.provider`
+
+/** Forgets the sums of days before this one. */
+export const dropSpendBefore = (sql: Sql, day: string) => sql`DELETE FROM provider_spend WHERE day < ${day}::date`

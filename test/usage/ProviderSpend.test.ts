@@ -1,0 +1,78 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Spend } from "../../src/usage/ProviderSpend.ts"
+
+const scene = () => {
+  let day = "2026-11-26"
+  const spend = new Spend({ gauge: () => undefined }, () => day)
+  const exchange = (rows: Parameters<Spend["exchanged"]>[1]) => spend.exchanged(day, rows)
+  return { spend, exchange, tomorrow: () => (day = "2026-11-27") }
+}
+const bound = (
+  limit: bigint,
+  more: { settled?: bigint; reserved?: bigint; nodes?: number; provider?: string } = {}
+) => ({
+  provider: "openai",
+  limit_nano: limit,
+  settled: 0n,
+  reserved: 0n,
+  nodes: 0,
+  ...more
+})
+
+describe("the sums of a node", () => {
+  it("admit everything without a bound, and count it for a later one", () => {
+    const { exchange, spend } = scene()
+    const request = spend.begin()
+    assert.isTrue(request.reserve("openai", 90n))
+    exchange([bound(100n)])
+    assert.isFalse(spend.begin().reserve("openai", 11n))
+    assert.isTrue(spend.begin().reserve("openai", 10n))
+    assert.isTrue(spend.isStopped("openai"))
+    assert.isFalse(spend.isStopped("anthropic"))
+  })
+
+  it("give back what a request did not cost, once", () => {
+    const { exchange, spend } = scene()
+    exchange([bound(100n)])
+    const request = spend.begin()
+    assert.isTrue(request.reserve("openai", 100n))
+    assert.isFalse(spend.begin().reserve("openai", 1n))
+    request.end("openai", 30n)
+    request.end()
+    assert.isFalse(spend.begin().reserve("openai", 71n))
+    assert.isTrue(spend.begin().reserve("openai", 70n))
+  })
+
+  it("share what is left with other nodes, and count what those have", () => {
+    const { exchange, spend } = scene()
+    exchange([bound(100n, { settled: 20n, reserved: 20n, nodes: 2 })])
+    assert.isFalse(spend.begin().reserve("openai", 21n))
+    assert.isTrue(spend.begin().reserve("openai", 20n))
+  })
+
+  it("obey the bound on all providers together, and the receipts where they say more", () => {
+    const { exchange, spend } = scene()
+    spend.compared(
+      "2026-11-26",
+      new Map([
+        ["openai", 60n],
+        ["anthropic", 30n]
+      ])
+    )
+    exchange([bound(100n, { provider: "" })])
+    assert.isFalse(spend.begin().reserve("mistral", 11n))
+    assert.isTrue(spend.begin().reserve("mistral", 10n))
+  })
+
+  it("say once that 80 % and 100 % are reached, and begin each day anew", () => {
+    const { exchange, spend, tomorrow } = scene()
+    spend.begin().reserve("openai", 80n)
+    assert.deepStrictEqual(exchange([bound(100n)]), ["openai cost $0.00000008 of $0.0000001 on 2026-11-26 (80 %)"])
+    assert.deepStrictEqual(exchange([bound(100n)]), [])
+    const [words] = exchange([bound(80n)])
+    assert.match(words!, /\(100 %\); no further request goes there today$/)
+    tomorrow()
+    assert.deepStrictEqual(exchange([bound(80n)]), [])
+    assert.isTrue(spend.begin().reserve("openai", 80n))
+  })
+})
