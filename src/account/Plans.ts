@@ -130,7 +130,8 @@ const remove = ({ events, sql }: Deps, id: string, actor: OperatorActor): Found<
     const plan = yield* lockPlan(sql, id)
     if (plan === undefined) return yield* missing(id)
     if (plan.accounts > 0) {
-      const detail = `The plan ${plan.name} has ${plan.accounts} accounts; move them to another plan first.`
+      const accounts = `${plan.accounts} account${plan.accounts === 1 ? "" : "s"}`
+      const detail = `The plan ${plan.name} has ${accounts}. Move them to another plan first.`
       return yield* failure({ _tag: "Conflict", detail })
     }
     yield* deletePlan(sql, id)

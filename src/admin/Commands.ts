@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { SqlClient } from "effect/sql"
 import { Audit, PENDING_AFTER_MS } from "../account/Audit.ts"
+import { OperatorEvents } from "../account/OperatorEvents.ts"
 import type { AuditRow, PendingRow } from "../account/AuditSql.ts"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
 import { nanoOfTopUp } from "../billing/TopUps.ts"
@@ -120,19 +121,43 @@ const acknowledge = Effect.fnUntraced(function* (id: string) {
   })
 })
 
+const operatorEvents = Effect.fnUntraced(function* (limit: number) {
+  const rows = yield* (yield* OperatorEvents).list({ after: null, limit })
+  const events = rows.map((row) => ({
+    id: row.id,
+    type: row.type,
+    effective_at: row.effective_at.toISOString(),
+    actor: { id: row.actor_id },
+    resource: { type: row.resource_type, id: row.resource_id },
+    request_id: row.request_id,
+    changes: row.changes
+  }))
+  const lines = events.map(({ actor, changes, effective_at, resource, type }) =>
+    [effective_at, type.padEnd(24), `${resource.type} ${resource.id}`, `by ${actor.id}`, JSON.stringify(changes)].join(
+      "  "
+    )
+  )
+  yield* print({
+    json: { data: events },
+    text: lines.length === 0 ? "Operators have changed no plan and no bound." : lines.join("\n")
+  })
+})
+
 const audit = Command.make(
   "audit",
   {
     email: Flags.email.pipe(Flag.optional),
     pending: Flags.pending,
+    operators: Flags.ofOperators,
     acknowledge: Flags.acknowledged,
     limit: Flags.events
   },
-  Effect.fn("audit")(function* ({ acknowledge: line, email, limit, pending }) {
+  Effect.fn("audit")(function* ({ acknowledge: line, email, limit, operators, pending }) {
     if (Option.isSome(line)) return yield* acknowledge(line.value)
+    if (operators) return yield* operatorEvents(limit)
     if (pending) return yield* pendingEvents(email, limit)
     if (Option.isNone(email))
-      return yield* new Refused({ message: "audit requires --email, --pending or --acknowledge" })
+      return yield* new Refused({ message: "audit requires --email, --pending, --operators or --acknowledge" })
     return yield* accountEvents(email.value, limit)
   })
 ).pipe(
@@ -140,6 +165,7 @@ const audit = Command.make(
   Command.withExamples([
     { command: "npm run admin -- audit --email ann@example.com" },
     { command: "npm run admin -- audit --pending" },
+    { command: "npm run admin -- audit --operators" },
     { command: "npm run admin -- audit --acknowledge 0123456789abcdef01234567" }
   ]),
   Command.provide(database)

@@ -210,6 +210,14 @@ export const accountsAfter = id("after", "an account's id").pipe(
 
 export const topUpId = id("id", "a top-up's id").pipe(Flag.withDescription("The top-up's id"))
 
+export const ofOperators = Flag.Boolean("operators").pipe(
+  Flag.withoutNegation,
+  Flag.withDescription(
+    "Show changes by operators that concern no single account, such as price plans and spend bounds"
+  ),
+  Flag.withDefault(false)
+)
+
 export const acknowledged = id("acknowledge", "the id of an audit entry").pipe(
   Flag.withDescription("Remove an investigated entry from the pending ones; the entry itself does not change"),
   Flag.optional

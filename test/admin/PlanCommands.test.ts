@@ -5,7 +5,7 @@ import { setUp } from "./commandLine.ts"
 describe("plan", () => {
   it.live("creates, changes, assigns and removes plans", () =>
     Effect.gen(function* () {
-      const { command, json, query } = yield* setUp
+      const { command, json } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1")
       const prices = "gpt-4o-mini=0.2/0.8/0.1,flux-dev=0.03"
       const made = yield* json(`plan create --name gold --markup-percent 12.5 --prices ${prices} --daily-spend-usd 50`)
@@ -33,14 +33,15 @@ describe("plan", () => {
       assert.match((yield* command("plan list")).stdout.join("\n"), /gold +12\.5 % +2 +- +1$/m)
       const refused = yield* command("plan remove gold")
       assert.deepStrictEqual([refused.code, refused.stdout], [1, []])
-      assert.include(refused.stderr.join(), "The plan gold has 1 accounts; move them to another plan first.")
+      assert.include(refused.stderr.join(), "The plan gold has 1 account. Move them to another plan first.")
       yield* json("plan assign ann@example.com --plan none")
       assert.deepStrictEqual(yield* json("plan remove gold"), { id: made.id, removed: true })
-      const types = yield* query<{ type: string }>('SELECT type FROM operator_event ORDER BY id COLLATE "C"')
+      const { data } = yield* json("audit --operators")
       assert.deepStrictEqual(
-        types.map(({ type }) => type),
-        ["plan.created", "plan.changed", "plan.removed"]
+        data.map(({ resource, type }: { resource: object; type: string }) => ({ ...resource, event: type })),
+        ["plan.removed", "plan.changed", "plan.created"].map((event) => ({ type: "plan", id: made.id, event }))
       )
+      assert.match((yield* command("audit --operators --limit 1")).stdout.join(), /plan\.removed +plan /)
     }).pipe(Effect.scoped)
   )
 

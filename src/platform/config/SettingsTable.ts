@@ -271,7 +271,7 @@ export const settings = {
         return value >= -1_000 && value <= 100 ? value : undefined
       },
       meaning:
-        "When the margin of the current UTC day falls below this percentage of its revenue, `svc_day_margin_low` becomes 1, and the log and the operator's page say so. When absent, no margin is too low."
+        "When the margin of the current UTC day falls below this percentage of its revenue, `svc_day_margin_low` becomes 1 and the log says so. When absent, no margin is too low."
     }),
     STRIPE_SECRET_KEY: secret(
       "Takes payments through Stripe. When absent, payments are simulated in a sandbox and not taken elsewhere."

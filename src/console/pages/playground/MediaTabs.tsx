@@ -58,13 +58,17 @@ export const filled = (body: Readonly<Record<string, unknown>>, field: string, e
 }
 
 const pictures = makeGallery()
-const sizes = ["1024x1024", "1536x1024", "1024x1536"]
+/** OpenAI's models take only these sizes. Others refuse more than a megapixel. */
+const sizesOf = (model: string) =>
+  model.startsWith("gpt-image") ? ["1024x1024", "1536x1024", "1024x1536"] : ["1024x1024", "1152x896", "896x1152"]
 
 export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTabProps) => {
   const [prompt, setPrompt] = useState("")
-  const [size, setSize] = useState<string>()
+  const [chosen, setChosen] = useState<string>()
   const [n, setN] = useState<number>()
   const made = useGallery(pictures)
+  const sizes = sizesOf(model)
+  const size = chosen !== undefined && sizes.includes(chosen) ? chosen : undefined
   const body = { model, prompt, ...(size === undefined ? {} : { size }), ...(n === undefined ? {} : { n }) }
   const make = (key: string) =>
     void pictures.run({ model, prompt }, async () => {
@@ -109,7 +113,7 @@ export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
               absent="default"
               options={sizes.map((value) => ({ value, name: value.replace("x", " × ") }))}
               value={size}
-              onChange={setSize}
+              onChange={setChosen}
             />
             <NumberField label="Pictures" range={[1, 10, 1]} value={n} onChange={setN} />
           </div>

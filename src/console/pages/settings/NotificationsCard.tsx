@@ -42,7 +42,7 @@ export const NotificationsCard = () => {
       </header>
       {error === null ? null : <Failed error={error} onRetry={() => void refetch()} />}
       {save.isError ? <Failed error={save.error} /> : null}
-      {isPending ? <SkeletonRows rows={5} /> : null}
+      {isPending ? <SkeletonRows rows={9} /> : null}
       {data === undefined ? null : (
         <div className="body choices" role="group" aria-label="Emails">
           <p className="muted">Emails to {session?.account.email}, at most one of a kind in ten minutes:</p>
