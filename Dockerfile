@@ -31,4 +31,4 @@ ENV NODE_ENV=production DATA_DIR=/var/lib/tollgate
 VOLUME /var/lib/tollgate
 EXPOSE 8787
 # What `npm start` runs, without npm between it and the signals.
-CMD ["node_modules/.bin/node", "--max-semi-space-size=32", "--external-memory-accounted-in-global-limit", "--no-allocation-site-pretenuring", "--no-memory-reducer", "src/main.ts"]
+CMD ["node_modules/.bin/node", "--max-semi-space-size=32", "--external-memory-accounted-in-global-limit", "--no-allocation-site-pretenuring", "--no-memory-reducer", "--expose-gc", "src/main.ts"]

@@ -15,7 +15,7 @@ import { upstream } from "../providers/upstream.ts"
 import { absentThings, answerOf } from "../support/Answers.ts"
 import { bearer, type Call, callsOf, type Credential, noThings, send, type Things } from "../support/Calls.ts"
 import { operations, type PublishedOperation } from "../support/Published.ts"
-import { type Service, startService } from "../support/Service.ts"
+import { json, type Service, startService } from "../support/Service.ts"
 import { textOf } from "../support/Sources.ts"
 import { thingsOf } from "../support/Things.ts"
 import { type Twilio, twilio } from "../support/Twilio.ts"
@@ -290,13 +290,21 @@ const mutations = ways.filter(
     charge === "free" && method !== "GET" && idempotent !== "safe" && credential !== "none"
 )
 
-/** The call with the code that its telephone is sent, where it is one that says it. */
+/** The call with the code that a telephone or an address was sent, where it is one that says it. */
 const withCode = (service: Service, phones: Twilio, call: Call, credential: Credential) =>
   Effect.gen(function* () {
-    if (call.path !== "/console/phone/verify") return call
-    const { phone } = call.body as { readonly phone: string }
-    yield* send(service.api, { method: "POST", path: "/console/phone", body: { phone } }, credential)
-    return { ...call, body: { phone, code: phones.codeFor(phone) } }
+    if (call.path === "/console/phone/verify") {
+      const { phone } = call.body as { readonly phone: string }
+      yield* send(service.api, { method: "POST", path: "/console/phone", body: { phone } }, credential)
+      return { ...call, body: { phone, code: phones.codeFor(phone) } }
+    }
+    if (call.path === "/console/email/verify") {
+      const { email } = call.body as { readonly email: string }
+      const sent = yield* send(service.api, { method: "POST", path: "/console/email", body: { email } }, credential)
+      const { data } = yield* json(sent)
+      return { ...call, body: { email, code: data.sandbox_code } }
+    }
+    return call
   })
 
 describe("every mutation", () => {
@@ -324,7 +332,8 @@ describe("every mutation", () => {
         const lines = yield* service.sql`SELECT e.actor_type, c.outcome FROM audit_event e
           LEFT JOIN audit_completion c ON c.event_id = e.id
           WHERE e.account_id IN (${account.id}, ${things.spareAccount}, ${things.suspendedAccount})
-            AND e.request_id = ${requestId}`
+            AND e.request_id = ${requestId}
+          UNION ALL SELECT 'operator', 'succeeded' FROM operator_event WHERE request_id = ${requestId}`
         const actorType =
           operation.credential === "session" ? "owner" : operation.credential === "operator key" ? "operator" : "key"
         const told = lines.some((line) => line["actor_type"] === actorType && line["outcome"] === "succeeded")

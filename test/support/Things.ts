@@ -43,8 +43,8 @@ export const thingsOf = (
     const page = { limit: 1, cursor: undefined }
     const told = Effect.map(service.webhooks.deliveries(accountId, endpoint.id, page), ({ rows }) => rows[0])
     return {
-      plan: yield* service.plan("silver"),
-      sparePlan: yield* service.plan("spare"),
+      plan: yield* service.plan(`silver-${accountId}`),
+      sparePlan: yield* service.plan(`spare-${accountId}`),
       request,
       file,
       spareFile: (yield* by("files.create")).id,
