@@ -48,6 +48,7 @@ const shownBy = [
   ["/management/", /"data":\{"id":"[0-9a-f]{24}"/],
   ["/operator/accounts", /^\{"object":"list","data":\[/],
   ["/operator/requests", /"object":"refund"/],
+  ["/operator/plans", /"name":"gold"/],
   ["/console/", /"status":"code_sent"/],
   ["/readyz", /^ready$/m],
   ["/audio/speech", /^$/],
