@@ -41,7 +41,7 @@ describe("an invalid value", () => {
     ["account create --email new@example.com --balance-usd 1001", /requires --yes/],
     ["topup --email nobody@example.com --amount-usd 1", /no account .*nobody@example\.com/],
     ["audit --email nobody@example.com", /no account .*nobody@example\.com/],
-    ["audit", /requires --email, --pending or --acknowledge/],
+    ["audit", /requires --email, --pending, --operators or --acknowledge/],
     ["audit --pending --email nobody@example.com", /no account .*nobody@example\.com/],
     [`audit ${ann} --limit 0`, /--limit: "0"/],
     [`audit ${ann} --emial x`, /--emial.*did you mean --email/],

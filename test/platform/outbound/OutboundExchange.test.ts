@@ -78,7 +78,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call for a whole answer"
     Effect.gen(function* () {
       const outbound = yield* Outbound
       const host = yield* watched(() => {})
-      const reason = yield* reasonOf(outbound.send(post(host.origin, { totalMs: 20 })))
+      const reason = yield* reasonOf(outbound.send(post(host.origin, { totalMs: 300 })))
       assert.deepStrictEqual(reason, { _tag: "TimedOut", clock: "total" })
       yield* host.closed
     })

@@ -126,7 +126,7 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
       Effect.gen(function* () {
         const outbound = yield* Outbound
         const host = yield* watched((_, response) => handle(response))
-        const all = Effect.flatMap(outbound.open(post(host.origin, { firstMs: 20, idleMs: 60_000 })), rest)
+        const all = Effect.flatMap(outbound.open(post(host.origin, { firstMs: 300, idleMs: 60_000 })), rest)
         assert.deepStrictEqual(yield* reasonOf(all), { _tag: "TimedOut", clock: "first" })
         yield* host.closed
       }).pipe(Effect.scoped)

@@ -10,6 +10,7 @@ import type { ProviderError } from "../../../src/providers/ProviderError.ts"
 import { asked } from "../../support/Conversations.ts"
 import { candidate, chatCall, clocks, drain, nextOf } from "../calls.ts"
 import { one, simulation, simulationSuite } from "../simulation.ts"
+import { RUNNING_MS } from "../suite.ts"
 import { nobody, upstream } from "../upstream.ts"
 
 const KEY = "AIza-planted"
@@ -300,14 +301,14 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
     it.effect("silence strikes the clock that runs, and hangs up", () =>
       Effect.gen(function* () {
         const cases = [
-          [() => {}, { ...clocks, firstTokenMs: 20 }, "first_token"],
+          [() => {}, { ...clocks, firstTokenMs: RUNNING_MS }, "first_token"],
           [
             (response: ServerResponse) => sse(response).write(": wait\n\n"),
-            { ...clocks, firstTokenMs: 20 },
+            { ...clocks, firstTokenMs: RUNNING_MS },
             "first_token"
           ],
-          [(response: ServerResponse) => sse(response).write(delta("a")), { ...clocks, idleMs: 20 }, "idle"],
-          [(response: ServerResponse) => sse(response).write(delta("a")), { ...clocks, totalMs: 20 }, "total"]
+          [(response: ServerResponse) => sse(response).write(delta("a")), { ...clocks, idleMs: RUNNING_MS }, "idle"],
+          [(response: ServerResponse) => sse(response).write(delta("a")), { ...clocks, totalMs: RUNNING_MS }, "total"]
         ] as const
         for (const [say, given, clock] of cases) {
           const { provider, hungUp } = yield* speaking(say)
@@ -316,7 +317,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
           yield* hungUp
         }
         const { provider, hungUp } = yield* speaking(() => {})
-        const fault = yield* faultOf(provider.chat(chatCall({ clocks: { ...clocks, totalMs: 20 } })))
+        const fault = yield* faultOf(provider.chat(chatCall({ clocks: { ...clocks, totalMs: RUNNING_MS } })))
         assert.deepStrictEqual(fault, { _tag: "TimedOut", clock: "total" })
         yield* hungUp
       }).pipe(Effect.scoped)

@@ -35,7 +35,7 @@ describe("/operator/plans", () => {
         yield* operate("PATCH", `/accounts/${account.id}/plan`, { plan_id: id })
         const used = yield* operate("DELETE", `/plans/${id}`)
         assert.strictEqual(used.status, 409)
-        assert.include(used.body.error.message, "The plan Gold has 1 accounts")
+        assert.include(used.body.error.message, "The plan Gold has 1 account.")
         yield* operate("PATCH", `/accounts/${account.id}/plan`, { plan_id: null })
         const removed = yield* operate("DELETE", `/plans/${id}`)
         assert.deepStrictEqual(removed.body, { data: { id, object: "plan", deleted: true } })
