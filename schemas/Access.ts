@@ -33,7 +33,7 @@ import {
 import type { PlanPrice } from "./operator/Plans.ts"
 import type { RoutingPolicy } from "./Routing.ts"
 
-/** What an account pays in place of the catalogue's prices. `priceFor` in `src/domain/PriceTerms.ts` applies it. */
+/** An account's own prices, which replace the catalogue's. `priceFor` in `src/domain/PriceTerms.ts` applies them. */
 export interface PriceTerms {
   /** The name of the account's price plan. */
   readonly plan?: string
@@ -60,7 +60,7 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string>
   /** The factor for rate limits. */
   readonly limitScale: number
-  /** What the account pays in place of the catalogue's prices. Absent: those. */
+  /** The account's own prices. Absent: the catalogue's. */
   readonly terms?: PriceTerms
   /** The most unfinished videos and batches by the account's plan. Absent: the usual number. */
   readonly mostVideos?: number

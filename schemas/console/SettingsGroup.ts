@@ -16,7 +16,7 @@ import {
 const reads = { limit: "console_reads", charge: "free" } as const
 const writes = { limit: "console_writes", charge: "free" } as const
 
-/** What an owner sets for the account: its address, its notices, and the company that statements name. */
+/** Settings of an account: its email address, its notices, and the company that statements name. */
 export class ConsoleSettingsGroup extends HttpApiGroup.make("consoleSettings")
   .add(
     HttpApiEndpoint.post("requestEmail", "/console/email", {

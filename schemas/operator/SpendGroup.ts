@@ -6,7 +6,7 @@ import { NotFoundError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
 import { ProviderSpendLimit, ProviderSpendLimitResult, ProviderSpendList } from "./Spend.ts"
 
-/** What providers may cost in a day. */
+/** Bounds on what providers cost in a UTC day. */
 export class OperatorSpendGroup extends HttpApiGroup.make("operatorSpend")
   .add(
     HttpApiEndpoint.get("listSpend", "/operator/spend", { success: ProviderSpendList }).annotateMerge(

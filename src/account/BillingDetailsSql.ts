@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** What statements say of the company behind an account. */
+/** The company behind an account, as statements name it. */
 export interface BillingDetailsRow {
   readonly company_name: string | null
   /** Without empty lines. */

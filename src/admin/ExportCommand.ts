@@ -32,7 +32,7 @@ const lineOf = (row: RequestRow): ExportedAmounts => {
   } as ExportedAmounts
 }
 
-/** What of the file is not as the books have it; undefined when all is. */
+/** Says how the file differs from the books; undefined when it does not. */
 const differenceOf = ({ receipts, refunded, settled }: Totals, books: DayBooks): string | undefined => {
   if (BigInt(receipts) !== books.receipts) return `${receipts} receipts for ${books.receipts} requests`
   if (settled !== books.charged) return `${formatUsd(settled)} settled for transfers of ${formatUsd(books.charged)}`

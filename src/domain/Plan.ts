@@ -28,7 +28,7 @@ export interface RoutingPolicy {
   readonly requireParameters: boolean
   readonly maxPrice: MaxPrice
   readonly timeouts: Timeouts
-  /** What the account pays in place of the catalogue's prices. No request can set it. */
+  /** The account's own prices, which replace the catalogue's. No request can set them. */
   readonly terms?: PriceTerms
   readonly source: "request" | "project" | "default"
 }
