@@ -1,0 +1,111 @@
+/** Callers on all nodes at the same time spend no more than there is. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Agent } from "node:http"
+import { type Account, announceSkip, missing, Nodes, type Topology } from "../support/Topology.ts"
+import { chat, type Seen, tally } from "./Callers.ts"
+
+announceSkip("balances and budgets of several nodes", missing)
+
+/** Uses up all that is held, so that nothing comes back for one request more. */
+const whole = { model: "gpt-4o", maxTokens: 50, sandbox: "usage=held" }
+
+/** Sends so many requests at once, to all nodes in turn. */
+const rush = ({ nodes }: Topology, { key }: Account, count: number, more: object = {}) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const agent = yield* Effect.acquireRelease(
+        Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 40 })),
+        (made) => Effect.sync(() => made.destroy())
+      )
+      return yield* Effect.forEach(
+        Array.from({ length: count }).keys(),
+        (index) =>
+          chat(nodes[index % nodes.length]!.origin, { key, agent, stream: index % 2 === 1, ...whole, ...more }),
+        { concurrency: "unbounded" }
+      )
+    })
+  )
+
+/** What one such request costs. */
+const priceOf = (topology: Topology) =>
+  Effect.gen(function* () {
+    const account = yield* topology.open()
+    const [seen] = yield* rush(topology, account, 1)
+    yield* topology.settled
+    const { posted } = yield* topology.books(account)
+    assert.strictEqual(account.credited - posted, seen!.cost)
+    return seen!.cost!
+  })
+
+const served = (seen: ReadonlyArray<Seen>) => seen.filter(({ isWhole }) => isWhole)
+
+describe.skipIf(missing !== undefined)("three nodes asked by many callers at once", () => {
+  layer(Nodes.layer(), { excludeTestServices: true })((it) => {
+    it.effect("serve exactly as many requests as a balance pays for", () =>
+      Effect.gen(function* () {
+        const topology = yield* Nodes
+        const price = yield* priceOf(topology)
+        const account = yield* topology.open(price * 50n + price / 2n)
+        const seen = yield* rush(topology, account, 240)
+        assert.deepStrictEqual(tally(seen), { served: 50, "402 insufficient_credits": 190 })
+        yield* topology.settled
+        assert.deepStrictEqual(yield* topology.books(account), { posted: price / 2n, held: 0n, running: 0 })
+      })
+    )
+
+    it.effect("serve exactly as many requests as a budget pays for", () =>
+      Effect.gen(function* () {
+        const topology = yield* Nodes
+        const price = yield* priceOf(topology)
+        const account = yield* topology.open()
+        const budget = { limitCents: 4, period: "lifetime" } as const
+        yield* Effect.orDie(
+          topology.keys.update({
+            accountId: account.id,
+            id: account.keyId,
+            actor: { type: "operator", id: "test" },
+            change: { budget }
+          })
+        )
+        const pays = Number(40_000_000n / price)
+        const seen = yield* rush(topology, account, 240)
+        assert.deepStrictEqual(tally(seen), { served: pays, "402 insufficient_credits": 240 - pays })
+        yield* topology.settled
+        const [row] = yield* topology.sql<{ spent: bigint; held: bigint }>`SELECT p.spent, p.held FROM budget_period p
+          JOIN api_key k ON k.budget_id = p.budget_id WHERE k.id = ${account.keyId}`
+        assert.deepStrictEqual(row, { spent: price * BigInt(pays), held: 0n })
+      })
+    )
+
+    it.effect("charge an idempotency key once, whichever nodes it is sent to at the same time", () =>
+      Effect.gen(function* () {
+        const topology = yield* Nodes
+        const account = yield* topology.open()
+        const sent = yield* Effect.forEach(
+          Array.from({ length: 10 }).keys(),
+          (index) => rush(topology, account, 6, { stream: false, idempotencyKey: `shared-${index}` }),
+          { concurrency: "unbounded" }
+        )
+        yield* topology.settled
+        const costs = sent.map((seen) => {
+          const ids = new Set(served(seen).map(({ requestId }) => requestId))
+          assert.strictEqual(ids.size, 1)
+          return served(seen)[0]!.cost!
+        })
+        const { posted } = yield* topology.books(account)
+        assert.strictEqual(
+          account.credited - posted,
+          costs.reduce((sum, cost) => sum + cost, 0n)
+        )
+      })
+    )
+
+    it.effect("leave the books in order", () =>
+      Effect.gen(function* () {
+        const { faults } = yield* Nodes
+        assert.deepStrictEqual(yield* faults, [])
+      })
+    )
+  })
+})
