@@ -1,6 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { audit, costOf, rules } from "./Audit.ts"
-import type { Ask, Books, Call, Evidence, Receipt, Seen, Try } from "./Notes.ts"
+import {
+  type Ask,
+  type Books,
+  type Call,
+  type Evidence,
+  NO_TROUBLES,
+  type Receipt,
+  type Seen,
+  type Try
+} from "./Notes.ts"
 import { plainAsk } from "./Workload.ts"
 
 const price = { input: 150_000n, output: 600_000n }
@@ -33,6 +42,7 @@ const seen: Seen = {
   code: undefined,
   whole: true,
   content,
+  contentAt: 1_900,
   answerId: "req_a",
   cost: due
 }
@@ -81,7 +91,7 @@ const kept: Evidence = {
   books: [books],
   films,
   outages: [{ from: 5_000, to: 6_000 }],
-  deaths: [[], []],
+  gateways: [NO_TROUBLES, NO_TROUBLES],
   faults: []
 }
 
@@ -149,7 +159,15 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   "every answer has its end while its gateway lives": {
     ...nothingDone,
     tries: [{ ...one, ending: { _tag: "Lost", seen: undefined } }],
-    deaths: [[], [{ from: 1_500, to: 1_600 }]]
+    gateways: [NO_TROUBLES, { ...NO_TROUBLES, deaths: [{ from: 1_500, to: 1_600 }] }]
+  },
+  "nothing is given after the end of a hold": {
+    ...withReceipt({ status: "failed", errorCode: "request_expired", settled: 0n, absorbed: due }),
+    tries: [{ ...one, endedAt: 30_000, ending: { _tag: "Answered", seen: { ...seen, contentAt: 20_000 } } }],
+    gateways: [{ ...NO_TROUBLES, partitions: [{ from: 1_500, to: 29_000 }] }, NO_TROUBLES]
+  },
+  "a gateway that is told to stop ends by itself": {
+    gateways: [{ ...NO_TROUBLES, deploys: [{ from: 3_000, to: 4_000, exit: "SIGKILL" }] }, NO_TROUBLES]
   },
   "every video ends with one event, delivered": { films: { ...films, jobs: [{ ...made, delivered: 0 }] } },
   "what is delivered was heard, with a signature that is right": { films: { ...films, told: films.told.slice(0, 1) } },
@@ -206,12 +224,13 @@ describe("the auditor", () => {
   it("bears the part of an answer unpaid only where it was left to expire by who was to settle it", () => {
     const rule = "what was delivered in part is paid for"
     const away = [{ from: one.endedAt + 500, to: one.endedAt + 600 }]
-    for (const times of [{}, { deaths: [away, []] }, { outages: away }]) {
+    const died = { ...NO_TROUBLES, deaths: away }
+    for (const times of [{}, { gateways: [died, NO_TROUBLES] }, { outages: away }]) {
       assert.deepStrictEqual([...broken({ ...unpaidPart, ...times })], [rule])
     }
     const left = { ...unpaidPart, ...withReceipt({ status: "failed", errorCode: "request_expired", settled: 0n }) }
-    assert.deepStrictEqual([...broken({ ...left, deaths: [[], away] })], [rule])
-    for (const times of [{ deaths: [away, []] }, { outages: away }]) {
+    assert.deepStrictEqual([...broken({ ...left, gateways: [NO_TROUBLES, died] })], [rule])
+    for (const times of [{ gateways: [died, NO_TROUBLES] }, { outages: away }]) {
       assert.deepStrictEqual([...broken({ ...left, ...times })], [])
     }
   })
@@ -224,7 +243,10 @@ describe("the auditor", () => {
 
   it("lets an answer break off only with its gateway", () => {
     const lost = { ...nothingDone, tries: [{ ...one, ending: { _tag: "Lost", seen: undefined } as const }] }
-    assert.deepStrictEqual([...broken({ ...lost, deaths: [[{ from: 1_500, to: 1_600 }], []] })], [])
+    assert.deepStrictEqual(
+      [...broken({ ...lost, gateways: [{ ...NO_TROUBLES, deaths: [{ from: 1_500, to: 1_600 }] }, NO_TROUBLES] })],
+      []
+    )
     const rule = "every answer has its end while its gateway lives"
     assert.deepStrictEqual([...broken({ ...nothingDone, tries: answered(failed) })], [rule])
   })

@@ -1,6 +1,7 @@
 /** Holds the clients' notes, the upstream's, the receipts and the books against each other. Pure functions over values. */
 import { nanoFromPico } from "../../src/domain/Money.ts"
-import type { Ask, Behaviour, Call, Evidence, Outage, Receipt, Seen, Try, Usage } from "./Notes.ts"
+import { excuse, expiredUnrenewed, isLeftBehind, lastGift, mayBreakOff } from "./Excuses.ts"
+import type { Ask, Call, Evidence, Receipt, Seen, Try, Usage } from "./Notes.ts"
 
 /** One promise that was not kept. */
 export interface Violation {
@@ -59,16 +60,6 @@ const askOf = (it: Case, receipt: Receipt): Ask | undefined => {
   return one === undefined ? undefined : it.asks.get(one.ask)
 }
 
-/** Connections are made anew, and what gathered is worked off, within this time of the database's return. */
-const RECOVERY_MS = 10_000
-
-const overlaps = ({ endedAt, startedAt }: Try, outages: ReadonlyArray<Outage>, recoveryMs = 0) =>
-  outages.some(({ from, to }) => startedAt <= to + recoveryMs && endedAt >= from)
-
-/** The decided exception: a hold that ran out because the database was away too long to renew it. The house pays. */
-const expiredInOutage = (it: Case, one: Try, receipt: Receipt): boolean =>
-  receipt.errorCode === "request_expired" && receipt.absorbed > 0n && overlaps(one, it.evidence.outages)
-
 /** What was given back may have been told of before. */
 const thresholdsAreTold: Rule = ({ evidence }) =>
   evidence.books.flatMap(({ budget: { limit, spent, told }, name }) => {
@@ -111,26 +102,16 @@ const wholeIsPaid: Rule = (it) =>
     const receipt = it.receiptsById.get(seen.answerId ?? "")
     if (receipt === undefined) return [`${one.ask}: ${seen.answerId} was answered whole and has no receipt`]
     if (receipt.settled > 0n && receipt.status === "succeeded") return []
-    if (expiredInOutage(it, one, receipt)) return []
+    if (expiredUnrenewed(it.evidence, one, receipt)) return []
     return [`${one.ask}: ${receipt.id} was answered whole, is ${receipt.status} and settled ${receipt.settled}`]
   })
-
-/** By when a request whose answer has broken off is settled, unless its gateway or the database is away. */
-const SETTLED_MS = 5_000
-
-/** Whether a try was left to its hold's expiry by who was to settle it, in its midst or after it: what it had recorded is paid. */
-const isLeftBehind = ({ evidence }: Case, one: Try, { errorCode }: Receipt): boolean => {
-  const until = { ...one, endedAt: one.endedAt + SETTLED_MS }
-  const away = [...(evidence.deaths[one.gateway] ?? []), ...evidence.outages]
-  return errorCode === "request_expired" && overlaps(until, away, RECOVERY_MS)
-}
 
 const partIsPaid: Rule = (it) =>
   answersOf(it).flatMap(({ one, seen }) => {
     if (seen.whole || seen.replayed || seen.status !== 200 || seen.content === "") return []
     const receipt = it.receiptsById.get(seen.requestId)
     if (receipt === undefined) return [`${one.ask}: "${seen.content}" came of ${seen.requestId}, which has no receipt`]
-    return receipt.settled > 0n || isLeftBehind(it, one, receipt)
+    return receipt.settled > 0n || isLeftBehind(it.evidence, one, receipt)
       ? []
       : [`${one.ask}: "${seen.content}" came of ${receipt.id}, which is ${receipt.status} and settled nothing`]
   })
@@ -231,44 +212,12 @@ const servedByCalls: Rule = (it) =>
     ]
   })
 
-const fails = ({ _tag }: Behaviour): boolean => _tag !== "Answer"
-
-/** Whether what the upstream does to this ask can end in a failure of its own: a host fails, and the other may be resting. */
-const mayFail = (ask: Ask): boolean => Object.values(ask.behaviour).some(fails)
-
-/** Whether a host limits the rate of this ask: when all hosts that are asked do, the answer is 429. */
-const mayBeLimited = (ask: Ask): boolean =>
-  Object.values(ask.behaviour).some((one) => one._tag === "Status" && one.status === 429)
-
-/** Why a failure with this code is in order; undefined when it is not. */
-const excuse = (code: string | undefined, ask: Ask, outage: boolean): string | undefined => {
-  switch (code) {
-    case "insufficient_credits":
-      return ask.account === "poor" || ask.account === "spent" ? "no money" : undefined
-    case "upstream_error":
-    case "upstream_timeout":
-    case "empty_completion":
-      return mayFail(ask) ? "scripted" : undefined
-    case "rate_limit_exceeded":
-      return mayBeLimited(ask) ? "scripted" : undefined
-    case "no_provider_available":
-      return "both hosts are resting, whatever they would have done to this ask"
-    case "store_unavailable":
-      return outage ? "the database" : undefined
-    case "idempotency_request_in_progress":
-    case "idempotency_result_unavailable":
-      return ask.idempotencyKey === undefined ? undefined : "its key"
-    default:
-      return undefined
-  }
-}
-
 const failuresAreDecided: Rule = (it) =>
   answersOf(it).flatMap(({ one, seen }) => {
     const ask = it.asks.get(one.ask)
     if (ask === undefined) return [`${one.ask} is no ask`]
     if (seen.status === 200 && seen.code === undefined) return []
-    if (excuse(seen.code, ask, overlaps(one, it.evidence.outages, RECOVERY_MS)) !== undefined) return []
+    if (excuse(it.evidence, one, seen.code, ask) !== undefined) return []
     return [`${one.ask}: ${seen.status} ${seen.code} from gateway ${one.gateway} (${seen.requestId})`]
   })
 
@@ -285,17 +234,36 @@ const readersAreAnswered: Rule = ({ evidence }) =>
 const nobodyWaitsForEver: Rule = (it) =>
   it.evidence.tries.filter(({ ending }) => ending._tag === "Silent").map(({ ask }) => `${ask} was never answered`)
 
-/** Only a process that dies may leave an answer without its end. */
+/** Only a process that dies may leave an answer without its end, or one that is told to stop, what was begun after that. */
 const answersEnd: Rule = ({ evidence }) =>
   evidence.tries.flatMap((one) => {
     const { ending } = one
     const seen = seenOf(one)
-    const died = overlaps(one, evidence.deaths[one.gateway] ?? [])
     const torn = ending._tag === "Answered" && seen?.status === 200 && !seen.whole && seen.code === undefined
-    return torn || ((ending._tag === "Lost" || ending._tag === "Refused") && !died)
+    return torn || ((ending._tag === "Lost" || ending._tag === "Refused") && !mayBreakOff(evidence, one))
       ? [`${one.ask}: ${seen?.requestId ?? "nothing"} came from gateway ${one.gateway} and broke off`]
       : []
   })
+
+/** A gateway whose hold has ended notices it soon, and gives its client nothing more. */
+const nothingIsGivenLate: Rule = (it) =>
+  it.evidence.receipts.flatMap((receipt) => {
+    const one = receipt.traceId === undefined ? undefined : it.triesByTrace.get(receipt.traceId)
+    const contentAt = one === undefined ? undefined : seenOf(one)?.contentAt
+    if (receipt.errorCode !== "request_expired" || one === undefined || contentAt === undefined) return []
+    const last = lastGift(it.evidence, one)
+    return last === undefined || contentAt <= last
+      ? []
+      : [`${one.ask}: ${receipt.id} expired, and gave content ${contentAt - last} ms after it had to be over`]
+  })
+
+/** A deploy waits for what was begun before it, and ends by itself. */
+const deploysEnd: Rule = ({ evidence }) =>
+  evidence.gateways.flatMap(({ deploys }, gateway) =>
+    deploys
+      .filter(({ exit }) => exit !== 0)
+      .map(({ exit }) => `gateway ${gateway} was told to stop and ended with ${exit}`)
+  )
 
 const ended = (state: string): boolean => state === "completed" || state === "failed"
 
@@ -369,6 +337,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   "readers see their receipts, or a 503": readersAreAnswered,
   "every request ends": nobodyWaitsForEver,
   "every answer has its end while its gateway lives": answersEnd,
+  "nothing is given after the end of a hold": nothingIsGivenLate,
+  "a gateway that is told to stop ends by itself": deploysEnd,
   "every video ends with one event, delivered": videosEnd,
   "what is delivered was heard, with a signature that is right": videosAreTold,
   "videos cost what their state says": videosArePaid,

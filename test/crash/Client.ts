@@ -13,6 +13,7 @@ class Sight {
   readonly #stream: boolean
   #text = ""
   #content = ""
+  #contentAt: number | undefined
   #code: string | undefined
   #answerId: string | undefined
   #cost: bigint | undefined
@@ -46,7 +47,10 @@ class Sight {
   #frame(heard: Heard | undefined): void {
     if (heard === undefined) return
     const { answerId, code, content, cost, last } = heard
-    if (content !== "") this.frames++
+    if (content !== "") {
+      this.frames++
+      this.#contentAt = Date.now()
+    }
     this.#content += content
     this.#code ??= code
     this.#answerId ??= answerId
@@ -68,6 +72,7 @@ class Sight {
       code: this.#code,
       whole: this.#head.status === 200 && this.#whole,
       content: this.#content,
+      contentAt: this.#contentAt,
       answerId: this.#answerId,
       cost: this.#cost
     }

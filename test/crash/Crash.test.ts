@@ -1,34 +1,53 @@
-/** A short run of the crash harness; CRASH_SEED gives the seed of one that is to be run again. */
+/** Two minutes of everything that can break; CRASH_SEED gives the seed of a run that is to be run again. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { planOf } from "./Faults.ts"
+import { type Counts, kinds, NO_FAULTS, planOf, possible } from "./Faults.ts"
 import { run } from "./Run.ts"
 import { replayOf, summaryOf } from "./Summary.ts"
 
 const given = process.env["CRASH_SEED"]
 const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given)
 
-describe("killed at random moments under load", () => {
+const all: Counts = {
+  kills: 3,
+  pauses: 3,
+  deploys: 2,
+  partitions: 3,
+  steps: 3,
+  restarts: 1,
+  fills: 1,
+  slows: 1,
+  failovers: 1
+}
+
+describe("broken at random moments under load", () => {
   it("is the same for the same seed", () => {
-    const size = { gateways: 2, kills: 7, restarts: 2 }
+    const size = { gateways: 2, counts: { ...NO_FAULTS, kills: 7, pauses: 2, restarts: 2 }, withinMs: 2_500 }
     assert.deepStrictEqual(planOf(seed, size), planOf(seed, size))
     assert.deepStrictEqual(
-      planOf(seed, size).kills.map(({ length }) => length),
+      planOf(seed, size).gateways.map((faults) => faults.filter(({ _tag }) => _tag === "kills").length),
       [4, 3]
     )
     assert.notDeepEqual(planOf(seed, size), planOf(seed + 1, size))
+  })
+
+  it("breaks as often as it is told, in every way", () => {
+    const { database, gateways } = planOf(seed, { gateways: 2, counts: all, withinMs: 2_500 })
+    const faults = [...gateways.flat(), ...database]
+    for (const kind of kinds) assert.strictEqual(faults.filter(({ _tag }) => _tag === kind).length, all[kind], kind)
   })
 
   it.live(
     `two gateways and their database lose nothing and charge nothing twice (CRASH_SEED=${seed})`,
     () =>
       Effect.gen(function* () {
-        const report = yield* run({ seed, kills: 5, restarts: 1, gateways: 2, clients: 6, minutes: 1 })
+        const counts = possible(all)
+        const report = yield* run({ seed, counts, gateways: 2, clients: 6, withinMs: 5_000, minutes: 2 })
         assert.deepStrictEqual(report.violations, [], `${replayOf(report)}\n${summaryOf(report)}`)
-        assert.deepStrictEqual(report.done, { kills: 5, restarts: 1 })
+        assert.deepStrictEqual(report.done, counts)
         assert.isAbove(report.evidence.films.jobs.length, 0)
         assert.isAbove(report.evidence.receipts.filter(({ settled }) => settled > 0n).length, 0)
       }).pipe(Effect.scoped),
-    { timeout: 180_000 }
+    { timeout: 400_000 }
   )
 })

@@ -3,7 +3,9 @@ import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-import type { Outage } from "./Notes.ts"
+import type { Clock } from "../support/Clock.ts"
+import type { Relay } from "../support/Relay.ts"
+import type { Deploy, Troubles } from "./Notes.ts"
 import { Outages } from "./Outages.ts"
 import { freePort } from "./Ports.ts"
 
@@ -31,10 +33,25 @@ export interface Gateway {
   readonly kill: Effect.Effect<void>
   /** Starts it; returns when it serves. */
   readonly start: Effect.Effect<void>
-  /** From each kill to the moment it served again. */
-  readonly deaths: () => ReadonlyArray<Outage>
+  /** Stops the process as an operator does, and starts it again when it has ended. */
+  readonly deploy: Effect.Effect<void>
+  /** Suspends the process for so many milliseconds: it does nothing, and its connections stay open. */
+  readonly pause: (ms: number) => Effect.Effect<void>
+  /** Cuts the gateway off from its database for so many milliseconds, without an end of any connection. */
+  readonly partition: (ms: number) => Effect.Effect<void>
+  /** Sets the wall clock of the process so many milliseconds ahead of the machine's, or behind. */
+  readonly step: (aheadMs: number) => Effect.Effect<void>
+  /** When it was away, and how. */
+  readonly troubles: () => Troubles
   /** What it logged, over all its lives; the last lines. */
   readonly log: () => ReadonlyArray<string>
+}
+
+/** What a gateway has around it so that faults other than its death can be brought about. */
+export interface Surroundings {
+  /** The relays that its connections to the database take. */
+  readonly relays: ReadonlyArray<Relay>
+  readonly clock: Clock | undefined
 }
 
 class Process {
@@ -71,29 +88,44 @@ class Process {
     })
   }
 
-  end(): Promise<void> {
+  /** Ends the process with this signal; answers how it ended, or nothing when none runs. */
+  end(signal: NodeJS.Signals): Promise<number | string | undefined> {
     const child = this.#child
     return new Promise((resolve) => {
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return resolve()
-      child.once("exit", () => resolve())
-      child.kill("SIGKILL")
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return resolve(undefined)
+      child.once("exit", (code, by) => resolve(code ?? by ?? undefined))
+      child.kill(signal)
     })
   }
+
+  signal = (signal: NodeJS.Signals) => void this.#child?.kill(signal)
 
   /** For an end of this process that closes no scopes. */
   sweep = () => void this.#child?.kill("SIGKILL")
 }
 
+const nothingAround: Surroundings = { relays: [], clock: undefined }
+
+/** A gateway that is told to stop has 20 seconds for its requests, and as much again on a busy machine. */
+const STOPS_WITHIN = "45 seconds"
+
+const missing = (what: string) => Effect.die(new Error(`this gateway has no ${what}`))
+
 /** A gateway with these settings at a port of its own, not yet started. It ends with the scope. */
-export const makeGateway = (settings: Readonly<Record<string, string>>): Effect.Effect<Gateway, never, Scope.Scope> =>
+export const makeGateway = (
+  settings: Readonly<Record<string, string>>,
+  { clock, relays }: Surroundings = nothingAround
+): Effect.Effect<Gateway, never, Scope.Scope> =>
   Effect.gen(function* () {
     const port = yield* freePort
-    const running = new Process({ HOST: "127.0.0.1", OPS_PORT: "0", ...settings, PORT: String(port) })
+    const fixed = { HOST: "127.0.0.1", OPS_PORT: "0", ...settings, ...clock?.environment }
+    const running = new Process({ ...fixed, PORT: String(port) })
     process.once("exit", running.sweep)
-    const deaths = new Outages()
+    const [deaths, pauses, partitions] = [new Outages(), new Outages(), new Outages()]
+    const deploys = new Outages<Pick<Deploy, "exit">>()
     const kill = Effect.promise(() => {
-      deaths.begin()
-      return running.end()
+      deaths.begin({})
+      return running.end("SIGKILL")
     })
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
@@ -101,14 +133,56 @@ export const makeGateway = (settings: Readonly<Record<string, string>>): Effect.
         Effect.sync(() => process.off("exit", running.sweep))
       )
     )
-    const start: Effect.Effect<void> = Effect.promise(() => running.start()).pipe(
-      Effect.flatMap((serves) =>
-        serves ? Effect.sync(() => deaths.end()) : Effect.andThen(Effect.sleep(PAUSE), start)
-      ),
+    const starting: Effect.Effect<void> = Effect.promise(() => running.start()).pipe(
+      Effect.flatMap((serves) => (serves ? Effect.void : Effect.andThen(Effect.sleep(PAUSE), starting))),
       Effect.timeoutOrElse({
         duration: "60 seconds",
         orElse: () => Effect.die(new Error(`a gateway does not start: ${running.log().slice(-5).join("\n")}`))
       })
     )
-    return { port, kill, start, deaths: () => deaths.all, log: running.log }
+    const stop = Effect.promise(() => running.end("SIGTERM")).pipe(
+      Effect.timeoutOrElse({ duration: STOPS_WITHIN, orElse: () => Effect.promise(() => running.end("SIGKILL")) })
+    )
+    return {
+      port,
+      kill: Effect.asVoid(kill),
+      start: Effect.andThen(
+        starting,
+        Effect.sync(() => deaths.end())
+      ),
+      deploy: Effect.gen(function* () {
+        deploys.begin({ exit: undefined })
+        const exit = yield* stop
+        yield* starting
+        deploys.end({ exit })
+      }),
+      pause: (ms) =>
+        pauses.during(
+          Effect.acquireUseRelease(
+            Effect.sync(() => running.signal("SIGSTOP")),
+            () => Effect.sleep(ms),
+            () => Effect.sync(() => running.signal("SIGCONT"))
+          ),
+          {}
+        ),
+      partition: (ms) =>
+        relays.length === 0
+          ? missing("relay")
+          : partitions.during(
+              Effect.acquireUseRelease(
+                Effect.forEach(relays, (relay) => relay.cut(), { discard: true }),
+                () => Effect.sleep(ms),
+                () => Effect.forEach(relays, (relay) => relay.heal, { discard: true })
+              ),
+              {}
+            ),
+      step: (aheadMs) => clock?.set(aheadMs) ?? missing("clock"),
+      troubles: () => ({
+        deaths: deaths.all,
+        pauses: pauses.all,
+        partitions: partitions.all,
+        deploys: deploys.all
+      }),
+      log: running.log
+    }
   })

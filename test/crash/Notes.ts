@@ -1,6 +1,9 @@
 /** What the parties of a run note down, as plain values: the auditor sees nothing else of them. */
 import type { Nano } from "../../src/domain/Money.ts"
 
+/** Holds end soon after their process, so that a run sees them end. */
+export const HOLD_TTL_MS = 5_000
+
 /** The hosts that the scripted upstream plays. */
 export const hosts = ["alpha", "beta"] as const
 export type Host = (typeof hosts)[number]
@@ -63,6 +66,8 @@ export interface Seen {
   readonly whole: boolean
   /** Text, or the arguments of a tool call. */
   readonly content: string
+  /** When the last piece of content arrived, in Unix milliseconds. */
+  readonly contentAt: number | undefined
   /** `request_id` of the answer itself, which for a replay is that of the first. */
   readonly answerId: string | undefined
   readonly cost: Nano | undefined
@@ -147,6 +152,26 @@ export interface Outage {
   readonly to: number
 }
 
+/** A stop of a gateway by SIGTERM and its next start. */
+export interface Deploy extends Outage {
+  /** The exit code of the process, or the signal that ended it; undefined for one that goes on. */
+  readonly exit: number | string | undefined
+}
+
+/** When a gateway was away, and in which way. */
+export interface Troubles {
+  /** From SIGKILL until it served again. */
+  readonly deaths: ReadonlyArray<Outage>
+  /** From SIGSTOP to SIGCONT. */
+  readonly pauses: ReadonlyArray<Outage>
+  /** Its connections to the database passed nothing on. */
+  readonly partitions: ReadonlyArray<Outage>
+  /** From SIGTERM until it served again. */
+  readonly deploys: ReadonlyArray<Deploy>
+}
+
+export const NO_TROUBLES: Troubles = { deaths: [], pauses: [], partitions: [], deploys: [] }
+
 /** A message as the endpoint had it, and whether it said that it has. */
 export interface Told {
   readonly event: string
@@ -187,7 +212,7 @@ export interface Evidence {
   /** Of the database. */
   readonly outages: ReadonlyArray<Outage>
   /** Of each gateway, by its number. */
-  readonly deaths: ReadonlyArray<ReadonlyArray<Outage>>
+  readonly gateways: ReadonlyArray<Troubles>
   /** Checks of `ledger verify` that failed. */
   readonly faults: ReadonlyArray<string>
 }

@@ -1,7 +1,7 @@
 /** One run: load, faults, rest, audit. */
 import { Effect, Schedule, type Scope } from "effect"
 import { audit, type Violation } from "./Audit.ts"
-import { carryOutPlan, type Done, planOf } from "./Faults.ts"
+import { carryOutPlan, type Counts, type Done, kinds, NO_FAULTS, planOf } from "./Faults.ts"
 import { film, filmsOf, NO_FILMS, PURSE, settleFilms, subscribe } from "./Films.ts"
 import { emptyLoad, type Load, work } from "./Load.ts"
 import type { Evidence, Films } from "./Notes.ts"
@@ -10,11 +10,13 @@ import { purses } from "./Workload.ts"
 
 export interface RunOptions {
   readonly seed: number
-  readonly kills: number
-  readonly restarts: number
+  /** Faults of each kind. */
+  readonly counts: Counts
   readonly gateways: number
   /** Clients at work at one time. */
   readonly clients: number
+  /** The most between two faults of one victim, in milliseconds. */
+  readonly withinMs: number
   /** No fault begins later than this. */
   readonly minutes: number
   /** Told now and then how far the run is. */
@@ -47,7 +49,7 @@ export const evidenceOf = (
       books: yield* Effect.forEach(all, world.books),
       films,
       outages: world.database.outages(),
-      deaths: world.gateways.map((gateway) => gateway.deaths()),
+      gateways: world.gateways.map((gateway) => gateway.troubles()),
       faults: yield* world.faults
     }
   })
@@ -63,6 +65,13 @@ export const untilNoHold = (world: World): Effect.Effect<void> =>
     Effect.asVoid
   )
 
+/** How far a run is. */
+const progressOf = (done: Done, load: Load): string =>
+  [
+    ...kinds.flatMap((kind) => (done[kind] === 0 ? [] : [`${done[kind]} ${kind}`])),
+    `${load.tries.length} requests`
+  ].join(", ")
+
 const underLoad = (
   world: World,
   options: RunOptions,
@@ -71,7 +80,7 @@ const underLoad = (
   filming: (goesOn: () => boolean) => Promise<void>
 ) =>
   Effect.gen(function* () {
-    const done: Done = { kills: 0, restarts: 0 }
+    const done: Done = { ...NO_FAULTS }
     const deadline = Date.now() + options.minutes * 60_000
     let over = false
     const working = Array.from({ length: options.clients }, (_, worker) =>
@@ -80,7 +89,7 @@ const underLoad = (
     const films = filming(() => !over)
     const progress = Effect.gen(function* () {
       yield* Effect.sleep("15 seconds")
-      options.say?.(`${done.kills} kills, ${done.restarts} restarts, ${load.tries.length} requests`)
+      options.say?.(progressOf(done, load))
     })
     const faults = carryOutPlan(world, planOf(options.seed, options), done, () => Date.now() < deadline)
     yield* Effect.raceFirst(faults, Effect.forever(progress)).pipe(
@@ -102,7 +111,14 @@ const isError = (line: string): boolean =>
 export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.Scope> =>
   Effect.gen(function* () {
     const startedAt = Date.now()
-    const world = yield* startWorld(options.gateways)
+    const { counts } = options
+    const world = yield* startWorld({
+      gateways: options.gateways,
+      partitions: counts.partitions > 0,
+      steps: counts.steps > 0,
+      standby: counts.failovers > 0,
+      smallDisk: counts.fills > 0
+    })
     const opened = yield* Effect.forEach(purses, ({ credit, name }) => world.open(name, credit))
     const accounts = new Map(opened.map((account) => [account.name, account]))
     const load = emptyLoad()
@@ -113,7 +129,7 @@ export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.S
     const done = yield* underLoad(world, options, load, accounts, (goesOn) =>
       film(handed, { ports, key: director.key, seed: options.seed, goesOn })
     )
-    options.say?.(`${done.kills} kills, ${done.restarts} restarts, ${load.tries.length} requests; at rest`)
+    options.say?.(`${progressOf(done, load)}; at rest`)
     const sql = yield* world.sql
     yield* settleFilms(sql, studio)
     yield* untilNoHold(world)

@@ -149,7 +149,7 @@ layer(TwoGateways.layer, { excludeTestServices: true, timeout: 60_000 })("an ide
           credited - posted,
           charged.reduce((sum, { settled }) => sum + settled, 0n)
         )
-        assert.strictEqual(world.gateways.flatMap((gateway) => gateway.deaths()).length, KILLS)
+        assert.strictEqual(world.gateways.flatMap((gateway) => gateway.troubles().deaths).length, KILLS)
         assert.deepStrictEqual(yield* world.faults, [])
       }),
     { timeout: 150_000 }

@@ -1,5 +1,6 @@
 /** What a run came to, in Markdown. */
 import { rules, seenOf } from "./Audit.ts"
+import { kinds } from "./Faults.ts"
 import type { Evidence } from "./Notes.ts"
 import type { Report } from "./Run.ts"
 
@@ -10,18 +11,37 @@ const countBy = (all: ReadonlyArray<string>): ReadonlyArray<readonly [string, nu
 
 /** The command that does the same again. */
 export const replayOf = ({ options }: Report): string =>
-  `npm run crash -- --seed ${options.seed} --kills ${options.kills} --restarts ${options.restarts}` +
-  ` --gateways ${options.gateways} --clients ${options.clients} --minutes ${options.minutes}`
+  `npm run crash -- --seed ${options.seed} ${kinds.map((kind) => `--${kind} ${options.counts[kind]}`).join(" ")}` +
+  ` --gateways ${options.gateways} --clients ${options.clients} --within ${options.withinMs / 1000}` +
+  ` --minutes ${options.minutes}`
 
 /** Kills that met requests under way: those prove something. */
-const felt = ({ deaths, tries }: Evidence): number =>
-  deaths
-    .flatMap((times, gateway) => times.map(({ from }) => ({ from, gateway })))
+const felt = ({ gateways, tries }: Evidence): number =>
+  gateways
+    .flatMap(({ deaths }, gateway) => deaths.map(({ from }) => ({ from, gateway })))
     .filter(({ from, gateway }) =>
       tries.some(
         (one) => one.gateway === gateway && one.ending._tag === "Lost" && one.startedAt <= from && one.endedAt >= from
       )
     ).length
+
+const MIB = 2 ** 20
+
+/** What a round came to, in one line. `requests` are those of all rounds so far. */
+export const lineOf = (report: Report, round: number, requests: number): string => {
+  const { done, evidence, options, seconds, violations } = report
+  const faults = kinds.flatMap((kind) => (done[kind] === 0 ? [] : [`${done[kind]} ${kind}`]))
+  return [
+    `round ${round}`,
+    `seed ${options.seed}`,
+    `${seconds} s`,
+    ...faults,
+    `${evidence.tries.length} requests (${Math.round(evidence.tries.length / Math.max(1, seconds))}/s)`,
+    `${requests} in all`,
+    `${Math.round(process.memoryUsage.rss() / MIB)} MiB`,
+    violations.length === 0 ? "every promise kept" : `${violations.length} violations`
+  ].join(", ")
+}
 
 /** The summary of a run: what was done, what was seen, and every promise with whether it was kept. */
 export const summaryOf = (report: Report): string => {
@@ -36,9 +56,8 @@ export const summaryOf = (report: Report): string => {
   const figures: ReadonlyArray<readonly [string, number | string]> = [
     ["seed", report.options.seed],
     ["seconds", report.seconds],
-    ["gateways killed", done.kills],
-    ["of them with requests under way", felt(evidence)],
-    ["database restarts", done.restarts],
+    ...kinds.map((kind) => [kind, done[kind]] as const),
+    ["kills with requests under way", felt(evidence)],
     ["longest without database, ms", Math.max(0, ...outages.map(({ from, to }) => to - from))],
     ["requests", tries.length],
     ["longest of them, ms", Math.max(0, ...tries.map(({ endedAt, startedAt }) => endedAt - startedAt))],

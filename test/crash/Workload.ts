@@ -41,13 +41,17 @@ const picked = (random: Random): string => {
 export const promptUsage = (id: string, tools: boolean): number =>
   Buffer.byteLength(`${promptOf(id)}${QUESTION}`) + (tools ? 100 : 16)
 
+const LASTING = 0.01
+
 /** The next thing a client wants. `id` is its own in the run. */
 export const nextAsk = (random: Random, id: string): Ask => {
   const account = picked(random)
   const stream = random.chance(0.65)
   const tools = random.chance(0.15)
-  const count = 1 + random.below(10)
-  const long = random.chance(0.1)
+  // A few streams last longer than a hold does without renewals.
+  const lasting = stream && random.chance(LASTING)
+  const count = lasting ? 25 + random.below(15) : 1 + random.below(10)
+  const long = lasting || random.chance(0.1)
   const chunks = Array.from({ length: count }, () => random.pick(WORDS))
   const keyed = random.chance(0.5)
   const repeat = random.pick(["at once", "afterwards", undefined, undefined, undefined] as const)
@@ -66,7 +70,7 @@ export const nextAsk = (random: Random, id: string): Ask => {
     cutAfter: stream && random.chance(0.15) ? random.below(count + 1) : undefined,
     behaviour: { alpha: behaviour(random, count), beta: behaviour(random, count) },
     chunks,
-    pauseMs: long ? 100 + random.below(200) : random.below(30),
+    pauseMs: lasting ? 300 : long ? 100 + random.below(200) : random.below(30),
     reported: random.chance(0.9) ? usage : undefined,
     atMost: usage
   }

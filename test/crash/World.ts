@@ -15,20 +15,18 @@ import { nanoFromUsd } from "../../src/domain/Money.ts"
 import { Config } from "../../src/platform/config/Config.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { usageOf } from "../../src/usage/UsageSql.ts"
-import { type DatabaseServer, startDatabase } from "./DatabaseServer.ts"
+import { makeClock } from "../support/Clock.ts"
+import { startRelay } from "../support/Relay.ts"
+import { type DatabaseNeeds, type DatabaseServer, startDatabase } from "./DatabaseServer.ts"
 import { startStudio, type Studio } from "./Films.ts"
 import { environment, type Gateway, makeGateway, program } from "./Gateway.ts"
-import { type Books, hosts, type Receipt } from "./Notes.ts"
+import { type Books, HOLD_TTL_MS, hosts, type Receipt } from "./Notes.ts"
 import { startUpstream, type Upstream } from "./Upstream.ts"
 
 /** Models the scripted hosts serve. */
 export const models = ["gpt-4o-mini", "gpt-4.1-nano"] as const
 
-/** Holds end soon after their process, so that a run sees them end. */
-export const HOLD_TTL_MS = 5_000
-
-const settings = (databaseUrl: string, directory: string, { origin }: Studio) => ({
-  DATABASE_URL: databaseUrl,
+const settings = (directory: string, { origin }: Studio) => ({
   DATA_DIR: directory,
   PROVIDERS_FILE: join(directory, "providers.json"),
   FAL_API_KEY: "k",
@@ -40,7 +38,9 @@ const settings = (databaseUrl: string, directory: string, { origin }: Studio) =>
   CLIENT_DRAIN: "1 second",
   UPSTREAM_FIRST_TOKEN_TIMEOUT: "3 seconds",
   UPSTREAM_IDLE_TIMEOUT: "3 seconds",
-  UPSTREAM_TOTAL_TIMEOUT: "6 seconds",
+  UPSTREAM_TOTAL_TIMEOUT: "25 seconds",
+  // Long enough for every client that has just connected to be heard.
+  SHUTDOWN_DELAY: "1 second",
   RATE_LIMIT_SCALE: "1000000"
 })
 
@@ -66,8 +66,6 @@ export interface World {
   readonly faults: Effect.Effect<ReadonlyArray<string>>
   /** A connection of the harness's own. */
   readonly sql: Effect.Effect<PgClient.PgClient, unknown, Scope.Scope>
-  /** Ends the database without warning and starts it again after so many milliseconds. */
-  readonly restartDatabase: (downMs: number) => Effect.Effect<void>
   readonly receipts: (account: Account) => Effect.Effect<ReadonlyArray<Receipt>>
   readonly books: (account: Account) => Effect.Effect<Books>
   /** Requests whose hold is open, and thresholds of budgets that are still to be told. */
@@ -220,20 +218,48 @@ const progressOf = (sql: SqlClient.SqlClient, account: Account) =>
     (rows) => new Map(rows.map(({ id, progress }) => [id, progress]))
   )
 
-/** Starts everything with so many gateways; all of it ends with the scope. */
-export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, Scope.Scope> =>
+/** What a run must be able to break. */
+export interface WorldNeeds extends DatabaseNeeds {
+  readonly gateways: number
+  /** Whether gateways are cut off from the database. */
+  readonly partitions: boolean
+  /** Whether the clocks of gateways are stepped. */
+  readonly steps: boolean
+}
+
+/** So many gateways, and nothing else than they and the database can be ended. */
+export const plain = (gateways: number): WorldNeeds => ({
+  gateways,
+  partitions: false,
+  steps: false,
+  standby: false,
+  smallDisk: false
+})
+
+const surroundingsOf = (needs: WorldNeeds, database: DatabaseServer) =>
+  Effect.gen(function* () {
+    const relays = needs.partitions ? yield* Effect.forEach(database.ports, startRelay) : []
+    const clock = needs.steps ? yield* makeClock : undefined
+    const url = needs.partitions ? database.urlThrough(relays.map(({ port }) => port)) : database.url
+    return { url, around: { relays, clock } }
+  })
+
+/** Starts everything; all of it ends with the scope. */
+export const startWorld = (needs: WorldNeeds): Effect.Effect<World, unknown, Scope.Scope> =>
   Effect.gen(function* () {
     const directory = yield* temporaryDirectory
     const upstream = yield* startUpstream
     const studio = yield* startStudio
     yield* writeProviders(directory, upstream)
-    const database = yield* startDatabase
-    const makeOne = makeGateway(settings(database.url, directory, studio))
-    const gateways = yield* Effect.all(Array.from({ length: gatewayCount }, () => makeOne))
-    yield* Effect.forEach(gateways, (gateway) => gateway.start, { concurrency: "unbounded", discard: true })
-    const sql = PgClient.make({ url: Redacted.make(database.url), maxConnections: 1 }).pipe(
-      Effect.provide(Reactivity.layer)
+    const database = yield* startDatabase(needs)
+    const makeOne = Effect.flatMap(surroundingsOf(needs, database), ({ around, url }) =>
+      makeGateway({ ...settings(directory, studio), DATABASE_URL: url }, around)
     )
+    const gateways = yield* Effect.all(Array.from({ length: needs.gateways }, () => makeOne))
+    yield* Effect.forEach(gateways, (gateway) => gateway.start, { concurrency: "unbounded", discard: true })
+    const sql = Effect.suspend(() =>
+      PgClient.make({ url: Redacted.make(database.writerUrl()), maxConnections: 1 })
+    ).pipe(Effect.provide(Reactivity.layer))
     const asked = <A>(body: (client: PgClient.PgClient) => Effect.Effect<A, unknown>): Effect.Effect<A> =>
       Effect.scoped(Effect.flatMap(sql, body)).pipe(Effect.orDie)
     yield* asked(rollUpSoon)
@@ -247,8 +273,6 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
       revoke: (id) => administering(database.url, directory, revokeKey(id)),
       faults: Effect.map(runAdmin(database.url, directory, ["ledger", "verify"]), failedChecks),
       sql,
-      restartDatabase: (downMs) =>
-        database.crash.pipe(Effect.andThen(Effect.sleep(downMs)), Effect.andThen(database.start)),
       receipts: (account) =>
         Effect.gen(function* () {
           const progress = yield* asked((client) => progressOf(client, account))

@@ -1,7 +1,7 @@
-/** A PostgreSQL 15 with a standby that follows it synchronously, for failovers. */
+/** A PostgreSQL 15 with a standby that follows it synchronously, for failovers there and back. */
 import { Effect, Schedule, type Scope } from "effect"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { once } from "node:events"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,63 +18,157 @@ const run = (program: string, ...args: ReadonlyArray<string>) =>
       .trim()
   )
 
+/** Why no test can have a standby on this machine; undefined when tests can. */
+export const missing: string | undefined = existsSync(join(programs, "pg_basebackup"))
+  ? undefined
+  : "PostgreSQL 15 is not installed (Debian: apt-get install postgresql-15)"
+
+type Part = "primary" | "standby"
+
 export interface Replicas {
   /** With both hosts. */
   readonly url: string
-  /** Ends the primary without a checkpoint and starts it again. */
+  /** Of both hosts. */
+  readonly ports: ReadonlyArray<number>
+  /** The server that takes writes, or did last. */
+  readonly writer: () => { readonly port: number; readonly pid: number; readonly isRunning: boolean }
+  /** Ends the server that takes writes without a checkpoint. */
+  readonly crash: Effect.Effect<void>
+  /** Starts the server that took writes; returns when it takes connections. */
+  readonly start: Effect.Effect<void>
+  /** Both, one after the other. */
   readonly restart: Effect.Effect<void>
-  /** Ends the primary for good and lets the standby take its place. */
+  /** Ends the server that takes writes and lets the other one take its place. */
   readonly failOver: Effect.Effect<void>
+  /** After a failover, makes the server that ended the synchronous standby of the one that took its place. */
+  readonly rejoin: Effect.Effect<void>
+}
+
+/** How the servers of a pair are set up. */
+export interface ReplicasOptions {
+  /** Where a server's data are kept; by default in a directory of its own. Made when it is missing. */
+  readonly dataOf?: (server: string) => Effect.Effect<string, never, Scope.Scope>
+  /** More settings for both. */
+  readonly settings?: ReadonlyArray<string>
+  /** Whether a crash of the machine may lose the cluster; true unless given. */
+  readonly volatile?: boolean
 }
 
 const statement = (port: number, text: string) =>
   run("psql", "-h", "127.0.0.1", "-p", String(port), "-U", "postgres", "-Atc", text)
 
+const temporaryDirectory = Effect.acquireRelease(
+  Effect.sync(() => {
+    const path = mkdtempSync(join(tmpdir(), "tollgate-replicas-"))
+    chmodSync(path, 0o755)
+    return path
+  }),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }))
+)
+
+const ended = (child: ChildProcess | undefined) =>
+  child === undefined || child.exitCode !== null || child.signalCode !== null
+
+interface Server {
+  readonly data: string
+  readonly port: number
+  child: ChildProcess | undefined
+}
+
+const kill = (server: Server) =>
+  Effect.promise(async () => {
+    const { child } = server
+    if (child === undefined || ended(child)) return
+    const exit = once(child, "exit")
+    child.kill("SIGQUIT")
+    await exit
+  })
+
+const launch = (server: Server, more: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { data, port } = server
+    const settings = [
+      `port=${port}`,
+      "listen_addresses=127.0.0.1",
+      "unix_socket_directories=",
+      "max_connections=200",
+      // A standby looks for its primary again at once.
+      "wal_retrieve_retry_interval=200ms",
+      ...more
+    ]
+    const args = ["-D", data, ...settings.flatMap((one) => ["-c", one])]
+    server.child = spawn(join(programs, "postgres"), args, { ...options, stdio: "ignore" })
+    yield* Effect.try(() =>
+      execFileSync(join(programs, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)])
+    ).pipe(Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "30 seconds" }))), Effect.orDie)
+  })
+
+/** Copies a running server and makes the copy a standby that follows it; commits wait for it from then on. */
+const follow = (standby: Server, primary: Server, settings: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    // The directory itself may be where a disk is mounted.
+    for (const name of readdirSync(standby.data)) rmSync(join(standby.data, name), { recursive: true })
+    const from = ["-h", "127.0.0.1", "-p", String(primary.port), "-U", "postgres"]
+    yield* run("pg_basebackup", "-D", standby.data, "-R", "-X", "stream", "-c", "fast", ...from)
+    // What the copy says of itself is for when it takes the other's place: then it has no standby.
+    appendFileSync(join(standby.data, "postgresql.auto.conf"), "synchronous_standby_names = ''\n")
+    yield* launch(standby, settings)
+    // Nothing is committed that the standby does not have, so a failover loses nothing.
+    yield* statement(primary.port, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+    yield* statement(primary.port, "SELECT pg_reload_conf()")
+  })
+
 /** Starts both; they end with the scope. */
-export const startReplicas: Effect.Effect<Replicas, never, Scope.Scope> = Effect.gen(function* () {
-  const directory = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-replicas-"))),
-    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }))
-  )
-  chmodSync(directory, 0o755)
-  const children = new Map<string, ChildProcess>()
-  const kill = (name: string) =>
-    Effect.promise(async () => {
-      const child = children.get(name)
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-      const ended = once(child, "exit")
-      child.kill("SIGQUIT")
-      await ended
-    })
-  const launch = (name: string, port: number) =>
-    Effect.gen(function* () {
-      const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"]
-      const args = ["-D", join(directory, name), ...settings.flatMap((one) => ["-c", one])]
-      children.set(name, spawn(join(programs, "postgres"), args, { ...options, stdio: "ignore" }))
-      yield* Effect.try(() =>
-        execFileSync(join(programs, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)])
-      ).pipe(Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "30 seconds" }))), Effect.orDie)
-    })
-  yield* Effect.addFinalizer(() => Effect.all([kill("standby"), kill("primary")], { discard: true }))
-  const [one, two] = [yield* freePort, yield* freePort]
-  for (const name of ["primary", "standby"]) {
-    mkdirSync(join(directory, name), { mode: 0o700 })
-    if (account.uid !== undefined && account.gid !== undefined) {
-      chownSync(join(directory, name), account.uid, account.gid)
+export const startReplicasWith = ({
+  dataOf,
+  settings = [],
+  volatile = true
+}: ReplicasOptions): Effect.Effect<Replicas, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const directory = yield* temporaryDirectory
+    const make = (name: string) =>
+      Effect.gen(function* () {
+        const data = dataOf === undefined ? join(directory, name) : yield* dataOf(name)
+        mkdirSync(data, { recursive: true, mode: 0o700 })
+        if (account.uid !== undefined && account.gid !== undefined) chownSync(data, account.uid, account.gid)
+        const server: Server = { data, port: yield* freePort, child: undefined }
+        const sweep = () => void server.child?.kill("SIGQUIT")
+        process.once("exit", sweep)
+        yield* Effect.addFinalizer(() =>
+          Effect.andThen(
+            kill(server),
+            Effect.sync(() => process.off("exit", sweep))
+          )
+        )
+        return server
+      })
+    const servers: Record<Part, Server> = { primary: yield* make("one"), standby: yield* make("two") }
+    const [one, two] = [servers.primary.port, servers.standby.port]
+    const cluster = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+    yield* run("initdb", "-D", servers.primary.data, ...cluster, ...(volatile ? ["--no-sync"] : []))
+    yield* launch(servers.primary, settings)
+    yield* follow(servers.standby, servers.primary, settings)
+    const crash = Effect.suspend(() => kill(servers.primary))
+    const start = Effect.suspend(() => launch(servers.primary, settings))
+    return {
+      url: `postgres://postgres@127.0.0.1:${one},127.0.0.1:${two}/postgres?target_session_attrs=read-write`,
+      ports: [one, two],
+      writer: () => {
+        const { child, port } = servers.primary
+        return { port, pid: child?.pid ?? 0, isRunning: !ended(child) }
+      },
+      crash,
+      start,
+      restart: Effect.andThen(crash, start),
+      failOver: Effect.gen(function* () {
+        yield* crash
+        yield* statement(servers.standby.port, "SELECT pg_promote()")
+        const { primary, standby } = servers
+        Object.assign(servers, { primary: standby, standby: primary })
+      }),
+      rejoin: Effect.suspend(() => follow(servers.standby, servers.primary, settings))
     }
-  }
-  const cluster = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
-  yield* run("initdb", "-D", join(directory, "primary"), ...cluster)
-  yield* launch("primary", one)
-  const from = ["-h", "127.0.0.1", "-p", String(one), "-U", "postgres"]
-  yield* run("pg_basebackup", "-D", join(directory, "standby"), "-R", "-X", "stream", "-c", "fast", ...from)
-  yield* launch("standby", two)
-  // Nothing is committed that the standby does not have, so a failover loses nothing.
-  yield* statement(one, "ALTER SYSTEM SET synchronous_standby_names = '*'")
-  yield* statement(one, "SELECT pg_reload_conf()")
-  return {
-    url: `postgres://postgres@127.0.0.1:${one},127.0.0.1:${two}/postgres?target_session_attrs=read-write`,
-    restart: Effect.andThen(kill("primary"), launch("primary", one)),
-    failOver: Effect.andThen(kill("primary"), Effect.asVoid(statement(two, "SELECT pg_promote()")))
-  }
-})
+  })
+
+/** Starts both with the usual settings; they end with the scope. */
+export const startReplicas: Effect.Effect<Replicas, never, Scope.Scope> = startReplicasWith({})

@@ -1,0 +1,120 @@
+/** Disks that a test can fill or slow down. Both need root. */
+import { Effect, type Scope } from "effect"
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmdirSync, rmSync, statfsSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** Enough for a run's database with its log; a run of an hour has many. */
+const SMALL_MB = 768
+
+const mount = (path: string, { gid = 0, uid = 0 }: { readonly uid?: number; readonly gid?: number }) =>
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${SMALL_MB}m,mode=0700,uid=${uid},gid=${gid}`, "tmpfs", path], {
+    stdio: "pipe"
+  })
+
+const unmount = (path: string) => spawnSync("umount", ["--lazy", path])
+
+const canMount = (): boolean => {
+  const path = mkdtempSync(join(tmpdir(), "tollgate-mount-"))
+  try {
+    mount(path, {})
+    unmount(path)
+    return true
+  } catch {
+    return false
+  } finally {
+    rmdirSync(path)
+  }
+}
+
+/** Why no test can fill a disk on this machine; undefined when tests can. */
+export const fillingMissing = (): string | undefined =>
+  canMount() ? undefined : "mounting a tmpfs takes root and CAP_SYS_ADMIN"
+
+const canTrace = (): boolean => {
+  const child = spawn("sleep", ["10"], { stdio: "ignore" })
+  try {
+    if (child.pid === undefined) return false
+    const args = ["1", "strace", "-o", "/dev/null", "-e", "inject=fsync:delay_enter=1", "-p", String(child.pid)]
+    // It goes on until `timeout` ends it: the program reports its own failures with 1.
+    return spawnSync("timeout", args).status === 124
+  } finally {
+    child.kill("SIGKILL")
+  }
+}
+
+/** Why no test can slow a disk down on this machine; undefined when tests can. */
+export const slowingMissing = (): string | undefined =>
+  canTrace() ? undefined : "strace is not installed or may not attach (Debian: apt-get install strace)"
+
+export interface SmallDisk {
+  /** Takes what space is left. */
+  readonly fill: Effect.Effect<void>
+  /** Gives it back. */
+  readonly free: Effect.Effect<void>
+}
+
+/** Mounts a small disk at an empty directory, which it makes, for this account. The scope unmounts it. */
+export const mountSmallDisk = (
+  path: string,
+  account: { readonly uid?: number; readonly gid?: number }
+): Effect.Effect<SmallDisk, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    const sweep = () => unmount(path)
+    yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        mount(path, account)
+        process.once("exit", sweep)
+      }),
+      () =>
+        Effect.sync(() => {
+          unmount(path)
+          process.off("exit", sweep)
+        })
+    )
+    const ballast = join(path, "ballast")
+    return {
+      fill: Effect.sync(() => {
+        const { bavail, bsize } = statfsSync(path)
+        if (bavail > 0) spawnSync("fallocate", ["--length", String(bavail * bsize), ballast])
+      }),
+      free: Effect.sync(() => rmSync(ballast, { force: true }))
+    }
+  })
+
+/** A process and all below it. */
+const family = (pid: number): ReadonlyArray<number> => {
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return Number(/\) \S+ (\d+)/.exec(readFileSync(`/proc/${name}/stat`, "utf8"))?.[1]) === pid
+      } catch {
+        // It ended meanwhile.
+        return false
+      }
+    })
+  return [pid, ...children.flatMap((child) => family(Number(child)))]
+}
+
+const ended = (child: ChildProcess) =>
+  Effect.callback<void>((resume) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
+    child.once("exit", () => resume(Effect.void))
+    child.kill("SIGTERM")
+  })
+
+/** Delays everything that a process and those below it flush to the disk, for so long. */
+export const slowDown = (pid: number, delayMs: number, forMs: number): Effect.Effect<void> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      const injected = `inject=fsync,fdatasync:delay_enter=${delayMs * 1000}`
+      const pids = family(pid).flatMap((one) => ["-p", String(one)])
+      const args = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", injected, ...pids]
+      return spawn("strace", args, { stdio: "ignore" })
+    }),
+    () => Effect.sleep(forMs),
+    ended
+  )
