@@ -1,7 +1,7 @@
 /** What a run came to, in Markdown. */
-import { rules, seenOf } from "./Audit.ts"
+import { rules, seenOf, type Violation } from "./Audit.ts"
 import { kinds } from "./Faults.ts"
-import type { Evidence } from "./Notes.ts"
+import type { Evidence, Outage } from "./Notes.ts"
 import type { Report } from "./Run.ts"
 
 const countBy = (all: ReadonlyArray<string>): ReadonlyArray<readonly [string, number]> =>
@@ -41,6 +41,36 @@ export const lineOf = (report: Report, round: number, requests: number): string 
     `${Math.round(process.memoryUsage.rss() / MIB)} MiB`,
     violations.length === 0 ? "every promise kept" : `${violations.length} violations`
   ].join(", ")
+}
+
+/** When what was away, in seconds since the first request. */
+const timelineOf = ({ gateways, outages, tries }: Evidence): ReadonlyArray<string> => {
+  const start = tries[0]?.startedAt ?? 0
+  const since = (at: number) => ((at - start) / 1000).toFixed(1)
+  const line = (what: string, times: ReadonlyArray<Outage>) =>
+    times.map(({ from, to }) => ({ from, text: `- ${since(from)} to ${since(to)} s: ${what}` }))
+  return [
+    ...line("the database away", outages),
+    ...gateways.flatMap((troubles, gateway) =>
+      Object.entries(troubles).flatMap(([name, times]) => line(`gateway ${gateway}, ${name}`, times))
+    )
+  ]
+    .toSorted((a, b) => a.from - b.from)
+    .map(({ text }) => text)
+}
+
+/** The tries of the asks that a violation names, in seconds since the first request. */
+const triesOf = ({ tries }: Evidence, violations: ReadonlyArray<Violation>): ReadonlyArray<string> => {
+  const start = tries[0]?.startedAt ?? 0
+  const since = (at: number) => ((at - start) / 1000).toFixed(1)
+  return tries
+    .filter(({ ask }) => violations.some(({ detail }) => new RegExp(`\\b${ask}\\b`).test(detail)))
+    .map((one) => {
+      const seen = seenOf(one)
+      const what = seen === undefined ? "" : ` ${seen.status} ${seen.code ?? ""} ${seen.requestId}`
+      const times = `${since(one.startedAt)} to ${since(one.endedAt)} s`
+      return `- ${one.ask} at gateway ${one.gateway}, ${times}: ${one.ending._tag}${what}`
+    })
 }
 
 /** The summary of a run: what was done, what was seen, and every promise with whether it was kept. */
@@ -92,6 +122,7 @@ export const summaryOf = (report: Report): string => {
     ...promises,
     "",
     ...violations.map(({ detail, rule }) => `- ${rule}: ${detail}`),
+    ...(violations.length === 0 ? [] : ["", ...triesOf(evidence, violations), "", ...timelineOf(evidence), ""]),
     ...report.logged.slice(0, 20).map((line) => `- logged: ${line.slice(0, 400)}`),
     "",
     `Again: \`${replayOf(report)}\``,
