@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
 import { exactInputs } from "../domain/ExactJson.ts"
+import { shapeProblemOf } from "../domain/JsonShape.ts"
 import type { SurfaceUrl } from "../inference/Surface.ts"
 
 /** The maximum number of requests in an input. */
@@ -119,6 +120,8 @@ export const readLine = (
   text: string,
   url: SurfaceUrl
 ): InputLine | readonly [code: string, param: string | null, message: string] => {
+  const problem = shapeProblemOf(text)
+  if (problem !== undefined) return ["invalid_json_line", null, `This line ${problem.message}`]
   let value: unknown
   try {
     value = exactInputs(text, JSON.parse(text))

@@ -86,6 +86,21 @@ describe("the input of a batch", () => {
     })
   )
 
+  it.effect("may have no line that is too deep or too large to parse", () =>
+    Effect.gen(function* () {
+      const deep = `{"a":${"[".repeat(100_000)}1${"]".repeat(100_000)}}`
+      const large = `{"a":[${"{},".repeat(300_000)}1]}`
+      const faults = yield* check(`${deep}\n${large}\n${JSON.stringify(request)}`)
+      assert.deepStrictEqual(
+        faults.map(({ code, line, message }) => [code, line, message]),
+        [
+          ["invalid_json_line", 1, "This line is nested more than 256 levels deep"],
+          ["invalid_json_line", 2, "This line must have at most 200,000 objects, arrays and members in total"]
+        ]
+      )
+    })
+  )
+
   it.effect("reports at most a hundred faults", () =>
     Effect.gen(function* () {
       const faults = yield* check("{}\n".repeat(500))

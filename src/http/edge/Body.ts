@@ -3,18 +3,13 @@ import { HttpServerError, type HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { exactInputs } from "../../domain/ExactJson.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
+import { type ShapeProblem, shapeProblemOf } from "../../domain/JsonShape.ts"
 import type { ApiRequest } from "./ApiRequest.ts"
 import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
 import { type Encoding, encodingOf, unpack } from "./BodyEncoding.ts"
 
 /** The largest request body the gateway accepts: 32 MiB, enough for a conversation with inline images. */
 export const MAX_BODY_BYTES = 32 * 1_048_576
-
-/** The maximum nesting depth of a body. It allows code that walks a value to recurse. */
-const MAX_DEPTH = 256
-
-/** The maximum number of members of an object. One with a million takes seconds to parse, and again in all code that walks it. */
-const MAX_MEMBERS = 10_000
 
 const isJson = (contentType: string | undefined): boolean =>
   contentType === undefined || /^application\/([a-z0-9.+-]+\+)?json\s*(;|$)/i.test(contentType)
@@ -29,62 +24,8 @@ export const bodyFailure = (error: unknown): Failure | undefined => {
 
 const unreadable = (detail: string): Failure => failure({ _tag: "InvalidJson", detail })
 
-/** Whether `what` occurs more than `more` times in a text. */
-const occurs = (text: string, what: string, more: number): boolean => {
-  let left = more
-  for (let at = text.indexOf(what); at !== -1; at = text.indexOf(what, at + 1)) if (left-- === 0) return true
-  return false
-}
-
-/** Having more brackets than levels does not prove depth, but having fewer rules it out, and counting is fast. */
-const mayBeDeep = (text: string): boolean => occurs(text, "[", MAX_DEPTH / 2) || occurs(text, "{", MAX_DEPTH / 2)
-
-/** The end of the string that starts at `start`. */
-const endOfString = (text: string, start: number): number => {
-  for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {
-    let first = end
-    while (first > start && text[first - 1] === "\\") first--
-    if ((end - first) % 2 === 0) return end
-  }
-  return text.length
-}
-
-/** Whether an object of a JSON text has too many members, found without parsing it. */
-const isCrowded = (text: string): boolean => {
-  if (!occurs(text, ":", MAX_MEMBERS)) return false
-  const around: Array<number> = []
-  let members = 0
-  for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
-      case '"':
-        at = endOfString(text, at + 1)
-        break
-      case "{":
-      case "[":
-        around.push(members)
-        members = 0
-        break
-      case "}":
-      case "]":
-        members = around.pop() ?? 0
-        break
-      case ":":
-        if (++members > MAX_MEMBERS) return true
-    }
-  }
-  return false
-}
-
-const isDeep = (value: unknown): boolean => {
-  let level: ReadonlyArray<unknown> = [value]
-  for (let depth = 0; depth <= MAX_DEPTH; depth++) {
-    level = level.flatMap((one) =>
-      Object.values(one as object).filter((member) => typeof member === "object" && member)
-    )
-    if (level.length === 0) return false
-  }
-  return true
-}
+const failureOfShape = ({ limit, message }: ShapeProblem): Failure =>
+  limit === "depth" ? unreadable(`it ${message}`) : invalid("body", message)
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
@@ -97,15 +38,10 @@ const parse = (bytes: Uint8Array): Effect.Effect<unknown, Failure> => {
   }
   if (text.trim() === "") return Effect.fail(unreadable("it is empty"))
   try {
-    if (isCrowded(text))
-      return Effect.fail(
-        invalid("body", `must have at most ${MAX_MEMBERS.toLocaleString("en-US")} members in each object`)
-      )
-    const value: unknown = JSON.parse(text)
-    if (typeof value === "object" && value !== null && mayBeDeep(text) && isDeep(value)) {
-      return Effect.fail(unreadable(`it is nested more than ${MAX_DEPTH} levels deep`))
-    }
-    return Effect.succeed(exactInputs(text, value))
+    const problem = shapeProblemOf(text)
+    return problem === undefined
+      ? Effect.succeed(exactInputs(text, JSON.parse(text)))
+      : Effect.fail(failureOfShape(problem))
   } catch (error) {
     // The parser's message quotes the text around the fault. Its first clause names the position without quoting.
     const detail =
