@@ -156,6 +156,8 @@ export const layerListening = <R = never>(
         // Node would answer without a body. The edge rejects the request with the error envelope.
         requireHostHeader: false
       })
+      // Node would drop the headers after the first 2,000, and a proxy adds its own at the end. The size of all headers is limited.
+      server.maxHeadersCount = 0
       const restMs = Math.min(patience.restMs, Duration.toMillis(shutdownDelay))
       const beginLine = yield* makeAccessLog
       const closed = (response: ServerResponse) => {
