@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -21,6 +21,10 @@ export interface Balancer {
   readonly recipe: string
   /** The recipe with this machine's address in place of the public one and its certificate. */
   readonly local: (recipe: string, port: number, directory: string) => string
+  /**
+   * The local recipe with a line on standard output for each request: `REQ`, the node (`<NOSRV>` or `-` when no node received the request), the status, and the request line.
+   */
+  readonly logged?: (local: string) => string
   readonly commands: ReadonlyArray<string>
   readonly args: (file: string, directory: string) => ReadonlyArray<string>
 }
@@ -30,6 +34,11 @@ export const balancers: ReadonlyArray<Balancer> = [
     name: "HAProxy",
     recipe: "deploy/haproxy.cfg",
     local: (recipe, port) => recipe.replace("bind :443 ssl crt /etc/haproxy/certs/", `bind 127.0.0.1:${port}`),
+    logged: (local) =>
+      local.replace(
+        "frontend public\n",
+        'frontend public\n  log stdout format raw local0\n  log-format "REQ %s %ST %{+Q}r"\n'
+      ),
     commands: ["haproxy", "/usr/sbin/haproxy"],
     args: (file) => ["-db", "-f", file]
   },
@@ -47,6 +56,11 @@ export const balancers: ReadonlyArray<Balancer> = [
         recipe.replace("listen 443 ssl;", `listen 127.0.0.1:${port};`).replaceAll(/^ *ssl_certificate.*\n/gm, ""),
         "}"
       ].join("\n"),
+    logged: (local) =>
+      local.replace(
+        "http { access_log off;",
+        "http { log_format seen 'REQ $upstream_addr $status \"$request\"'; access_log /dev/stdout seen;"
+      ),
     commands: ["nginx", "/usr/sbin/nginx"],
     args: (file, directory) => ["-p", directory, "-c", file]
   },
@@ -73,11 +87,12 @@ const answers = (port: number) =>
 
 /**
  * Runs a balancer with its recipe until the scope closes; its origin. The recipe's nodes become these, the last of them for all that are
- * left, and all are checked at one ops port, as the recipes have it.
+ * left, and all are checked at one ops port, as the recipes have it. `onLine` takes the lines of its log.
  */
 export const startBalancer = Effect.fnUntraced(function* (
   balancer: Balancer,
-  nodes: readonly [Listening, ...ReadonlyArray<Listening>]
+  nodes: readonly [Listening, ...ReadonlyArray<Listening>],
+  log?: string
 ) {
   const directory = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-balancer-"))),
@@ -89,16 +104,18 @@ export const startBalancer = Effect.fnUntraced(function* (
     (text, host, at) => text.replaceAll(`10.0.0.${host}:8787`, `127.0.0.1:${(nodes[at] ?? nodes.at(-1)!).port}`),
     textOf(balancer.recipe).replace("9464", String(nodes[0].opsPort))
   )
-  writeFileSync(file, balancer.local(recipe, port, directory))
+  const local = balancer.local(recipe, port, directory)
+  writeFileSync(file, log === undefined ? local : balancer.logged!(local))
   const env = { ...process.env, HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory }
   const output: Array<string> = []
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => {
       const started = spawn(programOf(balancer)!, balancer.args(file, directory), {
         env,
-        stdio: ["ignore", "pipe", "pipe"]
+        stdio: ["ignore", log === undefined ? "pipe" : openSync(log, "a"), "pipe"]
       })
-      for (const stream of [started.stdout, started.stderr]) stream.on("data", (text) => void output.push(String(text)))
+      for (const stream of [started.stdout, started.stderr])
+        stream?.on("data", (text) => void output.push(String(text)))
       return started
     }),
     (started) =>
