@@ -45,7 +45,7 @@ export const priceProblem = (
 ): FieldProblem | undefined => {
   const seen = new Set<string>()
   for (const [index, price] of prices.entries()) {
-    const field = `prices.${index}.model`
+    const field = `prices[${index}].model`
     const { model } = price
     if (seen.has(model)) return { field, message: `must occur once; ${model} has two prices` }
     seen.add(model)

@@ -70,7 +70,8 @@ export const presenter = CliOutput.layerPresenter({
 })
 
 const sentenceOf = (error: unknown): string => {
-  if (error instanceof Failure) return messageOf(error.reason)
+  // Messages of the command line end without a full stop.
+  if (error instanceof Failure) return messageOf(error.reason).replace(/\.$/, "")
   if (error instanceof EmailTaken) return `An account with the email address ${error.email} already exists`
   if (error instanceof ReferenceUsed || error instanceof NotAvailable || error instanceof StateRefused)
     return error.message

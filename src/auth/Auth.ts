@@ -71,9 +71,19 @@ const keyOf = (header: string): string | undefined => {
   return key === undefined || !isWellFormedKey(key) ? undefined : key
 }
 
+const notBearer = failure({ _tag: "InvalidApiKey", detail: "The header `Authorization` must be `Bearer <key>`" })
+
+const foreignKey = failure({
+  _tag: "InvalidApiKey",
+  detail: "This is not a key of this service. Its inference keys start with svc_sk_, its management keys with svc_mk_"
+})
+
 /** The form alone tells an operator key: it is never looked up where it must not work. */
-const malformed = (authorization: string, kind: KeyKind): Failure =>
-  ofOperator.test(authorization) ? failure({ _tag: "WrongKeyKind", needed: kind }) : invalidKey
+const malformed = (authorization: string, kind: KeyKind): Failure => {
+  if (ofOperator.test(authorization)) return failure({ _tag: "WrongKeyKind", needed: kind })
+  if (!/^bearer +\S+ *$/i.test(authorization)) return notBearer
+  return /^bearer +svc_/i.test(authorization) ? invalidKey : foreignKey
+}
 
 /** Fails for a key that is not active, or whose account is not. */
 const checked = (row: KeyRow | undefined): Effect.Effect<KeyRow, Failure> => {

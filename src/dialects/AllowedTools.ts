@@ -16,7 +16,7 @@ export const allowTools = (
   const known = new Set(tools.map((tool) => tool.name))
   const unknown = names.findIndex((name) => !known.has(name))
   if (unknown !== -1)
-    return Result.fail(invalid(`${field}.${unknown}`, `must name a declared tool; got ${names[unknown]}`))
+    return Result.fail(invalid(`${field}[${unknown}]`, `must name a declared tool; got ${names[unknown]}`))
   const allowed = new Set(names)
   return Result.succeed(tools.filter((tool) => allowed.has(tool.name)))
 }

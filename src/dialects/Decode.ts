@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import type { ModelFields } from "../domain/Chain.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
-import { MAX_PROBLEMS, problemsOf, REQUIRED } from "../domain/SchemaProblems.ts"
+import { MAX_PROBLEMS, pathWithin, problemsOf, REQUIRED } from "../domain/SchemaProblems.ts"
 import { listCheck } from "./Lists.ts"
 
 /** The maximum number of values in a request for which all mistakes are collected. An ordinary request has a few hundred. */
@@ -71,7 +71,7 @@ export const within = <A>(member: string, result: Result.Result<A, Failure>): Re
   Result.mapError(result, (error) => {
     if (error.reason._tag !== "ValidationError") return error
     const [first, ...others] = error.reason.problems.map(({ field, message }) => ({
-      field: field === "" ? member : `${member}.${field}`,
+      field: pathWithin(member, field),
       message
     }))
     return first === undefined ? error : invalid(first.field, first.message, ...others)

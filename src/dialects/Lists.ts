@@ -91,7 +91,7 @@ const checkOf = (ast: SchemaAST.AST | undefined): Check | undefined => {
   }
 }
 
-/** The first list of a value that is longer than its schema allows, as a problem with a dotted path; undefined if there is none. */
+/** The first list of a value that is longer than its schema allows, as a problem with its path; undefined if there is none. */
 export const listCheck = (ast: SchemaAST.AST): ((value: unknown) => FieldProblem | undefined) => {
   const check = checkOf(ast)
   return (value) => {

@@ -155,10 +155,6 @@ export const strangers = (ast: SchemaAST.AST): ((value: unknown) => Stranger | u
   }
 }
 
-/** A path as callers write it: `messages[2].foo`. */
-const written = (path: Path): string =>
-  path.map((key, index) => (typeof key === "number" ? `[${key}]` : `${index === 0 ? "" : "."}${String(key)}`)).join("")
-
 /** The maximum number of ignored fields that are named, because a header has no room for more. */
 const MOST_IGNORED = 32
 
@@ -174,7 +170,7 @@ export const ignoredWithin = (
     return checks.flatMap(([name, check]) => {
       const member = value[name]
       if (typeof member !== "object" || member === null) return []
-      return inside(name, check(member, budget)).map(({ path }) => written(path))
+      return inside(name, check(member, budget)).map(({ path }) => pathOf(path))
     })
   }
 }

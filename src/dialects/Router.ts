@@ -34,7 +34,7 @@ const pluginOf = (body: Body): { readonly at: string; readonly value: unknown } 
   const plugins = body["plugins"]
   if (!Array.isArray(plugins)) return undefined
   const index = plugins.findIndex((plugin) => objectOf(plugin)?.["id"] === AUTO_ROUTER)
-  return index === -1 ? undefined : { at: `plugins.${index}`, value: plugins[index] }
+  return index === -1 ? undefined : { at: `plugins[${index}]`, value: plugins[index] }
 }
 
 /** Whether a request itself sets options for `svc/auto`, even empty ones. */

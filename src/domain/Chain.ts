@@ -28,7 +28,7 @@ const memberOf = (reason: Reason, { model, models }: ModelFields): string | unde
     case "NotToolCapable": {
       const said = typeof model === "string" ? model.split(",").map((entry) => entry.trim()) : []
       const index = models.indexOf(reason.model)
-      return index < 0 || said.includes(reason.model) ? undefined : `models.${index}`
+      return index < 0 || said.includes(reason.model) ? undefined : `models[${index}]`
     }
     case "InvalidFallbackChain":
       return typeof model === "string" ? undefined : "models"

@@ -46,7 +46,8 @@ export type Reason =
     }
   | { readonly _tag: "ImageTooLarge"; readonly param: string; readonly limitBytes: number }
   | { readonly _tag: "MissingApiKey" }
-  | { readonly _tag: "InvalidApiKey" }
+  /** `detail` says what is wrong with the form of the key or of its header, where that is what is wrong. */
+  | { readonly _tag: "InvalidApiKey"; readonly detail?: string }
   | { readonly _tag: "WrongKeyKind"; readonly needed: "inference" | "management" | "operator" }
   | { readonly _tag: "InsufficientScope"; readonly scope: string }
   /** The operator stopped the account until further notice. */
@@ -67,7 +68,8 @@ export type Reason =
       /** How much simulated money the account has, which cannot pay for this request; absent where there is none. */
       readonly play?: Nano
     }
-  | { readonly _tag: "NotFound"; readonly what: string; readonly id: string }
+  /** `param`: the member of the body that names it, if one does. */
+  | { readonly _tag: "NotFound"; readonly what: string; readonly id: string; readonly param?: string }
   | {
       readonly _tag: "UnknownRoute"
       readonly method: string

@@ -5,8 +5,13 @@ import type { FieldProblem } from "./Failure.ts"
 
 type Path = ReadonlyArray<PropertyKey>
 
-/** A dotted path, as problems name it. */
-export const pathOf = (path: Path): string => path.map(String).join(".")
+/** A path as errors and headers write it: `messages[2].content`. */
+export const pathOf = (path: Path): string =>
+  path.map((key, index) => (typeof key === "number" ? `[${key}]` : `${index === 0 ? "" : "."}${String(key)}`)).join("")
+
+/** The path of a field within the value of another field. */
+export const pathWithin = (outer: string, inner: string): string =>
+  inner === "" || inner.startsWith("[") ? `${outer}${inner}` : `${outer}.${inner}`
 
 /** The message for an absent field that the request must have. */
 export const REQUIRED = "is required"
@@ -32,10 +37,13 @@ const WORD = /^[\w.:/+-]{1,40}$/
 /** Messages for a value of another type, or for a word that is not in a list. */
 const OF_A_TYPE = /\b(?:an? (?:integer|number|boolean|array|object|JSON object)|one of|true or false|null)\b/
 
+/** Messages for a text that is too short or too long. */
+const OF_A_LENGTH = /^must have (?:at most )?[\d,]+ (?:to [\d,]+ )?characters\b/
+
 const counted = (count: number): string => count.toLocaleString("en-US")
 
 const ofString = (message: string, text: string, secret: boolean): string | undefined => {
-  if (!secret && /\bcharacters\b/.test(message)) return counted(charactersOf(text))
+  if (!secret && OF_A_LENGTH.test(message)) return counted(charactersOf(text))
   if (!OF_A_TYPE.test(message)) return undefined
   return !secret && WORD.test(text) && !KEY.test(text) ? `"${text}"` : "a string"
 }
@@ -148,8 +156,13 @@ const tagOf = (ast: SchemaAST.AST): { readonly name: string; readonly values: Re
   return undefined
 }
 
+/** A parameter that a query has once may stand for a list of one. */
 const valueAt = (value: unknown, path: Path): unknown =>
-  path.reduce<unknown>((into, key) => (into as Record<PropertyKey, unknown> | null | undefined)?.[key], value)
+  path.reduce<unknown>(
+    (into, key) =>
+      typeof into === "string" && key === 0 ? into : (into as Record<PropertyKey, unknown> | null | undefined)?.[key],
+    value
+  )
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value)
 
@@ -161,6 +174,10 @@ interface FoundProblem {
 /** `value` is the value that the issue is about, if it is known. */
 const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): ReadonlyArray<FoundProblem> => {
   if (issue._tag === "Pointer") return problemsAt(issue.issue, [...path, ...issue.path], valueAt(value, issue.path))
+  // A parameter of a query is text: its message is about what the text must stand for.
+  if (issue._tag === "Encoding" && typeof value !== "object") {
+    return [{ path, message: textIn(issue.ast.annotations, "message") ?? `${MUST_BE}${expectedOf(issue.ast)}` }]
+  }
   if (issue._tag === "Composite" || (issue._tag === "AnyOf" && issue.issues.length > 0)) {
     return issue.issues.flatMap((inner) => problemsAt(inner, path, value))
   }
@@ -177,7 +194,7 @@ const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): Reado
 }
 
 /**
- * The invalid fields of a schema issue, at most 32, each with its dotted path. `whole` is the name for a value that is wrong as a
+ * The invalid fields of a schema issue, at most 32, each with its path. `whole` is the name for a value that is wrong as a
  * whole, which is `value`. Without a value the messages do not say what was found.
  */
 export const problemsOf = (

@@ -5,6 +5,9 @@ import { formatUsd, type Nano } from "../domain/Money.ts"
 /** The maximum characters of a message, so that a response does not grow with the request it rejects. */
 export const MAX_MESSAGE = 2_000
 
+/** A text with a full stop at its end, unless it already ends like a sentence. */
+export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
+
 /** A text of at most `length` characters. */
 export const clipped = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
@@ -50,6 +53,13 @@ export const unknownModelMessage = (reason: Extract<Reason, { readonly _tag: "Un
   const meant = reason.nearest === undefined ? "" : `. Did you mean ${reason.nearest}?`
   return `${reason.detail ?? `There is no model ${reason.model}`}${meant || "."} GET /models lists all models`
 }
+
+/** Says how long a prompt is, and how long it may be. */
+export const contextMessage = ({
+  tokens,
+  window
+}: Extract<Reason, { readonly _tag: "ContextLengthExceeded" }>): string =>
+  `The prompt has about ${tokens.toLocaleString("en-US")} tokens, more than the context window of ${window.toLocaleString("en-US")}`
 
 /** The beginnings of messages that go on from the name of their field. */
 const PREDICATE = /^(?:must|is|are|could|cannot|requires|made)\b/

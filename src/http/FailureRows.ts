@@ -4,9 +4,11 @@ import type { Reason } from "../domain/Failure.ts"
 import { formatUsd } from "../domain/Money.ts"
 import {
   clipped,
+  contextMessage,
   creditsMessage,
   MAX_MESSAGE,
   plainFields,
+  sentence,
   sentenceOfField,
   unknownModelMessage,
   keyNames
@@ -155,13 +157,9 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     ({ model }) => `${model} does not support tools`,
     { param: paramOr("model") }
   ),
-  ContextLengthExceeded: row(
-    400,
-    "invalid_request_error",
-    "context_length_exceeded",
-    ({ tokens, window }) => `The prompt has about ${tokens} tokens, more than the context window of ${window}`,
-    { param: paramOr("messages") }
-  ),
+  ContextLengthExceeded: row(400, "invalid_request_error", "context_length_exceeded", contextMessage, {
+    param: paramOr("messages")
+  }),
   ProviderRefused: row(400, "invalid_request_error", "validation_error", refusedBy, {
     param: paramOr(null),
     unquoted: ({ provider }) => `${provider} refused the request`
@@ -184,7 +182,13 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     "Send your API key as `Authorization: Bearer <key>`",
     keyless
   ),
-  InvalidApiKey: row(401, "authentication_error", "invalid_api_key", "This API key is unknown or revoked", keyless),
+  InvalidApiKey: row(
+    401,
+    "authentication_error",
+    "invalid_api_key",
+    ({ detail = "This API key is unknown or revoked" }) => detail,
+    keyless
+  ),
   NotSignedIn: row(401, "authentication_error", "not_signed_in", "Sign in first", keyless),
   InsufficientCredits: row(402, "insufficient_quota", "insufficient_credits", creditsMessage, {
     retryAfter: ({ limitSource }) => (limitSource === "in_flight" ? RETRY_SOON_SECONDS : undefined),
@@ -214,6 +218,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     { param: ({ header }) => header }
   ),
   NotFound: row(404, "not_found_error", "not_found", ({ id, what }) => `There is no ${what} ${id}`, {
+    param: paramOr(null),
     unquoted: ({ what }) => `there is no such ${what}`
   }),
   UnknownRoute: row(
@@ -259,14 +264,14 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     413,
     "request_too_large",
     "request_too_large",
-    ({ limitBytes }) => `The body may have at most ${limitBytes} bytes`,
+    ({ limitBytes }) => `The body must have at most ${limitBytes.toLocaleString("en-US")} bytes`,
     closing
   ),
   ImageTooLarge: row(
     413,
     "request_too_large",
     "image_too_large",
-    ({ limitBytes }) => `An image may have at most ${limitBytes} bytes`,
+    ({ limitBytes }) => `An image must have at most ${limitBytes.toLocaleString("en-US")} bytes`,
     { param: ({ param }) => param }
   ),
   UnsupportedMediaType: row(
@@ -390,4 +395,4 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
 export const rowOf = (reason: Reason): FailureRow<Reason> => table[reason._tag] as FailureRow<Reason>
 
 /** The message for the caller, of at most 2,000 characters. It contains nothing that only operators may read. */
-export const messageOf = (reason: Reason): string => clipped(rowOf(reason).message(reason), MAX_MESSAGE)
+export const messageOf = (reason: Reason): string => clipped(sentence(rowOf(reason).message(reason)), MAX_MESSAGE)

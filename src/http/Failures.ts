@@ -5,6 +5,7 @@ import type { ErrorBody } from "../../schemas/Errors.ts"
 import { encodeLegacyFailure } from "../dialects/legacy/LegacyFailure.ts"
 import { encodeMessagesFailure } from "../dialects/messages/MessagesFailure.ts"
 import type { Failure, Reason } from "../domain/Failure.ts"
+import { pathWithin } from "../domain/SchemaProblems.ts"
 import type { ErrorForm, Exchange } from "./edge/Exchange.ts"
 import { clipped, MAX_MESSAGE } from "./FailureMessages.ts"
 import { messageOf, rowOf } from "./FailureRows.ts"
@@ -15,7 +16,7 @@ const MAX_FIELD = 256
 
 /** The path of a field in the body, or in the part of the body that the failure is about. */
 const fieldAt = (at: string | undefined, field: string): string =>
-  clipped(at === undefined ? field : `${at}.${field}`, MAX_FIELD)
+  clipped(at === undefined ? field : pathWithin(at, field), MAX_FIELD)
 
 /** The message of a failure in a part of the body: it names each field by its path in the whole body. */
 const messageAt = (at: string, reason: Reason): string => {

@@ -96,7 +96,7 @@ export const makeVideoMedia = (
         url === undefined ? Effect.undefined : one(model, field, url, kind)
       const image = yield* optional("image_url", wish.imageUrl, "image")
       const referenceImages = yield* Effect.forEach(wish.referenceImages, (url, index) =>
-        one(model, `reference_images.${index}`, url, "image")
+        one(model, `reference_images[${index}]`, url, "image")
       )
       const referenceVideo = yield* optional("reference_video", wish.referenceVideo, "video")
       return { image, referenceImages, referenceVideo }

@@ -123,7 +123,7 @@ interface SubmitDeps extends VideoDeps {
 const addressProblems = (wish: VideoWish, refuses: SubmitDeps["refuses"]) =>
   [
     { field: "image_url", url: wish.imageUrl },
-    ...wish.referenceImages.map((url, index) => ({ field: `reference_images.${index}`, url })),
+    ...wish.referenceImages.map((url, index) => ({ field: `reference_images[${index}]`, url })),
     { field: "reference_video", url: wish.referenceVideo }
   ].flatMap(({ field, url }) => {
     const message = url === undefined ? undefined : refuses(url)

@@ -36,7 +36,7 @@ describe("the billing details of an account", () => {
         [{ tax_id: "DE 1" + "2".repeat(40) }, "tax_id"],
         [{ tax_id: "<b>" }, "tax_id"],
         [{ address_lines: ["a", "b", "c", "d", "e", "f", "g"] }, "address_lines"],
-        [{ address_lines: ["a\u2028b"] }, "address_lines.0"]
+        [{ address_lines: ["a\u2028b"] }, "address_lines[0]"]
       ] as const) {
         const refused = yield* one.ask("PATCH", "/billing-details", change)
         assert.deepStrictEqual([refused.status, refused.body.error.param], [400, param], JSON.stringify(change))

@@ -56,6 +56,13 @@ describe("Auth", () => {
       for (const header of [...bad, `Bearer svc_sk_${"A".repeat(43)}`]) {
         assert.strictEqual(yield* reasonOf(header), "InvalidApiKey", header)
       }
+      const detailOf = (header: string) =>
+        Effect.map(Effect.flip(auth.authenticate(header, "inference")), ({ reason }) =>
+          reason._tag === "InvalidApiKey" ? reason.detail : reason._tag
+        )
+      assert.match((yield* detailOf(inference.key)) ?? "", /must be `Bearer <key>`/)
+      assert.match((yield* detailOf("Bearer sk-proj-abc")) ?? "", /not a key of this service/)
+      assert.isUndefined(yield* detailOf("Bearer svc_sk_short"))
       assert.strictEqual(yield* reasonOf(`Bearer ${management.key}`), "WrongKeyKind")
       assert.isUndefined(auth.remembered(`Bearer ${management.key}`, "inference"))
       assert.isUndefined(auth.remembered(undefined, "inference"))

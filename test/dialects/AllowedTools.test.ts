@@ -20,7 +20,7 @@ describe("allowed tools", () => {
 
   it("are tools, and at least one", () => {
     assert.deepStrictEqual(problemOf(["b", "d", "e"]), {
-      field: "tool_choice.tools.1",
+      field: "tool_choice.tools[1]",
       message: "must name a declared tool; got d"
     })
     assert.deepStrictEqual(problemOf([]), { field: "tool_choice.tools", message: "must name at least one tool" })

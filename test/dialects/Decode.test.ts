@@ -41,7 +41,7 @@ describe("a decoder", () => {
       ],
       name: 5
     }
-    assert.deepStrictEqual(fieldsOf(decode(wrong)), ["pets.0.lives", "pets.1.tricks.1", "name"])
+    assert.deepStrictEqual(fieldsOf(decode(wrong)), ["pets[0].lives", "pets[1].tricks[1]", "name"])
   })
 
   it("names the member that chooses among kinds, and what it may be", () => {
@@ -52,13 +52,13 @@ describe("a decoder", () => {
       [{ kind: null, lives: 9 }, "; got null"]
     ] as const) {
       assert.deepStrictEqual(problemsOf(decode({ pets: [pet] })), [
-        { field: "pets.0.kind", message: `${message}${found}` }
+        { field: "pets[0].kind", message: `${message}${found}` }
       ])
     }
   })
 
   it("names the place where there is no such member, as in what is no object", () => {
-    for (const pet of ["cat", 1, null, []]) assert.deepStrictEqual(fieldsOf(decode({ pets: [pet] })), ["pets.0"])
+    for (const pet of ["cat", 1, null, []]) assert.deepStrictEqual(fieldsOf(decode({ pets: [pet] })), ["pets[0]"])
     const either = decoder(Schema.Struct({ a: Schema.Union([Schema.String, Schema.Int]) }), { strict: true })
     assert.deepStrictEqual(fieldsOf(either({ a: {} })), ["a"])
   })
@@ -70,7 +70,7 @@ describe("a decoder", () => {
 
   it("minds unknown members only when it is strict", () => {
     const more = { pets: [{ kind: "cat", lives: 9, mood: "bad" }], colour: "black" }
-    assert.sameMembers([...fieldsOf(decode(more))], ["pets.0.mood", "colour"])
+    assert.sameMembers([...fieldsOf(decode(more))], ["pets[0].mood", "colour"])
     const open = Result.getOrThrow(decoder(Pets, { strict: false })(more))
     assert.deepStrictEqual(open, { pets: [{ kind: "cat", lives: 9 }] })
   })
@@ -78,7 +78,7 @@ describe("a decoder", () => {
   it("names 32 wrong fields at most, and of a large value the first", () => {
     const cats = (count: number) => ({ pets: Array.from({ length: count }, () => ({ kind: "cat", lives: "x" })) })
     assert.lengthOf(fieldsOf(decode(cats(100))), 32)
-    assert.deepStrictEqual(fieldsOf(decode(cats(100_000))), ["pets.0.lives"])
+    assert.deepStrictEqual(fieldsOf(decode(cats(100_000))), ["pets[0].lives"])
     const unknown = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`m${at}`, at]))
     assert.lengthOf(fieldsOf(decode({ pets: [], ...unknown })), 1)
     const right = { pets: Array.from({ length: 10_000 }, () => ({ kind: "cat" as const, lives: 9 })) }
@@ -106,9 +106,9 @@ describe("a decoder", () => {
 
 describe("a failure within a member", () => {
   it("has the member before its fields", () => {
-    const inner = Result.fail(invalid("a.0", "x", { field: "", message: "y" }))
+    const inner = Result.fail(invalid("a[0]", "x", { field: "", message: "y" }))
     assert.deepStrictEqual(problemsOf(within("routing", inner)), [
-      { field: "routing.a.0", message: "x" },
+      { field: "routing.a[0]", message: "x" },
       { field: "routing", message: "y" }
     ])
   })

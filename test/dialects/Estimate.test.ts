@@ -117,7 +117,7 @@ describe("a question of cost", () => {
   it("is closed", () => {
     assert.deepStrictEqual(fieldsOf({ model: "a", prompt: "x", colour: 1, size: 2 }), ["colour", "size"])
     assert.deepStrictEqual(fieldsOf({ model: "a", messages: [{ role: "user", content: "x", mood: 1 }] }), [
-      "messages.0.mood"
+      "messages[0].mood"
     ])
     assert.deepStrictEqual(fieldsOf({ model: "a" }), ["messages"])
     assert.deepStrictEqual(fieldsOf({ prompt: "x" }), ["model"])

@@ -22,7 +22,7 @@ describe("the lengths of lists", () => {
       message: "must contain at most 2 items; got 3"
     })
     assert.deepStrictEqual(check(Deep, { a: { words: ["x", [1, 2, 3]] } }), {
-      field: "a.words.1",
+      field: "a.words[1]",
       message: "two at most"
     })
     assert.strictEqual(check(Deep, { b: [1, 2, 3, 4] })?.field, "b")

@@ -31,15 +31,15 @@ describe("members that a schema does not have", () => {
       [{ one: { type: "a", m: 1 } }, "one.m"],
       [{ plain: { m: {} } }, "plain.m"],
       [{ either: { type: "b", n: 1 } }, "either.n"],
-      [{ many: [{ type: "a" }, { type: "b", n: 1 }] }, "many.1.n"],
-      [{ many: [{ type: "b", more: { type: "a", x: false } }] }, "many.0.more.x"],
-      [{ turns: [{ role: "y", a: 1 }] }, "turns.0.a"]
+      [{ many: [{ type: "a" }, { type: "b", n: 1 }] }, "many[1].n"],
+      [{ many: [{ type: "b", more: { type: "a", x: false } }] }, "many[0].more.x"],
+      [{ turns: [{ role: "y", a: 1 }] }, "turns[0].a"]
     ]
     for (const [value, field] of cases) assert.deepStrictEqual(check(value), { field, type: undefined })
   })
 
   it("are a `type` that there is not, too", () => {
-    assert.deepStrictEqual(check({ many: [{ type: "a" }, { type: "c", x: 1 }] }), { field: "many.1.type", type: "c" })
+    assert.deepStrictEqual(check({ many: [{ type: "a" }, { type: "c", x: 1 }] }), { field: "many[1].type", type: "c" })
     assert.deepStrictEqual(check({ one: { type: "b" } }), { field: "one.type", type: "b" })
   })
 

@@ -30,8 +30,8 @@ describe("the options of svc/auto", () => {
     assert.deepStrictEqual(fieldsOf({ router: { cost: 1, cost_tier: "cheap" } }), ["router.cost", "router.cost_tier"])
     assert.deepStrictEqual(fieldsOf({ router: "low" }), ["router"])
     assert.deepStrictEqual(fieldsOf({ router: { allowed_models: ["", "x".repeat(161)] } }), [
-      "router.allowed_models.0",
-      "router.allowed_models.1"
+      "router.allowed_models[0]",
+      "router.allowed_models[1]"
     ])
     for (const name of ["allowed_models", "excluded_models"]) {
       assert.deepStrictEqual(fieldsOf({ router: { [name]: Array.from({ length: 1_025 }, () => "a") } }), [
@@ -54,7 +54,7 @@ describe("the options of svc/auto", () => {
       pinModel: true
     })
     assert.deepStrictEqual(optionsOf({ plugins: [{ ...plugin, enabled: false }] }), defaultAutoOptions)
-    assert.deepStrictEqual(fieldsOf({ plugins: [{ ...plugin, cost_tier: "x" }] }), ["plugins.0.cost_tier"])
+    assert.deepStrictEqual(fieldsOf({ plugins: [{ ...plugin, cost_tier: "x" }] }), ["plugins[0].cost_tier"])
   })
 
   it("are named as ignored where they have no effect", () => {

@@ -126,8 +126,8 @@ describe("the routing of a request", () => {
       assert.deepStrictEqual(fieldsOf({ provider: { [name]: Array.from({ length: 33 }, () => "a") } }), [
         `provider.${name}`
       ])
-      assert.deepStrictEqual(fieldsOf({ provider: { [name]: ["a", ""] } }), [`provider.${name}.1`])
-      assert.deepStrictEqual(fieldsOf({ provider: { [name]: ["p".repeat(129)] } }), [`provider.${name}.0`])
+      assert.deepStrictEqual(fieldsOf({ provider: { [name]: ["a", ""] } }), [`provider.${name}[1]`])
+      assert.deepStrictEqual(fieldsOf({ provider: { [name]: ["p".repeat(129)] } }), [`provider.${name}[0]`])
     }
     for (const name of ["prompt", "completion", "request"]) {
       // The last would take minutes with a pattern that can share its digits out in many ways.

@@ -106,8 +106,8 @@ describe("reasoning that comes back", () => {
 
   it("is refused in a message where others signed it", () => {
     for (const [block, param] of [
-      [{ type: "thinking", thinking: "t", signature: "theirs" }, "messages.1.content.0.signature"],
-      [{ type: "redacted_thinking", data: "theirs" }, "messages.1.content.0.data"]
+      [{ type: "thinking", thinking: "t", signature: "theirs" }, "messages[1].content[0].signature"],
+      [{ type: "redacted_thinking", data: "theirs" }, "messages[1].content[0].data"]
     ] as const) {
       const decoded = messages([block])
       const reason = Result.isFailure(decoded) ? decoded.failure.reason : assert.fail("taken")

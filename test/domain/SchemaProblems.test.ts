@@ -3,6 +3,8 @@ import { Result, Schema } from "effect"
 import { atMost, integer, textOf } from "../../schemas/Bounds.ts"
 import { problemsOf, withFound } from "../../src/domain/SchemaProblems.ts"
 
+const CURSOR = "must be 24 hexadecimal characters"
+
 const Body = Schema.Struct({
   limit: Schema.optionalKey(Schema.NullOr(integer(1, 100))),
   count: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER)),
@@ -13,7 +15,8 @@ const Body = Schema.Struct({
   routing: Schema.optionalKey(Schema.Struct({ strategy: Schema.Literal("cost") })),
   max_tokens: Schema.optionalKey(Schema.Int),
   api_key: Schema.optionalKey(Schema.Int),
-  code: Schema.optionalKey(textOf(6, 6))
+  code: Schema.optionalKey(textOf(6, 6)),
+  cursor: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[0-9a-f]{24}$/, { message: CURSOR })))
 })
 const decode = Schema.decodeUnknownResult(Body, { errors: "all", onExcessProperty: "error" })
 
@@ -35,7 +38,7 @@ describe("the problems of a schema", () => {
     [{ name: "swordfish" }, "name must have 1 to 4 characters; got 9"],
     [{ name: null }, "name must be a string; got null"],
     [{ list: [true, true, true] }, "list must contain at most 2 items; got 3"],
-    [{ list: [1] }, "list.0 must be a boolean; got 1"],
+    [{ list: [1] }, "list[0] must be a boolean; got 1"],
     [{ effort: "hgih" }, 'effort must be one of low, high; got "hgih"'],
     [{ content: 5 }, "content must be a string or an array; got 5"],
     [{ routing: {} }, "routing.strategy is required"],
@@ -44,6 +47,18 @@ describe("the problems of a schema", () => {
   for (const [value, message] of rows) {
     it(`say ${message}`, () => assert.strictEqual(messageFor(value), message))
   }
+
+  it("name what a query must contain, not how text becomes a number", () => {
+    const ofQuery = Schema.decodeUnknownResult(Schema.toCodecArrayFromSingle(Body), { errors: "all" })
+    const messageOf = (query: object): string => {
+      const [{ field, message }] = problemsOf(Result.getOrThrow(Result.flip(ofQuery(query))).issue, "query", query)
+      return `${field} ${message}`
+    }
+    assert.strictEqual(messageOf({ limit: "abc" }), 'limit must be an integer from 1 to 100; got "abc"')
+    assert.strictEqual(messageOf({ list: "maybe" }), 'list[0] must be a boolean; got "maybe"')
+    assert.strictEqual(messageOf({ effort: "hgih" }), 'effort must be one of low, high; got "hgih"')
+    assert.strictEqual(messageOf({ cursor: "zz" }), `cursor ${CURSOR}`)
+  })
 
   it("name the whole", () => {
     assert.strictEqual(messageFor([]), "body must be an object; got an array")

@@ -257,16 +257,16 @@ describe("headers of failures", () => {
 
 describe("bodies of failures", () => {
   it("of validation name every field, the first as param", () => {
-    const failed = invalid("a.0", "too long", { field: "b", message: "missing" })
+    const failed = invalid("a[0]", "too long", { field: "b", message: "missing" })
     assert.deepStrictEqual(bodyOf(failed), {
       error: {
-        message: "`a.0`: too long. `b`: missing.",
+        message: "`a[0]`: too long. `b`: missing.",
         type: "invalid_request_error",
         code: "validation_error",
-        param: "a.0"
+        param: "a[0]"
       },
       details: [
-        { field: "a.0", message: "too long" },
+        { field: "a[0]", message: "too long" },
         { field: "b", message: "missing" }
       ]
     })

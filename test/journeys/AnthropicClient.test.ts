@@ -252,7 +252,7 @@ describe("errors to Anthropic's client", () => {
     const unsupported = await failing(BadRequestError, client.messages.create({ ...ask, tools }))
     assert.deepStrictEqual(
       [saidIn(unsupported).code, saidIn(unsupported).param],
-      ["unsupported_parameter", "tools.0.type"]
+      ["unsupported_parameter", "tools[0].type"]
     )
     const unknown = await failing(BadRequestError, client.messages.create({ ...ask, model: "claude-0" }))
     assert.strictEqual(saidIn(unknown).code, "unknown_model")

@@ -85,9 +85,9 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   ["models: empty", { models: [] }, wrong("models")],
   ["models: 16", { models: Array.from({ length: 16 }, (_, at) => `m${at}`) }, wrong("models")],
   ["models: a string", { models: "gpt-4o" }, wrong("models")],
-  ["models: with a number", { models: ["gpt-4o", 4] }, wrong("models.1")],
-  ["models: unknown second", { models: ["gpt-0"] }, told(400, "unknown_model", "models.0")],
-  ["models: unknown alone", { model: undefined, models: ["gpt-4o", "gpt-0"] }, told(400, "unknown_model", "models.1")],
+  ["models: with a number", { models: ["gpt-4o", 4] }, wrong("models[1]")],
+  ["models: unknown second", { models: ["gpt-0"] }, told(400, "unknown_model", "models[0]")],
+  ["models: unknown alone", { model: undefined, models: ["gpt-4o", "gpt-0"] }, told(400, "unknown_model", "models[1]")],
   ["models: unknown in both", { model: "gpt-0", models: ["gpt-0"] }, told(400, "unknown_model", "model")],
   ["models: a preset", { model: undefined, models: ["@fast"] }, told(400, "invalid_fallback_chain", "models")],
   ["chain: empty entry", { model: "gpt-4o,,gpt-4o-mini" }, told(400, "invalid_fallback_chain", "model")],
@@ -99,50 +99,50 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
     told(400, "invalid_fallback_chain", "model")
   ],
   ["chain: with a preset", { model: "gpt-4o,@fast" }, told(400, "invalid_fallback_chain", "model")],
-  ["a preset nobody has", { model: "@fast" }, told(404, "not_found", null, { message: /preset/ })],
+  ["a preset nobody has", { model: "@fast" }, told(404, "not_found", "model", { message: /preset/ })],
 
   ["messages: absent", { messages: undefined }, wrong("messages")],
   ["messages: null", { messages: null }, wrong("messages")],
   ["messages: none", { messages: [] }, wrong("messages")],
   ["messages: 101", { messages: Array.from({ length: 101 }, () => hello) }, wrong("messages")],
   ["messages: a string", { messages: "hello" }, wrong("messages")],
-  ["messages: a string within", { messages: ["hello"] }, wrong("messages.0")],
-  ["role: unknown", { messages: [{ role: "robot", content: "hello" }] }, wrong("messages.0.role")],
-  ["role: absent", { messages: [hello, { content: "hello" }] }, wrong("messages.1.role")],
-  ["content: absent", { messages: [{ role: "user" }] }, wrong("messages.0.content")],
-  ["content: a number", { messages: [{ role: "user", content: 5 }] }, wrong("messages.0.content")],
-  ["content: no parts", { messages: [{ role: "user", content: [] }] }, wrong("messages.0.content.0")],
+  ["messages: a string within", { messages: ["hello"] }, wrong("messages[0]")],
+  ["role: unknown", { messages: [{ role: "robot", content: "hello" }] }, wrong("messages[0].role")],
+  ["role: absent", { messages: [hello, { content: "hello" }] }, wrong("messages[1].role")],
+  ["content: absent", { messages: [{ role: "user" }] }, wrong("messages[0].content")],
+  ["content: a number", { messages: [{ role: "user", content: 5 }] }, wrong("messages[0].content")],
+  ["content: no parts", { messages: [{ role: "user", content: [] }] }, wrong("messages[0].content[0]")],
   [
     "part: of unknown type",
     { messages: [{ role: "user", content: [{ type: "smell" }] }] },
-    wrong("messages.0.content.0.type")
+    wrong("messages[0].content[0].type")
   ],
   [
     "part: text without text",
     { messages: [{ role: "user", content: [{ type: "text" }] }] },
-    wrong("messages.0.content.0.text")
+    wrong("messages[0].content[0].text")
   ],
   [
     "part: an image of the system",
     { messages: [{ role: "system", content: [{ type: "image_url", image_url: { url: png } }] }] },
-    wrong("messages.0.content.0.type")
+    wrong("messages[0].content[0].type")
   ],
-  ["tool message: no tool_call_id", { messages: [{ role: "tool", content: "4" }] }, wrong("messages.0.tool_call_id")],
+  ["tool message: no tool_call_id", { messages: [{ role: "tool", content: "4" }] }, wrong("messages[0].tool_call_id")],
   [
     "assistant: call without a function",
     { messages: [{ role: "assistant", tool_calls: [{ id: "a", type: "function" }] }] },
-    wrong("messages.0.tool_calls.0.function")
+    wrong("messages[0].tool_calls[0].function")
   ],
-  ["image: over http", image("http://example.com/a.png"), wrong("messages.0.content.0.image_url.url")],
-  ["image: over ftp", image("ftp://example.com/a.png"), wrong("messages.0.content.0.image_url.url")],
-  ["image: data that is not base64", image("data:image/png,abc"), wrong("messages.0.content.0.image_url.url")],
-  ["image: data that is no image", image("data:text/plain;base64,YQ=="), wrong("messages.0.content.0.image_url.url")],
-  ["image: empty URL", image(""), wrong("messages.0.content.0.image_url.url")],
-  ["image: URL that is no string", image(null), wrong("messages.0.content.0.image_url.url")],
+  ["image: over http", image("http://example.com/a.png"), wrong("messages[0].content[0].image_url.url")],
+  ["image: over ftp", image("ftp://example.com/a.png"), wrong("messages[0].content[0].image_url.url")],
+  ["image: data that is not base64", image("data:image/png,abc"), wrong("messages[0].content[0].image_url.url")],
+  ["image: data that is no image", image("data:text/plain;base64,YQ=="), wrong("messages[0].content[0].image_url.url")],
+  ["image: empty URL", image(""), wrong("messages[0].content[0].image_url.url")],
+  ["image: URL that is no string", image(null), wrong("messages[0].content[0].image_url.url")],
   [
     "image: too large",
     image(`data:image/png;base64,${"A".repeat(28 * 1_048_576)}`),
-    told(413, "image_too_large", "messages.0.content.0.image_url.url")
+    told(413, "image_too_large", "messages[0].content[0].image_url.url")
   ],
   ["image: to a model that reads only text", { ...image(png), model: "deepseek-v3-0324" }, notVision()],
 
@@ -173,7 +173,7 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   [
     "content: 513 parts",
     { messages: [{ role: "user", content: Array.from({ length: 513 }, () => hello) }] },
-    wrong("messages.0.content")
+    wrong("messages[0].content")
   ],
   ["tools: 513", { tools: Array.from({ length: 513 }, () => tool) }, wrong("tools")],
   ["provider: 33 names", { provider: { only: Array(33).fill("p") } }, wrong("provider.only")],
@@ -191,22 +191,22 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   ["three wrong at once", { temperature: 3, top_p: 3, seed: "x" }, wrong("temperature", { fields: ["top_p", "seed"] })],
 
   ["tools: an object", { tools: {} }, wrong("tools")],
-  ["tools: without a type", { tools: [{ function: { name: "look" } }] }, wrong("tools.0.type")],
-  ["tools: without a function", { tools: [{ type: "function" }] }, wrong("tools.0.function")],
+  ["tools: without a type", { tools: [{ function: { name: "look" } }] }, wrong("tools[0].type")],
+  ["tools: without a function", { tools: [{ type: "function" }] }, wrong("tools[0].function")],
   [
     "tools: a name with a space",
     { tools: [{ type: "function", function: { name: "look up" } }] },
-    wrong("tools.0.function.name")
+    wrong("tools[0].function.name")
   ],
   [
     "tools: a name of 257 characters",
     { tools: [tool, { type: "function", function: { name: "n".repeat(257) } }] },
-    wrong("tools.1.function.name")
+    wrong("tools[1].function.name")
   ],
   [
     "tools: parameters that are no object",
     { tools: [{ type: "function", function: { name: "look", parameters: [] } }] },
-    wrong("tools.0.function.parameters")
+    wrong("tools[0].function.parameters")
   ],
   [
     "tools: to a model without",
@@ -241,11 +241,11 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   ["routing: unknown strategy", { routing: { strategy: "best" } }, wrong("routing.strategy")],
   ["routing: unknown data policy", { routing: { data_policy: "secret" } }, wrong("routing.data_policy")],
   ["routing.providers: unknown member", { routing: { providers: { never: [] } } }, wrong("routing.providers.never")],
-  ["routing.providers: empty name", { routing: { providers: { only: [""] } } }, wrong("routing.providers.only.0")],
+  ["routing.providers: empty name", { routing: { providers: { only: [""] } } }, wrong("routing.providers.only[0]")],
   [
     "routing.providers: name of 129 characters",
     { routing: { providers: { order: ["p".repeat(129)] } } },
-    wrong("routing.providers.order.0")
+    wrong("routing.providers.order[0]")
   ],
   [
     "routing.providers: 33 names",
@@ -259,12 +259,12 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   [
     "routing: only somebody unknown",
     { routing: { providers: { only: ["nobody"] } } },
-    told(503, "no_provider_available", null, { message: /of \d candidates, providers\.only leaves out \d$/ })
+    told(503, "no_provider_available", null, { message: /of \d candidates, providers\.only leaves out \d\.$/ })
   ],
   [
     "routing: everybody ignored",
     { routing: { providers: { ignore: ["openai", "azure", "openrouter"] } } },
-    told(503, "no_provider_available", null, { message: /of 3 candidates, providers\.ignore leaves out 3$/ })
+    told(503, "no_provider_available", null, { message: /of 3 candidates, providers\.ignore leaves out 3\.$/ })
   ],
   [
     "routing: a data policy nobody meets",
@@ -274,17 +274,17 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   [
     "routing: a price nobody has",
     { routing: { max_price: { prompt: 0 } } },
-    told(503, "no_provider_available", null, { message: /of 3 candidates, max_price leaves out 3$/ })
+    told(503, "no_provider_available", null, { message: /of 3 candidates, max_price leaves out 3\.$/ })
   ],
   [
     "routing: a parameter nobody takes",
     { routing: { require_parameters: true }, top_k: 5 },
-    told(503, "no_provider_available", null, { message: /of 3 candidates, require_parameters leaves out 3$/ })
+    told(503, "no_provider_available", null, { message: /of 3 candidates, require_parameters leaves out 3\.$/ })
   ],
   [
     "provider: a data policy nobody meets",
     { provider: { zdr: true } },
-    told(503, "no_provider_available", null, { message: /of 3 candidates, data_policy leaves out 3$/ })
+    told(503, "no_provider_available", null, { message: /of 3 candidates, data_policy leaves out 3\.$/ })
   ],
 
   ["n: 2", { n: 2 }, unsupported("n")],
@@ -303,18 +303,18 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   [
     "part: input_audio",
     { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "", format: "wav" } }] }] },
-    unsupported("messages.0.content.0.type")
+    unsupported("messages[0].content[0].type")
   ],
   [
     "part: file",
     { messages: [hello, { role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] },
-    unsupported("messages.1.content.0.file.file_id")
+    unsupported("messages[1].content[0].file.file_id")
   ],
-  ["tools: a custom tool", { tools: [tool, { type: "custom", custom: { name: "x" } }] }, unsupported("tools.1.type")],
+  ["tools: a custom tool", { tools: [tool, { type: "custom", custom: { name: "x" } }] }, unsupported("tools[1].type")],
   [
     "context: longer than any window",
     { model: "microsoft/phi-4", messages: [{ role: "user", content: "word ".repeat(20_000) }] },
-    told(400, "context_length_exceeded", "messages", { message: /16384/ })
+    told(400, "context_length_exceeded", "messages", { message: /16,384/ })
   ]
 ]
 
@@ -471,7 +471,7 @@ const rowsFor = (callers: Callers): ReadonlyArray<Row> => {
     ...unlisted.map(([path, rest]) => ({
       name: `${path}: models: unknown`,
       sent: posted(rich, path, JSON.stringify({ ...rest, models: ["gpt-4o", "gpt-0"] })),
-      ...told(400, "unknown_model", "models.1")
+      ...told(400, "unknown_model", "models[1]")
     })),
     ...[CHAT, ESTIMATE].flatMap((path) =>
       bodies.map(([name, bytes, rest]) => ({ name: `${path}: ${name}`, sent: posted(rich, path, bytes), ...rest }))
@@ -613,7 +613,7 @@ describe("bad input", () => {
 
 /** Bodies that are wrong in so many places that naming them all would take more memory than there is. */
 const amplifying: ReadonlyArray<readonly [name: string, param: string, member: string]> = [
-  ["3,000,000 parts", "messages.0.content", `"messages":[{"role":"user","content":[${"1,".repeat(3_000_000)}1]}]`],
+  ["3,000,000 parts", "messages[0].content", `"messages":[{"role":"user","content":[${"1,".repeat(3_000_000)}1]}]`],
   ["3,000,000 messages", "messages", `"messages":[${"1,".repeat(3_000_000)}1]`],
   ["100,000 empty tools", "tools", `"tools":[${"{},".repeat(100_000)}{}]`],
   ["1,000,000 stops", "stop", `"stop":[${"1,".repeat(1_000_000)}1]`],

@@ -8,7 +8,7 @@ import { frames, textOf } from "../support/Streams.ts"
 const PNG = Buffer.from("89504e470d0a1a0a0000000d", "hex")
 const GIF = Buffer.from("474946383961010001008000", "hex")
 const png = `data:image/png;base64,${PNG.toString("base64")}`
-const FIELD = "messages.0.content.1.image_url.url"
+const FIELD = "messages[0].content[1].image_url.url"
 const PROVIDER_KEY = "sk-planted-provider-key"
 const TEN_DOLLARS = 10_000_000_000n
 

@@ -207,7 +207,7 @@ describe("answers to the OpenAI client", () => {
     assert.isAbove(read.usage?.prompt_tokens ?? 0, 80)
     const refused = await file("data:application/zip;base64,AAAA").catch((error: unknown) => error)
     assert.instanceOf(refused, BadRequestError)
-    assert.deepInclude(refused, { code: "unsupported_parameter", param: "messages.0.content.0.file.file_data" })
+    assert.deepInclude(refused, { code: "unsupported_parameter", param: "messages[0].content[0].file.file_data" })
   })
 
   journey("come with headers", async ({ client }) => {

@@ -164,7 +164,7 @@ describe("responses to the OpenAI client", () => {
     assert.include(response.headers.get("x-svc-ignored-parameters") ?? "", "input[1]")
     const message = { type: "item_reference", id: "msg_1" } as const
     const error = await failing(BadRequestError, ask([...asked, message, call, result]))
-    assert.deepStrictEqual([error.code, error.param], ["unsupported_parameter", "input.1.type"])
+    assert.deepStrictEqual([error.code, error.param], ["unsupported_parameter", "input[1].type"])
     assert.include(error.message, "Set `store: false`, and send the item itself")
     assert.include(error.message, "`providerOptions: { openai: { store: false } }`")
     const said = { type: "message", role: "assistant", content: "Let me see." } as const

@@ -248,9 +248,9 @@ describe("a PDF file in a prompt", () => {
     Effect.gen(function* () {
       const { balance, key, openai, service } = yield* gateway
       const fields = {
-        "/chat/completions": "messages.0.content.0.file.file_data",
-        "/responses": "input.0.content.0.file_data",
-        "/messages": "messages.0.content.0.source.data"
+        "/chat/completions": "messages[0].content[0].file.file_data",
+        "/responses": "input[0].content[0].file_data",
+        "/messages": "messages[0].content[0].source.data"
       }
       for (const [path, field] of Object.entries(fields)) {
         for (const model of ["deepseek-v3.2", "qwen/qwen3.7-plus", "o3-mini"]) {
@@ -288,23 +288,23 @@ describe("a PDF file in a prompt", () => {
         const [status, code, param, said] = yield* reasonOf(yield* post(`${service.api}/chat/completions`, key, asked))
         assert.deepStrictEqual(
           [status, code, param],
-          [400, "validation_error", "messages.0.content.0.file.file_data"],
+          [400, "validation_error", "messages[0].content[0].file.file_data"],
           message
         )
         assert.include(said, message)
       }
       for (const [source, param] of [
-        [{ type: "url", url: "https://example.com/a.pdf" }, "messages.0.content.0.source.type"],
-        [{ type: "file", file_id: "file_1" }, "messages.0.content.0.source.type"],
-        [{ type: "base64", media_type: "application/pdf", data: "JVBERi0-" }, "messages.0.content.0.source.data"]
+        [{ type: "url", url: "https://example.com/a.pdf" }, "messages[0].content[0].source.type"],
+        [{ type: "file", file_id: "file_1" }, "messages[0].content[0].source.type"],
+        [{ type: "base64", media_type: "application/pdf", data: "JVBERi0-" }, "messages[0].content[0].source.data"]
       ] as const) {
         const content = [{ type: "document", source }]
         const asked = { model: "claude-sonnet-4-5", max_tokens: 9, messages: [{ role: "user", content }] }
         assert.strictEqual((yield* reasonOf(yield* post(`${service.api}/messages`, key, asked)))[2], param)
       }
       for (const [part, param] of [
-        [{ type: "input_file", file_url: "https://example.com/a.pdf" }, "input.0.content.0.file_url"],
-        [{ type: "input_file", file_id: "file_1" }, "input.0.content.0.file_id"]
+        [{ type: "input_file", file_url: "https://example.com/a.pdf" }, "input[0].content[0].file_url"],
+        [{ type: "input_file", file_id: "file_1" }, "input[0].content[0].file_id"]
       ] as const) {
         const asked = { model: "gpt-4o-mini", input: [{ role: "user", content: [part] }] }
         assert.strictEqual((yield* reasonOf(yield* post(`${service.api}/responses`, key, asked)))[2], param)

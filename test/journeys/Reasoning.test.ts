@@ -326,7 +326,7 @@ describe("reasoning over two turns with a tool", () => {
         const reply = yield* post(`${service.api}${dialect.path}`, other, asked)
         if (name === "messages") {
           const { error } = yield* json(reply)
-          assert.deepInclude(error, { code: "unsupported_parameter", param: "messages.1.content.0.signature" })
+          assert.deepInclude(error, { code: "unsupported_parameter", param: "messages[1].content[0].signature" })
           continue
         }
         assert.strictEqual(reply.status, 200)

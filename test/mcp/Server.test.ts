@@ -188,7 +188,7 @@ describe("the MCP server", () => {
       const rotated = yield* ask("POST", `/${id}/rotate`, {})
       assert.deepStrictEqual(rotated.body.data.allowed_tools, ["get_balance", "list_models"])
       const wrong = yield* ask("PATCH", `/${rotated.body.data.id}`, { allowed_tools: ["shout"] })
-      assert.deepStrictEqual([wrong.status, wrong.body.error.param], [400, "allowed_tools.0"])
+      assert.deepStrictEqual([wrong.status, wrong.body.error.param], [400, "allowed_tools[0]"])
       const all = yield* ask("PATCH", `/${rotated.body.data.id}`, { allowed_tools: null })
       assert.isNull(all.body.data.allowed_tools)
       const made = yield* ask("POST", "", { name: "reader", allowed_tools: [] })

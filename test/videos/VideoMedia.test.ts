@@ -79,7 +79,7 @@ describe("the media of a video", () => {
     Effect.gen(function* () {
       for (const [more, field] of [
         [{ imageUrl: url("gif") }, "image_url"],
-        [{ referenceImages: [url("png"), url("gif")] }, "reference_images.1"]
+        [{ referenceImages: [url("png"), url("gif")] }, "reference_images[1]"]
       ] as const) {
         assert.strictEqual((yield* media(more)).result._tag, "Success")
         for (const vendor of ["openai", "xai"]) {
@@ -108,7 +108,7 @@ describe("the media of a video", () => {
       const tooLarge = { _tag: "TooLarge", limitBytes: 10 } as const
       assert.strictEqual(
         yield* refusal({ referenceImages: [url("png")] }, tooLarge),
-        "reference_images.0 must have at most 10 bytes"
+        "reference_images[0] must have at most 10 bytes"
       )
       assert.include(yield* refusal(image, { _tag: "Status", status: 404 }), "with status 404")
       assert.notInclude(yield* refusal(image, { _tag: "Forbidden", why: "where it leads" }), "where it leads")

@@ -69,7 +69,7 @@ describe("submitting a video", () => {
       assert.deepStrictEqual(yield* fieldsOf(wished({ imageUrl: "http://10.0.0.1/a.png" })), ["image_url"])
       const references = { referenceImages: [clip, "ftp://example.com/a"], referenceVideo: "https://192.168.0.1/" }
       const rich = request({ model: "seedance-2.0", wish: { ...wish, ...references } })
-      assert.deepStrictEqual(yield* fieldsOf(videos.submit(rich)), ["reference_images.1", "reference_video"])
+      assert.deepStrictEqual(yield* fieldsOf(videos.submit(rich)), ["reference_images[1]", "reference_video"])
       const both = { imageUrl: "https://example.com/a.png", referenceImages: ["https://example.com/b.png"] }
       const either = request({ model: "seedance-2.0", wish: { ...wish, ...both } })
       assert.deepStrictEqual(yield* fieldsOf(videos.submit(either)), ["image_url"])

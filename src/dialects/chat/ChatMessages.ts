@@ -29,7 +29,7 @@ export const messagesOf = (
     const one =
       message.role === "assistant"
         ? Result.succeed(assistantOf(message, `messages[${index}].reasoning_details`, said))
-        : messageOf(message, `messages.${index}`, room)
+        : messageOf(message, `messages[${index}]`, room)
     if (Result.isFailure(one)) return Result.fail(one.failure)
     read.push(one.success)
   }
@@ -115,7 +115,7 @@ const richParts = (
   if (typeof content === "string") return Result.succeed([{ type: "text", text: content }])
   const parts: Array<Part> = []
   for (const [index, part] of content.entries()) {
-    const one = richPart(part, `${at}.content.${index}`, room)
+    const one = richPart(part, `${at}.content[${index}]`, room)
     if (Result.isFailure(one)) return Result.fail(one.failure)
     parts.push(one.success)
   }

@@ -1,5 +1,6 @@
 /** Fields of OpenAI's and OpenRouter's chat request that this service knows and does not support. */
 import { type Failure, failure } from "../../domain/Failure.ts"
+import { withFound } from "../../domain/SchemaProblems.ts"
 import { objectOf } from "../Decode.ts"
 
 /** OpenRouter's plugin that chooses a model. */
@@ -7,40 +8,70 @@ export const AUTO_ROUTER = "auto-router"
 
 type Body = Readonly<Record<string, unknown>>
 
-const isEmptyObject = (value: unknown) => objectOf(value) !== undefined && Object.keys(objectOf(value)!).length === 0
-export const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
-export const oneOf =
-  (...values: ReadonlyArray<unknown>) =>
-  (value: unknown) =>
-    values.includes(value)
-export const nothing = () => false
+/** Which values of a field change nothing about the answer, and what the error for another value says. */
+export interface NoEffect {
+  readonly holds: (value: unknown) => boolean
+  /** What follows the field's name, such as "must be 1". */
+  readonly message: string
+}
 
-/** Whether the only plugin is the one that chooses a model, which is supported. */
-export const onlyAutoRouter = (value: unknown) =>
-  Array.isArray(value) && value.every((entry) => objectOf(entry)?.["id"] === AUTO_ROUTER)
+export const oneOf = (...values: ReadonlyArray<unknown>): NoEffect => ({
+  holds: (value) => values.includes(value),
+  message: `must be ${["absent", ...values.slice(0, -1).map((value) => JSON.stringify(value))].join(", ")} or ${JSON.stringify(values.at(-1))}`
+})
+export const emptyList: NoEffect = {
+  holds: (value) => Array.isArray(value) && value.length === 0,
+  message: "must be absent or empty"
+}
 
-/** For each field, whether a value can be ignored without changing the answer. A null always can. */
-export type Harmless = ReadonlyMap<string, (value: unknown) => boolean>
+/** A field that the gateway does not support at all, and what to do instead. */
+export const never = (instead = "omit it"): NoEffect => ({
+  holds: () => false,
+  message: `is not supported; ${instead}`
+})
+
+/** The one kind of output that a chat has. */
+export const onlyText: NoEffect = {
+  holds: (value) => Array.isArray(value) && value.every((entry) => entry === "text"),
+  message: 'must be absent or ["text"]'
+}
+/** OpenRouter's wish for usage, which every answer carries. */
+export const anyObject: NoEffect = {
+  holds: (value) => objectOf(value) !== undefined,
+  message: "must be absent or an object"
+}
+
+/** The only plugin that is supported is the one that chooses a model. */
+export const onlyAutoRouter: NoEffect = {
+  holds: (value) => Array.isArray(value) && value.every((entry) => objectOf(entry)?.["id"] === AUTO_ROUTER),
+  message: `must be absent or contain the plugin "${AUTO_ROUTER}" alone`
+}
+
+/** For each field, which values the gateway ignores because they do not change the answer. It always ignores null. */
+export type Harmless = ReadonlyMap<string, NoEffect>
 
 const harmless: Harmless = new Map(
   Object.entries({
     n: oneOf(1),
     store: oneOf(false),
-    modalities: (value) => Array.isArray(value) && value.every((entry) => entry === "text"),
+    modalities: onlyText,
     service_tier: oneOf("auto", "default"),
-    usage: (value) => objectOf(value) !== undefined,
-    logit_bias: isEmptyObject,
-    audio: nothing,
-    moderation: nothing,
-    prediction: nothing,
-    functions: isEmptyList,
+    usage: anyObject,
+    logit_bias: {
+      holds: (value) => Object.keys(objectOf(value) ?? { none: true }).length === 0,
+      message: "must be absent or empty"
+    },
+    audio: never(),
+    moderation: never(),
+    prediction: never(),
+    functions: emptyList,
     function_call: oneOf("auto", "none"),
-    web_search_options: nothing,
+    web_search_options: never("POST /search searches the web"),
     plugins: onlyAutoRouter,
-    transforms: isEmptyList,
+    transforms: emptyList,
     route: oneOf("fallback"),
     top_a: oneOf(0)
-  })
+  } satisfies Record<string, NoEffect>)
 )
 
 /** Fields that are decoded elsewhere than in the request's schema. */
@@ -73,7 +104,7 @@ const firstIn = (list: unknown, at: string, find: (entry: Body) => Unsupported |
   for (let index = 0; index < list.length; index++) {
     const entry = objectOf(list[index])
     const found = entry === undefined ? undefined : find(entry)
-    if (found !== undefined) return unsupported(`${at}.${index}.${found[0]}`, found[1])
+    if (found !== undefined) return unsupported(`${at}[${index}].${found[0]}`, found[1])
   }
   return undefined
 }
@@ -89,7 +120,7 @@ const inMessages = (messages: unknown): Failure | undefined => {
   const said = firstIn(messages, "messages", inMessage)
   if (said !== undefined) return said
   for (let index = 0; index < messages.length; index++) {
-    const found = firstIn(objectOf(messages[index])?.["content"], `messages.${index}.content`, inPart)
+    const found = firstIn(objectOf(messages[index])?.["content"], `messages[${index}].content`, inPart)
     if (found !== undefined) return found
   }
   return undefined
@@ -102,9 +133,9 @@ export const unsupportedTool = (tools: unknown): Failure | undefined => firstIn(
 export const unsupportedMember = (body: Body, harmless: Harmless): Failure | undefined => {
   for (const name of Object.keys(body)) {
     const value = body[name]
-    if (value !== undefined && value !== null && harmless.get(name)?.(value) === false) {
-      return unsupported(name, `This value of ${name} is not supported`)
-    }
+    const one = harmless.get(name)
+    if (value === undefined || value === null || one === undefined || one.holds(value)) continue
+    return unsupported(name, `\`${name}\` ${withFound(one.message, name, value)}`)
   }
   return undefined
 }

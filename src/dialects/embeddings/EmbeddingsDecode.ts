@@ -25,7 +25,7 @@ const isText = (value: unknown): boolean => typeof value === "string" && value !
 
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** The dotted path of the first element that violates a condition; undefined if there is none. */
+/** The index of the first element that violates a condition; undefined if there is none. */
 const firstNot = (list: ReadonlyArray<unknown>, holds: (value: unknown) => boolean): number | undefined => {
   const index = list.findIndex((value) => !holds(value))
   return index === -1 ? undefined : index
@@ -35,18 +35,18 @@ const textsOf = (list: ReadonlyArray<unknown>): Result.Result<Inputs, Failure> =
   const wrong = firstNot(list, isText)
   return wrong === undefined
     ? Result.succeed(list as ReadonlyArray<string>)
-    : Result.fail(invalid(`input.${wrong}`, "must be a non-empty string"))
+    : Result.fail(invalid(`input[${wrong}]`, "must be a non-empty string"))
 }
 
 const tokensAt = (field: string, list: ReadonlyArray<unknown>): Failure | undefined => {
   if (list.length === 0) return invalid(field, "must be a non-empty array of tokens")
   const wrong = firstNot(list, isToken)
-  return wrong === undefined ? undefined : invalid(`${field}.${wrong}`, "must be an integer of at least 0")
+  return wrong === undefined ? undefined : invalid(`${field}[${wrong}]`, "must be an integer of at least 0")
 }
 
 const tokenListsOf = (list: ReadonlyArray<unknown>): Result.Result<Inputs, Failure> => {
   for (const [index, tokens] of list.entries()) {
-    const field = `input.${index}`
+    const field = `input[${index}]`
     const problem = Array.isArray(tokens)
       ? tokensAt(field, tokens)
       : invalid(field, "must be a non-empty array of tokens")

@@ -44,7 +44,7 @@ const isTyped = (type: string): boolean => /^(bash|text_editor|memory|computer)_
 
 const inOneOf = (one: unknown, at: string, find: ReturnType<typeof strangers>): Failure | undefined => {
   const field = find(one)?.field
-  return field === undefined ? undefined : unsupported(`${at}.${field}`, `${at}.${field} is not supported`)
+  return field === undefined ? undefined : unsupported(`${at}.${field}`, `\`${at}.${field}\` is not supported; omit it`)
 }
 
 /** A server tool has fields of its own, but the error must name its type. */
@@ -55,7 +55,11 @@ const foreignTool = (tools: unknown): Failure | undefined => {
     return typeof type === "string" ? type : "custom"
   }
   const at = tools.findIndex((tool) => typeOf(tool) !== "custom" && !isTyped(typeOf(tool)))
-  if (at !== -1) return unsupported(`tools.${at}.type`, "Only tools that the caller runs are supported")
+  if (at !== -1)
+    return unsupported(
+      `tools[${at}].type`,
+      `\`tools[${at}].type\` is ${typeOf(tools[at]).slice(0, 64)}; only tools that the client runs are supported`
+    )
   return firstOf(tools, "tools", (tool, place) =>
     inOneOf(tool, place, typeOf(tool) === "custom" ? strangerInCustom : strangerInTyped)
   )
@@ -71,7 +75,8 @@ const edits = [
 const foreignEdit = (management: unknown): Failure | undefined => {
   const { edits: list, ...others } = objectOf(management) ?? {}
   const [other] = Object.keys(others)
-  if (other !== undefined) return unsupported(`context_management.${other}`, `${other} is not supported`)
+  if (other !== undefined)
+    return unsupported(`context_management.${other}`, `\`context_management.${other}\` is not supported; omit it`)
   return firstOf(Array.isArray(list) ? list : [], "context_management.edits", (edit, place) => {
     const type = objectOf(edit)?.["type"]
     const known = edits.find(([pattern]) => typeof type === "string" && pattern.test(type))
@@ -91,7 +96,7 @@ export const firstUnsupported = (body: Body): Failure | undefined => {
   const { field, type } = stranger
   return unsupported(
     field,
-    type === undefined ? `${field} is not supported` : `Type ${type} is not supported at ${field}`
+    type === undefined ? `\`${field}\` is not supported; omit it` : `\`${field}\` is ${type}, which is not supported`
   )
 }
 
@@ -102,7 +107,7 @@ const firstOf = <A>(
 ): Failure | undefined => {
   if (list == null || typeof list === "string") return undefined
   for (let index = 0; index < list.length; index++) {
-    const found = judge(list[index]!, `${at}.${index}`)
+    const found = judge(list[index]!, `${at}[${index}]`)
     if (found !== undefined) return found
   }
   return undefined

@@ -85,7 +85,7 @@ const assistantMessage = (
       text += block.text.length
     } else if (block.type === "tool_use") toolCalls.push(callOf(block))
     else {
-      const part = thoughtOf(block, `${at}.content.${index}`, said)
+      const part = thoughtOf(block, `${at}.content[${index}]`, said)
       if (part !== undefined) reasoning.push({ ...part, place: { text, calls: toolCalls.length } })
     }
   })
@@ -98,10 +98,10 @@ const messagesOf = ({ messages, system }: Wire, said: SaidReasoning, files: File
   messages.forEach((message, index) => {
     switch (message.role) {
       case "user":
-        all.push(...userMessages(message.content, `messages.${index}`, files))
+        all.push(...userMessages(message.content, `messages[${index}]`, files))
         return
       case "assistant":
-        all.push(assistantMessage(message.content, `messages.${index}`, said))
+        all.push(assistantMessage(message.content, `messages[${index}]`, said))
         return
       case "system":
         all.push({ role: "system", content: textParts(message.content) })
@@ -251,7 +251,7 @@ const saidOf = (wire: Wire, reasoning: SaidReasoning, files: FilesRead): Request
 const checkNames = (tools: ReadonlyArray<Tool>): Failure | undefined => {
   const seen = new Set<string>()
   for (const [index, { name }] of tools.entries()) {
-    if (seen.has(name)) return invalid(`tools.${index}.name`, `must be unique; another tool is also named ${name}`)
+    if (seen.has(name)) return invalid(`tools[${index}].name`, `must be unique; another tool is also named ${name}`)
     seen.add(name)
   }
   return undefined

@@ -90,7 +90,7 @@ const resultOf = (block: ResultBlock, at: string, files: FilesRead): Message => 
     content:
       content == null || typeof content === "string"
         ? textParts(content ?? "")
-        : content.map((one, index) => promptPart(one, `${at}.content.${index}`, files)),
+        : content.map((one, index) => promptPart(one, `${at}.content[${index}]`, files)),
     ...(is_error === true ? { isError: true } : {}),
     ...cacheableOf(block)
   }
@@ -109,7 +109,7 @@ export const userMessages = (
   const results: Array<Message> = []
   const parts: Array<Part> = []
   content.forEach((block, index) => {
-    const field = `${at}.content.${index}`
+    const field = `${at}.content[${index}]`
     if (block.type === "tool_result") results.push(resultOf(block, field, files))
     else parts.push(promptPart(block, field, files))
   })

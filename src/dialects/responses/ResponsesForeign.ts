@@ -2,11 +2,14 @@
 import { MESSAGES_MAX } from "../../../schemas/Bounds.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import {
+  anyObject,
+  emptyList,
   type Harmless,
-  isEmptyList,
-  nothing,
+  never,
+  type NoEffect,
   oneOf,
   onlyAutoRouter,
+  onlyText,
   unsupported,
   unsupportedMember
 } from "../chat/Foreign.ts"
@@ -16,23 +19,25 @@ import { isHosted } from "./ResponsesTools.ts"
 
 type Body = Readonly<Record<string, unknown>>
 
+const WHOLE_CONVERSATION = "the gateway stores no responses, so send the whole conversation in `input`"
+
 const harmless: Harmless = new Map(
   Object.entries({
     store: oneOf(false),
     background: oneOf(false),
-    previous_response_id: nothing,
-    conversation: nothing,
-    prompt: nothing,
-    context_management: isEmptyList,
-    moderation: nothing,
-    image: nothing,
+    previous_response_id: never(WHOLE_CONVERSATION),
+    conversation: never(WHOLE_CONVERSATION),
+    prompt: never('use a preset: "model": "@name"'),
+    context_management: emptyList,
+    moderation: never(),
+    image: never(),
     service_tier: oneOf("auto", "default"),
     plugins: onlyAutoRouter,
-    modalities: (value: unknown) => Array.isArray(value) && value.every((entry) => entry === "text"),
-    transforms: isEmptyList,
+    modalities: onlyText,
+    transforms: emptyList,
     route: oneOf("fallback"),
-    usage: (value: unknown) => objectOf(value) !== undefined
-  })
+    usage: anyObject
+  } satisfies Record<string, NoEffect>)
 )
 
 /** Fields that are decoded elsewhere than in the request's schema. */
@@ -60,7 +65,7 @@ const unsupportedChoice = (body: Body): Failure | undefined => {
   const index = foreign.findIndex((one) => one !== undefined && !isHosted(one))
   if (index !== -1) {
     return unsupported(
-      `tool_choice.tools.${index}.type`,
+      `tool_choice.tools[${index}].type`,
       `Tools of type ${foreign[index]?.slice(0, 64)} are not supported`
     )
   }
@@ -113,7 +118,7 @@ const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
   if (!Array.isArray(list) || type === "reasoning") return undefined
   const instructs = role === "system" || role === "developer"
   for (let index = 0; index < list.length; index++) {
-    const place = `${at}.${member}.${index}`
+    const place = `${at}.${member}[${index}]`
     const found = unsupportedPart(list[index], place)
     if (found !== undefined) return found
     if (instructs && objectOf(list[index])?.["type"] === "input_image") {
@@ -127,7 +132,7 @@ const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
 const unsupportedInput = (input: unknown): Failure | undefined => {
   if (!Array.isArray(input) || input.length > MESSAGES_MAX) return undefined
   for (let index = 0; index < input.length; index++) {
-    const found = unsupportedItem(input[index], `input.${index}`)
+    const found = unsupportedItem(input[index], `input[${index}]`)
     if (found !== undefined) return found
   }
   return undefined

@@ -79,7 +79,7 @@ const partsOf = (
   if (typeof content === "string") return Result.succeed([text(content)])
   const parts: Array<Part> = []
   for (const [index, one] of content.entries()) {
-    const part = partOf(one, `${at}.${index}`, room)
+    const part = partOf(one, `${at}[${index}]`, room)
     if (Result.isFailure(part)) return Result.fail(part.failure)
     parts.push(part.success)
   }
@@ -262,13 +262,13 @@ const addFound = (turns: Turns, item: unknown, at: string): Result.Result<void, 
   })
 
 const addReasoning = (turns: Turns, item: unknown, index: number): Result.Result<void, Failure> =>
-  Result.map(within(`input.${index}`, decodeReasoning(item)), (said) => {
+  Result.map(within(`input[${index}]`, decodeReasoning(item)), (said) => {
     const part = thoughtOf(said, `input[${index}]`, turns.said)
     if (part !== undefined) turns.think(part)
   })
 
 const addItem = (turns: Turns, item: unknown, index: number): Result.Result<void, Failure> => {
-  const at = `input.${index}`
+  const at = `input[${index}]`
   switch (objectOf(item)?.["type"]) {
     case undefined:
     case "message":
@@ -300,7 +300,7 @@ export const addTools = (toolbox: Toolbox, input: string | ReadonlyArray<unknown
   for (let index = 0; index < input.length; index++) {
     const type = objectOf(input[index])?.["type"]
     if (type !== "additional_tools" && type !== "tool_search_output") continue
-    const at = `input.${index}`
+    const at = `input[${index}]`
     const decode = type === "additional_tools" ? decodeAdditional : decodeFound
     const item = within<{ readonly tools: ReadonlyArray<unknown> }>(at, decode(input[index]))
     if (Result.isFailure(item)) return item.failure

@@ -44,9 +44,6 @@ const hosted: ReadonlySet<string> = new Set(HOSTED_TOOLS)
 export const isHosted = (type: string): boolean =>
   hosted.has(type) || /^web_search(_preview)?_\d{4}_\d{2}_\d{2}$/.test(type)
 
-/** A dotted path in the form of the header that lists ignored fields: `tools.3` is `tools[3]`. */
-export const bracketed = (at: string): string => at.replaceAll(/\.(\d+)(?=\.|$)/g, "[$1]")
-
 /** The function name of a tool in a namespace. A hash distinguishes names with the same first characters. */
 const flatName = (namespace: string, name: string): string => {
   const flat = `${namespace}__${name}`
@@ -105,7 +102,7 @@ export class Toolbox {
   /** Adds the tools of a list. Returns the error of the first invalid one. */
   addAll(list: ReadonlyArray<unknown>, listed: ToolList): Failure | undefined {
     for (let index = 0; index < list.length; index++) {
-      const at = `${listed.at}.${index}`
+      const at = `${listed.at}[${index}]`
       const failed = this.#addOne(objectOf(list[index]), { ...listed, at })
       if (failed !== undefined) return failed
     }
@@ -165,7 +162,7 @@ export class Toolbox {
         return this.#decoded(within(at, decodeSearch(tool)), (search) => this.#search(search, listed))
       default:
         if (!isHosted(type)) return unsupported(`${at}.type`, `Tools of type ${type.slice(0, 64)} are not supported`)
-        this.ignored.push(bracketed(at))
+        this.ignored.push(at)
         return undefined
     }
   }
@@ -179,7 +176,7 @@ export class Toolbox {
     listed: ToolList
   ): Failure | undefined {
     if (execution !== "client") {
-      this.ignored.push(bracketed(listed.at))
+      this.ignored.push(listed.at)
       return undefined
     }
     return this.#put({ kind: "search", name: SEARCH }, listed, {

@@ -76,11 +76,26 @@ const meantBy = (path: string): string | undefined => {
 /** Whether a path is probably that of an operation, with a wrong prefix. */
 export const isMisplaced = (path: string): boolean => meantBy(path) !== undefined
 
+/** Operations of OpenAI's and Anthropic's APIs that this service has in another form, or not at all. */
+const elsewhere: ReadonlyArray<readonly [path: RegExp, hint: string]> = [
+  [/^\/completions$/, `send \`messages\` to ${API_PREFIX}/chat/completions`],
+  [/^\/images\/(?:edits|variations)$/, `send \`image\` as a URL to ${API_PREFIX}/images/generations`],
+  [/^\/messages\/batches(?:\/|$)/, `batches are at ${API_PREFIX}/batches, in OpenAI's form`],
+  [/^\/(?:responses|conversations)(?:\/|$)/, "the gateway stores no responses"],
+  [/^\/chat\/completions\//, `the gateway stores no completions; receipts are at ${API_PREFIX}/requests`],
+  [
+    /^\/(?:audio\/(?:transcriptions|translations)|moderations|assistants|threads|vector_stores|fine_tuning|realtime|uploads|evals|containers)(?:\/|$)/,
+    "the gateway does not offer this operation"
+  ]
+]
+
 const hintFor = (path: string): string | undefined => {
   if (path.endsWith(MCP_PATH)) return `the MCP server is at ${MCP_PATH}`
   const meant = meantBy(path)
   if (meant !== undefined) return `this operation is at ${meant}`
-  return path.startsWith(`${API_PREFIX}/`) ? undefined : `the API is below ${API_PREFIX}`
+  const within = path.replace(MISPLACED, "")
+  const hint = elsewhere.find(([known]) => known.test(within))?.[1]
+  return hint ?? (path.startsWith(`${API_PREFIX}/`) ? undefined : `the API is below ${API_PREFIX}`)
 }
 
 export interface Unrouted {

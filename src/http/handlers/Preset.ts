@@ -11,6 +11,10 @@ export interface Naming {
   readonly slug?: string | undefined
 }
 
+/** A preset that does not exist is the fault of `model`, where that names it. */
+const ofModel = (failed: Failure): Failure =>
+  failed.reason._tag === "NotFound" ? failure({ ...failed.reason, param: "model" }, failed.log) : failed
+
 /**
  * The preset that a request names; undefined when it names none. The response then contains `X-Svc-Preset` and `X-Svc-Preset-Version`,
  * whatever its result. Fails with `NotFound`, with `StoreUnavailable`, and with `InvalidFallbackChain` when `model` and the path name
@@ -28,10 +32,11 @@ export const takePreset = (
     const detail = "`model` must name the preset of the path"
     return Effect.fail(failure({ _tag: "InvalidFallbackChain", detail }))
   }
-  return Effect.map(presets.resolve(accountId, wanted), (preset) => {
+  const resolved = Effect.map(presets.resolve(accountId, wanted), (preset) => {
     exchange.preset = { slug: preset.slug, version: preset.version }
     return preset
   })
+  return slug === undefined ? Effect.mapError(resolved, ofModel) : resolved
 }
 
 /** The models that a request names, and its preset if there is one, or the failure when that does not exist. */

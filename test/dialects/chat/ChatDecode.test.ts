@@ -130,7 +130,7 @@ describe("a chat completion request", () => {
             type: "image",
             url: "https://example.com/a.png",
             detail: "auto",
-            field: "messages.1.content.0.image_url.url"
+            field: "messages[1].content[0].image_url.url"
           }
         ]
       },
@@ -144,7 +144,7 @@ describe("a chat completion request", () => {
       }
     ])
     assert.deepStrictEqual(fieldsOf({ messages: [{ role: "user", content: [{ type: "refusal", refusal: "no" }] }] }), [
-      "messages.0.content.0.type"
+      "messages[0].content[0].type"
     ])
   })
 
@@ -172,9 +172,9 @@ describe("a chat completion request", () => {
     const within = (message: object) => ({ messages: [{ role: "user", content: "x" }, message] })
     const call = { id: "a", type: "function", function: { name: "look", arguments: "{}" } }
     const rows: ReadonlyArray<readonly [field: string, body: object]> = [
-      ["messages.1.content", within({ role: "user", content: many(513) })],
-      ["messages.1.content", within({ role: "robot", content: many(513) })],
-      ["messages.1.tool_calls", within({ role: "assistant", tool_calls: Array.from({ length: 129 }, () => call) })],
+      ["messages[1].content", within({ role: "user", content: many(513) })],
+      ["messages[1].content", within({ role: "robot", content: many(513) })],
+      ["messages[1].tool_calls", within({ role: "assistant", tool_calls: Array.from({ length: 129 }, () => call) })],
       ["tools", { tools: many(513) }],
       ["stop", { stop: many(5) }],
       ["models", { models: many(16) }],
@@ -210,7 +210,7 @@ describe("a chat completion request", () => {
 
   it("keeps every role, kind of content and tool call", () => {
     const cat = { type: "image" } as const
-    const fieldAt = (part: number) => `messages.2.content.${part}.image_url.url`
+    const fieldAt = (part: number) => `messages[2].content[${part}].image_url.url`
     const { messages } = decoded({
       messages: [
         { role: "system", content: "be brief" },
@@ -290,7 +290,7 @@ describe("a chat completion request", () => {
       assert.includeMembers([...parameters], ["tools", "tool_choice"])
     }
     const at = "tool_choice.allowed_tools"
-    assert.deepStrictEqual(fieldsOf({ tools, tool_choice: allowing("auto", "a", "d") }), [`${at}.tools.1`])
+    assert.deepStrictEqual(fieldsOf({ tools, tool_choice: allowing("auto", "a", "d") }), [`${at}.tools[1]`])
     assert.deepStrictEqual(fieldsOf({ tools, tool_choice: allowing("auto") }), [`${at}.tools`])
     assert.deepStrictEqual(fieldsOf({ tools, tool_choice: allowing("none", "a") }), [`${at}.mode`])
     assert.deepStrictEqual(fieldsOf({ tool_choice: allowing("auto", "a") }), ["tool_choice"])
@@ -320,7 +320,7 @@ describe("a chat completion request", () => {
       [true, true, undefined, true, true, true]
     )
     const wrong = [{ role: "user", content: [{ type: "text", text: "a", cache_control: { type: "eternal" } }] }]
-    assert.deepStrictEqual(fieldsOf({ messages: wrong }), ["messages.0.content.0.cache_control.type"])
+    assert.deepStrictEqual(fieldsOf({ messages: wrong }), ["messages[0].content[0].cache_control.type"])
   })
 
   it("keeps every sampling parameter, zeroes included, and lists what it sets", () => {
@@ -374,7 +374,7 @@ describe("members of other services", () => {
     assert.deepStrictEqual(refusal({ n: 2, messages: 5 }), {
       _tag: "UnsupportedParameter",
       param: "n",
-      detail: "This value of n is not supported"
+      detail: "`n` must be absent or 1; got 2"
     })
   })
 
@@ -405,15 +405,15 @@ describe("a wrong chat completion request", () => {
     assert.deepStrictEqual(reason, {
       _tag: "ValidationError",
       problems: [
-        { field: "messages.0.role", message: 'must be one of system, developer, user, assistant, tool; got "robot"' }
+        { field: "messages[0].role", message: 'must be one of system, developer, user, assistant, tool; got "robot"' }
       ]
     })
     const part = { role: "user", content: [{ type: "text", text: "a" }, { type: "smell" }] }
     assert.deepStrictEqual(refusal({ ...plain, messages: [hello, part] }), {
       _tag: "ValidationError",
-      problems: [{ field: "messages.1.content.1.type", message: 'must be one of text, image_url, file; got "smell"' }]
+      problems: [{ field: "messages[1].content[1].type", message: 'must be one of text, image_url, file; got "smell"' }]
     })
-    assert.deepStrictEqual(fieldsOf({ messages: [null] }), ["messages.0"])
+    assert.deepStrictEqual(fieldsOf({ messages: [null] }), ["messages[0]"])
     assert.deepStrictEqual(fieldsOf({ response_format: { type: "xml" } }), ["response_format.type"])
   })
 
@@ -430,7 +430,7 @@ describe("a wrong chat completion request", () => {
       { role: "user", content: [image] },
       { role: "tool", tool_call_id: "a", content: [image] }
     ]) {
-      assert.deepStrictEqual(fieldsOf({ messages: [hello, message] }), ["messages.1.content.0.image_url.url"])
+      assert.deepStrictEqual(fieldsOf({ messages: [hello, message] }), ["messages[1].content[0].image_url.url"])
     }
   })
 

@@ -51,7 +51,7 @@ describe("messagesOf", () => {
     ])
     assert.deepInclude(Result.isFailure(read) ? read.failure.reason : undefined, {
       _tag: "UnsupportedParameter",
-      param: "messages.1.content.1.file.file_data"
+      param: "messages[1].content[1].file.file_data"
     })
   })
 })
@@ -76,7 +76,7 @@ describe("a PDF file among the messages", () => {
           name: "two lines.pdf",
           pages: 2,
           text: 10,
-          field: `messages.${index}.content.0.file.file_data`,
+          field: `messages[${index}].content[0].file.file_data`,
           cacheBreakpoint: true
         }
       ])
@@ -89,7 +89,7 @@ describe("a PDF file among the messages", () => {
       _tag: "ValidationError",
       problems: [
         {
-          field: "messages.0.content.0.file.file_data",
+          field: "messages[0].content[0].file.file_data",
           message: "must be a PDF file; got a file that does not begin with %PDF-"
         }
       ]

@@ -121,7 +121,7 @@ describe("a stream of chunks", () => {
   it("that breaks says so in a frame and still ends", () => {
     const broken = failure({ _tag: "UpstreamError", detail: "openai broke off" }, new Error("swordfish"))
     const error =
-      '"error":{"message":"No provider could serve this request (openai broke off)","type":"upstream_error","code":"upstream_error","param":null}'
+      '"error":{"message":"No provider could serve this request (openai broke off).","type":"upstream_error","code":"upstream_error","param":null}'
     assert.strictEqual(
       encode([words("a"), { _tag: "Error", failure: broken }]),
       `${frame('{"role":"assistant","content":"a"}')}${HEAD}${choice('{"content":""}', '"error"')},${error}}\n\n${DONE}`

@@ -61,6 +61,21 @@ describe("members of other services' requests", () => {
     })
   }
 
+  it("say what they must be, or what to do instead", () => {
+    const detailOf = (member: object): string => {
+      const reason = firstUnsupported({ ...member })?.reason
+      return reason?._tag === "UnsupportedParameter" ? reason.detail : ""
+    }
+    assert.strictEqual(detailOf({ store: true }), "`store` must be absent or false; got true")
+    assert.strictEqual(detailOf({ logit_bias: { 50256: -100 } }), "`logit_bias` must be absent or empty")
+    assert.strictEqual(detailOf({ service_tier: "flex" }), '`service_tier` must be absent, "auto" or "default"')
+    assert.strictEqual(detailOf({ audio: {} }), "`audio` is not supported; omit it")
+    assert.strictEqual(
+      detailOf({ web_search_options: {} }),
+      "`web_search_options` is not supported; POST /search searches the web"
+    )
+  })
+
   it("say nothing by null", () => {
     for (const [name] of [...harmless, ...telling]) assert.isUndefined(paramOf({ [name]: null }), name)
   })
@@ -72,9 +87,9 @@ describe("members of other services' requests", () => {
         { role: "user", content: "x" },
         { role: "user", content: [text, { type }] }
       ]
-      assert.strictEqual(paramOf({ messages }), "messages.1.content.1.type")
+      assert.strictEqual(paramOf({ messages }), "messages[1].content[1].type")
     }
-    assert.strictEqual(paramOf({ tools: [{ type: "function" }, { type: "custom" }] }), "tools.1.type")
+    assert.strictEqual(paramOf({ tools: [{ type: "function" }, { type: "custom" }] }), "tools[1].type")
   })
 
   it("are named where an earlier answer has them, of which nothing else would be left", () => {
@@ -86,8 +101,8 @@ describe("members of other services' requests", () => {
           { ...said, ...more }
         ]
       })
-    assert.strictEqual(paramWith({ audio: { id: "audio_1" } }), "messages.1.audio")
-    assert.strictEqual(paramWith({ function_call: { name: "f", arguments: "{}" } }), "messages.1.function_call")
+    assert.strictEqual(paramWith({ audio: { id: "audio_1" } }), "messages[1].audio")
+    assert.strictEqual(paramWith({ function_call: { name: "f", arguments: "{}" } }), "messages[1].function_call")
     assert.isUndefined(paramWith({ audio: null, function_call: null }))
   })
 
@@ -96,8 +111,8 @@ describe("members of other services' requests", () => {
     const file_data = "data:text/plain;base64,aGk="
     assert.isUndefined(asked({ type: "file", file: { file_data } }))
     assert.isUndefined(asked({ type: "file", file: { file_data, file_id: null } }))
-    assert.strictEqual(asked({ type: "file", file: { file_id: "file-1" } }), "messages.0.content.0.file.file_id")
-    assert.strictEqual(asked({ type: "file", file: { filename: "a" } }), "messages.0.content.0.type")
+    assert.strictEqual(asked({ type: "file", file: { file_id: "file-1" } }), "messages[0].content[0].file.file_id")
+    assert.strictEqual(asked({ type: "file", file: { filename: "a" } }), "messages[0].content[0].type")
     const longer = { cache_control: { type: "ephemeral", ttl: "1h" } }
     assert.isUndefined(asked({ type: "text", text: "x", ...longer }))
     assert.isUndefined(paramOf({ tools: [{ type: "function", ...longer }] }))

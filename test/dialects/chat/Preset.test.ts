@@ -71,7 +71,7 @@ describe("what a preset supplies", () => {
       const { reason } = Result.getOrThrow(Result.flip(decode(preset, body, true)))
       return reason._tag === "ValidationError" ? reason.problems[0].field : reason._tag
     }
-    assert.strictEqual(fieldOf({ messages: [messages[0], { role: "user" }] }), "messages.1.content")
+    assert.strictEqual(fieldOf({ messages: [messages[0], { role: "user" }] }), "messages[1].content")
     assert.strictEqual(fieldOf({ messages, reasoning: { depth: 1 } }), "reasoning.depth")
     assert.strictEqual(fieldOf({ messages, routing: { speed: 1 } }), "routing.speed")
     assert.strictEqual(fieldOf({ messages, max_tokens: 131_073 }), "max_tokens")

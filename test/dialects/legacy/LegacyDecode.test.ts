@@ -74,7 +74,7 @@ describe("a legacy chat request", () => {
       for (const value of [1, null, false]) assert.deepStrictEqual(fieldsOf({ ...plain, [name]: value }), [name])
     }
     const [message] = plain.messages
-    assert.deepStrictEqual(fieldsOf({ ...plain, messages: [{ ...message, name: "x" }] }), ["messages.0.name"])
+    assert.deepStrictEqual(fieldsOf({ ...plain, messages: [{ ...message, name: "x" }] }), ["messages[0].name"])
     assert.deepStrictEqual(fieldsOf({ ...plain, routing: { speed: 1 } }), ["routing.speed"])
   })
 
@@ -84,11 +84,11 @@ describe("a legacy chat request", () => {
     assert.deepStrictEqual(fieldsOf({ ...plain, model: "", temperature: 9 }), ["model", "temperature"])
     assert.deepStrictEqual(fieldsOf({ ...plain, messages: [] }), ["messages"])
     assert.deepStrictEqual(fieldsOf({ ...plain, messages: [{ role: "tool", content: "x", tool_call_id: "a" }] }), [
-      "messages.0.role"
+      "messages[0].role"
     ])
     const image = [{ type: "image_url", image_url: { url: "http://example.com/a.png" } }]
     assert.deepStrictEqual(fieldsOf({ ...plain, messages: [{ role: "user", content: image }] }), [
-      "messages.0.content.0.image_url.url"
+      "messages[0].content[0].image_url.url"
     ])
   })
 })

@@ -15,8 +15,8 @@ const tool = (more: object) => ({ ...hello, tools: [{ name: "t", input_schema: {
 const managing = (context_management: object) => ({ ...hello, context_management })
 const words = { type: "text", text: "x" }
 
-const at = "messages.0.content.0"
-const said = "messages.1.content.0"
+const at = "messages[0].content[0]"
+const said = "messages[1].content[0]"
 
 /** By what is refused: the field that the refusal names. */
 const refused: ReadonlyArray<readonly [what: string, body: object, param: string]> = [
@@ -28,19 +28,19 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
   [
     "an edit that is not known",
     managing({ edits: [{ type: "clear_thinking_20251015" }, { type: "shorten_20300101" }] }),
-    "context_management.edits.1.type"
+    "context_management.edits[1].type"
   ],
   [
     "a member of an edit",
     managing({ edits: [{ type: "clear_tool_uses_20250919", soft: true }] }),
-    "context_management.edits.0.soft"
+    "context_management.edits[0].soft"
   ],
   ["OpenAI's word for stop sequences", { ...hello, stop: ["x"] }, "stop"],
   ["a member of OpenRouter's routing", { ...hello, provider: { quantizations: ["fp8"] } }, "provider.quantizations"],
   ["a price of images", { ...hello, provider: { max_price: { image: 1 } } }, "provider.max_price.image"],
-  ["a member of a message", { ...hello, messages: [{ role: "user", content: "x", name: "n" }] }, "messages.0.name"],
+  ["a member of a message", { ...hello, messages: [{ role: "user", content: "x", name: "n" }] }, "messages[0].name"],
   ["a member of a block", saying({ ...words, x: 1 }), `${at}.x`],
-  ["a member of a block in a tool's result", result({ ...words, x: 1 }), `${at}.content.0.x`],
+  ["a member of a block in a tool's result", result({ ...words, x: 1 }), `${at}.content[0].x`],
   [
     "a member of a document's source",
     document({ type: "text", media_type: "text/plain", data: "x", x: 1 }),
@@ -53,19 +53,19 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
   ],
   ["a member of a call", answered({ type: "tool_use", id: "i", name: "n", input: { free: 1 }, x: 1 }), `${said}.x`],
   ["a member of thinking", answered({ type: "thinking", thinking: "t", x: 1 }), `${said}.x`],
-  ["a member of a system block", { ...hello, system: [{ ...words, x: 1 }] }, "system.0.x"],
+  ["a member of a system block", { ...hello, system: [{ ...words, x: 1 }] }, "system[0].x"],
   ["a member of a choice", { ...hello, tool_choice: { type: "auto", x: 1 } }, "tool_choice.x"],
   [
     "a member of a tool's cache control",
     tool({ cache_control: { type: "ephemeral", x: 1 } }),
-    "tools.0.cache_control.x"
+    "tools[0].cache_control.x"
   ],
   ["a member of metadata", { ...hello, metadata: { user_id: "u", x: 1 } }, "metadata.x"],
-  ["a tool of the server", { ...hello, tools: [{ type: "web_search_20250305", name: "w" }] }, "tools.0.type"],
-  ["a page that the server fetches", { ...hello, tools: [{ type: "web_fetch_20250910", name: "w" }] }, "tools.0.type"],
-  ["code that the server runs", { ...hello, tools: [{ type: "code_execution_20250825", name: "c" }] }, "tools.0.type"],
-  ["a tool with rules of its own", tool({ allowed_callers: ["code"] }), "tools.0.allowed_callers"],
-  ["a member of a typed tool", { ...hello, tools: [{ type: "bash_20250124", name: "bash", x: 1 }] }, "tools.0.x"],
+  ["a tool of the server", { ...hello, tools: [{ type: "web_search_20250305", name: "w" }] }, "tools[0].type"],
+  ["a page that the server fetches", { ...hello, tools: [{ type: "web_fetch_20250910", name: "w" }] }, "tools[0].type"],
+  ["code that the server runs", { ...hello, tools: [{ type: "code_execution_20250825", name: "c" }] }, "tools[0].type"],
+  ["a tool with rules of its own", tool({ allowed_callers: ["code"] }), "tools[0].allowed_callers"],
+  ["a member of a typed tool", { ...hello, tools: [{ type: "bash_20250124", name: "bash", x: 1 }] }, "tools[0].x"],
   ["another way to think", { ...hello, thinking: { type: "between_tools" } }, "thinking.type"],
   ["a block that there is not", saying({ type: "search_result", source: "s" }), `${at}.type`],
   ["an image by its id", saying({ type: "image", source: { type: "file", file_id: "f" } }), `${at}.source.type`],
@@ -94,7 +94,7 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
     answered({ type: "tool_use", id: "i", name: "n", input: {}, caller: { type: "code_execution_20250825" } }),
     `${said}.caller.type`
   ],
-  ["a search result of a tool", result({ type: "search_result" }), `${at}.content.0.type`]
+  ["a search result of a tool", result({ type: "search_result" }), `${at}.content[0].type`]
 ]
 
 const failureOf = (body: object) => {

@@ -231,13 +231,13 @@ describe("the turns of a messages request", () => {
             type: "image",
             url: "data:image/png;base64,aGk=",
             detail: "auto",
-            field: "messages.0.content.1.source.data"
+            field: "messages[0].content[1].source.data"
           },
           {
             type: "image",
             url: "https://example.com/a.png",
             detail: "auto",
-            field: "messages.0.content.2.source.url",
+            field: "messages[0].content[2].source.url",
             cacheBreakpoint: true
           }
         ]
@@ -252,7 +252,7 @@ describe("the turns of a messages request", () => {
       { type: "tool_result", tool_use_id: "b", content: [text("no"), { type: "image", source: png }], is_error: true },
       { type: "tool_result", tool_use_id: "c" }
     ]
-    const field = "messages.0.content.2.content.1.source.data"
+    const field = "messages[0].content[2].content[1].source.data"
     assert.deepStrictEqual(said(["user", content]), [
       { role: "tool", toolCallId: "a", content: [text("fine")], cacheBreakpoint: true },
       {
@@ -337,22 +337,22 @@ describe("a wrong messages request", () => {
   })
 
   it("is one with nothing in it, or in the wrong role", () => {
-    assert.deepStrictEqual(wrong(messages(["user", ""])), { "messages.0.content": "must not be empty" })
-    assert.property(wrong(messages(["user", []])), "messages.0.content")
-    assert.property(wrong(messages(["narrator", "x"])), "messages.0.role")
+    assert.deepStrictEqual(wrong(messages(["user", ""])), { "messages[0].content": "must not be empty" })
+    assert.property(wrong(messages(["user", []])), "messages[0].content")
+    assert.property(wrong(messages(["narrator", "x"])), "messages[0].role")
     assert.property(
       wrong(messages(["user", [{ type: "image", source: { ...png, data: "" } }]])),
-      "messages.0.content.0.source.data"
+      "messages[0].content[0].source.data"
     )
   })
 
   it("is one whose tools do not fit together", () => {
     const tool = { name: "t", input_schema: {} }
-    assert.property(wrong({ ...hello, tools: [tool, tool] }), "tools.1.name")
-    assert.property(wrong({ ...hello, tools: [{ name: "t" }] }), "tools.0.input_schema")
-    assert.property(wrong({ ...hello, tools: [{ ...tool, name: "with spaces" }] }), "tools.0.name")
+    assert.property(wrong({ ...hello, tools: [tool, tool] }), "tools[1].name")
+    assert.property(wrong({ ...hello, tools: [{ name: "t" }] }), "tools[0].input_schema")
+    assert.property(wrong({ ...hello, tools: [{ ...tool, name: "with spaces" }] }), "tools[0].name")
     assert.deepStrictEqual(wrong({ ...hello, tools: [{ ...tool, name: "n".repeat(256) }] }), {})
-    assert.property(wrong({ ...hello, tools: [{ ...tool, name: "n".repeat(257) }] }), "tools.0.name")
+    assert.property(wrong({ ...hello, tools: [{ ...tool, name: "n".repeat(257) }] }), "tools[0].name")
     assert.deepStrictEqual(wrong({ ...hello, tool_choice: { type: "any" } }), { tool_choice: "requires `tools`" })
     const named = wrong({ ...hello, tools: [tool], tool_choice: { type: "tool", name: "u" } })
     assert.deepStrictEqual(named, { "tool_choice.name": "must name a declared tool; got u" })
@@ -360,10 +360,10 @@ describe("a wrong messages request", () => {
 
   it("is one with images and documents that are none", () => {
     const image = { type: "image", source: { type: "url", url: "ftp://x" } }
-    assert.property(wrong(messages(["user", [image]])), "messages.0.content.0.source.url")
+    assert.property(wrong(messages(["user", [image]])), "messages[0].content[0].source.url")
     for (const data of ["äö", "/w=="]) {
       const document = { type: "document", source: { type: "base64", media_type: "text/plain", data } }
-      assert.property(wrong(messages(["user", [document]])), "messages.0.content.0.source.data")
+      assert.property(wrong(messages(["user", [document]])), "messages[0].content[0].source.data")
     }
   })
 })

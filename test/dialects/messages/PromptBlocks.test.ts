@@ -18,7 +18,7 @@ describe("blocks of a user's turn", () => {
     const files: FilesRead = { room: pdfRoom(), failures: [] }
     const broken = file.replaceAll(/.{76}/g, "$&\r\n")
     const result = { type: "tool_result", tool_use_id: "c", content: [document(broken)] } as const
-    const read = userMessages([document(file), result], "messages.0", files)
+    const read = userMessages([document(file), result], "messages[0]", files)
     const part = (field: string) => ({
       type: "pdf",
       data: file,
@@ -30,18 +30,18 @@ describe("blocks of a user's turn", () => {
       cacheBreakpoint: true
     })
     assert.deepStrictEqual(read, [
-      { role: "tool", toolCallId: "c", content: [part("messages.0.content.1.content.0.source.data")] },
-      { role: "user", content: [part("messages.0.content.0.source.data")] }
+      { role: "tool", toolCallId: "c", content: [part("messages[0].content[1].content[0].source.data")] },
+      { role: "user", content: [part("messages[0].content[0].source.data")] }
     ] as never)
     assert.deepStrictEqual(files.failures, [])
   })
 
   it("put what is wrong with the first wrong file to the failures", () => {
     const files: FilesRead = { room: pdfRoom(), failures: [] }
-    userMessages([document("aGk="), document("JVBERi0")], "messages.3", files)
+    userMessages([document("aGk="), document("JVBERi0")], "messages[3]", files)
     assert.deepStrictEqual(
       files.failures.map(({ reason }) => (reason._tag === "ValidationError" ? reason.problems[0].field : reason._tag)),
-      ["messages.3.content.0.source.data"]
+      ["messages[3].content[0].source.data"]
     )
   })
 

@@ -201,7 +201,7 @@ describe("a request for a response", () => {
     assert.deepStrictEqual(fieldsOf({ tool_choice: "required" }), ["tool_choice"])
     assert.deepStrictEqual(fieldsOf({ tool_choice: hear, tools: [look] }), ["tool_choice.name"])
     const allowed = { type: "allowed_tools", mode: "auto", tools: [look, hear] }
-    assert.deepStrictEqual(fieldsOf({ tool_choice: allowed, tools: [look] }), ["tool_choice.tools.1"])
+    assert.deepStrictEqual(fieldsOf({ tool_choice: allowed, tools: [look] }), ["tool_choice.tools[1]"])
     assert.deepStrictEqual(fieldsOf({ tool_choice: { ...allowed, tools: [] }, tools: [look] }), ["tool_choice.tools"])
   })
 
@@ -223,14 +223,14 @@ describe("a request for a response", () => {
       [{ metadata: { a: "b".repeat(513) } }, "metadata.a"],
       [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, ""])) }, "metadata"],
       [{ truncation: "middle" }, "truncation"],
-      [{ tools: [{ type: "function", name: "no name" }] }, "tools.0.name"],
+      [{ tools: [{ type: "function", name: "no name" }] }, "tools[0].name"],
       [{ text: { verbosity: "chatty" } }, "text.verbosity"],
       [{ reasoning: { effort: "most" } }, "reasoning.effort"],
       [{ reasoning: { effort: "low", budget: 7 } }, "reasoning.budget"],
       [{ routing: { strategy: "best" } }, "routing.strategy"],
       [
         { input: [{ role: "user", content: [{ type: "input_image", image_url: "ftp://x" }] }] },
-        "input.0.content.0.image_url"
+        "input[0].content[0].image_url"
       ]
     ]
     for (const [body, field] of wrong) assert.deepStrictEqual(fieldsOf(body), [field])

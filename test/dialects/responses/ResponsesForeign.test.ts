@@ -62,12 +62,12 @@ describe("members of OpenAI's request for a response", () => {
       assert.strictEqual(paramOf({ tool_choice: { ...allowed, tools: [{ type }] } }), "tool_choice.tools")
     }
     const unknown = { type: "allowed_tools", mode: "auto", tools: [look, { type: "local_shell" }] }
-    assert.strictEqual(paramOf({ tool_choice: unknown }), "tool_choice.tools.1.type")
+    assert.strictEqual(paramOf({ tool_choice: unknown }), "tool_choice.tools[1].type")
   })
 
   it("have no items that stand for what is kept elsewhere, or that only a hosted tool makes", () => {
     for (const type of ["item_reference", "web_search_call", "computer_call_output", "compaction", "unheard_of"]) {
-      assert.strictEqual(paramOf({ input: [{ role: "user", content: "" }, { type }] }), "input.1.type")
+      assert.strictEqual(paramOf({ input: [{ role: "user", content: "" }, { type }] }), "input[1].type")
     }
     for (const type of itemTypes) {
       assert.isUndefined(paramOf({ input: [{ type }] }), type)
@@ -75,19 +75,19 @@ describe("members of OpenAI's request for a response", () => {
   })
 
   it("have no parts that stand for what is kept elsewhere", () => {
-    assert.strictEqual(paramOf(asked({ type: "input_image", file_id: "file_1" })), "input.0.content.1.file_id")
-    assert.strictEqual(paramOf(asked({ type: "input_file", file_id: "file_1" })), "input.0.content.1.file_id")
-    assert.strictEqual(paramOf(asked({ type: "input_file", file_url: "https://x" })), "input.0.content.1.file_url")
-    assert.strictEqual(paramOf(asked({ type: "input_audio" })), "input.0.content.1.type")
+    assert.strictEqual(paramOf(asked({ type: "input_image", file_id: "file_1" })), "input[0].content[1].file_id")
+    assert.strictEqual(paramOf(asked({ type: "input_file", file_id: "file_1" })), "input[0].content[1].file_id")
+    assert.strictEqual(paramOf(asked({ type: "input_file", file_url: "https://x" })), "input[0].content[1].file_url")
+    assert.strictEqual(paramOf(asked({ type: "input_audio" })), "input[0].content[1].type")
     const output = { type: "function_call_output", output: [{ type: "input_file", file_id: "file_1" }] }
-    assert.strictEqual(paramOf({ input: [output] }), "input.0.output.0.file_id")
+    assert.strictEqual(paramOf({ input: [output] }), "input[0].output[0].file_id")
     assert.isUndefined(paramOf(asked({ type: "input_image", image_url: "https://x", file_id: null })))
   })
 
   it("have no images in instructions", () => {
     const image = { type: "input_image", image_url: "https://x" }
     for (const role of ["system", "developer"])
-      assert.strictEqual(paramOf(asked(image, role)), "input.0.content.1.type")
+      assert.strictEqual(paramOf(asked(image, role)), "input[0].content[1].type")
     assert.isUndefined(paramOf(asked(image)))
   })
 

@@ -64,7 +64,7 @@ describe("the input of a response", () => {
       answered("c1"),
       { role: "user", content: [text("Output of agent.goal:"), text("reached")] }
     ])
-    assert.deepStrictEqual(fieldsOf({ type: "function_call_output", output: "x" }), ["input.0.call_id"])
+    assert.deepStrictEqual(fieldsOf({ type: "function_call_output", output: "x" }), ["input[0].call_id"])
   })
 
   it("has images, each with the field it stands in, and files of text", () => {
@@ -77,15 +77,15 @@ describe("the input of a response", () => {
         {
           role: "user",
           content: [
-            { type: "image", url: image.image_url, detail: "auto", field: "input.0.content.0.image_url" },
-            { type: "image", url: image.image_url, detail: "low", field: "input.0.content.1.image_url" },
+            { type: "image", url: image.image_url, detail: "auto", field: "input[0].content[0].image_url" },
+            { type: "image", url: image.image_url, detail: "low", field: "input[0].content[1].image_url" },
             text("a.txt\nin a file")
           ]
         },
         {
           role: "tool",
           toolCallId: "c",
-          content: [{ type: "image", url: image.image_url, detail: "auto", field: "input.1.output.0.image_url" }]
+          content: [{ type: "image", url: image.image_url, detail: "auto", field: "input[1].output[0].image_url" }]
         }
       ]
     )
@@ -114,31 +114,31 @@ describe("the input of a response", () => {
   })
 
   it("names the fields of a wrong item", () => {
-    assert.deepStrictEqual(fieldsOf(said("a"), { role: "user" }), ["input.1.content"])
-    assert.deepStrictEqual(fieldsOf({ role: "tool", content: "" }), ["input.0.role"])
+    assert.deepStrictEqual(fieldsOf(said("a"), { role: "user" }), ["input[1].content"])
+    assert.deepStrictEqual(fieldsOf({ role: "tool", content: "" }), ["input[0].role"])
     assert.deepStrictEqual(fieldsOf({ type: "function_call" }), [
-      "input.0.call_id",
-      "input.0.name",
-      "input.0.arguments"
+      "input[0].call_id",
+      "input[0].name",
+      "input[0].arguments"
     ])
-    assert.deepStrictEqual(fieldsOf({ type: "function_call_output", call_id: "1" }), ["input.0.output"])
+    assert.deepStrictEqual(fieldsOf({ type: "function_call_output", call_id: "1" }), ["input[0].output"])
     assert.deepStrictEqual(fieldsOf({ role: "user", content: [{ type: "input_image" }] }), [
-      "input.0.content.0.image_url"
+      "input[0].content[0].image_url"
     ])
     assert.deepStrictEqual(fieldsOf({ role: "user", content: [{ type: "output_text", text: "" }] }), [
-      "input.0.content.0.type"
+      "input[0].content[0].type"
     ])
-    assert.deepStrictEqual(fieldsOf({ type: 7 }), ["input.0.type"])
-    assert.deepStrictEqual(fieldsOf("hello"), ["input.0.role"])
+    assert.deepStrictEqual(fieldsOf({ type: 7 }), ["input[0].type"])
+    assert.deepStrictEqual(fieldsOf("hello"), ["input[0].role"])
   })
 
   it("refuses files that are neither text nor PDF, and PDF files in instructions", () => {
     const file = (file_data: string, role = "user") => ({ role, content: [{ type: "input_file", file_data }] })
     assert.deepStrictEqual(fieldsOf(file("data:application/zip;base64,JVBERi0=")), ["UnsupportedParameter"])
-    assert.deepStrictEqual(fieldsOf(file("data:application/pdf;base64,JVBERi0=")), ["input.0.content.0.file_data"])
+    assert.deepStrictEqual(fieldsOf(file("data:application/pdf;base64,JVBERi0=")), ["input[0].content[0].file_data"])
     assert.isTrue(Result.isSuccess(messagesOf([file(pdfUrl(pdfWith(["a"])))], new Toolbox())))
     assert.deepStrictEqual(fieldsOf(file(pdfUrl(pdfWith(["a"])), "system")), ["UnsupportedParameter"])
-    assert.deepStrictEqual(fieldsOf(file("hello")), ["input.0.content.0.file_data"])
+    assert.deepStrictEqual(fieldsOf(file("hello")), ["input[0].content[0].file_data"])
   })
 
   it("says more than what was thought", () => {
@@ -191,7 +191,7 @@ describe("the input of a response", () => {
 
   it("names what is wrong of a tool that an item declares", () => {
     const failed = addTools(new Toolbox(), [{ type: "additional_tools", tools: [{ type: "local_shell" }] }])
-    assert.deepInclude(failed?.reason, { _tag: "UnsupportedParameter", param: "input.0.tools.0.type" })
+    assert.deepInclude(failed?.reason, { _tag: "UnsupportedParameter", param: "input[0].tools[0].type" })
     const without = addTools(new Toolbox(), [{ type: "additional_tools" }])
     assert.strictEqual(without?.reason._tag, "ValidationError")
   })

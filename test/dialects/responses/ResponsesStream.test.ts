@@ -180,13 +180,13 @@ describe("a stream of a response", () => {
     const failed = all.at(-2)
     assert.deepStrictEqual(failed?.type === "response.failed" && [failed.response.status, failed.response.error], [
       "failed",
-      { code: "upstream_error", message: "No provider could serve this request (openai broke off)" }
+      { code: "upstream_error", message: "No provider could serve this request (openai broke off)." }
     ])
     assert.deepStrictEqual(all.at(-1), {
       type: "error",
       sequence_number: 6,
       code: "upstream_error",
-      message: "No provider could serve this request (openai broke off)",
+      message: "No provider could serve this request (openai broke off).",
       param: null
     })
   })

@@ -84,13 +84,13 @@ describe("the tools of a response", () => {
   })
 
   it("are refused with their place where they are wrong or not offered", () => {
-    assert.strictEqual(problemOf(look, { type: "local_shell" }), "unsupported tools.1.type")
-    assert.strictEqual(problemOf(look, look), "tools.1.name")
-    assert.strictEqual(problemOf({ type: "function", name: "a b" }), "tools.0.name")
-    assert.strictEqual(problemOf({ type: "custom" }), "tools.0.name")
-    assert.strictEqual(problemOf({}), "tools.0.type")
+    assert.strictEqual(problemOf(look, { type: "local_shell" }), "unsupported tools[1].type")
+    assert.strictEqual(problemOf(look, look), "tools[1].name")
+    assert.strictEqual(problemOf({ type: "function", name: "a b" }), "tools[0].name")
+    assert.strictEqual(problemOf({ type: "custom" }), "tools[0].name")
+    assert.strictEqual(problemOf({}), "tools[0].type")
     const nested = { type: "namespace", name: "out", tools: [{ type: "namespace", name: "in", tools: [] }] }
-    assert.strictEqual(problemOf(nested), "tools.0.tools.0.type")
+    assert.strictEqual(problemOf(nested), "tools[0].tools[0].type")
     const many = (name: string) => ({
       type: "namespace",
       name,
@@ -102,7 +102,7 @@ describe("the tools of a response", () => {
 
   it("that an item of the input declares take the place of those before them", () => {
     const box = boxOf(look)
-    box.addAll([{ ...look, description: "Looks again." }, patch], { at: "input.0.tools", replaces: true })
+    box.addAll([{ ...look, description: "Looks again." }, patch], { at: "input[0].tools", replaces: true })
     assert.deepStrictEqual(
       box.tools.map(({ description, name }) => [name, description]),
       [

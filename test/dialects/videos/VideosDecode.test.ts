@@ -49,7 +49,7 @@ describe("the body of a video", () => {
     assert.deepStrictEqual(fieldsOf({ ...body, reference_images: Array(5).fill("https://example.com") }), [
       "reference_images"
     ])
-    assert.deepStrictEqual(fieldsOf({ ...body, reference_images: [1] }), ["reference_images.0"])
+    assert.deepStrictEqual(fieldsOf({ ...body, reference_images: [1] }), ["reference_images[0]"])
     assert.deepStrictEqual(fieldsOf({ ...body, generate_audio: "yes" }), ["generate_audio"])
   })
 })

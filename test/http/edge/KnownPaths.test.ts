@@ -16,6 +16,11 @@ describe("a request without an operation", () => {
         ["/chat/completions", "this operation is at /api/v1/chat/completions"],
         ["/api/chat/completions", "this operation is at /api/v1/chat/completions"],
         ["/api/v1/v1/messages", "this operation is at /api/v1/messages"],
+        ["/api/v1/completions", "send `messages` to /api/v1/chat/completions"],
+        ["/api/v1/images/edits", "send `image` as a URL to /api/v1/images/generations"],
+        ["/api/v1/messages/batches", "batches are at /api/v1/batches, in OpenAI's form"],
+        ["/v1/responses/resp_1/cancel", "the gateway stores no responses"],
+        ["/api/v1/moderations", "the gateway does not offer this operation"],
         ["/v1/no/such/path", "the API is below /api/v1"]
       ] as const) {
         const response = yield* post(`${origin}${path}`, "k", chat)

@@ -94,14 +94,14 @@ describe("POST /batch", () => {
       assert.strictEqual((yield* json(response)).data[0].response.body.resolved_model, "gpt-4o-mini")
       const none = yield* send([{ body }, { body: { model: "@none", messages } }])
       const { error } = yield* json(none)
-      assert.deepStrictEqual([none.status, error.code, error.param], [404, "not_found", "requests[1].body"])
+      assert.deepStrictEqual([none.status, error.code, error.param], [404, "not_found", "requests[1].body.model"])
       const kept = [{ body: { model: "@hello", messages } }, { body }]
       const key = { "idempotency-key": "one" }
       const { data } = yield* json(yield* send(kept, key))
       yield* service.presets.remove({ accountId: account.id, slug: "hello", actor: { type: "operator", id: "t" } })
       assert.deepStrictEqual((yield* json(yield* send(kept, key))).data, data)
       const gone = yield* json(yield* send(kept, { "idempotency-key": "two" }))
-      assert.deepStrictEqual([gone.error.code, gone.error.param], ["not_found", "requests[0].body"])
+      assert.deepStrictEqual([gone.error.code, gone.error.param], ["not_found", "requests[0].body.model"])
     }).pipe(Effect.scoped)
   )
 })

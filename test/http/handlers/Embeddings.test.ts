@@ -25,7 +25,7 @@ describe("POST /embeddings", () => {
         [{ model, input: Array.from({ length: 8_193 }, () => 1) }, 400, "context_length_exceeded", "input"],
         [{ model, input: "a", dimensions: 5_000 }, 400, "validation_error", "dimensions"],
         [{ model: "voyage-4", input: [1, 2] }, 400, "validation_error", "input"],
-        [{ model, input: ["a", ""] }, 400, "validation_error", "input.1"]
+        [{ model, input: ["a", ""] }, 400, "validation_error", "input[1]"]
       ] as const
       for (const [body, status, code, param] of rows) {
         const response = yield* post(`${service.api}/embeddings`, inferenceKey, body)

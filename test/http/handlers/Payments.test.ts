@@ -84,7 +84,7 @@ describe("POST /payments/stripe", () => {
       const { error } = yield* json(large)
       assert.deepStrictEqual(
         [error.code, error.message],
-        ["request_too_large", "The body may have at most 262144 bytes"]
+        ["request_too_large", "The body must have at most 262,144 bytes."]
       )
       const most = stripeEvent(COMPLETED, { ...session, filler: "x".repeat(262_144 - payload.length - 12) })
       assert.strictEqual(most.payload.length, 262_144)

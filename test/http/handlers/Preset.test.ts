@@ -39,7 +39,8 @@ describe("the preset of a request", () => {
       const reason = { _tag: "NotFound", what: "preset", id: "p" } as const
       const unknown = { resolve: () => Effect.fail(failure(reason)) } as unknown as Presets["Service"]
       const one = exchange()
-      assert.deepStrictEqual((yield* Effect.flip(taking(unknown, one, "@p"))).reason, reason)
+      assert.deepStrictEqual((yield* Effect.flip(taking(unknown, one, "@p"))).reason, { ...reason, param: "model" })
+      assert.deepStrictEqual((yield* Effect.flip(taking(unknown, one, undefined, "p"))).reason, reason)
       assert.strictEqual((yield* Effect.flip(taking(known, one, "@q", "p"))).reason._tag, "InvalidFallbackChain")
       for (const model of ["gpt-4o", "@p,gpt-4o", 7, null]) assert.isUndefined(yield* taking(known, one, model))
       for (const body of ["@p", null, ["@p"]]) {

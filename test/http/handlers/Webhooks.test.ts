@@ -180,7 +180,7 @@ describe("webhooks", () => {
         [{ url: "https://1.1.1.1/a\0b", events }, "url"],
         [{ url }, "events"],
         [{ url, events: [] }, "events"],
-        [{ url, events: ["video.completed", "video.exploded"] }, "events.1"],
+        [{ url, events: ["video.completed", "video.exploded"] }, "events[1]"],
         [{ url, events, description: "mine" }, "description"]
       ]
       for (const [body, param] of refused) {

@@ -75,7 +75,7 @@ describe("management keys", () => {
       assert.lengthOf(decodeList((yield* ann.ask("GET", "/management-keys")).body).data, 1)
       for (const [body, param] of [
         [{ ...wanted, scopes: [] }, "scopes"],
-        [{ ...wanted, scopes: ["all"] }, "scopes.0"],
+        [{ ...wanted, scopes: ["all"] }, "scopes[0]"],
         [{ ...wanted, expires_at: 1 }, "expires_at"],
         [{ ...wanted, kind: "inference" }, "kind"],
         [{ scopes: wanted.scopes }, "name"]

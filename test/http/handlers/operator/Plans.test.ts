@@ -66,7 +66,7 @@ describe("/operator/plans", () => {
       const { account, operate } = yield* operatorScene()
       const rates = { input_usd_per_million: 1, output_usd_per_million: 2 }
       const refused: ReadonlyArray<readonly [object, RegExp]> = [
-        [{ prices: [{ model: "no-such-model", ...rates }] }, /`prices\.0\.model` must be the id of a model/],
+        [{ prices: [{ model: "no-such-model", ...rates }] }, /`prices\[0\]\.model` must be the id of a model/],
         [{ prices: [{ model: "flux-dev", ...rates }] }, /must have per_unit_usd, because flux-dev is priced per image/],
         [{ prices: [{ model: "gpt-4o", per_unit_usd: 1 }] }, /must have input_usd_per_million/],
         [
@@ -76,7 +76,7 @@ describe("/operator/plans", () => {
               { model: "gpt-4o", ...rates }
             ]
           },
-          /`prices\.1\.model` must occur once/
+          /`prices\[1\]\.model` must occur once/
         ],
         [{ markup_basis_points: -10_000 }, /markup_basis_points/]
       ]
