@@ -163,7 +163,7 @@ export class ManagementAccess extends HttpApiMiddleware.Service<ManagementAccess
   }
 ) {}
 
-/** The holder of an operator key. */
+/** The holder of an operator key, or an operator who has signed in with one. */
 export interface OperatorPrincipal {
   readonly keyId: string
 }
@@ -177,17 +177,67 @@ const operatorKey = HttpApiSecurity.annotate(
   "An operator key (`svc_ok_…`). The admin command makes it, and it works below `/operator` alone."
 )
 
+/** The cookie of an operator's session, which has one name over HTTP and another over HTTPS. */
+const operatorCookies = {
+  operatorSession: HttpApiSecurity.annotate(
+    HttpApiSecurity.apiKey({ key: "svc_operator", in: "cookie" }),
+    OpenApi.Description,
+    "An operator's session over HTTP. Requests other than GET also need the session's `csrf_token` in the header `X-CSRF-Token`."
+  ),
+  secureOperatorSession: HttpApiSecurity.annotate(
+    HttpApiSecurity.apiKey({ key: "__Secure-svc_operator", in: "cookie" }),
+    OpenApi.Description,
+    "An operator's session over HTTPS. Requests other than GET also need the session's `csrf_token` in the header `X-CSRF-Token`."
+  )
+} as const
+
 /**
- * Requires an operator key (`svc_ok_…`) as a bearer token. It reaches every account, and no other operation accepts it. Counts the request
- * against the key's read or write limit. Caches must not store the responses.
+ * Requires an operator key (`svc_ok_…`) as a bearer token, or the session of an operator. It reaches every account, and no other
+ * operation accepts either. A request with a bearer token ignores its cookie. Counts the request against the key's read or write limit,
+ * which its sessions share. Caches must not store the responses.
  */
 export class OperatorAccess extends HttpApiMiddleware.Service<OperatorAccess, { provides: OperatorCaller }>()(
   "tollgate/OperatorAccess",
   {
     error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
-    security: { operator: operatorKey }
+    security: { operator: operatorKey, ...operatorCookies }
   }
 ) {}
+
+/**
+ * Requires an operator key as a bearer token and begins a session with it. If the browser reports where the request comes from, that
+ * must be a page of this service. Counts the request against the key's write limit.
+ */
+export class OperatorSignInAccess extends HttpApiMiddleware.Service<
+  OperatorSignInAccess,
+  { provides: OperatorCaller }
+>()("tollgate/OperatorSignInAccess", {
+  error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
+  security: { operator: operatorKey }
+}) {}
+
+/** The session of a signed-in operator. */
+export interface SignedOperator extends OperatorPrincipal {
+  readonly sessionId: string
+  readonly keyName: string
+  readonly endsAt: Date
+}
+
+/** The signed-in operator. Every operation on the session itself has one. */
+export class OperatorSigned extends Context.Service<OperatorSigned, SignedOperator>()("tollgate/OperatorSigned") {}
+
+/**
+ * Requires the cookie of an operator's session, exactly one. For methods other than GET it also requires the session's `X-CSRF-Token`. If
+ * the browser reports where the request comes from, that must be a page of this service. Counts the request against the limit of the
+ * session's key.
+ */
+export class OperatorSessionAccess extends HttpApiMiddleware.Service<
+  OperatorSessionAccess,
+  { provides: OperatorSigned }
+>()("tollgate/OperatorSessionAccess", {
+  error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
+  security: operatorCookies
+}) {}
 
 /** A signed-in owner of an account. */
 export interface Signed {
@@ -240,7 +290,13 @@ export class MessagesEnvelope extends HttpApiMiddleware.Service<MessagesEnvelope
 }) {}
 
 /** A credential that an operation can accept. */
-export type CredentialKind = "inference key" | "management key" | "operator key" | "session" | "none"
+export type CredentialKind =
+  | "inference key"
+  | "management key"
+  | "operator key"
+  | "session"
+  | "operator session"
+  | "none"
 
 const accesses = new Map<string, readonly [CredentialKind, ...ReadonlyArray<CredentialKind>]>([
   [InferenceAccess.key, ["inference key"]],
@@ -248,7 +304,9 @@ const accesses = new Map<string, readonly [CredentialKind, ...ReadonlyArray<Cred
   [MessagesAccess.key, ["inference key"]],
   [AccountAccess.key, ["inference key", "session"]],
   [ManagementAccess.key, ["management key", "session"]],
-  [OperatorAccess.key, ["operator key"]],
+  [OperatorAccess.key, ["operator key", "operator session"]],
+  [OperatorSignInAccess.key, ["operator key"]],
+  [OperatorSessionAccess.key, ["operator session"]],
   [OwnerAccess.key, ["session"]]
 ])
 

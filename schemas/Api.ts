@@ -35,9 +35,11 @@ import { SpeechGroup } from "./inference/SpeechGroup.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 import { LegacyVideosGroup, VideosGroup } from "./inference/Videos.ts"
 import { OperatorAccountsGroup } from "./operator/AccountsGroup.ts"
+import { OperatorAuditGroup } from "./operator/AuditGroup.ts"
 import { OperatorMoneyGroup } from "./operator/MoneyGroup.ts"
 import { OperatorPlansGroup } from "./operator/PlansGroup.ts"
 import { OperatorRequestsGroup } from "./operator/RequestsGroup.ts"
+import { OperatorSessionGroup, OperatorSignInGroup } from "./operator/SessionGroup.ts"
 import { OperatorSpendGroup } from "./operator/SpendGroup.ts"
 import { PaymentsGroup } from "./payments/PaymentsGroup.ts"
 import { published } from "./Published.ts"
@@ -79,6 +81,9 @@ export class Api extends HttpApi.make("tollgate")
     OperatorMoneyGroup,
     OperatorPlansGroup,
     OperatorSpendGroup,
+    OperatorAuditGroup,
+    OperatorSignInGroup,
+    OperatorSessionGroup,
     PaymentsGroup
   )
   .middleware(Envelope)

@@ -25,6 +25,7 @@ import { Operator } from "./operator/Operator.ts"
 import { SpendLimits } from "./operator/SpendLimits.ts"
 import { OperatorEvents } from "./account/OperatorEvents.ts"
 import { OperatorKeys } from "./account/OperatorKeys.ts"
+import { OperatorSessions } from "./account/OperatorSessions.ts"
 import { Plans } from "./account/Plans.ts"
 import { Margins } from "./usage/Margins.ts"
 import { ProviderSpend } from "./usage/ProviderSpend.ts"
@@ -242,7 +243,15 @@ const addressed = Layer.effectDiscard(
 const media = Media.layer.pipe(Layer.provideMerge(PublicUrl.layer))
 
 const accounts = Layer.mergeAll(
-  ...[Accounts.layer, Keys.layer, Mutations.layer, OwnerSessions.layer, Plans.layer, Projects.layer]
+  ...[
+    Accounts.layer,
+    Keys.layer,
+    Mutations.layer,
+    OperatorSessions.layer,
+    OwnerSessions.layer,
+    Plans.layer,
+    Projects.layer
+  ]
 ).pipe(Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer, OperatorEvents.layer)))
 
 /** How owners authenticate, what their accounts received, and what they are notified of. */

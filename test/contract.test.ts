@@ -44,6 +44,7 @@ import { takeAway } from "./support/Outage.ts"
 import { managing } from "./support/Management.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
 import { eventsOf, frames } from "./support/Streams.ts"
+import { attended } from "./support/Things.ts"
 import { type Twilio, twilio } from "./support/Twilio.ts"
 import { upstream } from "./providers/upstream.ts"
 import { eventually } from "./support/WebhookRooms.ts"
@@ -255,6 +256,8 @@ describe("what operations.txt promises", () => {
         account: account.id,
         spareAccount: spare.account.id,
         suspendedAccount: suspended.account.id,
+        attendedTopUp: yield* attended(service, account.id),
+        spareTopUp: yield* attended(service, account.id),
         operatorsKey: (yield* spareKey(service, account.id)).id,
         key: (yield* spareKey(service, account.id)).id,
         spareKey: (yield* spareKey(service, account.id)).id,
@@ -275,6 +278,7 @@ describe("what operations.txt promises", () => {
         // Some of the operations end it.
         session: service.signedIn(account.id),
         "operator key": Effect.map(service.operatorKey, bearer),
+        "operator session": service.operatorSignedIn(),
         none: Effect.succeed({})
       }
       for (const { charge, credential, id, limit } of operations) {
@@ -988,6 +992,7 @@ describe("failures decode with the one error schema", () => {
         "management key": bearer(managementKey),
         session: yield* service.signedIn(account.id),
         "operator key": bearer(yield* service.operatorKey),
+        "operator session": yield* service.operatorSignedIn(),
         none: {}
       }
       for (const [id, call] of callsOf()) {

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { integer, sized, storable, textOf, Usd } from "../Bounds.ts"
+import { between, integer, sized, storable, textOf, Usd } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 import { BudgetPeriod } from "../management/Budgets.ts"
 import { Limit } from "../Page.ts"
@@ -94,6 +94,16 @@ export const AccountMarkup = Schema.Struct({ markup_basis_points: integer(-9_999
 export const AccountMarkupResult = Schema.Struct({
   data: Schema.Struct({ id: ResourceId, object: Schema.Literal("account"), markup_basis_points: Schema.Int })
 }).annotate({ identifier: "AccountMarkupResult" })
+
+/** A new factor for the rate limits of an account: 0.001 to 1,000,000. */
+export const AccountLimits = Schema.Struct({ limit_scale: between(0.001, 1_000_000) }).annotate({
+  identifier: "AccountLimits"
+})
+
+/** The rate limits of an account after a change. */
+export const AccountLimitsResult = Schema.Struct({
+  data: Schema.Struct({ id: ResourceId, object: Schema.Literal("account"), limit_scale: Schema.Finite })
+}).annotate({ identifier: "AccountLimitsResult" })
 
 /** A key of an account, without its secret. Times are Unix seconds. */
 export const OperatorKey = Schema.Struct({

@@ -6,6 +6,8 @@ import { idempotency } from "../inference/ChatGroup.ts"
 import { KeyRevoked } from "../management/Keys.ts"
 import { operation } from "../Operation.ts"
 import {
+  AccountLimits,
+  AccountLimitsResult,
   AccountMarkup,
   AccountMarkupResult,
   AccountStateChange,
@@ -64,6 +66,14 @@ export class OperatorAccountsGroup extends HttpApiGroup.make("operatorAccounts")
         "Set what an account pays beyond the catalogue's prices; running requests keep their price",
         writes
       )
+    ),
+    HttpApiEndpoint.patch("setAccountLimits", "/operator/accounts/:account_id/limits", {
+      params,
+      payload: AccountLimits,
+      success: AccountLimitsResult,
+      error: NotFoundError
+    }).annotateMerge(
+      operation("operator.accounts.limits", "Multiply the rate limits of an account, within 30 seconds", writes)
     ),
     HttpApiEndpoint.get("listAccountKeys", "/operator/accounts/:account_id/keys", {
       params,

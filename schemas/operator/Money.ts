@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { sized, storable, Usd } from "../Bounds.ts"
+import { between, sized, storable, textOf, Usd } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 
@@ -71,23 +71,30 @@ export const OperatorReport = Schema.Struct({
   next_cursor: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "OperatorReport" })
 
-/** A top-up that needs an operator. Times are Unix seconds. */
+const TopUpStatus = Schema.Literals(["open", "paid", "expired", "failed"])
+
+/** A top-up. Times are Unix seconds. */
 export const OperatorTopUp = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("top_up"),
   account_id: ResourceId,
   email: Schema.String,
   amount_usd: Usd,
+  /** What the account was credited for it; null before that. */
+  credited_usd: Schema.NullOr(Usd),
+  /** What the processor reports to have given back to the payer. */
   refunded_usd: Usd,
+  /** What operators have taken back from the account since it was credited. */
+  taken_back_usd: Usd,
   processor: Schema.Literals(["stripe", "simulated"]),
-  status: Schema.Literals(["open", "paid", "expired", "failed"]),
-  /** Why it needs an operator. */
-  attention: Schema.String,
+  status: TopUpStatus,
+  /** Why it needs an operator; null when it does not. */
+  attention: Schema.NullOr(Schema.String),
   created_at: Schema.Int,
   paid_at: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "OperatorTopUp" })
 
-/** One page of top-ups that need an operator, newest first. `next_cursor` is null on the last page. */
+/** One page of top-ups, newest first. `next_cursor` is null on the last page. */
 export const OperatorTopUpList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(OperatorTopUp),
@@ -100,3 +107,51 @@ export const OperatorTopUpPage = {
   /** The `next_cursor` of the previous page. */
   cursor: Schema.optionalKey(ResourceId)
 }
+
+const Reason = textOf(1, 500).check(storable)
+
+/**
+ * Settles a top-up that needs an operator. One that is not paid is credited and becomes `paid`; one that was paid twice is credited
+ * again. Any other that is paid is taken back from the account's balance, because the processor gave the money back or it is disputed.
+ */
+export const TopUpSettlement = Schema.Struct({
+  /**
+   * In USD and whole cents. Default: the amount of the top-up when it is credited; what the processor reports to have given back, less
+   * what was taken back before, when it is taken back.
+   */
+  amount_usd: Schema.optionalKey(
+    between(0.01, 10_000).check(
+      Schema.makeFilter<number>((usd) => Number(usd.toFixed(2)) === usd, { message: "must be a number of whole cents" })
+    )
+  ),
+  /** The reason, for the audit log. */
+  reason: Reason
+}).annotate({ identifier: "TopUpSettlement" })
+
+/** Dismisses a top-up that needs an operator: no money moves. One that waited for an operator to be paid becomes `expired`. */
+export const TopUpDismissal = Schema.Struct({
+  /** The reason, for the audit log. */
+  reason: Reason
+}).annotate({ identifier: "TopUpDismissal" })
+
+/** What an operator decided about a top-up. */
+export const TopUpDecision = Schema.Struct({
+  data: Schema.Struct({
+    object: Schema.Literal("top_up_decision"),
+    top_up_id: ResourceId,
+    account_id: ResourceId,
+    action: Schema.Literals(["settled", "dismissed"]),
+    /** What the account got for it; below zero what was taken back, and zero for a dismissal. */
+    amount_usd: Schema.Finite,
+    /** The status of the top-up after it. */
+    status: TopUpStatus,
+    /** The account's balance. */
+    balance_usd: Schema.Finite,
+    reason: Schema.String,
+    /** The `Idempotency-Key`. The gateway keeps it, so that a repeat never moves money twice, however late. */
+    reference: Schema.String,
+    /** Whether an earlier request with this key had decided this, and nothing happened now. */
+    repeated: Schema.Boolean
+  })
+}).annotate({ identifier: "TopUpDecision" })
+export type TopUpDecision = typeof TopUpDecision.Type

@@ -1,9 +1,28 @@
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OperatorAccess } from "../Access.ts"
+import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
+import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
-import { OperatorReport, OperatorTopUpList, OperatorTopUpPage, ReportQuery } from "./Money.ts"
+import {
+  OperatorReport,
+  OperatorTopUpList,
+  OperatorTopUpPage,
+  ReportQuery,
+  TopUpDecision,
+  TopUpDismissal,
+  TopUpSettlement
+} from "./Money.ts"
 
 const reads = { limit: "operator_reads", charge: "free" } as const
+const writes = { limit: "operator_writes", charge: "free" } as const
+
+const decision = {
+  params: { top_up_id: ResourceId },
+  headers: { "idempotency-key": Schema.optional(Schema.String) },
+  success: TopUpDecision,
+  error: [NotFoundError, ConflictError, IdempotencyError]
+} as const
 
 /** Revenue, cost and payments of all accounts. */
 export class OperatorMoneyGroup extends HttpApiGroup.make("operatorMoney")
@@ -14,6 +33,32 @@ export class OperatorMoneyGroup extends HttpApiGroup.make("operatorMoney")
     HttpApiEndpoint.get("listTopUpsToSee", "/operator/top-ups", {
       query: OperatorTopUpPage,
       success: OperatorTopUpList
-    }).annotateMerge(operation("operator.top_ups.list", "List top-ups that need an operator, newest first", reads))
+    }).annotateMerge(operation("operator.top_ups.list", "List top-ups that need an operator, newest first", reads)),
+    HttpApiEndpoint.get("listAccountTopUps", "/operator/accounts/:account_id/top-ups", {
+      params: { account_id: ResourceId },
+      query: OperatorTopUpPage,
+      success: OperatorTopUpList,
+      error: NotFoundError
+    }).annotateMerge(operation("operator.top_ups.of_account", "List the top-ups of an account, newest first", reads)),
+    HttpApiEndpoint.post("settleTopUp", "/operator/top-ups/:top_up_id/settle", {
+      ...decision,
+      payload: TopUpSettlement
+    }).annotateMerge(
+      operation(
+        "operator.top_ups.settle",
+        "Credit a top-up that needs an operator, or take it back; requires an `Idempotency-Key`",
+        writes
+      )
+    ),
+    HttpApiEndpoint.post("dismissTopUp", "/operator/top-ups/:top_up_id/dismiss", {
+      ...decision,
+      payload: TopUpDismissal
+    }).annotateMerge(
+      operation(
+        "operator.top_ups.dismiss",
+        "Dismiss a top-up that needs an operator, which moves no money; requires an `Idempotency-Key`",
+        writes
+      )
+    )
   )
   .middleware(OperatorAccess) {}

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
-import { storable, textOf, Usd } from "../Bounds.ts"
-import { RequestReceipt } from "../account/Requests.ts"
+import { sized, storable, textOf, Usd } from "../Bounds.ts"
+import { RequestReceipt, RequestStatus } from "../account/Requests.ts"
 import { RequestId, ResourceId } from "../Ids.ts"
+import { Limit } from "../Page.ts"
 
 /** The properties of a request that only operators see. */
 const beside = {
@@ -34,6 +35,39 @@ export const OperatorReceiptList = Schema.Struct({
   /** When the oldest request that this page searched arrived, in Unix seconds; null when the page searched all of them. */
   searched_to: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "OperatorReceiptList" })
+
+/** A receipt of any account with the address of its owner. */
+export const OperatorAnyReceipt = Schema.Struct({
+  ...RequestReceipt.fields,
+  ...beside,
+  /** The address of the account's owner. */
+  email: Schema.String
+}).annotate({ identifier: "OperatorAnyReceipt" })
+
+/** One page of the receipts of all accounts, newest first. A page examines at most 10,000 requests, so it may be short or empty. */
+export const OperatorAnyReceiptList = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(OperatorAnyReceipt),
+  next_cursor: Schema.NullOr(RequestId),
+  /** When the oldest request that this page examined arrived, in Unix seconds; null when it examined all of them. */
+  searched_to: Schema.NullOr(Schema.Int)
+}).annotate({ identifier: "OperatorAnyReceiptList" })
+
+const Name = Schema.String.check(...sized(1, 200, "characters"), storable)
+
+/** The filters combine: a request must match all of them. */
+export const OperatorRequestQuery = {
+  limit: Schema.optionalKey(Limit),
+  /** The `next_cursor` of the previous page. */
+  cursor: Schema.optionalKey(RequestId),
+  status: Schema.optionalKey(RequestStatus),
+  /** The model that was requested, or that served. */
+  model: Schema.optionalKey(Name),
+  /** The provider that served. */
+  provider: Schema.optionalKey(Name),
+  /** The `operation` of the receipts, such as `chat.completions`. */
+  operation: Schema.optionalKey(Name)
+}
 
 /** A movement of money for a request. `amount_usd` is above zero when money came to the account. */
 export const OperatorMovement = Schema.Struct({

@@ -5,7 +5,14 @@ import { RequestListQuery } from "../account/Requests.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { RequestId, ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
-import { OperatorReceiptList, OperatorReceiptResult, OperatorRefund, OperatorRefundRequest } from "./Requests.ts"
+import {
+  OperatorAnyReceiptList,
+  OperatorReceiptList,
+  OperatorReceiptResult,
+  OperatorRefund,
+  OperatorRefundRequest,
+  OperatorRequestQuery
+} from "./Requests.ts"
 
 const params = { request_id: RequestId }
 
@@ -21,6 +28,12 @@ export class OperatorRequestsGroup extends HttpApiGroup.make("operatorRequests")
       error: NotFoundError
     }).annotateMerge(
       operation("operator.requests.list", "List the receipts of an account with the provider's cost", reads)
+    ),
+    HttpApiEndpoint.get("listAnyRequests", "/operator/requests", {
+      query: OperatorRequestQuery,
+      success: OperatorAnyReceiptList
+    }).annotateMerge(
+      operation("operator.requests.all", "List the receipts of all accounts with the provider's cost", reads)
     ),
     HttpApiEndpoint.get("getAnyRequest", "/operator/requests/:request_id", {
       params,

@@ -19,7 +19,7 @@ import { exportCommand } from "./ExportCommand.ts"
 import { key } from "./KeyCommands.ts"
 import { operatorKey } from "./OperatorKeyCommands.ts"
 import { migrate } from "./MigrateCommand.ts"
-import { listTopUps } from "./TopUpCommands.ts"
+import { dismissTopUp, listTopUps, settleTopUp } from "./TopUpCommands.ts"
 import { accountOf, adjust, topUp } from "./MoneyCommands.ts"
 import { exitCode, json, presenter, print, Refused } from "./Output.ts"
 import { plan } from "./PlanCommands.ts"
@@ -206,8 +206,8 @@ const verifyLedger = Command.make(
 )
 
 const topUps = Command.make("topups").pipe(
-  Command.withDescription("List top-ups that need an operator, and end those that stay open"),
-  Command.withSubcommands([listTopUps, endTopUp])
+  Command.withDescription("List, settle and dismiss top-ups that need an operator, and end those that stay open"),
+  Command.withSubcommands([listTopUps, settleTopUp, dismissTopUp, endTopUp])
 )
 
 const ledger = Command.make("ledger").pipe(

@@ -11,6 +11,9 @@ import { accountStates } from "../operator/OperatorSql.ts"
 /** Balances are 64-bit numbers of nano-USD, which hold about nine times this amount. No operator types as much on purpose. */
 const MAX_AMOUNT = 1_000_000_000n * NANO_PER_USD
 
+/** What one top-up can be at most. */
+const MAX_TOP_UP = 10_000n * NANO_PER_USD
+
 const MAX_SCALE = 1_000_000
 const MAX_EMAIL_LENGTH = 254
 const MAX_NAME_LENGTH = 256
@@ -209,6 +212,24 @@ export const accountsAfter = id("after", "an account's id").pipe(
 )
 
 export const topUpId = id("id", "a top-up's id").pipe(Flag.withDescription("The top-up's id"))
+
+export const topUpArgument = argument("top-up", "a top-up's id, 24 hexadecimal characters", idOf).pipe(
+  Argument.withDescription("The top-up's id")
+)
+
+/** In nano-USD and whole cents, above zero. */
+export const settledAmount = parsed(
+  "amount-usd",
+  "an amount of USD from 0.01 to 10000, such as 25 or 24.99",
+  (text) => {
+    const nano = /^\d+(\.\d{1,2})?$/.test(text) ? nanoFromUsd(text) : undefined
+    return nano !== undefined && nano > 0n && nano <= MAX_TOP_UP ? nano : undefined
+  }
+).pipe(
+  Flag.withMetavar("usd"),
+  Flag.withDescription("The amount to credit or to take back, in USD; by default what the top-up says"),
+  Flag.optional
+)
 
 export const ofOperators = Flag.Boolean("operators").pipe(
   Flag.withoutNegation,

@@ -4,6 +4,7 @@ import { CliError, CliOutput, Flag, GlobalFlag } from "effect/cli"
 import { EmailTaken, StateRefused } from "../account/Accounts.ts"
 import { NotAvailable, ReferenceUsed } from "../billing/Customers.ts"
 import { RefundRefused } from "../billing/Refunds.ts"
+import { DecisionRefused } from "../billing/TopUpDecisions.ts"
 import { Failure } from "../domain/Failure.ts"
 import { messageOf } from "../http/FailureRows.ts"
 import { BackupRefused } from "../platform/database/Backup.ts"
@@ -75,6 +76,7 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof EmailTaken) return `An account with the email address ${error.email} already exists`
   if (error instanceof ReferenceUsed || error instanceof NotAvailable || error instanceof StateRefused)
     return error.message
+  if (error instanceof DecisionRefused) return error.message
   if (error instanceof Unavailable) return `The command cannot reach the ${error.store} (${String(error.cause)})`
   if (error instanceof RefundRefused || error instanceof BackupFileError || error instanceof BackupRefused)
     return error.message

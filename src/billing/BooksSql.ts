@@ -3,13 +3,13 @@ import type { Finding, Scope, Since } from "../ledger/VerifySql.ts"
 
 /**
  * Each paid top-up against the one transfer that credited it, by the reference of its checkout: from outside, to its account, of its
- * amount. No other transfer has such a reference, and no top-up that is not paid has one.
+ * amount or of the one that an operator settled. No other transfer has such a reference, and no top-up that is not paid has one.
  */
 export const topUpsEqualTransfers = (sql: SqlClient.SqlClient, scope: Scope) => sql<Finding>`
   WITH named AS (${scope.since === undefined ? sql.literal("SELECT NULL::text AS reference WHERE false") : recent(sql, scope, scope.since)}), compared AS (
-    SELECT COALESCE(u.id, t.reference) AS id, u.amount_cents * 10000000::int8 AS amount, t.amount AS moved,
-      t.debit = CASE u.processor WHEN 'simulated' THEN 'house:play' ELSE 'house:funding' END AND t.credit = u.account_id AND t.amount = u.amount_cents * 10000000::int8 AS right
-    FROM (SELECT * FROM top_up WHERE status = 'paid'
+    SELECT COALESCE(u.id, t.reference) AS id, u.amount, t.amount AS moved,
+      t.debit = CASE u.processor WHEN 'simulated' THEN 'house:play' ELSE 'house:funding' END AND t.credit = u.account_id AND t.amount = u.amount AS right
+    FROM (SELECT *, COALESCE(credited_cents, amount_cents) * 10000000::int8 AS amount FROM top_up WHERE status = 'paid'
       AND ${scope.since === undefined ? sql.literal("true") : sql.literal("processor || ':' || session_id IN (SELECT reference FROM named)")}) AS u
     FULL JOIN (SELECT * FROM transfer WHERE kind = 'credit' AND reference ~ '^(stripe|simulated):'
       AND ${scope.since === undefined ? sql.literal("true") : sql.literal("reference IN (SELECT reference FROM named)")}) AS t

@@ -12,6 +12,7 @@ import { Ledger } from "../ledger/Ledger.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { movementUnder } from "./CustomersSql.ts"
 import { type Refunded, refund, type RefundRefused, type RefundWish } from "./Refunds.ts"
+import { type Decided, decideTopUp, type DecisionRefused, type DecisionWish } from "./TopUpDecisions.ts"
 import { nanoOfTopUp } from "./TopUps.ts"
 import { endOpen, type TopUpRow } from "./TopUpsSql.ts"
 
@@ -98,6 +99,8 @@ export class Customers extends Context.Service<
      * paid for it all the same is credited.
      */
     readonly endTopUp: (id: string, actor: Actor) => Effect.Effect<TopUpRow | undefined, Unavailable>
+    /** Settles or dismisses a top-up that needs an operator, as `decideTopUp` in `TopUpDecisions.ts` says. */
+    readonly decideTopUp: (wish: DecisionWish) => Effect.Effect<Decided, DecisionRefused | Failure | Unavailable>
   }
 >()("tollgate/billing/Customers") {
   static readonly layer = Layer.effect(
@@ -136,6 +139,7 @@ export class Customers extends Context.Service<
         topUp,
         endTopUp,
         refund: (wish) => refund(deps, wish),
+        decideTopUp: (wish) => decideTopUp(deps, wish),
         adjust: (account, amount, how) =>
           movedByHand(deps, account, { ...how, amount, kind: "adjust", source: "adjustments" }),
         open: (email, balance, actor, money = "real") =>

@@ -231,7 +231,8 @@ const settle = (deps: Deps, said: CheckoutState, topUpId: string | null): Effect
       case "Ends":
         return yield* Effect.asVoid(setEnded(sql, row.id, step.status))
       case "Attends":
-        yield* setStopped(sql, { id: row.id, reason: step.reason, paymentId: paymentOf(said) })
+        if (!(yield* setStopped(sql, { id: row.id, ...step, sessionId: said.sessionId, paymentId: paymentOf(said) })))
+          return
         return yield* Effect.logError(`top-up ${row.id} needs an operator: ${step.reason}`)
       case "Nothing":
         return

@@ -10,6 +10,8 @@ export interface TopUpRow {
   readonly id: string
   readonly account_id: string
   readonly amount_cents: number
+  /** What was credited for it where an operator settled that; null otherwise. */
+  readonly credited_cents: number | null
   readonly processor: "stripe" | "simulated"
   /** Where the customer comes back to, without a slash at its end. */
   readonly return_url: string
@@ -26,7 +28,7 @@ export interface TopUpRow {
 
 const columns = (sql: Sql) =>
   sql.literal(
-    "id, account_id, amount_cents, processor, return_url, status, session_id, checkout_url, refunded_cents, attention, created_at, paid_at"
+    "id, account_id, amount_cents, credited_cents, processor, return_url, status, session_id, checkout_url, refunded_cents, attention, created_at, paid_at"
   )
 
 const first = (statement: Effect.Effect<ReadonlyArray<TopUpRow>, SqlError.SqlError>) =>
@@ -112,13 +114,29 @@ export const endOpen = (sql: Sql, id: string) =>
 export const setAttention = (sql: Sql, id: string, reason: string) =>
   sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}) WHERE id = ${id}`
 
-/** The same, and its processor is not asked about it until then. What was paid for it all the same may be disputed. */
+/**
+ * The same, and its processor is not asked about it until then. What was paid for it all the same may be disputed. Returns false for what
+ * an operator has decided about already.
+ */
 export const setStopped = (
   sql: Sql,
-  { id, paymentId, reason }: { readonly id: string; readonly reason: string; readonly paymentId: string | null }
-) =>
-  sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}), stopped = true,
-      payment_id = COALESCE(payment_id, ${paymentId}) WHERE id = ${id}`
+  stopped: {
+    readonly id: string
+    readonly reason: string
+    /** The checkout that the reason is about. */
+    readonly sessionId: string
+    readonly paymentId: string | null
+  }
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`UPDATE top_up t SET stopped = true, payment_id = COALESCE(payment_id, ${stopped.paymentId}),
+        attention_session = CASE WHEN attention IS NULL THEN ${stopped.sessionId} ELSE attention_session END,
+        attention = COALESCE(attention, ${stopped.reason})
+      WHERE id = ${stopped.id} AND NOT EXISTS (SELECT FROM top_up_decision d
+        WHERE d.account_id = t.account_id AND d.top_up_id = t.id AND d.attention = ${stopped.reason})
+      RETURNING 1`,
+    (rows) => rows.length === 1
+  )
 
 /** Notes how much was given back, by now: notices come in any order. All of it, where that was not said. */
 export const setRefunded = (sql: Sql, id: string, cents: number | null) =>

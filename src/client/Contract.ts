@@ -1331,6 +1331,100 @@ export type EventReceived = {
   readonly received: true
 }
 
+/** The confirmation that an operator has signed out. */
+export type OperatorSessionEnded = {
+  readonly object: "operator_session"
+  readonly ended: true
+}
+
+/** A signed-in operator. The session acts with the key that began it and ends with that key at the latest. */
+export type OperatorSession = {
+  readonly object: "operator_session"
+  readonly key: {
+    readonly id: ResourceId
+    readonly name: string
+  }
+  /** Must be sent as `X-CSRF-Token` with every method other than GET. */
+  readonly csrf_token: string
+  /** When it ends even if it is used, in Unix seconds. */
+  readonly ends_at: number
+}
+
+/** One page of the audit log, newest first. `next_cursor` is null on the last page. */
+export type AuditLogList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<AuditLog>
+  readonly next_cursor: ResourceId | null
+}
+
+/** An action on the account, its actor and its outcome. It never changes and never contains a secret. */
+export type AuditLog = {
+  readonly id: ResourceId
+  readonly object: "audit_log"
+  /** The action in the past tense, such as `key.revoked`. */
+  readonly type: string
+  /** Unix seconds. */
+  readonly effective_at: number
+  /** A key, the owner, an operator, or the service itself. */
+  readonly actor: {
+    readonly type: "key" | "owner" | "operator" | "service"
+    readonly id: string
+  }
+  readonly resource: {
+    readonly type: string
+    readonly id: string
+  }
+  /** The `X-Request-ID` of the request that caused it; null when none did. */
+  readonly request_id: RequestId | null
+  /** `pending`: the outcome is not known yet. */
+  readonly status: "completed" | "pending"
+  /** Null while it is pending. */
+  readonly outcome: "succeeded" | "failed" | null
+  /** The code of the error it failed with. */
+  readonly code: string | null
+  readonly changes: Readonly<Record<string, unknown>>
+}
+
+/** One page of operators' changes, newest first. `next_cursor` is null on the last page. */
+export type OperatorChangeList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<OperatorChange>
+  readonly next_cursor: ResourceId | null
+}
+
+/** A change by an operator: of an account, or of what concerns no single account, such as a price plan. It never changes. */
+export type OperatorChange = {
+  readonly id: ResourceId
+  readonly object: "audit_log"
+  /** The action in the past tense, such as `key.revoked`. */
+  readonly type: string
+  /** Unix seconds. */
+  readonly effective_at: number
+  /** The operator key, or `command-line` for the admin command. */
+  readonly actor: {
+    readonly type: "operator"
+    readonly id: string
+    readonly name: string | null
+  }
+  readonly resource: {
+    readonly type: string
+    readonly id: string
+  }
+  /** The `X-Request-ID` of the request that caused it; null when none did. */
+  readonly request_id: RequestId | null
+  /** `pending`: the outcome is not known yet. */
+  readonly status: "completed" | "pending"
+  /** Null while it is pending. */
+  readonly outcome: "succeeded" | "failed" | null
+  /** The code of the error it failed with. */
+  readonly code: string | null
+  readonly changes: Readonly<Record<string, unknown>>
+  /** The changed account; null for a change that concerns no single one. */
+  readonly account_id: ResourceId | null
+  /** The address of that account's owner. */
+  readonly email: string | null
+}
+
 /** The bound of a provider after a change. */
 export type ProviderSpendLimitResult = {
   readonly data: {
@@ -1466,25 +1560,60 @@ export type PlanList = {
   readonly data: ReadonlyArray<Plan>
 }
 
-/** One page of top-ups that need an operator, newest first. `next_cursor` is null on the last page. */
+/** What an operator decided about a top-up. */
+export type TopUpDecision = {
+  readonly data: {
+    readonly object: "top_up_decision"
+    readonly top_up_id: ResourceId
+    readonly account_id: ResourceId
+    readonly action: "settled" | "dismissed"
+    readonly amount_usd: number
+    readonly status: "open" | "paid" | "expired" | "failed"
+    readonly balance_usd: number
+    readonly reason: string
+    readonly reference: string
+    readonly repeated: boolean
+  }
+}
+
+/** Dismisses a top-up that needs an operator: no money moves. One that waited for an operator to be paid becomes `expired`. */
+export type TopUpDismissal = {
+  /** The reason, for the audit log. */
+  readonly reason: string
+}
+
+/** Settles a top-up that needs an operator. One that is not paid is credited and becomes `paid`; one that was paid twice is credited again. Any other that is paid is taken back from the account's balance, because the processor gave the money back or it is disputed. */
+export type TopUpSettlement = {
+  /** In USD and whole cents. Default: the amount of the top-up when it is credited; what the processor reports to have given back, less what was taken back before, when it is taken back. */
+  readonly amount_usd?: number
+  /** The reason, for the audit log. */
+  readonly reason: string
+}
+
+/** One page of top-ups, newest first. `next_cursor` is null on the last page. */
 export type OperatorTopUpList = {
   readonly object: "list"
   readonly data: ReadonlyArray<OperatorTopUp>
   readonly next_cursor: ResourceId | null
 }
 
-/** A top-up that needs an operator. Times are Unix seconds. */
+/** A top-up. Times are Unix seconds. */
 export type OperatorTopUp = {
   readonly id: ResourceId
   readonly object: "top_up"
   readonly account_id: ResourceId
   readonly email: string
   readonly amount_usd: number
+  /** What the account was credited for it; null before that. */
+  readonly credited_usd: number | null
+  /** What the processor reports to have given back to the payer. */
   readonly refunded_usd: number
+  /** What operators have taken back from the account since it was credited. */
+  readonly taken_back_usd: number
   readonly processor: "stripe" | "simulated"
   readonly status: "open" | "paid" | "expired" | "failed"
-  /** Why it needs an operator. */
-  readonly attention: string
+  /** Why it needs an operator; null when it does not. */
+  readonly attention: string | null
   readonly created_at: number
   readonly paid_at: number | null
 }
@@ -1683,6 +1812,73 @@ export type ReceiptTokens = {
   readonly reasoning_tokens: number
 }
 
+/** One page of the receipts of all accounts, newest first. A page examines at most 10,000 requests, so it may be short or empty. */
+export type OperatorAnyReceiptList = {
+  readonly object: "list"
+  readonly data: ReadonlyArray<OperatorAnyReceipt>
+  readonly next_cursor: RequestId | null
+  /** When the oldest request that this page examined arrived, in Unix seconds; null when it examined all of them. */
+  readonly searched_to: number | null
+}
+
+/** A receipt of any account with the address of its owner. */
+export type OperatorAnyReceipt = {
+  readonly id: RequestId
+  readonly object: "request"
+  /** Unix seconds. */
+  readonly created_at: number
+  readonly operation: string
+  readonly status: "open" | "succeeded" | "failed" | "cancelled"
+  readonly model: string
+  readonly resolved_model: string | null
+  readonly provider: string | null
+  readonly preset?: string
+  readonly streamed: boolean
+  readonly usage: ReceiptUsage | null
+  readonly usage_basis: "reported" | "counted" | "none"
+  readonly cost_usd: number
+  readonly held_usd: number
+  readonly settled_usd: number
+  readonly absorbed_usd: number
+  readonly refunded_usd: number
+  /** `simulated`: the sandbox's simulated money pays for the request, which never goes to a real provider. */
+  readonly paid_with: "real" | "simulated"
+  readonly price: ReceiptPrice | null
+  readonly routing: RoutingSummary | null
+  readonly timings: {
+    readonly queue_ms: number | null
+    readonly hold_ms: number | null
+    readonly first_token_ms: number | null
+    readonly total_ms: number | null
+    readonly settle_ms: number | null
+    readonly overhead_ms: number | null
+    readonly attempts: ReadonlyArray<AttemptTiming>
+  }
+  readonly finish_reason: string | null
+  readonly error: {
+    readonly code: string
+    readonly message: string
+  } | null
+  readonly idempotency_key: string | null
+  /** Only where the id asked for is that of a replay: the request that the replay repeated, whose receipt this is. */
+  readonly replayed_from?: RequestId
+  readonly cached: boolean
+  readonly key_id: string
+  readonly project_id: string | null
+  readonly trace_id: string | null
+  readonly account_id: ResourceId
+  /** The provider's charge to the operator; null when the provider did not report it and no price list states it. */
+  readonly provider_cost_usd: number | null
+  /** How the price came about; null for the catalogue's price. */
+  readonly price_rule: {
+    readonly by: "account" | "plan" | "plan_price"
+    readonly plan?: string
+    readonly markup?: number
+  } | null
+  /** The address of the account's owner. */
+  readonly email: string
+}
+
 /** One page of an account's receipts, newest first, as `RequestList` describes it. */
 export type OperatorReceiptList = {
   readonly object: "list"
@@ -1774,6 +1970,20 @@ export type OperatorKey = {
   readonly created_at: number
   readonly expires_at: number | null
   readonly revoked_at: number | null
+}
+
+/** The rate limits of an account after a change. */
+export type AccountLimitsResult = {
+  readonly data: {
+    readonly id: ResourceId
+    readonly object: "account"
+    readonly limit_scale: number
+  }
+}
+
+/** A new factor for the rate limits of an account: 0.001 to 1,000,000. */
+export type AccountLimits = {
+  readonly limit_scale: number
 }
 
 /** The markup of an account after a change. */
@@ -2246,41 +2456,6 @@ export type UsageBreakdownBucket = {
   readonly completion_tokens: number
   readonly reasoning_tokens: number
   readonly cost_usd: number
-}
-
-/** One page of the audit log, newest first. `next_cursor` is null on the last page. */
-export type AuditLogList = {
-  readonly object: "list"
-  readonly data: ReadonlyArray<AuditLog>
-  readonly next_cursor: ResourceId | null
-}
-
-/** An action on the account, its actor and its outcome. It never changes and never contains a secret. */
-export type AuditLog = {
-  readonly id: ResourceId
-  readonly object: "audit_log"
-  /** The action in the past tense, such as `key.revoked`. */
-  readonly type: string
-  /** Unix seconds. */
-  readonly effective_at: number
-  /** A key, the owner, an operator, or the service itself. */
-  readonly actor: {
-    readonly type: "key" | "owner" | "operator" | "service"
-    readonly id: string
-  }
-  readonly resource: {
-    readonly type: string
-    readonly id: string
-  }
-  /** The `X-Request-ID` of the request that caused it; null when none did. */
-  readonly request_id: RequestId | null
-  /** `pending`: the outcome is not known yet. */
-  readonly status: "completed" | "pending"
-  /** Null while it is pending. */
-  readonly outcome: "succeeded" | "failed" | null
-  /** The code of the error it failed with. */
-  readonly code: string | null
-  readonly changes: Readonly<Record<string, unknown>>
 }
 
 /** The confirmation that an endpoint was deleted. */
@@ -4878,6 +5053,14 @@ export interface Operations {
     readonly body: AccountMarkup
     readonly answer: AccountMarkupResult
   }
+  /** Multiply the rate limits of an account, within 30 seconds */
+  readonly "operator.accounts.limits": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly body: AccountLimits
+    readonly answer: AccountLimitsResult
+  }
   /** List the keys of an account, newest first */
   readonly "operator.keys.list": {
     readonly path: {
@@ -4920,6 +5103,18 @@ export interface Operations {
     }
     readonly answer: OperatorReceiptList
   }
+  /** List the receipts of all accounts with the provider's cost */
+  readonly "operator.requests.all": {
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: RequestId
+      readonly status?: "open" | "succeeded" | "failed" | "cancelled"
+      readonly model?: string
+      readonly provider?: string
+      readonly operation?: string
+    }
+    readonly answer: OperatorAnyReceiptList
+  }
   /** Retrieve a receipt of any account with its movements */
   readonly "operator.requests.get": {
     readonly path: {
@@ -4955,6 +5150,33 @@ export interface Operations {
       readonly cursor?: ResourceId
     }
     readonly answer: OperatorTopUpList
+  }
+  /** List the top-ups of an account, newest first */
+  readonly "operator.top_ups.of_account": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: ResourceId
+    }
+    readonly answer: OperatorTopUpList
+  }
+  /** Credit a top-up that needs an operator, or take it back; requires an `Idempotency-Key` */
+  readonly "operator.top_ups.settle": {
+    readonly path: {
+      readonly top_up_id: ResourceId
+    }
+    readonly body: TopUpSettlement
+    readonly answer: TopUpDecision
+  }
+  /** Dismiss a top-up that needs an operator, which moves no money; requires an `Idempotency-Key` */
+  readonly "operator.top_ups.dismiss": {
+    readonly path: {
+      readonly top_up_id: ResourceId
+    }
+    readonly body: TopUpDismissal
+    readonly answer: TopUpDecision
   }
   /** List all price plans, by name */
   readonly "operator.plans.list": {
@@ -5006,6 +5228,44 @@ export interface Operations {
     }
     readonly body: ProviderSpendLimit
     readonly answer: ProviderSpendLimitResult
+  }
+  /** List what operators changed, newest first */
+  readonly "operator.audit.list": {
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: ResourceId
+    }
+    readonly answer: OperatorChangeList
+  }
+  /** List the audit log of an account, newest first */
+  readonly "operator.audit.of_account": {
+    readonly path: {
+      readonly account_id: ResourceId
+    }
+    readonly query: {
+      readonly limit?: number
+      readonly cursor?: ResourceId
+      readonly "effective_at[gt]"?: number
+      readonly "effective_at[gte]"?: number
+      readonly "effective_at[lt]"?: number
+      readonly "effective_at[lte]"?: number
+      readonly "event_types[]"?: ReadonlyArray<string>
+      readonly "actor_ids[]"?: ReadonlyArray<string>
+      readonly "resource_ids[]"?: ReadonlyArray<string>
+    }
+    readonly answer: AuditLogList
+  }
+  /** Sign in with an operator key, which sets a cookie for a few hours */
+  readonly "operator.session.create": {
+    readonly answer: OperatorSession
+  }
+  /** Retrieve the operator's session */
+  readonly "operator.session.get": {
+    readonly answer: OperatorSession
+  }
+  /** Sign the operator out */
+  readonly "operator.session.delete": {
+    readonly answer: OperatorSessionEnded
   }
   /** Receive a signed event from Stripe, at most 256 KiB */
   readonly "payments.stripe": {

@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
+import { timeOfRequestId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { requestById, requestReplayedBy, type RequestRow } from "../usage/RequestsSql.ts"
 import { usageOf } from "../usage/UsageSql.ts"
@@ -11,10 +12,14 @@ import {
   accountNamed,
   type AccountSearch,
   accountsMatching,
-  type AttentionLine,
+  type AnyRow,
+  type AnySearch,
   type BudgetLine,
   budgetsOf,
+  type ChangeLine,
+  changesByOperators,
   countsOf,
+  examinedTo,
   type KeyLine,
   keysOfAccount,
   type Movement,
@@ -23,6 +28,10 @@ import {
   type RequestLine,
   type RequestSearch,
   requestsMatching,
+  requestsOfAll,
+  type TopUpLine,
+  topUpOfAny,
+  topUpsOfAccount,
   topUpsToSee
 } from "./OperatorSql.ts"
 
@@ -52,6 +61,19 @@ export interface PageOf<Row> {
   readonly next: string | null
 }
 
+/** Where a page begins, and its size. */
+export interface Page {
+  /** The page continues with what is older than this; null begins with the newest. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** A page of the requests of all accounts. */
+export interface AnyPage extends PageOf<AnyRow> {
+  /** When the oldest request that it examined arrived, in milliseconds since 1970; null when it examined all of them. */
+  readonly searchedToMs: number | null
+}
+
 type Found<A> = Effect.Effect<A, Failure | Unavailable>
 
 /** What operators see: every account, its keys, its requests. The command line and the endpoints read through it alike. */
@@ -64,18 +86,20 @@ export class Operator extends Context.Service<
     readonly account: (name: string) => Found<AccountLine>
     readonly overview: (accountId: string) => Effect.Effect<Overview, Unavailable>
     /** Returns the account's keys of both kinds. */
-    readonly keys: (
-      accountId: string,
-      page: { readonly after: string | null; readonly limit: number }
-    ) => Effect.Effect<PageOf<KeyLine>, Unavailable>
+    readonly keys: (accountId: string, page: Page) => Effect.Effect<PageOf<KeyLine>, Unavailable>
     readonly requests: (accountId: string, search: RequestSearch) => Effect.Effect<PageOf<RequestLine>, Unavailable>
     /** Returns the request with this ID, or the request that a replay with this ID repeated. Fails with `NotFound`. */
     readonly request: (id: string) => Found<AnyRequest>
+    /** Returns the requests of all accounts. A page examines a bounded number of them, so it may be short and have a next page. */
+    readonly anyRequests: (search: AnySearch) => Effect.Effect<AnyPage, Unavailable>
     /** Returns top-ups that need an operator. */
-    readonly topUps: (page: {
-      readonly after: string | null
-      readonly limit: number
-    }) => Effect.Effect<PageOf<AttentionLine>, Unavailable>
+    readonly topUps: (page: Page) => Effect.Effect<PageOf<TopUpLine>, Unavailable>
+    /** Returns the top-ups of an account. */
+    readonly topUpsOf: (accountId: string, page: Page) => Effect.Effect<PageOf<TopUpLine>, Unavailable>
+    /** Returns a top-up of any account. Fails with `NotFound`. */
+    readonly topUp: (id: string) => Found<TopUpLine>
+    /** Returns what operators changed, in accounts and elsewhere. */
+    readonly changes: (page: Page) => Effect.Effect<PageOf<ChangeLine>, Unavailable>
   }
 >()("tollgate/operator/Operator") {
   static readonly layer = Layer.effect(
@@ -94,7 +118,16 @@ export class Operator extends Context.Service<
         requests: (accountId, search) =>
           Effect.map(storeErrors(requestsMatching(sql, accountId, more(search))), (rows) => pageOf(rows, search.limit)),
         request: (id) => anyRequest(sql, id),
-        topUps: (page) => Effect.map(storeErrors(topUpsToSee(sql, more(page))), (rows) => pageOf(rows, page.limit))
+        anyRequests: (search) => storeErrors(anyRequests(sql, search)),
+        topUps: (page) => Effect.map(storeErrors(topUpsToSee(sql, more(page))), (rows) => pageOf(rows, page.limit)),
+        topUpsOf: (accountId, page) =>
+          Effect.map(storeErrors(topUpsOfAccount(sql, accountId, more(page))), (rows) => pageOf(rows, page.limit)),
+        topUp: (id) =>
+          Effect.flatMap(storeErrors(topUpOfAny(sql, id)), (found) =>
+            found === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "top-up", id })) : Effect.succeed(found)
+          ),
+        changes: (page) =>
+          Effect.map(storeErrors(changesByOperators(sql, more(page))), (rows) => pageOf(rows, page.limit))
       })
     )
   )
@@ -112,6 +145,13 @@ const named = (sql: SqlClient.SqlClient, name: string): Found<AccountLine> =>
   Effect.flatMap(storeErrors(accountNamed(sql, name)), (found) =>
     found === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "account", id: name })) : Effect.succeed(found)
   )
+
+const anyRequests = (sql: SqlClient.SqlClient, search: AnySearch) =>
+  Effect.gen(function* () {
+    const { next, rows } = pageOf(yield* requestsOfAll(sql, more(search)), search.limit)
+    const bound = next ?? (yield* examinedTo(sql, search.after)) ?? null
+    return { rows, next: bound, searchedToMs: bound === null ? null : timeOfRequestId(bound) }
+  })
 
 const overviewOf = (sql: SqlClient.SqlClient, accountId: string): Effect.Effect<Overview, Unavailable> =>
   Effect.gen(function* () {

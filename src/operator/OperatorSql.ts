@@ -2,10 +2,12 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { AccountState } from "../account/AccountsSql.ts"
+import type { AuditRow } from "../account/AuditSql.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import type { TopUpStatus } from "../domain/TopUp.ts"
 import { firstRequestIdAt } from "../platform/Ids.ts"
 import { limitTo } from "../platform/database/Sql.ts"
+import { columns, type RequestRow } from "../usage/RequestsSql.ts"
 
 type Sql = SqlClient.SqlClient
 type Rows<Row> = Effect.Effect<ReadonlyArray<Row>, SqlError.SqlError>
@@ -209,27 +211,121 @@ export const movementsFor = (
   sql<Movement>`SELECT at, kind, CASE WHEN credit = ${accountId} THEN amount ELSE -amount END AS amount, reference
     FROM transfer WHERE (debit = ${accountId} OR credit = ${accountId}) AND request_id = ${requestId} ORDER BY id`
 
-/** A top-up that needs an operator. */
-export interface AttentionLine {
+/** The most requests that one page of all accounts examines. In the database's memory they take a tenth of a second. */
+export const MOST_EXAMINED = 10_000
+
+/** The filters of a page of the requests of all accounts; null matches everything. */
+export interface AnySearch {
+  readonly status: RequestLine["status"] | null
+  /** Matches the requested or the served model. */
+  readonly model: string | null
+  readonly provider: string | null
+  readonly operation: string | null
+  /** The page continues with requests older than this ID. */
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** A receipt of any account. */
+export interface AnyRow extends RequestRow {
+  readonly email: string
+}
+
+/** Returns the newest requests of all accounts that match among the `MOST_EXAMINED` before this one. */
+export const requestsOfAll = (
+  sql: Sql,
+  { after, limit, model, operation, provider, status }: AnySearch
+): Rows<AnyRow> =>
+  sql<AnyRow>`SELECT r.*, a.email FROM (
+      SELECT * FROM (
+        SELECT ${columns(sql)} FROM request WHERE id < COALESCE(${after}::text, 'req_z') ORDER BY id DESC ${limitTo(sql, MOST_EXAMINED)}
+      ) AS near
+      WHERE (${status}::text IS NULL OR status = ${status}) AND (${provider}::text IS NULL OR provider = ${provider})
+        AND (${operation}::text IS NULL OR operation = ${operation})
+        AND (${model}::text IS NULL OR model = ${model} OR resolved_model = ${model})
+      ORDER BY id DESC ${limitTo(sql, limit)}
+    ) AS r JOIN account a ON a.id = r.account_id ORDER BY r.id DESC`
+
+/** Returns the ID of the oldest request that such a page examines; undefined when it examines all that there are. */
+export const examinedTo = (sql: Sql, after: string | null): Effect.Effect<string | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ id: string }>`SELECT id FROM request WHERE id < COALESCE(${after}::text, 'req_z')
+      ORDER BY id DESC LIMIT 1 OFFSET ${MOST_EXAMINED - 1}`,
+    (rows) => rows[0]?.id
+  )
+
+/** A top-up of an account. */
+export interface TopUpLine {
   readonly id: string
   readonly account_id: string
   readonly email: string
   readonly amount_cents: number
+  /** Null unless it is paid. */
+  readonly credited_cents: number | null
   readonly refunded_cents: bigint
+  /** What operators have taken back, in nano-USD. */
+  readonly taken_back: bigint
   readonly processor: "stripe" | "simulated"
   readonly status: TopUpStatus
-  readonly attention: string
+  readonly attention: string | null
   readonly created_at: Date
   readonly paid_at: Date | null
 }
 
+/** A page of a list that is newest first. */
+interface Page {
+  readonly after: string | null
+  readonly limit: number
+}
+
+const topUpColumns = (sql: Sql) =>
+  sql.literal(`t.id, t.account_id, a.email, t.amount_cents, t.refunded_cents, t.processor, t.status, t.attention, t.created_at, t.paid_at,
+    CASE WHEN t.status = 'paid' THEN COALESCE(t.credited_cents, t.amount_cents) END AS credited_cents,
+    (SELECT COALESCE(-sum(d.amount), 0)::bigint FROM top_up_decision d
+      WHERE d.account_id = t.account_id AND d.top_up_id = t.id AND d.amount < 0) AS taken_back`)
+
 /** Returns top-ups that need an operator, newest first. */
-export const topUpsToSee = (
-  sql: SqlClient.SqlClient,
-  { after, limit }: { readonly after: string | null; readonly limit: number }
-): Effect.Effect<ReadonlyArray<AttentionLine>, SqlError.SqlError> =>
-  sql<AttentionLine>`SELECT t.id, t.account_id, a.email, t.amount_cents, t.refunded_cents, t.processor, t.status, t.attention,
-      t.created_at, t.paid_at
-    FROM top_up t JOIN account a ON a.id = t.account_id
+export const topUpsToSee = (sql: Sql, { after, limit }: Page): Rows<TopUpLine> =>
+  sql<TopUpLine>`SELECT ${topUpColumns(sql)} FROM top_up t JOIN account a ON a.id = t.account_id
     WHERE t.attention IS NOT NULL AND t.id COLLATE "C" < COALESCE(${after}::text, 'g')
     ORDER BY t.id COLLATE "C" DESC ${limitTo(sql, limit)}`
+
+/** Returns the top-ups of an account, newest first. */
+export const topUpsOfAccount = (sql: Sql, accountId: string, { after, limit }: Page): Rows<TopUpLine> =>
+  sql<TopUpLine>`SELECT ${topUpColumns(sql)} FROM top_up t JOIN account a ON a.id = t.account_id
+    WHERE t.account_id = ${accountId} AND t.id COLLATE "C" < COALESCE(${after}::text, 'g')
+    ORDER BY t.id COLLATE "C" DESC ${limitTo(sql, limit)}`
+
+export const topUpOfAny = (sql: Sql, id: string): Effect.Effect<TopUpLine | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<TopUpLine>`SELECT ${topUpColumns(sql)} FROM top_up t JOIN account a ON a.id = t.account_id WHERE t.id = ${id}`,
+    (rows) => rows[0]
+  )
+
+/** A change by an operator: of an account, or of none. */
+export interface ChangeLine extends AuditRow {
+  /** The name of the operator key; null for the admin command. */
+  readonly actor_name: string | null
+  readonly account_id: string | null
+  readonly email: string | null
+}
+
+/** Returns what operators changed anywhere, newest first. */
+export const changesByOperators = (sql: Sql, { after, limit }: Page): Rows<ChangeLine> =>
+  sql<ChangeLine>`WITH page AS (
+      (SELECT id, type, actor_id, resource_type, resource_id, request_id, changes, effective_at, NULL AS account_id, false AS awaited
+        FROM operator_event WHERE id COLLATE "C" < COALESCE(${after}::text, 'g') ORDER BY id COLLATE "C" DESC ${limitTo(sql, limit)})
+      UNION ALL
+      (SELECT id, type, actor_id, resource_type, resource_id, request_id, changes, effective_at, account_id, awaited
+        FROM audit_event WHERE actor_type = 'operator' AND id COLLATE "C" < COALESCE(${after}::text, 'g')
+        ORDER BY id COLLATE "C" DESC ${limitTo(sql, limit)})
+      ORDER BY id DESC ${limitTo(sql, limit)}
+    )
+    SELECT p.id, p.type, 'operator' AS actor_type, p.actor_id, k.name AS actor_name, p.resource_type, p.resource_id, p.request_id,
+      p.effective_at, p.account_id, a.email,
+      CASE WHEN p.awaited AND c.event_id IS NULL THEN 'pending' ELSE 'completed' END AS status,
+      CASE WHEN p.awaited THEN c.outcome ELSE 'succeeded' END AS outcome, c.code,
+      CASE WHEN p.awaited THEN COALESCE(c.changes, '{}') ELSE p.changes END AS changes
+    FROM page p LEFT JOIN audit_completion c ON c.event_id = p.id LEFT JOIN account a ON a.id = p.account_id
+      LEFT JOIN operator_key k ON k.id = p.actor_id
+    ORDER BY p.id COLLATE "C" DESC`

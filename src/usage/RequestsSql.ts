@@ -38,8 +38,8 @@ export interface ClaimRow {
   readonly answer: unknown
 }
 
-/** A request charged up front counts as open until it is concluded. */
-const columns = (sql: SqlClient.SqlClient) =>
+/** The columns of a receipt. A request charged up front counts as open until it is concluded. */
+export const columns = (sql: SqlClient.SqlClient) =>
   sql.literal(`id, account_id, key_id, project_id, operation, model, CASE WHEN closed IS NULL THEN 'open' ELSE status END AS status,
     created_at, CASE WHEN closed IS NOT NULL THEN closed_at END AS closed_at, held, settled, absorbed, refunded, resolved_model,
     provider, opened, closed, idempotency_key, play`)

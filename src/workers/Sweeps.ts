@@ -1,6 +1,7 @@
 import { type Duration, Effect, Layer, Schedule } from "effect"
 import { Codes } from "../account/Codes.ts"
 import { Mutations } from "../account/Mutations.ts"
+import { OperatorSessions } from "../account/OperatorSessions.ts"
 import { OwnerSessions } from "../account/OwnerSessions.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { CLAIM_RETENTION_MS } from "../ledger/Operation.ts"
@@ -25,6 +26,7 @@ export const layer = (interval: Duration.Duration) =>
       const mutations = yield* Mutations
       const codes = yield* Codes
       const sessions = yield* OwnerSessions
+      const operatorSessions = yield* OperatorSessions
       let sweeps = 0
       const sweep = Effect.gen(function* () {
         const ended = yield* untilNone(ledger.expireOverdue)
@@ -37,6 +39,7 @@ export const layer = (interval: Duration.Duration) =>
         yield* untilNone(mutations.dropClaims(CLAIM_RETENTION_MS))
         yield* untilNone(codes.dropOver)
         yield* untilNone(sessions.dropEnded)
+        yield* untilNone(operatorSessions.dropEnded)
       })
       yield* sweep.pipe(
         // Caught inside the loop, because one failed sweep must not end the sweeping.

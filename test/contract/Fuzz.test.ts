@@ -116,6 +116,7 @@ describe("requests made from the document", () => {
           "management key": bearer(customer.managementKey),
           session: yield* service.signedIn(customer.account.id),
           "operator key": bearer(yield* service.operatorKey),
+          "operator session": yield* service.operatorSignedIn(),
           none: {}
         }
         const faults: Array<string> = []

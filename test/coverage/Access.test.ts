@@ -59,6 +59,8 @@ const makeStage = Effect.gen(function* () {
   const ended = yield* service.signedIn(accountId)
   assert.strictEqual((yield* send(service.api, callsOf().get("console.session.delete")!, ended)).status, 200)
   const lost = yield* service.operatorKeys.create({ name: "lost", expiresAt: null })
+  // Its key ends it.
+  const over = yield* service.operatorSignedIn(lost.id)
   assert.isTrue(yield* service.operatorKeys.revoke(lost.id))
   return {
     service,
@@ -67,6 +69,7 @@ const makeStage = Effect.gen(function* () {
       "management key": bearer(mine.managementKey),
       session,
       "operator key": bearer(yield* service.operatorKey),
+      "operator session": yield* service.operatorSignedIn(),
       none: {}
     },
     revoked: {
@@ -74,6 +77,7 @@ const makeStage = Effect.gen(function* () {
       "management key": yield* spare("management"),
       session: ended,
       "operator key": bearer(lost.key),
+      "operator session": over,
       none: {}
     },
     theirs: yield* thingsOf(service, yield* service.account(), receiver.origin),
@@ -89,7 +93,8 @@ const ways: ReadonlyArray<PublishedOperation> = operations.flatMap((operation) =
 const nameOf = ({ credential, credentials, id }: PublishedOperation): string =>
   credential === credentials[0] ? id : `${id} by ${credential}`
 
-const isSession = ({ credential }: PublishedOperation): boolean => credential === "session"
+const isSession = ({ credential }: PublishedOperation): boolean =>
+  credential === "session" || credential === "operator session"
 
 /** Whether a key is accepted as well. */
 const isEither = ({ credentials }: PublishedOperation): boolean => credentials.length > 1
@@ -115,6 +120,10 @@ const callOf = ({ id }: PublishedOperation, things: Partial<Things> = {}): Call 
 
 const isKeyed = ({ credential }: PublishedOperation): boolean => credential !== "none"
 
+/** How a key begins that is accepted beside the session. */
+const wrongKey = ({ credential }: PublishedOperation): string =>
+  credential === "operator session" ? "svc_ok" : "svc_mk"
+
 /** Ids that are nobody's and stand for nothing, by which it shows that a call names one. */
 const marks = Object.fromEntries(Object.keys(noThings).map((name) => [name, `a-${name}`]))
 
@@ -129,7 +138,9 @@ const cases: Readonly<Record<string, Case>> = {
         stage,
         callOf(operation),
         {},
-        operation.credentials[0] === "session" ? "401 not_signed_in -" : "401 missing_api_key -"
+        isSession({ ...operation, credential: operation.credentials[0] })
+          ? "401 not_signed_in -"
+          : "401 missing_api_key -"
       )
   },
   "no such key": {
@@ -141,9 +152,10 @@ const cases: Readonly<Record<string, Case>> = {
         "management key": bearer(`svc_mk_${token}`),
         session: { cookie: `svc_session=${token}`, "x-csrf-token": token },
         "operator key": bearer(`svc_ok_${token}`),
+        "operator session": { cookie: `svc_operator=${token}`, "x-csrf-token": token },
         none: {}
       }[operation.credential]
-      const code = operation.credential === "session" ? "not_signed_in" : "invalid_api_key"
+      const code = isSession(operation) ? "not_signed_in" : "invalid_api_key"
       return answers(stage, callOf(operation), made, `401 ${code} -`)
     }
   },
@@ -152,19 +164,21 @@ const cases: Readonly<Record<string, Case>> = {
     fault: (operation, stage) => {
       const { credential } = operation
       const other = stage.good[credential === "management key" ? "inference key" : "management key"]
-      const code = credential === "session" ? "401 not_signed_in -" : "403 wrong_key_kind -"
+      const code = isSession(operation) ? "401 not_signed_in -" : "403 wrong_key_kind -"
       return answers(stage, callOf(operation), other, code)
     }
   },
   "an operator's key": {
     arises: ({ credential, ...operation }) =>
-      isKeyed({ credential, ...operation }) && credential !== "operator key" && credential !== "session",
+      isKeyed({ credential, ...operation }) &&
+      credential !== "operator key" &&
+      !isSession({ credential, ...operation }),
     fault: (operation, stage) => answers(stage, callOf(operation), stage.good["operator key"], "403 wrong_key_kind -")
   },
   revoked: {
     arises: isKeyed,
     fault: (operation, stage) => {
-      const code = operation.credential === "session" ? "not_signed_in" : "invalid_api_key"
+      const code = isSession(operation) ? "not_signed_in" : "invalid_api_key"
       return answers(stage, callOf(operation), stage.revoked[operation.credential], `401 ${code} -`)
     }
   },
@@ -174,7 +188,7 @@ const cases: Readonly<Record<string, Case>> = {
       answers(
         stage,
         callOf(operation),
-        { ...stage.good.session, origin: "https://evil.example" },
+        { ...stage.good[operation.credential], origin: "https://evil.example" },
         "403 cross_site_request Origin"
       )
   },
@@ -184,7 +198,7 @@ const cases: Readonly<Record<string, Case>> = {
       answers(
         stage,
         callOf(operation),
-        { ...stage.good.session, "x-csrf-token": "" },
+        { ...stage.good[operation.credential], "x-csrf-token": "" },
         "403 cross_site_request X-CSRF-Token"
       )
   },
@@ -194,9 +208,23 @@ const cases: Readonly<Record<string, Case>> = {
       answers(
         stage,
         callOf(operation),
-        { ...stage.good.session, ...bearer(`svc_mk_${randomBytes(32).toString("base64url")}`) },
+        {
+          ...stage.good[operation.credential],
+          ...bearer(`${wrongKey(operation)}_${randomBytes(32).toString("base64url")}`)
+        },
         "401 invalid_api_key -"
       )
+  },
+  "the other kind of session": {
+    arises: isSession,
+    fault: (operation, stage) => {
+      const isOperators = operation.credential === "operator session"
+      const [own, other] = isOperators ? ["svc_operator", "svc_session"] : ["svc_session", "svc_operator"]
+      const theirs = stage.good[isOperators ? "session" : "operator session"]
+      // Under its own name, and under the one that would be read here.
+      const cookie = `${theirs["cookie"]}; ${theirs["cookie"]?.replace(other, own)}`
+      return answers(stage, callOf(operation), { ...theirs, cookie }, "401 not_signed_in -")
+    }
   },
   "missing scope": {
     arises: ({ credential }) => credential === "management key",
@@ -210,7 +238,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "another account's": {
     // An operator's key reaches every account.
-    arises: (operation) => isKeyed(operation) && operation.credential !== "operator key" && namesThings(operation),
+    arises: (operation) =>
+      isKeyed(operation) && !operation.credential.startsWith("operator ") && namesThings(operation),
     fault: (operation, stage) =>
       Effect.gen(function* () {
         const credential = stage.good[operation.credential]
@@ -257,6 +286,7 @@ describe("every operation", () => {
         "management key": bearer(managementKey),
         session: yield* service.signedIn(account.id),
         "operator key": bearer(yield* service.operatorKey),
+        "operator session": yield* service.operatorSignedIn(),
         none: {}
       }
       const unrefused: Array<string> = []
@@ -293,6 +323,8 @@ const mutations = ways.filter(
 /** The call with the code that a telephone or an address was sent, where it is one that says it. */
 const withCode = (service: Service, phones: Twilio, call: Call, credential: Credential) =>
   Effect.gen(function* () {
+    // The name of a plan is taken once.
+    if (call.path === "/operator/plans") return { ...call, body: { name: `gold ${randomBytes(6).toString("hex")}` } }
     if (call.path === "/console/phone/verify") {
       const { phone } = call.body as { readonly phone: string }
       yield* send(service.api, { method: "POST", path: "/console/phone", body: { phone } }, credential)
@@ -323,6 +355,7 @@ describe("every mutation", () => {
           "inference key": bearer(inferenceKey),
           "management key": bearer(managementKey),
           "operator key": bearer(yield* service.operatorKey),
+          "operator session": yield* service.operatorSignedIn(),
           session: yield* service.signedIn(account.id),
           none: {}
         }[operation.credential]
@@ -335,7 +368,11 @@ describe("every mutation", () => {
             AND e.request_id = ${requestId}
           UNION ALL SELECT 'operator', 'succeeded' FROM operator_event WHERE request_id = ${requestId}`
         const actorType =
-          operation.credential === "session" ? "owner" : operation.credential === "operator key" ? "operator" : "key"
+          operation.credential === "session"
+            ? "owner"
+            : operation.credential.startsWith("operator ")
+              ? "operator"
+              : "key"
         const told = lines.some((line) => line["actor_type"] === actorType && line["outcome"] === "succeeded")
         const seen = `${response.status} ${JSON.stringify(lines)}`
         if (response.status !== 200) unexpected.push(`${nameOf(operation)}: ${seen}`)

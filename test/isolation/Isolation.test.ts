@@ -59,12 +59,18 @@ describe("accounts", () => {
           own: yield* thingsOf(service, attacker, receiver.origin),
           theirs: yield* thingsOf(service, victim, receiver.origin)
         }
+        const owner = yield* service.signedIn(attacker.account.id)
         const credentials = {
           "inference key": bearer(attacker.inferenceKey),
           "management key": bearer(attacker.managementKey),
-          session: yield* service.signedIn(attacker.account.id),
+          session: owner,
           // No account has one. Its strongest key opens nothing of an operator.
           "operator key": bearer(attacker.managementKey),
+          // Nor a session of an operator: what an owner has under that name opens nothing.
+          "operator session": {
+            cookie: owner.cookie.replace("svc_session", "svc_operator"),
+            "x-csrf-token": owner["x-csrf-token"]
+          },
           none: {}
         }
         yield* atRest(service, attacker, known.own)

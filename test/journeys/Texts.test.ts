@@ -54,6 +54,8 @@ const bodies: Readonly<Record<string, object>> = {
   "/operator/accounts/{account_id}/resume": { reason: "r" },
   "/operator/accounts/{account_id}/close": { reason: "r" },
   "/operator/requests/{request_id}/refund": { reason: "r", amount_usd: 0.001 },
+  "/operator/top-ups/{top_up_id}/settle": { reason: "r", amount_usd: 25 },
+  "/operator/top-ups/{top_up_id}/dismiss": { reason: "r" },
   "/webhooks": { url: "https://1.1.1.1/hook", events: ["video.failed"] },
   "/console/sign-in": { email: "ann@example.com" },
   "/console/sign-in/verify": { email: "ann@example.com", sign_in_id: "A".repeat(22), code: "000000" },
@@ -79,7 +81,9 @@ const unsuccessful: Readonly<Record<string, number>> = {
   "/console/phone/verify": 400,
   "/console/email/verify": 400,
   "/operator/accounts/{account_id}/resume": 409,
-  "/operator/requests/{request_id}/refund": 404
+  "/operator/requests/{request_id}/refund": 404,
+  "/operator/top-ups/{top_up_id}/settle": 404,
+  "/operator/top-ups/{top_up_id}/dismiss": 404
 }
 
 /** The value with something behind each of its texts in turn, names of members included, and where it stands. */
@@ -160,6 +164,7 @@ describe("a null character or half a surrogate pair", () => {
           ["{slug}", "mine"],
           ["{key_id}", keyId],
           ["{account_id}", spareId],
+          ["{top_up_id}", "f".repeat(24)],
           ["{request_id}", "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"]
         ].reduce((made, [name, value]) => made.replace(name!, value!), service.api + path)
         const good = "input_file_id" in body ? { ...body, input_file_id: file } : body

@@ -54,6 +54,7 @@ const sent = Effect.gen(function* () {
       // Some of the operations end it.
       session: yield* service.signedIn(customer.account.id),
       "operator key": bearer(yield* service.operatorKey),
+      "operator session": yield* service.operatorSignedIn(),
       none: {}
     }
     const response = yield* send(service.api, call, credentials[credential])

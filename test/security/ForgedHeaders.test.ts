@@ -112,6 +112,7 @@ describe("what a client says of itself", () => {
         "management key": bearer(account.managementKey),
         session: yield* service.signedIn(account.account.id),
         "operator key": bearer(yield* service.operatorKey),
+        "operator session": yield* service.operatorSignedIn(),
         none: {}
       }
       const faults: Array<string> = []

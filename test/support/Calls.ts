@@ -36,6 +36,8 @@ export const noThings = {
   account: nothing,
   spareAccount: nothing,
   suspendedAccount: nothing,
+  attendedTopUp: nothing,
+  spareTopUp: nothing,
   plan: nothing,
   sparePlan: nothing,
   preset: "hello",
@@ -71,13 +73,19 @@ const write = (path: string, body: object = {}): Call => ({ method: "POST", path
 const change = (path: string, body: object): Call => ({ method: "PATCH", path, body })
 const remove = (path: string): Call => ({ method: "DELETE", path })
 
+/** A decision of an operator about a top-up, once. */
+const decide = (topUp: string, action: "settle" | "dismiss"): Call => ({
+  ...write(`/operator/top-ups/${topUp}/${action}`, { reason: "checked" }),
+  headers: { "idempotency-key": `${action}-${topUp}` }
+})
+
 /** By the id of the operation, in the order of the contract. */
 export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call> => {
   const { batch, checkout, delivery, file, key, preset, project, request, session, ...others } = {
     ...noThings,
     ...things
   }
-  const { account, operatorsKey, plan, spareAccount, sparePlan, suspendedAccount } = others
+  const { account, attendedTopUp, operatorsKey, plan, spareAccount, sparePlan, spareTopUp, suspendedAccount } = others
   const {
     managementKey,
     ownerSession,
@@ -196,9 +204,11 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["operator.accounts.resume", write(`/operator/accounts/${suspendedAccount}/resume`, { reason: "settled" })],
     ["operator.accounts.close", write(`/operator/accounts/${spareAccount}/close`, { reason: "requested" })],
     ["operator.accounts.markup", change(`/operator/accounts/${spareAccount}/markup`, { markup_basis_points: 1250 })],
+    ["operator.accounts.limits", change(`/operator/accounts/${spareAccount}/limits`, { limit_scale: 2 })],
     ["operator.keys.list", read(`/operator/accounts/${account}/keys`)],
     ["operator.keys.revoke", remove(`/operator/accounts/${account}/keys/${operatorsKey}`)],
     ["operator.requests.list", read(`/operator/accounts/${account}/requests`)],
+    ["operator.requests.all", read("/operator/requests")],
     ["operator.requests.get", read(`/operator/requests/${request}`)],
     [
       "operator.requests.refund",
@@ -209,6 +219,9 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ],
     ["operator.report", read("/operator/report?by[]=day&by[]=model")],
     ["operator.top_ups.list", read("/operator/top-ups")],
+    ["operator.top_ups.of_account", read(`/operator/accounts/${account}/top-ups`)],
+    ["operator.top_ups.settle", decide(attendedTopUp, "settle")],
+    ["operator.top_ups.dismiss", decide(spareTopUp, "dismiss")],
     ["operator.plans.list", read("/operator/plans")],
     ["operator.plans.create", write("/operator/plans", { name: "gold", markup_basis_points: 1_000 })],
     ["operator.plans.get", read(`/operator/plans/${plan}`)],
@@ -217,6 +230,11 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["operator.accounts.plan", change(`/operator/accounts/${spareAccount}/plan`, { plan_id: plan })],
     ["operator.spend.list", read("/operator/spend")],
     ["operator.spend.set", change("/operator/spend/openai", { limit_usd: 500 })],
+    ["operator.audit.list", read("/operator/audit")],
+    ["operator.audit.of_account", read(`/operator/accounts/${account}/audit`)],
+    ["operator.session.create", { method: "POST", path: "/operator/session" }],
+    ["operator.session.get", read("/operator/session")],
+    ["operator.session.delete", remove("/operator/session")],
     ["payments.stripe", write("/payments/stripe")],
     ["payments.simulated", read(`/payments/simulated/${checkout}`)],
     ["chat", write("/chat", hello)],

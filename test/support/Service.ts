@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { layer as app } from "../../src/App.ts"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { OperatorKeys } from "../../src/account/OperatorKeys.ts"
+import { OperatorSessions } from "../../src/account/OperatorSessions.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
 import { Plans } from "../../src/account/Plans.ts"
@@ -19,7 +20,7 @@ import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { Ops } from "../../src/http/handlers/Ops.ts"
 import { Config } from "../../src/platform/config/Config.ts"
-import { newResourceId } from "../../src/platform/Ids.ts"
+import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
 import { Media } from "../../src/platform/files/Media.ts"
 import { Presets } from "../../src/presets/Presets.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
@@ -71,6 +72,7 @@ export const startService = (
       const ops = yield* Ops
       const keys = yield* Keys
       const operatorKeys = yield* OperatorKeys
+      const operatorSessions = yield* OperatorSessions
       const media = yield* Media
       const sessions = yield* OwnerSessions
       const presets = yield* Presets
@@ -112,6 +114,14 @@ export const startService = (
           ),
         /** A new operator key. */
         operatorKey: Effect.map(operatorKeys.create({ name: "test", expiresAt: null }), ({ key }) => key),
+        /** The headers of an operator, who is signed in with a key of its own or with this one. */
+        operatorSignedIn: (keyId?: string) =>
+          Effect.gen(function* () {
+            const id = keyId ?? (yield* operatorKeys.create({ name: "console", expiresAt: null })).id
+            const origin = { browser: null, address: null }
+            const { token } = (yield* operatorSessions.begin({ keyId: id, requestId: newRequestId(), origin }))!
+            return { cookie: `svc_operator=${token}`, "x-csrf-token": csrfTokenOf(token) }
+          }),
         media,
         presets,
         webhooks,

@@ -1,11 +1,23 @@
 /** One of each thing that an account can have, made as its holder would make it. */
 import { Effect } from "effect"
 import type { NewCustomer } from "../../src/billing/Customers.ts"
+import { newResourceId } from "../../src/platform/Ids.ts"
 import { bearer, callsOf, type Call, send, type Things } from "./Calls.ts"
 import { json, type Service } from "./Service.ts"
 import { eventually } from "./WebhookRooms.ts"
 
 const actor = { type: "operator", id: "test" } as const
+
+/** The ID of a top-up that needs an operator. */
+export const attended = ({ sql }: Pick<Service, "sql">, accountId: string) =>
+  Effect.suspend(() => {
+    const id = newResourceId()
+    return Effect.as(
+      sql`INSERT INTO top_up (id, account_id, amount_cents, processor, return_url, session_id, ask_at, stopped, attention)
+        VALUES (${id}, ${accountId}, 2500, 'simulated', 'http://127.0.0.1:1', ${`cs_${id}`}, now(), true, 'the amount differs')`,
+      id
+    )
+  })
 
 /** The addresses of webhooks lead to `receiver`, which is told of a video. */
 export const thingsOf = (
@@ -56,6 +68,8 @@ export const thingsOf = (
       delivery: (yield* eventually(told, (one) => one?.attempts === 1))!.id,
       preset,
       topUp: topUp.id,
+      attendedTopUp: yield* attended(service, accountId),
+      spareTopUp: yield* attended(service, accountId),
       checkout: topUp.checkout_url.split("/").at(-1),
       sparePreset,
       project: (yield* service.project(accountId, "project")).id,

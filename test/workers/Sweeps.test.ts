@@ -6,6 +6,8 @@ import { Audit } from "../../src/account/Audit.ts"
 import { Codes } from "../../src/account/Codes.ts"
 import { Keys } from "../../src/account/Keys.ts"
 import { Mutations } from "../../src/account/Mutations.ts"
+import { OperatorEvents } from "../../src/account/OperatorEvents.ts"
+import { OperatorSessions } from "../../src/account/OperatorSessions.ts"
 import { OwnerSessions } from "../../src/account/OwnerSessions.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
@@ -16,7 +18,8 @@ import { Requests } from "../../src/usage/Requests.ts"
 import { layer as sweeps } from "../../src/workers/Sweeps.ts"
 import { layer as database } from "../support/Database.ts"
 
-const owners = Layer.mergeAll(Codes.layer, OwnerSessions.layer).pipe(
+const owners = Layer.mergeAll(Codes.layer, OperatorSessions.layer, OwnerSessions.layer).pipe(
+  Layer.provide(OperatorEvents.layer),
   Layer.provide(Secrets.layerFrom(Redacted.make("k".repeat(32))))
 )
 

@@ -1,40 +1,13 @@
 /** Every page and the search parameters that are its state. */
 import type { QueryClient } from "@tanstack/react-query"
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  type ErrorComponentProps,
-  lazyRouteComponent,
-  Outlet,
-  redirect
-} from "@tanstack/react-router"
+import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router"
 import { sessionQuery } from "../data/Queries.ts"
-import { intervals, isDay, presets as lengths } from "../data/Ranges.ts"
+import { intervals, presets as lengths } from "../data/Ranges.ts"
 import { figures, groupings } from "../data/UsageSeries.ts"
-import { Empty, Failed } from "../parts/States.tsx"
-import { Page } from "./Page.tsx"
+import { operatorRoutes } from "./OperatorRoutes.ts"
+import { NotFound, root } from "./Root.tsx"
+import { day, given, number, oneOf, type Search, text } from "./Search.ts"
 import { Shell } from "./Shell.tsx"
-
-type Search = Readonly<Record<string, unknown>>
-
-const text = (search: Search, name: string): string | undefined => {
-  const value = search[name]
-  return typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : undefined
-}
-
-const oneOf = <A extends string>(options: ReadonlyArray<A>, search: Search, name: string): A | undefined =>
-  options.find((option) => option === search[name])
-
-const day = (search: Search, name: string): string | undefined => {
-  const value = text(search, name)
-  return value !== undefined && isDay(value) ? value : undefined
-}
-
-const number = (search: Search, name: string): number | undefined => {
-  const value = Number(search[name] ?? Number.NaN)
-  return Number.isFinite(value) && value >= 0 ? value : undefined
-}
 
 /** The range of time of a page. */
 const rangeIn = (search: Search) => ({
@@ -51,31 +24,6 @@ const filtersIn = (search: Search) => ({
   project: text(search, "project"),
   operation: text(search, "operation"),
   status: oneOf(["open", "succeeded", "failed", "cancelled"] as const, search, "status")
-})
-
-/** Only what is set stands in the URL. */
-const given = <A extends object>(search: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
-  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as never
-
-const NotFound = () => (
-  <Page title="Not found">
-    <div className="card">
-      <Empty title="There is no page at this address.">Use the rail, or press ⌘K to search.</Empty>
-    </div>
-  </Page>
-)
-
-const CannotStart = ({ error, reset }: ErrorComponentProps) => (
-  <div className="entry">
-    <main>
-      <Failed error={error} onRetry={reset} />
-    </main>
-  </div>
-)
-
-const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
-  component: Outlet,
-  errorComponent: CannotStart
 })
 
 /** Only a path of this console: another site's address would send the owner there. */
@@ -279,6 +227,7 @@ export const makeRouter = (client: QueryClient) =>
     context: { client },
     routeTree: root.addChildren([
       signIn,
+      ...operatorRoutes,
       shell.addChildren([
         home,
         overview,

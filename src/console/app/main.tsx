@@ -10,14 +10,17 @@ import "./usage.css"
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"
 import { createRoot } from "react-dom/client"
+import { isOperatorPage, OPERATOR_SESSION } from "../data/Addresses.ts"
 import { isSignedOut } from "../data/Client.ts"
 import { sessionQuery } from "../data/Queries.ts"
 import { makeRouter } from "./Router.tsx"
 
 /** A session that ended meanwhile leads to the sign-in page, and from there back. */
 const signedOut = (error: Error) => {
-  if (!isSignedOut(error) || client.getQueryData(sessionQuery.queryKey) === null) return
-  client.setQueryData(sessionQuery.queryKey, null)
+  if (!isSignedOut(error)) return
+  const key = isOperatorPage(location.pathname) ? OPERATOR_SESSION : sessionQuery.queryKey
+  if (client.getQueryData(key) === null) return
+  client.setQueryData(key, null)
   void router.invalidate()
 }
 

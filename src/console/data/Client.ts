@@ -1,24 +1,39 @@
-/** The way to the gateway: the session's cookie, which no script reads, and its CSRF token, which only memory holds. */
+/** The way to the gateway: the cookies of sessions, which no script reads, and their CSRF tokens, which only memory holds. */
 import { type Client, createClient, TollgateError } from "../../client/Package.ts"
-
-const session: { csrf: string | undefined } = { csrf: undefined }
-
-/** Keeps the token that requests other than GET send. */
-export const keepCsrfToken = (token: string | undefined): void => {
-  session.csrf = token
-}
-
-const fromHere: typeof fetch = (input, init = {}) => {
-  const headers = new Headers(init.headers)
-  if ((init.method ?? "GET") !== "GET" && session.csrf !== undefined) headers.set("x-csrf-token", session.csrf)
-  return fetch(input, { ...init, headers, credentials: "same-origin" })
-}
 
 /** Where the gateway's API is, without `/api/v1`. */
 export const origin = location.origin
 
+/** A client with the cookie of one kind of session. */
+const makeSessionClient = () => {
+  const session: { csrf: string | undefined } = { csrf: undefined }
+  const fromHere: typeof fetch = (input, init = {}) => {
+    const headers = new Headers(init.headers)
+    if ((init.method ?? "GET") !== "GET" && session.csrf !== undefined) headers.set("x-csrf-token", session.csrf)
+    return fetch(input, { ...init, headers, credentials: "same-origin" })
+  }
+  return {
+    client: createClient({ baseUrl: origin, fetch: fromHere, maxRetries: 1 }),
+    keep: (token: string | undefined): void => {
+      session.csrf = token
+    }
+  }
+}
+
+const ofOwner = makeSessionClient()
+const ofOperator = makeSessionClient()
+
 /** Calls as the signed-in owner. */
-export const api: Client = createClient({ baseUrl: origin, fetch: fromHere, maxRetries: 1 })
+export const api: Client = ofOwner.client
+
+/** Keeps the token that an owner's requests other than GET send. */
+export const keepCsrfToken = ofOwner.keep
+
+/** Calls as the signed-in operator. */
+export const operatorApi: Client = ofOperator.client
+
+/** Keeps the token that an operator's requests other than GET send. */
+export const keepOperatorCsrfToken = ofOperator.keep
 
 /** Calls with an inference key, without the cookie. `seen` gets each response before its body is read. */
 export const clientWithKey = (apiKey: string, seen: (response: Response) => void = () => undefined): Client =>

@@ -9,12 +9,14 @@ import {
   MessagesAccess,
   OpenAccess,
   OperatorAccess,
+  OperatorSessionAccess,
+  OperatorSignInAccess,
   OwnerAccess,
   SignInAccess
 } from "../../../schemas/Access.ts"
 import { type Access, bearerOf, eitherOf, makeByInferenceKey, makeOpenAccess } from "./Access.ts"
 import { makeByManagementKey, makeKeyOrSession } from "./KeyOrSession.ts"
-import { makeOperatorAccess } from "./OperatorAccess.ts"
+import { makeOperatorAccess, makeOperatorSessionAccess, makeOperatorSignInAccess } from "./OperatorAccess.ts"
 import { makeOwnerAccess, makeSignInAccess } from "./OwnerAccess.ts"
 
 /** The access of operations that count their requests themselves. */
@@ -32,6 +34,8 @@ export const makeAccessOf = Effect.gen(function* () {
     [AccountAccess.key, keyOrSession(byBearer)],
     [ManagementAccess.key, keyOrSession(yield* makeByManagementKey)],
     [OperatorAccess.key, yield* makeOperatorAccess],
+    [OperatorSignInAccess.key, yield* makeOperatorSignInAccess],
+    [OperatorSessionAccess.key, yield* makeOperatorSessionAccess],
     [OwnerAccess.key, yield* makeOwnerAccess],
     [SignInAccess.key, yield* makeSignInAccess],
     [OpenAccess.key, yield* makeOpenAccess]

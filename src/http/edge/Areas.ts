@@ -64,7 +64,7 @@ const notKept = { "cache-control": "no-store" }
 const areas: ReadonlyArray<readonly [prefix: string, Area]> = [
   // The cookie is only for pages of this service: no page of another site may read a response, or send a preflight.
   [`${API_PREFIX}/console`, { headers: notKept, preflight: false, writesOnce: true }],
-  // Operator keys do not belong into browsers, so no page of another origin may send one.
+  // Operators reach every account, so no page of another origin may read a response, or send a preflight.
   [`${API_PREFIX}/operator`, { headers: notKept, preflight: false, writesOnce: true }],
   [`${API_PREFIX}/management`, { headers: { ...notKept, ...cors }, preflight: true, writesOnce: true }],
   [`${API_PREFIX}/payments`, { headers: { ...notKept, ...cors }, preflight: true, writesOnce: false }],

@@ -1,18 +1,19 @@
 /** Admits owners to the console: by a session cookie, and only from pages of this service. */
 import { Effect } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { Owner, type Signed } from "../../../schemas/Access.ts"
+import { Owner, type Principal, type Signed } from "../../../schemas/Access.ts"
 import { stoppedAccount } from "../../account/Accounts.ts"
 import { isCsrfTokenOf, OwnerSessions } from "../../account/OwnerSessions.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
 import { PublicUrl } from "../../platform/outbound/PublicUrl.ts"
 import type { PolicyName } from "../../ratelimit/Limits.ts"
 import { type Access, type Credentialed, factsOf, makeCounter, makeTried, type Served } from "./Access.ts"
-import { sessionCookie } from "../handlers/console/Cookie.ts"
+import { type SessionCookie, sessionCookie } from "../handlers/console/Cookie.ts"
 import { table } from "../FailureRows.ts"
 import type { Exchange } from "./Exchange.ts"
 
-const notSignedIn = failure({ _tag: "NotSignedIn" })
+/** No session, or one that has ended. */
+export const notSignedIn = failure({ _tag: "NotSignedIn" })
 
 const crossSite = (header: string): Failure => failure({ _tag: "CrossSiteRequest", header })
 
@@ -35,7 +36,7 @@ const foreign = (
 }
 
 /** Fails for a request that a page of another site may have sent. */
-const fromHere = (
+export const fromHere = (
   endpoint: HttpApiEndpoint.Top,
   headers: Credentialed["headers"],
   base: string
@@ -50,16 +51,60 @@ interface AskedBySession extends Credentialed {
   readonly limit: PolicyName
 }
 
+/** A kind of session: its cookie, who it stands for, and what its requests count against. */
+interface SessionKind<A> {
+  readonly cookie: (base: string, byHttps: boolean) => SessionCookie
+  readonly find: (token: string) => Effect.Effect<A, Failure>
+  readonly countedAs: (signed: A) => Pick<Principal, "accountId" | "keyId" | "limitScale">
+  /** What the request's span says of it. */
+  readonly inSpan: (signed: A) => Readonly<Record<string, string>>
+}
+
 /**
- * Reads sessions: `has` says whether a request has the cookie of one, and `as` runs an operation for the owner that is signed in with
- * it.
+ * Reads sessions of one kind: `has` says whether a request has the cookie of one, and `as` runs an operation for whom it stands for.
  */
-export const makeBySession = Effect.gen(function* () {
+export const makeByCookie = Effect.gen(function* () {
   const { count } = yield* makeCounter
-  const sessions = yield* OwnerSessions
   const publicUrl = yield* PublicUrl
   const tried = yield* makeTried
-  const signed = (token: string): Effect.Effect<Signed, Failure> =>
+  return <A>({ cookie: cookieFor, countedAs, find, inSpan }: SessionKind<A>) => {
+    const cookieOf = ({ byHttps }: Exchange) => cookieFor(publicUrl.base(), byHttps())
+    return {
+      has: (exchange: Exchange, headers: Credentialed["headers"]): boolean =>
+        cookieOf(exchange).tokensIn(headers["cookie"]).length > 0,
+      as: ({ endpoint, exchange, headers, limit }: AskedBySession, handle: (signed: A) => Served): Served => {
+        const cookie = cookieOf(exchange)
+        const tokens = cookie.tokensIn(headers["cookie"])
+        // With two cookies, another site's page has set one of them, and nothing shows which.
+        const token = tokens.length === 1 ? (tokens[0] ?? "") : ""
+        const admitted = Effect.gen(function* () {
+          yield* fromHere(endpoint, headers, publicUrl.base())
+          const signed = yield* tried(exchange, token, find(token))
+          exchange.span?.set(inSpan(signed))
+          yield* count(exchange, countedAs(signed), limit)
+          if (endpoint.method !== "GET" && !isCsrfTokenOf(token, headers["x-csrf-token"] ?? "")) {
+            return yield* crossSite("X-CSRF-Token")
+          }
+          return yield* handle(signed)
+        })
+        return Effect.tapError(admitted, ({ reason }) =>
+          Effect.sync(() => {
+            // Without a cookie, a page of another site may have sent the request, because browsers withhold the cookie from it.
+            if (table[reason._tag].status === 401 && tokens.length > 0) {
+              exchange.added = { ...exchange.added, "set-cookie": cookie.none }
+            }
+          })
+        )
+      }
+    }
+  }
+})
+
+/** Reads the sessions of owners. */
+export const makeBySession = Effect.gen(function* () {
+  const byCookie = yield* makeByCookie
+  const sessions = yield* OwnerSessions
+  const find = (token: string): Effect.Effect<Signed, Failure> =>
     sessions.find(token).pipe(
       Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
       Effect.flatMap((row) => {
@@ -74,35 +119,12 @@ export const makeBySession = Effect.gen(function* () {
         })
       })
     )
-  const cookieOf = ({ byHttps }: Exchange) => sessionCookie(publicUrl.base(), byHttps())
-  return {
-    has: (exchange: Exchange, headers: Credentialed["headers"]): boolean =>
-      cookieOf(exchange).tokensIn(headers["cookie"]).length > 0,
-    as: ({ endpoint, exchange, headers, limit }: AskedBySession, handle: (owner: Signed) => Served): Served => {
-      const cookie = cookieOf(exchange)
-      const tokens = cookie.tokensIn(headers["cookie"])
-      // With two cookies, another site's page has set one of them, and nothing shows which.
-      const token = tokens.length === 1 ? (tokens[0] ?? "") : ""
-      const admitted = Effect.gen(function* () {
-        yield* fromHere(endpoint, headers, publicUrl.base())
-        const owner = yield* tried(exchange, token, signed(token))
-        exchange.span?.set({ "svc.account_id": owner.accountId })
-        yield* count(exchange, { ...owner, keyId: owner.sessionId }, limit)
-        if (endpoint.method !== "GET" && !isCsrfTokenOf(token, headers["x-csrf-token"] ?? "")) {
-          return yield* crossSite("X-CSRF-Token")
-        }
-        return yield* handle(owner)
-      })
-      return Effect.tapError(admitted, ({ reason }) =>
-        Effect.sync(() => {
-          // Without a cookie, a page of another site may have sent the request, because browsers withhold the cookie from it.
-          if (table[reason._tag].status === 401 && tokens.length > 0) {
-            exchange.added = { ...exchange.added, "set-cookie": cookie.none }
-          }
-        })
-      )
-    }
-  }
+  return byCookie<Signed>({
+    cookie: sessionCookie,
+    find,
+    countedAs: ({ accountId, limitScale, sessionId }) => ({ accountId, limitScale, keyId: sessionId }),
+    inSpan: ({ accountId }) => ({ "svc.account_id": accountId })
+  })
 })
 
 /** The access of owners by their sessions. */

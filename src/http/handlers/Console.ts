@@ -29,7 +29,8 @@ const PAGES = [
   "/billing",
   "/audit",
   "/settings",
-  "/sign-in"
+  "/sign-in",
+  "/operator"
 ] as const
 
 const INDEX = "index.html"

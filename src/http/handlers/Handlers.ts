@@ -27,9 +27,11 @@ import { consoleSettingsHandlers } from "./console/Settings.ts"
 import { consoleSignInHandlers } from "./console/SignIn.ts"
 import { consoleTopUpsHandlers } from "./console/TopUps.ts"
 import { operatorAccountsHandlers } from "./operator/Accounts.ts"
+import { operatorAuditHandlers } from "./operator/Audit.ts"
 import { operatorMoneyHandlers } from "./operator/Money.ts"
 import { operatorPlansHandlers } from "./operator/Plans.ts"
 import { operatorRequestsHandlers } from "./operator/Requests.ts"
+import { operatorSessionHandlers, operatorSignInHandlers } from "./operator/Session.ts"
 import { operatorSpendHandlers } from "./operator/Spend.ts"
 import { managementAccountHandlers } from "./management/Account.ts"
 import { managementAuditHandlers } from "./management/Audit.ts"
@@ -74,6 +76,9 @@ export const makeHandlers = Effect.all({
   operatorMoney: operatorMoneyHandlers,
   operatorPlans: operatorPlansHandlers,
   operatorSpend: operatorSpendHandlers,
+  operatorAudit: operatorAuditHandlers,
+  operatorSignIn: operatorSignInHandlers,
+  operatorSession: operatorSessionHandlers,
   managementAudit: managementAuditHandlers,
   managementKeys: managementKeysHandlers,
   managementPresets: managementPresetsHandlers,

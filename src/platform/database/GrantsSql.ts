@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 
 /** Tables whose rows are only ever added, so that not even the gateway's own role can rewrite the books or the audit log. */
-export const APPEND_ONLY = ["transfer", "audit_event", "audit_completion", "operator_event"] as const
+export const APPEND_ONLY = ["transfer", "audit_event", "audit_completion", "operator_event", "top_up_decision"] as const
 
 /** Tables that only a migration writes. */
 export const READ_ONLY = ["schema_migration"] as const

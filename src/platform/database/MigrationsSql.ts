@@ -203,5 +203,45 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       PRIMARY KEY (day, provider, node)
     ) WITH (fillfactor = 50)`
     yield* sql`COMMENT ON TABLE provider_spend IS 'What the requests of each node cost at a provider in a day, and what running ones may cost at most'`
+  }),
+  "0012_operator_sessions": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE operator_session (
+      id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+      key_id text NOT NULL REFERENCES operator_key,
+      hash bytea NOT NULL UNIQUE CHECK (length(hash) = 32),
+      browser text,
+      address text,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      seen_at timestamptz NOT NULL DEFAULT now()
+    )`
+    yield* sql`COMMENT ON TABLE operator_session IS 'Console sessions of operators. Each acts with the key that began it.'`
+    // Changes by operators are few beside those of owners and keys, and are listed across all accounts.
+    yield* sql`CREATE INDEX audit_event_operator ON audit_event (id COLLATE "C" DESC) WHERE actor_type = 'operator'`
+  }),
+  // `credited_cents` differs from `amount_cents` where an operator credited another amount. `attention_session` is the checkout that
+  // `attention` is about, which may be another than the top-up's own.
+  "0013_top_up_decisions": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`ALTER TABLE top_up ADD COLUMN attention_session text,
+      ADD COLUMN credited_cents integer CHECK (credited_cents > 0),
+      ADD CONSTRAINT top_up_credited CHECK (credited_cents IS NULL OR status = 'paid')`
+    yield* sql`UPDATE top_up SET attention_session = substring(attention FROM '^another checkout was paid for it: (.+)$')
+      WHERE attention LIKE 'another checkout was paid for it: %'`
+    yield* sql`CREATE TABLE top_up_decision (
+      account_id text NOT NULL REFERENCES account,
+      top_up_id text NOT NULL REFERENCES top_up,
+      reference text NOT NULL,
+      action text NOT NULL CHECK (action IN ('settled', 'dismissed')),
+      attention text NOT NULL,
+      amount bigint NOT NULL,
+      reason text NOT NULL,
+      actor_id text NOT NULL,
+      decided_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (account_id, top_up_id, reference)
+    )`
+    yield* sql`COMMENT ON TABLE top_up_decision IS 'What operators decided about top-ups that needed them; never updated'`
+    yield* sql`CREATE TRIGGER top_up_decision_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON top_up_decision
+      FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()`
   })
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { fileUrl } from "../../../src/console/data/Addresses.ts"
+import { fileUrl, isOperatorPage, operatorPathOf } from "../../../src/console/data/Addresses.ts"
 
 describe("the address of a file", () => {
   it("is on the console's origin, whatever the gateway's public address is", () => {
@@ -9,4 +9,28 @@ describe("the address of a file", () => {
 
   it("stays as it is for anything else", () =>
     assert.strictEqual(fileUrl("https://cdn.example/clip.mp4"), "https://cdn.example/clip.mp4"))
+})
+
+describe("the pages of operators", () => {
+  it("are told from those of owners by their path", () => {
+    assert.deepStrictEqual(["/operator", "/operator/accounts", "/operators", "/overview"].map(isOperatorPage), [
+      true,
+      true,
+      false,
+      false
+    ])
+  })
+
+  it("are the only ones that signing in leads to", () => {
+    assert.strictEqual(operatorPathOf("/operator/report?days=7d"), "/operator/report?days=7d")
+    for (const other of [
+      undefined,
+      "/overview",
+      "//evil.example/operator",
+      "/operator/sign-in",
+      "https://evil.example"
+    ]) {
+      assert.strictEqual(operatorPathOf(other), "/operator/accounts")
+    }
+  })
 })

@@ -19,7 +19,7 @@ export const topUpOf = (row: TopUpRow): TopUp => ({
   id: row.id,
   object: "top_up",
   status: row.status,
-  amount_usd: usdFromNano(nanoOfTopUp(row.amount_cents)),
+  amount_usd: usdFromNano(nanoOfTopUp(row.credited_cents ?? row.amount_cents)),
   checkout_url: row.status === "open" ? row.checkout_url : null,
   created_at: secondsOf(row.created_at),
   paid_at: row.paid_at === null ? null : secondsOf(row.paid_at)

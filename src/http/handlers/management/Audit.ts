@@ -1,5 +1,7 @@
 import { Effect } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { Caller } from "../../../../schemas/Access.ts"
+import type { Api } from "../../../../schemas/Api.ts"
 import type { AuditLog } from "../../../../schemas/management/Audit.ts"
 import { Audit, MAX_COMBINATIONS } from "../../../account/Audit.ts"
 import type { AuditRow } from "../../../account/AuditSql.ts"
@@ -41,30 +43,31 @@ const timesOf = (query: {
   return { fromMs: Math.max(after + 1, from) * 1_000, untilMs: until === Infinity ? undefined : until * 1_000 }
 }
 
-/** `/management/audit`. */
-export const managementAuditHandlers = Effect.gen(function* () {
-  const audit = yield* Audit
-  const page = Effect.fnUntraced(function* (selection: Parameters<typeof audit.page>[1]) {
-    const { accountId } = yield* Caller
-    const { actors, resources, types } = selection
-    const lengths = [types, actors, resources].map((values) => new Set(values).size || 1)
-    if (lengths.reduce((product, length) => product * length, 1) > MAX_COMBINATIONS) {
-      const field = types === undefined ? "actor_ids[]" : "event_types[]"
-      return yield* invalid(
-        field,
-        `must select at most ${MAX_COMBINATIONS} combinations of types, actors and resources`
-      )
-    }
-    return yield* audit.page(accountId, selection)
-  })
-  return operations("managementAudit", {
-    listAudit: ({ query }) => {
+type AuditQuery = HttpApiEndpoint.Query<typeof Api.groups.managementAudit.endpoints.listAudit>["Type"]
+
+/** Returns a page of an account's audit log as the API shows it. */
+export const makeAuditPage = Effect.map(
+  Audit,
+  (audit) => (accountId: string, query: AuditQuery) =>
+    Effect.gen(function* () {
       const { "actor_ids[]": actors, "event_types[]": types, "resource_ids[]": resources } = query
-      return answer(page({ ...pageOf(query), ...timesOf(query), types, actors, resources }), ({ next, rows }) => ({
-        object: "list",
-        data: rows.map(auditLogOf),
-        next_cursor: next
-      }))
-    }
+      const lengths = [types, actors, resources].map((values) => new Set(values).size || 1)
+      if (lengths.reduce((product, length) => product * length, 1) > MAX_COMBINATIONS) {
+        const field = types === undefined ? "actor_ids[]" : "event_types[]"
+        return yield* invalid(
+          field,
+          `must select at most ${MAX_COMBINATIONS} combinations of types, actors and resources`
+        )
+      }
+      return yield* audit.page(accountId, { ...pageOf(query), ...timesOf(query), types, actors, resources })
+    }).pipe((page) =>
+      answer(page, ({ next, rows }) => ({ object: "list", data: rows.map(auditLogOf), next_cursor: next }))
+    )
+)
+
+/** `/management/audit`. */
+export const managementAuditHandlers = Effect.map(makeAuditPage, (page) =>
+  operations("managementAudit", {
+    listAudit: ({ query }) => Effect.flatMap(Caller, ({ accountId }) => page(accountId, query))
   })
-})
+)

@@ -1,5 +1,10 @@
 import { Effect } from "effect"
-import { AccountMarkup, AccountStateChange, type OperatorAccountResult } from "../../../../schemas/operator/Accounts.ts"
+import {
+  AccountLimits,
+  AccountMarkup,
+  AccountStateChange,
+  type OperatorAccountResult
+} from "../../../../schemas/operator/Accounts.ts"
 import { Accounts } from "../../../account/Accounts.ts"
 import type { AccountState } from "../../../account/AccountsSql.ts"
 import { Keys } from "../../../account/Keys.ts"
@@ -74,27 +79,28 @@ const actions: Readonly<Record<AccountState, string>> = {
   closed: "account.closed"
 }
 
+const decodeLimits = decoder(AccountLimits, { strict: true })
 const decodeMarkup = decoder(AccountMarkup, { strict: true })
 const decodeChange = decoder(AccountStateChange, { strict: true })
 
-/** The changes to an account, each with a line in its audit log. */
-const makeChanges = Effect.gen(function* () {
-  const [accounts, auth, keys, operator] = [yield* Accounts, yield* Auth, yield* Keys, yield* Operator]
+/** The changes of an account's terms, each with a line in its audit log. */
+const makeTerms = Effect.gen(function* () {
+  const [accounts, auth, operator] = [yield* Accounts, yield* Auth, yield* Operator]
   const mutate = makeMutate(yield* Mutations)
+  const asked = (id: string, request: ApiRequest, body: unknown, type: string) => ({
+    request,
+    body,
+    type,
+    resource: { type: "account", id },
+    afterwards: Effect.sync(() => auth.forgetAccount(id))
+  })
 
   const change = (to: AccountState) => (id: string, request: ApiRequest) =>
     Effect.gen(function* () {
       const body = yield* readJson(request)
       const { reason } = yield* Effect.fromResult(decodeChange(body))
       yield* operator.account(id)
-      const asked = {
-        request,
-        body,
-        type: actions[to],
-        resource: { type: "account", id },
-        afterwards: Effect.sync(() => auth.forgetAccount(id))
-      }
-      return yield* mutate(asOperator(id), asked, ({ actor }) =>
+      return yield* mutate(asOperator(id), asked(id, request, body, actions[to]), ({ actor }) =>
         Effect.as(conflicts(accounts.setState({ id }, { to, reason, actor })), {
           data: { id, object: "account", state: to, reason }
         })
@@ -106,21 +112,33 @@ const makeChanges = Effect.gen(function* () {
       const body = yield* readJson(request)
       const { markup_basis_points: points } = yield* Effect.fromResult(decodeMarkup(body))
       yield* operator.account(id)
-      const asked = {
-        request,
-        body,
-        type: "account.markup_changed",
-        resource: { type: "account", id },
-        afterwards: Effect.sync(() => auth.forgetAccount(id))
-      }
-      return yield* mutate(asOperator(id), asked, ({ actor }) =>
+      return yield* mutate(asOperator(id), asked(id, request, body, "account.markup_changed"), ({ actor }) =>
         Effect.as(accounts.setMarkup({ id }, points, actor), {
           data: { id, object: "account", markup_basis_points: points }
         })
       )
     })
 
-  const revoke = (accountId: string, id: string, request: ApiRequest) =>
+  const limit = (id: string, request: ApiRequest) =>
+    Effect.gen(function* () {
+      const body = yield* readJson(request)
+      const { limit_scale: scale } = yield* Effect.fromResult(decodeLimits(body))
+      const account = yield* operator.account(id)
+      return yield* mutate(asOperator(id), asked(id, request, body, "account.limits_changed"), ({ actor }) =>
+        Effect.as(accounts.setLimitScale(account, scale, actor), {
+          data: { id, object: "account", limit_scale: scale }
+        })
+      )
+    })
+
+  return { change, limit, markUp }
+})
+
+/** The end of an account's key, with a line in its audit log. */
+const makeRevoke = Effect.gen(function* () {
+  const [auth, keys, operator] = [yield* Auth, yield* Keys, yield* Operator]
+  const mutate = makeMutate(yield* Mutations)
+  return (accountId: string, id: string, request: ApiRequest) =>
     Effect.gen(function* () {
       yield* operator.account(accountId)
       const asked = {
@@ -143,19 +161,19 @@ const makeChanges = Effect.gen(function* () {
         })
       )
     })
-
-  return { change, markUp, revoke }
 })
 
 /** `/operator/accounts`. */
 export const operatorAccountsHandlers = Effect.gen(function* () {
   const operator = yield* Operator
-  const { change, markUp, revoke } = yield* makeChanges
+  const { change, limit, markUp } = yield* makeTerms
+  const revoke = yield* makeRevoke
   return operations("operatorAccounts", {
     suspendAccount: ({ params, request }) => change("suspended")(params.account_id, request),
     resumeAccount: ({ params, request }) => change("active")(params.account_id, request),
     closeAccount: ({ params, request }) => change("closed")(params.account_id, request),
     setAccountMarkup: ({ params, request }) => markUp(params.account_id, request),
+    setAccountLimits: ({ params, request }) => limit(params.account_id, request),
 
     listAccounts: ({ query: { search = null, state = null, ...query } }) => {
       const { cursor = null, limit } = pageOf(query)

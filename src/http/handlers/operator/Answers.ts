@@ -4,9 +4,12 @@ import { OperatorCaller } from "../../../../schemas/Access.ts"
 import type { StateRefused } from "../../../account/Accounts.ts"
 import type { OperatorActor } from "../../../account/OperatorEvents.ts"
 import type { RefundRefused } from "../../../billing/Refunds.ts"
-import { type Failure, failure } from "../../../domain/Failure.ts"
+import type { DecisionRefused } from "../../../billing/TopUpDecisions.ts"
+import { type Failure, failure, invalid } from "../../../domain/Failure.ts"
 import type { Unavailable } from "../../../platform/database/Sql.ts"
+import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { Exchange } from "../../edge/Exchange.ts"
+import { claimOf } from "../../edge/Idempotency.ts"
 import type { Asker } from "../management/Answers.ts"
 
 /** The operator that acts on an account, as the account's audit log names it. */
@@ -22,12 +25,21 @@ export const asActor: Effect.Effect<OperatorActor, never, OperatorCaller> = Effe
 
 /** Turns a change that the state of things does not allow into a conflict with the same words. */
 export const conflicts = <A, R>(
-  work: Effect.Effect<A, StateRefused | RefundRefused | Failure | Unavailable, R>
+  work: Effect.Effect<A, StateRefused | RefundRefused | DecisionRefused | Failure | Unavailable, R>
 ): Effect.Effect<A, Failure | Unavailable, R> =>
   Effect.catchTags(work, {
     StateRefused: ({ message }) => Effect.fail(failure({ _tag: "Conflict", detail: `${message}.` })),
-    RefundRefused: ({ message }) => Effect.fail(failure({ _tag: "Conflict", detail: `${message}.` }))
+    RefundRefused: ({ message }) => Effect.fail(failure({ _tag: "Conflict", detail: `${message}.` })),
+    DecisionRefused: ({ message }) => Effect.fail(failure({ _tag: "Conflict", detail: `${message}.` }))
   })
+
+/** The reference under which the ledger moves money once: the idempotency key, which such an operation requires. */
+export const referenceOf = (request: ApiRequest, id: string): Effect.Effect<string, Failure> =>
+  Effect.flatMap(Effect.fromResult(claimOf(request.headers["idempotency-key"], "POST", id, null)), (claim) =>
+    claim === undefined
+      ? invalid("Idempotency-Key", "is required, because a repeat would move money twice")
+      : Effect.succeed(claim.idempotencyKey)
+  )
 
 /** Unix seconds, or null. */
 export const secondsOf = (time: Date | null): number | null =>

@@ -3,7 +3,7 @@ import { type OperatorRefund, OperatorRefundRequest } from "../../../../schemas/
 import { Mutations } from "../../../account/Mutations.ts"
 import { Customers } from "../../../billing/Customers.ts"
 import { decoder } from "../../../dialects/Decode.ts"
-import { failure, invalid } from "../../../domain/Failure.ts"
+import { failure } from "../../../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano } from "../../../domain/Money.ts"
 import { providerCostIn } from "../../../inference/Receipt.ts"
 import { type AnyRequest, Operator } from "../../../operator/Operator.ts"
@@ -12,10 +12,9 @@ import type { RequestRow } from "../../../usage/RequestsSql.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { readJson } from "../../edge/Body.ts"
 import { operations } from "../../edge/Operations.ts"
-import { claimOf } from "../../edge/Idempotency.ts"
 import { receiptOf, requestListOf, ruleIn, selectionOf } from "../Requests.ts"
-import { answer, makeMutate } from "../management/Answers.ts"
-import { asOperator, conflicts } from "./Answers.ts"
+import { answer, makeMutate, pageOf } from "../management/Answers.ts"
+import { asOperator, conflicts, referenceOf } from "./Answers.ts"
 
 /** The properties of a request that only operators see. */
 const besides = (row: RequestRow) => {
@@ -53,11 +52,7 @@ export const operatorRequestsHandlers = Effect.gen(function* () {
     Effect.gen(function* () {
       const body = yield* readJson(request)
       const { amount_usd: usd, reason } = yield* Effect.fromResult(decodeRefund(body))
-      const claim = yield* Effect.fromResult(claimOf(request.headers["idempotency-key"], "POST", id, null))
-      if (claim === undefined) {
-        return yield* invalid("Idempotency-Key", "is required, because a repeated refund would give back twice")
-      }
-      const reference = claim.idempotencyKey
+      const reference = yield* referenceOf(request, id)
       const { row } = yield* operator.request(id)
       // Such a request cost nothing itself.
       if (row.id !== id) {
@@ -100,6 +95,14 @@ export const operatorRequestsHandlers = Effect.gen(function* () {
           data: page.rows.map((row) => ({ ...receiptOf(row), ...besides(row) }))
         })
       ),
+    listAnyRequests: ({ query: { model = null, operation = null, provider = null, status = null, ...query } }) => {
+      const { cursor = null, limit } = pageOf(query)
+      const found = operator.anyRequests({ model, operation, provider, status, after: cursor, limit })
+      return answer(found, (page) => ({
+        ...requestListOf(page),
+        data: page.rows.map((row) => ({ ...receiptOf(row), ...besides(row), email: row.email }))
+      }))
+    },
     getAnyRequest: ({ params }) =>
       answer(operator.request(params.request_id), (found) => wholeOf(params.request_id, found))
   })

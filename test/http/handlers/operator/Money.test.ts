@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { refusal } from "../../../support/Management.ts"
 import { json, post } from "../../../support/Service.ts"
+import { attended } from "../../../support/Things.ts"
 import { operatorScene } from "./scene.ts"
 
 describe("/operator/report", () => {
@@ -67,6 +68,74 @@ describe("/operator/top-ups", () => {
       })
       const { body: next } = yield* operate("GET", `/top-ups?limit=1&cursor=${first.next_cursor}`)
       assert.deepStrictEqual([next.data[0].id, next.next_cursor], [ids[0], null])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lists all top-ups of an account with what was credited and taken back", () =>
+    Effect.gen(function* () {
+      const { account, operate, service } = yield* operatorScene()
+      const id = yield* attended(service, account.id)
+      const decision = { reason: "checked at the bank", amount_usd: 24.99 }
+      yield* operate("POST", `/top-ups/${id}/settle`, decision, { "idempotency-key": "T-1" })
+      const { body } = yield* operate("GET", `/accounts/${account.id}/top-ups`)
+      assert.deepInclude(body.data[0], { id, status: "paid", credited_usd: 24.99, taken_back_usd: 0, attention: null })
+      assert.strictEqual((yield* operate("GET", `/accounts/${"f".repeat(24)}/top-ups`)).status, 404)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("/operator/top-ups/{top_up_id}/settle and /dismiss", () => {
+  it.live("decide once per idempotency key, which they require, and never without a need", () =>
+    Effect.gen(function* () {
+      const { account, key, operate, service } = yield* operatorScene()
+      const id = yield* attended(service, account.id)
+      const settle = (body: object, reference?: string) =>
+        operate("POST", `/top-ups/${id}/settle`, body, reference === undefined ? {} : { "idempotency-key": reference })
+      assert.deepStrictEqual(refusal(yield* settle({ reason: "r" })), [400, "validation_error", "Idempotency-Key"])
+      assert.deepStrictEqual(refusal(yield* settle({ amount_usd: 1 }, "T-1")), [400, "validation_error", "reason"])
+      const half = yield* settle({ reason: "r", amount_usd: 1.005 }, "T-1")
+      assert.deepStrictEqual(refusal(half), [400, "validation_error", "amount_usd"])
+      const first = yield* settle({ reason: "checked at the bank" }, "T-1")
+      assert.deepInclude(first.body.data, {
+        top_up_id: id,
+        account_id: account.id,
+        action: "settled",
+        amount_usd: 25,
+        status: "paid",
+        reference: "T-1",
+        repeated: false
+      })
+      // The idempotency key of HTTP ends after a day; the reference never.
+      yield* service.sql`DELETE FROM unpaid_claim`
+      assert.deepInclude((yield* settle({ reason: "checked at the bank" }, "T-1")).body.data, {
+        amount_usd: 25,
+        repeated: true
+      })
+      assert.strictEqual((yield* service.sql`SELECT FROM transfer WHERE reference = ${`simulated:cs_${id}`}`).length, 1)
+      assert.deepStrictEqual(refusal(yield* settle({ reason: "r" }, "T-2")).slice(0, 2), [409, "conflict"])
+      const other = yield* attended(service, account.id)
+      const dismissed = yield* operate(
+        "POST",
+        `/top-ups/${other}/dismiss`,
+        { reason: "test" },
+        { "idempotency-key": "T-3" }
+      )
+      assert.deepInclude(dismissed.body.data, { action: "dismissed", amount_usd: 0, status: "expired" })
+      const [line] = yield* service.audit(account.id)
+      assert.deepInclude(line, {
+        type: "top_up.dismissed",
+        actor_type: "operator",
+        actor_id: key.id,
+        outcome: "succeeded"
+      })
+      const unknown = yield* operate(
+        "POST",
+        `/top-ups/${"f".repeat(24)}/dismiss`,
+        { reason: "r" },
+        { "idempotency-key": "T" }
+      )
+      assert.deepStrictEqual(refusal(unknown).slice(0, 2), [404, "not_found"])
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 })

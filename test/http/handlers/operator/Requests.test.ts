@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { get, json } from "../../../support/Service.ts"
+import { writeReceipts } from "../../../bench/ReceiptsSql.ts"
+import { get, json, post } from "../../../support/Service.ts"
 import { refusal } from "../../../support/Management.ts"
 import { operatorScene } from "./scene.ts"
 
@@ -24,6 +25,42 @@ describe("/operator/requests", () => {
       )
       assert.deepStrictEqual(refusal(yield* operate("GET", `/requests/${unknown}`)), [404, "not_found", null])
       assert.notProperty(own, "provider_cost_usd")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lists the receipts of all accounts with their owners, newest first, page by page and by filters", () =>
+    Effect.gen(function* () {
+      const { account, chat, operate, service } = yield* operatorScene()
+      const { body: first } = yield* chat
+      const other = yield* service.account(1)
+      const asked = { model: "text-embedding-3-small", input: "a cat" }
+      const second = yield* Effect.flatMap(post(`${service.api}/embeddings`, other.inferenceKey, asked), json)
+      const { body: page } = yield* operate("GET", "/requests?limit=1")
+      assert.deepInclude(page.data[0], {
+        account_id: other.account.id,
+        email: other.account.email,
+        model: "text-embedding-3-small",
+        cost_usd: second.cost_usd,
+        provider_cost_usd: second.cost_usd
+      })
+      assert.isNumber(page.searched_to)
+      const { body: next } = yield* operate("GET", `/requests?limit=1&cursor=${page.next_cursor}`)
+      assert.deepInclude(next.data[0], { id: first.request_id, email: account.email })
+      assert.deepStrictEqual([next.next_cursor, next.searched_to], [null, null])
+      for (const [filter, count] of [
+        ["status=failed", 0],
+        ["status=succeeded", 2],
+        ["model=gpt-4o-mini", 1],
+        ["provider=openai&operation=embeddings", 1],
+        ["provider=anthropic", 0]
+      ] as const) {
+        const { body } = yield* operate("GET", `/requests?${filter}`)
+        assert.deepStrictEqual([body.data.length, body.next_cursor], [count, null], filter)
+      }
+      yield* writeReceipts(service.sql, account.id, { from: 0, to: 10_050, startMs: 0, everyMs: 1 })
+      const { body: searched } = yield* operate("GET", "/requests?status=cancelled")
+      assert.deepStrictEqual(searched.data, [])
+      assert.isString(searched.next_cursor)
     }).pipe(Effect.scoped)
   )
 

@@ -1,0 +1,25 @@
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { OperatorAccess } from "../Access.ts"
+import { NotFoundError } from "../Errors.ts"
+import { ResourceId } from "../Ids.ts"
+import { AuditLogList, AuditQuery } from "../management/Audit.ts"
+import { operation } from "../Operation.ts"
+import { OperatorChangeList, OperatorChangePage } from "./Audit.ts"
+
+const reads = { limit: "operator_reads", charge: "free" } as const
+
+/** What was changed in an account, and what operators changed anywhere. */
+export class OperatorAuditGroup extends HttpApiGroup.make("operatorAudit")
+  .add(
+    HttpApiEndpoint.get("listOperatorChanges", "/operator/audit", {
+      query: OperatorChangePage,
+      success: OperatorChangeList
+    }).annotateMerge(operation("operator.audit.list", "List what operators changed, newest first", reads)),
+    HttpApiEndpoint.get("listAccountAudit", "/operator/accounts/:account_id/audit", {
+      params: { account_id: ResourceId },
+      query: AuditQuery,
+      success: AuditLogList,
+      error: NotFoundError
+    }).annotateMerge(operation("operator.audit.of_account", "List the audit log of an account, newest first", reads))
+  )
+  .middleware(OperatorAccess) {}

@@ -1,0 +1,26 @@
+/** The root of all routes, and what it shows when nothing else can be shown. */
+import type { QueryClient } from "@tanstack/react-query"
+import { createRootRouteWithContext, type ErrorComponentProps, Outlet } from "@tanstack/react-router"
+import { Empty, Failed } from "../parts/States.tsx"
+import { Page } from "./Page.tsx"
+
+export const NotFound = () => (
+  <Page title="Not found">
+    <div className="card">
+      <Empty title="There is no page at this address.">Use the rail, or press ⌘K to search.</Empty>
+    </div>
+  </Page>
+)
+
+const CannotStart = ({ error, reset }: ErrorComponentProps) => (
+  <div className="entry">
+    <main>
+      <Failed error={error} onRetry={reset} />
+    </main>
+  </div>
+)
+
+export const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
+  component: Outlet,
+  errorComponent: CannotStart
+})

@@ -1,0 +1,170 @@
+/** What operators read, with the keys under which it is kept. */
+import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query"
+import type { OperatorSession, ReportRow } from "../../client/Contract.ts"
+import { createClient, type Input } from "../../client/Package.ts"
+import { OPERATOR_SESSION } from "./Addresses.ts"
+import { isSignedOut, keepOperatorCsrfToken, operatorApi, origin } from "./Client.ts"
+
+const PAGE = 50
+const MINUTE = 60_000
+
+/** The most pages of a report that a chart or a file holds: 10,000 rows. */
+const MOST_PAGES = 100
+
+/** The signed-in operator, or null. */
+export const operatorSessionQuery = queryOptions({
+  queryKey: OPERATOR_SESSION,
+  staleTime: Infinity,
+  queryFn: async (): Promise<OperatorSession | null> => {
+    try {
+      const session = await operatorApi.call("operator.session.get")
+      keepOperatorCsrfToken(session.csrf_token)
+      return session
+    } catch (error) {
+      if (isSignedOut(error)) return null
+      throw error
+    }
+  }
+})
+
+/** Exchanges an operator key for a session. The page forgets the key. */
+export const signInWith = async (apiKey: string): Promise<OperatorSession> => {
+  const keeping: typeof fetch = (input, init) => fetch(input, { ...init, credentials: "same-origin" })
+  const session = await createClient({ apiKey, baseUrl: origin, fetch: keeping, maxRetries: 0 }).call(
+    "operator.session.create"
+  )
+  keepOperatorCsrfToken(session.csrf_token)
+  return session
+}
+
+/** Forgets everything that an operator read. */
+export const forgetOperator = (client: QueryClient): void => {
+  keepOperatorCsrfToken(undefined)
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] === "operator" && queryKey[1] !== "session" })
+  client.setQueryData(OPERATOR_SESSION, null)
+}
+
+/** Reads everything again that an operator read, after a change. */
+export const readAgain = (client: QueryClient): Promise<void> =>
+  client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === "operator" && queryKey[1] !== "session" })
+
+/** The list operations of operators that come in pages with a cursor. */
+type Paged =
+  | "operator.accounts.list"
+  | "operator.keys.list"
+  | "operator.requests.list"
+  | "operator.requests.all"
+  | "operator.top_ups.list"
+  | "operator.top_ups.of_account"
+  | "operator.audit.list"
+  | "operator.audit.of_account"
+
+/** A list by pages, newest first. */
+const pages = <Id extends Paged>(
+  id: Id,
+  key: ReadonlyArray<unknown>,
+  input: { readonly path?: object; readonly query?: object } = {},
+  limit = PAGE
+) =>
+  infiniteQueryOptions({
+    queryKey: ["operator", ...key, limit],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => {
+      const query = { ...input.query, limit, ...(pageParam === undefined ? {} : { cursor: pageParam }) }
+      return operatorApi.call(id, { ...input, query, signal } as unknown as Input<Id>)
+    },
+    getNextPageParam: (page: { readonly next_cursor: string | null }) => page.next_cursor ?? undefined
+  })
+
+/** Only filters that are set. */
+const set = (filters: object) => Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+
+export interface AccountFilters {
+  readonly q?: string | undefined
+  readonly state?: string | undefined
+}
+
+export const accountsQuery = ({ q, state }: AccountFilters) =>
+  pages("operator.accounts.list", ["accounts", q, state], { query: set({ search: q, state }) })
+
+export const accountQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["operator", "account", id],
+    refetchInterval: MINUTE / 4,
+    queryFn: async () => (await operatorApi.call("operator.accounts.get", { path: { account_id: id } })).data
+  })
+
+/** Lists of an account on its page. */
+const FEW = 10
+
+export const accountKeysQuery = (id: string) =>
+  pages("operator.keys.list", ["account", id, "keys"], { path: { account_id: id } }, FEW)
+
+export const accountTopUpsQuery = (id: string) =>
+  pages("operator.top_ups.of_account", ["account", id, "top-ups"], { path: { account_id: id } }, FEW)
+
+export const accountAuditQuery = (id: string) =>
+  pages("operator.audit.of_account", ["account", id, "audit"], { path: { account_id: id } }, FEW)
+
+export interface ReceiptFilters {
+  readonly status?: string | undefined
+  readonly model?: string | undefined
+  readonly provider?: string | undefined
+}
+
+/** The receipts of an account. */
+export const accountRequestsQuery = (id: string, filters: ReceiptFilters = {}, limit = PAGE) =>
+  pages("operator.requests.list", ["requests", id, filters], { path: { account_id: id }, query: set(filters) }, limit)
+
+/** The receipts of all accounts. */
+export const anyRequestsQuery = (filters: ReceiptFilters) =>
+  pages("operator.requests.all", ["requests", "all", filters], { query: set(filters) })
+
+export const requestQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["operator", "request", id],
+    queryFn: async () => (await operatorApi.call("operator.requests.get", { path: { request_id: id } })).data,
+    refetchInterval: ({ state }) => (state.data?.status === "open" ? 1_000 : false)
+  })
+
+/** Top-ups that need an operator. */
+export const attentionQuery = pages("operator.top_ups.list", ["top-ups"])
+
+export const plansQuery = queryOptions({
+  queryKey: ["operator", "plans"],
+  queryFn: async () => (await operatorApi.call("operator.plans.list")).data
+})
+
+export const boundsQuery = queryOptions({
+  queryKey: ["operator", "spend"],
+  refetchInterval: MINUTE / 6,
+  queryFn: async () => (await operatorApi.call("operator.spend.list")).data
+})
+
+export const changesQuery = pages("operator.audit.list", ["audit"])
+
+export type ReportBy = "day" | "model" | "provider" | "account"
+
+export interface ReportRead {
+  readonly by: ReadonlyArray<ReportBy>
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly account?: string | undefined
+}
+
+/** Revenue, cost and margin of some days, as far as `MOST_PAGES` reach. */
+export const reportQuery = ({ account, by, from, to }: ReportRead) =>
+  queryOptions({
+    queryKey: ["operator", "report", by, from, to, account],
+    refetchInterval: MINUTE,
+    queryFn: async ({ signal }) => {
+      const asked = { ...set({ from, to, account_id: account }), "by[]": [...by], limit: 100 }
+      let page = await operatorApi.call("operator.report", { query: asked, signal })
+      const rows: Array<ReportRow> = [...page.data]
+      for (let read = 1; read < MOST_PAGES && page.next_cursor !== null; read++) {
+        page = await operatorApi.call("operator.report", { query: { ...asked, cursor: page.next_cursor }, signal })
+        rows.push(...page.data)
+      }
+      return { from: page.from, to: page.to, rows, totals: page.totals }
+    }
+  })

@@ -1,0 +1,218 @@
+/** Changes of an account: its state with a reason, its plan, its markup and its rate limits. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import type { OperatorAccountResult } from "../../../client/Contract.ts"
+import { operatorApi } from "../../data/Client.ts"
+import { plansQuery, readAgain } from "../../data/Operator.ts"
+import { FormDialog } from "../../parts/Dialog.tsx"
+import { Field } from "../../parts/Fields.tsx"
+import { Failed } from "../../parts/States.tsx"
+import { toast } from "../../parts/Toasts.tsx"
+import { Ask } from "./Ask.tsx"
+
+export type AccountAction = "suspend" | "resume" | "close" | "plan" | "markup" | "limits"
+
+interface DialogProps {
+  readonly account: OperatorAccountResult["data"]
+  readonly onClose: () => void
+}
+
+const texts = {
+  suspend: {
+    title: "Suspend this account",
+    about:
+      "Every node refuses its requests and its sign-in at once. Running requests finish, nothing is deleted, and resuming lets it work again.",
+    action: "Suspend account",
+    done: "The account is suspended."
+  },
+  resume: {
+    title: "Resume this account",
+    about: "Its keys and its sign-in work again at once, and its webhooks are delivered.",
+    action: "Resume account",
+    done: "The account works again."
+  },
+  close: {
+    title: "Close this account for good",
+    about: "All its keys are revoked and its sign-in ends. Its books stay. A closed account stays closed.",
+    action: "Close account",
+    done: "The account is closed."
+  }
+} as const
+
+const ChangeState = ({ account, action, onClose }: DialogProps & { readonly action: keyof typeof texts }) => {
+  const { about, action: name, done, title } = texts[action]
+  return (
+    <Ask
+      title={title}
+      action={name}
+      danger={action !== "resume"}
+      shownToOwner={action !== "resume"}
+      {...(action === "close" ? { name: account.email } : {})}
+      onClose={onClose}
+      run={async ({ reason }) => {
+        const input = { path: { account_id: account.id }, body: { reason } }
+        if (action === "suspend") await operatorApi.call("operator.accounts.suspend", input)
+        else if (action === "resume") await operatorApi.call("operator.accounts.resume", input)
+        else await operatorApi.call("operator.accounts.close", input)
+        return done
+      }}
+    >
+      {about}
+    </Ask>
+  )
+}
+
+interface TermProps {
+  readonly title: string
+  readonly action: string
+  readonly ready: boolean
+  readonly save: () => Promise<unknown>
+  readonly done: string
+  readonly onClose: () => void
+  readonly children: React.ReactNode
+}
+
+/** A term of an account: the audit log keeps what it was before. */
+const Term = ({ action, children, done, onClose, ready, save, title }: TermProps) => {
+  const client = useQueryClient()
+  const act = useMutation({
+    mutationFn: save,
+    onSuccess: async () => {
+      await readAgain(client)
+      toast(done)
+      onClose()
+    }
+  })
+  return (
+    <FormDialog
+      title={title}
+      action={action}
+      busy={act.isPending}
+      ready={ready}
+      onSubmit={() => act.mutate()}
+      onClose={onClose}
+    >
+      {act.isError ? <Failed error={act.error} /> : null}
+      {children}
+    </FormDialog>
+  )
+}
+
+const ChangePlan = ({ account, onClose }: DialogProps) => {
+  const { data: plans = [] } = useQuery(plansQuery)
+  const [plan, setPlan] = useState(account.plan?.id ?? "")
+  return (
+    <Term
+      title="Change the plan"
+      action="Save plan"
+      ready={plan !== (account.plan?.id ?? "")}
+      done="The plan is changed. Running requests keep their price."
+      save={() =>
+        operatorApi.call("operator.accounts.plan", {
+          path: { account_id: account.id },
+          body: { plan_id: plan === "" ? null : plan }
+        })
+      }
+      onClose={onClose}
+    >
+      <Field label="Plan" hint="The plan's prices and limits hold from the next request on.">
+        {(field) => (
+          <select {...field} className="select" value={plan} autoFocus onChange={({ target }) => setPlan(target.value)}>
+            <option value="">No plan: the catalogue's prices</option>
+            {plans.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </Term>
+  )
+}
+
+const numberIn = (text: string): number => (/^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN)
+
+const ChangeMarkup = ({ account, onClose }: DialogProps) => {
+  const [percent, setPercent] = useState(String(account.markup_basis_points / 100))
+  const points = Math.round(numberIn(percent) * 100)
+  const isGood = points >= -9_999 && points <= 100_000
+  return (
+    <Term
+      title="Change the markup"
+      action="Save markup"
+      ready={isGood}
+      done="The markup is changed. Running requests keep their price."
+      save={() =>
+        operatorApi.call("operator.accounts.markup", {
+          path: { account_id: account.id },
+          body: { markup_basis_points: points }
+        })
+      }
+      onClose={onClose}
+    >
+      <Field
+        label="Markup, in percent"
+        hint="Beyond the catalogue's prices; below zero the account pays less. It wins over the plan's markup unless it is 0."
+        wrong={isGood || percent === "" ? undefined : "A number from −99.99 to 1,000."}
+      >
+        {(field) => (
+          <input
+            {...field}
+            className="input"
+            inputMode="decimal"
+            autoFocus
+            value={percent}
+            onChange={({ target }) => setPercent(target.value)}
+          />
+        )}
+      </Field>
+    </Term>
+  )
+}
+
+const ChangeLimits = ({ account, onClose }: DialogProps) => {
+  const [scale, setScale] = useState(String(account.limit_scale))
+  const factor = numberIn(scale)
+  const isGood = factor >= 0.001 && factor <= 1_000_000
+  return (
+    <Term
+      title="Change the rate limits"
+      action="Save rate limits"
+      ready={isGood}
+      done="The rate limits change within 30 seconds."
+      save={() =>
+        operatorApi.call("operator.accounts.limits", {
+          path: { account_id: account.id },
+          body: { limit_scale: factor }
+        })
+      }
+      onClose={onClose}
+    >
+      <Field
+        label="Factor"
+        hint="Multiplies every rate limit of the account. 1 is the default; 2 lets it send twice as many requests."
+        wrong={isGood || scale === "" ? undefined : "A number from 0.001 to 1,000,000."}
+      >
+        {(field) => (
+          <input
+            {...field}
+            className="input"
+            inputMode="decimal"
+            autoFocus
+            value={scale}
+            onChange={({ target }) => setScale(target.value)}
+          />
+        )}
+      </Field>
+    </Term>
+  )
+}
+
+export const AccountDialog = ({ account, action, onClose }: DialogProps & { readonly action: AccountAction }) => {
+  const dialog = { account, onClose }
+  if (action === "plan") return <ChangePlan {...dialog} />
+  if (action === "markup") return <ChangeMarkup {...dialog} />
+  if (action === "limits") return <ChangeLimits {...dialog} />
+  return <ChangeState {...dialog} action={action} />
+}

@@ -1,0 +1,127 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import { type FormEvent, useState } from "react"
+import type { OperatorReceipt } from "../../../client/Contract.ts"
+import { Page } from "../../app/Page.tsx"
+import { accountQuery, accountRequestsQuery, anyRequestsQuery } from "../../data/Operator.ts"
+import { ago } from "../../format/Figures.ts"
+import { Select } from "../../parts/Fields.tsx"
+import { Icon } from "../../parts/Icons.tsx"
+import { More, type Pages } from "./More.tsx"
+import { MarginTable } from "./MarginTable.tsx"
+
+const statuses = [
+  { value: "", name: "Every status" },
+  { value: "succeeded", name: "Succeeded" },
+  { value: "failed", name: "Failed" },
+  { value: "cancelled", name: "Cancelled" },
+  { value: "open", name: "Open" }
+]
+
+const REQUEST = /^req_[0-9A-HJKMNP-TV-Z]{26}$/
+
+/** A field that takes effect when it is sent or left. */
+const Typed = ({ label, onType, value }: { label: string; value: string; onType: (text: string) => void }) => {
+  const [text, setText] = useState(value)
+  const send = (event?: FormEvent) => {
+    event?.preventDefault()
+    if (text.trim() !== value) onType(text.trim())
+  }
+  return (
+    <form onSubmit={send}>
+      <input
+        className="input"
+        aria-label={label}
+        placeholder={label}
+        maxLength={200}
+        value={text}
+        onBlur={() => send()}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </form>
+  )
+}
+
+/** Opens the request whose id is pasted. */
+const Finder = () => {
+  const navigate = useNavigate()
+  return (
+    <input
+      className="input grow mono"
+      type="search"
+      data-search=""
+      aria-label="Open a request by its id"
+      placeholder="Paste a request id: req_…"
+      onChange={({ target }) => {
+        const id = target.value.trim()
+        if (REQUEST.test(id)) void navigate({ to: "/operator/requests/$id", params: { id } })
+      }}
+    />
+  )
+}
+
+const AccountChip = ({ id, onRemove }: { readonly id: string; readonly onRemove: () => void }) => {
+  const { data } = useQuery(accountQuery(id))
+  return (
+    <button type="button" className="chip remove" aria-label="Remove the filter Account" onClick={onRemove}>
+      Account: {data?.email ?? id}
+      <Icon name="close" />
+    </button>
+  )
+}
+
+/** How far back the search came, where it stopped before the end. */
+const searchedTo = (page: { readonly searched_to: number | null } | undefined): string =>
+  page?.searched_to == null ? "" : ` Searched back to ${ago(page.searched_to)}.`
+
+export const AnyRequestsPage = () => {
+  const { account, ...filters } = useSearch({ from: "/operator/operator/requests" })
+  const navigate = useNavigate({ from: "/operator/requests" })
+  const any = useInfiniteQuery({ ...anyRequestsQuery(filters), enabled: account === undefined })
+  const own = useInfiniteQuery({ ...accountRequestsQuery(account ?? "", filters), enabled: account !== undefined })
+  const requests = account === undefined ? any : own
+  const change = (next: Readonly<Record<string, string>>) =>
+    void navigate({
+      search: (before) =>
+        Object.fromEntries(Object.entries({ ...before, ...next }).filter(([, value]) => value !== "")) as never,
+      replace: true
+    })
+  const last = requests.data?.pages.at(-1)
+  return (
+    <Page title="Requests">
+      <div className="filters">
+        <Finder />
+        <Select
+          label="Status"
+          value={filters.status ?? ""}
+          options={statuses}
+          onChange={(status) => change({ status })}
+        />
+        <Typed key={filters.model} label="Model" value={filters.model ?? ""} onType={(model) => change({ model })} />
+        <Typed
+          key={`provider ${filters.provider}`}
+          label="Provider"
+          value={filters.provider ?? ""}
+          onType={(provider) => change({ provider })}
+        />
+        {account === undefined ? null : <AccountChip id={account} onRemove={() => change({ account: "" })} />}
+      </div>
+      <section className="card" aria-label="Requests">
+        <More
+          of={requests as Pages<OperatorReceipt>}
+          name="requests"
+          rows={12}
+          empty={{ title: "No request matches." }}
+        >
+          {(rows) =>
+            rows.length === 0 ? (
+              <p className="body muted">Nothing matches so far.{searchedTo(last)}</p>
+            ) : (
+              <MarginTable rows={rows} owned={account === undefined} />
+            )
+          }
+        </More>
+      </section>
+    </Page>
+  )
+}

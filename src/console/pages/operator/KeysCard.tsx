@@ -1,0 +1,71 @@
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import type { OperatorKey } from "../../../client/Contract.ts"
+import { operatorApi } from "../../data/Client.ts"
+import { accountKeysQuery } from "../../data/Operator.ts"
+import { sentence } from "../../format/Words.ts"
+import { Confirm } from "../../parts/Dialog.tsx"
+import { Ago, Status } from "../../parts/Figures.tsx"
+import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
+import { More } from "./More.tsx"
+
+/** The keys of an account, and their end. */
+export const KeysCard = ({ accountId }: { readonly accountId: string }) => {
+  const keys = useInfiniteQuery(accountKeysQuery(accountId))
+  const [leaving, setLeaving] = useState<OperatorKey>()
+  return (
+    <section className="card" aria-label="Keys">
+      <header>
+        <h2>Keys</h2>
+      </header>
+      <More of={keys} name="keys" rows={3} empty={{ title: "This account has no key." }}>
+        {(rows) => (
+          <Table label="keys" columns={["Key", "Kind", "State", { right: "Created" }, actionsColumn]}>
+            {rows.map((key) => (
+              <tr key={key.id} className={key.status === "active" ? "" : "off"}>
+                <th scope="row">
+                  <span className="stack">
+                    <span className="clip" title={key.name}>
+                      {key.name}
+                    </span>
+                    <code className="muted">
+                      {key.prefix}…{key.last4}
+                    </code>
+                  </span>
+                </th>
+                <td>{sentence(key.kind)}</td>
+                <td>
+                  <Status of={key.status} />
+                </td>
+                <td className="right">
+                  <Ago at={key.created_at} />
+                </td>
+                <td>
+                  {key.status === "active" ? (
+                    <RowActions
+                      of={key.name}
+                      actions={[{ name: "Revoke", danger: true, run: () => setLeaving(key) }]}
+                    />
+                  ) : null}
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </More>
+      {leaving === undefined ? null : (
+        <Confirm
+          title="Revoke this key"
+          action="Revoke key"
+          done="The key is revoked on every node."
+          changes={[{ queryKey: ["operator", "account", accountId] }]}
+          run={() => operatorApi.call("operator.keys.revoke", { path: { account_id: accountId, key_id: leaving.id } })}
+          onClose={() => setLeaving(undefined)}
+        >
+          Every node refuses <strong>{leaving.name}</strong> ({leaving.prefix}…{leaving.last4}) at once. A revoked key
+          never works again.
+        </Confirm>
+      )}
+    </section>
+  )
+}

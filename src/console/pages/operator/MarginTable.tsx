@@ -1,0 +1,98 @@
+/** Requests with what the account pays beside what the provider charges. */
+import { Link } from "@tanstack/react-router"
+import type { OperatorReceipt } from "../../../client/Contract.ts"
+import { duration } from "../../format/Figures.ts"
+import { operationName } from "../../format/Words.ts"
+import { Ago, Money, Status } from "../../parts/Figures.tsx"
+import { type Column, Table } from "../../parts/Table.tsx"
+
+type Row = OperatorReceipt & { readonly email?: string }
+
+const unknown = (
+  <span className="muted" title="The provider did not report it, and no price list states it.">
+    —
+  </span>
+)
+
+/** The price less the provider's cost, of a request that has ended and that real money paid for. */
+export const marginOf = (row: OperatorReceipt): number | undefined =>
+  row.provider_cost_usd === null || row.status === "open" || row.paid_with === "simulated"
+    ? undefined
+    : row.cost_usd - row.provider_cost_usd
+
+const Margin = ({ row }: { readonly row: OperatorReceipt }) => {
+  const margin = marginOf(row)
+  if (margin === undefined) return <span className="muted">—</span>
+  return (
+    <span className={margin < 0 ? "bad-text" : ""}>
+      <Money usd={margin} />
+    </span>
+  )
+}
+
+const Line = ({ owned, row }: { readonly row: Row; readonly owned: boolean }) => (
+  <tr>
+    <th scope="row">
+      <Link to="/operator/requests/$id" params={{ id: row.id }} title={row.id}>
+        <Ago at={row.created_at} />
+      </Link>
+    </th>
+    <td>
+      <Status of={row.status} />
+    </td>
+    {owned ? (
+      <td>
+        <Link className="clip" to="/operator/accounts/$id" params={{ id: row.account_id }} title={row.email}>
+          {row.email}
+        </Link>
+      </td>
+    ) : null}
+    <td>
+      <span className="stack">
+        <span className="clip" title={row.resolved_model ?? row.model}>
+          {row.resolved_model ?? row.model}
+        </span>
+        <span className="muted small">
+          {operationName(row.operation)}
+          {row.provider === null ? "" : ` by ${row.provider}`}
+        </span>
+      </span>
+    </td>
+    <td className="right">
+      <Money usd={row.cost_usd} />
+    </td>
+    <td className="right">{row.provider_cost_usd === null ? unknown : <Money usd={row.provider_cost_usd} />}</td>
+    <td className="right">
+      <Margin row={row} />
+    </td>
+    <td className="right number">
+      {row.timings.total_ms === null ? <span className="muted">—</span> : duration(row.timings.total_ms)}
+    </td>
+  </tr>
+)
+
+interface MarginTableProps {
+  readonly rows: ReadonlyArray<Row>
+  /** Whether to name the account of each. */
+  readonly owned?: boolean
+}
+
+export const MarginTable = ({ owned = false, rows }: MarginTableProps) => {
+  const columns: ReadonlyArray<Column> = [
+    "Time",
+    "Status",
+    ...(owned ? ["Account"] : []),
+    "Model",
+    { right: "Price" },
+    { right: "Provider cost" },
+    { right: "Margin" },
+    { right: "Duration" }
+  ]
+  return (
+    <Table label="requests" columns={columns}>
+      {rows.map((row) => (
+        <Line key={row.id} row={row} owned={owned} />
+      ))}
+    </Table>
+  )
+}

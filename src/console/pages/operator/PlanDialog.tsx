@@ -1,0 +1,136 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import type { Plan } from "../../../client/Contract.ts"
+import { operatorApi } from "../../data/Client.ts"
+import { FormDialog } from "../../parts/Dialog.tsx"
+import { Field, NameField } from "../../parts/Fields.tsx"
+import { Failed } from "../../parts/States.tsx"
+import { toast } from "../../parts/Toasts.tsx"
+
+const limits = [
+  { name: "requests_per_minute", label: "Chat requests a minute, per key" },
+  { name: "running_videos", label: "Running videos" },
+  { name: "running_batches", label: "Running batches" },
+  { name: "daily_spend_usd", label: "Spend a day, in USD" }
+] as const
+
+const EXAMPLE = '[{ "model": "gpt-4o-mini", "input_usd_per_million": 0.2, "output_usd_per_million": 0.8 }]'
+
+/** The number in a field; null for an empty one, and undefined for something else. */
+const numberIn = (text: string): number | null | undefined =>
+  text.trim() === "" ? null : /^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
+
+/** The list in the field of fixed prices; undefined for what is no list. */
+const pricesIn = (text: string): Plan["prices"] | undefined => {
+  try {
+    const value: unknown = text.trim() === "" ? [] : JSON.parse(text)
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const useForm = (plan: Plan | undefined) => {
+  const [name, setName] = useState(plan?.name ?? "")
+  const [markup, setMarkup] = useState(String((plan?.markup_basis_points ?? 0) / 100))
+  const [prices, setPrices] = useState(
+    plan === undefined || plan.prices.length === 0 ? "" : JSON.stringify(plan.prices, null, 2)
+  )
+  const [texts, setTexts] = useState<Readonly<Record<string, string>>>(
+    Object.fromEntries(limits.map((limit) => [limit.name, String(plan?.limits[limit.name] ?? "")]))
+  )
+  const points = Math.round((numberIn(markup) ?? Number.NaN) * 100)
+  const list = pricesIn(prices)
+  const numbers = limits.map((limit) => [limit.name, numberIn(texts[limit.name] ?? "")] as const)
+  const isReady =
+    name.trim() !== "" &&
+    points >= -9_999 &&
+    points <= 100_000 &&
+    list !== undefined &&
+    numbers.every(([, value]) => value !== undefined)
+  const body = {
+    name: name.trim(),
+    markup_basis_points: points,
+    prices: list ?? [],
+    limits: Object.fromEntries(numbers) as Plan["limits"]
+  }
+  return { body, isReady, list, markup, name, prices, setMarkup, setName, setPrices, setTexts, texts }
+}
+
+/** Creates a plan, or changes one. */
+export const PlanDialog = ({ onClose, plan }: { readonly plan: Plan | undefined; readonly onClose: () => void }) => {
+  const form = useForm(plan)
+  const client = useQueryClient()
+  const save = useMutation({
+    mutationFn: () =>
+      plan === undefined
+        ? operatorApi.call("operator.plans.create", { body: form.body })
+        : operatorApi.call("operator.plans.set", { path: { plan_id: plan.id }, body: form.body }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: ["operator", "plans"] })
+      toast(plan === undefined ? "The plan is created." : "The plan is changed. Running requests keep their price.")
+      onClose()
+    }
+  })
+  return (
+    <FormDialog
+      wide
+      title={plan === undefined ? "Create a plan" : "Edit the plan"}
+      action={plan === undefined ? "Create plan" : "Save plan"}
+      busy={save.isPending}
+      ready={form.isReady}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      {save.isError ? <Failed error={save.error} /> : null}
+      <div className="grid pair">
+        <NameField value={form.name} onChange={form.setName} />
+        <Field label="Markup, in percent" hint="Beyond the catalogue's prices; below zero accounts pay less.">
+          {(field) => (
+            <input
+              {...field}
+              className="input"
+              inputMode="decimal"
+              value={form.markup}
+              onChange={({ target }) => form.setMarkup(target.value)}
+            />
+          )}
+        </Field>
+      </div>
+      <fieldset className="limits">
+        <legend>Limits of each account; empty leaves the usual one</legend>
+        {limits.map(({ label, name }) => (
+          <label key={name} className="amount">
+            {label}
+            <input
+              className="input"
+              inputMode="decimal"
+              value={form.texts[name]}
+              onChange={({ target }) => form.setTexts({ ...form.texts, [name]: target.value })}
+            />
+          </label>
+        ))}
+      </fieldset>
+      <Field
+        label="Fixed prices, as JSON"
+        hint={
+          <>
+            They win over every markup, at most one for a model. Such as <code>{EXAMPLE}</code>
+          </>
+        }
+        wrong={form.list === undefined ? "This is no JSON list." : undefined}
+      >
+        {(field) => (
+          <textarea
+            {...field}
+            className="input mono"
+            rows={4}
+            spellCheck={false}
+            value={form.prices}
+            onChange={({ target }) => form.setPrices(target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,345 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { useRef } from "react"
+import type { ReportRow } from "../../../client/Contract.ts"
+import { Page } from "../../app/Page.tsx"
+import { bucketsOf } from "../../charts/Buckets.ts"
+import { PictureButton } from "../../charts/PictureButton.tsx"
+import { TimeSeries } from "../../charts/TimeSeries.tsx"
+import { downloadCsv } from "../../data/Csv.ts"
+import { type ReportBy, reportQuery } from "../../data/Operator.ts"
+import { dayOf } from "../../data/Ranges.ts"
+import {
+  csvOfReport,
+  dayBefore,
+  daysOf,
+  rowGroupOf,
+  type ReportFigure,
+  reportFigures,
+  seriesOf,
+  splitOf
+} from "../../data/Report.ts"
+import { brief, count, share } from "../../format/Figures.ts"
+import { axisMoney, exactMoney, money } from "../../format/Money.ts"
+import { plural } from "../../format/Words.ts"
+import { Segments, Select } from "../../parts/Fields.tsx"
+import { Money } from "../../parts/Figures.tsx"
+import { Icon } from "../../parts/Icons.tsx"
+import { Empty, Failed, Skeleton, SkeletonRows } from "../../parts/States.tsx"
+import { Table } from "../../parts/Table.tsx"
+import { Tile } from "../../parts/Tile.tsx"
+
+const lengths = { "7d": 7, "30d": 30, "90d": 90 } as const
+const spans = [
+  { value: "7d", name: "7 d" },
+  { value: "30d", name: "30 d" },
+  { value: "90d", name: "90 d" },
+  { value: "custom", name: "Custom" }
+] as const
+
+const groups = [
+  { value: "day", name: "By day" },
+  { value: "model", name: "By model" },
+  { value: "provider", name: "By provider" },
+  { value: "account", name: "By account" }
+] as const satisfies ReadonlyArray<{ value: ReportBy; name: string }>
+
+const figureNames: Readonly<Record<ReportFigure, string>> = {
+  revenue_usd: "Revenue",
+  provider_cost_usd: "Provider cost",
+  margin_usd: "Margin",
+  absorbed_usd: "Absorbed"
+}
+const figureOptions = reportFigures.map((value) => ({ value, name: figureNames[value] }))
+
+/** What the URL asks for, and what was read for it. */
+const useReport = () => {
+  const search = useSearch({ from: "/operator/operator/report" })
+  const navigate = useNavigate({ from: "/operator/report" })
+  const { account, by = "day", days = "30d", figure = "revenue_usd" } = search
+  const today = dayOf(Date.now() / 1_000)
+  const isCustom = search.from !== undefined && search.to !== undefined && search.from <= search.to
+  const [from, to] = isCustom ? [search.from!, search.to!] : [dayBefore(today, lengths[days] - 1), today]
+  const range = { from, to, account }
+  const grouped = useQuery(reportQuery({ by: [by], ...range }))
+  const daily = useQuery({ ...reportQuery({ by: ["day", by], ...range }), enabled: by !== "day" })
+  const change = (next: Readonly<Record<string, string | undefined>>) =>
+    void navigate({
+      search: (before) =>
+        Object.fromEntries(Object.entries({ ...before, ...next }).filter(([, value]) => value !== undefined)) as never,
+      replace: true,
+      resetScroll: false
+    })
+  return { by, change, daily: by === "day" ? grouped : daily, days, figure, from, grouped, isCustom, search, to, today }
+}
+
+type Report = ReturnType<typeof useReport>
+
+const Range = ({ of: { change, days, isCustom, search, to, today } }: { readonly of: Report }) => (
+  <div className="range">
+    <Segments
+      label="Range"
+      value={isCustom ? "custom" : days}
+      options={spans}
+      onChange={(value) =>
+        value === "custom"
+          ? change({ days: undefined, from: dayBefore(to, 29), to })
+          : change({ days: value === "30d" ? undefined : value, from: undefined, to: undefined })
+      }
+    />
+    {isCustom ? (
+      <span className="dates" title="Days are days in UTC">
+        <input
+          className="input"
+          type="date"
+          aria-label="First day, in UTC"
+          value={search.from}
+          max={search.to}
+          onChange={({ target }) => target.value !== "" && change({ from: target.value })}
+        />
+        <span className="muted">to</span>
+        <input
+          className="input"
+          type="date"
+          aria-label="Last day, in UTC"
+          value={search.to}
+          min={search.from}
+          max={today}
+          onChange={({ target }) => target.value !== "" && change({ to: target.value })}
+        />
+      </span>
+    ) : null}
+  </div>
+)
+
+const Tiles = ({ of: { grouped } }: { readonly of: Report }) => {
+  const totals = grouped.data?.totals
+  const shown = (usd: number | undefined) => (usd === undefined ? (grouped.isError ? "—" : undefined) : money(usd))
+  const exact = (usd: number | undefined) => (usd === undefined ? {} : { title: exactMoney(usd) })
+  const percent = totals?.margin_basis_points
+  return (
+    <section className="tiles" aria-label="Figures of the range">
+      <Tile
+        label="Revenue"
+        figure={shown(totals?.revenue_usd)}
+        {...exact(totals?.revenue_usd)}
+        change={totals === undefined ? undefined : plural(totals.requests, "request")}
+      />
+      <Tile
+        label="Provider cost"
+        figure={shown(totals?.provider_cost_usd)}
+        {...exact(totals?.provider_cost_usd)}
+        change={
+          totals === undefined
+            ? undefined
+            : totals.uncosted_requests === 0
+              ? "known for every request"
+              : `unknown for ${plural(totals.uncosted_requests, "request")}`
+        }
+      />
+      <Tile
+        label="Margin"
+        figure={shown(totals?.margin_usd)}
+        {...exact(totals?.margin_usd)}
+        change={
+          totals === undefined
+            ? undefined
+            : percent == null
+              ? "no revenue"
+              : `${share(percent / 10_000)} of the revenue`
+        }
+      />
+      <Tile
+        label="Absorbed"
+        figure={shown(totals?.absorbed_usd)}
+        {...exact(totals?.absorbed_usd)}
+        change="Usage beyond holds, which you bear"
+      />
+    </section>
+  )
+}
+
+const Chart = ({ of: { by, change, daily, figure, from, to } }: { readonly of: Report }) => {
+  const chart = useRef<HTMLElement>(null)
+  const days = daysOf(from, to)
+  const rows = daily.data?.rows
+  const series = rows === undefined ? [] : by === "day" ? splitOf(rows, days) : seriesOf(rows, days, by, figure)
+  const title = by === "day" ? "Provider cost and margin" : `${figureNames[figure]} by ${by}`
+  return (
+    <section className="card" aria-label="Report over time" ref={chart}>
+      <header>
+        {by === "day" ? (
+          <h2>{title}</h2>
+        ) : (
+          <Segments
+            label="Figure"
+            value={figure}
+            options={figureOptions}
+            onChange={(value) => change({ figure: value })}
+          />
+        )}
+        <PictureButton of={chart} title={title} disabled={rows === undefined || rows.length === 0} />
+      </header>
+      <div className="body">
+        {rows === undefined ? (
+          daily.isError ? (
+            <Empty title="The report could not be read." />
+          ) : (
+            <Skeleton height={284} />
+          )
+        ) : rows.length === 0 ? (
+          <Empty title="Nothing was sold in this range.">
+            <p>Requests paid with real money appear here as they end.</p>
+          </Empty>
+        ) : (
+          <TimeSeries
+            label={`${title} over time. The table has the figures.`}
+            buckets={bucketsOf(
+              days.map((day) => Date.parse(day) / 1_000),
+              "day"
+            )}
+            format={money}
+            axis={axisMoney}
+            series={series.map(({ isRest, name, total, values }, at) => ({
+              name,
+              values,
+              total,
+              colour: isRest ? "other" : String((at % 8) + 1),
+              onChoose: undefined
+            }))}
+          />
+        )}
+      </div>
+    </section>
+  )
+}
+
+const Figures = ({ of }: { readonly of: Omit<ReportRow, "day" | "account_id" | "email" | "model" | "provider"> }) => (
+  <>
+    <td className="right number">{brief(of.requests)}</td>
+    <td className="right">
+      <Money usd={of.revenue_usd} />
+    </td>
+    <td className="right">
+      <Money usd={of.provider_cost_usd} />
+    </td>
+    <td className={of.margin_usd < 0 ? "right bad-text" : "right"}>
+      <Money usd={of.margin_usd} />
+    </td>
+    <td className="right number muted">
+      {of.margin_basis_points === null ? "—" : share(of.margin_basis_points / 10_000)}
+    </td>
+    <td className="right number">
+      {of.uncosted_requests === 0 ? <span className="muted">—</span> : count(of.uncosted_requests)}
+    </td>
+    <td className="right">
+      {of.absorbed_usd === 0 ? <span className="muted">—</span> : <Money usd={of.absorbed_usd} />}
+    </td>
+  </>
+)
+
+const Name = ({ by, row }: { readonly row: ReportRow; readonly by: ReportBy }) => {
+  const name = rowGroupOf(row, by)
+  return by === "account" && row.account_id !== null ? (
+    <Link className="clip" to="/operator/accounts/$id" params={{ id: row.account_id }} title={name}>
+      {name}
+    </Link>
+  ) : (
+    <span className="clip" title={name}>
+      {name}
+    </span>
+  )
+}
+
+const Rows = ({ of: { by, grouped } }: { readonly of: Report }) => {
+  const { data } = grouped
+  const rows =
+    by === "day" ? data?.rows.toReversed() : data?.rows.toSorted((one, other) => other.revenue_usd - one.revenue_usd)
+  return (
+    <section className="card" aria-label="Figures">
+      {rows === undefined || data === undefined ? (
+        <SkeletonRows rows={8} />
+      ) : rows.length === 0 ? (
+        <Empty title="There is nothing to list." />
+      ) : (
+        <Table
+          label="figures of the groups"
+          columns={[
+            groups
+              .find(({ value }) => value === by)!
+              .name.slice(3)
+              .replace(/^./, (letter) => letter.toUpperCase()),
+            { right: "Requests" },
+            { right: "Revenue" },
+            { right: "Provider cost" },
+            { right: "Margin" },
+            { right: "Margin, %" },
+            { right: "Uncosted" },
+            { right: "Absorbed" }
+          ]}
+        >
+          {rows.map((row) => (
+            <tr key={rowGroupOf(row, by)}>
+              <th scope="row">
+                <Name row={row} by={by} />
+              </th>
+              <Figures of={row} />
+            </tr>
+          ))}
+          {rows.length < 2 ? null : (
+            <tr className="sum">
+              <th scope="row">Sum</th>
+              <Figures of={data.totals} />
+            </tr>
+          )}
+        </Table>
+      )}
+    </section>
+  )
+}
+
+export const ReportPage = () => {
+  const report = useReport()
+  const { by, change, daily, from, grouped, to } = report
+  const error = grouped.error ?? daily.error
+  const rows = daily.data?.rows ?? []
+  return (
+    <Page title="Report" tools={<Range of={report} />}>
+      {error === null ? null : (
+        <Failed
+          error={error}
+          onRetry={() => {
+            void grouped.refetch()
+            void daily.refetch()
+          }}
+        />
+      )}
+      <Tiles of={report} />
+      <section className="toolbar" aria-label="What the report shows">
+        <Select
+          label="Group by"
+          value={by}
+          options={groups}
+          onChange={(value) => change({ by: value === "day" ? undefined : value })}
+        />
+        <span className="spacer" />
+        <button
+          type="button"
+          className="button"
+          disabled={rows.length === 0}
+          onClick={() =>
+            downloadCsv(`report ${from} to ${to} by ${by}`, csvOfReport(rows, by === "day" ? ["day"] : ["day", by]))
+          }
+        >
+          <Icon name="download" />
+          Download CSV
+        </button>
+      </section>
+      <Chart of={report} />
+      <Rows of={report} />
+      <p className="muted small">
+        Days are days in UTC. Play money of a sandbox is left out. Figures of the current day follow within a minute.
+      </p>
+    </Page>
+  )
+}

@@ -1,0 +1,170 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { Page } from "../../app/Page.tsx"
+import { operatorApi } from "../../data/Client.ts"
+import { reportQuery, boundsQuery } from "../../data/Operator.ts"
+import { dayOf } from "../../data/Ranges.ts"
+import { boundsOf, type ProviderBound } from "../../data/Bounds.ts"
+import { money } from "../../format/Money.ts"
+import { Confirm, FormDialog } from "../../parts/Dialog.tsx"
+import { Field } from "../../parts/Fields.tsx"
+import { Money } from "../../parts/Figures.tsx"
+import { Meter } from "../../parts/Meter.tsx"
+import { Failed, SkeletonRows } from "../../parts/States.tsx"
+import { actionsColumn, type RowAction, RowActions, Table } from "../../parts/Table.tsx"
+import { toast } from "../../parts/Toasts.tsx"
+
+const SPEND = [{ queryKey: ["operator", "spend"] }]
+
+const nameOf = (provider: string): string => (provider === "all" ? "All providers together" : provider)
+
+const limit = (provider: string, usd: number | null) =>
+  operatorApi.call("operator.spend.set", { path: { provider }, body: { limit_usd: usd } })
+
+const BoundDialog = ({ of, onClose }: { readonly of: ProviderBound; readonly onClose: () => void }) => {
+  const [usd, setUsd] = useState(of.limit === undefined ? "" : String(of.limit))
+  const client = useQueryClient()
+  const bound = /^\d+(\.\d+)?$/.test(usd.trim()) ? Number(usd) : Number.NaN
+  const save = useMutation({
+    mutationFn: () => limit(of.provider, bound),
+    onSuccess: async () => {
+      await client.invalidateQueries(SPEND[0]!)
+      toast("The bound is set. Nodes obey it within five seconds.")
+      onClose()
+    }
+  })
+  return (
+    <FormDialog
+      title={`Bound what ${of.provider === "all" ? "all providers together" : of.provider} may cost in a day`}
+      action="Save bound"
+      busy={save.isPending}
+      ready={bound >= 0 && bound <= 1_000_000_000}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      {save.isError ? <Failed error={save.error} /> : null}
+      <Field
+        label="USD per UTC day"
+        hint={`Today it cost ${money(of.cost)}. At the bound no further request goes there until the next day; 0 stops it now.`}
+      >
+        {(field) => (
+          <input
+            {...field}
+            className="input"
+            inputMode="decimal"
+            autoFocus
+            value={usd}
+            onChange={({ target }) => setUsd(target.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  )
+}
+
+interface EndProps {
+  readonly of: ProviderBound
+  readonly action: "stop" | "remove"
+  readonly onClose: () => void
+}
+
+const End = ({ action, of, onClose }: EndProps) => (
+  <Confirm
+    title={action === "stop" ? `Stop ${nameOf(of.provider)}` : `Remove the bound of ${nameOf(of.provider)}`}
+    action={action === "stop" ? "Stop now" : "Remove bound"}
+    done={action === "stop" ? "Nodes send no further request there within five seconds." : "The bound is removed."}
+    changes={SPEND}
+    run={() => limit(of.provider, action === "stop" ? 0 : null)}
+    onClose={onClose}
+  >
+    {action === "stop"
+      ? "A bound of $0.00 stops new requests on every node within five seconds. Running requests finish. Other providers of the same models take over; where there is none, requests fail without a charge."
+      : "Requests go there again without a limit on what it costs."}
+  </Confirm>
+)
+
+type Open = { readonly of: ProviderBound; readonly action: "bound" | "stop" | "remove" }
+
+const Row = ({ of, onOpen }: { readonly of: ProviderBound; readonly onOpen: (open: Open) => void }) => {
+  const isStopped = of.limit === 0
+  const actions: ReadonlyArray<RowAction> = [
+    { name: of.limit === undefined ? "Set bound" : "Change bound", run: () => onOpen({ of, action: "bound" }) },
+    ...(of.limit === undefined ? [] : [{ name: "Remove", run: () => onOpen({ of, action: "remove" }) }]),
+    ...(isStopped ? [] : [{ name: "Stop", danger: true, run: () => onOpen({ of, action: "stop" }) }])
+  ]
+  return (
+    <tr>
+      <th scope="row">
+        <span className={of.provider === "all" ? "strong" : ""}>{nameOf(of.provider)}</span>
+      </th>
+      <td>
+        {isStopped ? (
+          <span className="badge bad">Stopped</span>
+        ) : of.limit === undefined ? (
+          <span className="muted">no bound</span>
+        ) : (
+          <Meter spentCents={(of.cost + of.reserved) * 100} budgetCents={of.limit * 100} period="today" />
+        )}
+      </td>
+      <td className="right">
+        <Money usd={of.cost} />
+      </td>
+      <td className="right">{of.reserved === 0 ? <span className="muted">—</span> : <Money usd={of.reserved} />}</td>
+      <td className="right">
+        <Money usd={of.cost30} />
+      </td>
+      <td>
+        <RowActions of={nameOf(of.provider)} actions={actions} />
+      </td>
+    </tr>
+  )
+}
+
+export const SpendPage = () => {
+  const today = dayOf(Date.now() / 1_000)
+  const spend = useQuery(boundsQuery)
+  const day = useQuery(reportQuery({ by: ["provider"], from: today, to: today }))
+  const month = useQuery(reportQuery({ by: ["provider"] }))
+  const [open, setOpen] = useState<Open>()
+  const error = spend.error ?? day.error ?? month.error
+  const isReady = spend.data !== undefined && day.data !== undefined && month.data !== undefined
+  const rows = isReady ? boundsOf(spend.data, day.data.rows, month.data.rows) : undefined
+  const close = () => setOpen(undefined)
+  return (
+    <Page title="Provider spend">
+      {error === null ? null : <Failed error={error} onRetry={() => void spend.refetch()} />}
+      <section className="card" aria-label="Providers">
+        {rows === undefined ? (
+          error === null ? (
+            <SkeletonRows rows={8} />
+          ) : null
+        ) : (
+          <Table
+            label="providers"
+            columns={[
+              "Provider",
+              "Bound",
+              { right: "Cost today" },
+              { right: "Running, at most" },
+              { right: "Cost in 30 days" },
+              actionsColumn
+            ]}
+          >
+            {rows.map((row) => (
+              <Row key={row.provider} of={row} onOpen={setOpen} />
+            ))}
+          </Table>
+        )}
+      </section>
+      <p className="muted small">
+        A bound holds on all nodes together, for a day in UTC. At the bound, requests go to other providers of the same
+        model, or fail without a charge.
+      </p>
+      {open === undefined ? null : open.action === "bound" ? (
+        <BoundDialog of={open.of} onClose={close} />
+      ) : (
+        <End of={open.of} action={open.action} onClose={close} />
+      )}
+    </Page>
+  )
+}
