@@ -49,6 +49,10 @@ export interface AdmittedRequest<
   readonly holdMs: number
   /** When the hold was committed, in `performance.now()` milliseconds. */
   readonly heldAt: number
+  /** Until when the hold lives at least, in `performance.now()` milliseconds. Renewals put it off. */
+  heldUntil: number
+  /** Stops what goes on under the hold, once the hold is over. Undefined while nothing can be stopped. */
+  lapse: (() => void) | undefined
   /** The answer's own timestamp in Unix seconds, the same in the response, the stored answer and every replay. */
   readonly created: number
 }
@@ -167,6 +171,8 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
             reservation: spend?.begin(),
             holdMs: heldAt - startedAt,
             heldAt,
+            heldUntil: heldAt + holdTtlMs,
+            lapse: undefined,
             created: Math.floor(Date.now() / 1000)
           })
         }
@@ -181,30 +187,32 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   )
 }
 
-/** Increases a hold, records its progress and extends its lifetime. Returns false when that was refused or failed. */
+/**
+ * Increases a hold, records its progress and extends its lifetime. Returns false when that was refused or failed. What goes on under a
+ * hold that has ended is stopped.
+ */
 export const extendHold = (options: MeteredOptions, admitted: AdmittedRequest, more: Nano): Effect.Effect<boolean> =>
-  Effect.suspend(() =>
-    options.ledger.commit(
-      {
-        _tag: "Extend",
-        requestId: admitted.request.requestId,
-        accountId: admitted.request.principal.accountId,
-        // A renewal must not restore what other holds were carved out of this one.
-        held: more === 0n ? 0n : admitted.held,
-        more,
-        progress: minNano(admitted.progress(), admitted.held),
-        ttlMs: options.holdTtlMs,
-        soFar: admitted.soFar?.()
-      },
-      admitted.request.trace?.span
-    )
-  ).pipe(
-    Effect.map((result) => {
-      if (result._tag === "Extended") admitted.held += more
-      return result._tag === "Extended"
-    }),
-    Effect.catch(() => Effect.succeed(false))
-  )
+  Effect.suspend(() => {
+    const sentAt = performance.now()
+    const extension: ExtendOperation = {
+      _tag: "Extend",
+      requestId: admitted.request.requestId,
+      accountId: admitted.request.principal.accountId,
+      // A renewal must not restore what other holds were carved out of this one.
+      held: more === 0n ? 0n : admitted.held,
+      more,
+      progress: minNano(admitted.progress(), admitted.held),
+      ttlMs: options.holdTtlMs,
+      soFar: admitted.soFar?.()
+    }
+    return Effect.map(options.ledger.commit(extension, admitted.request.trace?.span), ({ _tag }) => {
+      if (_tag === "Gone") admitted.lapse?.()
+      if (_tag !== "Extended") return false
+      admitted.held += more
+      admitted.heldUntil = Math.max(admitted.heldUntil, sentAt + options.holdTtlMs)
+      return true
+    })
+  }).pipe(Effect.catch(() => Effect.succeed(false)))
 
 /** The routing of a request as its answer and its receipt show it. */
 export const routingOf = (

@@ -8,7 +8,10 @@ const LOOKS_PER_RENEWAL = 3
 
 /** The holds of running requests. */
 export interface Renewals {
-  /** Renews a hold repeatedly, at least once per third of its lifetime, until it is dropped. */
+  /**
+   * Renews a hold repeatedly, at least once per third of its lifetime, until it is dropped. What goes on under a hold that could not be
+   * renewed for all of its lifetime is stopped.
+   */
   readonly add: (admitted: AdmittedRequest) => Renewed
   readonly drop: (renewed: Renewed) => void
 }
@@ -33,6 +36,9 @@ export const makeRenewals = (options: MeteredOptions): Effect.Effect<Renewals, n
     let look = 0
     const renewDue = Effect.suspend(() => {
       look += 1
+      // A suspended process, or one without its database, has renewed nothing. Another node may have ended the hold by now.
+      const now = performance.now()
+      for (const { admitted } of held.members) if (now > admitted.heldUntil) admitted.lapse?.()
       const due = held.members.filter(({ renewedAt }) => look - renewedAt >= LOOKS_PER_RENEWAL)
       return Effect.forEach(
         due,

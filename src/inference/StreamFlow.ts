@@ -12,7 +12,7 @@ import { tokenCost } from "../domain/Pricing.ts"
 import { noTokens, type PromptUsage, promptTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { Roster } from "../platform/Roster.ts"
 import type { ProviderError } from "../providers/ProviderError.ts"
-import type { PoolError } from "../providers/pool/PoolError.ts"
+import { PoolError } from "../providers/pool/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/pool/ProviderPool.ts"
 import { MAX_KEPT_BYTES } from "./Answer.ts"
 import type { StreamItem, PresetUse } from "../domain/Answer.ts"
@@ -226,6 +226,29 @@ const ending = (
 }
 
 /**
+ * Runs the provider's call until the call ends or its hold does, because no account would pay for what comes after that. A lapse
+ * interrupts this fiber, so a stream needs no further ones for a race.
+ */
+const whileHeld = (
+  { admitted, running }: StreamFlow,
+  call: Effect.Effect<void, PoolError | ProviderError, Scope.Scope>
+): Effect.Effect<Exit.Exit<void, PoolError | ProviderError>> =>
+  Effect.withFiber((fiber) => {
+    let isOver = false
+    admitted.lapse = () => {
+      isOver = true
+      fiber.interruptUnsafe()
+    }
+    return Effect.map(Effect.exit(Effect.interruptible(Effect.scoped(call))), (exit) => {
+      admitted.lapse = undefined
+      if (Exit.isSuccess(exit) || !isOver) return exit
+      return Exit.fail(
+        new PoolError({ reason: { _tag: "HoldExpired" }, attempts: running.attempts ?? [], failures: [] })
+      )
+    })
+  })
+
+/**
  * Carries out an admitted stream and closes its hold in every case. The last item is sent after the settle is committed. Only the
  * provider's call can be interrupted.
  */
@@ -234,7 +257,7 @@ export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Ef
   const delivery = new Delivery(admitted)
   pipe.onSilence(() => Deferred.doneUnsafe(opened, Effect.succeed(streamOf(flow))))
   const place = flow.open.join(pipe)
-  const exit = yield* Effect.exit(Effect.interruptible(Effect.scoped(pump(flow, delivery))))
+  const exit = yield* whileHeld(flow, pump(flow, delivery))
   flow.open.leave(place)
   const { served } = delivery
   const last = yield* Effect.exit(

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Account, prepareDataDirectory, serverAccount } from "../../src/platform/database/DataDirectory.ts"
 import { findBinaries } from "../../src/platform/database/PostgresBinaries.ts"
-import { startReplicasWith } from "../support/Replicas.ts"
+import { type Replicas, startReplicasWith } from "../support/Replicas.ts"
 import { mountSmallDisk, slowDown, type SmallDisk } from "./Disk.ts"
 import type { Outage } from "./Notes.ts"
 import { Outages } from "./Outages.ts"
@@ -83,7 +83,7 @@ const ready = (port: number): Effect.Effect<boolean> =>
 interface Engine {
   readonly url: string
   readonly ports: ReadonlyArray<number>
-  readonly writer: () => { readonly port: number; readonly pid: number; readonly isRunning: boolean }
+  readonly writer: Replicas["writer"]
   readonly crash: Effect.Effect<void>
   readonly start: Effect.Effect<void>
   readonly failOver: Effect.Effect<void>
@@ -133,7 +133,7 @@ const one = (mountAt: MountAt, more: ReadonlyArray<string>): Effect.Effect<Engin
     return {
       url: urlAt(port),
       ports: [port],
-      writer: () => ({ port, pid: child?.pid ?? 0, isRunning: child !== undefined && !ended(child) }),
+      writer: () => ({ port, data, pid: child?.pid ?? 0, isRunning: child !== undefined && !ended(child) }),
       crash: Effect.suspend(() => end(child, "SIGQUIT")),
       start,
       failOver: Effect.die(new Error("this database has no standby"))
@@ -173,9 +173,9 @@ export const startDatabase = ({
   standby
 }: DatabaseNeeds): Effect.Effect<DatabaseServer, unknown, Scope.Scope> =>
   Effect.gen(function* () {
-    const disks: Array<SmallDisk> = []
+    const disks = new Map<string, SmallDisk>()
     const mountAt: MountAt = (path, account) =>
-      smallDisk ? Effect.map(mountSmallDisk(path, account), (disk) => void disks.push(disk)) : Effect.void
+      smallDisk ? Effect.map(mountSmallDisk(path, account), (disk) => void disks.set(path, disk)) : Effect.void
     const engine = yield* (standby ? pair : one)(mountAt, settingsOn(smallDisk))
     const outages = new Outages()
     const committing = until(
@@ -208,10 +208,12 @@ export const startDatabase = ({
       }),
       fill: (ms) =>
         Effect.gen(function* () {
+          const disk = disks.get(engine.writer().data)
+          if (disk === undefined) return yield* Effect.die(new Error("this database has no small disk"))
           outages.begin({})
-          yield* Effect.forEach(disks, ({ fill }) => fill, { discard: true })
+          yield* disk.fill
           yield* Effect.sleep(ms)
-          yield* Effect.forEach(disks, ({ free }) => free, { discard: true })
+          yield* disk.free
           yield* back
         }),
       slow: (delayMs, ms) => Effect.suspend(() => slowDown(engine.writer().pid, delayMs, ms)),

@@ -31,7 +31,12 @@ export interface Replicas {
   /** Of both hosts. */
   readonly ports: ReadonlyArray<number>
   /** The server that takes writes, or did last. */
-  readonly writer: () => { readonly port: number; readonly pid: number; readonly isRunning: boolean }
+  readonly writer: () => {
+    readonly port: number
+    readonly pid: number
+    readonly data: string
+    readonly isRunning: boolean
+  }
   /** Ends the server that takes writes without a checkpoint. */
   readonly crash: Effect.Effect<void>
   /** Starts the server that took writes; returns when it takes connections. */
@@ -154,8 +159,8 @@ export const startReplicasWith = ({
       url: `postgres://postgres@127.0.0.1:${one},127.0.0.1:${two}/postgres?target_session_attrs=read-write`,
       ports: [one, two],
       writer: () => {
-        const { child, port } = servers.primary
-        return { port, pid: child?.pid ?? 0, isRunning: !ended(child) }
+        const { child, data, port } = servers.primary
+        return { port, data, pid: child?.pid ?? 0, isRunning: !ended(child) }
       },
       crash,
       start,
