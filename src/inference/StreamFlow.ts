@@ -235,10 +235,11 @@ const whileHeld = (
 ): Effect.Effect<Exit.Exit<void, PoolError | ProviderError>> =>
   Effect.withFiber((fiber) => {
     let isOver = false
-    admitted.lapse = () => {
+    const lapse = () => {
       isOver = true
       fiber.interruptUnsafe()
     }
+    admitted.lapse = lapse
     return Effect.map(Effect.exit(Effect.interruptible(Effect.scoped(call))), (exit) => {
       admitted.lapse = undefined
       if (Exit.isSuccess(exit) || !isOver) return exit
