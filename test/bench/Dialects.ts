@@ -17,6 +17,8 @@ interface Words {
   readonly ask: (maxTokens: number) => object
   /** Stands in a whole answer of a model that stopped by itself. */
   readonly stopped: string
+  /** How often a whole answer has its text; once where absent. */
+  readonly texts?: number
   /** What the last event of a stream that ended in order begins with. */
   readonly end: string
   /** Stands once in every event with content, and in no other; absent, the mark of the text does. */
@@ -42,6 +44,8 @@ export const dialects: Readonly<Record<Dialect, Words>> = {
     path: "/api/v1/responses",
     ask: (max_output_tokens) => ({ instructions: SYSTEM, input: [question], max_output_tokens }),
     stopped: '"status":"completed"',
+    // The text of its items, and all of it in `output_text`.
+    texts: 2,
     end: "event: response.completed\n",
     // Events at the end of a text repeat all of it.
     piece: "event: response.output_text.delta\n"

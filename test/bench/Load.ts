@@ -1,6 +1,6 @@
 /** The bench's own load: as fast as answers come, or at a fixed rate whatever the answers do. */
 import { type Answer, Connection } from "./Connection.ts"
-import { type Endpoint, faultOf, requestBytes } from "./Traffic.ts"
+import { type Endpoint, faultOf, requestsOf } from "./Traffic.ts"
 
 /** What came of a load. Times are milliseconds; those of a fixed rate count from the moment a request was due. */
 export interface Outcome {
@@ -54,17 +54,18 @@ export const closedLoop = async (
     readonly streamed: boolean
   }
 ): Promise<Outcome> => {
-  const request = requestBytes(endpoint, options.streamed)
+  const requests = requestsOf(endpoint, options.streamed)
   const tally = new Tally()
   const began = performance.now()
   const until = began + options.seconds * 1_000
   let left = options.requests ?? Infinity
+  let sent = 0
   const caller = async () => {
     let connection = new Connection(endpoint.port)
     while (performance.now() < until && left-- > 0) {
       if (connection.closed) connection = new Connection(endpoint.port)
       const since = performance.now()
-      await connection.exchange(request).then(
+      await connection.exchange(requests[sent++ % requests.length]!).then(
         (answer) => tally.count(answer, since, endpoint, options.streamed),
         (error: unknown) => tally.fail(reasonOf(error))
       )
@@ -80,10 +81,10 @@ export const fixedRate = async (
   endpoint: Endpoint,
   options: { readonly perSecond: number; readonly seconds: number; readonly streamed: boolean }
 ): Promise<Outcome> => {
-  const request = requestBytes(endpoint, options.streamed)
+  const requests = requestsOf(endpoint, options.streamed)
   const tally = new Tally()
   const idle: Array<Connection> = []
-  const send = async (due: number) => {
+  const send = async (due: number, request: Buffer) => {
     let connection = idle.pop()
     while (connection?.closed === true) connection = idle.pop()
     connection ??= new Connection(endpoint.port)
@@ -102,7 +103,7 @@ export const fixedRate = async (
         const due = began + (sent.length * 1_000) / options.perSecond
         const wait = due - performance.now()
         if (wait > 0) return void setTimeout(next, wait)
-        sent.push(send(due))
+        sent.push(send(due, requests[sent.length % requests.length]!))
       }
       resolve()
     }

@@ -19,9 +19,14 @@ export const sections = [
   "management",
   "webhooks",
   "jobs",
-  "portkey"
+  "portkey",
+  "growth",
+  "soak"
 ] as const
 export type Section = (typeof sections)[number]
+
+/** Sections that run only when they are named: they download something, or take an hour or tens of gigabytes. */
+const named: ReadonlySet<Section> = new Set(["portkey", "growth", "soak"])
 
 export interface Options {
   readonly rounds: number
@@ -39,6 +44,10 @@ export interface Options {
   /** Of the section `usage`: receipts of its account, and times that each period is asked for. */
   readonly receipts: number
   readonly usageRequests: number
+  /** Of the section `growth`: receipts of the larger of its databases. */
+  readonly growthReceipts: number
+  /** Of the section `soak`. */
+  readonly minutes: number
   /** Of the section `management`: keys and lines of the audit log of its account, and times that each page is asked for at a rate. */
   readonly keys: number
   readonly audit: number
@@ -58,9 +67,10 @@ export const HELP = `npm run bench: what the gateway costs, beside a bare proxy,
   --rounds n      measurements of each kind, in rotation; figures are their medians (5)
   --seconds n     of one measurement (4)
   --warm n        of load of each kind before the first measurement, in seconds (40)
-  --only a,b      of ${sections.join(", ")} (all but portkey, which npm downloads)
+  --only a,b      of ${sections.join(", ")} (all but ${[...named].join(", ")})
   --requests n    through the gateway for the section memory (300000)
-  --receipts n    of the account of the section usage (5000000)
+  --receipts n    of the account of the section usage (5000000), of the database of the section growth (10000000)
+  --minutes n     of load of the section soak (60)
   --keys n        of the account of the section management (1000000)
   --audit n       lines of its audit log (10000000)
   --quick         a smoke of less than a minute: 1 round of 1 second, 5000 requests; its figures mean little
@@ -80,9 +90,9 @@ const wholeNumber = (name: string, text: string): number => {
 }
 
 const sectionsOf = (text: string | undefined): ReadonlySet<Section> => {
-  const named = text?.split(",") ?? sections.filter((one) => one !== "portkey")
+  const wanted = text?.split(",") ?? sections.filter((one) => !named.has(one))
   return new Set(
-    named.map((name) => {
+    wanted.map((name) => {
       const section = sections.find((one) => one === name)
       if (section !== undefined) return section
       throw new BenchError({ message: `--only: "${name}" is none of ${sections.join(", ")}` })
@@ -105,6 +115,7 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
         only: text,
         requests: text,
         receipts: text,
+        minutes: text,
         keys: text,
         audit: text,
         quick: flag,
@@ -119,7 +130,7 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
   }
   if (values.help) return undefined
   const or = (
-    name: "rounds" | "seconds" | "warm" | "requests" | "receipts" | "keys" | "audit",
+    name: "rounds" | "seconds" | "warm" | "requests" | "receipts" | "minutes" | "keys" | "audit",
     usual: number,
     quick: number
   ) => wholeNumber(name, values[name] ?? String(values.quick ? quick : usual))
@@ -131,6 +142,8 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
     only: sectionsOf(values.only),
     requests: or("requests", 300_000, 5_000),
     receipts: or("receipts", 5_000_000, 20_000),
+    growthReceipts: or("receipts", 10_000_000, 20_000),
+    minutes: or("minutes", 60, 1),
     usageRequests: values.quick ? 20 : 500,
     keys: or("keys", 1_000_000, 2_000),
     audit: or("audit", 10_000_000, 20_000),

@@ -9,13 +9,15 @@ export interface Written {
   readonly cost: bigint
 }
 
-const time = (ms: string): string =>
+/** The first ten digits of the id of a request of this millisecond, which is an SQL expression. */
+export const time = (ms: string): string =>
   Array.from(
     { length: 10 },
     (_, index) => `substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((${ms} >> ${45 - 5 * index}) & 31)::int + 1, 1)`
   ).join(" || ")
 
-const closed = `jsonb_build_object('usage', jsonb_build_object('input', 40 + n % 900, 'cached', n % 64, 'cacheWrite', 0,
+/** What a receipt says of a request that succeeded, by its number `n` and its moment `ms`. */
+export const closed = `jsonb_build_object('usage', jsonb_build_object('input', 40 + n % 900, 'cached', n % 64, 'cacheWrite', 0,
     'output', 20 + n % 500, 'reasoning', n % 20), 'basis', 'reported', 'routing', jsonb_build_object('strategy', 'balanced',
     'attempts', jsonb_build_array(jsonb_build_object('model', 'gpt-4o-mini', 'provider', 'openai', 'status', 'served', 'ms', 812))),
     'finishReason', 'stop', 'error', null, 'holdMs', 2, 'firstTokenMs', 310, 'totalMs', 816, 'overheadMs', 4, 'endedAtMs', ms)`

@@ -17,6 +17,8 @@ export interface Endpoint {
   readonly port: number
   readonly path: string
   readonly key: string
+  /** Keys that its requests use in turn in the place of `key`. */
+  readonly keys?: ReadonlyArray<string>
   /** That its requests are written in; chat where absent. */
   readonly dialect?: Dialect
   readonly model?: string
@@ -43,9 +45,11 @@ export const bodyOf = (endpoint: Endpoint, streamed: boolean): string => {
 }
 
 /** The bytes of one request on a connection that is kept. */
-export const requestBytes = (endpoint: Endpoint, streamed: boolean): Buffer => {
-  const { headers = {}, key, path, port } = endpoint
-  const body = bodyOf(endpoint, streamed)
+export const requestBytes = (endpoint: Endpoint, streamed: boolean): Buffer =>
+  bytesWith(endpoint, bodyOf(endpoint, streamed))
+
+/** The same with a body of one's own. */
+export const bytesWith = ({ headers = {}, key, path, port }: Endpoint, body: string): Buffer => {
   const head = [
     `POST ${path} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,
@@ -57,7 +61,12 @@ export const requestBytes = (endpoint: Endpoint, streamed: boolean): Buffer => {
   return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`)
 }
 
-const countOf = (text: string, part: string) => text.split(part).length - 1
+/** A request for each of the endpoint's keys. */
+export const requestsOf = (endpoint: Endpoint, streamed: boolean): ReadonlyArray<Buffer> =>
+  (endpoint.keys ?? [endpoint.key]).map((key) => requestBytes({ ...endpoint, key }, streamed))
+
+/** How often a part stands in a text. */
+export const countOf = (text: string, part: string) => text.split(part).length - 1
 
 /** Why an answer is not what was asked for; undefined when it is whole. */
 export const faultOf = (
@@ -66,9 +75,9 @@ export const faultOf = (
   streamed: boolean
 ) => {
   const { body, status } = answer
-  const { end, piece, stopped } = dialects[dialect]
+  const { end, piece, stopped, texts = 1 } = dialects[dialect]
   if (status !== 200) return `status ${status}: ${body.slice(0, 200)}`
-  if (!streamed) return body.includes(stopped) && countOf(body, MARK) === 1 ? undefined : `not whole: ${body}`
+  if (!streamed) return body.includes(stopped) && countOf(body, MARK) === texts ? undefined : `not whole: ${body}`
   const last = body.slice(body.lastIndexOf("\n\n", body.length - 3) + 2)
   if (!last.startsWith(end) || !last.endsWith("\n\n")) return `a stream without its end: …${body.slice(-200)}`
   const pieces = countOf(body, piece ?? MARK)

@@ -10,12 +10,23 @@ import { bodyOf, type Endpoint } from "./Traffic.ts"
 /** wrk reads a whole answer by its length, and tells of every status that is none of success. */
 const script = (endpoint: Endpoint) => `
 wrk.method = "POST"
-wrk.headers["authorization"] = "Bearer ${endpoint.key}"
 wrk.headers["content-type"] = "application/json"
 ${Object.entries(endpoint.headers ?? {})
   .map(([name, value]) => `wrk.headers["${name}"] = "${value}"`)
   .join("\n")}
 wrk.body = [==[${bodyOf(endpoint, false)}]==]
+local requests = {}
+local sent = 0
+init = function()
+  for _, key in ipairs({${(endpoint.keys ?? [endpoint.key]).map((key) => `"${key}"`).join(", ")}}) do
+    wrk.headers["authorization"] = "Bearer " .. key
+    requests[#requests + 1] = wrk.format()
+  end
+end
+request = function()
+  sent = sent + 1
+  return requests[1 + sent % #requests]
+end
 done = function(summary)
   local e = summary.errors
   io.write(string.format('\\nfigures {"requests":%d,"microseconds":%d,"failed":%d,"errors":"connect %d, read %d, write %d, status %d, timeout %d"}\\n',

@@ -10,6 +10,7 @@
 import { createServer, type Socket } from "node:net"
 import { announceReady } from "./Ready.ts"
 import { CHUNKS, MARK } from "./Traffic.ts"
+import { SHORT_DIMENSIONS, SHORT_INPUTS } from "./Vectors.ts"
 import { type Wire, wireAt } from "./Wires.ts"
 
 const [how, ...numbers] = process.argv.slice(2)
@@ -19,6 +20,23 @@ const sized = (status: string, body: string) =>
   Buffer.from(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   )
+
+const EMBEDDINGS = "/v1/embeddings"
+
+/** A few short vectors; the bench's own upstream of vectors has large ones. */
+const embedded = sized(
+  "200 OK",
+  JSON.stringify({
+    object: "list",
+    data: Array.from({ length: SHORT_INPUTS }, (_, index) => ({
+      object: "embedding",
+      index,
+      embedding: Array.from({ length: SHORT_DIMENSIONS }, (_, place) => (place - index) / 1_000)
+    })),
+    model: "text-embedding-3-small",
+    usage: { prompt_tokens: 8 * SHORT_INPUTS, total_tokens: 8 * SHORT_INPUTS }
+  })
+)
 
 const failedAnswer = sized(
   "500 Internal Server Error",
@@ -83,6 +101,7 @@ const pathOf = (head: string) => head.slice(head.indexOf(" ") + 1, head.indexOf(
 
 const answer = (socket: Socket, path: string, body: string) => {
   if (how === "failing") return void socket.write(failedAnswer)
+  if (path === EMBEDDINGS) return void socket.write(embedded)
   const answers = answersOf(path)
   if (!body.includes('"stream":true') && !path.includes(":streamGenerateContent")) socket.write(answers.whole)
   else if (how === "paced") paced(socket, answers)

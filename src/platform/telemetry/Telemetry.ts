@@ -1,6 +1,7 @@
 /** The service's telemetry: logs on the console always, metrics for scrapers, and all of it over OTLP when an endpoint is set. */
 import { Context, Effect, Formatter, Layer, Logger, Metric, References, type Scope } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
+import { getHeapSpaceStatistics } from "node:v8"
 import { Config } from "../config/Config.ts"
 import { VERSION } from "../config/Version.ts"
 import { spanAround } from "./LogSpan.ts"
@@ -72,6 +73,11 @@ const processFigures = (metrics: Metrics): Effect.Effect<void, never, Scope.Scop
     )
     metrics.gauge("svc.build.info", "Always 1; the version of this node is a label", "1", () => 1, { version: VERSION })
     metrics.gauge("process.memory.usage", "Resident memory", "By", () => process.memoryUsage.rss())
+    for (const { space_name: space } of getHeapSpaceStatistics()) {
+      const used = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === space)?.space_used_size ?? 0
+      const labels = { "v8js.heap.space.name": space }
+      metrics.gauge("v8js.memory.heap.used", "Heap memory in use, by space of V8", "By", used, labels)
+    }
     metrics.gauge("process.cpu.time", "Since the start", "s", () => {
       const { system, user } = process.cpuUsage()
       return (system + user) / 1e6
