@@ -39,7 +39,7 @@ export const statusName = (status: string): string => STATUSES[status] ?? senten
 export const toneOf = (status: string): Tone => {
   if (["succeeded", "active", "paid", "delivered", "enabled", "ga", "completed"].includes(status)) return "good"
   if (["failed", "revoked", "disabled", "retired"].includes(status)) return "bad"
-  if (["cancelled", "expired", "deprecated", "archived", "preview"].includes(status)) return "warn"
+  if (["cancelled", "expired", "deprecated", "archived", "preview", "suspended"].includes(status)) return "warn"
   return ["open", "pending", "queued", "processing", "validating", "in_progress", "finalizing", "cancelling"].includes(
     status
   )

@@ -41,7 +41,11 @@ const Tiles = ({ account }: { readonly account: Account }) => {
         label="Balance"
         figure={money(account.balance_usd)}
         title={exactMoney(account.balance_usd)}
-        change={`${money(account.held_usd)} of it held for ${plural(account.open_requests, "running request")}`}
+        change={
+          account.open_requests === 0 && account.held_usd === 0
+            ? "nothing of it is held"
+            : `${money(account.held_usd)} of it held for ${plural(account.open_requests, "running request")}`
+        }
       />
       <Tile
         label="Spent in 30 days"
@@ -78,12 +82,10 @@ interface FactsProps {
   readonly onAct: (action: AccountAction) => void
 }
 
-const pricesOf = ({ markup_basis_points: points, plan }: Account): string =>
-  points === 0
-    ? plan === null
-      ? "the catalogue's prices"
-      : "the plan's prices"
-    : `${Math.abs(points) / 100}% ${points > 0 ? "beyond" : "below"} the catalogue's prices`
+const pricesOf = ({ markup_basis_points: points, plan }: Account): string => {
+  if (points !== 0) return `${Math.abs(points) / 100}% ${points > 0 ? "markup" : "discount"} of its own`
+  return plan === null ? "the catalogue's prices" : "the plan's prices"
+}
 
 /** What the account is, with the way to change each of its terms. */
 const Facts = ({ account, onAct }: FactsProps) => {
@@ -246,7 +248,7 @@ export const AccountPage = () => {
       {data === undefined ? null : (
         <>
           <Tiles account={data} />
-          <div className="grid side">
+          <div className="grid side facts-first">
             <div className="grid">
               <Lists id={id} />
             </div>

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { useEffect, useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import type { OperatorAccount } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { accountsQuery } from "../../data/Operator.ts"
@@ -62,13 +62,18 @@ const Row = ({ row }: { readonly row: OperatorAccount }) => (
   </tr>
 )
 
-/** The field that finds accounts. It keeps what is typed and searches when the typing pauses. */
+/**
+ * The field that finds accounts. It searches when the typing pauses, or when the field is left, so that no search begins after a click on
+ * an account and leads back here.
+ */
 const Search = ({ onSearch, value }: { readonly value: string; readonly onSearch: (text: string) => void }) => {
   const [text, setText] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => text.trim() !== value && onSearch(text.trim()), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [text, value, onSearch])
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const send = (typed: string) => {
+    clearTimeout(timer.current)
+    if (typed.trim() !== value) onSearch(typed.trim())
+  }
   return (
     <input
       className="input grow"
@@ -78,7 +83,12 @@ const Search = ({ onSearch, value }: { readonly value: string; readonly onSearch
       placeholder="A part of the email address, or the start of the id"
       maxLength={256}
       value={text}
-      onChange={(event) => setText(event.target.value)}
+      onBlur={() => send(text)}
+      onChange={({ target }) => {
+        setText(target.value)
+        clearTimeout(timer.current)
+        timer.current = setTimeout(() => send(target.value), TYPING_MS)
+      }}
     />
   )
 }

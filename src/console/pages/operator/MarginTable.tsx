@@ -65,7 +65,7 @@ const Line = ({ owned, row }: { readonly row: Row; readonly owned: boolean }) =>
     <td className="right">
       <Margin row={row} />
     </td>
-    <td className="right number">
+    <td className="right number wide-only">
       {row.timings.total_ms === null ? <span className="muted">—</span> : duration(row.timings.total_ms)}
     </td>
   </tr>

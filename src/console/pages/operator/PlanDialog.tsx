@@ -8,7 +8,7 @@ import { Failed } from "../../parts/States.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
 const limits = [
-  { name: "requests_per_minute", label: "Chat requests a minute, per key" },
+  { name: "requests_per_minute", label: "Requests a minute, per key" },
   { name: "running_videos", label: "Running videos" },
   { name: "running_batches", label: "Running batches" },
   { name: "daily_spend_usd", label: "Spend a day, in USD" }

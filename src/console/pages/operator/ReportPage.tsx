@@ -19,7 +19,7 @@ import {
   seriesOf,
   splitOf
 } from "../../data/Report.ts"
-import { brief, count, share } from "../../format/Figures.ts"
+import { count, share } from "../../format/Figures.ts"
 import { axisMoney, exactMoney, money } from "../../format/Money.ts"
 import { plural } from "../../format/Words.ts"
 import { Segments, Select } from "../../parts/Fields.tsx"
@@ -216,7 +216,7 @@ const Chart = ({ of: { by, change, daily, figure, from, to } }: { readonly of: R
 
 const Figures = ({ of }: { readonly of: Omit<ReportRow, "day" | "account_id" | "email" | "model" | "provider"> }) => (
   <>
-    <td className="right number">{brief(of.requests)}</td>
+    <td className="right number">{count(of.requests)}</td>
     <td className="right">
       <Money usd={of.revenue_usd} />
     </td>

@@ -118,7 +118,9 @@ const Transfers = ({ receipt: { transfers } }: { readonly receipt: Receipt }) =>
           <tbody>
             {transfers.map(({ amount_usd, at, kind, reference }, index) => (
               <tr key={index}>
-                <td>{moment(at)}</td>
+                <td>
+                  <Ago at={at} />
+                </td>
                 <td>{sentence(kind)}</td>
                 <td>{reference === null ? <span className="muted">—</span> : <code>{reference}</code>}</td>
                 <td className="number">

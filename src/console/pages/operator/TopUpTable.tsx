@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { OperatorTopUp } from "../../../client/Contract.ts"
+import { attentionWords, isPaidTwice } from "../../data/Attention.ts"
 import { operatorApi } from "../../data/Client.ts"
 import { money } from "../../format/Money.ts"
 import { sentence } from "../../format/Words.ts"
@@ -13,8 +14,7 @@ type Action = "settle" | "dismiss"
 
 /** Whether settling gives the account money, and how much usually; what the gateway decides as well. */
 const usualOf = (of: OperatorTopUp): { readonly gives: boolean; readonly usd: number } => {
-  const isTwice = of.attention?.startsWith("another checkout") === true
-  return of.status !== "paid" || isTwice
+  return of.status !== "paid" || isPaidTwice(of.attention)
     ? { gives: true, usd: of.amount_usd }
     : { gives: false, usd: Math.max(0, of.refunded_usd - of.taken_back_usd) }
 }
@@ -111,13 +111,15 @@ const Row = ({
       {row.attention === null ? (
         <span className="muted">—</span>
       ) : (
-        <span className="warn-text">{sentence(row.attention)}</span>
+        <span className="warn-text" title={row.attention}>
+          {attentionWords(row.attention)}
+        </span>
       )}
     </td>
     <td>
       <Status of={row.status} />
     </td>
-    <td>{sentence(row.processor)}</td>
+    {isOfAll ? <td>{sentence(row.processor)}</td> : null}
     <td className="right">
       <Money usd={row.amount_usd} />
     </td>
@@ -150,7 +152,7 @@ export const TopUpTable = ({ of, rows }: TopUpTableProps) => {
     of === "all" ? "Account" : "Top-up",
     "Why",
     "Status",
-    "Processor",
+    ...(of === "all" ? ["Processor"] : []),
     { right: "Amount" },
     { right: "Credited" },
     { right: "Refunded" },

@@ -1,0 +1,54 @@
+/** A browser whose operator has signed in to the console, beside a service with an account. */
+import { Effect } from "effect"
+import type { BrowserContextOptions } from "playwright-core"
+import { browser, buildConsole, complaintsOf, type Browser } from "./Browser.ts"
+import { post, type Service, startService } from "./Service.ts"
+
+const WAIT_MS = 15_000
+
+/** A service, and a browser for its console. */
+export const operatorStage = Effect.gen(function* () {
+  yield* buildConsole
+  return { service: yield* startService(), chromium: yield* browser }
+})
+
+/** A page of a browser that no operator has signed in with yet. */
+export const operatorPage = Effect.fnUntraced(function* (
+  { chromium, service }: { readonly chromium: Browser; readonly service: Service },
+  options: BrowserContextOptions = {}
+) {
+  const context = yield* Effect.acquireRelease(
+    Effect.promise(() => chromium.newContext({ viewport: { width: 1_280, height: 900 }, ...options })),
+    (context) => Effect.promise(() => context.close())
+  )
+  const page = yield* Effect.promise(() => context.newPage())
+  page.setDefaultTimeout(WAIT_MS)
+  return { page, complaints: complaintsOf(page, service.origin), origin: service.origin }
+})
+
+/** A new operator key, and a page on which its holder has signed in by pasting it. */
+export const signedInOperator = Effect.fnUntraced(function* (
+  stage: { readonly chromium: Browser; readonly service: Service },
+  options: BrowserContextOptions = {}
+) {
+  const key = yield* stage.service.operatorKeys.create({ name: "support", expiresAt: null })
+  const opened = yield* operatorPage(stage, options)
+  yield* Effect.promise(async () => {
+    await opened.page.goto(`${opened.origin}/operator`)
+    await opened.page.getByLabel("Operator key").fill(key.key)
+    await opened.page.getByRole("button", { name: "Sign in" }).click()
+    await opened.page.getByRole("heading", { level: 1, name: "Accounts" }).waitFor()
+  })
+  return { ...opened, key }
+})
+
+/** Sends a chat request as an account. Returns the id of the request. */
+export const chatAs = (service: Service, inferenceKey: string) =>
+  Effect.map(
+    post(`${service.api}/chat/completions`, inferenceKey, {
+      model: "gpt-4o-mini",
+      max_tokens: 20,
+      messages: [{ role: "user", content: "Hello!" }]
+    }),
+    (response) => response.headers.get("x-request-id") ?? ""
+  )
