@@ -189,7 +189,11 @@ class Lane {
     const operations = group.map((entry) => entry.operation)
     const statement = commitGroup(this.#sql, operations)
     return Effect.matchCauseEffect(
-      within(statement, this.#patience.statementMs, () => this.#answerDue()),
+      within(statement, {
+        ms: this.#patience.statementMs,
+        silence: this.#sql.silence,
+        meanwhile: () => this.#answerDue()
+      }),
       {
         onSuccess: (results) => {
           this.#observer.committed(group.length, performance.now() - sentAt)

@@ -1,5 +1,6 @@
 /** A certificate that signs itself, made anew, so that no key is kept anywhere. */
 import { generateKeyPairSync, sign } from "node:crypto"
+import { isIPv4 } from "node:net"
 
 const tagged = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {
   const body = Buffer.concat(parts)
@@ -24,11 +25,15 @@ const pem = (label: string, der: Buffer) =>
     .match(/.{1,64}/g)!
     .join("\n")}\n-----END ${label}-----\n`
 
-/** Key and certificate in PEM of these DNS names, which vouches for itself where it is trusted (RFC 5280, 4.1). */
+/** A DNS name, or the bytes of an IPv4 address (RFC 5280, 4.2.1.6). */
+const generalName = (name: string) =>
+  isIPv4(name) ? tagged(0x87, Buffer.from(name.split(".").map(Number))) : tagged(0x82, Buffer.from(name))
+
+/** Key and certificate in PEM of these DNS names and IPv4 addresses, which vouches for itself where it is trusted (RFC 5280, 4.1). */
 export const certificateFor = (...names: ReadonlyArray<string>): { readonly key: string; readonly cert: string } => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
-  const name = sequence(tagged(0x31, sequence(COMMON_NAME, tagged(0x0c, Buffer.from("test")))))
-  const alternatives = sequence(...names.map((dns) => tagged(0x82, Buffer.from(dns))))
+  const name = sequence(tagged(0x31, sequence(COMMON_NAME, tagged(0x0c, Buffer.from(names[0]!)))))
+  const alternatives = sequence(...names.map(generalName))
   const extensions = sequence(
     sequence(ALT_NAME, tagged(0x04, alternatives)),
     sequence(CONSTRAINTS, tagged(0x04, sequence(tagged(0x01, bytes("ff")))))

@@ -55,6 +55,8 @@ export interface ReplicasOptions {
   readonly dataOf?: (server: string) => Effect.Effect<string, never, Scope.Scope>
   /** More settings for both. */
   readonly settings?: ReadonlyArray<string>
+  /** More settings for one, which come last. */
+  readonly settingsOf?: (server: string) => ReadonlyArray<string>
   /** Whether a crash of the machine may lose the cluster; true unless given. */
   readonly volatile?: boolean
 }
@@ -77,6 +79,7 @@ const ended = (child: ChildProcess | undefined) =>
 interface Server {
   readonly data: string
   readonly port: number
+  readonly settings: ReadonlyArray<string>
   child: ChildProcess | undefined
 }
 
@@ -99,7 +102,8 @@ const launch = (server: Server, more: ReadonlyArray<string>) =>
       "max_connections=200",
       // A standby looks for its primary again at once.
       "wal_retrieve_retry_interval=200ms",
-      ...more
+      ...more,
+      ...server.settings
     ]
     const args = ["-D", data, ...settings.flatMap((one) => ["-c", one])]
     server.child = spawn(join(programs, "postgres"), args, { ...options, stdio: "ignore" })
@@ -127,6 +131,7 @@ const follow = (standby: Server, primary: Server, settings: ReadonlyArray<string
 export const startReplicasWith = ({
   dataOf,
   settings = [],
+  settingsOf = () => [],
   volatile = true
 }: ReplicasOptions): Effect.Effect<Replicas, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -136,7 +141,7 @@ export const startReplicasWith = ({
         const data = dataOf === undefined ? join(directory, name) : yield* dataOf(name)
         mkdirSync(data, { recursive: true, mode: 0o700 })
         if (account.uid !== undefined && account.gid !== undefined) chownSync(data, account.uid, account.gid)
-        const server: Server = { data, port: yield* freePort, child: undefined }
+        const server: Server = { data, port: yield* freePort, settings: settingsOf(name), child: undefined }
         const sweep = () => void server.child?.kill("SIGQUIT")
         process.once("exit", sweep)
         yield* Effect.addFinalizer(() =>

@@ -1,4 +1,4 @@
-import { PgPool } from "@effect/sql-pg"
+import { PgConnection, PgPool } from "@effect/sql-pg"
 import { Data, Effect, Layer, type Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError, type Statement } from "effect/sql"
@@ -6,6 +6,7 @@ import { Config } from "../config/Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
 import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
 import { type DatabaseHosts, makeDatabaseHosts } from "./DatabaseHosts.ts"
+import { makeSilence } from "./Silence.ts"
 import { describeSqlError, isPassing } from "./SqlCondition.ts"
 import { makeFailures, withStatements } from "./Statements.ts"
 import { withStatementTimeout } from "./StatementTimeout.ts"
@@ -76,38 +77,36 @@ interface Hosted extends ConnectOptions {
   readonly hosts: DatabaseHosts
 }
 
-const session = ({ hosts }: Hosted) => ({
-  ...hosts.session,
-  connectTimeout: "5 seconds" as const,
-  applicationName: "tollgate"
-})
+const session = { connectTimeout: "5 seconds", applicationName: "tollgate" } as const
 
 const pool = (
   options: Hosted,
   size: Pick<PgPool.Config, "maxConnections" | "minConnections" | "idleTimeout">,
   startupParameters: Readonly<Record<string, string>> = {}
 ) =>
-  PgPool.make({
-    ...session(options),
-    ...size,
-    connectionTTL: "30 minutes",
-    startupParameters: {
-      timezone: "UTC",
-      // Statements here take a millisecond. Compiling one takes many.
-      jit: "off",
-      // Everything the service reads is contiguous in an index. A plan that was made while a table was small must not go on reading all
-      // of it.
-      enable_seqscan: (options.readsByIndex ?? true) ? "off" : "on",
-      // The value for memory and solid-state disks. The default is for disks that seek. With it, collecting and sorting all rows of a
-      // large account among small ones looks cheapest for a page, although the index has them in order.
-      random_page_cost: "1.1",
-      // The client's own timeout is in `StatementTimeout.ts` and is longer.
-      statement_timeout: "30s",
-      // The transaction of a hung process must not keep its locks.
-      idle_in_transaction_session_timeout: "60s",
-      ...startupParameters
-    }
-  })
+  PgPool.make(
+    options.hosts.at({
+      ...session,
+      ...size,
+      connectionTTL: "30 minutes",
+      startupParameters: {
+        timezone: "UTC",
+        // Statements here take a millisecond. Compiling one takes many.
+        jit: "off",
+        // Everything the service reads is contiguous in an index. A plan that was made while a table was small must not go on reading all
+        // of it.
+        enable_seqscan: (options.readsByIndex ?? true) ? "off" : "on",
+        // The value for memory and solid-state disks. The default is for disks that seek. With it, collecting and sorting all rows of a
+        // large account among small ones looks cheapest for a page, although the index has them in order.
+        random_page_cost: "1.1",
+        // The client's own timeout is in `StatementTimeout.ts` and is longer.
+        statement_timeout: "30s",
+        // The transaction of a hung process must not keep its locks.
+        idle_in_transaction_session_timeout: "60s",
+        ...startupParameters
+      }
+    })
+  )
 
 /**
  * A pool for statements with a constant text (`Statements.ts`), opened at the first one. One runs at a time, with room for a second
@@ -120,6 +119,15 @@ const ownPool = (options: Hosted) =>
     { maxConnections: 2, minConnections: 0, idleTimeout: "30 minutes" },
     { plan_cache_mode: "force_generic_plan" }
   )
+
+const silenceOf = ({ hosts }: Hosted) =>
+  makeSilence({
+    ask: Effect.scoped(
+      Effect.flatMap(PgConnection.make(hosts.at(session)), (connection) => connection.query("SELECT 1"))
+    ),
+    received: hosts.received,
+    sever: hosts.sever
+  })
 
 const oldestVersion = 15
 
@@ -141,14 +149,14 @@ export const connect = Effect.fn("connect")(
   function* (given: ConnectOptions) {
     const options: Hosted = { ...given, hosts: yield* makeDatabaseHosts(given.url) }
     const { poolSize: maxConnections } = options
-    const failures = makeFailures()
+    const watched = { failures: makeFailures(), silence: yield* silenceOf(options) }
     const client = yield* withStatementTimeout(
       yield* pool(options, { maxConnections, minConnections: 1, idleTimeout: "1 minute" }),
-      failures
+      watched
     )
     const sql = withWakeups(
-      withStatements(client, yield* ownPool(options), failures),
-      yield* makeWakeups(session(options))
+      withStatements(client, yield* ownPool(options), watched),
+      yield* makeWakeups(options.hosts.at(session))
     )
     yield* checkVersion(sql, options.called).pipe(
       Effect.retry({

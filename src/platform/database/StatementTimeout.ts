@@ -2,8 +2,9 @@
 import { PgClient, type PgConnection, type PgPool } from "@effect/sql-pg"
 import { Context, Effect, Fiber } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
+import { type Silence, SUSPECT_MS } from "./Silence.ts"
 import { UNANSWERED } from "./SqlCondition.ts"
-import type { Failures } from "./Statements.ts"
+import { heard, type Watched } from "./Statements.ts"
 
 /**
  * How long to wait for a statement, in milliseconds. This is longer than the server's own limit of 30 seconds, so it fires only when
@@ -27,25 +28,48 @@ export const isUnanswered = ({ reason }: SqlError.SqlError): boolean => reason.m
  * Runs a statement in a fiber of its own and interrupts the fiber after the timeout. The driver then cancels the statement, and drops
  * the connection if the cancellation gets no response either.
  */
-const timed = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
-  Effect.flatMap(StatementTimeout, (ms) => (ms === Infinity ? statement : within(statement, ms)))
+const timed = <A>(
+  statement: Effect.Effect<A, SqlError.SqlError>,
+  silence: Silence
+): Effect.Effect<A, SqlError.SqlError> =>
+  Effect.flatMap(StatementTimeout, (ms) => (ms === Infinity ? statement : within(statement, { ms, silence })))
+
+/** The limit of a statement. */
+export interface Limit {
+  /** Milliseconds of the machine's clock. */
+  readonly ms: number
+  /** Hears of a statement that waits long. */
+  readonly silence?: Silence | undefined
+  /** Runs on the caller's fiber once the statement has started. */
+  readonly meanwhile?: () => void
+}
 
 /**
- * Runs a statement in a fiber of its own and interrupts the fiber after this many milliseconds of the machine's clock. This is cheaper
- * than a race, which would cost every statement two fibers. `meanwhile` runs on the caller's fiber once the statement has started.
+ * Runs a statement in a fiber of its own and interrupts the fiber at its limit. This is cheaper than a race, which would cost every
+ * statement two fibers.
  */
 export const within = <A>(
   statement: Effect.Effect<A, SqlError.SqlError>,
-  ms: number,
-  meanwhile?: () => void
+  { meanwhile, ms, silence }: Limit
 ): Effect.Effect<A, SqlError.SqlError> =>
   Effect.withFiber((caller) =>
     Effect.callback((resume) => {
       // Started here, so that no interruption can come between the start and the code that hands the fiber on.
       const fiber = Effect.runForkWith(caller.context)(statement)
       meanwhile?.()
+      let left = ms
+      let timer: NodeJS.Timeout | undefined
+      const wait = () => {
+        const next = silence === undefined ? left : Math.min(left, SUSPECT_MS)
+        left -= next
+        timer = setTimeout(left > 0 ? suspect : late, next)
+      }
+      const suspect = () => {
+        silence?.suspect()
+        wait()
+      }
       const late = () => resume(Effect.andThen(Fiber.interrupt(fiber), Effect.fail(unanswered())))
-      const timer = setTimeout(late, ms)
+      wait()
       fiber.addObserver((exit) => {
         clearTimeout(timer)
         resume(exit)
@@ -62,8 +86,11 @@ const undone = <A>(ending: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>) =
     () => Effect.succeed([])
   )
 
-const connectionOf = (connection: PgConnection.PgConnection, { met }: Failures): SqlConnection.Connection => {
-  const noted = <A>(statement: Effect.Effect<A, SqlError.SqlError>) => Effect.tapError(timed(statement), met)
+const connectionOf = (
+  connection: PgConnection.PgConnection,
+  { failures: { met }, silence }: Watched
+): SqlConnection.Connection => {
+  const noted = <A>(statement: Effect.Effect<A, SqlError.SqlError>) => Effect.tapError(timed(statement, silence), met)
   const rows = (sql: string, parameters: ReadonlyArray<unknown>, prepare?: boolean) =>
     noted(Effect.map(connection.query(sql, parameters, prepare), (result) => result.rows))
   return {
@@ -97,17 +124,15 @@ const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlEr
  * A client on these connections that applies the timeout to every statement, including those that begin and end transactions, but not
  * to streams of rows. A statement that times out fails like one on a broken connection: it is unknown whether it was carried out.
  */
-export const withStatementTimeout = (pool: PgPool.PgPool, failures: Failures) =>
+export const withStatementTimeout = (pool: PgPool.PgPool, watched: Watched) =>
   SqlClient.make({
-    acquirer: Effect.map(Effect.tapError(pool.get, failures.met), (connection) => connectionOf(connection, failures)),
+    acquirer: Effect.map(heard(watched, pool.get), (connection) => connectionOf(connection, watched)),
     borrower: (use) =>
-      Effect.tapError(
-        pool.use((connection) => use(connectionOf(connection, failures))),
-        (error) => (SqlError.isSqlError(error) ? failures.met(error) : Effect.void)
+      heard(
+        watched,
+        pool.use((connection) => use(connectionOf(connection, watched)))
       ),
-    transactionAcquirer: Effect.map(Effect.tapError(pool.reserve, failures.met), (connection) =>
-      connectionOf(connection, failures)
-    ),
+    transactionAcquirer: Effect.map(heard(watched, pool.reserve), (connection) => connectionOf(connection, watched)),
     compiler: PgClient.makeCompiler(undefined, false),
     driver: "pg",
     spanAttributes: [],

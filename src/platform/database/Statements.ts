@@ -1,7 +1,8 @@
 /** Executes single statements without the overhead of a client: no composition, no tracing, no transaction. */
 import type { PgPool } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import { type SqlClient, SqlError } from "effect/sql"
+import type { Silence } from "./Silence.ts"
 import { isPassing } from "./SqlCondition.ts"
 
 /**
@@ -14,6 +15,8 @@ export interface Statements {
     statement: string,
     parameters: ReadonlyArray<unknown>
   ) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
+  /** Whether the database answers; undefined for the statements of a client. */
+  readonly silence?: Silence
 }
 
 /** Records the database failures that the connections of a client have met. */
@@ -33,6 +36,23 @@ export const makeFailures = (): Failures => {
   return { lastAt: () => lastAt, met: (error) => Effect.sync(() => note(error)) }
 }
 
+/** What is known of the database behind connections. */
+export interface Watched {
+  readonly failures: Failures
+  readonly silence: Silence
+}
+
+/** Uses connections unless their database is silent: a new one would wait for its timeout, and so would the caller. */
+export const heard = <A, E, R>(
+  { failures, silence }: Watched,
+  use: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | SqlError.SqlError, R> =>
+  Effect.suspend((): Effect.Effect<A, E | SqlError.SqlError, R> => {
+    const refusal = silence.refusal()
+    const used: Effect.Effect<A, E | SqlError.SqlError, R> = refusal === undefined ? use : Effect.fail(refusal)
+    return Effect.tapError(used, (error) => (SqlError.isSqlError(error) ? failures.met(error) : Effect.void))
+  })
+
 const own: unique symbol = Symbol("own")
 const failing: unique symbol = Symbol("failing")
 
@@ -40,18 +60,19 @@ const failing: unique symbol = Symbol("failing")
 export const withStatements = <Client extends SqlClient.SqlClient>(
   client: Client,
   pool: PgPool.PgPool,
-  failures: Failures
+  watched: Watched
 ): Client => {
   const statements: Statements = {
     unsafe: <A extends object>(statement: string, parameters: ReadonlyArray<unknown>) =>
-      Effect.tapError(
+      heard(
+        watched,
         pool.use((connection) =>
           Effect.map(connection.query(statement, parameters), ({ rows }) => rows as ReadonlyArray<A>)
-        ),
-        failures.met
-      )
+        )
+      ),
+    silence: watched.silence
   }
-  return Object.assign(client, { [own]: statements, [failing]: failures })
+  return Object.assign(client, { [own]: statements, [failing]: watched.failures })
 }
 
 /**

@@ -11,9 +11,6 @@ const HEARING = Duration.seconds(30)
 
 const RECONNECT = "2 seconds"
 
-/** Finds a peer that is gone without a word. */
-const KEEP_ALIVE = "30 seconds"
-
 /** Work that nodes hear of. */
 export type Work = "webhooks" | "budgets" | "jobs" | "letters"
 
@@ -42,7 +39,7 @@ export const makeWakeups = (config: PgConnection.Config): Effect.Effect<Wakeups,
     }
     const listening = Effect.scoped(
       Effect.gen(function* () {
-        const connection = yield* PgConnection.make({ ...config, keepAlive: KEEP_ALIVE })
+        const connection = yield* PgConnection.make(config)
         const heard = yield* connection.listen(CHANNEL)
         isHearing = true
         wake()

@@ -3,6 +3,7 @@ import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { urlsOf } from "../../../src/platform/config/Variables.ts"
 import { layerUrl } from "../../support/Database.ts"
+import { startRelay } from "../../support/Relay.ts"
 import { startReplicas } from "../../support/Replicas.ts"
 import { debianPostgres } from "./DebianPostgres.ts"
 
@@ -48,6 +49,35 @@ describe.runIf(debianPostgres)("a database with a standby", () => {
           )
           assert.deepStrictEqual([...(yield* sql`SELECT at FROM written ORDER BY at`)], [{ at: 1 }, { at: 2 }])
         }).pipe(Effect.provide(layerUrl(turned)))
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "is written to at the standby when the primary is gone without a word, and its connections stay open",
+    () =>
+      Effect.gen(function* () {
+        const { failOver, ports, url } = yield* startReplicas
+        const primary = ports[0]!
+        const relay = yield* startRelay(primary)
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`CREATE TABLE written (at int)`
+          // Several connections, each of which would have to find out by itself.
+          yield* Effect.all(
+            Array.from({ length: 5 }, () => sql`SELECT pg_sleep(0.1)`),
+            { concurrency: "unbounded" }
+          )
+          yield* relay.cut()
+          // The end of the primary does not arrive either.
+          yield* failOver
+          yield* Effect.retry(
+            sql`INSERT INTO written VALUES (1)`,
+            Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "20 seconds" }))
+          )
+          for (let count = 0; count < 5; count++) yield* Effect.timeout(sql`INSERT INTO written VALUES (2)`, "1 second")
+          assert.deepStrictEqual(yield* sql`SELECT count(*)::int AS rows FROM written`, [{ rows: 6 }])
+        }).pipe(Effect.provide(layerUrl(url.replace(`:${primary},`, `:${relay.port},`))))
       }).pipe(Effect.scoped),
     60_000
   )
