@@ -75,6 +75,8 @@ export interface Principal {
   readonly allowedTools?: ReadonlyArray<string>
   /** The version of the key's budgets. A hold names it, so that the ledger rejects a hold that was made before a change. */
   readonly budgetsEpoch: number
+  /** How far the database's clock is ahead of this node's, in milliseconds. Absent while they agree within a second. */
+  readonly clockAheadMs?: number
 }
 
 /** The caller. Every operation with a credential has one. */

@@ -42,6 +42,8 @@ export interface KeyRow {
   readonly project_data_policy: DataPolicy | null
   /** The tools of the MCP server that the key may call; null for all. */
   readonly allowed_tools: ReadonlyArray<ToolName> | null
+  /** The database's time when it read the row. */
+  readonly read_at: Date
 }
 
 /** The parts of a price plan that decide a request. */
@@ -72,7 +74,7 @@ const keyWhere = (sql: Sql, named: Statement.Fragment): Effect.Effect<KeyRow | u
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
         k.budget_id, b.period AS budget_period, p.budget_id AS project_budget_id, shared.period AS project_budget_period,
         k.budgets_epoch, k.routing, p.routing AS project_routing, p.data_policy AS project_data_policy,
-        k.allowed_tools
+        k.allowed_tools, clock_timestamp() AS read_at
       FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN price_plan plan ON plan.id = a.plan_id
         LEFT JOIN budget b ON b.id = k.budget_id
         LEFT JOIN project p ON p.id = k.project_id LEFT JOIN budget shared ON shared.id = p.budget_id

@@ -47,6 +47,14 @@ const termsOf = ({ markup_bp: own, plan }: KeyRow): Pick<Principal, "mostBatches
   }
 }
 
+/** A larger difference is one of clocks, and not the time that the row took to arrive. */
+const CLOCKS_AGREE_MS = 1_000
+
+const clockOf = (row: KeyRow): Pick<Principal, "clockAheadMs"> => {
+  const clockAheadMs = row.read_at.getTime() - Date.now()
+  return Math.abs(clockAheadMs) <= CLOCKS_AGREE_MS ? {} : { clockAheadMs }
+}
+
 const principalOf = (row: KeyRow): Principal => ({
   keyId: row.id,
   accountId: row.account_id,
@@ -62,6 +70,7 @@ const principalOf = (row: KeyRow): Principal => ({
   ],
   budgetsEpoch: row.budgets_epoch,
   ...(row.allowed_tools === null ? {} : { allowedTools: row.allowed_tools }),
+  ...clockOf(row),
   ...routingOf(row)
 })
 

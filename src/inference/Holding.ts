@@ -16,8 +16,9 @@ const TRIES = 5
 /** The account of a hold, and what it counts towards. */
 export type Holder = Pick<HoldOperation, "accountId" | "budgets" | "budgetsEpoch" | "keyId" | "projectId">
 
-const holderOf = ({ accountId, budgets, budgetsEpoch, keyId, projectId }: Principal): Holder => {
-  const nowMs = Date.now()
+const holderOf = ({ accountId, budgets, budgetsEpoch, clockAheadMs, keyId, projectId }: Principal): Holder => {
+  // All nodes change to a new period at the same moment, whatever their clocks say.
+  const nowMs = Date.now() + (clockAheadMs ?? 0)
   return {
     accountId,
     keyId,
