@@ -6,11 +6,14 @@ import { defineConfig } from "vitest/config"
  */
 const long = ["test/crash/Storm.test.ts", "test/crash/Crash.test.ts", "test/contract/Generators.test.ts"]
 
+/** Tests of many nodes that take longer in `npm run test:full`: more deaths and failovers, and longer partitions. */
+const longer = ["Deaths", "Failover", "Partition"].map((name) => `test/topology/${name}.test.ts`)
+
 const isFull = process.env["TEST_FULL"] === "1"
 
 export default defineConfig({
   test: {
-    include: isFull ? long : ["test/**/*.test.ts"],
+    include: isFull ? [...long, ...longer] : ["test/**/*.test.ts"],
     exclude: ["test/bench/**", "node_modules/**", ...(isFull ? [] : long)],
     globalSetup: ["test/support/globalSetup.ts"],
     pool: "forks",

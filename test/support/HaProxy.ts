@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -20,8 +20,11 @@ export interface Node {
   readonly opsPort: number
 }
 
-/** Keeps connections on both sides, retries nothing, and says by `x-node` which node answered. */
-const configuration = (port: number, nodes: ReadonlyArray<Node>) =>
+/** As `deploy/haproxy.cfg` has it: a request is sent again only where it has not reached a node. */
+const redispatching = ["  retries 2", "  retry-on conn-failure", "  option redispatch"]
+
+/** Keeps connections on both sides, and says by `x-node` which node answered. */
+const configuration = (port: number, nodes: ReadonlyArray<Node>, retries: ReadonlyArray<string>) =>
   [
     "defaults",
     "  mode http",
@@ -30,7 +33,7 @@ const configuration = (port: number, nodes: ReadonlyArray<Node>) =>
     "  timeout server 60s",
     // Without it a check has to be answered before the next one, which a busy machine may not manage.
     "  timeout check 5s",
-    "  retries 0",
+    ...retries,
     "frontend public",
     `  bind 127.0.0.1:${port}`,
     "  default_backend nodes",
@@ -45,15 +48,18 @@ const configuration = (port: number, nodes: ReadonlyArray<Node>) =>
     ""
   ].join("\n")
 
-/** Runs HAProxy before these nodes until the scope closes; its origin. */
-export const startHaProxy = Effect.fnUntraced(function* (nodes: ReadonlyArray<Node>) {
+/**
+ * Runs HAProxy before these nodes until the scope closes; its origin. It sends no request twice, unless it is to send those again
+ * that reached no node.
+ */
+export const startHaProxy = Effect.fnUntraced(function* (nodes: ReadonlyArray<Node>, redispatches = false) {
   const directory = yield* Effect.acquireRelease(
     Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-haproxy-"))),
     (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
   )
   const port = yield* freePort
   const file = join(directory, "haproxy.cfg")
-  writeFileSync(file, configuration(port, nodes))
+  writeFileSync(file, configuration(port, nodes, redispatches ? redispatching : ["  retries 0"]))
   yield* Effect.acquireRelease(
     Effect.sync(() => spawn(program!, ["-db", "-f", file], { stdio: "ignore" })),
     (child) =>
@@ -63,5 +69,11 @@ export const startHaProxy = Effect.fnUntraced(function* (nodes: ReadonlyArray<No
         await once(child, "exit")
       })
   )
-  return `http://127.0.0.1:${port}`
+  const origin = `http://127.0.0.1:${port}`
+  // Any answer will do.
+  yield* Effect.retry(
+    Effect.tryPromise(() => fetch(origin)),
+    Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))
+  ).pipe(Effect.orDie)
+  return origin
 })

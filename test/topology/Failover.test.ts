@@ -1,0 +1,81 @@
+/** The database restarts, and fails over to its standby, under load; the nodes talk to it over TLS. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { until } from "../crash/Patience.ts"
+import { debianPostgres } from "../platform/database/DebianPostgres.ts"
+import { startReplicas } from "../support/Replicas.ts"
+import { announceSkip, isFull, missing, startTopology } from "../support/Topology.ts"
+import { chat, load, type Seen } from "./Callers.ts"
+import { prove } from "./Evidence.ts"
+
+const reason = missing ?? (debianPostgres ? undefined : "PostgreSQL 15 is not installed (Debian: postgresql-15)")
+announceSkip("the failover of a database under load", reason)
+
+const PER_NODE = 3
+
+/** docs/operate/many-nodes.md promises this much after a host takes writes. */
+const SERVES_WITHIN_MS = 10_000
+
+const callerOf = ({ idempotencyKey }: Seen) => Number(idempotencyKey!.split("-")[0])
+
+describe.skipIf(reason !== undefined)("three nodes on a database with a standby", () => {
+  it.live("answer 503 while it restarts or fails over, then serve by themselves, and charge each request once", () =>
+    Effect.gen(function* () {
+      const { authorities, crash, promote, start, tlsUrl, url } = yield* startReplicas
+      const topology = yield* startTopology({
+        databaseUrl: url,
+        settings: { DATABASE_URL: tlsUrl, NODE_EXTRA_CA_CERTS: authorities }
+      })
+      const { nodes, open, sql } = topology
+      const encrypted = yield* sql`SELECT FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+        WHERE ssl AND application_name = 'tollgate'`
+      assert.isAtLeast(encrypted.length, nodes.length)
+      const account = yield* open()
+      /** How many answers each caller has had. It repeats a request under its key until it has the answer. */
+      const had = new Map<number, number>()
+      const callers = yield* load(
+        PER_NODE * nodes.length,
+        (caller) =>
+          Effect.tap(
+            chat(nodes[caller % nodes.length]!.origin, {
+              key: account.key,
+              idempotencyKey: `${caller}-${had.get(caller) ?? 0}`,
+              stream: caller < nodes.length
+            }),
+            ({ isWhole }) => Effect.sync(() => isWhole && had.set(caller, (had.get(caller) ?? 0) + 1))
+          ),
+        "20 millis"
+      )
+      const servedAt = (index: number, since: number) =>
+        callers.seen.find((one) => one.isWhole && one.startedAt > since && callerOf(one) % nodes.length === index)
+      const allServe = (since: number) =>
+        until(
+          "every node serves",
+          Effect.sync(() => nodes.every((_, index) => servedAt(index, since) !== undefined))
+        )
+      for (const back of [...Array.from({ length: isFull ? 5 : 1 }, () => start), promote]) {
+        yield* allServe(performance.now())
+        yield* crash
+        // Longer than a hold waits for the database.
+        yield* Effect.sleep("4 seconds")
+        yield* back
+        const writesAt = performance.now()
+        yield* allServe(writesAt)
+        for (const index of nodes.keys()) {
+          assert.isBelow(servedAt(index, writesAt)!.endedAt - writesAt, SERVES_WITHIN_MS)
+        }
+      }
+      yield* Effect.sleep("500 millis")
+      yield* callers.end
+      const failed = callers.seen.filter(({ isWhole }) => !isWhole)
+      assert.isAbove(failed.length, 0)
+      for (const { code, headers, status } of failed) {
+        assert.strictEqual(code, "store_unavailable")
+        // A stream that had begun says it in its last event.
+        if (status !== 200) assert.strictEqual(status, 503)
+        if (status === 503) assert.match(headers["retry-after"] ?? "", /^[1-9]\d*$/)
+      }
+      yield* prove(topology, account, callers.seen)
+    }).pipe(Effect.scoped)
+  )
+})

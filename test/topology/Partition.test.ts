@@ -1,0 +1,109 @@
+/** One node is cut off from the database: nothing arrives and no connection ends. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { until } from "../crash/Patience.ts"
+import { freshDatabase } from "../support/Database.ts"
+import { type Direction, startRelay } from "../support/Relay.ts"
+import { get } from "../support/Service.ts"
+import { announceSkip, isFull, missing, startTopology } from "../support/Topology.ts"
+import { chat, load, type Seen, tally } from "./Callers.ts"
+import { prove } from "./Evidence.ts"
+
+announceSkip("a node that is cut off from its database", missing)
+
+/** A node finds out within two seconds of waiting and three of asking; the rest is for a busy machine. */
+const BOUND_MS = 10_000
+
+/** How long a balancer takes to notice: the readiness check waits a second, and HAProxy asks three times. */
+const NOTICED_MS = 4_000
+
+/** Longer than a hold lives; in full, also longer than a node tries to record a charge. */
+const CUT = isFull ? "45 seconds" : "8 seconds"
+
+const startCut = Effect.gen(function* () {
+  const databaseUrl = yield* freshDatabase("partition")
+  const { port } = new URL(databaseUrl)
+  const relay = yield* startRelay(Number(port))
+  const through = databaseUrl.replace(`:${port}/`, `:${relay.port}/`)
+  const topology = yield* startTopology({
+    databaseUrl,
+    settingsOf: (index) => (index === 0 ? { DATABASE_URL: through } : {})
+  })
+  return { relay, topology }
+})
+
+const took = ({ endedAt, startedAt }: Seen) => endedAt - startedAt
+
+describe.skipIf(missing !== undefined)("a node that is cut off from the database", () => {
+  for (const direction of ["both", "answers"] satisfies ReadonlyArray<Direction>) {
+    it.live(`answers 503 soon and serves again by itself, while the others serve: ${direction} lost`, () =>
+      Effect.gen(function* () {
+        const { relay, topology } = yield* startCut
+        const { nodes, open, origin } = topology
+        const [cut] = nodes
+        const [account, stranger] = [yield* open(), yield* open()]
+        const balanced = yield* load(
+          6,
+          (caller, count) =>
+            chat(origin, { key: account.key, idempotencyKey: `b-${caller}-${count}`, stream: caller % 2 === 0 }),
+          "20 millis"
+        )
+        const direct = yield* load(
+          3,
+          (caller, count) =>
+            chat(cut!.origin, { key: account.key, idempotencyKey: `d-${caller}-${count}`, stream: caller === 0 }),
+          "20 millis"
+        )
+        while (direct.seen.length < 20 || balanced.seen.length < 60) yield* Effect.sleep("10 millis")
+
+        const cutAt = performance.now()
+        yield* relay.cut(direction)
+        yield* until(
+          "the node is not ready",
+          Effect.map(cut!.isReady, (ready) => !ready)
+        )
+        assert.isBelow(performance.now() - cutAt, NOTICED_MS)
+        // A key that the node does not remember, and a read, wait for the database as well.
+        const reads = yield* Effect.forkChild(
+          Effect.all(
+            [
+              chat(cut!.origin, { key: stranger.key }),
+              Effect.map(get(`${cut!.api}/requests`, account.key), ({ status }) => ({ status }))
+            ],
+            { concurrency: "unbounded" }
+          )
+        )
+        yield* Effect.sleep(CUT)
+        const whileCut = direct.seen.filter(({ startedAt }) => startedAt > cutAt)
+        assert.deepStrictEqual(Object.keys(tally(whileCut)), ["503 store_unavailable"])
+        for (const { headers } of whileCut) assert.match(headers["retry-after"] ?? "", /^[1-9]\d*$/)
+
+        const healedAt = performance.now()
+        yield* relay.heal
+        const waited = yield* Effect.timeout(reads.pipe(Fiber.join), "20 seconds")
+        assert.deepStrictEqual(
+          waited.map(({ status }) => status),
+          [503, 503]
+        )
+        yield* until("the node is ready", cut!.isReady)
+        yield* until(
+          "the node serves",
+          Effect.sync(() => direct.seen.some(({ isWhole, startedAt }) => isWhole && startedAt > healedAt))
+        )
+        assert.isBelow(performance.now() - healedAt, BOUND_MS)
+        yield* Effect.sleep("500 millis")
+        yield* direct.end
+        yield* balanced.end
+
+        // What was begun while the node was cut off was answered in bounded time.
+        assert.isBelow(Math.max(...whileCut.map(took)), BOUND_MS)
+        const failed = balanced.seen.filter(({ isWhole }) => !isWhole)
+        for (const { headers, startedAt } of failed) {
+          assert.strictEqual(headers["x-node"], cut!.name)
+          assert.isBelow(startedAt - cutAt, NOTICED_MS)
+        }
+        yield* prove(topology, account, [...balanced.seen, ...direct.seen])
+      }).pipe(Effect.scoped)
+    )
+  }
+})
