@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { until } from "../crash/Patience.ts"
 import { debianPostgres } from "../platform/database/DebianPostgres.ts"
-import { startReplicas } from "../support/Replicas.ts"
+import { startTlsReplicas } from "../support/TlsReplicas.ts"
 import { announceSkip, isFull, missing, startTopology } from "../support/Topology.ts"
 import { chat, load, type Seen } from "./Callers.ts"
 import { prove } from "./Evidence.ts"
@@ -21,7 +21,7 @@ const callerOf = ({ idempotencyKey }: Seen) => Number(idempotencyKey!.split("-")
 describe.skipIf(reason !== undefined)("three nodes on a database with a standby", () => {
   it.live("answer 503 while it restarts or fails over, then serve by themselves, and charge each request once", () =>
     Effect.gen(function* () {
-      const { authorities, crash, promote, start, tlsUrl, url } = yield* startReplicas
+      const { authorities, crash, failOver, start, tlsUrl, url } = yield* startTlsReplicas
       const topology = yield* startTopology({
         databaseUrl: url,
         settings: { DATABASE_URL: tlsUrl, NODE_EXTRA_CA_CERTS: authorities }
@@ -53,7 +53,7 @@ describe.skipIf(reason !== undefined)("three nodes on a database with a standby"
           "every node serves",
           Effect.sync(() => nodes.every((_, index) => servedAt(index, since) !== undefined))
         )
-      for (const back of [...Array.from({ length: isFull ? 5 : 1 }, () => start), promote]) {
+      for (const back of [...Array.from({ length: isFull ? 5 : 1 }, () => start), failOver]) {
         yield* allServe(performance.now())
         yield* crash
         // Longer than a hold waits for the database.
