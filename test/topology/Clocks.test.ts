@@ -7,13 +7,16 @@ import { until } from "../crash/Patience.ts"
 import { makeClock, missing as noClock } from "../support/Clock.ts"
 import { type Receiver, receiver } from "../support/Receiver.ts"
 import { get, json, post } from "../support/Service.ts"
-import { announceSkip, HOLD_TTL_MS, missing as noNodes, startTopology, type Topology } from "../support/Topology.ts"
+import { announceSkip, missing as noNodes, startTopology, type Topology } from "../support/Topology.ts"
 import { chat, tally } from "./Callers.ts"
 
 const missing = noNodes ?? noClock
 announceSkip("clocks of several nodes", missing)
 
 const AHEAD_MS = [60_000, -60_000, 0]
+
+/** Short, so that a request can outlast it; its node renews it. */
+const HOLD_TTL_MS = 6_000
 
 interface Stage {
   readonly topology: Topology
@@ -25,7 +28,7 @@ interface Stage {
 const startStage: Effect.Effect<Stage, unknown, Scope.Scope> = Effect.gen(function* () {
   const clocks = yield* Effect.forEach(AHEAD_MS, (ahead) => Effect.tap(makeClock, ({ set }) => set(ahead)))
   const topology = yield* startTopology({
-    settings: { RATE_LIMIT_SCALE: "3" },
+    settings: { RATE_LIMIT_SCALE: "3", HOLD_TTL: `${HOLD_TTL_MS} millis` },
     settingsOf: (index) => clocks[index]!.environment
   })
   return { topology, set: clocks[0]!.set, hook: yield* receiver() }
@@ -64,7 +67,7 @@ describe.skipIf(missing !== undefined)("nodes whose clocks are a minute ahead, a
         const { topology } = yield* Staged
         const account = yield* topology.open()
         // Longer than the sweeps of the others wait, and longer than a hold lives unless its node renews it.
-        const seen = yield* asked(topology, { sandbox: `latency_ms=${HOLD_TTL_MS + 2_000}` }, account.key)
+        const seen = yield* asked(topology, { sandbox: `latency_ms=${HOLD_TTL_MS + 1_500}` }, account.key)
         assert.deepStrictEqual(tally(seen), { served: 3 })
         yield* topology.settled
         const paid = seen.reduce((sum, { cost }) => sum + cost!, 0n)

@@ -17,7 +17,7 @@ const BOUND_MS = 10_000
 /** How long a balancer takes to notice: the readiness check waits a second, and HAProxy asks three times. */
 const NOTICED_MS = 4_000
 
-/** Longer than a hold lives; in full, also longer than a node tries to record a charge. */
+/** In full, longer than a hold lives and than a node tries to record a charge. */
 const CUT = isFull ? "45 seconds" : "8 seconds"
 
 const startCut = Effect.gen(function* () {
