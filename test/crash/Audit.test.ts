@@ -91,6 +91,7 @@ const kept: Evidence = {
   books: [books],
   films,
   outages: [{ from: 5_000, to: 6_000 }],
+  slows: [],
   gateways: [NO_TROUBLES, NO_TROUBLES],
   faults: []
 }

@@ -36,6 +36,8 @@ export interface DatabaseServer {
   readonly slow: (delayMs: number, ms: number) => Effect.Effect<void>
   /** From each end, or each filled disk, to the moment it committed again. */
   readonly outages: () => ReadonlyArray<Outage>
+  /** When its disk was slow. */
+  readonly slows: () => ReadonlyArray<Outage>
 }
 
 /** What a run does to its database beyond ending it. */
@@ -177,7 +179,7 @@ export const startDatabase = ({
     const mountAt: MountAt = (path, account) =>
       smallDisk ? Effect.map(mountSmallDisk(path, account), (disk) => void disks.set(path, disk)) : Effect.void
     const engine = yield* (standby ? pair : one)(mountAt, settingsOn(smallDisk))
-    const outages = new Outages()
+    const [outages, slows] = [new Outages(), new Outages()]
     const committing = until(
       "the database commits",
       Effect.suspend(() => {
@@ -216,7 +218,12 @@ export const startDatabase = ({
           yield* disk.free
           yield* back
         }),
-      slow: (delayMs, ms) => Effect.suspend(() => slowDown(engine.writer().pid, delayMs, ms)),
-      outages: () => outages.all
+      slow: (delayMs, ms) =>
+        slows.during(
+          Effect.suspend(() => slowDown(engine.writer().pid, delayMs, ms)),
+          {}
+        ),
+      outages: () => outages.all,
+      slows: () => slows.all
     }
   })

@@ -33,16 +33,19 @@ const troublesOf = ({ gateways }: Evidence, { gateway }: Try) => gateways[gatewa
 
 const isLong = ({ from, to }: Outage): boolean => to - from > OUTLIVED_MS
 
+/** When the database did not commit, or so late that a busy machine takes it for the same. */
+const databaseAway = ({ outages, slows }: Evidence): ReadonlyArray<Outage> => [...outages, ...slows]
+
 /** When the gateway of a try could not speak to the database. */
 const withoutDatabase = (evidence: Evidence, one: Try): ReadonlyArray<Outage> => {
   const { partitions, pauses } = troublesOf(evidence, one)
-  return [...evidence.outages, ...partitions, ...pauses]
+  return [...databaseAway(evidence), ...partitions, ...pauses]
 }
 
 /** When the gateway of a try could not renew its holds for so long that they ended. */
 const withoutRenewal = (evidence: Evidence, one: Try): ReadonlyArray<Outage> => {
   const { partitions, pauses } = troublesOf(evidence, one)
-  return [...evidence.outages, ...[...partitions, ...pauses].filter(isLong)]
+  return [...databaseAway(evidence), ...[...partitions, ...pauses].filter(isLong)]
 }
 
 /** The decided exception: a hold that ran out because its gateway could not renew it. The house pays. */
@@ -74,7 +77,7 @@ export const lastGift = (evidence: Evidence, one: Try): number | undefined => {
   const { partitions, pauses } = troublesOf(evidence, one)
   const met = (times: ReadonlyArray<Outage>) => times.filter((time) => overlaps(one, [time]))
   const ends = [
-    ...met([...evidence.outages, ...partitions]).map(({ from }) => from + HOLD_TTL_MS),
+    ...met([...databaseAway(evidence), ...partitions]).map(({ from }) => from + HOLD_TTL_MS),
     // A process that does not run notices nothing, and gives nothing.
     ...met(pauses).map(({ to }) => to)
   ]

@@ -24,6 +24,9 @@ export const environment = (settings: Readonly<Record<string, string>>) => ({
 /** Lines of a log kept for the report. */
 const LOG_LINES = 2_000
 
+/** A start takes two seconds on an idle machine, and the database it waits for may take long to recover. */
+const START_WITHIN = "180 seconds"
+
 /** Between two attempts to start a gateway whose database is not there yet. */
 const PAUSE = "200 millis"
 
@@ -106,8 +109,8 @@ class Process {
 
 const nothingAround: Surroundings = { relays: [], clock: undefined }
 
-/** A gateway that is told to stop has 20 seconds for its requests, and as much again on a busy machine. */
-const STOPS_WITHIN = "45 seconds"
+/** A gateway that is told to stop has 30 seconds for its requests, and as much again on a busy machine. */
+const STOPS_WITHIN = "60 seconds"
 
 const missing = (what: string) => Effect.die(new Error(`this gateway has no ${what}`))
 
@@ -136,7 +139,7 @@ export const makeGateway = (
     const starting: Effect.Effect<void> = Effect.promise(() => running.start()).pipe(
       Effect.flatMap((serves) => (serves ? Effect.void : Effect.andThen(Effect.sleep(PAUSE), starting))),
       Effect.timeoutOrElse({
-        duration: "60 seconds",
+        duration: START_WITHIN,
         orElse: () => Effect.die(new Error(`a gateway does not start: ${running.log().slice(-5).join("\n")}`))
       })
     )

@@ -2,7 +2,7 @@
 import type { Nano } from "../../src/domain/Money.ts"
 
 /** Holds end soon after their process, so that a run sees them end. */
-export const HOLD_TTL_MS = 5_000
+export const HOLD_TTL_MS = 8_000
 
 /** The hosts that the scripted upstream plays. */
 export const hosts = ["alpha", "beta"] as const
@@ -211,6 +211,8 @@ export interface Evidence {
   readonly films: Films
   /** Of the database. */
   readonly outages: ReadonlyArray<Outage>
+  /** When the database's disk was slow. */
+  readonly slows: ReadonlyArray<Outage>
   /** Of each gateway, by its number. */
   readonly gateways: ReadonlyArray<Troubles>
   /** Checks of `ledger verify` that failed. */

@@ -31,6 +31,8 @@ export interface Report {
   readonly seconds: number
   /** Errors that the gateways logged. */
   readonly logged: ReadonlyArray<string>
+  /** The last lines of each gateway's log. */
+  readonly logs: ReadonlyArray<ReadonlyArray<string>>
 }
 
 /** Gathers what is left to be read when all is at rest. */
@@ -49,13 +51,14 @@ export const evidenceOf = (
       books: yield* Effect.forEach(all, world.books),
       films,
       outages: world.database.outages(),
+      slows: world.database.slows(),
       gateways: world.gateways.map((gateway) => gateway.troubles()),
       faults: yield* world.faults
     }
   })
 
 /** The longest that a hold outlives its process: its own time, two sweeps, and as much again for a busy machine. */
-const REST = "20 seconds"
+const REST = "30 seconds"
 
 /** Waits for every hold to end: with its request, or when its time is over and a sweep comes by. The audit names the others. */
 export const untilNoHold = (world: World): Effect.Effect<void> =>
@@ -103,9 +106,14 @@ const underLoad = (
     return done
   })
 
+/** What a gateway prints at its start beside its log. */
+const usual = ["tollgate cannot start", "There is no account yet", "npm run admin", "The command prints"]
+
 /** An error of the log, or the last words of a process that ended on its own; not that its database was away at the start. */
 const isError = (line: string): boolean =>
-  line.startsWith("{") ? /"level":"(ERROR|FATAL)"/.test(line) : !line.startsWith("tollgate cannot start")
+  line.startsWith("{")
+    ? /"level":"(ERROR|FATAL)"/.test(line)
+    : line.trim() !== "" && !usual.some((words) => line.trim().startsWith(words))
 
 /** Does all of it and answers what it came to; everything it started ends with the scope. */
 export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.Scope> =>
@@ -141,6 +149,7 @@ export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.S
       evidence,
       violations: audit(evidence),
       seconds: Math.round((Date.now() - startedAt) / 1000),
+      logs: world.gateways.map((gateway) => gateway.log().filter((line) => line.startsWith("{"))),
       logged: world.gateways.flatMap((gateway) => gateway.log()).filter(isError)
     }
   })

@@ -44,13 +44,14 @@ export const lineOf = (report: Report, round: number, requests: number): string 
 }
 
 /** When what was away, in seconds since the first request. */
-const timelineOf = ({ gateways, outages, tries }: Evidence): ReadonlyArray<string> => {
+const timelineOf = ({ gateways, outages, slows, tries }: Evidence): ReadonlyArray<string> => {
   const start = tries[0]?.startedAt ?? 0
   const since = (at: number) => ((at - start) / 1000).toFixed(1)
   const line = (what: string, times: ReadonlyArray<Outage>) =>
     times.map(({ from, to }) => ({ from, text: `- ${since(from)} to ${since(to)} s: ${what}` }))
   return [
     ...line("the database away", outages),
+    ...line("the database's disk slow", slows),
     ...gateways.flatMap((troubles, gateway) =>
       Object.entries(troubles).flatMap(([name, times]) => line(`gateway ${gateway}, ${name}`, times))
     )
@@ -71,6 +72,19 @@ const triesOf = ({ tries }: Evidence, violations: ReadonlyArray<Violation>): Rea
       const times = `${since(one.startedAt)} to ${since(one.endedAt)} s`
       return `- ${one.ask} at gateway ${one.gateway}, ${times}: ${one.ending._tag}${what}`
     })
+}
+
+const LOG_LINES = 150
+
+/** The last lines that gateways logged, in seconds since the first request. */
+const logsOf = ({ evidence: { tries }, logs }: Report): ReadonlyArray<string> => {
+  const start = tries[0]?.startedAt ?? 0
+  const timeOf = (line: string) => Date.parse(/"timestamp":"([^"]+)"/.exec(line)?.[1] ?? "")
+  return logs.flatMap((lines, gateway) =>
+    lines
+      .slice(-LOG_LINES)
+      .map((line) => `- gateway ${gateway}, ${((timeOf(line) - start) / 1000).toFixed(1)} s: ${line.slice(0, 500)}`)
+  )
 }
 
 /** The summary of a run: what was done, what was seen, and every promise with whether it was kept. */
@@ -122,7 +136,9 @@ export const summaryOf = (report: Report): string => {
     ...promises,
     "",
     ...violations.map(({ detail, rule }) => `- ${rule}: ${detail}`),
-    ...(violations.length === 0 ? [] : ["", ...triesOf(evidence, violations), "", ...timelineOf(evidence), ""]),
+    ...(violations.length === 0
+      ? []
+      : ["", ...triesOf(evidence, violations), "", ...timelineOf(evidence), "", ...logsOf(report)]),
     ...report.logged.slice(0, 20).map((line) => `- logged: ${line.slice(0, 400)}`),
     "",
     `Again: \`${replayOf(report)}\``,

@@ -50,7 +50,7 @@ export const nextAsk = (random: Random, id: string): Ask => {
   const tools = random.chance(0.15)
   // A few streams last longer than a hold does without renewals.
   const lasting = stream && random.chance(LASTING)
-  const count = lasting ? 25 + random.below(15) : 1 + random.below(10)
+  const count = lasting ? 35 + random.below(15) : 1 + random.below(10)
   const long = lasting || random.chance(0.1)
   const chunks = Array.from({ length: count }, () => random.pick(WORDS))
   const keyed = random.chance(0.5)

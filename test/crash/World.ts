@@ -41,6 +41,7 @@ const settings = (directory: string, { origin }: Studio) => ({
   UPSTREAM_TOTAL_TIMEOUT: "25 seconds",
   // Long enough for every client that has just connected to be heard.
   SHUTDOWN_DELAY: "1 second",
+  SHUTDOWN_GRACE: "30 seconds",
   RATE_LIMIT_SCALE: "1000000"
 })
 
