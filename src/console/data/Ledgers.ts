@@ -1,13 +1,11 @@
 /** The ledgers of months, from the account's transactions and its usage. */
 import { queryOptions } from "@tanstack/react-query"
-import type { Transaction } from "../../client/Contract.ts"
+import type { Transaction, UsageSeriesReport } from "../../client/Contract.ts"
 import { api } from "./Client.ts"
-import { ledgerOf, timesOfMonth } from "./Statement.ts"
+import { ledgerOf, spansFrom, timesOfMonth } from "./Statement.ts"
 import { inTurn } from "./Usage.ts"
 
 const PAGE = 100
-const DAY = 86_400
-const MOST_DAYS = 366
 
 /** The movements since a moment. They come newest first. */
 const transactionsSince = async (start: number): Promise<ReadonlyArray<Transaction>> => {
@@ -19,17 +17,18 @@ const transactionsSince = async (start: number): Promise<ReadonlyArray<Transacti
   return found
 }
 
-/** The ledger of a month of the last year. */
+/** The ledger of a month. */
 export const ledgerQuery = (month: string) =>
   queryOptions({
     queryKey: ["usage", "ledger", month],
     queryFn: async () => {
       const times = timesOfMonth(month)
       const end = Math.floor(Date.now() / 1_000) + 1
-      const start = Math.max(times.start, end - MOST_DAYS * DAY)
-      const usage = await inTurn(() =>
-        api.call("management.usage.series", { query: { start_time: start, end_time: end, interval: "day" } })
-      )
+      const usage: Array<UsageSeriesReport> = []
+      for (const span of spansFrom(times.start, end)) {
+        const query = { start_time: span.start, end_time: span.end, interval: "day" } as const
+        usage.push(await inTurn(() => api.call("management.usage.series", { query })))
+      }
       const [transactions, { data: funds }] = [
         await transactionsSince(times.start),
         await api.call("management.balance")

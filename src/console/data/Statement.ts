@@ -32,8 +32,23 @@ export interface Month {
   readonly end: number
 }
 
-/** Whether a text is a month, as `YYYY-MM`. */
-export const isMonth = (text: string): boolean => /^\d{4}-(0[1-9]|1[0-2])$/.test(text)
+/** The most years that a statement goes back, because its balance follows from everything since. */
+const MOST_YEARS = 10
+
+/** Whether a text is a month, as `YYYY-MM`, that has begun and is at most ten years ago. */
+export const isMonth = (text: string, now: number): boolean =>
+  /^\d{4}-(0[1-9]|1[0-2])$/.test(text) && text <= monthAt(now) && text >= monthsBefore(monthAt(now), 12 * MOST_YEARS)
+
+/** The most days of usage that one read gives. */
+const MOST_DAYS = 366
+
+/** The spans of whole days in which the usage from a midnight to a moment can be read. */
+export const spansFrom = (start: number, end: number): ReadonlyArray<Month> => {
+  const spans: Array<Month> = []
+  for (let from = start; from < end; from += MOST_DAYS * DAY)
+    spans.push({ start: from, end: Math.min(end, from + MOST_DAYS * DAY) })
+  return spans
+}
 
 /** The month of a moment in UTC, as `YYYY-MM`. */
 export const monthAt = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 7)
@@ -44,7 +59,7 @@ export const monthsBefore = (month: string, count: number): string => {
   return new Date(Date.UTC(year, number - 1 - count)).toISOString().slice(0, 7)
 }
 
-/** A month in Unix seconds; its end is excluded. */
+/** The start and the end of a month in Unix seconds; the end is excluded. */
 export const timesOfMonth = (month: string): Month => ({
   start: Date.parse(`${month}-01`) / 1_000,
   end: Date.parse(`${monthsBefore(month, -1)}-01`) / 1_000
@@ -60,33 +75,26 @@ interface Facts {
   readonly balance: number
   /** All movements other than charges since the start of the month, in any order. */
   readonly transactions: ReadonlyArray<Transaction>
-  /** What requests cost on each day since the start of the month. */
-  readonly usage: Pick<UsageSeriesReport, "buckets" | "data">
+  /** What requests cost on each day since the start of the month, in spans that follow each other. */
+  readonly usage: ReadonlyArray<Pick<UsageSeriesReport, "buckets" | "data">>
   readonly month: Month
 }
+
+/** The days with requests, each as a line. */
+const daysOf = ({ buckets, data }: Pick<UsageSeriesReport, "buckets" | "data">) =>
+  buckets.flatMap((start, at) => {
+    const cost = data.reduce((sum, one) => sum + nano(one.values.cost_usd[at] ?? 0), 0)
+    const requests = data.reduce((sum, one) => sum + (one.values.requests[at] ?? 0), 0)
+    const line = { id: `day ${start}`, at: start, kind: "requests" as const, reference: null, topUpId: null }
+    return requests === 0 && cost === 0 ? [] : [{ ...line, requests, amount: -cost }]
+  })
 
 /**
  * The ledger of a month. The cost of a day is net of refunds, so refunds are no lines of their own. The balance of each line follows
  * from the present one, backwards.
  */
 export const ledgerOf = ({ balance, month, transactions, usage }: Facts): Ledger => {
-  const days = usage.buckets.flatMap((start, at) => {
-    const cost = usage.data.reduce((sum, one) => sum + nano(one.values.cost_usd[at] ?? 0), 0)
-    const requests = usage.data.reduce((sum, one) => sum + (one.values.requests[at] ?? 0), 0)
-    return requests === 0 && cost === 0
-      ? []
-      : [
-          {
-            id: `day ${start}`,
-            at: start,
-            kind: "requests" as const,
-            requests,
-            reference: null,
-            topUpId: null,
-            amount: -cost
-          }
-        ]
-  })
+  const days = usage.flatMap(daysOf)
   const moved = transactions
     .filter(({ type }) => type !== "refund")
     .map(({ amount_usd, created_at, id, reference, top_up_id, type }) => ({

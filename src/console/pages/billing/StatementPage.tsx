@@ -66,7 +66,7 @@ const StatementFacts = ({ email, ledger, month }: StatementFactsProps) => (
 /** A month of an account, to print or to keep as a file. */
 export const StatementPage = () => {
   const { month } = useParams({ from: "/shell/billing/statements/$month" })
-  const known = isMonth(month)
+  const known = isMonth(month, Date.now() / 1_000)
   const session = useQuery({ ...sessionQuery, enabled: false })
   const { data, error, refetch } = useQuery({ ...ledgerQuery(month), enabled: known })
   const title = known ? `Statement, ${monthName(month)}` : "Statement"
@@ -95,24 +95,24 @@ export const StatementPage = () => {
         </>
       }
     >
-      {known ? null : <Empty title="The address must end with a month, such as 2026-03." />}
+      {known ? null : <Empty title="The address must end with a month of the last ten years, such as 2026-03." />}
       {error === null ? null : <Failed error={error} onRetry={() => void refetch()} />}
-      <section className="card statement" aria-label={title}>
-        {data === undefined ? (
-          known && error === null ? (
+      {known && (data !== undefined || error === null) ? (
+        <section className="card statement" aria-label={title}>
+          {data === undefined ? (
             <SkeletonRows rows={12} />
-          ) : null
-        ) : (
-          <>
-            <StatementFacts email={session.data?.account.email} month={month} ledger={data} />
-            {data.lines.length === 0 ? (
-              <Empty title="Nothing was paid in or spent in this month." />
-            ) : (
-              <LedgerTable ledger={data} />
-            )}
-          </>
-        )}
-      </section>
+          ) : (
+            <>
+              <StatementFacts email={session.data?.account.email} month={month} ledger={data} />
+              {data.lines.length === 0 ? (
+                <Empty title="Nothing was paid in or spent in this month." />
+              ) : (
+                <LedgerTable ledger={data} />
+              )}
+            </>
+          )}
+        </section>
+      ) : null}
     </Page>
   )
 }
