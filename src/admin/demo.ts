@@ -20,6 +20,8 @@ const settings = Layer.effect(
     http: { ...config.http, host: "127.0.0.1", port: 0 },
     ops: { host: "127.0.0.1", port: 0 },
     rateLimitScale: 10_000,
+    // The demo receives its own webhooks.
+    outbound: { ...config.outbound, allowLoopback: true },
     log: { ...config.log, level: "Error" as const }
   }))
 ).pipe(Layer.provide(Config.layer))

@@ -113,7 +113,7 @@ const fails = ({ progress }: VideoStanding, code: VideoError["code"], message: s
 })
 
 /** How every failure ends that is not told in the words of a refusal. */
-export const NOT_CHARGED = "You were not charged"
+export const NOT_CHARGED = "You were not charged."
 
 /** Progress never goes back, and 100 is what is completed. */
 const further = (known: number, told: number | undefined): number =>
@@ -134,7 +134,7 @@ const fromQueued = (standing: VideoStanding, event: VideoEvent): VideoStep => {
         : goes(standing, "queued", { submissions: Math.max(0, submissions - 1), faults: faults + 1 })
     case "NotFetched":
       return faults + 1 >= MOST_FETCHES
-        ? fails(standing, "validation_error", `${event.message}. ${NOT_CHARGED}`)
+        ? fails(standing, "validation_error", `${event.message.replace(/\.$/, "")}. ${NOT_CHARGED}`)
         : goes(standing, "queued", { faults: faults + 1 })
     case "Unclear":
       return submissions >= MOST_SUBMISSIONS ? notTaken() : goes(standing, "queued", { faults: faults + 1 })

@@ -125,7 +125,7 @@ describe("a video job", () => {
       for (const event of Object.values(events)) {
         const step = transition(standing(state), event)
         if (step._tag === "Ends" && step.error !== undefined && event._tag !== "Refused") {
-          assert.match(step.error.message, /You were not charged$/)
+          assert.match(step.error.message, /[^.]\. You were not charged\.$/)
         }
       }
     }

@@ -28,7 +28,10 @@ const loadAt = (ms: number): number => {
   return (0.35 + 0.65 * Math.max(0, Math.sin(((hour - 6) / 14) * Math.PI))) * (isWeekend ? 0.5 : 1)
 }
 
-/** Moments from the first day to now: every three hours at first, every hour of the last day, every five minutes of the last hour. */
+/**
+ * Moments from the first day to now: four a day at first, eight a day of the last week, every hour of the last day, every five minutes of
+ * the last hour. Each takes as long as its slowest request, so far days have few.
+ */
 export const momentsOf = (
   days: number,
   requests: number,
@@ -39,7 +42,8 @@ export const momentsOf = (
   const add = (fromMs: number, toMs: number, lengthMs: number) => {
     for (let startMs = fromMs; startMs > toMs; startMs -= lengthMs) spans.push({ startMs, lengthMs })
   }
-  add(days * DAY_MS, DAY_MS, 3 * HOUR_MS)
+  add(days * DAY_MS, Math.min(days, 7) * DAY_MS, 6 * HOUR_MS)
+  add(Math.min(days, 7) * DAY_MS, DAY_MS, 3 * HOUR_MS)
   add(DAY_MS, HOUR_MS, HOUR_MS)
   add(HOUR_MS, 0, HOUR_MS / 12)
   // The account grows: a month later it sends twice as much.

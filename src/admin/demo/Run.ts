@@ -8,6 +8,7 @@ import { demoAccount, localOrigin } from "../../Demo.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { makeRandom, type Moment, momentsOf } from "./Calendar.ts"
 import { countOpen, followClock, forgetClock, setClockBack } from "./RunSql.ts"
+import { receiver, type Send, sendLongWork } from "./LongWork.ts"
 import { runBehind } from "./ShiftedClock.ts"
 import { type Call, callAt, keyNames, projects, PROTOTYPE } from "./Traffic.ts"
 
@@ -106,6 +107,38 @@ const makeKeys = (owner: Owner) =>
     return secrets
   })
 
+/** The events that the demo's endpoints hear of. */
+const EVENTS = ["video.completed", "video.failed", "budget.threshold"]
+
+/** Registers one endpoint that takes every message and one that is gone, in place of those of an earlier demo. */
+const makeWebhooks = (owner: Owner, address: string) =>
+  Effect.gen(function* () {
+    const { data } = yield* asOwner(owner, "/management/webhooks", undefined, "GET")
+    for (const { id, url } of data as ReadonlyArray<{ readonly id: string; readonly url: string }>)
+      if (url.startsWith("http://localhost:")) yield* asOwner(owner, `/management/webhooks/${id}`, undefined, "DELETE")
+    for (const path of ["/old", "/tollgate-events"])
+      yield* asOwner(owner, "/management/webhooks", { url: `${address}${path}`, events: EVENTS })
+  })
+
+/** Sends a request of one key that must succeed. */
+const sendAs =
+  (api: string, secret: string | undefined): Send =>
+  async (path, body, play) => {
+    const isForm = body instanceof FormData
+    const response = await fetch(`${api}${path}`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${secret}`,
+        ...(isForm ? {} : { "content-type": "application/json" }),
+        ...(play === undefined ? {} : { "x-svc-sandbox": play })
+      },
+      body: isForm ? body : JSON.stringify(body)
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`POST ${path} was answered with ${response.status}: ${text}`)
+    return JSON.parse(text)
+  }
+
 /** Sends a request and reads its answer to the end. Refusals and failures are part of the demo. */
 const send = (api: string, secrets: ReadonlyMap<string, string>, { body, hangUpMs, key, path, play }: Call) =>
   Effect.promise(async () => {
@@ -160,6 +193,9 @@ const allEnded = (sql: SqlClient.SqlClient, accountId: string) =>
     })
   )
 
+/** How many moments of the demo begin videos and a batch, too. */
+const LONG_MOMENTS = 5
+
 /** Lets the days pass. Every request of a moment has ended before the next one begins. */
 const live = (
   sql: SqlClient.SqlClient,
@@ -171,9 +207,14 @@ const live = (
   Effect.gen(function* () {
     let [sent, served, paidAt] = [0, 0, Infinity]
     let secrets: ReadonlyMap<string, string> = new Map()
-    for (const { behindMs, requests } of moments) {
+    const address = yield* receiver
+    const every = Math.max(1, Math.floor(moments.length / LONG_MOMENTS))
+    for (const [index, { behindMs, requests }] of moments.entries()) {
       yield* moveTo(sql, behindMs)
-      if (secrets.size === 0) secrets = yield* makeKeys(owner)
+      if (secrets.size === 0) {
+        secrets = yield* makeKeys(owner)
+        yield* makeWebhooks(owner, address)
+      }
       if (paidAt - behindMs >= TOP_UP_EVERY_MS) {
         yield* topUp(owner)
         paidAt = behindMs
@@ -183,6 +224,13 @@ const live = (
       const outcomes = yield* Effect.forEach(calls, (call) => send(owner.api, secrets, call), {
         concurrency: 32
       })
+      if ((index + 1) % every === 0) {
+        const [video, batch] = [PROTOTYPE, "Nightly pipeline"].map((name) => sendAs(owner.api, secrets.get(name)))
+        yield* Effect.tryPromise({
+          try: () => sendLongWork(video!, batch!, Math.floor(index / every)),
+          catch: (error) => new DemoError({ message: String(error) })
+        })
+      }
       yield* allEnded(sql, accountId)
       sent += outcomes.length
       served += outcomes.filter(Boolean).length
@@ -190,7 +238,7 @@ const live = (
     // The prototype has ended, which leaves room for a key of the reader's.
     yield* revokeKeys(owner, [PROTOTYPE])
     return { sent, served }
-  })
+  }).pipe(Effect.scoped)
 
 /** Refuses what the demo cannot do, before the service starts for it. */
 export const checkOptions = ({ days, requests, seed }: DemoOptions): Effect.Effect<void, DemoError> =>

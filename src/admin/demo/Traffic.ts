@@ -48,7 +48,7 @@ const textOf = (random: () => number, count: number): string =>
 const whole = (random: () => number, from: number, to: number): number => Math.round(from + random() * (to - from))
 
 /** Most are quick; few are slow. */
-const latencyOf = (random: () => number): number => Math.round(20 + 220 * random() ** 3)
+const latencyOf = (random: () => number): number => Math.round(20 + 160 * random() ** 3)
 
 const asked = (random: () => number, most: number) => [
   { role: "system", content: "You are a helpful assistant of a small shop." },

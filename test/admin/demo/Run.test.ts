@@ -52,6 +52,25 @@ describe("the demo", () => {
           assert.isAtLeast(kinds!.statuses, 2)
           assert.isAtLeast(kinds!.operations, 5)
           assert.deepInclude(kinds, { open: 0, triggers: 0 })
+          const [long] = yield* sql<Record<string, number>>`SELECT
+            (SELECT count(*)::int FROM video_job WHERE state = 'completed') AS clips,
+            (SELECT count(*)::int FROM video_job WHERE state = 'failed' AND refunded) AS refunded,
+            (SELECT count(*)::int FROM batch WHERE status = 'completed' AND completed = 11 AND failed = 1) AS batches,
+            (SELECT count(*)::int FROM webhook_delivery WHERE status = 'delivered') AS delivered,
+            (SELECT count(*)::int FROM webhook_endpoint WHERE status = 'disabled') AS disabled,
+            (SELECT count(*)::int FROM (
+              SELECT created_at, completed_at AS ended_at FROM video_job
+              UNION ALL SELECT created_at, completed_at FROM batch
+              UNION ALL SELECT created_at, ended_at FROM webhook_delivery
+            ) one WHERE ended_at IS NULL OR ended_at < created_at OR ended_at > created_at + interval '1 minute')
+              AS elsewhere,
+            (SELECT count(DISTINCT date_trunc('day', created_at, 'UTC'))::int FROM video_job) AS days`
+          assert.isAtLeast(long!["clips"]!, 8)
+          assert.isAtLeast(long!["refunded"]!, 4)
+          assert.isAtLeast(long!["batches"]!, 8)
+          assert.isAtLeast(long!["delivered"]!, 8)
+          assert.isAtLeast(long!["days"]!, 2)
+          assert.deepInclude(long, { disabled: 1, elsewhere: 0 })
           const { checks, ok } = yield* verifyBooks(sql)
           assert.isTrue(ok, inspect(checks))
         }).pipe(Effect.provide(layerUrl(url, 2)))

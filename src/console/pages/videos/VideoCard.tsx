@@ -7,18 +7,16 @@ import { Id } from "../../parts/Copy.tsx"
 import { Ago, Money, Status } from "../../parts/Figures.tsx"
 import { Progress } from "../../parts/Progress.tsx"
 
-const shapeOf = ({ aspect_ratio: ratio }: VideoJob): string => (ratio === "9:16" ? "film tall" : "film")
-
 const Film = ({ of }: { readonly of: VideoJob }) => {
   if (of.video_url !== undefined) {
     return (
-      <div className={shapeOf(of)}>
+      <div className="film">
         <video controls preload="metadata" src={fileUrl(of.video_url)} aria-label={of.prompt} />
       </div>
     )
   }
   return (
-    <div className={shapeOf(of)}>
+    <div className="film">
       <div className="waiting">
         {isVideoRunning(of) ? (
           <>

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { WebhookEndpoint } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
@@ -24,6 +24,20 @@ const useTest = () =>
       ),
     onError: () => toast("The test event could not be sent.")
   })
+
+/** Sends events to a disabled endpoint again, the waiting ones included. */
+const useEnable = () => {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (id: string) =>
+      api.call("management.webhooks.update", { path: { webhook_id: id }, body: { status: "enabled" } }),
+    onSuccess: async () => {
+      await client.invalidateQueries(webhooksQuery)
+      toast("Enabled the webhook.")
+    },
+    onError: () => toast("The webhook could not be enabled.")
+  })
+}
 
 interface EndProps {
   readonly of: WebhookEndpoint
@@ -69,6 +83,7 @@ interface EndpointProps {
 
 const Endpoint = ({ of, onOpen }: EndpointProps) => {
   const test = useTest()
+  const enable = useEnable()
   const [shown, setShown] = useState(false)
   return (
     <section className="card" aria-label={of.url}>
@@ -107,6 +122,19 @@ const Endpoint = ({ of, onOpen }: EndpointProps) => {
           {shown ? "Hide deliveries" : "Show deliveries"}
         </button>
       </div>
+      {of.status === "disabled" ? (
+        <p className="body actions small">
+          It gets no events: it answered 410 or failed for five days, or an owner disabled it.
+          <button
+            type="button"
+            className="button tiny last"
+            disabled={enable.isPending}
+            onClick={() => enable.mutate(of.id)}
+          >
+            Enable
+          </button>
+        </p>
+      ) : null}
       {shown ? <Deliveries webhookId={of.id} /> : null}
     </section>
   )
