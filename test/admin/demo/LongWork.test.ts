@@ -14,7 +14,7 @@ describe("the demo's long work", () => {
     const videos = sent.filter(({ path }) => path === "/videos")
     assert.strictEqual(videos.length, 6)
     assert.strictEqual(videos.filter(({ play }) => play?.includes("fault=break")).length, 2)
-    const [upload] = sent.filter(({ path }) => path === "/files")
+    const upload = sent.find(({ path }) => path === "/files")
     const file = upload?.body instanceof FormData ? upload.body.get("file") : undefined
     const lines = file instanceof Blob ? (await file.text()).split("\n").map((line) => JSON.parse(line)) : []
     assert.deepStrictEqual([lines.length, new Set(lines.map(({ custom_id }) => custom_id)).size], [12, 12])
