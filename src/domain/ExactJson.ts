@@ -1,5 +1,7 @@
 /** JSON that keeps every digit of whole numbers: ids of 16 digits and more are common, and a number holds 15 exactly. */
 
+import { shapeProblemOf } from "./JsonShape.ts"
+
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 
 /** What the language has, and its types do not yet: the text of a number, and a value that is written as such a text. */
@@ -21,6 +23,16 @@ const kept: Reviver = (_, value, { source }) =>
  * the text is no JSON.
  */
 export const parseExact = (text: string): unknown => (LONG.test(text) ? parse(text, kept) : parse(text))
+
+/**
+ * The same for a text within a message, such as the arguments of a tool's call, which is JSON only perhaps. Throws as well where it is
+ * so deep or so large that no code could walk or write it.
+ */
+export const parseWithin = (text: string): unknown => {
+  const problem = shapeProblemOf(text)
+  if (problem !== undefined) throw new SyntaxError(`it ${problem.message}`)
+  return parseExact(text)
+}
 
 /** Whether no whole number in a JSON text is too long for one. */
 export const isShort = (text: string): boolean =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { exactInputs, isShort, parseExact } from "../../src/domain/ExactJson.ts"
+import { exactInputs, isShort, parseExact, parseWithin } from "../../src/domain/ExactJson.ts"
 
 describe("exact JSON", () => {
   it("is written as it was read, however long its whole numbers", () => {
@@ -18,6 +18,13 @@ describe("exact JSON", () => {
       b: 0.123_456_789_012_345_68,
       c: 1e21
     })
+  })
+
+  it("is refused in a text that is too deep or too large to be written again", () => {
+    assert.strictEqual(JSON.stringify(parseWithin('{"id":1234567890123456789}')), '{"id":1234567890123456789}')
+    for (const text of ['{"a":'.repeat(9_000) + "1" + "}".repeat(9_000), `[${"[],".repeat(300_000)}1]`]) {
+      assert.throws(() => parseWithin(text), SyntaxError)
+    }
   })
 
   it("tells whether all of it are numbers", () => {

@@ -5,7 +5,7 @@ import type {
   MessagesStopReason,
   MessagesUsage
 } from "../../../schemas/inference/Messages.ts"
-import { parseExact } from "../../domain/ExactJson.ts"
+import { parseWithin } from "../../domain/ExactJson.ts"
 import { type Output, type OutputPiece, saidIn } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { Answer } from "../../domain/Answer.ts"
@@ -56,7 +56,7 @@ export const stopOf = (
 /** A tool call's arguments as an object; undefined when they are not one. */
 export const argumentsOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
   try {
-    return objectOf(parseExact(text))
+    return objectOf(parseWithin(text))
   } catch {
     return undefined
   }

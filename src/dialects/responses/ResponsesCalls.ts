@@ -6,7 +6,7 @@ import type {
   ResponsesSearchItem
 } from "../../../schemas/inference/ResponsesTools.ts"
 import type { ToolCall } from "../../domain/Conversation.ts"
-import { parseExact } from "../../domain/ExactJson.ts"
+import { parseWithin } from "../../domain/ExactJson.ts"
 import { Pieces } from "../../domain/Pieces.ts"
 import { objectOf } from "../Decode.ts"
 import { customInputOf, CustomInputReader } from "./CustomInput.ts"
@@ -26,7 +26,7 @@ const plain = (name: string): ToolForm => ({ kind: "function", name })
 const searchArguments = (text: string): Readonly<Record<string, unknown>> => {
   if (text.trim() === "") return {}
   try {
-    return objectOf(parseExact(text)) ?? { query: text }
+    return objectOf(parseWithin(text)) ?? { query: text }
   } catch {
     return { query: text }
   }

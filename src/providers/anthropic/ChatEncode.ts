@@ -12,7 +12,7 @@ import type {
 import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { type OwnReasoning, piecesOf } from "../../domain/Reasoning.ts"
-import { objectOf, parsedExact } from "../wire/Json.ts"
+import { objectOf, parsedWithin } from "../wire/Json.ts"
 import type { ChatCall } from "../Provider.ts"
 import { fitsClaude, isStructured } from "../structured/Structured.ts"
 import { WORDLESS_FAILURE } from "../wire/ToolFailure.ts"
@@ -222,7 +222,7 @@ const idOf = (id: string): string =>
 /** Tool input is an object on this wire. Arguments that are not an object are kept as their text. */
 const inputOf = (text: string): object => {
   if (text.trim() === "") return {}
-  return objectOf(parsedExact(text)) ?? { arguments: text }
+  return objectOf(parsedWithin(text)) ?? { arguments: text }
 }
 
 const encodeTools = ({ messages, tools }: Conversation, candidate: Candidate): ReadonlyArray<Block> => {

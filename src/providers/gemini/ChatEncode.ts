@@ -13,7 +13,7 @@ import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { ownReasoning } from "../../domain/Reasoning.ts"
 import { isShort } from "../../domain/ExactJson.ts"
-import { objectOf, parsed, parsedExact } from "../wire/Json.ts"
+import { objectOf, parsedWithin } from "../wire/Json.ts"
 import type { ChatCall } from "../Provider.ts"
 import { saidStops } from "../wire/StopSequences.ts"
 import { WORDLESS_FAILURE } from "../wire/ToolFailure.ts"
@@ -147,7 +147,7 @@ const encodeSaid = (message: AssistantMessage, candidate: Candidate): ReadonlyAr
 
 /** Arguments that are not an object are passed on unchanged. */
 const encodeCall = ({ id, name, arguments: text }: ToolCall, thoughtSignature: string | undefined): object => {
-  const args = objectOf(parsedExact(text)) ?? (text.trim() === "" ? {} : { arguments: text })
+  const args = objectOf(parsedWithin(text)) ?? (text.trim() === "" ? {} : { arguments: text })
   return { functionCall: { id, name, args }, thoughtSignature }
 }
 
@@ -157,7 +157,7 @@ const REFERENCE = /"(?:\$|\\u0024)ref"\s*:/i
 /** A result is an object on this wire. A failed one has its error in the member `error`. */
 const encodeResult = ({ content, isError, toolCallId: id }: ToolResult, name: string): object => {
   const result = content.map((part) => (part.type === "text" ? part.text : "")).join("")
-  const value = objectOf(parsed(result))
+  const value = objectOf(parsedWithin(result))
   // The host rounds numbers, except inside a text, and takes a `$ref` for a reference to another part of the content, which does not
   // exist.
   const said = value !== undefined && isShort(result) && !REFERENCE.test(result) ? value : undefined

@@ -1,4 +1,4 @@
-import { parseExact } from "../../domain/ExactJson.ts"
+import { parseExact, parseWithin } from "../../domain/ExactJson.ts"
 import { MAX_COUNT } from "../../domain/Usage.ts"
 
 /** JSON from a host, read member by member. Hosts add and omit members as they like, so the code requires only what it uses. */
@@ -39,3 +39,6 @@ export const parsed = (body: Uint8Array | string): unknown => read(body, JSON.pa
 
 /** The same with all digits of whole numbers, for tool arguments, which are written again. */
 export const parsedExact = (body: Uint8Array | string): unknown => read(body, parseExact)
+
+/** The same for a text within a message; undefined as well where it is too deep or too large to be written again. */
+export const parsedWithin = (text: string): unknown => read(text, parseWithin)
