@@ -6,8 +6,14 @@ import { defineConfig } from "vitest/config"
  */
 const long = ["test/crash/Storm.test.ts", "test/crash/Crash.test.ts", "test/contract/Generators.test.ts"]
 
-/** Tests of many nodes that take longer in `npm run test:full`: more deaths and failovers, and longer partitions. */
-const longer = ["Deaths", "Failover", "Partition"].map((name) => `test/topology/${name}.test.ts`)
+/**
+ * Tests that do more in `npm run test:full`: more deaths and failovers of nodes, longer partitions, 5,000 slow clients, and every bomb in
+ * every place.
+ */
+const longer = [
+  ...["Deaths", "Failover", "Partition"].map((name) => `test/topology/${name}.test.ts`),
+  ...["Bombs", "SlowClients"].map((name) => `test/security/${name}.test.ts`)
+]
 
 const isFull = process.env["TEST_FULL"] === "1"
 

@@ -37,17 +37,18 @@ export const temporaryDirectory = Effect.acquireRelease(
 )
 
 /**
- * Starts a service in this process, in sandbox mode unless told; `env` adds to its settings. Its log goes to `loggers`. It ends with
- * the scope.
+ * Starts a service in this process, in sandbox mode unless told; `env` adds to its settings. Its log goes to `loggers`, and `adjust`
+ * changes what the settings were read to. It ends with the scope.
  */
 export const startService = (
   env: Record<string, string> = {},
-  loggers: ReadonlyArray<Logger.Logger<unknown, unknown>> = []
+  loggers: ReadonlyArray<Logger.Logger<unknown, unknown>> = [],
+  adjust: (config: Config["Service"]) => Config["Service"] = (config) => config
 ) =>
   Effect.gen(function* () {
     const databaseUrl = env["DATABASE_URL"] ?? (yield* freshDatabase("service"))
     const dataDirectory = env["DATA_DIR"] ?? (yield* temporaryDirectory)
-    const settings = Config.layerFrom({
+    const read = Config.layerFrom({
       PORT: "0",
       OPS_PORT: "0",
       HOST: "127.0.0.1",
@@ -59,6 +60,7 @@ export const startService = (
       ...env,
       DATABASE_URL: databaseUrl
     })
+    const settings = Layer.provide(Layer.effect(Config, Effect.map(Config, adjust)), read)
     const context = yield* Layer.build(
       app.pipe(Layer.provide(telemetry), Layer.provideMerge(settings), Layer.provide(Logger.layer(loggers)))
     )

@@ -1,0 +1,262 @@
+/**
+ * Bodies that are small or plain and cost a program much: each gets an error, costs nothing, and keeps the node busy for a moment only.
+ * The walk takes the operations from the contract, so a new one is tried as well. TEST_FULL=1 tries every bomb in every place.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
+import { bearer, type Call, callsOf } from "../support/Calls.ts"
+import { freshDatabase } from "../support/Database.ts"
+import { start } from "../support/Process.ts"
+import { operations } from "../support/Published.ts"
+import { startService, temporaryDirectory } from "../support/Service.ts"
+
+const isFull = process.env["TEST_FULL"] === "1"
+
+/**
+ * The most time that the thread of the event loop may take for one request, with all that it receives and parses. It takes 0.1 to 0.2
+ * seconds on an idle machine; a busy one shares its caches.
+ */
+const MOST_BUSY_MS = 500
+
+/** What the process may grow by beyond its usual 300 MB. */
+const MOST_RESIDENT_MB = 1_000
+
+const nested = (open: string, close: string): string => `${open.repeat(100_000)}1${close.repeat(100_000)}`
+const manyMembers = (count: number, prefix: string): string =>
+  `{${Array.from({ length: count }, (_, at) => `"${prefix}${at}":1`).join()}}`
+const manyOf = (item: string, bytes: number): string => {
+  const count = Math.floor(bytes / (item.length + 1))
+  return `[${`${item},`.repeat(count)}${item}]`
+}
+
+const LONG = 20 * 1_048_576
+const BODY = 30 * 1_048_576
+
+/** Values by the way in which they are expensive, as JSON texts that are made when needed. */
+const shapes: Readonly<Record<string, () => string>> = {
+  "100,000 arrays within each other": () => nested("[", "]"),
+  "100,000 objects within each other": () => nested('{"a":', "}"),
+  "a million keys": () => manyMembers(1_000_000, "k"),
+  "objects of 9,999 keys each": () =>
+    `[${Array.from({ length: 30 }, (_, at) => manyMembers(9_999, `k${at}_`)).join()}]`,
+  "ten million empty arrays": () => manyOf("[]", BODY),
+  "ten million empty objects": () => manyOf("{}", BODY),
+  "millions of small objects": () => manyOf('{"a":1}', BODY),
+  "millions of numbers": () => manyOf("1", BODY),
+  "a number of a million digits": () => "1".repeat(1_000_000),
+  "a fraction of a million digits": () => `0.${"1".repeat(1_000_000)}`
+}
+
+const texts: Readonly<Record<string, () => string>> = {
+  "20 MB of letters": () => "x".repeat(LONG),
+  "20 MB of digits": () => "1".repeat(LONG),
+  "20 MB of spaces": () => " ".repeat(LONG),
+  "20 MB of slashes": () => "/".repeat(LONG),
+  "20 MB of addresses": () => "a@".repeat(LONG / 2),
+  "20 MB of labels": () => `https://${"a.".repeat(LONG / 2)}`,
+  "20 MB of emoji": () => "é😀".repeat(LONG / 6),
+  "20 MB of an image": () => `data:image/png;base64,${"A".repeat(LONG)}`,
+  "deep JSON in a text": () => nested("[", "]")
+}
+
+type Path = ReadonlyArray<string>
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** Where a body has its texts and numbers. */
+const leavesOf = (value: unknown, path: Path = []): ReadonlyArray<Path> =>
+  isObject(value) ? Object.entries(value).flatMap(([name, one]) => leavesOf(one, [...path, name])) : [path]
+
+const MARK = "the bomb goes here"
+
+const marked = (value: unknown, [name, ...rest]: Path): unknown => {
+  if (name === undefined) return MARK
+  const members = value as Readonly<Record<string, unknown>>
+  if (Array.isArray(value)) return value.with(Number(name), marked(value[Number(name)], rest))
+  return { ...members, [name]: marked(members[name], rest) }
+}
+
+/** A body with this JSON text in one place. */
+const bodyWith = (body: object, path: Path, json: string): string =>
+  JSON.stringify(marked(body, path)).replace(JSON.stringify(MARK), () => json)
+
+interface Bomb {
+  readonly name: string
+  readonly call: Call
+  readonly body: string
+}
+
+/** Some of these in turn, or all in a full run. */
+const chosen = <A>(all: ReadonlyArray<A>, turn: number, count: number): ReadonlyArray<A> =>
+  isFull ? all : Array.from({ length: count }, (_, at) => all[(turn + at) % all.length]!)
+
+/** The bombs of an operation: one in place of the whole body, one beside what it knows, and one in each of its values. */
+function* bombsOf(id: string, call: Call, turn: number): Generator<Bomb> {
+  const body = call.body ?? {}
+  const places = leavesOf(body).filter((path) => path.length > 0)
+  for (const [at, path] of [[], ["unknown_member"], ...places].entries()) {
+    for (const [name, make] of chosen(Object.entries(shapes), turn + at, 1)) {
+      yield { name: `${id}: ${name} as ${path.join(".") || "the body"}`, call, body: bodyWith(body, path, make()) }
+    }
+  }
+  for (const [at, path] of places.entries()) {
+    for (const [name, make] of chosen(Object.entries(texts), turn + at, 1)) {
+      yield { name: `${id}: ${name} as ${path.join(".")}`, call, body: bodyWith(body, path, JSON.stringify(make())) }
+    }
+  }
+}
+
+/** A service as a process, and another on the same database that knows its accounts. */
+const stage = Effect.gen(function* () {
+  const shared = {
+    DATABASE_URL: yield* freshDatabase("bombs"),
+    DATA_DIR: yield* temporaryDirectory,
+    SECRETS_KEY: "s".repeat(40),
+    SANDBOX: "on",
+    RATE_LIMIT_SCALE: "100000",
+    OUTBOUND_ALLOW_LOOPBACK: "1"
+  }
+  const service = yield* startService(shared)
+  const { account, inferenceKey, managementKey } = yield* service.account()
+  const credentials = {
+    "inference key": bearer(inferenceKey),
+    "management key": bearer(managementKey),
+    session: yield* service.signedIn(account.id),
+    "operator key": bearer(yield* service.operatorKey),
+    "operator session": yield* service.operatorSignedIn(),
+    none: {}
+  }
+  const { api, child } = yield* start({ ...shared, DATA_DIR: yield* temporaryDirectory })
+  const status = (file: string) => readFileSync(`/proc/${child.pid}/${file}`, "utf8")
+  return {
+    service,
+    account,
+    credentials,
+    api,
+    /** The processor time of the thread that runs the event loop, in milliseconds. The system counts it in steps of 10. */
+    busyMs: () => {
+      const fields = status(`task/${child.pid}/stat`).split(") ")[1]!.split(" ")
+      return 10 * (Number(fields[11]) + Number(fields[12]))
+    },
+    residentMb: () => Number(/VmHWM:\s+(\d+)/.exec(status("status"))?.[1]) / 1_024
+  }
+})
+
+const writes = operations.flatMap((operation) => {
+  const call = callsOf().get(operation.id)!
+  return call.body === undefined ? [] : [{ ...operation, call }]
+})
+
+/** Operations that only count a prompt, of whatever length. */
+const counting: ReadonlySet<string> = new Set(["responses.input_tokens", "messages.count_tokens"])
+
+type Stage = Effect.Success<typeof stage>
+
+const send = (api: string, { headers, method, path }: Call, more: Record<string, string>, body: string | Uint8Array) =>
+  Effect.promise(async () => {
+    const init = {
+      method,
+      redirect: "manual",
+      headers: { ...more, ...headers, "content-type": "application/json" }
+    } as const
+    const answer = await fetch(`${api}${path}`, { ...init, body: body as BodyInit })
+    return { status: answer.status, text: await answer.text() }
+  })
+
+/** The least time that the event loop was busy, of up to three tries: the rest is the machine's. */
+const busyFor = <A>({ busyMs }: Stage, work: Effect.Effect<A>) =>
+  Effect.gen(function* () {
+    let least = Infinity
+    let answer: A
+    do {
+      const before = busyMs()
+      answer = yield* work
+      const took = busyMs() - before
+      if (took >= least) return { answer, least }
+      least = took
+    } while (least > MOST_BUSY_MS)
+    return { answer, least }
+  })
+
+/** Bodies of two gigabytes in all cost nothing. */
+const nothingCharged = ({ account, service }: Stage) =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* service.faults, [])
+    const rows = yield* service.sql<{ count: number }>`SELECT count(*)::int AS count FROM request
+      WHERE account_id = ${account.id} AND cost <> 0`
+    assert.strictEqual(rows[0]?.count, 0)
+  })
+
+describe("a body that costs a program much", () => {
+  it.live(
+    "is refused by every operation, soon, within bounded memory, and is not charged",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* stage
+        const faults: Array<string> = []
+        let [tried, worst] = [0, { name: "", least: 0 }]
+        for (const [turn, { call, credential, id }] of writes.entries()) {
+          for (const { body, name } of bombsOf(id, call, turn)) {
+            const bytes = Buffer.from(body)
+            const { answer, least } = yield* busyFor(scene, send(scene.api, call, scene.credentials[credential], bytes))
+            tried++
+            if (least > worst.least) worst = { name, least }
+            if (least > MOST_BUSY_MS) faults.push(`${name}: busy for ${least} ms`)
+            const isFine = (name.includes("unknown_member") || counting.has(id)) && answer.status === 200
+            if ((answer.status < 400 || answer.status >= 500) && !isFine)
+              faults.push(`${name}: ${answer.status} ${answer.text.slice(0, 100)}`)
+            if (answer.text.length > 10_000) faults.push(`${name}: an answer of ${answer.text.length} characters`)
+          }
+        }
+        const resident = Math.round(scene.residentMb())
+        console.log(`bombs: ${tried} bodies, at most ${worst.least} ms (${worst.name}), ${resident} MB`)
+        assert.deepStrictEqual(faults, [])
+        assert.isAbove(writes.length, 50)
+        assert.isBelow(resident, MOST_RESIDENT_MB)
+        yield* nothingCharged(scene)
+      }).pipe(Effect.scoped),
+    1_200_000
+  )
+
+  it.live(
+    "is refused when it becomes much only by decompression",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* stage
+        const zeros = Buffer.alloc(256 * 1_048_576, "0")
+        const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } }
+        const bombs = Object.entries({
+          gzip: gzipSync(zeros),
+          deflate: deflateSync(zeros),
+          br: brotliCompressSync(zeros, quality),
+          zstd: zstdCompressSync(zeros)
+        })
+        const faults: Array<string> = []
+        let refused = 0
+        for (const [turn, { call, credential, id }] of writes.entries()) {
+          for (const [encoding, body] of chosen(bombs, turn, 1)) {
+            const headers = { ...scene.credentials[credential], "content-encoding": encoding }
+            const { answer, least } = yield* busyFor(scene, send(scene.api, call, headers, body))
+            if (least > MOST_BUSY_MS) faults.push(`${id} ${encoding}: busy for ${least} ms`)
+            if (answer.status === 413) refused++
+            else if (answer.status < 400 || answer.status >= 500)
+              faults.push(`${id} ${encoding}: ${answer.status} ${answer.text.slice(0, 100)}`)
+          }
+          const twice = { ...scene.credentials[credential], "content-encoding": "gzip, gzip" }
+          const { status } = yield* send(scene.api, call, twice, gzipSync(gzipSync("{}")))
+          if (status < 400 || status >= 500) faults.push(`${id} in gzip twice: ${status}`)
+        }
+        const resident = Math.round(scene.residentMb())
+        console.log(`bombs: decompressed by ${writes.length} operations, ${resident} MB`)
+        assert.deepStrictEqual(faults, [])
+        // An operation that finds nothing for its path reads no body.
+        assert.isAtLeast(refused, writes.length - 10)
+        assert.isBelow(resident, MOST_RESIDENT_MB)
+        yield* nothingCharged(scene)
+      }).pipe(Effect.scoped),
+    600_000
+  )
+})
