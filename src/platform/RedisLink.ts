@@ -1,11 +1,16 @@
 /** A connection to Redis for optional uses: requests wait only briefly for an answer, and not at all while Redis is down. */
-import { type Cause, Effect, Fiber, Redacted, type Scope } from "effect"
+import { Cause, Effect, Fiber, Redacted, type Scope } from "effect"
 import { Redis } from "effect/persistence"
 import { createClient } from "redis"
 import { millisOf } from "./Monotonic.ts"
 
 /** The longest time that a request waits for Redis. */
 const answerMillis = 500
+/**
+ * The wait is made of steps this long, each of which counts as one however long it took. A node that stood still has the answer of
+ * Redis already, and reads it between two steps: one long timer would fire before.
+ */
+const stepMillis = 50
 /**
  * While Redis is unreachable, one request per this interval tries it again; all others fail at once. The interval is longer than
  * `answerMillis`, so that every command sent before an outage has ended before the first trial, and trials do not overlap.
@@ -105,6 +110,10 @@ const describe = (cause: unknown): string => {
   return cause.message || ("code" in cause ? String(cause.code) : cause.name)
 }
 
+const timedOut = Effect.repeat(Effect.sleep(stepMillis), { times: answerMillis / stepMillis - 1 }).pipe(
+  Effect.andThen(Effect.fail(new Cause.TimeoutError()))
+)
+
 type Loss = Redis.RedisError | Cause.TimeoutError | "not connected yet"
 
 const reasonOf = (loss: Loss, trouble: unknown): string => {
@@ -152,7 +161,7 @@ export const makeRedisLink: (
         const trial = down
         if (trial) retryAt = now + retryMillis
         const asked: Effect.Effect<A, Loss> =
-          link.redis === undefined ? Effect.fail("not connected yet") : Effect.timeout(ask(link.redis), answerMillis)
+          link.redis === undefined ? Effect.fail("not connected yet") : Effect.raceFirst(ask(link.redis), timedOut)
         return Effect.matchEffect(asked, {
           onSuccess: (answer) => (trial ? Effect.as(regain, answer) : Effect.succeed(answer)),
           onFailure: (loss) => Effect.as(lose(loss), undefined)

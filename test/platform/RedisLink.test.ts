@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Logger, Redacted, Schedule } from "effect"
+import { Clock, Effect, Fiber, Logger, Redacted, Schedule } from "effect"
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 import { makeRedisLink, type RedisLink } from "../../src/platform/RedisLink.ts"
@@ -75,6 +75,22 @@ describe.skipIf(missing !== undefined)("a link to Redis", () => {
       }
       assert.include(lines[0], "it is away")
       assert.include(lines[1], "it is back")
+    }).pipe(Effect.provide([RedisServer.layer, layer]))
+  })
+
+  it.live("hears the answer that came while the process stood still for longer than a request waits", () => {
+    const { layer, lines } = recorder()
+    return Effect.gen(function* () {
+      const server = yield* RedisServer
+      const link = yield* makeRedisLink(server.url, words)
+      assert.strictEqual(yield* ping(link), "PONG")
+      const asked = yield* Effect.forkChild(ping(link))
+      // The question goes out.
+      yield* Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+      const until = performance.now() + 700
+      while (performance.now() < until);
+      assert.strictEqual(yield* Fiber.join(asked), "PONG")
+      assert.deepStrictEqual(lines, [])
     }).pipe(Effect.provide([RedisServer.layer, layer]))
   })
 

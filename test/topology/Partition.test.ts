@@ -42,18 +42,11 @@ describe.skipIf(missing !== undefined)("a node that is cut off from the database
         const { nodes, open, origin } = topology
         const [cut] = nodes
         const [account, stranger] = [yield* open(), yield* open()]
-        const balanced = yield* load(
-          6,
-          (caller, count) =>
-            chat(origin, { key: account.key, idempotencyKey: `b-${caller}-${count}`, stream: caller % 2 === 0 }),
-          "20 millis"
-        )
-        const direct = yield* load(
-          3,
-          (caller, count) =>
-            chat(cut!.origin, { key: account.key, idempotencyKey: `d-${caller}-${count}`, stream: caller === 0 }),
-          "20 millis"
-        )
+        /** Asks for what a key names; the first caller of each kind streams. */
+        const asked = (at: string, idempotencyKey: string) =>
+          chat(at, { key: account.key, idempotencyKey, stream: /^[bd]-0-/.test(idempotencyKey) })
+        const balanced = yield* load(6, (caller, count) => asked(origin, `b-${caller}-${count}`), "20 millis")
+        const direct = yield* load(3, (caller, count) => asked(cut!.origin, `d-${caller}-${count}`), "20 millis")
         while (direct.seen.length < 20 || balanced.seen.length < 60) yield* Effect.sleep("10 millis")
 
         const cutAt = performance.now()
@@ -102,7 +95,13 @@ describe.skipIf(missing !== undefined)("a node that is cut off from the database
           assert.strictEqual(headers["x-node"], cut!.name)
           assert.isBelow(startedAt - cutAt, NOTICED_MS)
         }
-        yield* prove(topology, account, [...balanced.seen, ...direct.seen])
+        // The database may have recorded a charge without the node's hearing of it. A repeat gets what was charged.
+        const seen = [...balanced.seen, ...direct.seen]
+        const repeated = yield* Effect.forEach(
+          seen.filter(({ isWhole, startedAt }) => !isWhole && startedAt <= cutAt),
+          ({ idempotencyKey }) => asked(origin, idempotencyKey!)
+        )
+        yield* prove(topology, account, [...seen, ...repeated])
       }).pipe(Effect.scoped)
     )
   }

@@ -23,7 +23,7 @@ const rush = ({ nodes }: Topology, key: string) =>
 const refused = "429 rate_limit_exceeded"
 
 describe.skipIf(missing !== undefined)("three nodes whose Redis goes away", () => {
-  it.live("limit each by itself until it is back, and together again within two seconds", () =>
+  it.live("limit each by itself until it is back, and together again within five seconds", () =>
     Effect.gen(function* () {
       const topology = yield* startTopology({ settings: { RATE_LIMIT_SCALE: "1" } })
       const { nodes, open, redis } = topology
