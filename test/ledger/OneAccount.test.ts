@@ -32,6 +32,7 @@ const tables = [
   "budget",
   "budget_period",
   "top_up",
+  "top_up_decision",
   "usage_rollup",
   "model_usage",
   "key_usage",

@@ -89,7 +89,7 @@ export const AnyRequestsPage = () => {
   const last = requests.data?.pages.at(-1)
   return (
     <Page title="Requests">
-      <div className="filters">
+      <div className="filters many">
         <Finder />
         <Select
           label="Status"

@@ -253,6 +253,7 @@ const Name = ({ by, row }: { readonly row: ReportRow; readonly by: ReportBy }) =
 
 const Rows = ({ of: { by, grouped } }: { readonly of: Report }) => {
   const { data } = grouped
+  if (data === undefined && grouped.isError) return null
   const rows =
     by === "day" ? data?.rows.toReversed() : data?.rows.toSorted((one, other) => other.revenue_usd - one.revenue_usd)
   return (

@@ -132,7 +132,9 @@ export const SpendPage = () => {
   const close = () => setOpen(undefined)
   return (
     <Page title="Provider spend">
-      {error === null ? null : <Failed error={error} onRetry={() => void spend.refetch()} />}
+      {error === null ? null : (
+        <Failed error={error} onRetry={() => void Promise.all([spend.refetch(), day.refetch(), month.refetch()])} />
+      )}
       <section className="card" aria-label="Providers">
         {rows === undefined ? (
           error === null ? (
