@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config"
 
 /**
- * Storms under kills, and generators that are installed first. They take about a minute each: `npm run test:full` runs them, and
+ * A storm under kills, and generators that are installed first. They take about a minute each: `npm run test:full` runs them, and
  * `npm test` does not.
  */
-const long = ["test/crash/Storm.test.ts", "test/crash/Crash.test.ts", "test/contract/Generators.test.ts"]
+const long = ["test/crash/Storm.test.ts", "test/contract/Generators.test.ts"]
 
 /**
  * Tests that do more in `npm run test:full`: more deaths and failovers of nodes, longer partitions, 5,000 slow clients, and every bomb in

@@ -160,6 +160,13 @@ const outcomeOf = <A>(
   return { _tag: "Partial", delivered: { reported: undefined, counted: rest.part }, error }
 }
 
+/** Waits until the hold of a request is over while it could not be renewed. */
+const lapsed = <A>(admitted: AdmittedWork<A>): Effect.Effect<Result.Result<never, Failure>> =>
+  Effect.callback((resume) => {
+    const lapse = () => resume(Effect.succeed(Result.fail(failure({ _tag: "HoldExpired" }))))
+    admitted.lapse = lapse
+  })
+
 const finishServed = Effect.fnUntraced(function* <A>(
   { metered, stopped }: Flow,
   admitted: AdmittedWork<A>,
@@ -169,8 +176,11 @@ const finishServed = Effect.fnUntraced(function* <A>(
   const answeredAt = performance.now()
   const rest = request.rest?.(output)
   const deliver = delivered(request, output)
-  // A host may take as long for the rest as the call may last, but a stopping service does not have that time.
-  const result = yield* rest === undefined ? deliver : Effect.raceFirst(deliver, Effect.as(stopped, undefined))
+  // A host may take as long for the rest as the call may last, but a stopping service or an unrenewed hold does not have that time.
+  const result = yield* rest === undefined
+    ? deliver
+    : Effect.raceFirst(deliver, Effect.raceFirst(Effect.as(stopped, undefined), lapsed(admitted)))
+  admitted.lapse = undefined
   const outcome = outcomeOf(request, result, rest)
   const endedAt = rest === undefined ? answeredAt : performance.now()
   const end: ServedEnd<Price> = { candidate, attempts, outcome, firstTokenMs: null, endedAt }

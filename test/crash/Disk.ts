@@ -1,6 +1,6 @@
 /** Disks that a test can fill or slow down. Both need root. */
 import { Effect, type Scope } from "effect"
-import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmdirSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -50,10 +50,20 @@ export const slowingMissing = (): string | undefined =>
 
 export interface SmallDisk {
   /** Takes what space is left. */
-  readonly fill: Effect.Effect<void>
+  readonly fill: Effect.Effect<unknown>
   /** Gives it back. */
   readonly free: Effect.Effect<void>
 }
+
+/** Takes all space that is left; false where the server was faster, because then nothing is taken. */
+const take = (path: string, ballast: string): Effect.Effect<boolean> =>
+  Effect.callback((resume) => {
+    const { bavail, bsize } = statfsSync(path)
+    if (bavail === 0) return resume(Effect.succeed(true))
+    execFile("fallocate", ["--length", String(bavail * bsize), ballast], (error) =>
+      resume(Effect.succeed(error === null))
+    )
+  })
 
 /** Mounts a small disk at an empty directory, which it makes, for this account. The scope unmounts it. */
 export const mountSmallDisk = (
@@ -76,10 +86,7 @@ export const mountSmallDisk = (
     )
     const ballast = join(path, "ballast")
     return {
-      fill: Effect.sync(() => {
-        const { bavail, bsize } = statfsSync(path)
-        if (bavail > 0) spawnSync("fallocate", ["--length", String(bavail * bsize), ballast])
-      }),
+      fill: Effect.repeat(take(path, ballast), { until: (taken) => taken, times: 9 }),
       free: Effect.sync(() => rmSync(ballast, { force: true }))
     }
   })

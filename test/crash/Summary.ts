@@ -27,6 +27,10 @@ const felt = ({ gateways, tries }: Evidence): number =>
 
 const MIB = 2 ** 20
 
+/** How many requests reached a gateway. */
+export const requestsOf = ({ tries }: Evidence): number =>
+  tries.filter(({ ending }) => ending._tag !== "Refused").length
+
 /** What a round came to, in one line. `requests` are those of all rounds so far. */
 export const lineOf = (report: Report, round: number, requests: number): string => {
   const { done, evidence, options, seconds, violations } = report
@@ -36,7 +40,7 @@ export const lineOf = (report: Report, round: number, requests: number): string 
     `seed ${options.seed}`,
     `${seconds} s`,
     ...faults,
-    `${evidence.tries.length} requests (${Math.round(evidence.tries.length / Math.max(1, seconds))}/s)`,
+    `${requestsOf(evidence)} requests (${Math.round(requestsOf(evidence) / Math.max(1, seconds))}/s)`,
     `${requests} in all`,
     `${Math.round(process.memoryUsage.rss() / MIB)} MiB`,
     violations.length === 0 ? "every promise kept" : `${violations.length} violations`
@@ -103,7 +107,7 @@ export const summaryOf = (report: Report): string => {
     ...kinds.map((kind) => [kind, done[kind]] as const),
     ["kills with requests under way", felt(evidence)],
     ["longest without database, ms", Math.max(0, ...outages.map(({ from, to }) => to - from))],
-    ["requests", tries.length],
+    ["requests", requestsOf(evidence)],
     ["longest of them, ms", Math.max(0, ...tries.map(({ endedAt, startedAt }) => endedAt - startedAt))],
     ["whole answers", seen.filter(({ whole }) => whole).length],
     ...countBy(tries.flatMap((one) => (seenOf(one)?.whole === true ? [`of them ${dialectOf(one.ask)}`] : []))),

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util"
 import { Random } from "../ledger/Random.ts"
 import { type Counts, everything, type Kind, kinds, NO_FAULTS, possible } from "./Faults.ts"
 import { type Report, run, type RunOptions } from "./Run.ts"
-import { lineOf, summaryOf } from "./Summary.ts"
+import { lineOf, requestsOf, summaryOf } from "./Summary.ts"
 
 const HELP = `Breaks gateways and their database under load, and proves that the books come out right.
 
@@ -99,7 +99,7 @@ const rounds = (minutes: number) =>
       round++
       options.say?.(`round ${round}, seed ${seed}`)
       const report = yield* Effect.scoped(run({ ...options, seed }))
-      requests += report.evidence.tries.length
+      requests += requestsOf(report.evidence)
       process.stdout.write(`${lineOf(report, round, requests)}\n`)
       if (!isKept(report)) {
         process.stdout.write(`\n${summaryOf(report)}`)

@@ -834,6 +834,27 @@ describe("Work whose answer is still arriving", () => {
   }
 })
 
+describe("Work whose hold ends while its answer is still arriving", () => {
+  it.live("gives its client nothing more, and fails", () =>
+    Effect.gen(function* () {
+      const delivering = yield* Deferred.make<void>()
+      const { ended, ledger, rerank, sql, work } = yield* scene([ranking()], { holdTtl: Duration.millis(300) })
+      const request = rerank({
+        rest: () => ({ ended: Effect.never, part: () => 7 }),
+        deliver: () => Effect.andThen(Deferred.succeed(delivering, undefined), Effect.never)
+      })
+      const fiber = yield* Effect.forkChild(Effect.flip(work.run(request)))
+      yield* Deferred.await(delivering)
+      // Another node ends it between two renewals.
+      const overdue = sql`UPDATE request SET expires_at = now() - interval '1 second' WHERE id = ${request.requestId}`
+      yield* Effect.repeat(Effect.andThen(overdue, ledger.expireOverdue), { until: (expired) => expired > 0 })
+      const { reason } = yield* Fiber.join(fiber)
+      assert.deepStrictEqual(reason, { _tag: "HoldExpired" })
+      assert.deepInclude(yield* ended(request.requestId), { status: "failed", settled: 0n })
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("Work that needs a resource before the provider call", () => {
   it.live("acquires it after admission, and releases it after delivery", () =>
     Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /** A PostgreSQL 15 with a standby that follows it synchronously, for failovers there and back. */
-import { Effect, Schedule, type Scope } from "effect"
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { Effect, Exit, Schedule, type Scope } from "effect"
+import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { once } from "node:events"
 import { tmpdir } from "node:os"
@@ -11,12 +11,14 @@ const programs = "/usr/lib/postgresql/15/bin"
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 const options = { ...account, cwd: "/", env: { LC_ALL: "C" } }
 
+/** Runs a program to its end. The caller's relays, clients and scripted hosts go on meanwhile. */
 const run = (program: string, ...args: ReadonlyArray<string>) =>
-  Effect.sync(() =>
-    execFileSync(join(programs, program), args, { ...options, stdio: "pipe" })
-      .toString()
-      .trim()
-  )
+  Effect.callback<string>((resume) => {
+    const child = execFile(join(programs, program), args, options, (error, stdout, stderr) =>
+      resume(error === null ? Effect.succeed(stdout.trim()) : Effect.die(new Error(`${program}: ${stderr}`)))
+    )
+    return Effect.sync(() => child.kill())
+  })
 
 /** Why no test can have a standby on this machine; undefined when tests can. */
 export const missing: string | undefined = existsSync(join(programs, "pg_basebackup"))
@@ -107,9 +109,13 @@ const launch = (server: Server, more: ReadonlyArray<string>) =>
     ]
     const args = ["-D", data, ...settings.flatMap((one) => ["-c", one])]
     server.child = spawn(join(programs, "postgres"), args, { ...options, stdio: "ignore" })
-    yield* Effect.try(() =>
-      execFileSync(join(programs, "pg_isready"), ["-q", "-h", "127.0.0.1", "-p", String(port)])
-    ).pipe(Effect.retry(Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "30 seconds" }))), Effect.orDie)
+    yield* Effect.exit(run("pg_isready", "-q", "-h", "127.0.0.1", "-p", String(port))).pipe(
+      Effect.repeat({ schedule: Schedule.spaced("50 millis"), until: Exit.isSuccess }),
+      Effect.timeoutOrElse({
+        duration: "60 seconds",
+        orElse: () => Effect.die(new Error(`the server at port ${port} does not start`))
+      })
+    )
   })
 
 /** Copies a running server and makes the copy a standby that follows it; commits wait for it from then on. */
