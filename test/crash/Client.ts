@@ -4,7 +4,7 @@ import { bodyOf, dataOf, hear, type Heard, pathOf } from "./Dialects.ts"
 import type { Ask, Ending, Reading, Seen } from "./Notes.ts"
 
 /** Longer than the service itself waits for anything. */
-const PATIENCE_MS = 45_000
+const PATIENCE_MS = 90_000
 
 /** What has been seen of one answer so far. */
 class Sight {

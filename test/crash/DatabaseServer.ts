@@ -89,6 +89,7 @@ interface Engine {
   readonly crash: Effect.Effect<void>
   readonly start: Effect.Effect<void>
   readonly failOver: Effect.Effect<void>
+  readonly rejoin: Effect.Effect<void>
 }
 
 const urlAt = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
@@ -138,7 +139,8 @@ const one = (mountAt: MountAt, more: ReadonlyArray<string>): Effect.Effect<Engin
       writer: () => ({ port, data, pid: child?.pid ?? 0, isRunning: child !== undefined && !ended(child) }),
       crash: Effect.suspend(() => end(child, "SIGQUIT")),
       start,
-      failOver: Effect.die(new Error("this database has no standby"))
+      failOver: Effect.die(new Error("this database has no standby")),
+      rejoin: Effect.void
     }
   })
 
@@ -152,8 +154,7 @@ const pair = (mountAt: MountAt, settings: ReadonlyArray<string>): Effect.Effect<
       mkdirSync(path, { mode: 0o700 })
       return Effect.as(mountAt(path, serverAccount(path)), path)
     }
-    const replicas = yield* startReplicasWith({ dataOf, settings, volatile: false })
-    return { ...replicas, failOver: Effect.andThen(replicas.failOver, replicas.rejoin) }
+    return yield* startReplicasWith({ dataOf, settings, volatile: false })
   })
 
 /** A transaction that writes, so that it commits only where a standby that must have it does. */
@@ -204,9 +205,11 @@ export const startDatabase = ({
         return engine.crash
       }),
       start: Effect.andThen(engine.start, back),
-      failOver: Effect.suspend(() => {
+      failOver: Effect.gen(function* () {
         outages.begin({})
-        return Effect.andThen(engine.failOver, back)
+        yield* Effect.andThen(engine.failOver, back)
+        // It commits while its standby is made, but for the moment in which commits begin to wait for that one.
+        yield* slows.during(Effect.andThen(engine.rejoin, committing), {})
       }),
       fill: (ms) =>
         Effect.gen(function* () {

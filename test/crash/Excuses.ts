@@ -77,7 +77,9 @@ export const lastGift = (evidence: Evidence, one: Try): number | undefined => {
   const { partitions, pauses } = troublesOf(evidence, one)
   const met = (times: ReadonlyArray<Outage>) => times.filter((time) => overlaps(one, [time]))
   const ends = [
-    ...met([...databaseAway(evidence), ...partitions]).map(({ from }) => from + HOLD_TTL_MS),
+    // Part of it may still commit, as one with a full disk or a slow one does.
+    ...met(databaseAway(evidence)).map(({ to }) => to + HOLD_TTL_MS),
+    ...met(partitions).map(({ from }) => Math.max(from, one.startedAt) + HOLD_TTL_MS),
     // A process that does not run notices nothing, and gives nothing.
     ...met(pauses).map(({ to }) => to)
   ]
