@@ -13,9 +13,6 @@ announceSkip("the operator's section of the console")
 
 const CENT = 10_000_000n
 
-/** Enough for all pages, one after the other, on a busy machine. */
-const MANY_PAGES_MS = 180_000
-
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 class Stage extends Context.Service<Stage, Effect.Success<typeof operatorStage>>()("test/console/OperatorStage") {
@@ -321,34 +318,31 @@ withBrowser("the operator's section", (it) => {
     })
   )
 
-  it.effect(
-    "says what failed and goes on when the gateway answers again",
-    () =>
-      Effect.gen(function* () {
-        const stage = yield* Stage
-        const { account, inferenceKey } = yield* stage.service.account(10)
-        const id = yield* chatAs(stage.service, inferenceKey)
-        const { origin, page } = yield* signedInOperator(stage)
-        yield* Effect.promise(async () => {
-          for (const path of [
-            ...["accounts", `accounts/${account.id}`, "requests", `requests/${id}`, "top-ups", "report", "plans"],
-            ...["spend", "audit"]
-          ]) {
-            await page.route(/\/api\/v1\/operator\/(?!session)/, (route) => route.abort())
-            await page.goto(`${origin}/operator/${path}`)
-            const alert = page.getByRole("alert").first()
-            await alert.waitFor()
-            assert.match(await alert.innerText(), /did not answer/, path)
-            await page.waitForFunction(() => document.querySelector("[aria-busy=true], .skeleton") === null)
-            await page.unrouteAll()
-            for (const again of await page.getByRole("button", { name: "Try again" }).elementHandles())
-              await again.click()
-            await alert.waitFor({ state: "detached" })
-            await settled(page)
-          }
-        })
-      }),
-    MANY_PAGES_MS
+  it.effect("says what failed and goes on when the gateway answers again", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage
+      const { account, inferenceKey } = yield* stage.service.account(10)
+      const id = yield* chatAs(stage.service, inferenceKey)
+      const { origin, page } = yield* signedInOperator(stage)
+      yield* Effect.promise(async () => {
+        for (const path of [
+          ...["accounts", `accounts/${account.id}`, "requests", `requests/${id}`, "top-ups", "report", "plans"],
+          ...["spend", "audit"]
+        ]) {
+          await page.route(/\/api\/v1\/operator\/(?!session)/, (route) => route.abort())
+          await page.goto(`${origin}/operator/${path}`)
+          const alert = page.getByRole("alert").first()
+          await alert.waitFor()
+          assert.match(await alert.innerText(), /did not answer/, path)
+          await page.waitForFunction(() => document.querySelector("[aria-busy=true], .skeleton") === null)
+          await page.unrouteAll()
+          for (const again of await page.getByRole("button", { name: "Try again" }).elementHandles())
+            await again.click()
+          await alert.waitFor({ state: "detached" })
+          await settled(page)
+        }
+      })
+    })
   )
 
   for (const [width, colorScheme] of [
@@ -356,42 +350,39 @@ withBrowser("the operator's section", (it) => {
     [1_280, "light"],
     [1_920, "dark"]
   ] as const) {
-    it.effect(
-      `fits ${width} pixels without a barrier, ${colorScheme}`,
-      () =>
-        Effect.gen(function* () {
-          const stage = yield* Stage
-          const { service } = stage
-          const { account, inferenceKey } = yield* service.account(10)
-          const id = yield* chatAs(service, inferenceKey)
-          yield* attended(service, account.id)
-          const options = { viewport: { width, height: 900 }, colorScheme }
-          const { complaints, origin, page } = yield* signedInOperator(stage, options)
-          const problems: Array<string> = []
-          yield* Effect.promise(async () => {
-            for (const path of [
-              ...[
-                "accounts",
-                `accounts/${account.id}`,
-                "requests",
-                `requests/${id}`,
-                "top-ups",
-                "report",
-                "report?by=model"
-              ],
-              ...["plans", "spend", "audit"]
-            ]) {
-              await page.goto(`${origin}/operator/${path}`)
-              await settled(page)
-              const over = await overflowOf(page)
-              if (over > 0) problems.push(`${path} is ${over} pixels too wide`)
-              problems.push(...(await barriersOf(page)).map((words) => `${path}: ${words}`))
-            }
-          })
-          assert.deepStrictEqual(problems, [])
-          assert.deepStrictEqual(unexpected(complaints), [])
-        }),
-      MANY_PAGES_MS
+    it.effect(`fits ${width} pixels without a barrier, ${colorScheme}`, () =>
+      Effect.gen(function* () {
+        const stage = yield* Stage
+        const { service } = stage
+        const { account, inferenceKey } = yield* service.account(10)
+        const id = yield* chatAs(service, inferenceKey)
+        yield* attended(service, account.id)
+        const options = { viewport: { width, height: 900 }, colorScheme }
+        const { complaints, origin, page } = yield* signedInOperator(stage, options)
+        const problems: Array<string> = []
+        yield* Effect.promise(async () => {
+          for (const path of [
+            ...[
+              "accounts",
+              `accounts/${account.id}`,
+              "requests",
+              `requests/${id}`,
+              "top-ups",
+              "report",
+              "report?by=model"
+            ],
+            ...["plans", "spend", "audit"]
+          ]) {
+            await page.goto(`${origin}/operator/${path}`)
+            await settled(page)
+            const over = await overflowOf(page)
+            if (over > 0) problems.push(`${path} is ${over} pixels too wide`)
+            problems.push(...(await barriersOf(page)).map((words) => `${path}: ${words}`))
+          }
+        })
+        assert.deepStrictEqual(problems, [])
+        assert.deepStrictEqual(unexpected(complaints), [])
+      })
     )
   }
 })
