@@ -67,7 +67,10 @@ export const indexHtml = (pages: ReadonlyArray<Page>): string => {
     return `<li><a href="/docs/${path}"><strong>${escapeHtml(title)}</strong><span>${escapeHtml(summary)}</span></a></li>`
   }
   const body = [...Map.groupBy(pages, ({ section }) => section)]
-    .map(([title, members]) => `<h2>${title}</h2><ul class="cards">${members.map(card).join("")}</ul>`)
+    .map(
+      ([title, members]) =>
+        `<h2 id="${title.toLowerCase()}">${title}</h2><ul class="cards">${members.map(card).join("")}</ul>`
+    )
     .join("")
   const lead =
     '<p class="lead">One API in front of many hosted AI models, with a prepaid balance that is provably right. Start with the <a href="/docs/guide/quick-start">quick start</a>, or look an operation up in the <a href="/docs/api">API reference</a>.</p>'

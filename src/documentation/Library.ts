@@ -53,6 +53,9 @@ const sections: ReadonlyArray<readonly [folder: string, title: string]> = [
   ["contribute", "Contribute"]
 ]
 
+/** The folders of the sections. */
+export const sectionFolders: ReadonlyArray<string> = sections.map(([folder]) => folder)
+
 /** Pages that come first in their section; the others follow by title. */
 const first = [
   "guide/quick-start",

@@ -5,7 +5,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../../schemas/Api.ts"
 import { indexHtml, pageHtml, referenceHtml } from "../../documentation/Frame.ts"
-import { type Page, readPages } from "../../documentation/Library.ts"
+import { type Page, readPages, sectionFolders } from "../../documentation/Library.ts"
 import { llmsFullText, llmsText, searchEntries } from "../../documentation/Texts.ts"
 import { failure } from "../../domain/Failure.ts"
 import { PublicUrl } from "../../platform/outbound/PublicUrl.ts"
@@ -113,6 +113,10 @@ export const layer = HttpRouter.use((router) =>
       const { url } = yield* HttpServerRequest.HttpServerRequest
       return yield* refuse(yield* Exchange, failure({ _tag: "NotFound", what: "page", id: url }))
     })
+    for (const folder of sectionFolders) {
+      const shown = HttpServerResponse.redirect(`/docs#${folder}`, { status: 302 })
+      yield* router.add("GET", `/docs/${folder}`, Effect.succeed(shown))
+    }
     for (const path of ["/docs/:section", "/docs/:section/:page"] as const) yield* router.add("GET", path, absent)
     yield* router.add(
       "GET",

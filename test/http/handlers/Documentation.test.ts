@@ -33,6 +33,9 @@ describe("the documentation", () => {
       }
       assert.strictEqual((yield* get("/docs/assets/inter.woff2")).headers.get("content-type"), "font/woff2")
 
+      const section = yield* get("/docs/reference")
+      assert.deepStrictEqual([section.status, new URL(section.url).pathname], [200, "/docs"])
+      assert.include(yield* Effect.promise(() => section.text()), '<h2 id="reference">')
       const absent = yield* get("/docs/nothing")
       assert.strictEqual(absent.status, 404)
       assert.strictEqual((yield* Effect.promise(() => absent.json())).error.code, "not_found")

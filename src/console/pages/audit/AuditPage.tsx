@@ -37,6 +37,13 @@ const types = [
   "balance.topped_up"
 ]
 
+/** An id that may be shown by its beginning. */
+const IdStart = ({ value }: { readonly value: string | null }) => (
+  <code className="muted clip id-start" title={value ?? undefined}>
+    {value}
+  </code>
+)
+
 const Line = ({ line }: { readonly line: AuditLog }) => {
   const [open, setOpen] = useState(false)
   return (
@@ -58,12 +65,12 @@ const Line = ({ line }: { readonly line: AuditLog }) => {
         </th>
         <td>
           <span>
-            {sentence(line.actor.type)} <code className="muted">{line.actor.id}</code>
+            {sentence(line.actor.type)} <IdStart value={line.actor.id} />
           </span>
         </td>
         <td>
           <span>
-            {sentence(line.resource.type)} <code className="muted">{line.resource.id}</code>
+            {sentence(line.resource.type)} <IdStart value={line.resource.id} />
           </span>
         </td>
         <td>

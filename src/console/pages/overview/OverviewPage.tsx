@@ -111,7 +111,7 @@ export const OverviewPage = () => {
       <BalanceLine />
       <Tiles report={main.data} before={before.data} failed={main.isError} />
       <SpendChart report={main.data} by={by} failed={main.isError} />
-      <div className="grid pair">
+      <div className="grid halves">
         <TopGroups report={models.data} failed={models.isError} by="model" title="Top models" />
         <TopGroups report={keys.data} failed={keys.isError} by="key" title="Top keys" />
       </div>
