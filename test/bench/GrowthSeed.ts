@@ -7,6 +7,7 @@ import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { prepareDataDirectory } from "../../src/platform/database/DataDirectory.ts"
 import { startPostgres } from "../../src/platform/database/EmbeddedPostgres.ts"
 import { connect } from "../../src/platform/database/Sql.ts"
+import { StatementTimeout } from "../../src/platform/database/StatementTimeout.ts"
 import { firstRequestIdAt } from "../../src/platform/Ids.ts"
 import { rollUp } from "../../src/usage/RollupsSql.ts"
 import { BenchError } from "./BenchError.ts"
@@ -120,7 +121,11 @@ export const seed = Effect.fnUntraced(function* (directory: string, receipts: nu
   const { url } = yield* startPostgres({ dataDirectory, settings: hurried })
   const databaseUrl = Redacted.value(url)
   const callers = yield* openCallers({ databaseUrl, directory })
-  yield* fill(callers, receipts).pipe(Effect.provide(onDatabase(databaseUrl)))
+  yield* fill(callers, receipts).pipe(
+    Effect.provide(onDatabase(databaseUrl)),
+    // An index of millions of rows takes minutes.
+    Effect.provideService(StatementTimeout, Infinity)
+  )
   return callers
 }, Effect.scoped)
 
