@@ -80,6 +80,8 @@ const rollAll = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, receipts:
   let done = 0
   let full = true
   while (full) {
+    // The pool replaces a connection after half an hour, and a new one has the service's limit.
+    yield* sql`SET statement_timeout = 0`
     const step = yield* rollUp(sql, { before, limit: PART })
     ;({ full } = step)
     done += step.rows
@@ -111,6 +113,7 @@ const fill = Effect.fnUntraced(function* (callers: ReadonlyArray<Customer>, rece
   yield* sql`SET session_replication_role = origin`
   yield* rollAll(sql, receipts)
   yield* progress("growth: vacuum")
+  yield* sql`SET statement_timeout = 0`
   yield* settle(sql)
 })
 
