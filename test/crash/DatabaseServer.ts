@@ -157,13 +157,16 @@ const pair = (mountAt: MountAt, settings: ReadonlyArray<string>): Effect.Effect<
     return yield* startReplicasWith({ dataOf, settings, volatile: false })
   })
 
-/** A transaction that writes, so that it commits only where a standby that must have it does. */
+/**
+ * A transaction that writes, so that it commits only where a standby that must have it does. The driver cannot decode a position of the
+ * log, which the function returns: it takes its bytes for text, and most are not.
+ */
 const commits = (port: number): Effect.Effect<boolean> =>
   PgConnection.make({
     url: Redacted.make(urlAt(port)),
     connectTimeout: "1 second"
   }).pipe(
-    Effect.flatMap((connection) => connection.query("SELECT pg_logical_emit_message(true, 'harness', '')")),
+    Effect.flatMap((connection) => connection.query("SELECT pg_logical_emit_message(true, 'harness', '')::text")),
     Effect.andThen(Effect.void),
     Effect.scoped,
     Effect.timeout("2 seconds"),
