@@ -61,10 +61,10 @@ describe("account suspend, resume and close", () => {
       })
       for (const node of nodes) {
         for (const refused of yield* Effect.all(paid(node, inferenceKey))) {
-          assert.deepInclude(yield* codeOf(refused), "This account is suspended: chargeback", refused.url)
+          assert.deepInclude(yield* codeOf(refused), "This account is suspended: chargeback.", refused.url)
           assert.strictEqual(refused.status, 403, refused.url)
         }
-        const expected = [403, "account_suspended", "This account is suspended: chargeback"]
+        const expected = [403, "account_suspended", "This account is suspended: chargeback."]
         assert.deepStrictEqual(yield* codeOf(yield* chat(node, inferenceKey)), expected)
         assert.deepStrictEqual(yield* codeOf(yield* get(`${node.api}/management/keys`, managementKey)), expected)
         const owner = yield* Effect.promise(() => fetch(`${node.api}/management/keys`, { headers: session }))
@@ -112,7 +112,7 @@ describe("account suspend, resume and close", () => {
         const { body, status } = yield* signIn(node)
         assert.deepStrictEqual(
           [status, body.error.code, body.error.message],
-          [403, "account_closed", "This account is closed: asked"]
+          [403, "account_closed", "This account is closed: asked."]
         )
       }
       assert.strictEqual((yield* json(`requests --account ${account.id}`)).data.length, 2)
