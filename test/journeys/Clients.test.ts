@@ -111,7 +111,7 @@ const fails = Effect.fnUntraced(function* ({ accountId, client, model, service, 
         { ...hello, model: "none" },
         { kind: "BadRequestError", status: 400, code: "unknown_model", param: "model" }
       ],
-      [client, { ...hello, model: "@none" }, { kind: "NotFoundError", status: 404, code: "not_found", param: null }]
+      [client, { ...hello, model: "@none" }, { kind: "NotFoundError", status: 404, code: "not_found", param: "model" }]
     ]
     if (usage !== undefined) {
       const refused = { kind: "BadRequestError", status: 400, code: "validation_error", param: null }
