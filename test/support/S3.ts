@@ -133,23 +133,27 @@ const list = (response: ServerResponse, objects: ReadonlyMap<string, Kept>, quer
 }
 
 /** What a bucket does next instead of its work: answers with a status or not at all, or drops the connection. */
-export type Fault = number | "drop" | "hang" | "truncate"
+export type Fault = number | "drop" | "hang" | "truncate" | "pass"
 
-/** A bucket on loopback, gone with the scope; `faults` befall the requests that come next, one each. */
-export const startS3 = Effect.gen(function* () {
+/**
+ * A store on loopback, gone with the scope, with the bucket of the tests and one by each of these names. `faults` befall the requests
+ * that come next, one each; "pass" leaves one alone.
+ */
+export const startS3With = Effect.fnUntraced(function* (others: ReadonlyArray<string>) {
   const objects = new Map<string, Kept>()
+  const buckets = new Map([[bucket.name, objects], ...others.map((name) => [name, new Map<string, Kept>()] as const)])
   const seen: Array<string> = []
   const faults: Array<Fault> = []
   let answering = 0
 
   const carryOut = (request: IncomingMessage, response: ServerResponse, body: Uint8Array) => {
     const url = new URL(request.url ?? "/", "http://host")
-    const virtual = request.headers.host?.startsWith(`${bucket.name}.`) === true
+    const virtual = [...buckets.keys()].find((name) => request.headers.host?.startsWith(`${name}.`))
     const path = decodeURIComponent(url.pathname)
-    if (!virtual && path !== `/${bucket.name}` && !path.startsWith(`/${bucket.name}/`)) {
-      return say(response, 404, "NoSuchBucket")
-    }
-    const key = path.slice(virtual ? 1 : bucket.name.length + 2)
+    const name = virtual ?? path.split("/")[1] ?? ""
+    const objects = buckets.get(name)
+    if (objects === undefined) return say(response, 404, "NoSuchBucket")
+    const key = path.slice(virtual === undefined ? name.length + 2 : 1)
     const kept = objects.get(key)
     if (request.method === "PUT") {
       objects.set(key, { bytes: body, contentType: request.headers["content-type"] ?? "" })
@@ -189,9 +193,14 @@ export const startS3 = Effect.gen(function* () {
   return {
     origin,
     objects,
+    /** The objects of a bucket of the store. */
+    objectsOf: (name: string): Map<string, Kept> => buckets.get(name) ?? new Map(),
     seen,
     faults,
     /** How many answers are not yet taken whole, or given up. */
     answering: () => answering
   }
 })
+
+/** A store with the bucket of the tests alone. */
+export const startS3 = startS3With([])

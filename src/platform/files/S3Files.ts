@@ -1,101 +1,19 @@
 /** Stores files in a bucket of an S3-compatible store, one object each, under `files/`. */
-import { AwsV4Signer } from "aws4fetch"
-import { Data, Effect, Redacted, Schedule } from "effect"
-import { subtle } from "node:crypto"
+import { Effect } from "effect"
 import type { S3Settings } from "../config/Config.ts"
 import type { ByteRange, FileBody, FileStore } from "./FileStore.ts"
 import { isFileId } from "../Ids.ts"
 import type { Outbound } from "../outbound/Outbound.ts"
-import {
-  headerOf,
-  type OutboundError,
-  type OutboundRequest,
-  type OutboundResponse,
-  readUpTo
-} from "../outbound/OutboundCall.ts"
-import { Unavailable } from "../database/Sql.ts"
+import { headerOf, type OutboundResponse, readUpTo } from "../outbound/OutboundCall.ts"
+import { isMissing, isPassing, Refused, refused, retries, sending, signing, unavailable } from "./S3Bucket.ts"
 
 const PREFIX = "files/"
-
-/** The limit for one attempt. A large video needs its time on a slow line. */
-const CLOCKS = { connectMs: 5_000, totalMs: 300_000 } as const
 
 /** The limits for a download that follows the pace of its reader, which may be slow. */
 const READ_CLOCKS = { connectMs: 5_000, firstMs: 30_000, idleMs: 30_000 } as const
 
-/** A page has 1,000 keys of about 400 bytes each. */
-const MAX_ANSWER_BYTES = 2 * 1024 * 1024
-
 /** Enough of an error body to contain its code. */
 const MAX_ERROR_BYTES = 16 * 1024
-
-/** Three attempts in all. A longer failure is an outage, and the caller is waiting. */
-const retries = Schedule.exponential("100 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 2 }))
-
-/** A response that does not contain the requested data, with its status and the store's error code. */
-class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly code: string }> {
-  override get message() {
-    return `the bucket answered ${this.status} ${this.code}`.trim()
-  }
-}
-
-const refused = (status: number, body: Uint8Array): Refused =>
-  new Refused({ status, code: /<Code>([A-Za-z0-9._-]{1,64})<\/Code>/.exec(Buffer.from(body).toString())?.[1] ?? "" })
-
-type Problem = Refused | OutboundError
-
-const isPassing = (problem: Problem): boolean =>
-  problem._tag === "OutboundError"
-    ? problem.reason._tag !== "TooLarge"
-    : problem.status >= 500 || problem.status === 429 || problem.code === "RequestTimeout"
-
-/** A missing bucket is a wrong setting, not a missing file. */
-const isMissing = (problem: Problem): boolean =>
-  problem._tag === "Refused" && problem.status === 404 && problem.code !== "NoSuchBucket"
-
-/** The message contains neither the key nor the id, because an id is enough to read a file. */
-const unavailable = (problem: Problem): Unavailable => new Unavailable({ store: "file store", cause: problem.message })
-
-const EMPTY = new Uint8Array()
-
-interface Ask {
-  readonly method: "GET" | "PUT" | "DELETE"
-  /** The path after the bucket, starting with a slash. */
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Uint8Array
-}
-
-/** Signs requests with AWS Signature Version 4, the body included. */
-const signing = (settings: S3Settings) => {
-  const { accessKeyId, bucket, endpoint, pathStyle, region } = settings
-  const secretAccessKey = Redacted.value(settings.secretAccessKey)
-  const base = pathStyle ? `${endpoint.origin}/${bucket}` : `${endpoint.protocol}//${bucket}.${endpoint.host}`
-  // Signing keys per day, derived from the secret key.
-  const cache = new Map<string, ArrayBuffer>()
-  return ({ body = EMPTY, headers = {}, method, path }: Ask) =>
-    Effect.promise(async (): Promise<Omit<OutboundRequest, "clocks">> => {
-      const hash = Buffer.from(await subtle.digest("SHA-256", body as Uint8Array<ArrayBuffer>)).toString("hex")
-      const signer = new AwsV4Signer({
-        method,
-        url: base + path,
-        service: "s3",
-        region,
-        accessKeyId,
-        secretAccessKey,
-        cache,
-        headers: { ...headers, "x-amz-content-sha256": hash }
-      })
-      const signed = await signer.sign()
-      return {
-        method,
-        origin: signed.url.origin,
-        path: signed.url.pathname + signed.url.search,
-        headers: Object.fromEntries(signed.headers),
-        body: method === "PUT" ? body : undefined
-      }
-    })
-}
 
 /** Whether a success response contains exactly the requested bytes. */
 const isWhole = ({ headers, status }: Pick<OutboundResponse, "headers" | "status">, range: ByteRange, part: boolean) =>
@@ -106,16 +24,7 @@ const isWhole = ({ headers, status }: Pick<OutboundResponse, "headers" | "status
 export const s3Files = (settings: S3Settings, outbound: Outbound["Service"]): FileStore => {
   const sign = signing(settings)
 
-  const send = (ask: Ask): Effect.Effect<OutboundResponse, Problem> =>
-    Effect.suspend(() => sign(ask)).pipe(
-      Effect.flatMap((request) => outbound.send({ ...request, clocks: CLOCKS, maxBodyBytes: MAX_ANSWER_BYTES })),
-      Effect.flatMap((answer) =>
-        answer.status >= 200 && answer.status < 300
-          ? Effect.succeed(answer)
-          : Effect.fail(refused(answer.status, answer.body))
-      ),
-      Effect.retry({ schedule: retries, while: isPassing })
-    )
+  const send = sending(sign, outbound)
 
   const open = (id: string, range: ByteRange) =>
     Effect.gen(function* () {
