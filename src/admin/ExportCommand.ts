@@ -1,16 +1,24 @@
 /** The command that exports the receipts of a day. */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { SqlClient } from "effect/sql"
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { OperatorEvents } from "../account/OperatorEvents.ts"
+import { OPERATOR } from "../billing/Customers.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { receiptOf } from "../http/handlers/Requests.ts"
 import { providerCostIn } from "../inference/Receipt.ts"
+import { Config } from "../platform/config/Config.ts"
+import { DataDirectory } from "../platform/database/DataDirectory.ts"
 import { firstRequestIdAt } from "../platform/Ids.ts"
+import { Outbound } from "../platform/outbound/Outbound.ts"
 import { storeErrors } from "../platform/database/Sql.ts"
 import { booksBetween, type DayBooks, type RequestRow, requestsBetween } from "../usage/RequestsSql.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, Refused } from "./Output.ts"
+import { isUrl, type BucketTarget, targetOf, receiptsBucket } from "./ReceiptsBucket.ts"
 import { type ExportedAmounts, finished, type Manifest, namesOf, ReceiptsFile, type Totals } from "./ReceiptsFile.ts"
 
 const DAY_MS = 86_400_000
@@ -43,12 +51,16 @@ const differenceOf = ({ receipts, refunded, settled }: Totals, books: DayBooks):
 
 const refuse = (message: string) => Effect.fail(new Refused({ message }))
 
+const rangeOf = (day: string) => ({
+  from: firstRequestIdAt(Date.parse(day)),
+  until: firstRequestIdAt(Date.parse(day) + DAY_MS)
+})
+
 const exported = Effect.fnUntraced(function* (day: string, directory: string) {
   const sql = yield* SqlClient.SqlClient
-  const from = Date.parse(day)
-  if ((yield* Clock.currentTimeMillis) < from + DAY_MS + SETTLING_MS)
+  if ((yield* Clock.currentTimeMillis) < Date.parse(day) + DAY_MS + SETTLING_MS)
     return yield* refuse(`\`--day\` must have ended over an hour ago (UTC); got ${day}`)
-  const range = { from: firstRequestIdAt(from), until: firstRequestIdAt(from + DAY_MS) }
+  const range = rangeOf(day)
   const before = yield* storeErrors(booksBetween(sql, range))
   if (before.open > 0n) return yield* refuse(`All requests of ${day} must have ended; ${before.open} have not`)
   const file = yield* Effect.acquireRelease(
@@ -74,10 +86,86 @@ const textOf = (manifest: Manifest, directory: string, isNew: boolean): string =
     : `${file} already has the ${manifest.receipts} receipts of ${manifest.day}, which cost ${cost}.`
 }
 
+/** Removes the finished file of a day from the data directory. */
+const unstage = (directory: string, day: string) => {
+  const { file, manifest } = namesOf(directory, day)
+  for (const name of [manifest, file]) rmSync(name, { force: true })
+}
+
+/** Returns the day in the data directory. What an earlier run left counts while it is unchanged and still equals the books. */
+const staged = Effect.fnUntraced(function* (day: string, directory: string) {
+  const there = yield* Effect.promise(() => finished(namesOf(directory, day)))
+  if (there !== undefined && there !== "changed") {
+    const totals = {
+      receipts: there.receipts,
+      settled: BigInt(there.settled_nano_usd),
+      refunded: BigInt(there.refunded_nano_usd)
+    }
+    const sql = yield* SqlClient.SqlClient
+    if (differenceOf(totals, yield* storeErrors(booksBetween(sql, rangeOf(day)))) === undefined) return there
+  }
+  // The lines of a changed file may differ where their sums do not, so none of them is kept.
+  if (there !== undefined) unstage(directory, day)
+  return yield* exported(day, directory)
+})
+
+/**
+ * Sends the day to the bucket from the data directory. The audit log has one event before the first object is sent and one after the
+ * last. A run that ended before the second leaves the file behind, from which the next run knows that the event is missing.
+ */
+const toBucket = Effect.fnUntraced(function* (day: string, to: string, target: BucketTarget) {
+  const { files } = yield* Config
+  if (files.s3 === undefined)
+    return yield* refuse(
+      `\`--to\` must be a directory unless S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY are set; got ${to}`
+    )
+  const bucket = receiptsBucket(files.s3, target, day, yield* Outbound)
+  const before = yield* bucket.finished
+  if (before === "changed")
+    return yield* refuse(
+      `${bucket.manifestKey} or an object that it names has changed; remove the manifest to export the day again`
+    )
+  const events = yield* OperatorEvents
+  const record = (type: string, changes: object) =>
+    storeErrors(
+      events.append({ type, actor: OPERATOR, resource: { type: "receipts", id: day }, changes: { to, ...changes } })
+    )
+  const staging = join((yield* DataDirectory).path, "exports")
+  // Other accounts of the machine may search the data directory.
+  mkdirSync(staging, { recursive: true, mode: 0o700 })
+  const send = Effect.gen(function* () {
+    const { file, ...facts } = yield* staged(day, staging)
+    yield* record("receipts.export_started", facts)
+    return yield* bucket.upload(join(staging, file), facts)
+  })
+  const manifest = before ?? (yield* send)
+  const left = yield* Effect.promise(() => finished(namesOf(staging, day)))
+  if (typeof left === "object" && left.sha256 === manifest.sha256 && left.exported_at === manifest.exported_at) {
+    const { parts, ...facts } = manifest
+    yield* record("receipts.exported", { ...facts, parts: parts.length })
+    unstage(staging, day)
+  }
+  const many = `${manifest.receipts} receipts of ${day} in ${manifest.parts.length} objects`
+  const cost = formatUsd(BigInt(manifest.cost_nano_usd))
+  yield* print({
+    json: manifest,
+    text:
+      before === undefined
+        ? `Exported ${many} to ${to}. They cost ${cost}, as the books have it.`
+        : `${to} already has the ${many}, which cost ${cost}.`
+  })
+})
+
 const receipts = Command.make(
   "receipts",
   { day: Flags.exportDay, to: Flags.exportTo },
   Effect.fn("export receipts")(function* ({ day, to }) {
+    if (isUrl(to)) {
+      const target = targetOf(to)
+      return yield* target === undefined
+        ? refuse(`\`--to\` must be a directory or s3://bucket/prefix; got ${to}`)
+        : toBucket(day, to, target)
+    }
     const names = namesOf(to, day)
     const before = yield* Effect.promise(() => finished(names))
     if (before === "changed")
@@ -89,11 +177,14 @@ const receipts = Command.make(
   Command.withDescription(
     "Write the receipts of a day that has ended as JSON Lines, with a manifest; again changes nothing"
   ),
-  Command.withExamples([{ command: "npm run admin -- export receipts --day 2026-01-31 --to /exports" }]),
-  Command.provide(database)
+  Command.withExamples([
+    { command: "npm run admin -- export receipts --day 2026-01-31 --to /exports" },
+    { command: "npm run admin -- export receipts --day 2026-01-31 --to s3://receipts/tollgate" }
+  ]),
+  Command.provide(Layer.provideMerge(Outbound.layer, database))
 )
 
 export const exportCommand = Command.make("export").pipe(
-  Command.withDescription("Export receipts to files"),
+  Command.withDescription("Export receipts to files or a bucket"),
   Command.withSubcommands([receipts])
 )

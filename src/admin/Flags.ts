@@ -81,7 +81,9 @@ export const exportDay = parsed("day", "a day such as 2026-01-31", (text) => (is
 
 export const exportTo = Flag.String("to").pipe(
   Flag.withMetavar("directory"),
-  Flag.withDescription("Where the files go; it is created when it is missing")
+  Flag.withDescription(
+    "Where the files go: a directory, which is created, or s3://bucket/prefix in the store of S3_BUCKET"
+  )
 )
 
 export const backupFile = Argument.String("file").pipe(Argument.withDescription("The path of the backup"))

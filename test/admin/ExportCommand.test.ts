@@ -3,37 +3,14 @@ import { Effect } from "effect"
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { firstRequestIdAt } from "../../src/platform/Ids.ts"
-import { post, startService, temporaryDirectory } from "../support/Service.ts"
-import { setUp } from "./commandLine.ts"
+import { temporaryDirectory } from "../support/Service.ts"
+import { exportScene } from "./exportScene.ts"
 
 const DAY = "2026-01-31"
 
-/** A gateway on the database of the commands, whose requests can be moved to a day before. */
+/** The scene with a directory that takes the exports. */
 const scene = Effect.gen(function* () {
-  const admin = yield* setUp
-  const service = yield* startService({ DATABASE_URL: admin.url })
-  const { account, inferenceKey } = yield* service.account(10)
-  const ask = Effect.fnUntraced(function* (model = "gpt-4o-mini") {
-    const body = { model, messages: [{ role: "user", content: "Hello!" }] }
-    const answer = yield* post(`${service.api}/chat/completions`, inferenceKey, body)
-    yield* Effect.promise(() => answer.text())
-    assert.strictEqual(answer.status, 200)
-    return answer.headers.get("x-request-id") ?? ""
-  })
-  /** The request as if it had arrived at this time; its new id. */
-  const moved = Effect.fnUntraced(function* (id: string, time: string) {
-    const { sql } = service
-    const there = firstRequestIdAt(Date.parse(time)).slice(0, 14) + id.slice(14)
-    yield* sql.withTransaction(
-      Effect.gen(function* () {
-        yield* sql`ALTER TABLE transfer DISABLE TRIGGER transfer_append_only`
-        yield* sql`UPDATE request SET id = ${there} WHERE id = ${id}`
-        yield* sql`UPDATE transfer SET request_id = ${there} WHERE request_id = ${id}`
-        yield* sql`ALTER TABLE transfer ENABLE TRIGGER transfer_append_only`
-      })
-    )
-    return there
-  })
+  const shared = yield* exportScene
   const directory = join(yield* temporaryDirectory, "exports")
   const line = (day = DAY) => `export receipts --day ${day} --to ${directory}`
   const receipts = () =>
@@ -41,7 +18,7 @@ const scene = Effect.gen(function* () {
       .trimEnd()
       .split("\n")
       .map((text) => JSON.parse(text))
-  return { ...admin, service, account, ask, moved, directory, line, receipts }
+  return { ...shared, directory, line, receipts }
 })
 
 describe("export receipts", () => {
