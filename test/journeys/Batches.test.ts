@@ -293,7 +293,7 @@ describe("a batch in the background", () => {
       const plain = yield* post(`${service.api}/files`, inferenceKey, { purpose: "batch" })
       assert.deepStrictEqual(
         [plain.status, (yield* json(plain)).error.message],
-        [415, "Send the body as multipart/form-data"]
+        [415, "Send the body as multipart/form-data."]
       )
     }).pipe(Effect.scoped)
   )
