@@ -100,7 +100,7 @@ describe("report", () => {
       const { command } = yield* setUp
       const late = yield* command("report --from 2026-02-01 --to 2026-01-01")
       assert.strictEqual(late.code, 1)
-      assert.include(late.stderr.join(), "`from` must not be after `to`; got 2026-02-01, which is after 2026-01-01.")
+      assert.include(late.stderr.join(), "`from` must not be after `to`; got 2026-02-01, which is after 2026-01-01")
       assert.include((yield* command("report --by hour")).stderr.join(), "day, account, model, provider")
     }).pipe(Effect.scoped)
   )
