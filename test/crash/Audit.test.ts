@@ -164,7 +164,13 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   },
   "nothing is given after the end of a hold": {
     ...withReceipt({ status: "failed", errorCode: "request_expired", settled: 0n, absorbed: due }),
-    tries: [{ ...one, endedAt: 30_000, ending: { _tag: "Answered", seen: { ...seen, contentAt: 20_000 } } }],
+    tries: [
+      {
+        ...one,
+        endedAt: 30_000,
+        ending: { _tag: "Answered", seen: { ...seen, whole: false, code: "request_expired", contentAt: 20_000 } }
+      }
+    ],
     gateways: [{ ...NO_TROUBLES, partitions: [{ from: 1_500, to: 29_000 }] }, NO_TROUBLES]
   },
   "a gateway that is told to stop ends by itself": {
@@ -234,6 +240,17 @@ describe("the auditor", () => {
     for (const times of [{ gateways: [died, NO_TROUBLES] }, { outages: away }]) {
       assert.deepStrictEqual([...broken({ ...left, ...times })], [])
     }
+  })
+
+  it("lets the rest of a whole answer come late only when its settle waited for the database", () => {
+    const rule = "nothing is given after the end of a hold"
+    const until = (to: number) => ({
+      ...withReceipt({ status: "failed", errorCode: "request_expired", settled: 0n, absorbed: due }),
+      tries: [{ ...one, endedAt: 30_000, ending: { _tag: "Answered", seen: { ...seen, contentAt: 29_500 } } as const }],
+      gateways: [{ ...NO_TROUBLES, partitions: [{ from: 1_500, to }] }, NO_TROUBLES]
+    })
+    assert.isTrue(broken(until(15_000)).has(rule))
+    assert.isFalse(broken(until(29_000)).has(rule))
   })
 
   it("lets the database be unavailable only while it is", () => {

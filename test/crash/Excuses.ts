@@ -80,6 +80,8 @@ export const lastGift = (evidence: Evidence, one: Try): number | undefined => {
     // Part of it may still commit, as one with a full disk or a slow one does.
     ...met(databaseAway(evidence)).map(({ to }) => to + HOLD_TTL_MS),
     ...met(partitions).map(({ from }) => Math.max(from, one.startedAt) + HOLD_TTL_MS),
+    // The rest of an answer that its provider has finished waits for the settle: one after the hold's end charges nothing.
+    ...("seen" in one.ending && one.ending.seen?.whole === true ? met(partitions).map(({ to }) => to) : []),
     // A process that does not run notices nothing, and gives nothing.
     ...met(pauses).map(({ to }) => to)
   ]
