@@ -70,9 +70,11 @@ export const presenter = CliOutput.layerPresenter({
   }
 })
 
+/** A single sentence on the command line ends without a full stop. */
+const withoutStop = (message: string): string => (message.includes(". ") ? message : message.replace(/\.$/, ""))
+
 const sentenceOf = (error: unknown): string => {
-  // Messages of the command line end without a full stop.
-  if (error instanceof Failure) return messageOf(error.reason).replace(/\.$/, "")
+  if (error instanceof Failure) return withoutStop(messageOf(error.reason))
   if (error instanceof EmailTaken) return `An account with the email address ${error.email} already exists`
   if (error instanceof ReferenceUsed || error instanceof NotAvailable || error instanceof StateRefused)
     return error.message
