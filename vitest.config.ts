@@ -6,13 +6,10 @@ import { defineConfig } from "vitest/config"
  */
 const long = ["test/crash/Storm.test.ts", "test/contract/Generators.test.ts"]
 
-/**
- * Tests that do more in `npm run test:full`: more deaths and failovers of nodes, longer partitions, 5,000 slow clients, and every bomb in
- * every place.
- */
+/** Tests that do more in `npm run test:full`: more deaths and failovers of nodes, longer partitions, and 5,000 slow clients. */
 const longer = [
   ...["Deaths", "Failover", "Partition"].map((name) => `test/topology/${name}.test.ts`),
-  ...["Bombs", "SlowClients"].map((name) => `test/security/${name}.test.ts`)
+  "test/security/SlowClients.test.ts"
 ]
 
 const isFull = process.env["TEST_FULL"] === "1"

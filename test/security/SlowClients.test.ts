@@ -27,8 +27,11 @@ const MOST_P95_MS = 500
 const MOST_KB_EACH = 150
 const MOST_RESIDENT_MB = 600 + (CONNECTIONS * MOST_KB_EACH) / 1_024
 
+/** A connection of many is opened before the gateway takes it. */
+const TAKEN_MS = isFull ? 15_000 : 5_000
+
 /** How late a time limit may be noticed: by the interval of the checks, twice for what is compared with the check before. */
-const LATE_MS = 2 * patience.checkMs + 5_000
+const LATE_MS = 2 * patience.checkMs + TAKEN_MS
 
 /** How long a client that begins to read takes to notice that its connection is gone. */
 const NOTICED_MS = 10_000
