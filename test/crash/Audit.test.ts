@@ -139,7 +139,7 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   "what its process left behind costs what it had recorded": withReceipt({
     status: "failed",
     errorCode: "request_expired",
-    progress: due - 1n
+    progress: due + 1n
   }),
   "no idempotency key is charged twice": { receipts: [receipt, other], tries: [one, again] },
   "no request has two receipts": { receipts: [receipt, { ...other, traceId: "trace-a" }] },
