@@ -8,7 +8,7 @@ import { OperatorChangeList, OperatorChangePage } from "./Audit.ts"
 
 const reads = { limit: "operator_reads", charge: "free" } as const
 
-/** What was changed in an account, and what operators changed anywhere. */
+/** Changes of accounts by anyone, and all other changes by operators. */
 export class OperatorAuditGroup extends HttpApiGroup.make("operatorAudit")
   .add(
     HttpApiEndpoint.get("listOperatorChanges", "/operator/audit", {

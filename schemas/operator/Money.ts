@@ -80,11 +80,11 @@ export const OperatorTopUp = Schema.Struct({
   account_id: ResourceId,
   email: Schema.String,
   amount_usd: Usd,
-  /** What the account was credited for it; null before that. */
+  /** The amount credited to the account; null before that. */
   credited_usd: Schema.NullOr(Usd),
-  /** What the processor reports to have given back to the payer. */
+  /** The amount that the processor gave back to the payer, as it reports. */
   refunded_usd: Usd,
-  /** What operators have taken back from the account since it was credited. */
+  /** The amount that operators have taken back from the account since it was credited. */
   taken_back_usd: Usd,
   processor: Schema.Literals(["stripe", "simulated"]),
   status: TopUpStatus,
@@ -134,14 +134,14 @@ export const TopUpDismissal = Schema.Struct({
   reason: Reason
 }).annotate({ identifier: "TopUpDismissal" })
 
-/** What an operator decided about a top-up. */
+/** An operator's decision about a top-up. */
 export const TopUpDecision = Schema.Struct({
   data: Schema.Struct({
     object: Schema.Literal("top_up_decision"),
     top_up_id: ResourceId,
     account_id: ResourceId,
     action: Schema.Literals(["settled", "dismissed"]),
-    /** What the account got for it; below zero what was taken back, and zero for a dismissal. */
+    /** The amount that the decision moved to the account: below zero when it took money back, zero for a dismissal. */
     amount_usd: Schema.Finite,
     /** The status of the top-up after it. */
     status: TopUpStatus,

@@ -28,7 +28,7 @@ const wellFormed = /^[A-Za-z0-9_-]{43}$/
 
 const hashOf = (token: string): Buffer => hash("sha256", token, "buffer")
 
-/** What begins or ends a session: the key, and the request in which it happens. */
+/** The key of a session, and the request that begins or ends it. */
 interface ByKey {
   readonly keyId: string
   readonly requestId: string

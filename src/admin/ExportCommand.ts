@@ -92,7 +92,7 @@ const unstage = (directory: string, day: string) => {
   for (const name of [manifest, file]) rmSync(name, { force: true })
 }
 
-/** Returns the day in the data directory. What an earlier run left counts while it is unchanged and still equals the books. */
+/** Returns the day in the data directory. Reuses the file of an earlier run while it is unchanged and still equals the books. */
 const staged = Effect.fnUntraced(function* (day: string, directory: string) {
   const there = yield* Effect.promise(() => finished(namesOf(directory, day)))
   if (there !== undefined && there !== "changed") {

@@ -11,7 +11,7 @@ import { accountStates } from "../operator/OperatorSql.ts"
 /** Balances are 64-bit numbers of nano-USD, which hold about nine times this amount. No operator types as much on purpose. */
 const MAX_AMOUNT = 1_000_000_000n * NANO_PER_USD
 
-/** What one top-up can be at most. */
+/** The largest top-up. */
 const MAX_TOP_UP = 10_000n * NANO_PER_USD
 
 const MAX_SCALE = 1_000_000

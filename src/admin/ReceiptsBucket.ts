@@ -44,7 +44,7 @@ export interface ExportedPart {
   readonly sha256: string
 }
 
-/** What the manifest in a bucket says. Its size and digest are of all parts together. */
+/** The manifest in a bucket. Its size and digest are of all parts together. */
 export interface BucketManifest extends Omit<Manifest, "file"> {
   readonly parts: ReadonlyArray<ExportedPart>
 }

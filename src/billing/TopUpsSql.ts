@@ -10,7 +10,7 @@ export interface TopUpRow {
   readonly id: string
   readonly account_id: string
   readonly amount_cents: number
-  /** What was credited for it where an operator settled that; null otherwise. */
+  /** The amount that an operator settled; null for a top-up that was credited by its payment. */
   readonly credited_cents: number | null
   readonly processor: "stripe" | "simulated"
   /** Where the customer comes back to, without a slash at its end. */

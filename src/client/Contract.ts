@@ -1560,7 +1560,7 @@ export type PlanList = {
   readonly data: ReadonlyArray<Plan>
 }
 
-/** What an operator decided about a top-up. */
+/** An operator's decision about a top-up. */
 export type TopUpDecision = {
   readonly data: {
     readonly object: "top_up_decision"
@@ -1604,11 +1604,11 @@ export type OperatorTopUp = {
   readonly account_id: ResourceId
   readonly email: string
   readonly amount_usd: number
-  /** What the account was credited for it; null before that. */
+  /** The amount credited to the account; null before that. */
   readonly credited_usd: number | null
-  /** What the processor reports to have given back to the payer. */
+  /** The amount that the processor gave back to the payer, as it reports. */
   readonly refunded_usd: number
-  /** What operators have taken back from the account since it was credited. */
+  /** The amount that operators have taken back from the account since it was credited. */
   readonly taken_back_usd: number
   readonly processor: "stripe" | "simulated"
   readonly status: "open" | "paid" | "expired" | "failed"

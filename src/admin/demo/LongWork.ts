@@ -1,4 +1,4 @@
-/** What the demo makes beside single requests: videos, batches of a file, and endpoints that receive webhooks. */
+/** Fills the demo with videos, batches of a file, and endpoints that receive webhooks. */
 import { Effect, type Scope } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
