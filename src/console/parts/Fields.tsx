@@ -24,6 +24,27 @@ export const Field = ({ children, hint, label, wrong }: FieldProps) => {
   )
 }
 
+interface NumberFieldProps extends Omit<FieldProps, "children"> {
+  readonly value: string
+  readonly onChange: (text: string) => void
+}
+
+/** A field for a number, with the focus of its dialog. */
+export const NumberField = ({ onChange, value, ...about }: NumberFieldProps) => (
+  <Field {...about}>
+    {(field) => (
+      <input
+        {...field}
+        className="input"
+        inputMode="decimal"
+        autoFocus
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    )}
+  </Field>
+)
+
 interface SegmentsProps<A extends string> {
   readonly label: string
   readonly options: ReadonlyArray<{ readonly value: A; readonly name: string }>
