@@ -24,13 +24,13 @@ export const Field = ({ children, hint, label, wrong }: FieldProps) => {
   )
 }
 
-interface NumberFieldProps extends Omit<FieldProps, "children"> {
+interface DecimalFieldProps extends Omit<FieldProps, "children"> {
   readonly value: string
   readonly onChange: (text: string) => void
 }
 
 /** A field for a number, with the focus of its dialog. */
-export const NumberField = ({ onChange, value, ...about }: NumberFieldProps) => (
+export const DecimalField = ({ onChange, value, ...about }: DecimalFieldProps) => (
   <Field {...about}>
     {(field) => (
       <input

@@ -5,7 +5,7 @@ import type { OperatorAccountResult } from "../../../client/Contract.ts"
 import { operatorApi } from "../../data/Client.ts"
 import { plansQuery, readAgain } from "../../data/Operator.ts"
 import { FormDialog } from "../../parts/Dialog.tsx"
-import { Field, NumberField } from "../../parts/Fields.tsx"
+import { Field, DecimalField } from "../../parts/Fields.tsx"
 import { Failed } from "../../parts/States.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 import { Ask } from "./Ask.tsx"
@@ -151,7 +151,7 @@ const ChangeMarkup = ({ account, onClose }: DialogProps) => {
       }
       onClose={onClose}
     >
-      <NumberField
+      <DecimalField
         label="Markup, in percent"
         hint="Beyond the catalogue's prices; below zero the account pays less. It wins over the plan's markup unless it is 0."
         wrong={isGood || percent === "" ? undefined : "A number from −99.99 to 1,000."}
@@ -180,7 +180,7 @@ const ChangeLimits = ({ account, onClose }: DialogProps) => {
       }
       onClose={onClose}
     >
-      <NumberField
+      <DecimalField
         label="Factor"
         hint="Multiplies every rate limit of the account. 1 is the default; 2 lets it send twice as many requests."
         wrong={isGood || scale === "" ? undefined : "A number from 0.001 to 1,000,000."}

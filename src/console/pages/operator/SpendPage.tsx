@@ -7,7 +7,7 @@ import { dayOf } from "../../data/Ranges.ts"
 import { boundsOf, type ProviderBound } from "../../data/Bounds.ts"
 import { money } from "../../format/Money.ts"
 import { Confirm, FormDialog } from "../../parts/Dialog.tsx"
-import { NumberField } from "../../parts/Fields.tsx"
+import { DecimalField } from "../../parts/Fields.tsx"
 import { Money } from "../../parts/Figures.tsx"
 import { Meter } from "../../parts/Meter.tsx"
 import { Failed, SkeletonRows } from "../../parts/States.tsx"
@@ -43,7 +43,7 @@ const BoundDialog = ({ of, onClose }: { readonly of: ProviderBound; readonly onC
       onClose={onClose}
     >
       {save.isError ? <Failed error={save.error} /> : null}
-      <NumberField
+      <DecimalField
         label="USD per UTC day"
         hint={`Today it cost ${money(of.cost)}. At the bound no further request goes there until the next day; 0 stops it now.`}
         value={usd}
