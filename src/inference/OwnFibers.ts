@@ -1,5 +1,5 @@
 import { type Context, Effect, Fiber, type Scope } from "effect"
-import { Roster } from "../platform/Roster.ts"
+import { ActiveSet } from "../platform/ActiveSet.ts"
 
 /** Fibers that belong to the service, not to the request that started them. They continue when the client disconnects. */
 export interface OwnFibers {
@@ -18,7 +18,7 @@ export interface OwnFibers {
 
 /** Closing the scope interrupts the fibers that are left. */
 export const makeOwnFibers: Effect.Effect<OwnFibers, never, Scope.Scope> = Effect.gen(function* () {
-  const fibers = new Roster<Fiber.Fiber<unknown, unknown>>()
+  const fibers = new ActiveSet<Fiber.Fiber<unknown, unknown>>()
   let closed = false
   yield* Effect.addFinalizer(() => {
     closed = true
@@ -26,8 +26,8 @@ export const makeOwnFibers: Effect.Effect<OwnFibers, never, Scope.Scope> = Effec
   })
   const start = <A, E>(work: Effect.Effect<A, E>, context: Context.Context<never>): Fiber.Fiber<A, E> => {
     const fiber = Effect.runForkWith(context)(closed ? Effect.interrupt : work)
-    const place = fibers.join(fiber)
-    fiber.addObserver(() => fibers.leave(place))
+    const entry = fibers.add(fiber)
+    fiber.addObserver(() => fibers.remove(entry))
     return fiber
   }
   return {

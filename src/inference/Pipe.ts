@@ -1,5 +1,5 @@
 import { Context, Effect, type Scope } from "effect"
-import { Roster } from "../platform/Roster.ts"
+import { ActiveSet } from "../platform/ActiveSet.ts"
 import type { StreamItem } from "../domain/Answer.ts"
 
 /**
@@ -160,8 +160,8 @@ export class Pipe {
 }
 
 /** The pipes that must not be silent. One fiber checks all of them, because most timers per stream would never fire. */
-export const makeOpenPipes: Effect.Effect<Roster<Pipe>, never, Scope.Scope> = Effect.gen(function* () {
-  const open = new Roster<Pipe>()
+export const makeOpenPipes: Effect.Effect<ActiveSet<Pipe>, never, Scope.Scope> = Effect.gen(function* () {
+  const open = new ActiveSet<Pipe>()
   const look = Effect.sync(() => {
     for (const pipe of open.members) pipe.look()
   })

@@ -1,5 +1,5 @@
 import { Effect, type Scope } from "effect"
-import { type Place, Roster } from "../platform/Roster.ts"
+import { type ActiveEntry, ActiveSet } from "../platform/ActiveSet.ts"
 import { type AdmittedRequest, extendHold, type MeteredOptions } from "./Metered.ts"
 
 /** The number of checks for holds to renew per lifetime of a hold, and the number of checks after which a hold is renewed. */
@@ -23,7 +23,7 @@ interface RenewedHold {
 }
 
 /** A hold that is renewed until it is dropped. */
-export type Renewed = Place<RenewedHold>
+export type Renewed = ActiveEntry<RenewedHold>
 
 /**
  * One fiber renews the holds of all requests. Most requests end long before their hold needs a renewal, so a timer for each would be
@@ -32,7 +32,7 @@ export type Renewed = Place<RenewedHold>
 export const makeRenewals = (options: MeteredOptions): Effect.Effect<Renewals, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
-    const held = new Roster<RenewedHold>()
+    const held = new ActiveSet<RenewedHold>()
     let look = 0
     const renewDue = Effect.suspend(() => {
       look += 1
@@ -53,7 +53,7 @@ export const makeRenewals = (options: MeteredOptions): Effect.Effect<Renewals, n
     const pause = Effect.sleep(options.holdTtlMs / LOOKS_PER_TTL)
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(pause, renewDue)))
     return {
-      add: (admitted) => held.join({ admitted, renewedAt: look }),
-      drop: (renewed) => held.leave(renewed)
+      add: (admitted) => held.add({ admitted, renewedAt: look }),
+      drop: (renewed) => held.remove(renewed)
     }
   })

@@ -10,7 +10,7 @@ import {
 } from "../domain/Output.ts"
 import { tokenCost } from "../domain/Pricing.ts"
 import { noTokens, type PromptUsage, promptTokens, type TokenUsage } from "../domain/Usage.ts"
-import type { Roster } from "../platform/Roster.ts"
+import type { ActiveSet } from "../platform/ActiveSet.ts"
 import type { ProviderError } from "../providers/ProviderError.ts"
 import { PoolError } from "../providers/pool/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/pool/ProviderPool.ts"
@@ -132,7 +132,7 @@ interface StreamFlow {
   readonly running: ActiveCall
   readonly pipe: Pipe
   /** The pipes that must not be silent. */
-  readonly open: Roster<Pipe>
+  readonly open: ActiveSet<Pipe>
   /** Completed when the first content has arrived, when none will, or when the provider has been silent for too long. */
   readonly opened: Deferred.Deferred<AnswerStream, Failure>
 }
@@ -257,9 +257,9 @@ export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Ef
   const { admitted, opened, options, pipe, running } = flow
   const delivery = new Delivery(admitted)
   pipe.onSilence(() => Deferred.doneUnsafe(opened, Effect.succeed(streamOf(flow))))
-  const place = flow.open.join(pipe)
+  const opening = flow.open.add(pipe)
   const exit = yield* whileHeld(flow, pump(flow, delivery))
-  flow.open.leave(place)
+  flow.open.remove(opening)
   const { served } = delivery
   const last = yield* Effect.exit(
     served === undefined

@@ -1,6 +1,6 @@
 import { Cause, Effect, Exit, Queue, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
-import { type Place, Roster } from "../platform/Roster.ts"
+import { type ActiveEntry, ActiveSet } from "../platform/ActiveSet.ts"
 import { storeErrors, Unavailable } from "../platform/database/Sql.ts"
 import type { Statements } from "../platform/database/Statements.ts"
 import { within } from "../platform/database/StatementTimeout.ts"
@@ -40,8 +40,8 @@ interface Entry {
   readonly resume: (exit: Exit.Exit<AnyResult, Unavailable>) => void
   /** The outcome of a statement that contains it is unknown: it may be committed although its caller hears that it is not. */
   unsure: boolean
-  /** Among those that are unanswered. */
-  place: Place<Entry> | undefined
+  /** Its entry in the set of unanswered operations. */
+  active: ActiveEntry<Entry> | undefined
 }
 
 /** What several operations of one group must not share, beside their request. */
@@ -112,7 +112,7 @@ class Lane {
   readonly #patience: Patience
   readonly #arrived: Queue.Queue<Entry>
   readonly #observer: GroupObserver
-  readonly #unanswered = new Roster<Entry>()
+  readonly #unanswered = new ActiveSet<Entry>()
   /** What is committed and not answered yet. */
   #due: ReadonlyArray<readonly [Entry, AnyResult]> = []
   #closed = false
@@ -130,8 +130,8 @@ class Lane {
         const cause = this.#closed ? "the ledger is closed" : "too many operations are waiting"
         return resume(Effect.fail(new Unavailable({ store: "database", cause })))
       }
-      const entry: Entry = { operation, since: performance.now(), resume, unsure: false, place: undefined }
-      entry.place = this.#unanswered.join(entry)
+      const entry: Entry = { operation, since: performance.now(), resume, unsure: false, active: undefined }
+      entry.active = this.#unanswered.add(entry)
       Queue.offerUnsafe(this.#arrived, entry)
     })
   }
@@ -176,7 +176,7 @@ class Lane {
   }
 
   #answer(entry: Entry, exit: Exit.Exit<AnyResult, Unavailable>) {
-    if (entry.place !== undefined) this.#unanswered.leave(entry.place)
+    if (entry.active !== undefined) this.#unanswered.remove(entry.active)
     entry.resume(exit)
   }
 

@@ -130,7 +130,7 @@ describe("Pipe", () => {
         const open = yield* makeOpenPipes
         const [quick, slow] = [new Pipe(), new Pipe()]
         const [ready, busy] = [makeReader(true), makeReader(false)]
-        for (const pipe of [quick, slow]) open.join(pipe)
+        for (const pipe of [quick, slow]) open.add(pipe)
         yield* begin(quick, ready)
         yield* begin(slow, busy)
         for (const pipe of [quick, slow]) pipe.push(piece("a"))
@@ -158,7 +158,7 @@ describe("Pipe", () => {
       const reader = makeReader(true)
       let opened = 0
       pipe.onSilence(() => (opened += 1))
-      open.join(pipe)
+      open.add(pipe)
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(opened, 0)
       yield* TestClock.adjust("500 millis")

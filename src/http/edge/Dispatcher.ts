@@ -2,7 +2,7 @@
 import { Cause, Context, Effect, Exit, Fiber, Scope } from "effect"
 import { HttpServerError, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { Roster } from "../../platform/Roster.ts"
+import { ActiveSet } from "../../platform/ActiveSet.ts"
 import { named } from "./Access.ts"
 import { makeAccessOf } from "./AccessOf.ts"
 import { type ApiRequest, apiRequest } from "./ApiRequest.ts"
@@ -32,7 +32,7 @@ export const makeDispatcher = Effect.fnUntraced(function* (handlers: AllHandlers
   const accessOf = yield* makeAccessOf
   const find = routesOf(handlers)
   const context = requestContext(yield* Effect.context())
-  const fibers = new Roster<Fiber.Fiber<void, unknown>>()
+  const fibers = new ActiveSet<Fiber.Fiber<void, unknown>>()
   let isClosed = false
   yield* Effect.addFinalizer(() => {
     isClosed = true
@@ -79,9 +79,9 @@ export const makeDispatcher = Effect.fnUntraced(function* (handlers: AllHandlers
     if (to === undefined) return false
     const scope = Scope.makeUnsafe()
     const fiber = work(request, to, scope)
-    const place = fibers.join(fiber)
+    const entry = fibers.add(fiber)
     fiber.addObserver((exit) => {
-      fibers.leave(place)
+      fibers.remove(entry)
       const closing = Scope.closeUnsafe(scope, exit)
       if (closing !== undefined) Effect.runForkWith(context)(closing)
       if (Exit.isFailure(exit) && !response.destroyed) giveUp(response, exit.cause)
