@@ -21,7 +21,7 @@ import {
   isAnsweredOff,
   uncalledReason
 } from "./PoolError.ts"
-import type { Courses, Pair, Turn } from "./Turn.ts"
+import type { AdmittedCandidate, HedgedPair, PoolState } from "./PoolState.ts"
 
 /**
  * The maximum number of calls to hosts that have already failed this request, not counting the immediate retry after a failed
@@ -41,32 +41,32 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   readonly call: Q
   readonly kind: CallKind<P, Q, C>
   /** The next candidate to call. Undefined while a wait is due, and at the end. */
-  upcoming: Turn<P> | undefined
+  upcoming: AdmittedCandidate<P> | undefined
   /** How long to wait before `wake`. Undefined at the end, when no provider served the request. */
   waitMs: number | undefined
-  readonly #shared: Courses
+  readonly #shared: PoolState
   readonly #clock: Clock.Clock
   /** A random number from 0 to 1. */
   readonly #chance: () => number
   readonly #clocks: Clocks
   readonly #deadline: number
   readonly #queue: Array<Candidate<P>>
-  readonly #passedOver: Array<Turn<P> & { readonly breaker: Breaker }> = []
+  readonly #passedOver: Array<AdmittedCandidate<P> & { readonly breaker: Breaker }> = []
   readonly #failures: Array<FailedAttempt> = []
   /** Attempts that have ended without serving, in the receipt's order. */
   readonly #before: Array<Omit<Attempt, "index" | "outcome">> = []
   /** The running attempts, and when they started in `performance.now()` milliseconds, as the request's other times. */
-  readonly #running = new Map<Turn<P>, number>()
+  readonly #running = new Map<AdmittedCandidate<P>, number>()
   /** Created when first needed, which is rare. */
-  #worthMore: Map<Candidate<P>, Turn<P>> | undefined
-  #toRetry: Turn<P> | undefined
+  #worthMore: Map<Candidate<P>, AdmittedCandidate<P>> | undefined
+  #toRetry: AdmittedCandidate<P> | undefined
   #begun = 0
   #retries = 0
   #askedAgain = false
   /** Whether a candidate was left out because its provider may cost no more today. */
   #spent = false
 
-  constructor(shared: Courses, call: Q, kind: CallKind<P, Q, C>, clock: Clock.Clock, chance: () => number) {
+  constructor(shared: PoolState, call: Q, kind: CallKind<P, Q, C>, clock: Clock.Clock, chance: () => number) {
     const { plan } = call
     this.#shared = shared
     this.call = call
@@ -93,15 +93,15 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /** Starts an attempt. `beside` is the one that is already running. */
-  begin(turn: Turn<P>, beside?: Turn<P>): AttemptContext<C> {
-    const context = this.prepare(turn)
-    this.begun(turn, beside)
+  begin(admitted: AdmittedCandidate<P>, beside?: AdmittedCandidate<P>): AttemptContext<C> {
+    const context = this.prepare(admitted)
+    this.begun(admitted, beside)
     return context
   }
 
   /** Prepares an attempt without starting it. */
-  prepare(turn: Turn<P>): AttemptContext<C> {
-    const { breaker, candidate, host, permit } = turn
+  prepare(admitted: AdmittedCandidate<P>): AttemptContext<C> {
+    const { breaker, candidate, host, permit } = admitted
     const { call, kind } = this
     const { metrics, observe, traceTo } = this.#shared
     const { provider } = host
@@ -129,7 +129,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
         }
         if (breaker === undefined) return
         if (fault === undefined) breaker.succeeded(permit, millisOf(this.#clock))
-        else this.#blame(turn, asked.clocks, fault)
+        else this.#blame(admitted, asked.clocks, fault)
       }
     }
   }
@@ -148,57 +148,57 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /** Records that the prepared attempt has started. */
-  begun(turn: Turn<P>, beside?: Turn<P>): void {
-    const { candidate, host } = turn
+  begun(admitted: AdmittedCandidate<P>, beside?: AdmittedCandidate<P>): void {
+    const { candidate, host } = admitted
     const { provider } = host
     const stops = provider.stopsBillingOnAbort && beside?.host.provider.stopsBillingOnAbort !== false
     this.#begun += 1
-    this.#running.set(turn, performance.now())
+    this.#running.set(admitted, performance.now())
     if (this.#worthMore?.has(candidate) === true) this.#shared.metrics.provider.retried(provider.id)
     else if (beside === undefined) host.budget.requested()
     this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops, beginsAlone: beside === undefined })
   }
 
   /** Drops the prepared attempt, because this provider does not do such work. */
-  unable(turn: Turn<P>): void {
-    this.left(turn)
+  unable(admitted: AdmittedCandidate<P>): void {
+    this.left(admitted)
     const now = millisOf(this.#clock)
     this.upcoming = this.#nextInPlan(now) ?? this.#lastResort(now)
     this.waitMs = this.upcoming === undefined ? this.#planRetry(now) : undefined
   }
 
   /** Records the first content. */
-  answered({ breaker, permit }: Turn<P>): void {
+  answered({ breaker, permit }: AdmittedCandidate<P>): void {
     breaker?.answered(permit, millisOf(this.#clock))
   }
 
   /** Records an abandoned attempt: the client disconnected, or another attempt was faster. */
-  left(turn: Turn<P>): void {
-    turn.breaker?.left(turn.permit)
-    if (this.#running.has(turn)) this.#end(turn)
+  left(admitted: AdmittedCandidate<P>): void {
+    admitted.breaker?.left(admitted.permit)
+    if (this.#running.has(admitted)) this.#end(admitted)
   }
 
   /** Records the attempt that served, and the ones before it. */
-  served(turn: Turn<P>) {
-    const { candidate, host } = turn
-    const attempts = attemptsOf(this.#before, { ...this.#timed(turn), outcome: "served" })
+  served(admitted: AdmittedCandidate<P>) {
+    const { candidate, host } = admitted
+    const attempts = attemptsOf(this.#before, { ...this.#timed(admitted), outcome: "served" })
     const { stopsBillingOnAbort } = host.provider
     return { candidate, attempts, firstTokenMs: undefined, stopsBillingOnAbort }
   }
 
   /** Records an attempt without content while no other is running, and decides what comes next. */
-  failed(turn: Turn<P>, { call, record }: AttemptContext<C>, fault: ProviderFault | undefined): void {
-    this.#note(turn, fault)
+  failed(admitted: AdmittedCandidate<P>, { call, record }: AttemptContext<C>, fault: ProviderFault | undefined): void {
+    this.#note(admitted, fault)
     const now = millisOf(this.#clock)
     const isOver = isAnsweredEmpty(this.#failures) || this.#failures.some(({ fault }) => isAnsweredLost(fault))
     const goesOn = now < this.#deadline && !isOver
     this.upcoming = goesOn ? this.#nextInPlan(now) : undefined
-    const isGone = fault?._tag === "Unreachable" && !this.#isLeftOut(turn.candidate)
+    const isGone = fault?._tag === "Unreachable" && !this.#isLeftOut(admitted.candidate)
     if (goesOn && this.upcoming === undefined && isGone && !this.#askedAgain) {
       // A dead keep-alive connection looks like a failed connection. The breaker records the outcome of the retry; this does not.
       this.#askedAgain = true
-      this.upcoming = turn
-    } else this.#blame(turn, call.clocks, fault)
+      this.upcoming = admitted
+    } else this.#blame(admitted, call.clocks, fault)
     if (goesOn) this.upcoming ??= this.#lastResort(now)
     this.waitMs = goesOn && this.upcoming === undefined ? this.#planRetry(now) : undefined
     record.failed(fault, this.upcoming === undefined && this.waitMs === undefined ? "failed" : "failed_over")
@@ -206,28 +206,28 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
 
   /** Records an attempt without content while the other one is running or has served. */
   fellBehind(
-    { first, hedge }: Pair<P>,
-    turn: Turn<P>,
+    { first, hedge }: HedgedPair<P>,
+    admitted: AdmittedCandidate<P>,
     { call, record }: AttemptContext<C>,
     fault: ProviderFault | undefined
   ): void {
-    this.#note(turn, fault)
-    this.#blame(turn, call.clocks, fault)
+    this.#note(admitted, fault)
+    this.#blame(admitted, call.clocks, fault)
     record.failed(fault, "failed_over")
-    this.#hedged(hedge, turn === hedge ? "lost" : "won", turn === hedge ? first : hedge)
+    this.#hedged(hedge, admitted === hedge ? "lost" : "won", admitted === hedge ? first : hedge)
   }
 
   /** Called after the wait. Another request may have used the host meanwhile; then the course waits for it again. */
   wake(): void {
-    const turn = this.#toRetry
+    const admitted = this.#toRetry
     const now = millisOf(this.#clock)
-    const permit = turn?.breaker?.admitEarly(now)
-    this.upcoming = turn === undefined || permit === undefined ? undefined : { ...turn, permit }
+    const permit = admitted?.breaker?.admitEarly(now)
+    this.upcoming = admitted === undefined || permit === undefined ? undefined : { ...admitted, permit }
     this.waitMs = this.upcoming === undefined ? this.#planRetry(now) : undefined
   }
 
   /** A candidate to start beside an attempt that has no content yet: one that is healthy and has retry budget. */
-  hedge(): Turn<P> | undefined {
+  hedge(): AdmittedCandidate<P> | undefined {
     const now = millisOf(this.#clock)
     for (const [at, candidate] of this.#queue.entries()) {
       const host = this.#hostOf(candidate)
@@ -246,7 +246,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
    * time it had; otherwise they would forget how slow it can be. That time is a lower bound for the first token of a stream, or for a
    * complete answer. The duration of the whole stream is unknown.
    */
-  outran({ first, hedge }: Pair<P>, winner: Turn<P>, elapsedMs: number | undefined): void {
+  outran({ first, hedge }: HedgedPair<P>, winner: AdmittedCandidate<P>, elapsedMs: number | undefined): void {
     const loser = winner === first ? hedge : first
     const place = this.#end(loser)
     this.#hedged(hedge, winner === hedge ? "won" : "lost", winner)
@@ -269,7 +269,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /** Records that one of the two attempts continues alone. */
-  #hedged(hedge: Turn<P>, outcome: "won" | "lost", alone: Turn<P>): void {
+  #hedged(hedge: AdmittedCandidate<P>, outcome: "won" | "lost", alone: AdmittedCandidate<P>): void {
     this.#shared.metrics.provider.hedged(hedge.host.provider.id, outcome)
     const { id, stopsBillingOnAbort } = alone.host.provider
     this.call.onAttempt?.({ provider: id, stopsBillingOnAbort, beginsAlone: false })
@@ -297,7 +297,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return affordable
   }
 
-  #nextInPlan(now: number): Turn<P> | undefined {
+  #nextInPlan(now: number): AdmittedCandidate<P> | undefined {
     for (let candidate = this.#queue.shift(); candidate !== undefined; candidate = this.#queue.shift()) {
       const host = this.#hostOf(candidate)
       if (host === undefined) {
@@ -320,34 +320,34 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /** Only skipped candidates are left. One of them may be probed before its time. */
-  #lastResort(now: number): Turn<P> | undefined {
-    for (const [at, turn] of this.#passedOver.entries()) {
-      const permit = turn.breaker.admitEarly(now)
+  #lastResort(now: number): AdmittedCandidate<P> | undefined {
+    for (const [at, admitted] of this.#passedOver.entries()) {
+      const permit = admitted.breaker.admitEarly(now)
       if (permit === undefined) continue
       this.#passedOver.splice(at, 1)
-      return { ...turn, permit }
+      return { ...admitted, permit }
     }
     return undefined
   }
 
-  #timed(turn: Turn<P>) {
-    return { ...placeOf(turn.candidate), startedAt: this.#running.get(turn) ?? performance.now() }
+  #timed(admitted: AdmittedCandidate<P>) {
+    return { ...placeOf(admitted.candidate), startedAt: this.#running.get(admitted) ?? performance.now() }
   }
 
-  #end(turn: Turn<P>) {
-    this.#before.push({ ...this.#timed(turn), endedAt: performance.now() })
-    this.#running.delete(turn)
-    return placeOf(turn.candidate)
+  #end(admitted: AdmittedCandidate<P>) {
+    this.#before.push({ ...this.#timed(admitted), endedAt: performance.now() })
+    this.#running.delete(admitted)
+    return placeOf(admitted.candidate)
   }
 
-  #note(turn: Turn<P>, fault: ProviderFault | undefined): void {
-    this.#failures.push({ ...this.#end(turn), fault })
+  #note(admitted: AdmittedCandidate<P>, fault: ProviderFault | undefined): void {
+    this.#failures.push({ ...this.#end(admitted), fault })
     if (isAnsweredOff(fault)) this.#leaveToNative()
     const isPassing = fault?._tag === "Unreachable" || pauseOf(fault) !== undefined
-    if (turn.breaker !== undefined && isPassing && !this.#isLeftOut(turn.candidate)) {
+    if (admitted.breaker !== undefined && isPassing && !this.#isLeftOut(admitted.candidate)) {
       this.#worthMore ??= new Map()
-      this.#worthMore.set(turn.candidate, turn)
-    } else this.#worthMore?.delete(turn.candidate)
+      this.#worthMore.set(admitted.candidate, admitted)
+    } else this.#worthMore?.delete(admitted.candidate)
   }
 
   /**
@@ -368,7 +368,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     }
   }
 
-  #blame({ breaker, candidate, permit }: Turn<P>, given: Clocks, fault: ProviderFault | undefined): void {
+  #blame({ breaker, candidate, permit }: AdmittedCandidate<P>, given: Clocks, fault: ProviderFault | undefined): void {
     if (fault?._tag === "TimedOut" && fault.clock === "answer" && given.answer !== undefined) {
       const kind = this.#answerKind(candidate)
       if (kind !== undefined) this.#shared.times.left(kind, given.answer.ms, this.#clock)
@@ -383,13 +383,13 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   #planRetry(now: number): number | undefined {
     if (this.#retries >= MOST_RETRIES) return undefined
     const backoff = this.#chance() * BACKOFF_MS * 2 ** this.#retries
-    let soonest: Turn<P> | undefined
+    let soonest: AdmittedCandidate<P> | undefined
     let wait = Math.min(MOST_WAIT_MS, this.#deadline - now)
-    for (const turn of this.#worthMore?.values() ?? []) {
-      const inMs = Math.max(0, (turn.breaker?.availableAt() ?? 0) - now) + backoff
+    for (const admitted of this.#worthMore?.values() ?? []) {
+      const inMs = Math.max(0, (admitted.breaker?.availableAt() ?? 0) - now) + backoff
       if (inMs >= wait) continue
       wait = inMs
-      soonest = turn
+      soonest = admitted
     }
     if (soonest === undefined || !soonest.host.budget.take(now)) return undefined
     this.#retries += 1

@@ -14,7 +14,7 @@ import {
   type WorkPoolCall
 } from "./CallKind.ts"
 import { Course } from "./Course.ts"
-import type { Courses, Turn } from "./Turn.ts"
+import type { AdmittedCandidate, PoolState } from "./PoolState.ts"
 import {
   type AttemptContext,
   type AttemptSample,
@@ -121,7 +121,7 @@ export class ProviderPool extends Context.Service<
 
 const make = (options: ProviderPoolOptions, metrics: Metrics, hosts: ReadonlyMap<string, Host>) => {
   const { clocks, observe, traceTo } = options
-  const shared: Courses = { hosts, metrics, clocks, observe, traceTo, times: new AnswerTimes() }
+  const shared: PoolState = { hosts, metrics, clocks, observe, traceTo, times: new AnswerTimes() }
   return ProviderPool.of({
     has: (provider) => hosts.has(provider),
     chat: (call) => Effect.map(run(shared, call, wholeChat, askWhole), ({ by, given }) => ({ ...by, output: given })),
@@ -138,7 +138,7 @@ const make = (options: ProviderPoolOptions, metrics: Metrics, hosts: ReadonlyMap
 
 /** An attempt that ended without interruption. */
 interface Ended<A, P extends Price = TokenPrice, C extends WorkCall = ChatCall> {
-  readonly turn: Turn<P>
+  readonly admitted: AdmittedCandidate<P>
   readonly context: AttemptContext<C>
   readonly result: Result.Result<A | undefined, ProviderError>
 }
@@ -146,7 +146,7 @@ interface Ended<A, P extends Price = TokenPrice, C extends WorkCall = ChatCall> 
 /** Calls the next candidate; undefined when its provider does not do such work. */
 type Asking<A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall> = (
   course: Course<P, Q, C>,
-  turn: Turn<P>
+  admitted: AdmittedCandidate<P>
 ) => Effect.Effect<Ended<A, P, C>, never, R> | undefined
 
 type ChatCourse = Course<TokenPrice, PoolCall, ChatCall>
@@ -158,7 +158,7 @@ const faultOf = <A>({ result }: Pick<Ended<A>, "result">) =>
   result._tag === "Failure" ? result.failure.fault : undefined
 
 const run = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
-  shared: Courses,
+  shared: PoolState,
   call: Q,
   kind: CallKind<P, Q, C>,
   ask: Asking<A, R, P, Q, C>
@@ -174,7 +174,7 @@ const run = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>
       : Effect.onInterrupt(followed, () => Effect.sync(() => onLeft(course.attempts)))
   })
 
-/** The content, and the turn that produced it. */
+/** The content, and the candidate that produced it. */
 interface ServedContent<A, P extends Price> {
   readonly given: A
   readonly by: ServedBy<P>
@@ -203,10 +203,10 @@ const follow = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCa
       const given = givenBy(ended)
       if (given !== undefined) {
         // The breaker of a complete answer already has its outcome, so this changes nothing for it.
-        course.answered(ended.turn)
-        return Effect.succeed({ given, by: course.served(ended.turn) })
+        course.answered(ended.admitted)
+        return Effect.succeed({ given, by: course.served(ended.admitted) })
       }
-      course.failed(ended.turn, ended.context, faultOf(ended))
+      course.failed(ended.admitted, ended.context, faultOf(ended))
       return follow(course, ask)
     })
   }
@@ -215,15 +215,15 @@ const follow = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCa
 /** Makes an attempt that the course has started. */
 const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
   course: Course<P, Q, C>,
-  turn: Turn<P>,
+  admitted: AdmittedCandidate<P>,
   context: AttemptContext<C>,
   attempt: Effect.Effect<A | undefined, ProviderError, R>
 ): Effect.Effect<Ended<A, P, C>, never, R> => {
-  const ended = (result: Ended<A, P, C>["result"]): Ended<A, P, C> => ({ turn, context, result })
+  const ended = (result: Ended<A, P, C>["result"]): Ended<A, P, C> => ({ admitted, context, result })
   const watched = Effect.onInterrupt(attempt, () =>
     Effect.sync(() => {
       context.record.cancelled()
-      course.left(turn)
+      course.left(admitted)
     })
   )
   return Effect.match(watched, {
@@ -234,37 +234,42 @@ const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends Wor
 
 const askWork =
   <A>(attempt: WorkAttempt<A>, restOf?: RestOf<A>): Asking<A, never, Price, WorkPoolCall, WorkCall> =>
-  (course, turn) => {
-    const context = course.prepare(turn)
+  (course, admitted) => {
+    const context = course.prepare(admitted)
     const work = attempt(context.provider, context.call)
     if (work === undefined) return undefined
-    const begun = Effect.sync(() => course.begun(turn))
-    return attempted(course, turn, context, Effect.andThen(begun, attemptWork(context, work, restOf)))
+    const begun = Effect.sync(() => course.begun(admitted))
+    return attempted(course, admitted, context, Effect.andThen(begun, attemptWork(context, work, restOf)))
   }
 
 const askChat =
   <A, R>(way: Way<A, R>): Asking<A, R, TokenPrice, PoolCall, ChatCall> =>
-  (course, turn) => {
+  (course, admitted) => {
     const { hedgeAfterMs } = course
-    return hedgeAfterMs === undefined ? askOnce(course, turn, way) : askHedged(course, turn, way, hedgeAfterMs)
+    return hedgeAfterMs === undefined ? askOnce(course, admitted, way) : askHedged(course, admitted, way, hedgeAfterMs)
   }
 
 const askOnce = <A, R>(
   course: ChatCourse,
-  turn: Turn,
+  admitted: AdmittedCandidate,
   way: Way<A, R>,
-  beside?: Turn
+  beside?: AdmittedCandidate
 ): Effect.Effect<Ended<A>, never, R> =>
   Effect.suspend(() => {
-    const context = course.begin(turn, beside)
-    return attempted(course, turn, context, way.attempt(context))
+    const context = course.begin(admitted, beside)
+    return attempted(course, admitted, context, way.attempt(context))
   })
 
 /** The same with a second attempt in parallel when the first takes too long. The first one to produce content wins. */
-const askHedged = Effect.fnUntraced(function* <A, R>(course: ChatCourse, first: Turn, way: Way<A, R>, afterMs: number) {
+const askHedged = Effect.fnUntraced(function* <A, R>(
+  course: ChatCourse,
+  first: AdmittedCandidate,
+  way: Way<A, R>,
+  afterMs: number
+) {
   const fibers: Array<Fiber.Fiber<Ended<A>>> = []
-  const start = Effect.fnUntraced(function* (turn: Turn, beside?: Turn) {
-    const fiber = yield* Effect.forkChild(askOnce(course, turn, way, beside), { startImmediately: true })
+  const start = Effect.fnUntraced(function* (admitted: AdmittedCandidate, beside?: AdmittedCandidate) {
+    const fiber = yield* Effect.forkChild(askOnce(course, admitted, way, beside), { startImmediately: true })
     fibers.push(fiber)
     return fiber
   })
@@ -278,19 +283,19 @@ const askHedged = Effect.fnUntraced(function* <A, R>(course: ChatCourse, first: 
     if (hedge === undefined) return yield* Fiber.join(slow)
     const quick = yield* start(hedge, first)
     const ended = yield* Effect.raceFirst(Fiber.join(slow), Fiber.join(quick))
-    const other = ended.turn === first ? quick : slow
+    const other = ended.admitted === first ? quick : slow
     const pair = { first, hedge }
     if (givenBy(ended) === undefined) {
-      course.fellBehind(pair, ended.turn, ended.context, faultOf(ended))
+      course.fellBehind(pair, ended.admitted, ended.context, faultOf(ended))
       return yield* Fiber.join(other)
     }
     const late = other.pollUnsafe()
     const given = late !== undefined && Exit.isSuccess(late) ? givenBy(late.value) : undefined
     if (late !== undefined && Exit.isSuccess(late) && given === undefined) {
-      course.fellBehind(pair, late.value.turn, late.value.context, faultOf(late.value))
+      course.fellBehind(pair, late.value.admitted, late.value.context, faultOf(late.value))
       return ended
     }
-    course.outran(pair, ended.turn, given === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined)
+    course.outran(pair, ended.admitted, given === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined)
     other.interruptUnsafe()
     // It produced content at the same instant.
     if (given !== undefined) yield* way.abandon(given)

@@ -1,4 +1,4 @@
-/** The values of a course: what all courses share, and the calls of one. */
+/** The values that the files of the pool share. */
 import type { Candidate } from "../../domain/Plan.ts"
 import type { Price, TokenPrice } from "../../domain/Pricing.ts"
 import type { Metrics } from "../../platform/telemetry/Metrics.ts"
@@ -8,26 +8,28 @@ import type { Breaker } from "./Breaker.ts"
 import type { AttemptSample } from "./FirstContent.ts"
 
 /** The state that all requests share. */
-export interface Courses {
+export interface PoolState {
   readonly hosts: ReadonlyMap<string, Host>
   readonly metrics: Metrics
   /** The service's time limits. A plan's policy can only shorten them. */
   readonly clocks: Clocks
+  /** Adds an attempt to the live figures. */
   readonly observe: (sample: AttemptSample) => void
+  /** Ids of the providers that receive the trace context of a call. Undefined: none. */
   readonly traceTo: ReadonlySet<string> | undefined
   readonly times: AnswerTimes
 }
 
-/** A candidate that is to be called next. Without a breaker, its health is not tracked. */
-export interface Turn<P extends Price = TokenPrice> {
+/** A candidate that may be called, with its breaker's permit. Without a breaker, its health is not tracked. */
+export interface AdmittedCandidate<P extends Price = TokenPrice> {
   readonly candidate: Candidate<P>
   readonly host: Host
   readonly breaker: Breaker | undefined
   readonly permit: number
 }
 
-/** Two attempts that run in parallel. */
-export interface Pair<P extends Price = TokenPrice> {
-  readonly first: Turn<P>
-  readonly hedge: Turn<P>
+/** Two candidates that are called in parallel. */
+export interface HedgedPair<P extends Price = TokenPrice> {
+  readonly first: AdmittedCandidate<P>
+  readonly hedge: AdmittedCandidate<P>
 }
