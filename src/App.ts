@@ -71,7 +71,7 @@ import { Router } from "./router/Router.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import { layer as sessionSweeps } from "./sessions/SessionSweeps.ts"
 import { Breakdown } from "./usage/Breakdown.ts"
-import { ReadTurns } from "./usage/ReadTurns.ts"
+import { UsageReads } from "./usage/UsageReads.ts"
 import { Receipts } from "./usage/Receipts.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
@@ -294,7 +294,7 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
         SpendLimits.layer,
         Rollups.layer,
         Sessions.layer
-      ).pipe(Layer.provide(ReadTurns.layer))
+      ).pipe(Layer.provide(UsageReads.layer))
     ),
     Layer.provideMerge(topUps),
     Layer.provideMerge(catalogue),

@@ -2,8 +2,8 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
-import { breakdown, type BreakdownRow, type Dimension, dimensions, type Place } from "./BreakdownSql.ts"
-import { ReadTurns } from "./ReadTurns.ts"
+import { breakdown, type BreakdownRow, type Dimension, dimensions, type Position } from "./BreakdownSql.ts"
+import { UsageReads } from "./UsageReads.ts"
 import type { UsagePeriod } from "./Usage.ts"
 
 const HOUR_MS = 3_600_000
@@ -49,7 +49,7 @@ export class Breakdown extends Context.Service<
   {
     /**
      * Returns rows ordered by bucket, oldest first, then by project, key, model and provider. Groups without usage have no row.
-     * Fails with `ValidationError` for an invalid range, too many buckets, or a foreign cursor, and otherwise as `ReadTurns` does.
+     * Fails with `ValidationError` for an invalid range, too many buckets, or a foreign cursor, and otherwise as `UsageReads` does.
      */
     readonly page: (question: BreakdownQuestion) => Effect.Effect<UsageBreakdown, Failure | Unavailable>
   }
@@ -57,7 +57,7 @@ export class Breakdown extends Context.Service<
   static readonly layer = Layer.effect(
     Breakdown,
     Effect.gen(function* () {
-      const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
+      const [sql, reads] = [yield* SqlClient.SqlClient, yield* UsageReads]
       return Breakdown.of({
         page: Effect.fnUntraced(function* (question) {
           const { accountId, by, cursor, limit } = question
@@ -72,7 +72,7 @@ export class Breakdown extends Context.Service<
             from: new Date(range.fromMs),
             until: new Date(range.untilMs)
           }
-          const found = yield* turns.read(accountId, breakdown(sql, selection))
+          const found = yield* reads.read(accountId, breakdown(sql, selection))
           const rows = found.slice(0, -1).slice(0, limit)
           const more = found.length - 1 > limit
           return { ...range, totals: found.at(-1)!, rows, next: more ? cursorOf(rows.at(-1)!, range.untilMs) : null }
@@ -111,8 +111,8 @@ const names = Object.keys(dimensions) as ReadonlyArray<Dimension>
  * Encodes the end of a page and the range of its list. A range up to now would otherwise move between two pages and lose its oldest
  * bucket.
  */
-const cursorOf = (place: Place, untilMs: number): string =>
-  Buffer.from(JSON.stringify([untilMs, place.start.getTime(), ...names.map((name) => place[name])])).toString(
+const cursorOf = (position: Position, untilMs: number): string =>
+  Buffer.from(JSON.stringify([untilMs, position.start.getTime(), ...names.map((name) => position[name])])).toString(
     "base64url"
   )
 
@@ -124,7 +124,7 @@ const MAX_MS = 8_640_000_000_000_000
 const isMoment = (ms: unknown): ms is number =>
   typeof ms === "number" && Number.isInteger(ms) && ms >= 0 && ms <= MAX_MS
 
-const pageOf = (cursor: string): Effect.Effect<{ readonly after: Place; readonly untilMs: number }, Failure> =>
+const pageOf = (cursor: string): Effect.Effect<{ readonly after: Position; readonly untilMs: number }, Failure> =>
   Effect.suspend(() => {
     const bad = invalid("cursor", "must be the next_cursor of a usage page")
     let parts: unknown

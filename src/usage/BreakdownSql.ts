@@ -10,7 +10,7 @@ export type Dimension = keyof typeof dimensions
  * The position of a row: its bucket and its value for each dimension. A value is empty when there is none or the rows are not
  * grouped by it.
  */
-export interface Place {
+export interface Position {
   readonly start: Date
   readonly project: string
   readonly key: string
@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** The usage of a group in a bucket, or in all buckets for the summary row. Amounts are in nano-USD. */
-export interface BreakdownRow extends Place {
+export interface BreakdownRow extends Position {
   readonly summary: boolean
   readonly requests: bigint
   readonly prompt: bigint
@@ -37,7 +37,7 @@ export interface BreakdownSelection {
   readonly until: Date
   readonly by: ReadonlyArray<Dimension>
   /** The page continues after this position. */
-  readonly after: Place | undefined
+  readonly after: Position | undefined
   readonly limit: number
 }
 

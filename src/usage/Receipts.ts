@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { Failure } from "../domain/Failure.ts"
 import { firstRequestIdAt } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
-import { ReadTurns } from "./ReadTurns.ts"
+import { UsageReads } from "./UsageReads.ts"
 import { makeSearch, pageOf, type ReceiptsPage, type SearchOptions } from "./ReceiptSearch.ts"
 import { isSearched, openRequestsOf, requestsOf, type Wanted } from "./RequestsSql.ts"
 
@@ -19,7 +19,7 @@ export interface PageQuery extends Omit<Wanted, "fromId"> {
 }
 
 /**
- * A slow disk takes up to 3 s for 10,000 requests outside the database's memory, below the 5 s of `ReadTurns`. 100,000 requests in
+ * A slow disk takes up to 3 s for 10,000 requests outside the database's memory, below the 5 s of `UsageReads`. 100,000 requests in
  * memory take 0.1 s.
  */
 const usual: SearchOptions = { part: 10_000, page: 100_000, forMs: 400 }
@@ -30,7 +30,7 @@ export class Receipts extends Context.Service<
   {
     /**
      * Returns one page. With filters that no index serves, the gateway examines a bounded number of requests. The page may then be
-     * shorter than its limit, or empty, and still have a next page. Such a page waits for its turn and fails as `ReadTurns` does.
+     * shorter than its limit, or empty, and still have a next page. Such a page waits for earlier reads and fails as `UsageReads` does.
      */
     readonly page: (accountId: string, page: PageQuery) => Effect.Effect<ReceiptsPage, Failure | Unavailable>
   }
@@ -47,7 +47,7 @@ const earlierOf = (one: string | undefined, other: string | undefined): string |
 }
 
 const make = Effect.fnUntraced(function* (options: Partial<SearchOptions>) {
-  const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
+  const [sql, reads] = [yield* SqlClient.SqlClient, yield* UsageReads]
 
   const search = makeSearch(sql, { ...usual, ...options })
 
@@ -59,9 +59,9 @@ const make = Effect.fnUntraced(function* (options: Partial<SearchOptions>) {
       if (filters.status === "open") {
         const { status: _, ...others } = wanted
         const open = openRequestsOf(sql, accountId, others, before, limit + 1)
-        return pageOf(yield* turns.read(accountId, open), limit)
+        return pageOf(yield* reads.read(accountId, open), limit)
       }
-      if (isSearched(filters)) return yield* turns.read(accountId, search(accountId, wanted, before, limit))
+      if (isSearched(filters)) return yield* reads.read(accountId, search(accountId, wanted, before, limit))
       return pageOf(yield* requestsOf(sql, accountId, wanted, before, limit + 1), limit)
     }, storeErrors)
   })

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
-import { ReadTurns } from "./ReadTurns.ts"
+import { UsageReads } from "./UsageReads.ts"
 import {
   type SeriesDimension,
   type SeriesFilters,
@@ -75,21 +75,21 @@ export interface SeriesAnswer {
 export class UsageSeries extends Context.Service<
   UsageSeries,
   {
-    /** Fails with `ValidationError` for an invalid range or too many buckets, and otherwise as `ReadTurns` does. */
+    /** Fails with `ValidationError` for an invalid range or too many buckets, and otherwise as `UsageReads` does. */
     readonly read: (question: SeriesQuestion) => Effect.Effect<SeriesAnswer, Failure | Unavailable>
   }
 >()("tollgate/usage/Series") {
   static readonly layer = Layer.effect(
     UsageSeries,
     Effect.gen(function* () {
-      const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
+      const [sql, reads] = [yield* SqlClient.SqlClient, yield* UsageReads]
       return UsageSeries.of({
         read: Effect.fnUntraced(function* (question) {
           const { accountId, by, filters, rank, top } = question
           const range = yield* rangeOf(question, yield* Clock.currentTimeMillis)
           const [from, until] = [new Date(range.fromMs), new Date(range.untilMs)]
           const selection = { accountId, by, filters, rank, top, from, until, interval: range.interval }
-          return answerOf(range, top, yield* turns.read(accountId, seriesOf(sql, selection)))
+          return answerOf(range, top, yield* reads.read(accountId, seriesOf(sql, selection)))
         }, storeErrors)
       })
     })

@@ -4,7 +4,7 @@ import type { KeysOf, KeysPage } from "../account/KeysSql.ts"
 import { periodStart } from "../domain/Budget.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
-import { ReadTurns } from "./ReadTurns.ts"
+import { UsageReads } from "./UsageReads.ts"
 import {
   type Credits,
   creditsOf,
@@ -57,9 +57,9 @@ const byKey = (
 export class Usage extends Context.Service<
   Usage,
   {
-    /** Fails as `ReadTurns` does. */
+    /** Fails as `UsageReads` does. */
     readonly ofAccount: (accountId: string, period: UsagePeriod) => Effect.Effect<AccountUsage, Failure | Unavailable>
-    /** Returns the account's balance and its usage since it was opened. Fails as `ReadTurns` does. */
+    /** Returns the account's balance and its usage since it was opened. Fails as `UsageReads` does. */
     readonly credits: (accountId: string) => Effect.Effect<Credits, Failure | Unavailable>
     /** Returns a key of the account with its spending; undefined when there is no such key. */
     readonly ofKey: (key: {
@@ -78,18 +78,18 @@ export class Usage extends Context.Service<
   static readonly layer = Layer.effect(
     Usage,
     Effect.gen(function* () {
-      const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
+      const [sql, reads] = [yield* SqlClient.SqlClient, yield* UsageReads]
       return Usage.of({
         ofAccount: Effect.fnUntraced(function* (accountId, period) {
           const { bucketMs, buckets, width } = periods[period]
           const running = Math.floor((yield* Clock.currentTimeMillis) / bucketMs)
           const fromMs = (running - buckets + 1) * bucketMs
-          const rows = yield* turns.read(accountId, usageOf(sql, accountId, { since: new Date(fromMs), width }))
+          const rows = yield* reads.read(accountId, usageOf(sql, accountId, { since: new Date(fromMs), width }))
           return { fromMs, untilMs: (running + 1) * bucketMs, bucketMs, rows }
         }, storeErrors),
         credits: (accountId) =>
           storeErrors(
-            Effect.map(turns.read(accountId, creditsOf(sql, accountId)), (found) => found ?? { posted: 0n, used: 0n })
+            Effect.map(reads.read(accountId, creditsOf(sql, accountId)), (found) => found ?? { posted: 0n, used: 0n })
           ),
         ofKey: Effect.fnUntraced(function* ({ accountId, keyId }) {
           const nowMs = yield* Clock.currentTimeMillis

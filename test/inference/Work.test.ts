@@ -28,7 +28,7 @@ import { ProviderPool, type WorkAttempt } from "../../src/providers/pool/Provide
 import type { Embeddings } from "../../src/providers/Work.ts"
 import type { SearchResults, Ranking } from "../../src/domain/Work.ts"
 import { Router } from "../../src/router/Router.ts"
-import { ReadTurns } from "../../src/usage/ReadTurns.ts"
+import { UsageReads } from "../../src/usage/UsageReads.ts"
 import { Receipts } from "../../src/usage/Receipts.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 import { layer as database } from "../support/Database.ts"
@@ -103,7 +103,7 @@ const scene = (
     const options = { holdTtl, chargeTtl, delivery, drain: Duration.minutes(1), shutdownGrace }
     const rooms = Work.layerFrom(options).pipe(
       Layer.provideMerge(
-        Layer.mergeAll(pool, Router.layer, Requests.layer, Receipts.layer.pipe(Layer.provide(ReadTurns.layerOf())))
+        Layer.mergeAll(pool, Router.layer, Requests.layer, Receipts.layer.pipe(Layer.provide(UsageReads.layerOf())))
       ),
       Layer.provideMerge(
         Layer.mergeAll(

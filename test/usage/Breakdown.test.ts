@@ -3,13 +3,13 @@ import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Breakdown, type BreakdownQuestion } from "../../src/usage/Breakdown.ts"
 import type { BreakdownRow, Dimension } from "../../src/usage/BreakdownSql.ts"
-import { ReadTurns } from "../../src/usage/ReadTurns.ts"
+import { UsageReads } from "../../src/usage/UsageReads.ts"
 import { addKey, close, type Customer, customer, hold, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
 
 const usage = { input: 5, cached: 3, cacheWrite: 2, output: 7, reasoning: 4 }
 
-const rooms = Breakdown.layer.pipe(Layer.provide(ReadTurns.layerOf()), Layer.provideMerge(database))
+const rooms = Breakdown.layer.pipe(Layer.provide(UsageReads.layerOf()), Layer.provideMerge(database))
 
 /** A request with this time and cost. */
 const spent = (sql: SqlClient.SqlClient, owner: Customer, at: string, cost: bigint, model: string) =>

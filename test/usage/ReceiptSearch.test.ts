@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { timeOfRequestId } from "../../src/platform/Ids.ts"
-import { ReadTurns } from "../../src/usage/ReadTurns.ts"
+import { UsageReads } from "../../src/usage/UsageReads.ts"
 import { type PageQuery, Receipts } from "../../src/usage/Receipts.ts"
 import type { ReceiptsPage } from "../../src/usage/ReceiptSearch.ts"
 import type { RequestRow } from "../../src/usage/RequestsSql.ts"
@@ -14,7 +14,7 @@ import { MIXED_FROM_MS, OTHER_KEY, rollUpAll, SOME_PROJECT, writeMixed } from ".
 /** Rollups show what to skip. `forMs` of 0 ends a page after the first place that it looks at. */
 const skipping = (forMs: number) =>
   Layer.mergeAll(Receipts.layerOf({ part: 20, page: 40, forMs }), Rollups.layer).pipe(
-    Layer.provideMerge(ReadTurns.layerOf()),
+    Layer.provideMerge(UsageReads.layerOf()),
     Layer.provideMerge(database)
   )
 

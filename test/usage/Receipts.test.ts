@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ReadTurns } from "../../src/usage/ReadTurns.ts"
+import { UsageReads } from "../../src/usage/UsageReads.ts"
 import { timeOfRequestId } from "../../src/platform/Ids.ts"
 import { Receipts } from "../../src/usage/Receipts.ts"
 import type { ReceiptsPage } from "../../src/usage/ReceiptSearch.ts"
@@ -10,11 +10,11 @@ import { MIXED_FROM_MS, OTHER_KEY, SOME_PROJECT, writeMixed } from "../support/R
 import { close, customer, hold, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
 
-const rooms = Receipts.layer.pipe(Layer.provideMerge(ReadTurns.layerOf({ waitMs: 20 })), Layer.provideMerge(database))
+const rooms = Receipts.layer.pipe(Layer.provideMerge(UsageReads.layerOf({ waitMs: 20 })), Layer.provideMerge(database))
 
 /** Forty requests a page, in two parts. */
 const bounded = Receipts.layerOf({ part: 20, page: 40, forMs: Infinity }).pipe(
-  Layer.provideMerge(ReadTurns.layerOf()),
+  Layer.provideMerge(UsageReads.layerOf()),
   Layer.provideMerge(database)
 )
 
@@ -51,7 +51,7 @@ describe("receipts of an account", () => {
 
   it.live("wait for their turn only when they may have to search all requests", () =>
     Effect.gen(function* () {
-      const [receipts, turns] = [yield* Receipts, yield* ReadTurns]
+      const [receipts, turns] = [yield* Receipts, yield* UsageReads]
       const [begun, over] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const reading = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(over))
       const other = yield* Effect.forkChild(turns.read("one", reading))

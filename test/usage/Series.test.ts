@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { newRequestId, firstRequestIdAt } from "../../src/platform/Ids.ts"
-import { ReadTurns } from "../../src/usage/ReadTurns.ts"
+import { UsageReads } from "../../src/usage/UsageReads.ts"
 import { Rollups } from "../../src/usage/Rollups.ts"
 import { type SeriesQuestion, UsageSeries } from "../../src/usage/Series.ts"
 import { addKey, close, type Customer, customer, hold, run } from "../ledger/Fixture.ts"
@@ -10,7 +10,7 @@ import { layer as database } from "../support/Database.ts"
 import { rollUpAll } from "../support/Receipts.ts"
 
 const rooms = Layer.mergeAll(UsageSeries.layer, Rollups.layer).pipe(
-  Layer.provide(ReadTurns.layerOf()),
+  Layer.provide(UsageReads.layerOf()),
   Layer.provideMerge(database)
 )
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ReadTurns } from "../../src/usage/ReadTurns.ts"
+import { UsageReads } from "../../src/usage/UsageReads.ts"
 import { Usage } from "../../src/usage/Usage.ts"
 import { addKey, close, type Customer, customer, hold, refund, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
@@ -33,7 +33,7 @@ const atNow = <A, E, R>(body: Effect.Effect<A, E, R>) =>
     )
   )
 
-const rooms = Usage.layer.pipe(Layer.provide(ReadTurns.layerOf()), Layer.provideMerge(database))
+const rooms = Usage.layer.pipe(Layer.provide(UsageReads.layerOf()), Layer.provideMerge(database))
 
 describe("usage of an account", () => {
   it.live("covers the hours or days of the period, including the current one", () =>

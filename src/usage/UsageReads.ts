@@ -2,16 +2,17 @@ import { Context, Effect, Layer, Semaphore } from "effect"
 import { SqlError } from "effect/sql"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Config } from "../platform/config/Config.ts"
+import { makeKeyedSemaphores } from "../platform/KeyedSemaphores.ts"
 import { isUnanswered, StatementTimeout } from "../platform/database/StatementTimeout.ts"
 
-/** The concurrent reads of a node, how long a read waits for its turn, and how long the database may then take. */
-export interface TurnsOptions {
+/** How many reads a node makes at a time, how long a read waits for the ones before it, and how long the database may then take. */
+export interface UsageReadsOptions {
   readonly ofNode: number
   readonly waitMs: number
   readonly statementMs: number
 }
 
-const usual: TurnsOptions = { ofNode: 2, waitMs: 1_000, statementMs: 5_000 }
+const usual: UsageReadsOptions = { ofNode: 2, waitMs: 1_000, statementMs: 5_000 }
 
 /** Reads use at most one in this many of the pool's connections. */
 const SHARE = 5
@@ -32,11 +33,11 @@ const tooMuch = failure({
  * Limits concurrent reads of usage. Such reads take longer the more usage there is. They share the database connections with paid
  * requests, which must keep most of them.
  */
-export class ReadTurns extends Context.Service<
-  ReadTurns,
+export class UsageReads extends Context.Service<
+  UsageReads,
   {
     /**
-     * Runs one statement when it is the account's turn. Fails with `RateLimitExceeded` when the account's own earlier reads take
+     * Runs one statement when the earlier reads have ended. Fails with `RateLimitExceeded` when the account's own earlier reads take
      * too long, with `Overloaded` when those of other accounts do, and with `ServiceUnavailable` when this read itself does.
      */
     readonly read: <A>(
@@ -44,24 +45,24 @@ export class ReadTurns extends Context.Service<
       statement: Effect.Effect<A, SqlError.SqlError>
     ) => Effect.Effect<A, Failure | SqlError.SqlError>
   }
->()("tollgate/usage/ReadTurns") {
-  static readonly layerOf = (options: Partial<TurnsOptions> = {}) => Layer.effect(ReadTurns, make(options))
+>()("tollgate/usage/UsageReads") {
+  static readonly layerOf = (options: Partial<UsageReadsOptions> = {}) => Layer.effect(UsageReads, make(options))
 
   static readonly layer = Layer.unwrap(
     Effect.map(Config, ({ database }) =>
-      ReadTurns.layerOf({ ofNode: Math.min(usual.ofNode, Math.ceil(database.poolSize / SHARE)) })
+      UsageReads.layerOf({ ofNode: Math.min(usual.ofNode, Math.ceil(database.poolSize / SHARE)) })
     )
   )
 }
 
-const make = Effect.fnUntraced(function* (options: Partial<TurnsOptions>) {
+const make = Effect.fnUntraced(function* (options: Partial<UsageReadsOptions>) {
   const { ofNode, statementMs, waitMs } = { ...usual, ...options }
   const node = yield* Semaphore.make(ofNode)
-  const turnOf = makeTurns()
-  return ReadTurns.of({
+  const readsOf = makeKeyedSemaphores(1)
+  return UsageReads.of({
     read: (accountId, statement) =>
       Effect.scoped(
-        Effect.flatMap(turnOf(accountId), (account) => {
+        Effect.flatMap(readsOf(accountId), (account) => {
           let missing: Failure | undefined = ownReads
           const work = Effect.provideService(statement, StatementTimeout, statementMs)
           const begun = Effect.suspend(() => {
@@ -83,23 +84,3 @@ const make = Effect.fnUntraced(function* (options: Partial<TurnsOptions>) {
       )
   })
 })
-
-/** Creates the turns of accounts. An entry exists while one of the account's reads is waiting or running. */
-const makeTurns = () => {
-  const turns = new Map<string, { readonly turn: Semaphore.Semaphore; users: number }>()
-  return (accountId: string) =>
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        const one = turns.get(accountId) ?? { turn: Semaphore.makeUnsafe(1), users: 0 }
-        one.users += 1
-        turns.set(accountId, one)
-        return one.turn
-      }),
-      () =>
-        Effect.sync(() => {
-          const one = turns.get(accountId)!
-          one.users -= 1
-          if (one.users === 0) turns.delete(accountId)
-        })
-    )
-}
