@@ -51,22 +51,22 @@ export const makeBatchRoom = (most: number, writtenBefore: number): BatchRoom =>
   }
 }
 
-/** A line's share of its batch while it is served. */
-export interface Place {
+/** The room that a line of a batch holds while it is served. */
+export interface LineReservation {
   readonly mayBegin: MayBegin
-  readonly leave: () => void
+  readonly release: () => void
 }
 
 /**
  * Reserves room for a response and lets each attempt begin while the batch runs and belongs to this process. Calls `over` when it
  * no longer does.
  */
-export const placeOf = (
+export const reserveLine = (
   sql: SqlClient.SqlClient,
   batch: Pick<BatchRow, "id" | "worker">,
   room: BatchRoom,
   over: () => void
-): Place => {
+): LineReservation => {
   let kept = 0
   return {
     mayBegin: (mostBytes) =>
@@ -80,7 +80,7 @@ export const placeOf = (
         over()
         return "over"
       }),
-    leave: () => {
+    release: () => {
       if (kept > 0) room.end(kept)
     }
   }

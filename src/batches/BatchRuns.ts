@@ -17,6 +17,8 @@ import {
 import { Surfaces } from "./Batches.ts"
 import type { Circumstances, Surface } from "../inference/Surface.ts"
 import { Jobs, type Outcome } from "../jobs/Jobs.ts"
+import { type AccountSlots, makeAccountSlots } from "../platform/AccountSlots.ts"
+import { makeKeyedSemaphores } from "../platform/KeyedSemaphores.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Media, type MediaError } from "../platform/files/Media.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
@@ -31,8 +33,8 @@ import {
   serveLine,
   unservedLine
 } from "./BatchLine.ts"
-import { makeBatchRoom, type Place, placeOf } from "./BatchRoom.ts"
-import { leased, makeTurns } from "./BatchTurns.ts"
+import { makeBatchRoom, type LineReservation, reserveLine } from "./BatchRoom.ts"
+import { later, leased } from "./BatchLease.ts"
 
 /** Limits of one node: concurrent batches, batches of one account, lines of one batch, and lines of one account. */
 const BATCHES = 4
@@ -90,32 +92,14 @@ interface Deps extends LineDeps {
   readonly sql: SqlClient.SqlClient
   readonly media: Media["Service"]
   readonly surfaces: Context.Service.Shape<typeof Surfaces>
-  readonly gates: ReturnType<typeof makeGates>
-  readonly turns: ReturnType<typeof makeTurns>
+  /** Limits the concurrent lines of an account on this node. */
+  readonly linesOfAccount: ReturnType<typeof makeKeyedSemaphores>
+  /** Limits the concurrent batches of an account on this node, so that one account cannot occupy it alone. */
+  readonly slots: AccountSlots
   /** The lines of each batch that had to wait when this node last tried them. */
   readonly late: Map<string, Set<number>>
   /** Lets one batch at a time write its files, which are built in memory. */
   readonly writing: Semaphore.Semaphore
-}
-
-/** Creates the limit on concurrent lines of an account on this node. */
-const makeGates = () => {
-  const gates = new Map<string, { readonly gate: Semaphore.Semaphore; users: number }>()
-  return (accountId: string) =>
-    Effect.acquireRelease(
-      Effect.map(Semaphore.make(LINES_PER_ACCOUNT), (fresh) => {
-        const one = gates.get(accountId) ?? { gate: fresh, users: 0 }
-        one.users += 1
-        gates.set(accountId, one)
-        return one.gate
-      }),
-      () =>
-        Effect.sync(() => {
-          const one = gates.get(accountId)!
-          one.users -= 1
-          if (one.users === 0) gates.delete(accountId)
-        })
-    )
 }
 
 const urlOf = ({ endpoint }: BatchRow) => surfaceUrlOf(endpoint) ?? "/chat/completions"
@@ -184,23 +168,23 @@ const remember = ({ late: remembered }: Deps, id: string, late: Set<number>): vo
 const serveSome = (deps: Deps, batch: BatchRow, lines: InputLines | undefined, pending: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     const until = performance.now() + SLICE_MS
-    const gate = yield* deps.gates(batch.account_id)
+    const linesOfAccount = yield* deps.linesOfAccount(batch.account_id)
     const late = deps.late.get(batch.id) ?? new Set()
     const room = makeBatchRoom(MAX_OUTPUT_BYTES, Number(batch.output_bytes))
     let [stopped, waiting, ended] = [false, 0, 0]
     const stop = () => (stopped = true)
-    const endOf = (index: number, place: Place): Effect.Effect<EndedLine | undefined, Unavailable> => {
+    const endOf = (index: number, reservation: LineReservation): Effect.Effect<EndedLine | undefined, Unavailable> => {
       if (lines === undefined) return goneLine(deps, batch, index)
-      return serveLine(deps, { ...dueOf(deps, batch, lines, index), mayBegin: place.mayBegin })
+      return serveLine(deps, { ...dueOf(deps, batch, lines, index), mayBegin: reservation.mayBegin })
     }
     const serveOne = (index: number) =>
       Effect.gen(function* () {
         if (stopped || performance.now() > until) return
-        const place = yield* Effect.acquireRelease(
-          Effect.sync(() => placeOf(deps.sql, batch, room, stop)),
-          (kept) => Effect.sync(kept.leave)
+        const reservation = yield* Effect.acquireRelease(
+          Effect.sync(() => reserveLine(deps.sql, batch, room, stop)),
+          ({ release }) => Effect.sync(release)
         )
-        const end = yield* endOf(index, place)
+        const end = yield* endOf(index, reservation)
         if (end === undefined) {
           if (stopped) return
           late.add(index)
@@ -212,7 +196,7 @@ const serveSome = (deps: Deps, batch: BatchRow, lines: InputLines | undefined, p
         const stands = yield* noted(deps, batch.id, index, end)
         room.written(Number(stands?.output_bytes ?? 0n))
         if (stands?.status !== "in_progress") stopped = true
-      }).pipe(Effect.scoped, gate.withPermits(1))
+      }).pipe(Effect.scoped, linesOfAccount.withPermits(1))
     // Waiting lines come last, so that they do not delay the others.
     const order = [...pending.filter((index) => !late.has(index)), ...pending.filter((index) => late.has(index))]
     yield* Effect.forEach(order, serveOne, { concurrency: LINES_PER_BATCH, discard: true })
@@ -369,10 +353,8 @@ const stepWith =
   (id: string): Effect.Effect<Outcome, Unavailable> =>
     Effect.flatMap(storeErrors(batchById(deps.sql, id)), (found) => {
       if (found === undefined || ENDED.has(found.status)) return Effect.succeed("done")
-      return deps.turns(
-        found.account_id,
-        leased(deps.sql, id, (batch) => stepOrEnd(deps, batch))
-      )
+      const stepped = leased(deps.sql, id, (batch) => stepOrEnd(deps, batch))
+      return deps.slots.within(found.account_id, stepped, Effect.succeed(later))
     })
 
 /**
@@ -390,8 +372,8 @@ export const layer = Layer.effectDiscard(
       budgets: yield* Budgets,
       ledger: yield* Ledger,
       requests: yield* Requests,
-      gates: makeGates(),
-      turns: makeTurns(BATCHES_PER_ACCOUNT),
+      linesOfAccount: makeKeyedSemaphores(LINES_PER_ACCOUNT),
+      slots: makeAccountSlots({ slots: BATCHES, perAccount: BATCHES_PER_ACCOUNT }),
       late: new Map(),
       writing: yield* Semaphore.make(1)
     }

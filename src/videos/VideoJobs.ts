@@ -2,7 +2,6 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import {
-  dropTurn,
   endJob,
   forgetEnded,
   goOn,
@@ -15,10 +14,11 @@ import {
   lockProvider,
   type NewVideoJob,
   noteSubmission,
-  renewTurn,
+  releaseLease,
+  renewLease,
   type Room,
   standingJobs,
-  takeTurn,
+  takeLease,
   unfinishedOf,
   type VideoEnd,
   type VideoGoing,
@@ -32,12 +32,12 @@ const STANDING_BATCH = 100
 /** How many ended jobs one call deletes at most. */
 const FORGOTTEN_BATCH = 1_000
 
-/** A job and the turn that the caller holds. */
-type Turn = Pick<VideoRow, "id" | "turn">
+/** A job and the caller's lease on it. Each lease raises the number `turn` of the row. */
+type Lease = Pick<VideoRow, "id" | "turn">
 
 /**
- * The rows of video jobs. A worker takes a turn at a job, and only one turn is current at a time. Every write names its turn, so a
- * worker that has lost its turn writes nothing. Call methods that fail with `SqlError` within a transaction.
+ * The rows of video jobs. A worker takes a lease on a job, and only one lease is valid at a time. Every write names its lease, so a
+ * worker that has lost its lease writes nothing. Call methods that fail with `SqlError` within a transaction.
  */
 export class VideoJobs extends Context.Service<
   VideoJobs,
@@ -48,32 +48,32 @@ export class VideoJobs extends Context.Service<
     readonly list: (accountId: string, page: VideoPage) => Effect.Effect<ReadonlyArray<VideoRow>, Unavailable>
     readonly ofRequest: (requestId: string) => Effect.Effect<VideoRow | undefined, Unavailable>
     /**
-     * Takes a turn at a job for `forMs`. Returns undefined when the job has ended, another worker has a turn, or the job was polled
+     * Takes a lease on a job for `forMs`. Returns undefined when the job has ended, another worker has a lease, or the job was polled
      * less than `idleMs` ago.
      */
     readonly take: (
       id: string,
       how: { readonly forMs: number; readonly idleMs: number }
     ) => Effect.Effect<VideoRow | undefined, Unavailable>
-    /** Extends a turn to `forMs` from now. Returns false when the turn is no longer current. */
-    readonly renew: (turn: Turn, forMs: number) => Effect.Effect<boolean, Unavailable>
-    /** Gives a turn back unused. */
-    readonly drop: (turn: Turn) => Effect.Effect<void, Unavailable>
+    /** Renews a lease for `forMs` from now. Returns false when the lease is no longer valid. */
+    readonly renew: (lease: Lease, forMs: number) => Effect.Effect<boolean, Unavailable>
+    /** Releases a lease that was not used. */
+    readonly release: (lease: Lease) => Effect.Effect<void, Unavailable>
     /**
-     * Records, before the job goes to a provider, that it is about to, and extends the turn. If the outcome is lost, the record
+     * Records, before the job goes to a provider, that it is about to, and renews the lease. If the outcome is lost, the record
      * remains. Returns `full` when the provider, across all nodes, has no room for this job and those that have waited longer; the
-     * job then waits in line. Returns `outrun` when the turn is no longer current.
+     * job then waits in line. Returns `lease_lost` when the lease is no longer valid.
      */
     readonly submitting: (
-      turn: Turn & Pick<VideoRow, "account_id" | "submissions">,
+      lease: Lease & Pick<VideoRow, "account_id" | "submissions">,
       provider: string,
       room: Room,
       forMs: number
-    ) => Effect.Effect<"noted" | "full" | "outrun", Unavailable>
-    /** Ends a turn and lets the job continue. Returns undefined and writes nothing when the turn is no longer current. */
-    readonly goOn: (turn: Turn, going: VideoGoing) => Effect.Effect<VideoRow | undefined, Unavailable>
-    /** Ends the job. Returns undefined and writes nothing when the turn is no longer current. */
-    readonly end: (turn: Turn, end: VideoEnd) => Effect.Effect<VideoRow | undefined, SqlError.SqlError>
+    ) => Effect.Effect<"noted" | "full" | "lease_lost", Unavailable>
+    /** Ends a lease and lets the job continue. Returns undefined and writes nothing when the lease is no longer valid. */
+    readonly goOn: (lease: Lease, going: VideoGoing) => Effect.Effect<VideoRow | undefined, Unavailable>
+    /** Ends the job. Returns undefined and writes nothing when the lease is no longer valid. */
+    readonly end: (lease: Lease, end: VideoEnd) => Effect.Effect<VideoRow | undefined, SqlError.SqlError>
     /** Returns some jobs without a worker that are past their deadline or have been due for longer than `graceMs`. */
     readonly standing: (graceMs: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
     /** Counts the unfinished jobs of an account. The count is exact in a transaction that has charged the account. */
@@ -95,24 +95,26 @@ export class VideoJobs extends Context.Service<
         find: (id) => storeErrors(jobById(sql, id)),
         list: (accountId, page) => storeErrors(jobsOf(sql, accountId, page)),
         ofRequest: (requestId) => storeErrors(jobOfRequest(sql, requestId)),
-        take: (id, how) => storeErrors(takeTurn(sql, id, how)),
-        renew: ({ id, turn }, forMs) => storeErrors(renewTurn(sql, id, turn, forMs)),
-        drop: ({ id, turn }) => storeErrors(Effect.asVoid(dropTurn(sql, id, turn))),
-        submitting: (turn, provider, room, forMs) =>
+        take: (id, how) => storeErrors(takeLease(sql, id, how)),
+        renew: ({ id, turn }, forMs) => storeErrors(renewLease(sql, id, turn, forMs)),
+        release: ({ id, turn }) => storeErrors(Effect.asVoid(releaseLease(sql, id, turn))),
+        submitting: (lease, provider, room, forMs) =>
           storeErrors(
             sql.withTransaction(
               Effect.gen(function* () {
                 yield* lockProvider(sql, provider)
-                if (yield* hasRoom(sql, turn, provider, room)) {
-                  return (yield* noteSubmission(sql, turn, provider, forMs)) ? ("noted" as const) : ("outrun" as const)
+                if (yield* hasRoom(sql, lease, provider, room)) {
+                  return (yield* noteSubmission(sql, lease, provider, forMs))
+                    ? ("noted" as const)
+                    : ("lease_lost" as const)
                 }
-                yield* joinLine(sql, turn, provider)
+                yield* joinLine(sql, lease, provider)
                 return "full" as const
               })
             )
           ),
-        goOn: (turn, going) => storeErrors(goOn(sql, turn, going)),
-        end: (turn, end) => endJob(sql, turn, end),
+        goOn: (lease, going) => storeErrors(goOn(sql, lease, going)),
+        end: (lease, end) => endJob(sql, lease, end),
         standing: (graceMs) => storeErrors(standingJobs(sql, graceMs, STANDING_BATCH)),
         unfinished: (accountId) => unfinishedOf(sql, accountId),
         forget: (olderThanMs) => storeErrors(Effect.asVoid(forgetEnded(sql, olderThanMs, FORGOTTEN_BATCH)))

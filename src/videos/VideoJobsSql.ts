@@ -27,6 +27,7 @@ export interface VideoRow {
   readonly faults: number
   readonly lost: number
   readonly progress: number
+  /** The number of the newest lease. A write that names an older one changes nothing. */
   readonly turn: bigint
   readonly file_id: string | null
   readonly error_code: VideoError["code"] | null
@@ -117,8 +118,8 @@ export const jobsOf = (
 export const jobOfRequest = (sql: Sql, requestId: string): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
   Effect.map(sql<VideoRow>`SELECT ${columns(sql)} FROM video_job WHERE request_id = ${requestId}`, first)
 
-/** Takes the next turn of an unfinished job, unless another worker has one or polled the job less than `idleMs` ago. */
-export const takeTurn = (
+/** Takes a lease on an unfinished job, unless another worker has one or polled the job less than `idleMs` ago. */
+export const takeLease = (
   sql: Sql,
   id: string,
   { forMs, idleMs }: { readonly forMs: number; readonly idleMs: number }
@@ -131,8 +132,8 @@ export const takeTurn = (
     first
   )
 
-/** Extends a turn. Returns whether the turn is still current. */
-export const renewTurn = (
+/** Renews a lease. Returns whether the lease is still valid. */
+export const renewLease = (
   sql: Sql,
   id: string,
   turn: bigint,
@@ -144,8 +145,8 @@ export const renewTurn = (
     (rows) => rows.length > 0
   )
 
-/** Gives a turn back unused. */
-export const dropTurn = (sql: Sql, id: string, turn: bigint) =>
+/** Releases a lease that was not used. */
+export const releaseLease = (sql: Sql, id: string, turn: bigint) =>
   sql`UPDATE video_job SET busy_until = NULL WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL`
 
 /** Prevents other transactions from counting a provider's jobs until this one ends. */
@@ -191,7 +192,7 @@ export const hasRoom = (
 export const joinLine = (sql: Sql, { id, turn }: Pick<VideoRow, "id" | "turn">, provider: string) =>
   sql`UPDATE video_job SET waits_for = ${provider} WHERE id = ${id} AND turn = ${turn} AND state = 'queued'`
 
-/** Records that a job is about to be submitted and extends its turn. Returns whether the turn is still current. */
+/** Records that a job is about to be submitted and renews its lease. Returns whether the lease is still valid. */
 export const noteSubmission = (
   sql: Sql,
   { id, submissions, turn }: Pick<VideoRow, "id" | "turn" | "submissions">,
@@ -205,7 +206,7 @@ export const noteSubmission = (
     (rows) => rows.length > 0
   )
 
-/** Ends a turn and lets the job continue. Returns undefined and changes nothing when another turn has begun. */
+/** Ends a lease and lets the job continue. Returns undefined and changes nothing when another worker has a newer lease. */
 export const goOn = (
   sql: Sql,
   { id, turn }: Pick<VideoRow, "id" | "turn">,
@@ -221,7 +222,7 @@ export const goOn = (
     first
   )
 
-/** Ends a job. Returns undefined and changes nothing when another turn has begun or the job has already ended. */
+/** Ends a job. Returns undefined and changes nothing when another worker has a newer lease or the job has already ended. */
 export const endJob = (
   sql: Sql,
   { id, turn }: Pick<VideoRow, "id" | "turn">,

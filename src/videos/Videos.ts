@@ -8,6 +8,7 @@ import { type Outcome, Jobs } from "../jobs/Jobs.ts"
 import { VideoJobs } from "./VideoJobs.ts"
 import type { VideoPage, VideoRow } from "./VideoJobsSql.ts"
 import { Ledger } from "../ledger/Ledger.ts"
+import { makeAccountSlots } from "../platform/AccountSlots.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { Media } from "../platform/files/Media.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
@@ -26,8 +27,7 @@ import { noteReplay } from "../inference/Replay.ts"
 import type { PaidRequest } from "../inference/Request.ts"
 import { makeVideoMedia } from "./VideoMedia.ts"
 import { chargeOf, clipCost, type VideoPlan, videoPlanOf, keepPlan } from "./VideoPlan.ts"
-import { makeVideoSlots } from "./VideoSlots.ts"
-import { carryTurn, TURN_MS, type Turned, type VideoDeps } from "./VideoTurn.ts"
+import { LEASE_MS, runStep, type StepResult, type VideoDeps } from "./VideoSteps.ts"
 
 /** A decoded request for a video. */
 export interface VideoRequest extends PaidRequest {
@@ -69,17 +69,17 @@ const LEAST_BETWEEN_CHECKS_MS = 2_000
 /** A job that has been due for this long without a worker has lost its queue entry. */
 const STANDING_MS = 60_000
 
-/** When another worker is at a job, the next try comes after this. */
+/** How long to wait before the next try when another worker has the lease on a job. */
 const BUSY_PAUSE = "5 seconds"
 
 /** Slots for submitting jobs. Together with the downloads they leave half of the workers for progress checks. */
-const HANDING = { places: 8, perAccount: 4 }
+const HANDING = { slots: 8, perAccount: 4 }
 
 /** Slots for jobs with media in memory, at most 200 MiB each. */
-const FETCHING = { places: 4, perAccount: 2 }
+const FETCHING = { slots: 4, perAccount: 2 }
 
 /** Slots for videos in memory, at most 128 MiB each. */
-const READING = { places: 4, perAccount: 2 }
+const READING = { slots: 4, perAccount: 2 }
 
 const viewOf = (row: VideoRow, urlOf: (id: string) => string): Video => ({
   ...row.parameters,
@@ -271,12 +271,12 @@ const status = (deps: SubmitDeps, accountId: string, id: string): Effect.Effect<
     const row = isResourceId(id) ? yield* jobs.find(id) : undefined
     if (row === undefined || row.account_id !== accountId) return yield* notFound(id)
     if (row.completed_at !== null || (row.state === "queued" && !row.overdue)) return viewOf(row, media.urlOf)
-    const taken = yield* jobs.take(id, { forMs: TURN_MS.state, idleMs: LEAST_BETWEEN_CHECKS_MS })
+    const taken = yield* jobs.take(id, { forMs: LEASE_MS.state, idleMs: LEAST_BETWEEN_CHECKS_MS })
     if (taken === undefined) return viewOf((yield* jobs.find(id)) ?? row, media.urlOf)
-    const turned = yield* carryTurn(deps, taken, false)
-    if (turned.event._tag === "Ready") yield* storeErrors(queue.enqueue("videos", id))
-    if (turned.event._tag === "NotAsked" && turned.row !== undefined) return yield* failure(statusCheckFailed)
-    return viewOf(turned.row ?? (yield* jobs.find(id)) ?? row, media.urlOf)
+    const result = yield* runStep(deps, taken, false)
+    if (result.event._tag === "Ready") yield* storeErrors(queue.enqueue("videos", id))
+    if (result.event._tag === "NotAsked" && result.row !== undefined) return yield* failure(statusCheckFailed)
+    return viewOf(result.row ?? (yield* jobs.find(id)) ?? row, media.urlOf)
   }).pipe(Effect.catchTag("Unavailable", (error) => Effect.fail(storeUnavailable(error))))
 
 const list = ({ jobs, media }: SubmitDeps, accountId: string, page: VideoPage) =>
@@ -288,7 +288,7 @@ const list = ({ jobs, media }: SubmitDeps, accountId: string, page: VideoPage) =
     })
   })
 
-const outcomeOf = ({ row, step, waitMs }: Turned): Outcome => {
+const outcomeOf = ({ row, step, waitMs }: StepResult): Outcome => {
   if (step._tag === "Ends") return "done"
   return { again: row === undefined ? BUSY_PAUSE : Duration.millis(waitMs) }
 }
@@ -296,8 +296,8 @@ const outcomeOf = ({ row, step, waitMs }: Turned): Outcome => {
 const step = (deps: SubmitDeps, id: string): Effect.Effect<Outcome, Unavailable> =>
   Effect.gen(function* () {
     const { jobs } = deps
-    const taken = yield* jobs.take(id, { forMs: TURN_MS.submit, idleMs: 0 })
-    if (taken !== undefined) return outcomeOf(yield* carryTurn(deps, taken, true))
+    const taken = yield* jobs.take(id, { forMs: LEASE_MS.submit, idleMs: 0 })
+    if (taken !== undefined) return outcomeOf(yield* runStep(deps, taken, true))
     const row = yield* jobs.find(id)
     return row === undefined || row.completed_at !== null ? "done" : { again: BUSY_PAUSE }
   })
@@ -321,8 +321,8 @@ const sweep = (deps: SubmitDeps): Effect.Effect<number, Unavailable> =>
   })
 
 /**
- * Videos. The transaction that creates a job also charges for it. The job then goes from step to step in the background. Each step is
- * one turn at its row, so processes may die between any two steps and others continue. A job ends once, in the transaction that makes
+ * Videos. The transaction that creates a job also charges for it. The job then goes from step to step in the background. Each step
+ * takes a lease on its row, so processes may die between any two steps and others continue. A job ends once, in the transaction that makes
  * the refund, completes the receipt and writes the event.
  */
 export class Videos extends Context.Service<
@@ -368,9 +368,9 @@ export class Videos extends Context.Service<
           metrics: yield* Metrics,
           pool: yield* ProviderPool,
           mediaOf: makeVideoMedia(fetch),
-          handing: makeVideoSlots(HANDING),
-          fetching: makeVideoSlots(FETCHING),
-          reading: makeVideoSlots(READING),
+          handing: makeAccountSlots(HANDING),
+          fetching: makeAccountSlots(FETCHING),
+          reading: makeAccountSlots(READING),
           perProvider: options.perProvider,
           auth: yield* Auth,
           queue: yield* Jobs,

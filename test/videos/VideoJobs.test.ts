@@ -98,21 +98,21 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("give one turn at a time, and wait after the last one if requested", () =>
+    it.effect("give one lease at a time, and wait after the last one if requested", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const { id } = yield* inserted()
         const taken = yield* Effect.forEach(Array.from({ length: 8 }), () => jobs.take(id, now), { concurrency: 8 })
-        const [turn, ...others] = taken.filter((one) => one !== undefined)
-        assert.isDefined(turn)
+        const [lease, ...others] = taken.filter((one) => one !== undefined)
+        assert.isDefined(lease)
         assert.deepStrictEqual(others, [])
-        assert.isDefined(yield* jobs.goOn(turn, going))
+        assert.isDefined(yield* jobs.goOn(lease, going))
         assert.isUndefined(yield* jobs.take(id, { ...now, idleMs: 60_000 }))
-        assert.strictEqual((yield* jobs.take(id, now))?.turn, turn.turn + 1n)
+        assert.strictEqual((yield* jobs.take(id, now))?.turn, lease.turn + 1n)
       })
     )
 
-    it.effect("accept writes of the latest turn only", () =>
+    it.effect("accept writes under the newest lease only", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const { id } = yield* inserted()
@@ -120,12 +120,12 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const young = (yield* jobs.take(id, now))!
         assert.isFalse(yield* jobs.renew(old, 60_000))
         assert.isTrue(yield* jobs.renew(young, 60_000))
-        assert.strictEqual(yield* jobs.submitting(old, "fal", wide, 60_000), "outrun")
+        assert.strictEqual(yield* jobs.submitting(old, "fal", wide, 60_000), "lease_lost")
         assert.isUndefined(yield* jobs.goOn(old, going))
         assert.isUndefined(yield* jobs.end(old, failed))
-        yield* jobs.drop(old)
+        yield* jobs.release(old)
         assert.isUndefined(yield* jobs.take(id, now))
-        yield* jobs.drop(young)
+        yield* jobs.release(young)
         assert.isDefined(yield* jobs.take(id, now))
       })
     )
@@ -137,11 +137,11 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const { id } = yield* inserted()
         const first = (yield* jobs.take(id, { forMs: 0, idleMs: 0 }))!
         assert.isDefined(yield* jobs.goOn(first, going))
-        const turn = (yield* jobs.take(id, now))!
-        const ends = yield* Effect.all([jobs.end(turn, completed), jobs.end(turn, failed)], { concurrency: 2 })
+        const lease = (yield* jobs.take(id, now))!
+        const ends = yield* Effect.all([jobs.end(lease, completed), jobs.end(lease, failed)], { concurrency: 2 })
         assert.strictEqual(ends.filter((one) => one !== undefined).length, 1)
         assert.isUndefined(yield* jobs.take(id, now))
-        assert.isUndefined(yield* jobs.goOn(turn, going))
+        assert.isUndefined(yield* jobs.goOn(lease, going))
         const changed = yield* Effect.exit(sql`UPDATE video_job SET progress = progress WHERE id = ${id}`)
         assert.isTrue(Exit.isFailure(changed))
       })
@@ -161,8 +161,8 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
           { ...failed, file_id: "file_1" }
         ]
         const { id } = yield* inserted()
-        const turn = (yield* jobs.take(id, now))!
-        assert.isDefined(yield* jobs.goOn(turn, going))
+        const lease = (yield* jobs.take(id, now))!
+        assert.isDefined(yield* jobs.goOn(lease, going))
         for (const end of wrong) {
           assert.isTrue(
             Exit.isFailure(yield* Effect.exit(jobs.end((yield* jobs.find(id))!, end))),
@@ -179,23 +179,23 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
     it.effect("count a provider's jobs exactly, across all nodes", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
-        const turns = yield* Effect.forEach(Array.from({ length: 6 }), () =>
+        const leases = yield* Effect.forEach(Array.from({ length: 6 }), () =>
           Effect.flatMap(inserted(), ({ id }) => jobs.take(id, now))
         )
-        const noted = yield* Effect.forEach(turns, (turn) => jobs.submitting(turn!, "crowded", two, 60_000), {
+        const noted = yield* Effect.forEach(leases, (lease) => jobs.submitting(lease!, "crowded", two, 60_000), {
           concurrency: 6
         })
         assert.strictEqual(noted.filter((one) => one === "noted").length, 2)
         assert.strictEqual(noted.filter((one) => one === "full").length, 4)
-        const [here, there] = turns.filter((_, index) => noted[index] === "noted")
-        const waiting = turns.find((_, index) => noted[index] === "full")!
-        // A running job counts even after its turn; a job with a returned turn does not.
+        const [here, there] = leases.filter((_, index) => noted[index] === "noted")
+        const waiting = leases.find((_, index) => noted[index] === "full")!
+        // A running job counts even after its lease; a job whose lease was released does not.
         yield* jobs.goOn(here!, { ...going, provider: "crowded" })
         assert.strictEqual(yield* jobs.submitting(waiting, "crowded", two, 60_000), "full")
-        yield* jobs.drop(there!)
-        const [oldest] = turns
+        yield* jobs.release(there!)
+        const [oldest] = leases
           .filter((_, index) => noted[index] === "full")
-          .map((turn) => turn!)
+          .map((lease) => lease!)
           .toSorted(byAge)
         assert.strictEqual(yield* jobs.submitting(oldest!, "crowded", two, 60_000), "noted")
         assert.strictEqual((yield* jobs.find(oldest!.id))?.submissions, 1)
@@ -208,19 +208,19 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const greedy = newResourceId()
         const room = { limit: 3, perAccount: 2 }
         const taken = (accountId?: string) =>
-          Effect.flatMap(inserted(60_000, accountId), ({ id }) => Effect.map(jobs.take(id, now), (turn) => turn!))
-        const submitting = (turn: { readonly id: string }) =>
-          Effect.flatMap(jobs.find(turn.id), (row) => jobs.submitting(row!, "shared", room, 60_000))
+          Effect.flatMap(inserted(60_000, accountId), ({ id }) => Effect.map(jobs.take(id, now), (lease) => lease!))
+        const submitting = (lease: { readonly id: string }) =>
+          Effect.flatMap(jobs.find(lease.id), (row) => jobs.submitting(row!, "shared", room, 60_000))
         const [a, b, c] = [yield* taken(greedy), yield* taken(greedy), yield* taken(greedy)]
         const [d, e, f] = [yield* taken(), yield* taken(), yield* taken()]
         assert.deepStrictEqual(yield* Effect.forEach([a, b, c], submitting), ["noted", "noted", "full"])
         // An account at its limit does not keep others from the remaining places.
         assert.deepStrictEqual(yield* Effect.forEach([d, e, f], submitting), ["noted", "full", "full"])
-        yield* jobs.drop(a)
+        yield* jobs.release(a)
         assert.strictEqual(yield* submitting(f), "full")
         assert.strictEqual(yield* submitting(e), "full", "c is older")
         assert.strictEqual(yield* submitting(c), "noted")
-        yield* jobs.drop(d)
+        yield* jobs.release(d)
         assert.strictEqual(yield* submitting(f), "full")
         assert.strictEqual(yield* submitting(e), "noted")
       })
@@ -231,10 +231,10 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const jobs = yield* VideoJobs
         const sql = yield* SqlClient.SqlClient
         const room = { limit: 1, perAccount: 1 }
-        const taken = Effect.flatMap(inserted(), ({ id }) => Effect.map(jobs.take(id, now), (turn) => turn!))
+        const taken = Effect.flatMap(inserted(), ({ id }) => Effect.map(jobs.take(id, now), (lease) => lease!))
         const [there, first, second] = [yield* taken, yield* taken, yield* taken]
-        for (const turn of [there, first, second]) yield* jobs.submitting(turn, "waited", room, 60_000)
-        yield* jobs.drop(there)
+        for (const lease of [there, first, second]) yield* jobs.submitting(lease, "waited", room, 60_000)
+        yield* jobs.release(there)
         assert.strictEqual(yield* jobs.submitting(second, "waited", room, 60_000), "full")
         yield* sql`UPDATE video_job SET next_poll_at = now() - interval '1 hour' WHERE id = ${first.id}`
         assert.strictEqual(yield* jobs.submitting(second, "waited", room, 60_000), "noted")
@@ -268,9 +268,9 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const found = yield* ids(60_000)
         assert.include(found, late.id)
         assert.notInclude(found, due.id)
-        const turn = yield* jobs.take(due.id, now)
+        const lease = yield* jobs.take(due.id, now)
         assert.notInclude(yield* ids(0), due.id)
-        assert.isDefined(turn)
+        assert.isDefined(lease)
         const fiber = yield* Effect.forkChild(jobs.take(late.id, now))
         assert.isTrue((yield* Fiber.join(fiber))?.overdue)
       })

@@ -214,7 +214,7 @@ describe("the status of a video", () => {
       yield* later
       const worker = yield* Effect.forkChild(videos.step(video.id))
       yield* Deferred.await(asked)
-      // Its turn is another's: what is known is answered.
+      // The worker has the lease, so the gateway answers with what is recorded.
       assert.deepInclude(yield* videos.status(accountId, video.id), { state: "processing" })
       assert.strictEqual(host.asked, 1)
       // Its lease is over while it still works, and both come to the end.

@@ -1,4 +1,4 @@
-/** One turn at a video job: performs the next step and stores its result. */
+/** Performs the next step of a video job and stores its result. */
 import { Effect, Random, Result } from "effect"
 import { isRefusal } from "../domain/Failure.ts"
 import type { Attempt } from "../domain/Plan.ts"
@@ -14,6 +14,7 @@ import {
   waitMs
 } from "../domain/Video.ts"
 import type { VideoRow } from "./VideoJobsSql.ts"
+import type { AccountSlots } from "../platform/AccountSlots.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { type FailedAttempt, PoolError, reasonOf } from "../providers/pool/PoolError.ts"
 import type { ProviderFault } from "../providers/ProviderError.ts"
@@ -23,28 +24,27 @@ import { spanMs } from "../inference/Receipt.ts"
 import { endVideo, type VideoBooks } from "./VideoEnd.ts"
 import type { MediaRefusal, VideoMedia } from "./VideoMedia.ts"
 import { type VideoPlan, type KeptVideoPlan, restorePlan } from "./VideoPlan.ts"
-import type { VideoSlots } from "./VideoSlots.ts"
 
 export interface VideoDeps extends VideoBooks {
   readonly pool: Pick<ProviderPool["Service"], "ask">
   readonly mediaOf: (wish: VideoWish, model: Model) => Effect.Effect<VideoMedia, MediaRefusal>
   /** Slots for jobs that this node is submitting, so that work on submitted jobs never waits for them. */
-  readonly handing: VideoSlots
+  readonly handing: AccountSlots
   /** Slots for those of them with media that are being downloaded and held in memory. */
-  readonly fetching: VideoSlots
+  readonly fetching: AccountSlots
   /** Slots for videos that are being downloaded and held in memory. */
-  readonly reading: VideoSlots
+  readonly reading: AccountSlots
   /** The maximum number of jobs that all nodes together run at one provider. */
   readonly perProvider: number
 }
 
-/** The result of a turn. */
-export interface Turned {
-  /** The job after the turn; undefined when the turn has passed to another worker, which then decides. */
+/** The result of a step. */
+export interface StepResult {
+  /** The job after the step; undefined when another worker has the lease by now, which then decides. */
   readonly row: VideoRow | undefined
   readonly event: VideoEvent
   readonly step: VideoStep
-  /** When the next turn is due, in milliseconds. */
+  /** How long until the next step is due, in milliseconds. */
   readonly waitMs: number
 }
 
@@ -55,10 +55,10 @@ const CLOCKS = { submit: 60_000, state: 15_000, clip: 120_000 } as const
 const MEDIA_MS = 30_000
 
 /**
- * How long a turn is reserved, in milliseconds: longer than anything it does without extending the reservation. If a worker dies in its
- * turn, the job waits for this long.
+ * How long a lease lasts, in milliseconds: longer than anything that a step does without renewing it. If a worker dies in a step, the
+ * job waits for this long.
  */
-export const TURN_MS = {
+export const LEASE_MS = {
   submit: MEDIA_MS + CLOCKS.submit + 30_000,
   state: CLOCKS.state + 15_000,
   clip: CLOCKS.clip + 60_000
@@ -89,42 +89,43 @@ const standingOf = ({ faults, lost, polls, progress, state, submissions }: Video
 
 type Change = Partial<Pick<VideoRow, "provider" | "ticket" | "attempts">>
 
-interface At {
+/** A job whose lease this worker has, and its plan. */
+interface Leased {
   readonly plan: VideoPlan
   readonly row: VideoRow
 }
 
-const outrun = (event: VideoEvent): Turned => ({ row: undefined, event, step: { _tag: "Nothing" }, waitMs: 0 })
+const leaseLost = (event: VideoEvent): StepResult => ({ row: undefined, event, step: { _tag: "Nothing" }, waitMs: 0 })
 
-/** Stores the result of a turn with all consequences: everything, or nothing when the turn belongs to another worker by now. */
+/** Stores the result of a step with all consequences: everything, or nothing when another worker has the lease by now. */
 const apply = (
   deps: VideoDeps,
-  { plan, row }: At,
+  { plan, row }: Leased,
   event: VideoEvent,
   change: Change = {},
   fileId?: string
-): Effect.Effect<Turned, Unavailable> =>
+): Effect.Effect<StepResult, Unavailable> =>
   Effect.gen(function* () {
     const step = transition(standingOf(row), event)
-    if (step._tag === "Nothing") return yield* Effect.as(deps.jobs.drop(row), outrun(event))
+    if (step._tag === "Nothing") return yield* Effect.as(deps.jobs.release(row), leaseLost(event))
     if (step._tag === "Ends") {
       const ended = yield* endVideo(deps, { plan, row: { ...row, ...change } }, step, fileId).pipe(
         Effect.catchTag("GivenBack", () => Effect.succeed("given back" as const))
       )
       if (ended === "given back") return yield* apply(deps, { plan, row }, deadlinePassed, change)
-      return ended === undefined ? outrun(event) : { row: ended, event, step, waitMs: 0 }
+      return ended === undefined ? leaseLost(event) : { row: ended, event, step, waitMs: 0 }
     }
     const wait = waitMs(step, yield* Random.next)
     const { _tag, ...standing } = step
     const { attempts, provider, ticket } = { ...row, ...change }
     const going = { ...standing, provider, ticket, attempts: attempts.slice(-MOST_ATTEMPTS), waitMs: wait }
     const gone = yield* deps.jobs.goOn(row, going)
-    return gone === undefined ? outrun(event) : { row: gone, event, step, waitMs: wait }
+    return gone === undefined ? leaseLost(event) : { row: gone, event, step, waitMs: wait }
   }).pipe(Effect.uninterruptible)
 
 const ask = <A>(
   { pool }: VideoDeps,
-  { row }: At,
+  { row }: Leased,
   plan: VideoPlan,
   attempt: WorkAttempt<A>
 ): Effect.Effect<ServedAnswer<A, UnitPrice>, PoolError> =>
@@ -187,22 +188,27 @@ interface Placement {
 }
 
 /** The first candidate at a provider with capacity. Its submission is recorded. */
-const admitted = (deps: VideoDeps, { row }: At, candidates: ReadonlyArray<VideoCandidates[0]>) =>
+const admitted = (deps: VideoDeps, { row }: Leased, candidates: ReadonlyArray<VideoCandidates[0]>) =>
   Effect.gen(function* () {
     const room = { limit: deps.perProvider, perAccount: Math.ceil(deps.perProvider / 2) }
     for (const [index, candidate] of candidates.entries()) {
-      const noted = yield* deps.jobs.submitting(row, candidate.offer.provider, room, TURN_MS.submit)
-      if (noted === "outrun") return noted
+      const noted = yield* deps.jobs.submitting(row, candidate.offer.provider, room, LEASE_MS.submit)
+      if (noted === "lease_lost") return noted
       if (noted === "noted") return { candidate, others: candidates.slice(index + 1) } satisfies Placement
     }
     return "full" as const
   })
 
 /**
- * Submits the job to one provider with capacity after the other, until one accepts it. The result is stored even if this turn is
+ * Submits the job to one provider with capacity after the other, until one accepts it. The result is stored even if this step is
  * interrupted after it.
  */
-const submit = (deps: VideoDeps, at: At, to: Placement, media: VideoMedia): Effect.Effect<Turned, Unavailable> =>
+const submit = (
+  deps: VideoDeps,
+  at: Leased,
+  to: Placement,
+  media: VideoMedia
+): Effect.Effect<StepResult, Unavailable> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const { plan, row } = at
@@ -211,7 +217,7 @@ const submit = (deps: VideoDeps, at: At, to: Placement, media: VideoMedia): Effe
       const work = { prompt: row.prompt, duration, aspectRatio, audio, seed: undefined, ...media }
       const made: Array<Attempt> = []
       const failures: Array<FailedAttempt> = []
-      for (let next: Placement | "full" | "outrun" = to; ;) {
+      for (let next: Placement | "full" | "lease_lost" = to; ;) {
         const { candidate, others }: Placement = next
         const asked = ask<VideoTicket>(deps, at, within(plan, CLOCKS.submit, [candidate]), (provider, call) =>
           provider.makeVideo?.(call, work)
@@ -229,7 +235,7 @@ const submit = (deps: VideoDeps, at: At, to: Placement, media: VideoMedia): Effe
         made.push(...taken.failure.attempts)
         failures.push(...taken.failure.failures)
         next = yield* admitted(deps, at, others)
-        if (next === "outrun") return outrun(full)
+        if (next === "lease_lost") return leaseLost(full)
         if (next !== "full") continue
         const reason = failures.length === 0 ? taken.failure.reason : reasonOf(failures)
         const event = eventOfFailure(new PoolError({ reason, attempts: made, failures }))
@@ -250,7 +256,7 @@ const tooSlow: MediaRefusal = {
  * lost, the job is submitted again, up to a few times. The client has paid for a video, and the house bears the cost of one that a
  * provider makes in vain.
  */
-const handIn = (deps: VideoDeps, at: At): Effect.Effect<Turned, Unavailable> => {
+const handIn = (deps: VideoDeps, at: Leased): Effect.Effect<StepResult, Unavailable> => {
   const { account_id: accountId, parameters, submissions } = at.row
   if (submissions >= MOST_SUBMISSIONS) return apply(deps, at, { _tag: "Unclear" })
   const { imageUrl, referenceImages, referenceVideo } = parameters
@@ -264,7 +270,7 @@ const handIn = (deps: VideoDeps, at: At): Effect.Effect<Turned, Unavailable> => 
   const waits = apply(deps, at, full)
   const handing = Effect.gen(function* () {
     const to = yield* admitted(deps, at, at.plan.candidates)
-    if (to === "outrun") return outrun(full)
+    if (to === "lease_lost") return leaseLost(full)
     if (to === "full") return yield* waits
     const media = yield* Effect.result(fetched)
     if (Result.isSuccess(media)) return yield* submit(deps, at, to, media.success)
@@ -274,7 +280,11 @@ const handIn = (deps: VideoDeps, at: At): Effect.Effect<Turned, Unavailable> => 
 }
 
 /** Stores a video, and ends the job with it. A stored video without a job is removed, and an empty file counts as a failure. */
-const keepClip = (deps: VideoDeps, at: At, { bytes, contentType }: MediaBytes): Effect.Effect<Turned, Unavailable> =>
+const keepClip = (
+  deps: VideoDeps,
+  at: Leased,
+  { bytes, contentType }: MediaBytes
+): Effect.Effect<StepResult, Unavailable> =>
   Effect.uninterruptible(
     Effect.gen(function* () {
       if (bytes.length === 0) return yield* apply(deps, at, { _tag: "Broke" })
@@ -285,9 +295,9 @@ const keepClip = (deps: VideoDeps, at: At, { bytes, contentType }: MediaBytes): 
         at.row.overdue ? Effect.undefined : Effect.fail(error)
       )
       if (stored === undefined) return yield* apply(deps, at, deadlinePassed)
-      const turned = yield* apply(deps, at, { _tag: "Made" }, {}, stored.id)
-      if (turned.row?.file_id !== stored.id) yield* Effect.ignore(deps.media.remove(accountId, stored.id))
-      return turned
+      const result = yield* apply(deps, at, { _tag: "Made" }, {}, stored.id)
+      if (result.row?.file_id !== stored.id) yield* Effect.ignore(deps.media.remove(accountId, stored.id))
+      return result
     })
   )
 
@@ -297,11 +307,11 @@ const ready: VideoEvent = { _tag: "Ready" }
 const deadlinePassed: VideoEvent = { _tag: "DeadlinePassed" }
 
 /** After its deadline, a job's progress is checked for the last time. */
-const unlessLate = ({ row }: At, event: VideoEvent): VideoEvent => (row.overdue ? deadlinePassed : event)
+const unlessLate = ({ row }: Leased, event: VideoEvent): VideoEvent => (row.overdue ? deadlinePassed : event)
 
-const read = (deps: VideoDeps, at: At, plan: VideoPlan, clip: { readonly url: string } | MediaBytes) => {
+const read = (deps: VideoDeps, at: Leased, plan: VideoPlan, clip: { readonly url: string } | MediaBytes) => {
   const reading = Effect.gen(function* () {
-    if (!(yield* deps.jobs.renew(at.row, TURN_MS.clip))) return outrun(notRead)
+    if (!(yield* deps.jobs.renew(at.row, LEASE_MS.clip))) return leaseLost(notRead)
     if ("bytes" in clip) return yield* keepClip(deps, at, clip)
     const asked = ask<MediaBytes>(deps, at, within(plan, CLOCKS.clip), (provider, call) =>
       provider.videoClip?.(call, clip.url)
@@ -325,8 +335,8 @@ const eventOfState = (state: Exclude<VideoJobState, { readonly _tag: "Completed"
   }
 }
 
-/** Checks the progress of a submitted job. A finished video is downloaded and stored, unless that is left to another turn. */
-const lookAfter = (deps: VideoDeps, at: At, reads: boolean): Effect.Effect<Turned, Unavailable> =>
+/** Checks the progress of a submitted job. A finished video is downloaded and stored, unless that is left to another step. */
+const lookAfter = (deps: VideoDeps, at: Leased, reads: boolean): Effect.Effect<StepResult, Unavailable> =>
   Effect.gen(function* () {
     const { provider, ticket } = at.row
     const candidate = at.plan.candidates.find(({ offer }) => offer.provider === provider)
@@ -346,13 +356,13 @@ const lookAfter = (deps: VideoDeps, at: At, reads: boolean): Effect.Effect<Turne
   })
 
 /**
- * Performs the next step of a job after its turn was taken. `reads` tells whether this turn downloads a finished video, which may take
- * minutes. A job past its deadline ends here, unless its provider has finished the video by now. If the step cannot be performed or is
- * interrupted, the turn is given back.
+ * Performs the next step of a job that this worker has leased. `reads` tells whether this step downloads a finished video, which may
+ * take minutes. A job past its deadline ends here, unless its provider has finished the video by now. If the step cannot be performed or
+ * is interrupted, the lease is released.
  */
-export const carryTurn = (deps: VideoDeps, row: VideoRow, reads: boolean): Effect.Effect<Turned, Unavailable> =>
+export const runStep = (deps: VideoDeps, row: VideoRow, reads: boolean): Effect.Effect<StepResult, Unavailable> =>
   Effect.suspend(() => {
     const at = { plan: restorePlan(row.plan as KeptVideoPlan), row }
     if (row.state === "processing") return lookAfter(deps, at, reads)
     return row.overdue ? apply(deps, at, deadlinePassed) : handIn(deps, at)
-  }).pipe(Effect.onError(() => Effect.ignore(deps.jobs.drop(row))))
+  }).pipe(Effect.onError(() => Effect.ignore(deps.jobs.release(row))))

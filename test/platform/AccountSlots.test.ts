@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { makeVideoSlots } from "../../src/videos/VideoSlots.ts"
+import { makeAccountSlots } from "../../src/platform/AccountSlots.ts"
 
-describe("slots for the work on videos", () => {
+describe("slots of accounts", () => {
   it.effect("are granted at once or not at all, and no account gets all of them", () =>
     Effect.gen(function* () {
-      const slots = makeVideoSlots({ places: 3, perAccount: 2 })
+      const slots = makeAccountSlots({ slots: 3, perAccount: 2 })
       const end = yield* Deferred.make<void>()
       const one = (account: string) =>
         slots.within(account, Effect.as(Deferred.await(end), "done"), Effect.succeed("none"))
@@ -27,7 +27,7 @@ describe("slots for the work on videos", () => {
 
   it.effect("are free again after work that fails", () =>
     Effect.gen(function* () {
-      const slots = makeVideoSlots({ places: 1, perAccount: 1 })
+      const slots = makeAccountSlots({ slots: 1, perAccount: 1 })
       yield* Effect.exit(slots.within("a", Effect.fail("broken"), Effect.fail("full")))
       assert.strictEqual(yield* Effect.flip(slots.within("a", Effect.fail("broken"), Effect.fail("full"))), "broken")
     })

@@ -1,16 +1,16 @@
 /**
- * Limits parallel work of one kind on this node. Work for which no slot is free is not queued, so that it does not block workers for
- * other kinds.
+ * Limits parallel work of one kind on this node, in all and per account. Work for which no slot is free is not queued, so that it does
+ * not block workers for other kinds.
  */
 import { Effect } from "effect"
 
-export interface VideoSlotsOptions {
-  readonly places: number
+interface AccountSlotsOptions {
+  readonly slots: number
   /** The maximum number of slots per account. */
   readonly perAccount: number
 }
 
-export interface VideoSlots {
+export interface AccountSlots {
   /** Runs the work in a slot. When no slot is free for this account, runs the alternative at once. */
   readonly within: <A, E, R>(
     accountId: string,
@@ -19,12 +19,12 @@ export interface VideoSlots {
   ) => Effect.Effect<A, E, R>
 }
 
-export const makeVideoSlots = ({ perAccount, places }: VideoSlotsOptions): VideoSlots => {
+export const makeAccountSlots = ({ perAccount, slots }: AccountSlotsOptions): AccountSlots => {
   const taken = new Map<string, number>()
   let all = 0
   const take = (accountId: string): boolean => {
     const own = taken.get(accountId) ?? 0
-    if (all >= places || own >= perAccount) return false
+    if (all >= slots || own >= perAccount) return false
     all += 1
     taken.set(accountId, own + 1)
     return true

@@ -1,4 +1,3 @@
-/** Shares out work on batches: one process at a time works on a batch, and no account's batches occupy a node alone. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type BatchRow, leaseBatch, releaseBatch, renewBatch } from "./BatchesSql.ts"
@@ -10,28 +9,11 @@ import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 const LEASE_MS = 30_000
 const RENEWAL = "10 seconds"
 
-/** When to look again at a batch that another process holds. */
-const later: Outcome = { again: "1 second" }
-
-/** Limits the concurrent turns of each account on a node. */
-export const makeTurns = (most: number) => {
-  const taken = new Map<string, number>()
-  return <E>(accountId: string, turn: Effect.Effect<Outcome, E>): Effect.Effect<Outcome, E> =>
-    Effect.suspend(() => {
-      const before = taken.get(accountId) ?? 0
-      if (before >= most) return Effect.succeed(later)
-      taken.set(accountId, before + 1)
-      const over = Effect.sync(() => {
-        const left = taken.get(accountId)! - 1
-        if (left === 0) taken.delete(accountId)
-        else taken.set(accountId, left)
-      })
-      return Effect.ensuring(turn, over)
-    })
-}
+/** The outcome of a step that has to wait for other work: look again soon. */
+export const later: Outcome = { again: "1 second" }
 
 /**
- * Runs a step of a batch under a lease, so that no other process works on it, and passes the current row. Before the step starts
+ * Runs a step of a batch under a lease, so that no other process works on it, and passes it the current row. Before the step starts
  * work that costs money, it must check that it still holds the batch.
  */
 export const leased = (

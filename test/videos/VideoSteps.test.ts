@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
 import { MOST_LOST, MOST_REFUSED_ROUNDS, MOST_SUBMISSIONS } from "../../src/domain/Video.ts"
-import { TURN_MS } from "../../src/videos/VideoTurn.ts"
+import { LEASE_MS } from "../../src/videos/VideoSteps.ts"
 import { Media } from "../../src/platform/files/Media.ts"
 import { Unavailable } from "../../src/platform/database/Sql.ts"
 import type { ProviderFault } from "../../src/providers/ProviderError.ts"
@@ -57,7 +57,7 @@ class Storeless extends Mortal {
 
 const PNG = Buffer.from("89504e470d0a1a0a00000000", "hex")
 
-describe("a turn at a video job", () => {
+describe("a step of a video job", () => {
   it.live("submits the job to the next provider when one accepts nothing, at that provider's price", () =>
     Effect.gen(function* () {
       const [first, second] = [new FilmHost("fal"), new FilmHost("other")]
@@ -432,7 +432,7 @@ describe("a turn at a video job", () => {
   )
 
   it("is reserved for longer than its work may take", () => {
-    assert.isAbove(TURN_MS.submit, 90_000)
-    assert.isAbove(TURN_MS.clip, TURN_MS.state)
+    assert.isAbove(LEASE_MS.submit, 90_000)
+    assert.isAbove(LEASE_MS.clip, LEASE_MS.state)
   })
 })
