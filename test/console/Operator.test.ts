@@ -2,10 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import type axe from "axe-core"
-import { announceSkip, missingBrowser, type Page, settled } from "../support/Browser.ts"
-import { chatAs, operatorPage, operatorStage, signedInOperator } from "../support/OperatorConsole.ts"
+import { announceSkip, missingBrowser, settled } from "../support/Browser.ts"
+import { chatAs, operatorPage, operatorStage, signedInOperator, unexpected } from "../support/OperatorConsole.ts"
 import { get } from "../support/Service.ts"
 import { attended } from "../support/Things.ts"
 
@@ -13,31 +11,12 @@ announceSkip("the operator's section of the console")
 
 const CENT = 10_000_000n
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-
 class Stage extends Context.Service<Stage, Effect.Success<typeof operatorStage>>()("test/console/OperatorStage") {
   static readonly layer = Layer.effect(
     Stage,
     Effect.suspend(() => operatorStage)
   )
 }
-
-/** What is seriously wrong for people with other means than sight and mouse. */
-const barriersOf = async (page: Page): Promise<ReadonlyArray<string>> => {
-  await page.evaluate(axeSource)
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof axe }).axe.run(document, { resultTypes: ["violations"] })
-  )
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)
-}
-
-const overflowOf = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
-
-/** Complaints beside those about the answer 401 that shows that no operator is signed in. */
-const unexpected = (complaints: ReadonlyArray<string>) => complaints.filter((words) => !/status of 401/.test(words))
 
 const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
 
@@ -317,72 +296,4 @@ withBrowser("the operator's section", (it) => {
       assert.deepStrictEqual(unexpected(complaints), [])
     })
   )
-
-  it.effect("says what failed and goes on when the gateway answers again", () =>
-    Effect.gen(function* () {
-      const stage = yield* Stage
-      const { account, inferenceKey } = yield* stage.service.account(10)
-      const id = yield* chatAs(stage.service, inferenceKey)
-      const { origin, page } = yield* signedInOperator(stage)
-      yield* Effect.promise(async () => {
-        for (const path of [
-          ...["accounts", `accounts/${account.id}`, "requests", `requests/${id}`, "top-ups", "report", "plans"],
-          ...["spend", "audit"]
-        ]) {
-          await page.route(/\/api\/v1\/operator\/(?!session)/, (route) => route.abort())
-          await page.goto(`${origin}/operator/${path}`)
-          const alert = page.getByRole("alert").first()
-          await alert.waitFor()
-          assert.match(await alert.innerText(), /did not answer/, path)
-          await page.waitForFunction(() => document.querySelector("[aria-busy=true], .skeleton") === null)
-          await page.unrouteAll()
-          for (const again of await page.getByRole("button", { name: "Try again" }).elementHandles())
-            await again.click()
-          await alert.waitFor({ state: "detached" })
-          await settled(page)
-        }
-      })
-    })
-  )
-
-  for (const [width, colorScheme] of [
-    [390, "dark"],
-    [1_280, "light"],
-    [1_920, "dark"]
-  ] as const) {
-    it.effect(`fits ${width} pixels without a barrier, ${colorScheme}`, () =>
-      Effect.gen(function* () {
-        const stage = yield* Stage
-        const { service } = stage
-        const { account, inferenceKey } = yield* service.account(10)
-        const id = yield* chatAs(service, inferenceKey)
-        yield* attended(service, account.id)
-        const options = { viewport: { width, height: 900 }, colorScheme }
-        const { complaints, origin, page } = yield* signedInOperator(stage, options)
-        const problems: Array<string> = []
-        yield* Effect.promise(async () => {
-          for (const path of [
-            ...[
-              "accounts",
-              `accounts/${account.id}`,
-              "requests",
-              `requests/${id}`,
-              "top-ups",
-              "report",
-              "report?by=model"
-            ],
-            ...["plans", "spend", "audit"]
-          ]) {
-            await page.goto(`${origin}/operator/${path}`)
-            await settled(page)
-            const over = await overflowOf(page)
-            if (over > 0) problems.push(`${path} is ${over} pixels too wide`)
-            problems.push(...(await barriersOf(page)).map((words) => `${path}: ${words}`))
-          }
-        })
-        assert.deepStrictEqual(problems, [])
-        assert.deepStrictEqual(unexpected(complaints), [])
-      })
-    )
-  }
 })

@@ -52,3 +52,7 @@ export const chatAs = (service: Service, inferenceKey: string) =>
     }),
     (response) => response.headers.get("x-request-id") ?? ""
   )
+
+/** Complaints beside those about the answer 401 that shows that no operator is signed in. */
+export const unexpected = (complaints: ReadonlyArray<string>) =>
+  complaints.filter((words) => !/status of 401/.test(words))

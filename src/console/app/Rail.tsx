@@ -1,101 +1,71 @@
-import { useQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { balanceQuery, projectsQuery } from "../data/Queries.ts"
-import { money } from "../format/Money.ts"
-import { Money } from "../parts/Figures.tsx"
+/** The rail beside every page: where one is, where one can go, the theme and the way out. */
+import { Link } from "@tanstack/react-router"
+import { type ReactNode, useEffect, useRef } from "react"
 import { Icon } from "../parts/Icons.tsx"
-import { Skeleton } from "../parts/States.tsx"
-import { railGroups } from "./Pages.ts"
+import type { PageEntry } from "./Pages.ts"
 import { setTheme, type Theme, useTheme } from "./Theme.ts"
-
-/** Below this many dollars the card asks for a top-up. */
-const LOW_USD = 5
-
-const BalanceCard = () => {
-  const { data, isError } = useQuery(balanceQuery)
-  const low = data !== undefined && data.available_usd < LOW_USD
-  return (
-    <section className={low ? "balance low" : "balance"} aria-label="Balance">
-      <span className="label small muted">{low ? "Available, running low" : "Available"}</span>
-      <span className="figure">
-        {data !== undefined ? <Money usd={data.available_usd} /> : isError ? "—" : <Skeleton height={22} width={80} />}
-      </span>
-      <span className="held small muted" title="Held: reserved for running requests. It returns when they finish.">
-        {data !== undefined ? `${money(data.held_usd)} held` : isError ? "could not be read" : "\u00a0"}
-      </span>
-      <Link className="button" to="/billing">
-        Top up
-      </Link>
-    </section>
-  )
-}
-
-/** Leads to the keys of one project, or of all. */
-const Switcher = () => {
-  const { data: projects = [] } = useQuery(projectsQuery)
-  const navigate = useNavigate()
-  const { project = "" } = useSearch({ strict: false })
-  const active = projects.filter(({ status }) => status === "active")
-  if (active.length === 0) return null
-  return (
-    <div className="switcher">
-      <select
-        className="select"
-        aria-label="Keys of the project"
-        value={project}
-        onChange={({ target }) =>
-          void navigate({ to: "/keys", search: target.value === "" ? {} : { project: target.value } })
-        }
-      >
-        <option value="">All projects</option>
-        {active.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
-  )
-}
 
 const nextTheme: Readonly<Record<Theme, Theme>> = { system: "light", light: "dark", dark: "system" }
 const themeIcon = { system: "screen", light: "sun", dark: "moon" } as const
 
 interface RailProps {
-  readonly email: string
+  readonly label: string
   readonly open: boolean
-  readonly onSearch: () => void
-  readonly onSignOut: () => void
+  readonly groups: ReadonlyArray<ReadonlyArray<PageEntry>>
+  /** Words beside the product's name. */
+  readonly chip?: string
+  /** Above the pages. */
+  readonly before?: ReactNode
+  /** Below the pages. */
+  readonly after?: ReactNode
+  /** At the end of a page's line. */
+  readonly noteOf?: (page: PageEntry) => ReactNode
+  /** Buttons before those that every rail has. */
+  readonly buttons?: ReactNode
+  readonly docs: string
+  readonly signOut: { readonly name: string; readonly title: string; readonly run: () => void }
 }
 
-export const Rail = ({ email, onSearch, onSignOut, open }: RailProps) => {
+export const Rail = (props: RailProps) => {
+  const { after, before, buttons, chip, docs, groups, label, noteOf, open, signOut } = props
   const theme = useTheme()
+  const ref = useRef<HTMLElement>(null)
+  // On a phone the sheet covers the page, so the keyboard goes on in it.
+  useEffect(() => {
+    if (open) ref.current?.querySelector<HTMLElement>("a, button")?.focus()
+  }, [open])
+  const home = groups[0]![0]!
   return (
-    <aside className={open ? "rail open" : "rail"} aria-label="Console">
-      <Link className="brand" to="/overview" aria-label="tollgate, overview">
+    <aside ref={ref} className={open ? "rail open" : "rail"} aria-label={label}>
+      <Link
+        className="brand"
+        to={home.to}
+        aria-label={`tollgate${chip === undefined ? "" : ` ${chip}`}, ${home.name.toLowerCase()}`}
+      >
         <img src="/icon.svg" alt="" />
-        <span className="words">tollgate</span>
+        <span className="words">tollgate {chip === undefined ? null : <span className="chip">{chip}</span>}</span>
       </Link>
-      <BalanceCard />
-      {railGroups.map((group) => (
+      {before}
+      {groups.map((group) => (
         <nav key={group[0]!.to} aria-label={group.map(({ name }) => name).join(", ")}>
-          {group.map(({ icon, name, to }) => (
-            <Link key={to} to={to} activeProps={{ className: "active", "aria-current": "page" }} title={name}>
-              <Icon name={icon} />
-              <span className="words">{name}</span>
+          {group.map((page) => (
+            <Link
+              key={page.to}
+              to={page.to}
+              activeProps={{ className: "active", "aria-current": "page" }}
+              title={page.name}
+            >
+              <Icon name={page.icon} />
+              <span className="words">{page.name}</span>
+              {noteOf?.(page)}
             </Link>
           ))}
         </nav>
       ))}
-      <Switcher />
+      {after}
       <div className="foot">
-        <button type="button" onClick={onSearch} title="Search (Ctrl K)">
-          <Icon name="search" />
-          <span className="words">
-            Search <span className="kbd">⌘K</span>
-          </span>
-        </button>
-        <a href="/docs" title="Documentation">
+        {buttons}
+        <a href={docs} title="Documentation">
           <Icon name="docs" />
           <span className="words">Documentation</span>
         </a>
@@ -103,9 +73,9 @@ export const Rail = ({ email, onSearch, onSignOut, open }: RailProps) => {
           <Icon name={themeIcon[theme]} />
           <span className="words">Theme: {theme}</span>
         </button>
-        <button type="button" onClick={onSignOut} title={`Sign out ${email}`}>
+        <button type="button" onClick={signOut.run} title={signOut.title}>
           <Icon name="out" />
-          <span className="words clip">Sign out {email}</span>
+          <span className="words clip">{signOut.name}</span>
         </button>
       </div>
     </aside>

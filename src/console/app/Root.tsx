@@ -7,7 +7,7 @@ import { Page } from "./Page.tsx"
 export const NotFound = () => (
   <Page title="Not found">
     <div className="card">
-      <Empty title="There is no page at this address.">Use the rail, or press ⌘K to search.</Empty>
+      <Empty title="There is no page at this address.">Check the address, or choose a page in the menu.</Empty>
     </div>
   </Page>
 )

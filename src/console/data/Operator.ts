@@ -1,6 +1,12 @@
 /** What operators read, with the keys under which it is kept. */
-import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query"
-import type { OperatorSession, ReportRow } from "../../client/Contract.ts"
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  type QueryKey,
+  queryOptions
+} from "@tanstack/react-query"
+import type { OperatorReport, OperatorSession, ReportRow } from "../../client/Contract.ts"
 import { createClient, type Input } from "../../client/Package.ts"
 import { OPERATOR_SESSION } from "./Addresses.ts"
 import { isSignedOut, keepOperatorCsrfToken, operatorApi, origin } from "./Client.ts"
@@ -79,13 +85,21 @@ const pages = <Id extends Paged>(
 /** Only filters that are set. */
 const set = (filters: object) => Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 
+/** Keeps what was shown before while other filters are read, where it is of the same thing: the third part of the key. */
+const keepOf =
+  (thing: string) =>
+  <A>(before: A | undefined, query: { readonly queryKey: QueryKey } | undefined): A | undefined =>
+    query?.queryKey[2] === thing ? before : undefined
+
 export interface AccountFilters {
   readonly q?: string | undefined
   readonly state?: string | undefined
 }
 
-export const accountsQuery = ({ q, state }: AccountFilters) =>
-  pages("operator.accounts.list", ["accounts", q, state], { query: set({ search: q, state }) })
+export const accountsQuery = ({ q, state }: AccountFilters) => ({
+  ...pages("operator.accounts.list", ["accounts", q, state], { query: set({ search: q, state }) }),
+  placeholderData: keepPreviousData
+})
 
 export const accountQuery = (id: string) =>
   queryOptions({
@@ -113,12 +127,21 @@ export interface ReceiptFilters {
 }
 
 /** The receipts of an account. */
-export const accountRequestsQuery = (id: string, filters: ReceiptFilters = {}, limit = PAGE) =>
-  pages("operator.requests.list", ["requests", id, filters], { path: { account_id: id }, query: set(filters) }, limit)
+export const accountRequestsQuery = (id: string, filters: ReceiptFilters = {}, limit = PAGE) => ({
+  ...pages(
+    "operator.requests.list",
+    ["requests", id, filters],
+    { path: { account_id: id }, query: set(filters) },
+    limit
+  ),
+  placeholderData: keepOf(id)
+})
 
 /** The receipts of all accounts. */
-export const anyRequestsQuery = (filters: ReceiptFilters) =>
-  pages("operator.requests.all", ["requests", "all", filters], { query: set(filters) })
+export const anyRequestsQuery = (filters: ReceiptFilters) => ({
+  ...pages("operator.requests.all", ["requests", "all", filters], { query: set(filters) }),
+  placeholderData: keepPreviousData
+})
 
 export const requestQuery = (id: string) =>
   queryOptions({
@@ -145,19 +168,25 @@ export const changesQuery = pages("operator.audit.list", ["audit"])
 
 export type ReportBy = "day" | "model" | "provider" | "account"
 
-export interface ReportRead {
+export interface ReportFilters {
   readonly by: ReadonlyArray<ReportBy>
   readonly from?: string | undefined
   readonly to?: string | undefined
   readonly account?: string | undefined
 }
 
+interface ReportRead extends Pick<OperatorReport, "from" | "to" | "totals"> {
+  readonly rows: ReadonlyArray<ReportRow>
+}
+
 /** Revenue, cost and margin of some days, as far as `MOST_PAGES` reach. */
-export const reportQuery = ({ account, by, from, to }: ReportRead) =>
-  queryOptions({
-    queryKey: ["operator", "report", by, from, to, account],
+export const reportQuery = ({ account, by, from, to }: ReportFilters) =>
+  queryOptions<ReportRead>({
+    queryKey: ["operator", "report", by.join(), from, to, account],
     refetchInterval: MINUTE,
-    queryFn: async ({ signal }) => {
+    // Rows of other groups have other names.
+    placeholderData: keepOf(by.join()),
+    queryFn: async ({ signal }): Promise<ReportRead> => {
       const asked = { ...set({ from, to, account_id: account }), "by[]": [...by], limit: 100 }
       let page = await operatorApi.call("operator.report", { query: asked, signal })
       const rows: Array<ReportRow> = [...page.data]

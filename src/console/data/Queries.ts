@@ -1,5 +1,5 @@
 /** What pages read, with the keys under which it is kept. */
-import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query"
+import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query"
 import type { ConsoleSession, ManagedKey, ModelDetail, Project, RequestReceipt } from "../../client/Contract.ts"
 import type { Item, ListId } from "../../client/Package.ts"
 import { api, isSignedOut, keepCsrfToken } from "./Client.ts"
@@ -137,19 +137,6 @@ const filterOf = ({ model, status }: RequestFilter) => ({
   ...(model === undefined ? {} : { model })
 })
 
-/** Receipts by pages, newest first. */
-export const requestsQuery = (filter: RequestFilter) =>
-  infiniteQueryOptions({
-    queryKey: ["requests", "pages", filter],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      api.call("requests.list", {
-        query: { limit: PAGE, ...filterOf(filter), ...(pageParam === undefined ? {} : { cursor: pageParam }) },
-        signal
-      }),
-    getNextPageParam: (page) => page.next_cursor ?? undefined
-  })
-
 /** The newest receipts, read again and again while `live`. */
 export const newestQuery = (filter: RequestFilter, limit: number, live: boolean) =>
   queryOptions({
@@ -168,6 +155,7 @@ export const receiptQuery = (id: string) =>
 export const auditQuery = (eventType: string | undefined) =>
   infiniteQueryOptions({
     queryKey: ["audit", eventType],
+    placeholderData: keepPreviousData,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) =>
       api.call("management.audit.list", {

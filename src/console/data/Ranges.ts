@@ -16,11 +16,14 @@ const lengths: Readonly<Record<Preset, number>> = {
 /** A change of some of these; undefined takes one away. */
 export type Change<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
 
-export interface RangeSearch {
-  readonly range?: Preset | undefined
-  /** The first and the last day of a custom range, in UTC as usage is. */
+/** The first and the last day of a custom range, in UTC as usage is. */
+export interface Days {
   readonly from?: string | undefined
   readonly to?: string | undefined
+}
+
+export interface RangeSearch extends Days {
+  readonly range?: Preset | undefined
 }
 
 /** Moments in Unix seconds; the end is excluded. */
@@ -40,8 +43,11 @@ const startOf = (day: string): number => Date.parse(day) / 1_000
 /** The day of a moment in UTC, as `YYYY-MM-DD`. */
 export const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10)
 
+/** The day so many days before one. */
+export const dayBefore = (day: string, days: number): string => dayOf(startOf(day) - days * DAY)
+
 /** Whether a search names two days in order. */
-export const isCustom = ({ from, to }: RangeSearch): boolean => from !== undefined && to !== undefined && from <= to
+export const isCustom = ({ from, to }: Days): boolean => from !== undefined && to !== undefined && from <= to
 
 /** The moments of a range. A preset ends now, so its end moves. */
 export const timesOf = (search: RangeSearch, usual: Preset, now: number): Times => {

@@ -17,10 +17,6 @@ export const daysOf = (from: string, to: string): ReadonlyArray<string> => {
   )
 }
 
-/** The day so many days before one. */
-export const dayBefore = (day: string, days: number): string =>
-  new Date(Date.parse(day) - days * DAY_MS).toISOString().slice(0, 10)
-
 /** The name of a row's group. Requests that no provider served have none. */
 export const rowGroupOf = (row: ReportRow, by: ReportBy): string => {
   if (by === "account") return row.email ?? row.account_id ?? ""

@@ -1,5 +1,5 @@
 /** Receipts by pages and as they come. */
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query"
 import { api } from "./Client.ts"
 import type { Times } from "./Ranges.ts"
 import { filterQueryOf, type UsageFilters } from "./UsageSeries.ts"
@@ -39,6 +39,7 @@ const rangeOf = ({ isCustom, times }: RequestsRead) => {
 export const requestPagesQuery = (read: RequestsRead) =>
   infiniteQueryOptions({
     queryKey: ["requests", "pages", read.rangeKey, read.filters],
+    placeholderData: keepPreviousData,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       api.call("requests.list", {

@@ -1,6 +1,93 @@
 /** The range of time that a page shows. */
-import { dayOf, isCustom, type Preset, presets, type RangeSearch } from "../data/Ranges.ts"
+import { useState } from "react"
+import { dayBefore, dayOf, type Days, isCustom, type Preset, presets, type RangeSearch } from "../data/Ranges.ts"
 import { Segments } from "./Fields.tsx"
+
+interface DayProps {
+  readonly label: string
+  readonly value: string
+  readonly min: string | undefined
+  readonly max: string | undefined
+  readonly onChange: (day: string) => void
+}
+
+/** A day within bounds. A year that is still typed is out of them and changes nothing yet. */
+const Day = ({ label, max, min, onChange, value }: DayProps) => {
+  const [text, setText] = useState(value)
+  const [known, setKnown] = useState(value)
+  if (value !== known) {
+    setKnown(value)
+    setText(value)
+  }
+  return (
+    <input
+      className="input"
+      type="date"
+      aria-label={label}
+      value={text}
+      min={min}
+      max={max}
+      onChange={({ target }) => {
+        setText(target.value)
+        if (target.value !== "" && target.validity.valid) onChange(target.value)
+      }}
+      onBlur={() => setText(value)}
+    />
+  )
+}
+
+/** Nothing was used before. */
+const FIRST_DAY = "2020-01-01"
+
+interface RangeProps<Length extends string> {
+  readonly lengths: ReadonlyArray<{ readonly value: Length; readonly name: string }>
+  /** The length that is shown while no days are chosen. */
+  readonly length: Length
+  readonly search: Days
+  /** The days that "Custom" begins with. */
+  readonly custom: number
+  readonly onLength: (length: Length) => void
+  readonly onDays: (days: Required<Days>) => void
+}
+
+/** A length up to now, or two days. */
+export const Range = <Length extends string>(props: RangeProps<Length>) => {
+  const { custom, length, lengths, onDays, onLength, search } = props
+  const { from, to } = search
+  const today = dayOf(Date.now() / 1_000)
+  const isOfDays = isCustom(search)
+  return (
+    <div className="range">
+      <Segments<Length | "custom">
+        label="Range"
+        value={isOfDays ? "custom" : length}
+        options={[...lengths, { value: "custom", name: "Custom" }]}
+        onChange={(value) =>
+          value === "custom" ? onDays({ from: dayBefore(today, custom - 1), to: today }) : onLength(value)
+        }
+      />
+      {isOfDays && from !== undefined && to !== undefined ? (
+        <span className="dates" title="Days are days in UTC">
+          <Day
+            label="First day, in UTC"
+            value={from}
+            min={FIRST_DAY}
+            max={to}
+            onChange={(day) => onDays({ from: day, to })}
+          />
+          <span className="muted">to</span>
+          <Day
+            label="Last day, in UTC"
+            value={to}
+            min={from}
+            max={today}
+            onChange={(day) => onDays({ from, to: day })}
+          />
+        </span>
+      ) : null}
+    </div>
+  )
+}
 
 const names: Readonly<Record<Preset, string>> = {
   "1h": "1 h",
@@ -8,11 +95,7 @@ const names: Readonly<Record<Preset, string>> = {
   "7d": "7 d",
   "30d": "30 d"
 }
-
-const options = [
-  ...presets.map((value) => ({ value, name: names[value] })),
-  { value: "custom", name: "Custom" }
-] as const
+const lengths = presets.map((value) => ({ value, name: names[value] }))
 
 interface RangePickerProps {
   readonly search: RangeSearch
@@ -20,40 +103,14 @@ interface RangePickerProps {
   readonly onChange: (change: RangeSearch) => void
 }
 
-const DAY = 86_400
-
-export const RangePicker = ({ onChange, search, usual }: RangePickerProps) => {
-  const custom = isCustom(search)
-  const today = dayOf(Date.now() / 1_000)
-  const choose = (value: Preset | "custom") =>
-    value === "custom"
-      ? onChange({ range: undefined, from: dayOf(Date.now() / 1_000 - 6 * DAY), to: today })
-      : onChange({ range: value === usual ? undefined : value, from: undefined, to: undefined })
-  return (
-    <div className="range">
-      <Segments label="Range" value={custom ? "custom" : (search.range ?? usual)} options={options} onChange={choose} />
-      {custom ? (
-        <span className="dates" title="Days are days in UTC">
-          <input
-            className="input"
-            type="date"
-            aria-label="First day, in UTC"
-            value={search.from}
-            max={search.to}
-            onChange={({ target }) => target.value !== "" && onChange({ ...search, from: target.value })}
-          />
-          <span className="muted">to</span>
-          <input
-            className="input"
-            type="date"
-            aria-label="Last day, in UTC"
-            value={search.to}
-            min={search.from}
-            max={today}
-            onChange={({ target }) => target.value !== "" && onChange({ ...search, to: target.value })}
-          />
-        </span>
-      ) : null}
-    </div>
-  )
-}
+/** The range of the pages of usage. */
+export const RangePicker = ({ onChange, search, usual }: RangePickerProps) => (
+  <Range
+    lengths={lengths}
+    length={search.range ?? usual}
+    search={search}
+    custom={7}
+    onLength={(range) => onChange({ range: range === usual ? undefined : range, from: undefined, to: undefined })}
+    onDays={(days) => onChange({ range: undefined, ...days })}
+  />
+)

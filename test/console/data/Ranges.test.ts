@@ -3,6 +3,7 @@ import {
   dayOf,
   intervalOf,
   intervalsOf,
+  dayBefore,
   isCustom,
   isDay,
   timesBefore,
@@ -38,7 +39,8 @@ describe("a range of time", () => {
     assert.strictEqual(intervalOf(of(1), undefined), "hour")
   })
 
-  it("knows days of the calendar", () => {
+  it("knows days of the calendar and those before them", () => {
+    assert.strictEqual(dayBefore("2026-03-01", 1), "2026-02-28")
     assert.deepStrictEqual(["2026-02-28", "2026-02-30", "2026-2-3", "today"].map(isDay), [true, false, false, false])
   })
 })

@@ -161,7 +161,7 @@ export const ExplorerPage = () => {
       <Filters filters={filters} onChange={(filter) => change(filter)} />
       {report.isError ? <Failed error={report.error} onRetry={() => void report.refetch()} /> : null}
       {data === undefined && report.isError ? null : (
-        <section className="card" aria-label="Chart" aria-busy={isPlaceholderData} ref={chart}>
+        <section className="card refresh" aria-label="Chart" aria-busy={isPlaceholderData} ref={chart}>
           <div className="body">
             {data === undefined ? (
               <Skeleton height={352} />
@@ -183,13 +183,15 @@ export const ExplorerPage = () => {
         </section>
       )}
       {data === undefined || data.data.length === 0 ? null : (
-        <SeriesTable
-          report={data}
-          figure={figure}
-          title={grouping === undefined ? "Together" : sentence(grouping)}
-          nameOf={nameOf}
-          onChoose={grouping === undefined ? undefined : narrow}
-        />
+        <div className="refresh" aria-busy={isPlaceholderData}>
+          <SeriesTable
+            report={data}
+            figure={figure}
+            title={grouping === undefined ? "Together" : sentence(grouping)}
+            nameOf={nameOf}
+            onChoose={grouping === undefined ? undefined : narrow}
+          />
+        </div>
       )}
     </Page>
   )

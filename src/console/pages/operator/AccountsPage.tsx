@@ -1,15 +1,13 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { useEffect, useRef, useState } from "react"
 import type { OperatorAccount } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { accountsQuery } from "../../data/Operator.ts"
 import { Select } from "../../parts/Fields.tsx"
+import { FilterField } from "../../parts/FilterField.tsx"
 import { Ago, Money, Status } from "../../parts/Figures.tsx"
 import { Table } from "../../parts/Table.tsx"
-import { More } from "./More.tsx"
-
-const TYPING_MS = 300
+import { More } from "../../parts/More.tsx"
 
 const states = [
   { value: "", name: "Every state" },
@@ -62,37 +60,6 @@ const Row = ({ row }: { readonly row: OperatorAccount }) => (
   </tr>
 )
 
-/**
- * The field that finds accounts. It searches when the typing pauses, or when the field is left, so that no search begins after a click on
- * an account and leads back here.
- */
-const Search = ({ onSearch, value }: { readonly value: string; readonly onSearch: (text: string) => void }) => {
-  const [text, setText] = useState(value)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
-  const send = (typed: string) => {
-    clearTimeout(timer.current)
-    if (typed.trim() !== value) onSearch(typed.trim())
-  }
-  return (
-    <input
-      className="input grow"
-      type="search"
-      data-search=""
-      aria-label="Find accounts"
-      placeholder="A part of the email address, or the start of the id"
-      maxLength={256}
-      value={text}
-      onBlur={() => send(text)}
-      onChange={({ target }) => {
-        setText(target.value)
-        clearTimeout(timer.current)
-        timer.current = setTimeout(() => send(target.value), TYPING_MS)
-      }}
-    />
-  )
-}
-
 export const AccountsPage = () => {
   const search = useSearch({ from: "/operator/operator/accounts" })
   const navigate = useNavigate({ from: "/operator/accounts" })
@@ -106,7 +73,14 @@ export const AccountsPage = () => {
   return (
     <Page title="Accounts">
       <div className="filters">
-        <Search value={search.q ?? ""} onSearch={(q) => change({ q })} />
+        <FilterField
+          isSearch
+          label="Find accounts"
+          placeholder="A part of the email address, or the start of the id"
+          maxLength={256}
+          value={search.q ?? ""}
+          onChange={(q) => change({ q })}
+        />
         <Select label="State" value={search.state ?? ""} options={states} onChange={(state) => change({ state })} />
       </div>
       <section className="card" aria-label="Accounts">

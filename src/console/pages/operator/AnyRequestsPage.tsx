@@ -1,13 +1,13 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { type FormEvent, useState } from "react"
 import type { OperatorReceipt } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { accountQuery, accountRequestsQuery, anyRequestsQuery } from "../../data/Operator.ts"
 import { ago } from "../../format/Figures.ts"
 import { Select } from "../../parts/Fields.tsx"
+import { FilterField } from "../../parts/FilterField.tsx"
 import { Icon } from "../../parts/Icons.tsx"
-import { More, type Pages } from "./More.tsx"
+import { More, type Pages } from "../../parts/More.tsx"
 import { MarginTable } from "./MarginTable.tsx"
 
 const statuses = [
@@ -19,28 +19,6 @@ const statuses = [
 ]
 
 const REQUEST = /^req_[0-9A-HJKMNP-TV-Z]{26}$/
-
-/** A field that takes effect when it is sent or left. */
-const Typed = ({ label, onType, value }: { label: string; value: string; onType: (text: string) => void }) => {
-  const [text, setText] = useState(value)
-  const send = (event?: FormEvent) => {
-    event?.preventDefault()
-    if (text.trim() !== value) onType(text.trim())
-  }
-  return (
-    <form onSubmit={send}>
-      <input
-        className="input"
-        aria-label={label}
-        placeholder={label}
-        maxLength={200}
-        value={text}
-        onBlur={() => send()}
-        onChange={(event) => setText(event.target.value)}
-      />
-    </form>
-  )
-}
 
 /** Opens the request whose id is pasted. */
 const Finder = () => {
@@ -97,13 +75,8 @@ export const AnyRequestsPage = () => {
           options={statuses}
           onChange={(status) => change({ status })}
         />
-        <Typed key={filters.model} label="Model" value={filters.model ?? ""} onType={(model) => change({ model })} />
-        <Typed
-          key={`provider ${filters.provider}`}
-          label="Provider"
-          value={filters.provider ?? ""}
-          onType={(provider) => change({ provider })}
-        />
+        <FilterField label="Model" value={filters.model ?? ""} onChange={(model) => change({ model })} />
+        <FilterField label="Provider" value={filters.provider ?? ""} onChange={(provider) => change({ provider })} />
         {account === undefined ? null : <AccountChip id={account} onRemove={() => change({ account: "" })} />}
       </div>
       <section className="card" aria-label="Requests">

@@ -1,8 +1,19 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import type { OperatorChange } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { changesQuery } from "../../data/Operator.ts"
-import { AuditTable } from "./AuditTable.tsx"
-import { More } from "./More.tsx"
+import { AuditTable } from "../../parts/AuditTable.tsx"
+import { More } from "../../parts/More.tsx"
+
+const Account = ({ of: { account_id, email } }: { readonly of: OperatorChange }) =>
+  account_id === null ? (
+    <span className="muted">—</span>
+  ) : (
+    <Link className="clip" to="/operator/accounts/$id" params={{ id: account_id }}>
+      {email}
+    </Link>
+  )
 
 export const ChangesPage = () => {
   const changes = useInfiniteQuery(changesQuery)
@@ -10,7 +21,7 @@ export const ChangesPage = () => {
     <Page title="What operators changed">
       <section className="card" aria-label="Audit log of operators">
         <More of={changes} name="lines" rows={10} empty={{ title: "Operators changed nothing yet." }}>
-          {(lines) => <AuditTable lines={lines} isOfAll />}
+          {(lines) => <AuditTable lines={lines} accountOf={(line) => <Account of={line} />} />}
         </More>
       </section>
     </Page>

@@ -7,7 +7,7 @@ import { sentence } from "../../format/Words.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
 import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
-import { More } from "./More.tsx"
+import { More } from "../../parts/More.tsx"
 
 /** The keys of an account, and their end. */
 export const KeysCard = ({ accountId }: { readonly accountId: string }) => {

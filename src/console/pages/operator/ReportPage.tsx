@@ -8,10 +8,9 @@ import { PictureButton } from "../../charts/PictureButton.tsx"
 import { TimeSeries } from "../../charts/TimeSeries.tsx"
 import { downloadCsv } from "../../data/Csv.ts"
 import { type ReportBy, reportQuery } from "../../data/Operator.ts"
-import { dayOf } from "../../data/Ranges.ts"
+import { dayBefore, dayOf, isCustom } from "../../data/Ranges.ts"
 import {
   csvOfReport,
-  dayBefore,
   daysOf,
   rowGroupOf,
   type ReportFigure,
@@ -25,16 +24,16 @@ import { plural } from "../../format/Words.ts"
 import { Segments, Select } from "../../parts/Fields.tsx"
 import { Money } from "../../parts/Figures.tsx"
 import { Icon } from "../../parts/Icons.tsx"
+import { Range } from "../../parts/Range.tsx"
 import { Empty, Failed, Skeleton, SkeletonRows } from "../../parts/States.tsx"
 import { Table } from "../../parts/Table.tsx"
 import { Tile } from "../../parts/Tile.tsx"
 
 const lengths = { "7d": 7, "30d": 30, "90d": 90 } as const
-const spans = [
+const lengthOptions = [
   { value: "7d", name: "7 d" },
   { value: "30d", name: "30 d" },
-  { value: "90d", name: "90 d" },
-  { value: "custom", name: "Custom" }
+  { value: "90d", name: "90 d" }
 ] as const
 
 const groups = [
@@ -58,8 +57,7 @@ const useReport = () => {
   const navigate = useNavigate({ from: "/operator/report" })
   const { account, by = "day", days = "30d", figure = "revenue_usd" } = search
   const today = dayOf(Date.now() / 1_000)
-  const isCustom = search.from !== undefined && search.to !== undefined && search.from <= search.to
-  const [from, to] = isCustom ? [search.from!, search.to!] : [dayBefore(today, lengths[days] - 1), today]
+  const [from, to] = isCustom(search) ? [search.from!, search.to!] : [dayBefore(today, lengths[days] - 1), today]
   const range = { from, to, account }
   const grouped = useQuery(reportQuery({ by: [by], ...range }))
   const daily = useQuery({ ...reportQuery({ by: ["day", by], ...range }), enabled: by !== "day" })
@@ -70,47 +68,10 @@ const useReport = () => {
       replace: true,
       resetScroll: false
     })
-  return { by, change, daily: by === "day" ? grouped : daily, days, figure, from, grouped, isCustom, search, to, today }
+  return { by, change, daily: by === "day" ? grouped : daily, days, figure, from, grouped, search, to }
 }
 
 type Report = ReturnType<typeof useReport>
-
-const Range = ({ of: { change, days, isCustom, search, to, today } }: { readonly of: Report }) => (
-  <div className="range">
-    <Segments
-      label="Range"
-      value={isCustom ? "custom" : days}
-      options={spans}
-      onChange={(value) =>
-        value === "custom"
-          ? change({ days: undefined, from: dayBefore(to, 29), to })
-          : change({ days: value === "30d" ? undefined : value, from: undefined, to: undefined })
-      }
-    />
-    {isCustom ? (
-      <span className="dates" title="Days are days in UTC">
-        <input
-          className="input"
-          type="date"
-          aria-label="First day, in UTC"
-          value={search.from}
-          max={search.to}
-          onChange={({ target }) => target.value !== "" && change({ from: target.value })}
-        />
-        <span className="muted">to</span>
-        <input
-          className="input"
-          type="date"
-          aria-label="Last day, in UTC"
-          value={search.to}
-          min={search.from}
-          max={today}
-          onChange={({ target }) => target.value !== "" && change({ to: target.value })}
-        />
-      </span>
-    ) : null}
-  </div>
-)
 
 const Tiles = ({ of: { grouped } }: { readonly of: Report }) => {
   const totals = grouped.data?.totals
@@ -301,11 +262,23 @@ const Rows = ({ of: { by, grouped } }: { readonly of: Report }) => {
 
 export const ReportPage = () => {
   const report = useReport()
-  const { by, change, daily, from, grouped, to } = report
+  const { by, change, daily, days, from, grouped, search, to } = report
   const error = grouped.error ?? daily.error
   const rows = daily.data?.rows ?? []
   return (
-    <Page title="Report" tools={<Range of={report} />}>
+    <Page
+      title="Report"
+      tools={
+        <Range
+          lengths={lengthOptions}
+          length={days}
+          search={search}
+          custom={30}
+          onLength={(length) => change({ days: length === "30d" ? undefined : length, from: undefined, to: undefined })}
+          onDays={(range) => change({ days: undefined, ...range })}
+        />
+      }
+    >
       {error === null ? null : (
         <Failed
           error={error}
@@ -315,7 +288,9 @@ export const ReportPage = () => {
           }}
         />
       )}
-      <Tiles of={report} />
+      <div className="refresh" aria-busy={grouped.isPlaceholderData}>
+        <Tiles of={report} />
+      </div>
       <section className="toolbar" aria-label="What the report shows">
         <Select
           label="Group by"
@@ -336,8 +311,10 @@ export const ReportPage = () => {
           Download CSV
         </button>
       </section>
-      <Chart of={report} />
-      <Rows of={report} />
+      <div className="grid refresh" aria-busy={grouped.isPlaceholderData || daily.isPlaceholderData}>
+        <Chart of={report} />
+        <Rows of={report} />
+      </div>
       <p className="muted small">
         Days are days in UTC. Play money of a sandbox is left out. Figures of the current day follow within a minute.
       </p>

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Page } from "../../app/Page.tsx"
 import { attentionQuery } from "../../data/Operator.ts"
-import { More } from "./More.tsx"
+import { More } from "../../parts/More.tsx"
 import { TopUpTable } from "./TopUpTable.tsx"
 
 export const TopUpsPage = () => {

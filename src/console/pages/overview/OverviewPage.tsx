@@ -109,11 +109,13 @@ export const OverviewPage = () => {
       {main.isError ? <Failed error={main.error} onRetry={() => void main.refetch()} /> : null}
       {began && ownKeys.data !== undefined ? <FirstRun keys={ownKeys.data} /> : <LowBalance />}
       <BalanceLine />
-      <Tiles report={main.data} before={before.data} failed={main.isError} />
-      <SpendChart report={main.data} by={by} failed={main.isError} />
-      <div className="grid halves">
-        <TopGroups report={models.data} failed={models.isError} by="model" title="Top models" />
-        <TopGroups report={keys.data} failed={keys.isError} by="key" title="Top keys" />
+      <div className="grid refresh" aria-busy={[main, before, models, keys].some((read) => read.isPlaceholderData)}>
+        <Tiles report={main.data} before={before.data} failed={main.isError} />
+        <SpendChart report={main.data} by={by} failed={main.isError} />
+        <div className="grid halves">
+          <TopGroups report={models.data} failed={models.isError} by="model" title="Top models" />
+          <TopGroups report={keys.data} failed={keys.isError} by="key" title="Top keys" />
+        </div>
       </div>
     </Page>
   )

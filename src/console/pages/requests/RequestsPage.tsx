@@ -50,7 +50,7 @@ const Rows = ({ columns, filtered, list: { pages, rows } }: RowsProps) => {
       </p>
     </Empty>
   ) : (
-    <>
+    <div className="refresh" aria-busy={pages.isPlaceholderData}>
       <RequestTable
         rows={rows}
         columns={columns}
@@ -63,7 +63,7 @@ const Rows = ({ columns, filtered, list: { pages, rows } }: RowsProps) => {
           Searching requests before {moment(searchedTo)}…
         </p>
       ) : null}
-    </>
+    </div>
   )
 }
 

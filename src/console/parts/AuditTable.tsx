@@ -1,29 +1,26 @@
 /** Lines of an audit log, each with what it changed. */
-import { Link } from "@tanstack/react-router"
-import { useState } from "react"
-import type { AuditLog } from "../../../client/Contract.ts"
-import { auditDifferences } from "../../data/Differences.ts"
-import { sentence } from "../../format/Words.ts"
-import { Id } from "../../parts/Copy.tsx"
-import { Diff } from "../../parts/Diff.tsx"
-import { Ago, Status } from "../../parts/Figures.tsx"
-import { type Column, Table } from "../../parts/Table.tsx"
+import { type ReactNode, useState } from "react"
+import type { AuditLog } from "../../client/Contract.ts"
+import { auditDifferences } from "../data/Differences.ts"
+import { sentence } from "../format/Words.ts"
+import { Id } from "./Copy.tsx"
+import { Diff } from "./Diff.tsx"
+import { Ago, Status } from "./Figures.tsx"
+import { type Column, Table } from "./Table.tsx"
 
-/** A line, which names its operator and its account in the log of all operators. */
-type Line = Omit<AuditLog, "actor"> & {
+/** A line, which names its operator where an operator reads it. */
+export type AuditLine = Omit<AuditLog, "actor"> & {
   readonly actor: { readonly type: string; readonly id: string; readonly name?: string | null }
-  readonly account_id?: string | null
-  readonly email?: string | null
 }
 
-const Actor = ({ of: { id, name, type } }: { readonly of: Line["actor"] }) => (
+const Actor = ({ of: { id, name, type } }: { readonly of: AuditLine["actor"] }) => (
   <span className="stack">
     <span className="clip">{name ?? (id === "command-line" ? "Admin command" : sentence(type))}</span>
     {id === "command-line" ? null : <code className="muted">{id}</code>}
   </span>
 )
 
-const Changes = ({ line }: { readonly line: Line }) => (
+const Changes = ({ line }: { readonly line: AuditLine }) => (
   <div className="grid tight">
     {Object.keys(line.changes).length === 0 ? (
       <span className="muted small">Nothing beside the event itself was recorded.</span>
@@ -39,7 +36,7 @@ const Changes = ({ line }: { readonly line: Line }) => (
   </div>
 )
 
-const Row = ({ isOfAll, line }: { readonly line: Line; readonly isOfAll: boolean }) => {
+const Row = ({ account, line }: { readonly line: AuditLine; readonly account: ReactNode }) => {
   const [open, setOpen] = useState(false)
   return (
     <>
@@ -61,17 +58,7 @@ const Row = ({ isOfAll, line }: { readonly line: Line; readonly isOfAll: boolean
         <td>
           <Actor of={line.actor} />
         </td>
-        {isOfAll ? (
-          <td>
-            {line.account_id == null ? (
-              <span className="muted">—</span>
-            ) : (
-              <Link className="clip" to="/operator/accounts/$id" params={{ id: line.account_id }}>
-                {line.email}
-              </Link>
-            )}
-          </td>
-        ) : null}
+        {account === undefined ? null : <td>{account}</td>}
         <td>
           <span className="stack">
             <span>{sentence(line.resource.type)}</span>
@@ -86,7 +73,7 @@ const Row = ({ isOfAll, line }: { readonly line: Line; readonly isOfAll: boolean
       </tr>
       {open ? (
         <tr>
-          <td colSpan={isOfAll ? 6 : 5}>
+          <td colSpan={account === undefined ? 5 : 6}>
             <Changes line={line} />
           </td>
         </tr>
@@ -95,18 +82,19 @@ const Row = ({ isOfAll, line }: { readonly line: Line; readonly isOfAll: boolean
   )
 }
 
-interface AuditTableProps {
+interface AuditTableProps<Line extends AuditLine> {
   readonly lines: ReadonlyArray<Line>
-  /** Whether they are of all accounts. */
-  readonly isOfAll?: boolean
+  /** The account of a line, where the lines are of several accounts. */
+  readonly accountOf?: (line: Line) => ReactNode
 }
 
-export const AuditTable = ({ isOfAll = false, lines }: AuditTableProps) => {
-  const columns: ReadonlyArray<Column> = ["Time", "Event", "By", ...(isOfAll ? ["Account"] : []), "To", "Outcome"]
+export const AuditTable = <Line extends AuditLine>({ accountOf, lines }: AuditTableProps<Line>) => {
+  const accounts = accountOf === undefined ? [] : ["Account"]
+  const columns: ReadonlyArray<Column> = ["Time", "Event", "By", ...accounts, "To", "Outcome"]
   return (
     <Table label="audit log" columns={columns}>
       {lines.map((line) => (
-        <Row key={line.id} line={line} isOfAll={isOfAll} />
+        <Row key={line.id} line={line} account={accountOf?.(line)} />
       ))}
     </Table>
   )

@@ -1,7 +1,7 @@
 /** Lists by pages: their rows, and the button that reads older ones. */
 import type { UseInfiniteQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
-import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
+import { Empty, Failed, SkeletonRows } from "./States.tsx"
 
 interface Page<A> {
   readonly data: ReadonlyArray<A>
@@ -32,7 +32,10 @@ export const More = <A,>({ children, empty, name, of, rows: shape = 6 }: MorePro
       ) : rows.length === 0 && !of.hasNextPage ? (
         <Empty title={empty.title}>{empty.about === undefined ? null : <p>{empty.about}</p>}</Empty>
       ) : (
-        children(rows)
+        // Rows of the filter before stand until those of the new one come.
+        <div className="refresh" aria-busy={of.isPlaceholderData}>
+          {children(rows)}
+        </div>
       )}
       {of.hasNextPage ? (
         <div className="body more">

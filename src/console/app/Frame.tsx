@@ -1,0 +1,42 @@
+/** The frame around every page behind a sign-in: the rail, which is a sheet on a phone, and the page beside it. */
+import { Outlet, useLocation } from "@tanstack/react-router"
+import { type ReactNode, useEffect, useState } from "react"
+import { Toasts } from "../parts/Toasts.tsx"
+import { MenuContext } from "./Page.tsx"
+
+interface FrameProps {
+  readonly rail: (isOpen: boolean) => ReactNode
+  readonly isOperator?: boolean
+  /** Dialogs. */
+  readonly children?: ReactNode
+}
+
+export const Frame = ({ children, isOperator = false, rail }: FrameProps) => {
+  const { pathname } = useLocation()
+  const [open, setOpen] = useState(false)
+  useEffect(() => setOpen(false), [pathname])
+  useEffect(() => {
+    if (!open) return
+    const press = ({ key }: KeyboardEvent) => key === "Escape" && setOpen(false)
+    window.addEventListener("keydown", press)
+    return () => window.removeEventListener("keydown", press)
+  }, [open])
+  return (
+    <MenuContext value={() => setOpen(true)}>
+      <div className={isOperator ? "frame operator" : "frame"}>
+        <a className="button skip" href="#content">
+          Skip to the content
+        </a>
+        {rail(open)}
+        {open ? (
+          <button type="button" className="veil" aria-label="Close the menu" onClick={() => setOpen(false)} />
+        ) : null}
+        <div className="content">
+          <Outlet />
+        </div>
+        {children}
+        <Toasts />
+      </div>
+    </MenuContext>
+  )
+}
