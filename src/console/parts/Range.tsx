@@ -51,7 +51,7 @@ interface RangeProps<Length extends string> {
 }
 
 /** A length up to now, or two days. */
-export const Range = <Length extends string>(props: RangeProps<Length>) => {
+export const TimeRange = <Length extends string>(props: RangeProps<Length>) => {
   const { custom, length, lengths, onDays, onLength, search } = props
   const { from, to } = search
   const today = dayOf(Date.now() / 1_000)
@@ -105,7 +105,7 @@ interface RangePickerProps {
 
 /** The range of the pages of usage. */
 export const RangePicker = ({ onChange, search, usual }: RangePickerProps) => (
-  <Range
+  <TimeRange
     lengths={lengths}
     length={search.range ?? usual}
     search={search}

@@ -24,7 +24,7 @@ import { plural } from "../../format/Words.ts"
 import { Segments, Select } from "../../parts/Fields.tsx"
 import { Money } from "../../parts/Figures.tsx"
 import { Icon } from "../../parts/Icons.tsx"
-import { Range } from "../../parts/Range.tsx"
+import { TimeRange } from "../../parts/Range.tsx"
 import { Empty, Failed, Skeleton, SkeletonRows } from "../../parts/States.tsx"
 import { Table } from "../../parts/Table.tsx"
 import { Tile } from "../../parts/Tile.tsx"
@@ -269,7 +269,7 @@ export const ReportPage = () => {
     <Page
       title="Report"
       tools={
-        <Range
+        <TimeRange
           lengths={lengthOptions}
           length={days}
           search={search}
