@@ -6,7 +6,7 @@ import { storeErrors, Unavailable } from "../platform/database/Sql.ts"
 import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { describeSqlError } from "../platform/database/SqlCondition.ts"
 import { StartError } from "../platform/config/Variables.ts"
-import { firstWaiting, newestTurn } from "./JobsSql.ts"
+import { firstWaiting, newestStep } from "./JobsSql.ts"
 
 export type QueueName = "videos" | "batches"
 
@@ -55,16 +55,16 @@ const backoff = (attempts: number) =>
  */
 const STORE_POLL = "1 minute"
 
-/** Finished turns are kept for longer than any lease, so that a turn delivered twice has one successor. */
-const KEPT = "1 hour"
+/** Finished steps are kept for longer than any lease, so that a step delivered twice has one successor. */
+const RETENTION = "1 hour"
 
 const CLEANUP_INTERVAL = "5 minutes"
 
 /**
- * A job is one element of the store per turn: `{id}.0`, `{id}.1` and so on. A request for the next turn names it after the previous
- * one, so any number of requests creates one turn.
+ * A job is one element of the store per step: `{id}.0`, `{id}.1` and so on. A request for the next step names it after the previous
+ * one, so any number of requests creates one step.
  */
-const turnAfter = (id: string, element: string | undefined): string =>
+const stepAfter = (id: string, element: string | undefined): string =>
   `${id}.${element === undefined ? 0 : Number(element.slice(id.length + 1)) + 1}`
 
 const storeFailed = (error: PersistedQueue.PersistedQueueError): SqlError.SqlError | Unavailable => {
@@ -77,7 +77,7 @@ type Store = PersistedQueue.PersistedQueueStore["Service"]
 const cannotStart = (error: SqlError.SqlError): StartError =>
   new StartError({ message: `The gateway cannot use the table of jobs: ${describeSqlError(error)}` })
 
-/** Puts a turn into the store and wakes this process's workers after the commit. An existing turn stays as it is. */
+/** Puts a step into the store and wakes this process's workers after the commit. An existing step stays as it is. */
 const offer = (store: Store, queue: QueueName, id: string, element: string, delay: Duration.Duration) =>
   Effect.mapError(
     store.offer({
@@ -90,17 +90,17 @@ const offer = (store: Store, queue: QueueName, id: string, element: string, dela
     storeFailed
   )
 
-const enqueueWith = (sql: SqlClient.SqlClient, store: Store, told: Latch.Latch) => {
+const enqueueWith = (sql: SqlClient.SqlClient, store: Store, enqueued: Latch.Latch) => {
   const enqueue = (
     queue: QueueName,
     id: string,
     delay: Duration.Duration
   ): Effect.Effect<void, SqlError.SqlError | Unavailable> =>
     Effect.gen(function* () {
-      const newest = yield* newestTurn(sql, queue, id, Math.ceil(Duration.toSeconds(delay)))
-      const element = newest?.waiting ? newest.element : turnAfter(id, newest?.element)
+      const newest = yield* newestStep(sql, queue, id, Math.ceil(Duration.toSeconds(delay)))
+      const element = newest?.waiting ? newest.element : stepAfter(id, newest?.element)
       yield* offer(store, queue, id, element, delay)
-      // Another transaction may have created and finished this turn meanwhile. The second call then finds it waiting, or creates
+      // Another transaction may have created and finished this step meanwhile. The second call then finds it waiting, or creates
       // the next one.
       if (newest?.waiting !== true) yield* enqueue(queue, id, delay)
     })
@@ -108,20 +108,20 @@ const enqueueWith = (sql: SqlClient.SqlClient, store: Store, told: Latch.Latch) 
     sql.withTransaction(
       Effect.andThen(
         enqueue(queue, id, Duration.max(Duration.fromInputUnsafe(delay), Duration.zero)),
-        sql.afterCommit(Effect.asVoid(told.open))
+        sql.afterCommit(Effect.asVoid(enqueued.open))
       )
     )
 }
 
 /** Creates one worker of a queue. It takes a job, runs one step of it, and repeats until it is asked to stop. */
-const makeWorker = (store: Store, told: Latch.Latch, queue: QueueName, handle: Handler) => {
+const makeWorker = (store: Store, enqueued: Latch.Latch, queue: QueueName, handle: Handler) => {
   let busy = false
   let stopping = false
   const carried = (id: string, element: string, attempt: number) =>
     Effect.gen(function* () {
       const outcome = yield* Effect.suspend(() => handle(id, attempt))
       if (outcome === "done") return
-      yield* storeErrors(offer(store, queue, id, turnAfter(id, element), Duration.fromInputUnsafe(outcome.again)))
+      yield* storeErrors(offer(store, queue, id, stepAfter(id, element), Duration.fromInputUnsafe(outcome.again)))
     }).pipe(
       Effect.catchCause((cause) =>
         Effect.andThen(
@@ -138,7 +138,7 @@ const makeWorker = (store: Store, told: Latch.Latch, queue: QueueName, handle: H
   }).pipe(
     Effect.scoped,
     // A finished job may run again, either later or because its step failed.
-    Effect.ensuring(Effect.sync(() => (told.openUnsafe(), (busy = false)))),
+    Effect.ensuring(Effect.sync(() => (enqueued.openUnsafe(), (busy = false)))),
     Effect.catchTag("StepFailed", () => Effect.void),
     Effect.catchCause((cause) =>
       Effect.andThen(
@@ -160,7 +160,7 @@ const makeWorker = (store: Store, told: Latch.Latch, queue: QueueName, handle: H
 }
 
 /** The workers of this process with their queues. */
-type Worked = Set<{ readonly queue: QueueName; readonly isIdle: () => boolean }>
+type Workers = Set<{ readonly queue: QueueName; readonly isIdle: () => boolean }>
 
 /**
  * Repeatedly looks for due jobs in every queue that has an idle worker here, with a statement that only reads. It offers each job
@@ -168,24 +168,24 @@ type Worked = Set<{ readonly queue: QueueName; readonly isIdle: () => boolean }>
  * because each takes its next job when it finishes. When no job is waiting at all, it looks less often until this process enqueues
  * one.
  */
-const lookingFor = (
+const polling = (
   sql: SqlClient.SqlClient,
   store: Store,
-  told: Latch.Latch,
-  worked: Worked,
+  enqueued: Latch.Latch,
+  active: Workers,
   options: JobsOptions
 ) => {
   const { patience } = wakeupsOf(sql)
   const leaseSeconds = Math.ceil(Duration.toSeconds(options.lease))
   const look = Effect.gen(function* () {
-    yield* told.close
-    const queues = new Set(Array.from(worked).flatMap(({ isIdle, queue }) => (isIdle() ? [queue] : [])))
+    yield* enqueued.close
+    const queues = new Set(Array.from(active).flatMap(({ isIdle, queue }) => (isIdle() ? [queue] : [])))
     if (queues.size === 0) return
     const waiting = yield* firstWaiting(sql, [...queues], leaseSeconds)
     for (const { due, element, id, queue } of waiting) {
       if (due) yield* offer(store, queue, id, element, Duration.zero)
     }
-    if (waiting.length === 0) yield* Effect.timeoutOption(told.await, patience(options.idlePollInterval))
+    if (waiting.length === 0) yield* Effect.timeoutOption(enqueued.await, patience(options.idlePollInterval))
   })
   return look.pipe(
     storeErrors,
@@ -197,18 +197,18 @@ const lookingFor = (
 }
 
 const workWith =
-  (store: Store, told: Latch.Latch, worked: Worked, grace: Duration.Input) =>
+  (store: Store, enqueued: Latch.Latch, active: Workers, grace: Duration.Input) =>
   (queue: QueueName, concurrency: number, handle: Handler) =>
     Effect.uninterruptible(
       Effect.gen(function* () {
         const workers = yield* Effect.forEach(Array.from({ length: concurrency }), () => {
-          const worker = makeWorker(store, told, queue, handle)
+          const worker = makeWorker(store, enqueued, queue, handle)
           return Effect.map(Effect.forkDetach(worker.run), (fiber) => ({ ...worker, fiber, queue }))
         })
-        for (const worker of workers) worked.add(worker)
+        for (const worker of workers) active.add(worker)
         const fibers = workers.map(({ fiber }) => fiber)
         const stop = Effect.gen(function* () {
-          for (const worker of workers) worked.delete(worker)
+          for (const worker of workers) active.delete(worker)
           const idle = workers.filter((worker) => !worker.stop())
           yield* Fiber.interruptAll(idle.map(({ fiber }) => fiber))
           yield* Effect.timeoutOption(Fiber.awaitAll(fibers), grace)
@@ -259,14 +259,17 @@ export class Jobs extends Context.Service<
       Effect.gen(function* () {
         const queues = yield* PersistedQueue.PersistedQueueStore
         const sql = yield* SqlClient.SqlClient
-        const worked: Worked = new Set()
-        const told = yield* Latch.make()
-        yield* wakeupsOf(sql).on("jobs", () => told.openUnsafe())
-        yield* Effect.forkScoped(lookingFor(sql, queues, told, worked, options))
-        return Jobs.of({ enqueue: enqueueWith(sql, queues, told), work: workWith(queues, told, worked, grace) })
+        const active: Workers = new Set()
+        const enqueued = yield* Latch.make()
+        yield* wakeupsOf(sql).on("jobs", () => enqueued.openUnsafe())
+        yield* Effect.forkScoped(polling(sql, queues, enqueued, active, options))
+        return Jobs.of({
+          enqueue: enqueueWith(sql, queues, enqueued),
+          work: workWith(queues, enqueued, active, grace)
+        })
       })
     )
-    const cleanup = PersistedQueue.layerCleanup({ interval: CLEANUP_INTERVAL, timeToLive: KEPT })
+    const cleanup = PersistedQueue.layerCleanup({ interval: CLEANUP_INTERVAL, timeToLive: RETENTION })
     return Layer.merge(service, cleanup).pipe(Layer.provide(store))
   }
 }

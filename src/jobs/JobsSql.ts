@@ -1,19 +1,19 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** The newest turn of a job: its element's ID, and whether it waits for a worker. */
-export interface Turn {
+/** The newest step of a job: its element's ID, and whether it waits for a worker. */
+export interface NewestStep {
   readonly element: string
   readonly waiting: boolean
 }
 
 /**
- * Returns the newest turn of a job, if it has one. A waiting turn stays locked until the transaction ends, so a worker that takes
+ * Returns the newest step of a job, if it has one. A waiting step stays locked until the transaction ends, so a worker that takes
  * it sees what the transaction wrote. It moves forward to `delaySeconds` from now, unless it waits because it failed.
  */
-export const newestTurn = (sql: SqlClient.SqlClient, queue: string, id: string, delaySeconds: number) =>
+export const newestStep = (sql: SqlClient.SqlClient, queue: string, id: string, delaySeconds: number) =>
   Effect.map(
-    sql<Turn>`
+    sql<NewestStep>`
       WITH newest AS (
         SELECT sequence, id FROM job WHERE queue_name = ${queue} AND element = ${JSON.stringify(id)}
         ORDER BY sequence DESC LIMIT 1
@@ -26,7 +26,7 @@ export const newestTurn = (sql: SqlClient.SqlClient, queue: string, id: string, 
         RETURNING job.id
       )
       SELECT id AS element, EXISTS (SELECT FROM kept) AS waiting FROM newest`,
-    (rows): Turn | undefined => rows[0]
+    (rows): NewestStep | undefined => rows[0]
   )
 
 /** A job that a worker may take, now or when it becomes due. */

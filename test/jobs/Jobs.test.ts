@@ -25,14 +25,14 @@ const idling: JobsOptions = { ...usual, idlePollInterval: "1 hour" }
 const jobs = (options: JobsOptions) =>
   Jobs.layerFrom(options).pipe(Layer.provideMerge(database), Layer.provideMerge(Logger.layer([])))
 
-/** Returns the turns of all jobs, oldest first. */
-const turns = Effect.flatMap(
+/** Returns the steps of all jobs, oldest first. */
+const steps = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ id: string; state: string; attempts: number }>`SELECT id, state, attempts FROM job ORDER BY sequence`
 )
 
-/** Returns the turns once none is waiting or running. */
-const settled = Effect.repeat(turns, { until: (rows) => rows.every(({ state }) => state === "completed") })
+/** Returns the steps once none is waiting or running. */
+const settled = Effect.repeat(steps, { until: (rows) => rows.every(({ state }) => state === "completed") })
 
 const idsOf = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
 
@@ -42,13 +42,13 @@ const done = Effect.succeed<Outcome>("done")
 const working = (outcomes: ReadonlyArray<Effect.Effect<Outcome, unknown>> = [], concurrency = 2) =>
   Effect.gen(function* () {
     const delivered = yield* Queue.unbounded<string>()
-    let turn = 0
+    let step = 0
     const { work } = yield* Jobs
     const worker = yield* Effect.forkScoped(
       work("videos", concurrency, (id, attempt) =>
         Effect.andThen(
           Queue.offer(delivered, `${id} ${attempt}`),
-          Effect.suspend(() => outcomes[turn++] ?? done)
+          Effect.suspend(() => outcomes[step++] ?? done)
         )
       )
     )
@@ -95,7 +95,7 @@ describe("a job", () => {
       Effect.gen(function* () {
         const { enqueue } = yield* Jobs
         yield* Effect.all([enqueue("videos", "v"), enqueue("videos", "v"), enqueue("videos", "v")], { concurrency: 3 })
-        assert.deepStrictEqual(idsOf(yield* turns), ["v.0"])
+        assert.deepStrictEqual(idsOf(yield* steps), ["v.0"])
         const { delivered } = yield* working()
         assert.strictEqual(yield* delivered, "v 1")
         yield* settled
@@ -115,7 +115,7 @@ describe("a job", () => {
         yield* enqueue("videos", "same")
         const { delivered } = yield* working()
         assert.strictEqual(yield* delivered, "same 1")
-        const rows = yield* Effect.repeat(turns, { until: (all) => all.some(({ state }) => state === "completed") })
+        const rows = yield* Effect.repeat(steps, { until: (all) => all.some(({ state }) => state === "completed") })
         assert.deepStrictEqual(
           rows.map(({ state }) => state),
           ["pending", "completed"]
@@ -132,7 +132,7 @@ describe("a job", () => {
         const again = Effect.succeed({ again: 0 })
         const { delivered } = yield* working([again, again])
         yield* enqueue("videos", "v")
-        for (let turn = 0; turn < 3; turn++) assert.strictEqual(yield* delivered, "v 1")
+        for (let step = 0; step < 3; step++) assert.strictEqual(yield* delivered, "v 1")
         assert.deepStrictEqual(idsOf(yield* settled), ["v.0", "v.1", "v.2"])
       })
     )
@@ -407,7 +407,7 @@ describe("a worker that is asked to stop", () => {
         yield* Deferred.succeed(go, undefined)
         yield* Fiber.join(stopped)
         assert.strictEqual(yield* size, 0)
-        assert.deepStrictEqual(yield* turns, [
+        assert.deepStrictEqual(yield* steps, [
           { id: "first.0", state: "completed", attempts: 1 },
           { id: "second.0", state: "pending", attempts: 0 }
         ])
