@@ -18,6 +18,12 @@ interface Waiting {
 
 const NEVER = -1
 
+/**
+ * A connection that rested for longer is not used again, as with every careful client: the gateway closes one after 75 seconds, and a
+ * request may cross its end.
+ */
+const MOST_REST_MS = 60_000
+
 /** A connection that is kept from request to request. Bodies are read as Latin-1, which is enough to compare them. */
 export class Connection {
   readonly #socket: Socket
@@ -29,7 +35,7 @@ export class Connection {
   /** Undefined: the body comes in chunks. */
   #length: number | undefined
   #firstTokenAt = NEVER
-  #closed = false
+  #answeredAt = performance.now()
 
   constructor(port: number) {
     this.#socket = connect({ port, host: "127.0.0.1", noDelay: true })
@@ -37,14 +43,16 @@ export class Connection {
     this.#socket.on("data", (text: string) => this.#read(text))
     this.#socket.on("error", () => {})
     this.#socket.on("close", () => {
-      this.#closed = true
-      this.#waiting?.reject(new Error("the connection was closed before the answer was whole"))
+      const part = this.#inBody ? "in the middle of the answer" : "before the answer began"
+      this.#waiting?.reject(new Error(`the connection was closed ${part}`))
       this.#waiting = undefined
     })
   }
 
-  get closed(): boolean {
-    return this.#closed
+  /** False for a connection that must not be used again; one that rested for too long is closed here. */
+  isFresh(): boolean {
+    if (performance.now() - this.#answeredAt > MOST_REST_MS) this.close()
+    return !this.#socket.destroyed
   }
 
   /** Rejects when the connection ends first. */
@@ -113,6 +121,7 @@ export class Connection {
       endedAt: performance.now()
     }
     const waiting = this.#waiting
+    this.#answeredAt = answer.endedAt
     this.#waiting = undefined
     this.#inBody = false
     this.#body = ""

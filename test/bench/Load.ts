@@ -63,7 +63,7 @@ export const closedLoop = async (
   const caller = async () => {
     let connection = new Connection(endpoint.port)
     while (performance.now() < until && left-- > 0) {
-      if (connection.closed) connection = new Connection(endpoint.port)
+      if (!connection.isFresh()) connection = new Connection(endpoint.port)
       const since = performance.now()
       await connection.exchange(requests[sent++ % requests.length]!).then(
         (answer) => tally.count(answer, since, endpoint, options.streamed),
@@ -86,7 +86,7 @@ export const fixedRate = async (
   const idle: Array<Connection> = []
   const send = async (due: number, request: Buffer) => {
     let connection = idle.pop()
-    while (connection?.closed === true) connection = idle.pop()
+    while (connection?.isFresh() === false) connection = idle.pop()
     connection ??= new Connection(endpoint.port)
     await connection.exchange(request).then(
       (answer) => tally.count(answer, due, endpoint, options.streamed),

@@ -135,7 +135,7 @@ class Asked {
   /** Asks once, on a connection that is free. */
   async ask(timed: Timed): Promise<void> {
     let connection = this.#idle.pop()
-    while (connection?.closed === true) connection = this.#idle.pop()
+    while (connection?.isFresh() === false) connection = this.#idle.pop()
     connection ??= new Connection(this.#port)
     const since = performance.now()
     const answer = await connection.exchange(this.#request).catch((error: unknown) => String(error))

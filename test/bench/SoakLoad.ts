@@ -184,7 +184,7 @@ export class SoakLoad {
   /** Undefined when the answer was not whole, which is counted. */
   async #exchange(kind: Kind, request: Buffer, tally: Tally): Promise<Answer | undefined> {
     let connection = this.#idle.pop()
-    while (connection?.closed === true) connection = this.#idle.pop()
+    while (connection?.isFresh() === false) connection = this.#idle.pop()
     connection ??= new Connection(this.#endpoint.port)
     tally.sent += 1
     try {
