@@ -113,7 +113,7 @@ const finishServed = (options: ChatOptions, admitted: AdmittedChat, served: Serv
   const output = sealedOutput(sealerOf(options, admitted, candidate), served.output)
   const delivered = { reported: output.usage, counted: () => countedUsage(admitted, countOutput(output)) }
   const outcome: Outcome = { _tag: "Whole", finish: finishOf(output), delivered }
-  const end = { candidate, attempts, outcome, firstTokenMs: null, endedAt: performance.now() }
+  const end = { candidate, attempts, outcome, firstTokenMs: null, endedAt: performance.now(), isGiven: false }
   return closeAnswered(options, admitted, end, output, true)
 }
 

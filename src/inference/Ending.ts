@@ -90,13 +90,17 @@ const warned = ({ request }: AdmittedRequest, { served }: RequestResult): Effect
     request_id: request.requestId
   })
 
-/** Ends a request in the ledger. `keep` serializes the answer for a replay; the statement that settles also stores it. */
+/**
+ * Ends a request in the ledger. `keep` serializes the answer for a replay; the statement that settles also stores it. Without a
+ * confirmation the caller gets no answer. What was charged then stands only if the client has received content or a repeat can return
+ * the stored answer.
+ */
 const close = (
   { ledger, metrics }: MeteredOptions,
   admitted: AdmittedRequest,
   carried: RequestResult,
   settlement: Settlement,
-  keep: () => object | null
+  { isGiven, keep }: { readonly isGiven: boolean; readonly keep: () => object | null }
 ): Effect.Effect<Ended, Failure> => {
   const { request } = admitted
   const providerMs = carried.endedAt - admitted.heldAt
@@ -128,7 +132,10 @@ const close = (
     closed: keepClosed(closed, row),
     answer: keepClaim ? keep() : null
   }
-  const ended = ledger.end(endingOf(admitted), settlement.cost, facts, request.trace?.span)
+  const ending = endingOf(admitted)
+  const ended = Effect.tapError(ledger.end(ending, settlement.cost, facts, request.trace?.span), () =>
+    isGiven || facts.answer !== null ? Effect.void : ledger.giveBack(ending)
+  )
   const endsAt = performance.now()
   const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warned(admitted, carried), ended) : ended
   return Effect.map(Effect.mapError(noted, storeUnavailable), (books) => {
@@ -156,6 +163,8 @@ export interface ServedEnd<P extends Price> {
   readonly outcome: Outcome | Outcome<number>
   readonly firstTokenMs: number | null
   readonly endedAt: number
+  /** Whether the client may have received content before the end. */
+  readonly isGiven: boolean
 }
 
 /** A request that a provider served, and what it used. */
@@ -172,7 +181,7 @@ export interface ServedClose extends Ended {
 export const closeServed = <P extends Price>(
   options: MeteredOptions,
   admitted: AdmittedRequest,
-  { attempts, candidate, ...end }: ServedEnd<P>,
+  { attempts, candidate, isGiven, ...end }: ServedEnd<P>,
   kept: (carried: RequestResult, usage: Used) => object | null
 ): Effect.Effect<ServedClose, Failure> => {
   const carried: RequestResult = { ...end, served: candidate, attempts: attemptsOf(attempts, end.outcome) }
@@ -182,7 +191,11 @@ export const closeServed = <P extends Price>(
     if (end.outcome._tag === "Nothing") return keptRefusal(admitted, end.outcome.error)
     return end.outcome._tag === "Whole" && !keepsNothing(admitted) ? kept(carried, usage) : null
   }
-  return Effect.map(close(options, admitted, carried, settlement, keep), (ended) => ({ ...ended, carried, usage }))
+  return Effect.map(close(options, admitted, carried, settlement, { isGiven, keep }), (ended) => ({
+    ...ended,
+    carried,
+    usage
+  }))
 }
 
 /** Why a request was not served: the failure of its providers, a bug, or neither, when the client disconnected. */
@@ -216,7 +229,7 @@ export const closeUnserved = (
   }
   const settlement = settlementOf(outcome, admitted.plan.candidates[0].price)
   return Effect.andThen(
-    close(options, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error)),
+    close(options, admitted, carried, settlement, { isGiven: false, keep: () => keptRefusal(admitted, outcome.error) }),
     Effect.failCause(Cause.map(cause, (error) => failureOfPool(admitted, error)))
   )
 }

@@ -183,7 +183,8 @@ const finishServed = Effect.fnUntraced(function* <A>(
   admitted.lapse = undefined
   const outcome = outcomeOf(request, result, rest)
   const endedAt = rest === undefined ? answeredAt : performance.now()
-  const end: ServedEnd<Price> = { candidate, attempts, outcome, firstTokenMs: null, endedAt }
+  const isGiven = rest?.part !== undefined
+  const end: ServedEnd<Price> = { candidate, attempts, outcome, firstTokenMs: null, endedAt, isGiven }
   const { carried, cost, posted, usage } = yield* closeServed(metered, admitted, end, (carried, usage) => {
     const value = result !== undefined && Result.isSuccess(result) ? request.keep(result.success) : undefined
     return value === undefined ? null : keepAnswer({ ...answerOf(admitted, carried, usage), value })

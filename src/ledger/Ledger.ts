@@ -28,6 +28,7 @@ import type {
   HoldResult,
   Operation,
   OperationResult,
+  RefundOperation,
   RequestEnd
 } from "./Operation.ts"
 
@@ -44,6 +45,25 @@ const undone = (
   const request = { requestId, accountId, charged: charge ? atLeast : undefined }
   const ended = end(endOf(request, undefined, withoutResult("failed", { _tag: "StoreUnavailable" })))
   return Effect.ignore(Effect.retry(ended, Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: ttlMs }))))
+}
+
+/** For how long a request without a returned answer is given back to its account, while the database cannot be used. */
+const GIVE_BACK_FOR = "1 hour"
+
+/** Ends a request without a cost. Gives back what an end that was not confirmed had charged. */
+const givenBack = (
+  request: EndingRequest,
+  end: (op: CloseOperation | ConcludeOperation) => Effect.Effect<CloseResult | ConcludeResult, Unavailable>,
+  refund: (op: RefundOperation) => Effect.Effect<unknown, Unavailable>
+): Effect.Effect<void> => {
+  const { accountId, requestId } = request
+  const ended = end(endOf(request, undefined, withoutResult("failed", { _tag: "StoreUnavailable" })))
+  const back = Effect.flatMap(ended, (result) => {
+    const amount = endedBy(result).cost
+    if (amount === 0n) return Effect.void
+    return refund({ _tag: "Refund", requestId, accountId, amount, reference: `undelivered ${requestId}` })
+  })
+  return Effect.ignore(Effect.retry(back, Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: GIVE_BACK_FOR }))))
 }
 
 const usualPatience: Patience = { holdMs: 3_000, closeMs: 30_000, statementMs: 10_000 }
@@ -93,6 +113,11 @@ export class Ledger extends Context.Service<
       facts: RequestEnd,
       span?: Span
     ) => Effect.Effect<Ended, Unavailable>
+    /**
+     * For a request whose answer cannot be returned, because its end was not confirmed. In the background and as soon as the database
+     * can be used, it ends the request without a cost, or gives back what the unconfirmed end had charged. This process alone does it.
+     */
+    readonly giveBack: (request: EndingRequest) => Effect.Effect<void>
     /** Gives back whole what was charged up front and never concluded, once it is past its expiry; answers how many. Swept. */
     readonly refundOverdue: Effect.Effect<number, Unavailable>
     /** What an account has, and what of that is held and is play money. Undefined for an unknown account. */
@@ -156,6 +181,13 @@ export class Ledger extends Context.Service<
             const op = endOf(request, cost, facts)
             return Effect.map(span === undefined ? end(op) : recorded(end(op), op, span), endedBy)
           },
+          giveBack: (request) =>
+            Effect.asVoid(
+              Effect.forkIn(
+                givenBack(request, end, (refund) => group.commit(refund)),
+                scope
+              )
+            ),
           refundOverdue: timely(refundOverdue(sql, SWEEP_BATCH)),
           balance: (accountId) => timely(balanceOf(sql, accountId)),
           expireOverdue: timely(expireOverdue(sql, SWEEP_BATCH)),

@@ -38,6 +38,7 @@ const generous = Layer.succeed(
     conclude: () => Effect.succeed("Concluded"),
     concludeAlone: () => Effect.succeed({ _tag: "Concluded", cost: 0n, posted: MUCH }),
     end: (_request, cost = 0n) => Effect.succeed({ cost, posted: MUCH }),
+    giveBack: () => Effect.void,
     refundOverdue: Effect.succeed(0),
     balance: () => Effect.succeed({ posted: MUCH, held: 0n }),
     expireOverdue: Effect.succeed(0),

@@ -7,6 +7,7 @@ import { abandon, closeServed, closeUnserved, type ServedEnd } from "../../src/i
 import type { AdmittedRequest, MeteredOptions } from "../../src/inference/Metered.ts"
 import type { Ended, EndingRequest } from "../../src/ledger/Ending.ts"
 import type { RequestEnd } from "../../src/ledger/Operation.ts"
+import { Unavailable } from "../../src/platform/database/Sql.ts"
 import { PoolError } from "../../src/providers/pool/PoolError.ts"
 
 const candidate = {
@@ -21,7 +22,7 @@ const candidate = {
 
 const admittedWith = (
   dataPolicy: "default" | "zero_retention" = "default",
-  request: { readonly charge?: true } = {}
+  request: { readonly charge?: true; readonly claim?: undefined } = {}
 ): AdmittedRequest =>
   ({
     request: {
@@ -44,18 +45,22 @@ interface Book {
   readonly facts: RequestEnd
 }
 
-/** The options of a ledger that only notes what it is asked to end. */
-const noting = () => {
+/** The options of a ledger that only notes what it is asked to end, and confirms it or not. */
+const noting = ({ confirms = true } = {}) => {
   const books: Array<Book> = []
+  const givenBack: Array<EndingRequest> = []
   const end = (request: EndingRequest, cost: bigint | undefined, facts: RequestEnd) => {
     books.push({ request, cost, facts })
-    return Effect.succeed<Ended>({ cost: cost ?? 0n, posted: 5n })
+    return confirms
+      ? Effect.succeed<Ended>({ cost: cost ?? 0n, posted: 5n })
+      : Effect.fail(new Unavailable({ store: "database", cause: "cut" }))
   }
+  const giveBack = (request: EndingRequest) => Effect.sync(() => void givenBack.push(request))
   const options = {
-    ledger: { end },
+    ledger: { end, giveBack },
     metrics: { request: () => undefined, ledger: { settled: () => undefined } }
   } as unknown as MeteredOptions
-  return { books, options }
+  return { books, givenBack, options }
 }
 
 const refused = { _tag: "ProviderRefused", provider: "p", detail: "no" } as const
@@ -74,12 +79,22 @@ const unserved = (cause: Cause.Cause<PoolError>, admitted = admittedWith(), befo
     return { book: books[0]!, ended }
   })
 
+const endWith = (
+  outcome: ServedEnd<Candidate["price"]>["outcome"],
+  isGiven = false
+): ServedEnd<Candidate["price"]> => ({
+  candidate,
+  attempts: [{ provider: "p", model: "m", outcome: "served", index: 0, startedAt: 1 }],
+  outcome,
+  firstTokenMs: null,
+  endedAt: 0,
+  isGiven
+})
+
 const served = (outcome: ServedEnd<Candidate["price"]>["outcome"], admitted = admittedWith()) =>
   Effect.gen(function* () {
     const { books, options } = noting()
-    const attempts = [{ provider: "p", model: "m", outcome: "served", index: 0, startedAt: 1 }] as const
-    const end = { candidate, attempts, outcome, firstTokenMs: null, endedAt: 0 }
-    const closed = yield* closeServed(options, admitted, end, () => ({ kept: true }))
+    const closed = yield* closeServed(options, admitted, endWith(outcome), () => ({ kept: true }))
     return { book: books[0]!, closed }
   })
 
@@ -139,6 +154,31 @@ describe("a request that a provider served", () => {
       const left = yield* served({ _tag: "Partial", delivered, error: undefined })
       assert.deepInclude(left.book.facts, { status: "cancelled", answer: null })
       assert.strictEqual(left.closed.carried.attempts[0]?.outcome, "served")
+    })
+  )
+})
+
+describe("a request whose end the database does not confirm", () => {
+  const whole = { _tag: "Whole", delivered: { reported: 7, counted: () => 9 } } as const
+
+  /** What is given back when the answer was or was not sent before its end. */
+  const unconfirmed = (admitted: AdmittedRequest, isGiven: boolean) =>
+    Effect.gen(function* () {
+      const { givenBack, options } = noting({ confirms: false })
+      const lost = yield* Effect.flip(closeServed(options, admitted, endWith(whole, isGiven), () => ({ kept: true })))
+      assert.strictEqual(lost.reason._tag, "StoreUnavailable")
+      return givenBack.map(({ requestId }) => requestId)
+    })
+
+  it.effect("is given back unless its client has received content or a repeat can return the answer", () =>
+    Effect.gen(function* () {
+      const stored = admittedWith()
+      const unkeyed = admittedWith("default", { claim: undefined })
+      const secret = admittedWith("zero_retention")
+      assert.deepStrictEqual(yield* unconfirmed(unkeyed, false), ["req_1"])
+      assert.deepStrictEqual(yield* unconfirmed(secret, false), ["req_1"])
+      assert.deepStrictEqual(yield* unconfirmed(stored, false), [])
+      assert.deepStrictEqual(yield* unconfirmed(unkeyed, true), [])
     })
   )
 })

@@ -103,4 +103,30 @@ describe.skipIf(missing !== undefined)("a node that is cut off from the database
       }).pipe(Effect.scoped)
     )
   }
+
+  it.live.skipIf(!isFull)("gives back a charge that it did not hear of, because no repeat returns the answer", () =>
+    Effect.gen(function* () {
+      const { relay, topology } = yield* startCut
+      const account = yield* topology.open()
+      const cut = topology.nodes[0]!
+      const asked = chat(cut.origin, { key: account.key, sandbox: "latency_ms=2000", patienceMs: 90_000 })
+      const answer = yield* Effect.forkChild(asked)
+      yield* until(
+        "the request has its hold",
+        Effect.map(topology.books(account), ({ running }) => running === 1)
+      )
+      // The settle reaches the database, and nothing comes back.
+      yield* relay.cut("answers")
+      const { code, status } = yield* Fiber.join(answer)
+      assert.deepStrictEqual([status, code], [503, "store_unavailable"])
+      const charged = yield* topology.books(account)
+      assert.isBelow(Number(charged.posted), Number(account.credited))
+      yield* relay.heal
+      yield* until(
+        "the charge is given back",
+        Effect.map(topology.books(account), ({ posted }) => posted === account.credited)
+      )
+      assert.deepStrictEqual(yield* topology.faults, [])
+    }).pipe(Effect.scoped)
+  )
 })
