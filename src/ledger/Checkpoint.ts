@@ -22,11 +22,11 @@ import { ALLOWED_MS, allowScans, allowTime } from "./VerifySql.ts"
 const CLOSING_MS = 10_000
 const CLOSING_POLL = "50 millis"
 
-/** What a verification read, and what it left behind. */
+/** The outcome of a verification, and the checkpoints before and after it. */
 export interface Proof extends Verification {
-  /** The checkpoint it read from; undefined when it read everything. */
+  /** The checkpoint from which it read; undefined when it read everything. */
   readonly since: Checkpoint | undefined
-  /** The transfer up to which the books are proved from now on; undefined when no checkpoint was written. */
+  /** The last transfer that the new checkpoint covers; undefined when none was written. */
   readonly through: bigint | undefined
 }
 

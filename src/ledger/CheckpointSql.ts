@@ -1,6 +1,6 @@
 /**
- * The checkpoint of the books: what accounts and budgets came to at a transfer up to which nothing can change any more, and digests of
- * all that. Amounts are nano-USD.
+ * The checkpoint of the books: the sums of accounts and budgets at a transfer up to which nothing can change any more, and digests of
+ * the transfers and the sums. Amounts are nano-USD.
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
@@ -8,13 +8,13 @@ import type { Finding, Scope, Since } from "./VerifySql.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A moment that no running transaction can add transfers before. */
+/** A point in the transfers before which no running transaction can add any. */
 export interface ClosedPoint {
   /** The database and the files of its tables. It changes with a restore, a failover, and a table that was emptied or replaced. */
   readonly origin: string
   /** Every transfer with this id or a lower one is visible or will never exist. */
   readonly through: bigint
-  /** An id of a request of about this moment; the few that are written late have lower ones. */
+  /** An id of a request of about this moment. The few requests that are written late have lower ids. */
   readonly requestsFrom: string
 }
 
@@ -36,13 +36,14 @@ const originOf = `concat_ws('/', (SELECT system_identifier FROM pg_control_syste
   pg_relation_filenode('transfer'), pg_relation_filenode('request'), pg_relation_filenode('balance'),
   pg_relation_filenode('ledger_checkpoint_sum'))`
 
-/** Returns the current end of the transfers, and the transaction that has to be over before that is a closed point. */
+/** Returns the current end of the transfers, and the transaction that must have ended before it is a closed point. */
 export const currentPoint = (
   sql: Sql,
   requestsFrom: (sql: Sql) => string
 ): Effect.Effect<ClosedPoint & { readonly writer: string }, SqlError.SqlError> =>
   Effect.gen(function* () {
-    // The writer's number is taken after the end was read: all that had a number before and can still commit ends before it passes.
+    // The number of this transaction is taken after the end was read. Every transaction that may still add a transfer before that end has a
+    // lower number.
     const [end] = yield* sql<{ through: bigint; origin: string; requestsFrom: string }>`
       SELECT COALESCE(pg_sequence_last_value(pg_get_serial_sequence('transfer', 'id')::regclass), 0) AS through,
         ${sql.literal(originOf)} AS origin, ${sql.literal(requestsFrom(sql))} AS "requestsFrom"`
@@ -88,7 +89,7 @@ export const rowsAfter = (sql: Sql, since: Since): Scope => {
   }
 }
 
-/** The checkpoint itself is as it was written, and the last transfer that it covers is still there. */
+/** Checks that the checkpoint is as it was written, and that the last transfer that it covers is still there. */
 export const checkpointIsAsWritten = (sql: Sql) => sql<Finding>`
   SELECT count(s.*) AS checked, CASE WHEN (SELECT count(*) FROM ledger_checkpoint) = 1
       AND COALESCE(sum(${sql.literal(sumDigest)}), 0) = (SELECT sums_digest FROM ledger_checkpoint)
@@ -98,7 +99,7 @@ export const checkpointIsAsWritten = (sql: Sql) => sql<Finding>`
 const tipOf = (sql: Sql, through: ReturnType<Sql["literal"]>) => sql`COALESCE((SELECT ${sql.literal(transferDigest)}
   FROM (SELECT * FROM transfer WHERE id <= ${through} ORDER BY id DESC LIMIT 1) AS last), 0)`
 
-/** What each account's transfers after `from` and up to `through` move of its money, its play money and its budgets. */
+/** How much each account's transfers after `from` and up to `through` change its money, its play money and its budgets. */
 const movedBetween = (sql: Sql, from: bigint, through: bigint) => sql`
   SELECT account_id, what, sum(amount)::bigint AS amount FROM (
     SELECT credit AS account_id, CASE debit WHEN 'house:play' THEN 'play' ELSE 'money' END AS what, amount
@@ -114,7 +115,7 @@ const transfersBetween = (sql: Sql, from: bigint, through: bigint) => sql`
   SELECT count(*) AS transfers, COALESCE(sum(${sql.literal(transferDigest)}), 0) AS digest
   FROM transfer WHERE id > ${from} AND id <= ${through}`
 
-/** Everything up to the checkpoint is as an earlier verification proved it, even where later changes cancel each other out. */
+/** Checks that everything up to the checkpoint is as an earlier verification proved it, even where changes cancel each other out. */
 export const historyIsAsProved = (sql: Sql, { through }: Since) => sql<Finding>`
   WITH compared AS (
     SELECT COALESCE(c.account_id, n.account_id) AS account_id, COALESCE(c.what, n.what) AS what, c.amount,
@@ -168,7 +169,7 @@ export const writeCheckpoint = (
 /** The outcome of the last verification of the books by any node. */
 export interface LastVerification {
   readonly ageMs: number
-  /** Since everything was verified without a failure; null when it never was. */
+  /** The time since everything was verified without a failure; null when it never was. */
   readonly wholeAgeMs: number | null
   readonly durationMs: number
   readonly failed: ReadonlyArray<string>
@@ -195,7 +196,7 @@ export const writeLast = (sql: Sql, { durationMs, failed, provedWhole }: Outcome
   ON CONFLICT (single) DO UPDATE SET at = EXCLUDED.at, whole_at = COALESCE(EXCLUDED.whole_at, known.whole_at),
     duration_ms = EXCLUDED.duration_ms, failed = EXCLUDED.failed`
 
-/** Claims the next verification of the background: false while the last is younger, or another node's is under way. */
+/** Claims the next background verification. Returns false while the last one is more recent, or another node's is under way. */
 export const claimVerification = (
   sql: Sql,
   { everyMs, takesMs }: { readonly everyMs: number; readonly takesMs: number }

@@ -1,4 +1,4 @@
-/** One way to end a request, whether its money was held or charged up front. */
+/** Builds the operation that ends a request, whether its money was held or charged up front. */
 import { minNano, type Nano } from "../domain/Money.ts"
 import type { CloseOperation, CloseResult, ConcludeOperation, ConcludeResult, RequestEnd } from "./Operation.ts"
 
@@ -22,7 +22,7 @@ export interface EndingRequest {
 
 /**
  * The operation that ends a request: it closes a hold, or concludes an up-front charge and refunds the excess. A request without a
- * cost is released. No charge becomes more than it was.
+ * cost is released. A charge never grows.
  */
 export const endOf = (
   { accountId, charged, requestId }: EndingRequest,
@@ -37,11 +37,11 @@ export const endOf = (
 /** The end of a request, whether it was closed or concluded. */
 export interface Ended {
   readonly cost: Nano
-  /** The balance after it; undefined when the request had ended before. */
+  /** The balance afterwards; undefined when the request had ended before. */
   readonly posted: Nano | undefined
 }
 
-/** The end that a result of a close or a conclusion tells. */
+/** The end of a request by the result of its close or its conclusion. */
 export const endedBy = (result: CloseResult | ConcludeResult): Ended => ({
   cost: "settled" in result ? result.settled : result.cost,
   posted: "posted" in result ? result.posted : undefined

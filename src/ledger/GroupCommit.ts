@@ -7,30 +7,30 @@ import { within } from "../platform/database/StatementTimeout.ts"
 import { commitGroup } from "./LedgerSql.ts"
 import type { AnyResult, Operation } from "./Operation.ts"
 
-/** Operations in one statement. Past a few dozen the gain per operation is small and the latency of all grows. */
+/** The most operations in one statement. Beyond a few dozen the gain per operation is small, and all of them take longer. */
 const MAX_GROUP = 128
 
-/** Up to this many entries go together, because a second statement for them costs more than it gains. */
+/** This many entries always go together, because a second statement for them would cost more than it gains. */
 const FEW = 16
 
 /**
- * Characters of kept answers in one statement, unless the first answer alone has more. Writing them together saves no database time,
- * and the whole group waits for it: a group of the longest answers would exceed the time limit of a statement.
+ * The most characters of stored answers in one statement, unless the first answer alone has more. Writing them together saves no
+ * database time, and the whole group waits for it. A group of the longest answers would exceed the time limit of a statement.
  */
-const MAX_GROUP_KEPT = 1_048_576
+const MAX_GROUP_ANSWERS = 1_048_576
 
-/** Operations waiting at once; more than this means the database cannot follow, and the caller should hear it now. */
+/** The most operations that wait. When there are more, the database cannot keep up, and the caller should learn of it now. */
 const MAX_WAITING = 20_000
 
 const RETRY_PAUSE = "100 millis"
 
-/** How long is waited for a database that cannot be used. */
+/** How long the ledger waits for a database that cannot be used. */
 export interface Patience {
-  /** A hold's caller is waiting and has been given nothing. */
+  /** For a hold: its caller waits and has received nothing yet. */
   readonly holdMs: number
-  /** For whatever ends or renews a hold, or moves money: the work has been done and its outcome must not be lost. */
+  /** For any other operation: the work has been done, and its outcome must not be lost. */
   readonly closeMs: number
-  /** After so long a connection that says nothing is given up, and the statement tried again on another. */
+  /** After this long without an answer, the ledger gives up the connection and retries the statement on another one. */
   readonly statementMs: number
 }
 
@@ -38,13 +38,13 @@ interface Entry {
   readonly operation: Operation
   readonly since: number
   readonly resume: (exit: Exit.Exit<AnyResult, Unavailable>) => void
-  /** The outcome of a statement that contains it is unknown: it may be committed although its caller hears that it is not. */
+  /** Whether a statement with it had an unknown outcome. It may be committed although its caller learns that the store failed. */
   unsure: boolean
   /** Its entry in the set of unanswered operations. */
   active: ActiveEntry<Entry> | undefined
 }
 
-/** What several operations of one group must not share, beside their request. */
+/** Besides its request, what an operation must not share with another one of its group. */
 const subjectOf = (operation: Operation): string | undefined => {
   switch (operation._tag) {
     case "Hold":
@@ -61,22 +61,22 @@ const subjectOf = (operation: Operation): string | undefined => {
   }
 }
 
-/** About how much is to be kept with an operation, in characters. */
-const keptOf = (operation: Operation): number => {
+/** The approximate length of the answer that an operation stores, in characters. */
+const answerLength = (operation: Operation): number => {
   if (operation._tag !== "Close" || operation.answer === null) return 0
-  let kept = 0
-  for (const value of Object.values(operation.answer)) if (typeof value === "string") kept += value.length
-  return kept
+  let length = 0
+  for (const value of Object.values(operation.answer)) if (typeof value === "string") length += value.length
+  return length
 }
 
 const isIn = (taken: ReadonlySet<string>, subject: string | undefined): boolean =>
   subject !== undefined && taken.has(subject)
 
 /**
- * How many of the `waiting` entries go together after a group of `before`. Callers that are answered together return together, so
- * without this a large and a small group would alternate for good, and the process would idle while the database has the large one.
+ * How many of the `waiting` entries go together after a group of `before`. Callers that are answered together come back together, so
+ * without this a large and a small group would alternate for good, and the process would be idle while the database has the large one.
  */
-const evened = (waiting: number, before: number): number =>
+const groupSize = (waiting: number, before: number): number =>
   waiting <= FEW ? waiting : Math.min(Math.ceil((waiting + before) / 2), MAX_GROUP)
 
 /** Takes at most this many entries. Leaves behind an entry with a subject that is already taken, or without room left. */
@@ -84,14 +84,14 @@ const gather = (waiting: ReadonlyArray<Entry>, most: number): { group: Array<Ent
   const group: Array<Entry> = []
   const left: Array<Entry> = []
   const taken = new Set<string>()
-  let [index, kept] = [0, 0]
+  let [index, stored] = [0, 0]
   for (; index < waiting.length && group.length < most; index++) {
     const entry = waiting[index]!
     const { operation } = entry
     const request = "requestId" in operation ? operation.requestId : undefined
     const subject = subjectOf(operation)
-    const more = keptOf(operation)
-    const full = more > 0 && kept > 0 && kept + more > MAX_GROUP_KEPT
+    const length = answerLength(operation)
+    const full = length > 0 && stored > 0 && stored + length > MAX_GROUP_ANSWERS
     const waits = full || isIn(taken, request) || isIn(taken, subject)
     // A later entry never overtakes one that was left behind.
     if (request !== undefined) taken.add(request)
@@ -100,20 +100,20 @@ const gather = (waiting: ReadonlyArray<Entry>, most: number): { group: Array<Ent
       left.push(entry)
       continue
     }
-    kept += more
+    stored += length
     group.push(entry)
   }
   return { group, left: left.concat(waiting.slice(index)) }
 }
 
-/** Commits what has gathered while the last commit was under way, in even groups, for as long as its fiber runs. */
-class Lane {
+/** Commits the operations that arrived while the last commit was under way, in even groups. */
+class Committer {
   readonly #sql: Statements
   readonly #patience: Patience
   readonly #arrived: Queue.Queue<Entry>
   readonly #observer: GroupObserver
   readonly #unanswered = new ActiveSet<Entry>()
-  /** What is committed and not answered yet. */
+  /** The results that are committed and not yet answered. */
   #due: ReadonlyArray<readonly [Entry, AnyResult]> = []
   #closed = false
 
@@ -137,8 +137,8 @@ class Lane {
   }
 
   /**
-   * A committed group is answered when the next one is on its way: what follows from the answers, the better part of a request,
-   * is then done while the database works, instead of the two waiting for each other.
+   * Commits group after group. It answers a committed group when the next one is on its way to the database. What the callers do with
+   * the answers, which is most of a request, then runs while the database works, instead of the two waiting for each other.
    */
   get run(): Effect.Effect<never> {
     return Effect.gen({ self: this }, function* () {
@@ -150,9 +150,9 @@ class Lane {
           this.#answerDue()
           waiting = yield* Queue.takeAll(this.#arrived)
         }
-        const { group, left } = gather(waiting, evened(waiting.length, before))
+        const { group, left } = gather(waiting, groupSize(waiting.length, before))
         before = group.length
-        const again = yield* this.#carryOut(group)
+        const again = yield* this.#commit(group)
         waiting = again.concat(left)
         if (again.length === 0) continue
         this.#answerDue()
@@ -181,10 +181,9 @@ class Lane {
   }
 
   /**
-   * Carries out a group, so that it is due to be answered; gives back those that are to be tried again. What was due is answered
-   * meanwhile.
+   * Commits a group and makes its results due. Returns the entries to retry. Meanwhile it answers the results that were due before.
    */
-  #carryOut(group: ReadonlyArray<Entry>): Effect.Effect<Array<Entry>> {
+  #commit(group: ReadonlyArray<Entry>): Effect.Effect<Array<Entry>> {
     const sentAt = performance.now()
     const operations = group.map((entry) => entry.operation)
     const statement = commitGroup(this.#sql, operations)
@@ -200,37 +199,40 @@ class Lane {
           this.#due = this.#due.concat(group.map((entry, index) => [entry, results[index]!] as const))
           return Effect.succeed([])
         },
-        onFailure: (cause) => this.#notCarriedOut(group, cause)
+        onFailure: (cause) => this.#commitFailed(group, cause)
       }
     )
   }
 
-  #notCarriedOut(group: ReadonlyArray<Entry>, cause: Cause.Cause<SqlError.SqlError>): Effect.Effect<Array<Entry>> {
+  #commitFailed(group: ReadonlyArray<Entry>, cause: Cause.Cause<SqlError.SqlError>): Effect.Effect<Array<Entry>> {
     const unsure = Effect.sync(() => {
       for (const entry of group) entry.unsure = true
     })
     return Effect.failCause(cause).pipe(
       Effect.catchIf(
-        // Another node took the reference in the same instant: the next time that is seen, and answered.
+        // Another node used the reference in the same instant. The retry sees that and answers accordingly.
         (error) => error.reason._tag === "UniqueViolation" && group.length === 1,
-        () => Effect.fail(new Unavailable({ store: "database", cause: "a reference was taken in the same instant" }))
+        () =>
+          Effect.fail(
+            new Unavailable({ store: "database", cause: "another node used the reference in the same instant" })
+          )
       ),
-      // Without a connection nothing was sent.
+      // Without a connection, nothing was sent.
       Effect.tapError((error) => (isConnecting(error) ? Effect.void : unsure)),
       storeErrors,
-      Effect.catch((error) => Effect.sync(() => this.#patient(group, error))),
+      Effect.catch((error) => Effect.sync(() => this.#withinPatience(group, error))),
       Effect.catchDefect((defect) => this.#eachAlone(group, defect))
     )
   }
 
-  /** What one operation is refused for must not touch the others of its group. */
+  /** Commits each entry of a group that failed by a defect alone, so that one operation's defect does not fail the others. */
   #eachAlone(group: ReadonlyArray<Entry>, defect: unknown): Effect.Effect<Array<Entry>> {
     const [only] = group
     if (group.length > 1 || only === undefined) {
       return Effect.map(
         Effect.forEach(group, (entry) =>
-          Effect.map(this.#carryOut([entry]), (again) => {
-            // The others may take long.
+          Effect.map(this.#commit([entry]), (again) => {
+            // The next entries may take long.
             this.#answerDue()
             return again
           })
@@ -244,8 +246,8 @@ class Lane {
     })
   }
 
-  /** Returns the entries still within their time limit; the others hear that the store is unavailable. */
-  #patient(group: ReadonlyArray<Entry>, error: Unavailable): Array<Entry> {
+  /** Returns the entries that are still within their time limit, and fails the others. */
+  #withinPatience(group: ReadonlyArray<Entry>, error: Unavailable): Array<Entry> {
     const now = performance.now()
     return group.filter((entry) => {
       const patience = entry.operation._tag === "Hold" ? this.#patience.holdMs : this.#patience.closeMs
@@ -260,28 +262,28 @@ class Lane {
 const isConnecting = (error: SqlError.SqlError | Unavailable): boolean =>
   error._tag === "SqlError" && error.reason.operation === "connect"
 
-/** Receives the results of operations. */
+/** Learns of groups and operations, for the metrics and for holds without an owner. */
 export interface GroupObserver {
-  /** Of every group that is committed: how many operations it had, and how long its statement took. */
+  /** Called for every committed group with the number of its operations and the duration of its statement. */
   readonly committed: (operations: number, durationMs: number) => void
-  /** Of an operation that was given up and may have been carried out all the same. */
+  /** Called for an operation that was given up and may be committed all the same. */
   readonly unsure: (operation: Operation) => void
 }
 
 export interface GroupCommit {
-  /** Joins the next group that has room; answers when that group is committed. */
+  /** Joins the next group with room for it, and returns when that group is committed. */
   readonly commit: (operation: Operation) => Effect.Effect<AnyResult, Unavailable>
 }
 
-/** Starts committing; ends with the scope, which leaves no caller without an answer. */
+/** Starts committing. When the scope closes, it answers every caller that still waits. */
 export const makeGroupCommit = (
   sql: Statements,
   patience: Patience,
   observer: GroupObserver
 ): Effect.Effect<GroupCommit, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const lane = new Lane(sql, patience, yield* Queue.unbounded<Entry>(), observer)
-    yield* Effect.addFinalizer(() => Effect.sync(() => lane.close()))
-    yield* Effect.forkScoped(lane.run)
-    return { commit: (operation) => lane.commit(operation) }
+    const committer = new Committer(sql, patience, yield* Queue.unbounded<Entry>(), observer)
+    yield* Effect.addFinalizer(() => Effect.sync(() => committer.close()))
+    yield* Effect.forkScoped(committer.run)
+    return { commit: (operation) => committer.commit(operation) }
   })

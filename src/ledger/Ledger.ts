@@ -32,12 +32,12 @@ import type {
   RequestEnd
 } from "./Operation.ts"
 
-/** Overdue holds ended, or old claims freed, in one statement of a sweep. */
+/** The most overdue holds to end, or old claims to free, in one statement of a sweep. */
 const SWEEP_BATCH = 100
 
 const RETRY_PAUSE = "100 millis"
 
-/** Ends a hold without an owner, if it was committed. Otherwise its idempotency key and its money stay taken until it expires. */
+/** Ends a hold without an owner, if it was committed. Otherwise it would keep its idempotency key and its money until it expires. */
 const undone = (
   { accountId, atLeast, charge, requestId, ttlMs }: HoldOperation,
   end: (op: CloseOperation | ConcludeOperation) => Effect.Effect<unknown, Unavailable>
@@ -69,44 +69,44 @@ const givenBack = (
 const usualPatience: Patience = { holdMs: 3_000, closeMs: 30_000, statementMs: 10_000 }
 
 /**
- * Money. Every movement is one of the operations of `Operation.ts`, carried out durably by one statement, whole or not at all.
- * It never lets an account's holds exceed what it has, never settles more than was held, and knows nothing of models.
+ * Moves money. Every movement is one of the operations of `Operation.ts`, and one statement commits it, as a whole or not at all. The
+ * ledger never lets an account's holds exceed its balance, and never settles more than was held. It knows nothing of models.
  */
 export class Ledger extends Context.Service<
   Ledger,
   {
     /**
-     * Joins the next group commit. Repeating it after `Unavailable` is safe: each operation happens once. But not a hold: one that
-     * may stand though it was answered so is ended as soon as may be. Given the span of its request, it is recorded as one below
-     * it.
+     * Joins the next group commit. Repeating an operation after `Unavailable` is safe, because each happens once. A hold must not be
+     * repeated: the ledger ends one that may be committed although it answered `Unavailable`. With the span of its request, the
+     * operation is recorded as a span below it.
      */
     readonly commit: <Op extends Operation>(
       operation: Op,
       span?: Span
     ) => Effect.Effect<OperationResult<Op>, Unavailable>
-    /** Runs at once, inside the caller's transaction on this database, and is undone with it. */
+    /** Runs the operation at once in the caller's transaction, and is rolled back with it. */
     readonly within: <Op extends Operation>(
       transaction: SqlClient.SqlClient,
       operation: Op
     ) => Effect.Effect<OperationResult<Op>, SqlError.SqlError>
     /**
-     * Takes a hold out of another open hold of the same account: what is granted to it is taken from that one in the same
-     * instant, so it cannot be refused for money while the other has room beyond its progress. It counts towards that one's
-     * budgets. A repeat takes nothing more. The other's owner renews it by an `Extend` that names nothing as held: one that
-     * names what it once held would have that again. What the other cannot give, it is a hold like any for.
+     * Takes a hold out of another open hold of the same account, the source. In the same instant the source shrinks by what is granted,
+     * so the hold is not refused while the source has room beyond its progress. It counts towards the source's budgets. If the source
+     * does not have enough left, the remainder is held from the balance like any other hold. A repeat takes nothing more. The owner of
+     * the source renews it by an `Extend` with `held` zero; with the former amount it would get that amount again.
      */
     readonly carve: (fromRequestId: string, hold: HoldOperation, span?: Span) => Effect.Effect<HoldResult, Unavailable>
     /**
-     * Ends a request that was charged up front, once: gives back `refund` and completes its receipt, in the caller's transaction.
-     * "Gone" where it was concluded before, or given back at its expiry.
+     * Ends a request that was charged up front, once, in the caller's transaction: gives back `refund` and completes its receipt.
+     * Returns "Gone" when it was concluded before, or refunded at its expiry.
      */
     readonly conclude: (
       transaction: SqlClient.SqlClient,
       end: ConcludeOperation
     ) => Effect.Effect<ConcludeResult["_tag"], SqlError.SqlError>
-    /** The same in a transaction of its own, tried again for as long as a close is. */
+    /** The same in a transaction of its own, which is retried for as long as a close. */
     readonly concludeAlone: (end: ConcludeOperation, span?: Span) => Effect.Effect<ConcludeResult, Unavailable>
-    /** Ends a request, whether its money was held or charged up front: by a close or by a conclusion, and as patiently as those. */
+    /** Ends a request by a close when its money was held, or by a conclusion when it was charged up front. */
     readonly end: (
       request: EndingRequest,
       cost: Nano | undefined,
@@ -118,19 +118,19 @@ export class Ledger extends Context.Service<
      * can be used, it ends the request without a cost, or gives back what the unconfirmed end had charged. This process alone does it.
      */
     readonly giveBack: (request: EndingRequest) => Effect.Effect<void>
-    /** Gives back whole what was charged up front and never concluded, once it is past its expiry; answers how many. Swept. */
+    /** Refunds some of the charges that are past their expiry and were never concluded, as a whole. Returns how many. */
     readonly refundOverdue: Effect.Effect<number, Unavailable>
-    /** What an account has, and what of that is held and is play money. Undefined for an unknown account. */
+    /** Returns what an account has, and how much of it is held and is play money. Undefined for an unknown account. */
     readonly balance: (accountId: string) => Effect.Effect<Balance | undefined, Unavailable>
-    /** Ends what is overdue: settles its recorded progress, releases the rest. Answers how many it ended. */
+    /** Ends some overdue holds: settles their recorded progress and releases the rest. Returns how many. */
     readonly expireOverdue: Effect.Effect<number, Unavailable>
     /** Frees an account's claims of requests that expired uncharged. Returns how many. */
     readonly freeLapsed: (accountId: string, claims: ReadonlyArray<string>) => Effect.Effect<number, Unavailable>
-    /** Frees some idempotency keys that ended longer ago than this and forgets their stored answers; answers how many. */
+    /** Frees some idempotency keys of requests that ended longer ago than this, and deletes their stored answers. Returns how many. */
     readonly dropClaims: (olderThanMs: number) => Effect.Effect<number, Unavailable>
   }
 >()("tollgate/ledger/Ledger") {
-  /** With another patience towards a database that cannot be used. */
+  /** With other time limits for a database that cannot be used. */
   static readonly layerPatience = (patience: Patience) =>
     Layer.effect(
       Ledger,

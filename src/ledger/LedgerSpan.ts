@@ -12,7 +12,7 @@ const nameOf = (operation: Operation | ConcludeOperation): string =>
       : `ledger.${operation._tag.toLowerCase()}`
 
 /** Amounts are in billionths of a USD. */
-const asked = (operation: Operation | ConcludeOperation): Attributes => {
+const operationAttributes = (operation: Operation | ConcludeOperation): Attributes => {
   if (!("_tag" in operation)) return { "svc.refund_nano_usd": operation.refund, "svc.status": operation.status }
   switch (operation._tag) {
     case "Hold":
@@ -30,7 +30,7 @@ const asked = (operation: Operation | ConcludeOperation): Attributes => {
   }
 }
 
-const answered = (result: AnyResult | ConcludeResult): Attributes => ({
+const resultAttributes = (result: AnyResult | ConcludeResult): Attributes => ({
   "svc.outcome": result._tag.toLowerCase(),
   "svc.hold.granted_nano_usd": "granted" in result ? result.granted : undefined,
   "svc.limit_source": "limitSource" in result ? result.limitSource : undefined,
@@ -39,17 +39,17 @@ const answered = (result: AnyResult | ConcludeResult): Attributes => ({
   "svc.cost_nano_usd": "cost" in result ? result.cost : undefined
 })
 
-/** A movement of money as a span below its request's: what was asked of the ledger, and its answer. */
+/** Records an operation of the ledger and its result as a span below the request's. */
 export const recorded = <A extends AnyResult | ConcludeResult, E>(
   commit: Effect.Effect<A, E>,
   operation: Operation | ConcludeOperation,
   parent: Span
 ): Effect.Effect<A, E> =>
   Effect.suspend(() => {
-    const span = parent.child(nameOf(operation), "internal", asked(operation))
+    const span = parent.child(nameOf(operation), "internal", operationAttributes(operation))
     return Effect.onExit(commit, (exit) =>
       Effect.sync(() => {
-        if (Exit.isSuccess(exit)) span.set(answered(exit.value))
+        if (Exit.isSuccess(exit)) span.set(resultAttributes(exit.value))
         else span.set({ "svc.outcome": "unavailable" }).fail("Unavailable")
         span.end()
       })

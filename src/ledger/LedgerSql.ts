@@ -15,7 +15,7 @@ import type {
   Operation
 } from "./Operation.ts"
 import { functionNamed } from "./FunctionsSql.ts"
-import { plainly } from "./PlainSql.ts"
+import { commitPlain } from "./PlainSql.ts"
 
 /** JSON has no bigint, and a number would lose digits. */
 const text = (amount: Nano | null | undefined) => amount?.toString()
@@ -43,7 +43,7 @@ const encodeHold = (op: HoldOperation): object => ({
   paid_by: op.simulated === true ? "either" : undefined
 })
 
-/** An operation as the database's function reads it; what is undefined is left out. */
+/** Encodes an operation for the database's function. Undefined members are left out. */
 const encode = (op: Operation): object => {
   switch (op._tag) {
     case "Hold":
@@ -98,7 +98,7 @@ const encode = (op: Operation): object => {
   }
 }
 
-/** What the database's function answers of one operation. */
+/** The result of one operation, as the database's function returns it. `place` is the index of the operation. */
 interface Row {
   readonly place: number
   readonly verdict: string
@@ -154,8 +154,8 @@ const decode = (op: Operation, { beside, detail, money, promised, result, verdic
 
 const json = (operations: ReadonlyArray<Operation>) => storable(JSON.stringify(operations.map(encode)))
 
-/** Answers operations by the rows of a statement that carries them out in this order. */
-const answered = (
+/** Runs a statement that commits operations, and decodes its rows to their results, in order. */
+const resultsOf = (
   sql: Statements,
   statement: string,
   parameters: ReadonlyArray<string>,
@@ -171,22 +171,22 @@ const commit = functionNamed("ledger_commit")
 
 const named = (sql: SqlClient.SqlClient, name: string) => sql.literal(functionNamed(name))
 
-/** Carries out a group by `ledger_commit`, in which all rules stand. `commitGroup` does the same at less cost. */
-export const judged = (sql: Statements, operations: ReadonlyArray<Operation>) =>
-  answered(sql, `SELECT * FROM ${commit}($1::jsonb)`, [json(operations)], operations)
+/** Commits a group by `ledger_commit`, which has all rules. `commitGroup` does the same at less cost. */
+export const commitJudged = (sql: Statements, operations: ReadonlyArray<Operation>) =>
+  resultsOf(sql, `SELECT * FROM ${commit}($1::jsonb)`, [json(operations)], operations)
 
 /**
- * Carries out a group of operations, atomically, and answers each in its place. No two of a group may share a request, an
- * idempotency claim of an account, or a reference. Fails as a whole, and nothing has happened, with a unique
- * violation when another account's movement takes the same reference in the same instant.
+ * Commits a group of operations, atomically, and returns their results in order. No two operations of a group may share a request, an
+ * idempotency claim of an account, or a reference. When another account's movement uses the same reference in the same instant, the
+ * whole group fails with a unique violation and nothing changes.
  */
 export const commitGroup = (
   sql: Statements,
   operations: ReadonlyArray<Operation>
 ): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> =>
   Effect.suspend(() =>
-    Effect.flatMap(plainly(sql, operations), (results) =>
-      results === undefined ? judged(sql, operations) : Effect.succeed(results)
+    Effect.flatMap(commitPlain(sql, operations), (results) =>
+      results === undefined ? commitJudged(sql, operations) : Effect.succeed(results)
     )
   )
 
@@ -194,20 +194,20 @@ export const commitGroup = (
  * Bounds a transaction that continues after its movement and keeps the balance's row locked. If its node hangs or disappears, the
  * callers that wait for that row, and their groups, wait no longer than this.
  */
-const soonOver = "set_config('idle_in_transaction_session_timeout', '3000', true)"
+const boundedIdleTime = "set_config('idle_in_transaction_session_timeout', '3000', true)"
 
-/** The same for one operation, as a part of the caller's transaction. */
+/** The same for one operation, in the caller's transaction. */
 export const commitWithin = (
   sql: SqlClient.SqlClient,
   operation: Operation
 ): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> =>
   Effect.suspend(() =>
-    answered(sql, `SELECT c.* FROM ${soonOver}, ${commit}($1::jsonb) AS c`, [json([operation])], [operation])
+    resultsOf(sql, `SELECT c.* FROM ${boundedIdleTime}, ${commit}($1::jsonb) AS c`, [json([operation])], [operation])
   )
 
 /**
- * Ends overdue holds, account by account, the oldest of each first: as their index has them, which is read no further than the limit.
- * Answers how many it ended.
+ * Ends overdue holds, account by account and the oldest of each first. This is the order of their index, which is read no further than
+ * the limit. Returns how many it ended.
  */
 export const expireOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
@@ -220,7 +220,7 @@ export const expireOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.E
     (rows) => Number(rows[0]?.ended ?? 0n)
   )
 
-/** A hold taken out of another one, in one statement. */
+/** Takes a hold out of another one, in one statement. */
 export const carveOne = (
   sql: SqlClient.SqlClient,
   fromRequestId: string,
@@ -253,7 +253,7 @@ export const concludeOne = (
     }
     return Effect.map(
       sql<{ concluded: boolean; cost: bigint; money: bigint }>`
-        SELECT c.* FROM ${sql.literal(soonOver)}, ${named(sql, "ledger_conclude")}(${storable(JSON.stringify(conclusion))}::jsonb) AS c`,
+        SELECT c.* FROM ${sql.literal(boundedIdleTime)}, ${named(sql, "ledger_conclude")}(${storable(JSON.stringify(conclusion))}::jsonb) AS c`,
       ([row]): ConcludeResult =>
         row?.concluded === true
           ? { _tag: "Concluded", cost: row.cost, posted: row.money }
@@ -261,7 +261,7 @@ export const concludeOne = (
     )
   })
 
-/** Gives back what was charged up front and is overdue, the oldest first, account by account so that nodes cannot deadlock. */
+/** Refunds overdue charges, the oldest first, account by account so that nodes cannot deadlock. */
 export const refundOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql<{ ended: bigint }>`SELECT count(*) AS ended FROM (
@@ -274,7 +274,7 @@ export const refundOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.E
     (rows) => Number(rows[0]?.ended ?? 0n)
   )
 
-/** Frees idempotency keys and forgets stored answers of requests that ended longer ago than the retention; answers how many. */
+/** Frees idempotency keys and deletes stored answers of requests that ended longer ago than the retention. Returns how many. */
 export const dropOldClaims = (sql: SqlClient.SqlClient, retentionMs: number, limit: number) =>
   Effect.map(
     sql`UPDATE request SET claim = NULL, answer = NULL WHERE id IN (
@@ -292,7 +292,7 @@ export const freeLapsed = (sql: SqlClient.SqlClient, accountId: string, claims: 
     (rows) => rows.length
   )
 
-/** What an account has and what of it is held; undefined when there is no such account. */
+/** Returns what an account has and how much of it is held; undefined when there is no such account. */
 export const balanceOf = (
   sql: SqlClient.SqlClient,
   accountId: string

@@ -1,20 +1,20 @@
 import type { LimitSource } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 
-/** A budget and the UTC day its period began; what is held in a period is settled in that period. */
+/** A budget and the UTC day on which its period began. A hold is settled in the period in which it was taken. */
 export interface BudgetPeriod {
   readonly budgetId: string
   /** `YYYY-MM-DD` */
   readonly periodStart: string
 }
 
-/** The claim a paid request lays on its idempotency key, in the same row as its hold. */
+/** The claim of a paid request on its idempotency key. It is stored in the row of the hold. */
 export interface Claim {
-  /** The key as the caller sent it, shown on the receipt. */
+  /** The key as the caller sent it. The receipt shows it. */
   readonly idempotencyKey: string
-  /** Key and scope (method and path) as one string; unique per account while it stands. */
+  /** The key and its scope (method and path) as one string. Unique per account until it is freed. */
   readonly claim: string
-  /** Digest of the request; another request under the same key has another one. */
+  /** A digest of the request, which tells a repeat from another request under the same key. */
   readonly fingerprint: string
 }
 
@@ -27,7 +27,7 @@ export const CLAIM_RETENTION_MS = 24 * 3_600_000
 /** How a request ended, for its receipt. */
 export type RequestStatus = "succeeded" | "failed" | "cancelled"
 
-/** Opens a request: takes at least `atLeast` and as much of `upTo` as there is. */
+/** Opens a request. Holds at least `atLeast`, and up to `upTo` if the account has it. */
 export interface HoldOperation {
   readonly _tag: "Hold"
   readonly requestId: string
@@ -40,64 +40,64 @@ export interface HoldOperation {
   readonly upTo: Nano
   readonly ttlMs: number
   readonly budgets: ReadonlyArray<BudgetPeriod>
-  /** That of the key's row when the budgets were read from it; after another, the hold is answered with `KeyChanged`. */
+  /** The epoch of the key's row when its budgets were read. When the row has a later one, the hold is answered with `KeyChanged`. */
   readonly budgetsEpoch: number
-  /** Facts of the request known at its start, kept on its receipt. */
+  /** Facts of the request that are known at its start, for its receipt. */
   readonly opened: object
   readonly claim: Claim | undefined
   /**
-   * Charges `atLeast` at once instead of holding: the price of a unit sold up front. Such a request is to be concluded within its
-   * time to live, which nothing puts off, or all is given back.
+   * Charges `atLeast` at once instead of holding it, as the price of a unit that is sold up front. Such a request must be concluded
+   * within `ttlMs`, which nothing extends; otherwise everything is refunded.
    */
   readonly charge: boolean
   /**
-   * Whether only doubles of the sandbox can serve it. Such a request is paid with play money where that covers all it may take, or
-   * where there is not enough real money. Any other request is paid with real money.
+   * Whether only doubles of the sandbox can serve it. Play money pays for such a request when it covers all that the hold may take, or
+   * when there is not enough real money. Real money pays for any other request.
    */
   readonly simulated?: boolean
 }
 
-/** Adds to an open hold, records the progress made so far and puts its expiry off. */
+/** Enlarges an open hold, records the progress so far and extends its lifetime. */
 export interface ExtendOperation {
   readonly _tag: "Extend"
   readonly requestId: string
   readonly accountId: string
-  /** What its owner knows to be held: the hold grows to this and `more`, so that a repeat adds nothing. */
+  /** The amount that the owner knows to be held. The hold grows to this plus `more`, so a repeat adds nothing. */
   readonly held: Nano
-  /** Zero renews without taking more; that is never refused. */
+  /** Zero renews the hold without enlarging it, which is never refused. */
   readonly more: Nano
-  /** What has been used so far; the charge if the hold expires. */
+  /** The cost so far. It is charged if the hold expires. */
   readonly progress: Nano
   readonly ttlMs: number
-  /** What the receipt says of that use if the hold expires. */
+  /** The receipt's facts of that use if the hold expires. */
   readonly soFar?: Pick<CloseOperation, "resolvedModel" | "provider" | "closed"> | undefined
 }
 
-/** What is written of a request when it ends, however it was paid for. */
+/** What the ledger writes about a request when it ends, whether it was held or charged. */
 export interface RequestEnd {
   readonly status: RequestStatus
-  /** Keeps the idempotency key taken: the outcome is final. Otherwise the key is free for another try. */
+  /** Whether the outcome is final, so the idempotency key stays claimed. Otherwise the key is free for another try. */
   readonly keepClaim: boolean
   readonly resolvedModel: string | null
   readonly provider: string | null
-  /** Facts known at the end, kept on the receipt. */
+  /** Facts that are known at the end, for the receipt. */
   readonly closed: object
-  /** What a repeat under the same idempotency key is answered with. */
+  /** The answer to a repeat under the same idempotency key. */
   readonly answer: object | null
 }
 
-/** Ends a hold once: settles what was used or releases it all. */
+/** Ends a hold, once: settles what was used, or releases all of it. */
 export interface CloseOperation extends RequestEnd {
   readonly _tag: "Close"
   readonly requestId: string
   readonly accountId: string
-  /** The cost; more than the hold is absorbed by the house. Null settles the recorded progress. */
+  /** The cost. The house absorbs what exceeds the hold. Null settles the recorded progress. */
   readonly settle: { readonly cost: Nano | null } | undefined
   /** Ends it only if it is past its expiry by the database's clock. */
   readonly onlyIfExpired: boolean
 }
 
-/** Money in: from outside, given by the house, or play money of a sandbox. A reference makes it happen once. */
+/** Adds money: from outside, given by the house, or play money of a sandbox. With a reference it happens once. */
 export interface CreditOperation {
   readonly _tag: "Credit"
   readonly accountId: string
@@ -106,18 +106,18 @@ export interface CreditOperation {
   readonly reference: string | null
 }
 
-/** Corrects a balance by an operator's decision. It never takes what is held. A reference makes it happen once. */
+/** Corrects a balance by an operator's decision. It never takes what is held. With a reference it happens once. */
 export interface AdjustOperation {
   readonly _tag: "Adjust"
   readonly accountId: string
-  /** Below zero it takes from the account. */
+  /** A negative amount takes money from the account. */
   readonly amount: Nano
   /** `adjustments` moves real money, `play` play money. */
   readonly source: "adjustments" | "play"
   readonly reference: string | null
 }
 
-/** Money back for a settled or charged request, and to its budgets; never more in sum than it cost, and once per reference. */
+/** Gives money back for a settled or charged request, and to its budgets. Never more in total than its cost, and once per reference. */
 export interface RefundOperation {
   readonly _tag: "Refund"
   readonly requestId: string
@@ -130,7 +130,7 @@ export interface RefundOperation {
 export interface ConcludeOperation extends RequestEnd {
   readonly requestId: string
   readonly accountId: string
-  /** What is given back of the charge; never more than is left of it. Zero leaves it as it is. */
+  /** The part of the charge to give back, never more than is left of it. */
   readonly refund: Nano
 }
 
@@ -142,23 +142,23 @@ export type Operation =
   | AdjustOperation
   | RefundOperation
 
-/** The account's money after the operation, of the kinds that such a request can be paid with. */
-export interface Standing {
+/** The account's money after the operation, of the kinds that can pay for the request. */
+export interface BalanceAfter {
   readonly posted: Nano
   readonly held: Nano
 }
 
 export type HoldResult =
-  /** Also for a request that was granted before: a hold happens once. */
+  /** Also when the request was granted before, because a hold happens once. */
   | { readonly _tag: "Granted"; readonly granted: Nano }
   /** Another request holds the idempotency key. */
   | { readonly _tag: "Claimed"; readonly byRequestId: string }
   | { readonly _tag: "KeyInactive" }
-  /** The key has got other budgets: nothing happened, and the same hold may be tried with those. */
+  /** The key has other budgets by now. Nothing happened, and the caller may try the same hold with those. */
   | { readonly _tag: "KeyChanged" }
   /**
-   * `available` is what is left of what limits it: a budget, or else the balance without what is held. `play` is how much play money
-   * there is that must not pay for it; absent where there is none.
+   * `available` is what is left in the limit that refused it: a budget, or the balance without what is held. `play` is the play money
+   * of the account that must not pay for it; absent without any.
    */
   | {
       readonly _tag: "Refused"
@@ -175,19 +175,19 @@ export type ExtendResult =
   | { readonly _tag: "Gone" }
 
 export type CloseResult =
-  | ({ readonly _tag: "Closed"; readonly settled: Nano; readonly absorbed: Nano } & Standing)
-  /** It had ended before, with this settled; nothing moved, and a cost that came too late stands on the receipt as absorbed. */
+  | ({ readonly _tag: "Closed"; readonly settled: Nano; readonly absorbed: Nano } & BalanceAfter)
+  /** It had ended before and settled this. Nothing moved, and the receipt shows a cost that came too late as absorbed. */
   | { readonly _tag: "Gone"; readonly settled: Nano }
 
 export type ConcludeResult =
-  /** What it cost in the end, and what the account has then. */
+  /** Its final cost, and the balance afterwards. */
   | { readonly _tag: "Concluded"; readonly cost: Nano; readonly posted: Nano }
-  /** It had been concluded before, or given back at its expiry, and cost this; or there is no such request. */
+  /** It was concluded or refunded before and cost this, or there is no such request. */
   | { readonly _tag: "Gone"; readonly cost: Nano }
 
 export type MoveResult =
   | { readonly _tag: "Moved" }
-  /** It happened before under this reference, or there is nothing it could happen to. */
+  /** It happened before under this reference, or its subject does not exist. */
   | { readonly _tag: "Gone" }
 
 export type AdjustResult =
@@ -205,5 +205,5 @@ export type OperationResult<Op extends Operation> = Op extends HoldOperation
         ? AdjustResult
         : MoveResult
 
-/** What a verdict of the statement means for one operation, before it is narrowed to its kind. */
+/** The result of an operation of any kind. */
 export type AnyResult = HoldResult | ExtendResult | CloseResult | AdjustResult

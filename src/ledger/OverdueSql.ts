@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 /**
- * Counts the holds and the charges of all accounts that stand longer than this past their expiry. A sweep has had its chance to end
- * each of them.
+ * Counts the holds and charges of all accounts that are open longer than this after their expiry. Sweeps should have ended each of
+ * them by then.
  */
 export const countOverdue = (sql: SqlClient.SqlClient, graceMs: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(

@@ -1,4 +1,4 @@
-/** The ledger's statements for operations that need not be judged one after the other, which most are. */
+/** The ledger's statements for plain operations: those that need not be judged one after the other, which are most of them. */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { maxNano, type Nano } from "../domain/Money.ts"
@@ -7,14 +7,14 @@ import type { Statements } from "../platform/database/Statements.ts"
 import { functionNamed } from "./FunctionsSql.ts"
 import type { AnyResult, CloseOperation, CloseResult, HoldOperation, HoldResult, Operation } from "./Operation.ts"
 
-/** Whether the database may take an operation together with others like it, without judging them one after the other. */
+/** Whether an operation is plain. */
 export const isPlain = (op: Operation, accountId: string): op is HoldOperation | CloseOperation =>
   op.accountId === accountId &&
   (op._tag === "Hold"
     ? !op.charge && op.simulated !== true && op.budgets.length === 0
     : op._tag === "Close" && !op.onlyIfExpired)
 
-/** A claim that one of a group frees is not free for the others, so that plain groups with ends in them lay no claims. */
+/** Within a group, a claim that a close frees is not yet free for a hold. So a plain group with closes has no hold with a claim. */
 const arePlain = (
   operations: ReadonlyArray<Operation>
 ): operations is ReadonlyArray<HoldOperation | CloseOperation> => {
@@ -26,14 +26,14 @@ const arePlain = (
   )
 }
 
-/** What a plain hold takes. */
+/** The amount of a plain hold. */
 const wantedBy = (op: HoldOperation): Nano => maxNano(op.atLeast, op.upTo)
 
 const document = (facts: object): string => storable(JSON.stringify(facts))
 
 const answerOf = ({ answer }: CloseOperation): string | null => (answer === null ? null : document(answer))
 
-/** Of a claim, as the database keeps it. */
+/** The columns of a claim. */
 const claimOf = ({ claim }: HoldOperation) =>
   claim === undefined
     ? { claim: null, fingerprint: null, idempotencyKey: null }
@@ -43,7 +43,7 @@ const claimOf = ({ claim }: HoldOperation) =>
         idempotencyKey: storableText(claim.idempotencyKey)
       }
 
-const heldAlone = (sql: Statements, op: HoldOperation) => {
+const commitHold = (sql: Statements, op: HoldOperation) => {
   const { claim, fingerprint, idempotencyKey } = claimOf(op)
   const amount = wantedBy(op)
   return Effect.map(
@@ -70,7 +70,7 @@ const heldAlone = (sql: Statements, op: HoldOperation) => {
   )
 }
 
-const closedAlone = (sql: Statements, op: CloseOperation) =>
+const commitClose = (sql: Statements, op: CloseOperation) =>
   Effect.map(
     sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(
       `SELECT ${functionNamed("ledger_close")}($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb) AS books`,
@@ -95,7 +95,7 @@ const closedAlone = (sql: Statements, op: CloseOperation) =>
     }
   )
 
-/** A parameter of `ledger_plain`, as PostgreSQL writes an array: the driver looks at each element of a JavaScript array for its type. */
+/** An array in PostgreSQL's text form. For a JavaScript array, the driver would inspect each element for its type. */
 type Column = string | null
 
 const quoted = (text: string): string =>
@@ -112,7 +112,7 @@ const numbers = (values: ReadonlyArray<bigint | number | null>): Column =>
 
 const flags = (values: ReadonlyArray<boolean>): Column => `{${values.join(",")}}`
 
-/** A column that is mostly absent, which `ledger_plain` need not look at then. */
+/** A column that is usually all null. Then it is absent, and `ledger_plain` does not look at it. */
 const optional = (values: ReadonlyArray<string | null>): Column =>
   values.some((value) => value !== null) ? texts(values) : null
 
@@ -145,23 +145,23 @@ const holdColumns = (holds: ReadonlyArray<HoldOperation>): ReadonlyArray<Column>
   ]
 }
 
-/** Every key that holds name, once for each state of its budgets that one of them knows. */
+/** The keys that the holds name, each once per epoch of its budgets. */
 const keyColumns = (holds: ReadonlyArray<HoldOperation>): ReadonlyArray<Column> => {
   const keys = [...new Map(holds.map((op) => [`${op.keyId} ${op.budgetsEpoch}`, op])).values()]
   return [texts(keys.map((op) => op.keyId)), numbers(keys.map((op) => op.budgetsEpoch))]
 }
 
-/** The parameters of `ledger_plain` behind the account, in its order. */
+/** The parameters of `ledger_plain` after the account, in its order. */
 const columnsOf = (
   closes: ReadonlyArray<CloseOperation>,
   holds: ReadonlyArray<HoldOperation>
 ): ReadonlyArray<Column> => [...closeColumns(closes), ...holdColumns(holds), ...keyColumns(holds)]
 
-const together = `SELECT ${functionNamed("ledger_plain")}($1, ${columnsOf([], [])
+const plainGroup = `SELECT ${functionNamed("ledger_plain")}($1, ${columnsOf([], [])
   .map((_, index) => `$${index + 2}`)
   .join(", ")}) AS books`
 
-const carriedOutTogether = (
+const commitPlainGroup = (
   sql: Statements,
   accountId: string,
   operations: ReadonlyArray<HoldOperation | CloseOperation>
@@ -169,7 +169,7 @@ const carriedOutTogether = (
   const closes = operations.filter((op) => op._tag === "Close")
   const holds = operations.filter((op) => op._tag === "Hold")
   return Effect.map(
-    sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(together, [accountId, ...columnsOf(closes, holds)]),
+    sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(plainGroup, [accountId, ...columnsOf(closes, holds)]),
     ([row]): ReadonlyArray<AnyResult> | undefined => {
       const books = row?.books ?? []
       let [posted, held] = books.slice(-2)
@@ -193,24 +193,24 @@ const carriedOutTogether = (
 }
 
 /**
- * Carries out operations in one statement of few rules, atomically, and answers each in its place. Undefined, and nothing has
- * happened, where they are not as plain as that, or a claim or a request is there before: then they are to be judged.
+ * Commits plain operations in one statement, atomically, and returns their results in order. Returns undefined, with nothing changed,
+ * when an operation is not plain, or its claim or request already exists. Then the operations must be judged.
  */
-export const plainly = (
+export const commitPlain = (
   sql: Statements,
   operations: ReadonlyArray<Operation>
 ): Effect.Effect<ReadonlyArray<AnyResult> | undefined, SqlError.SqlError> => {
   if (!arePlain(operations)) return Effect.undefined
   const [first, another] = operations
   if (first === undefined) return Effect.undefined
-  const carriedOut: Effect.Effect<ReadonlyArray<AnyResult> | undefined, SqlError.SqlError> =
+  const committed: Effect.Effect<ReadonlyArray<AnyResult> | undefined, SqlError.SqlError> =
     another !== undefined
-      ? carriedOutTogether(sql, first.accountId, operations)
+      ? commitPlainGroup(sql, first.accountId, operations)
       : first._tag === "Hold"
-        ? heldAlone(sql, first)
-        : closedAlone(sql, first)
+        ? commitHold(sql, first)
+        : commitClose(sql, first)
   return Effect.catchIf(
-    carriedOut,
+    committed,
     (error) => error.reason._tag === "UniqueViolation",
     () => Effect.undefined
   )

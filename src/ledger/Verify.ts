@@ -25,14 +25,14 @@ import {
   transfersSumToZero
 } from "./VerifySql.ts"
 
-/** For how long past its expiry a hold or a charge may stand before a sweep has had its chance. */
+/** How long after its expiry a hold or a charge may be open, because sweeps run at intervals. */
 const GRACE_MS = 60_000
 
-/** One promise of the books and whether they keep it. */
+/** A rule of the books, and whether they keep it. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
-  /** How much was checked; when something is wrong, how much and an example. */
+  /** How many rows were checked; if the rule is broken, how many break it, and an example. */
   readonly detail: string
 }
 
@@ -41,7 +41,7 @@ export interface Verification {
   readonly checks: ReadonlyArray<Check>
 }
 
-/** A promise by its name, what is counted of it, and the query that looks in these rows for where it is broken. */
+/** A rule: its name, the noun for what is counted, and the query that looks for breaches in these rows. */
 export type BookRule = readonly [
   name: string,
   noun: string,
@@ -51,11 +51,11 @@ export type BookRule = readonly [
 ]
 
 export interface VerifyOptions {
-  /** How long holds and charges may be past their expiry; a minute unless told. */
+  /** How long holds and charges may be past their expiry; a minute by default. */
   readonly graceMs?: number | undefined
-  /** Promises of others about what they make of the books. */
+  /** Rules of other rooms. */
   readonly also?: ReadonlyArray<BookRule>
-  /** What is read; everything unless told. */
+  /** The rows to read; everything by default. */
   readonly scope?: Scope | undefined
 }
 
@@ -63,14 +63,14 @@ const describe = (noun: string, { checked, example, failed }: Finding): string =
   failed === 0n ? `${checked} ${noun}` : `${failed} of ${checked} ${noun}; for one, ${example}`
 
 /**
- * Proves the books of this database by reading them in one snapshot, so that it is right beside running services. It reads all of
- * them, or what `scope` names. Amounts in its details are nano-USD.
+ * Proves the books of this database. It reads all rows, or those of `scope`, in one snapshot, so it may run beside running services.
+ * Amounts in its details are nano-USD.
  */
 export const verify = (
   sql: SqlClient.SqlClient,
   { also = [], graceMs = GRACE_MS, scope = everything(sql) }: VerifyOptions = {}
 ): Effect.Effect<Verification, Unavailable> => {
-  const promises: ReadonlyArray<BookRule> = [
+  const rules: ReadonlyArray<BookRule> = [
     ["transfers_sum_to_zero", "transfers", (rows) => transfersSumToZero(sql, rows)],
     ["balances_equal_transfers", "accounts", (rows) => balancesEqualTransfers(sql, rows)],
     ["held_equals_open_holds", "accounts", () => heldEqualsOpenHolds(sql)],
@@ -89,7 +89,7 @@ export const verify = (
   return Effect.gen(function* () {
     yield* allowTime(sql)
     if (scope.since === undefined) yield* allowScans(sql)
-    const read = promises.filter(([, , , when]) => when === undefined || scope.since === undefined)
+    const read = rules.filter(([, , , when]) => when === undefined || scope.since === undefined)
     const checks = yield* Effect.forEach(read, ([name, noun, query]) =>
       Effect.map(query(scope), ([finding]): Check => {
         const found = finding ?? { checked: 0n, failed: 1n, example: "nothing could be read" }

@@ -13,9 +13,9 @@ export interface Scope {
   readonly costs: Statement.Fragment
   /** All transfers of those requests, as a table `transfer`. */
   readonly movements: Statement.Fragment
-  /** What accounts and budgets came to before those transfers: `account_id`, `what` and `amount`, as `ledger_checkpoint_sum`. */
+  /** The sums of accounts and budgets before those transfers: `account_id`, `what` and `amount`, as in `ledger_checkpoint_sum`. */
   readonly sums: Statement.Fragment
-  /** The checkpoint from which the rows were chosen; undefined when they are all. */
+  /** The checkpoint after which the rows were chosen; undefined for all rows. */
   readonly since: Since | undefined
 }
 
@@ -38,7 +38,7 @@ export const everything = (sql: SqlClient.SqlClient): Scope => ({
   since: undefined
 })
 
-/** What a check of the books found. */
+/** The result of a check. */
 export interface Finding {
   readonly checked: bigint
   readonly failed: bigint
@@ -46,7 +46,7 @@ export interface Finding {
   readonly example: string | null
 }
 
-/** Fixes what all checks of one transaction see, and lets them take longer than a request's statement may. */
+/** All checks run in one transaction that sees one snapshot, and may take longer than a request's statement. */
 export const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 export const ALLOWED_MS = 600_000
 export const allowTime = (sql: SqlClient.SqlClient) =>
@@ -55,7 +55,7 @@ export const allowTime = (sql: SqlClient.SqlClient) =>
 /** The service avoids plans that scan a whole table, which a verification of everything needs. */
 export const allowScans = (sql: SqlClient.SqlClient) => sql`SET LOCAL enable_seqscan = on`
 
-/** Each side of a transfer is an account with a balance or one of the house's; over all of them money is neither made nor lost. */
+/** Each side of a transfer is an account with a balance or one of the house's, and all transfers together sum to zero. */
 export const transfersSumToZero = (sql: SqlClient.SqlClient, { transfers }: Scope) => sql<Finding>`
   WITH side AS (
     SELECT debit AS account_id, -sum(amount) AS moved, count(*) AS transfers FROM ${transfers} GROUP BY debit
@@ -115,7 +115,7 @@ const usedByRequests = (sql: SqlClient.SqlClient) =>
     SELECT u.budget, sum(r.settled - r.refunded) AS spent, sum(CASE WHEN r.state = 'open' THEN r.held ELSE 0 END) AS held
     FROM request r CROSS JOIN LATERAL unnest(r.budgets) AS u(budget) GROUP BY u.budget`)
 
-/** Without reading old requests: what budgets spent moves only with a transfer of one of their requests. */
+/** Reads no old requests, because what a budget has spent changes only with a transfer of one of its requests. */
 const usedByTransfers = (sql: SqlClient.SqlClient, { sums, transfers }: Scope) => sql`
     SELECT budget, sum(spent) AS spent, sum(held) AS held FROM (
       SELECT substr(what, 8) AS budget, amount AS spent, 0::bigint AS held FROM ${sums} WHERE what LIKE 'budget %'
@@ -134,7 +134,7 @@ export const noOverdueHolds = (sql: SqlClient.SqlClient, graceMs: number) => sql
     FROM request WHERE state = 'open'
   ) AS open`
 
-/** What was charged up front is concluded in its time, or given back. */
+/** Each up-front charge is concluded in time, or refunded. */
 export const chargesAreConcluded = (sql: SqlClient.SqlClient, graceMs: number) => sql<Finding>`
   SELECT count(*) AS checked, count(*) FILTER (WHERE overdue) AS failed,
     min(format('request %s, charged %s up front, expired at %s', id, settled, expires_at)) FILTER (WHERE overdue) AS example
@@ -160,8 +160,8 @@ export const settledWithinHeld = (sql: SqlClient.SqlClient, { requests }: Scope)
   FROM (SELECT id, held, settled, settled > held OR progress > held AS beyond FROM ${requests}) AS r`
 
 /**
- * One settle or charge of just that amount, from the request's own account to the house, whose account is that of the kind of money
- * that pays for the request; and none without its request.
+ * Each paid request has exactly one settle or charge, of its amount, from its account to the house account of the kind of money that
+ * paid. No settle or charge is without its request.
  */
 export const costsHaveOneTransfer = (sql: SqlClient.SqlClient, { costs, requests }: Scope) => sql<Finding>`
   WITH paid AS (
@@ -200,7 +200,7 @@ export const refundsEqualTransfers = (sql: SqlClient.SqlClient, { movements, req
     min(format('request %s settled %s and refunded %s, its transfers come to %s', id, COALESCE(settled, 0),
       COALESCE(refunded, 0), COALESCE(amount, 0))) FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
 
-/** Where play money paid and a provider is named, the receipt says that a double served in its place. */
+/** A request that play money paid for and that names a provider was served by a double, as its receipt says. */
 export const playMoneyPaidDoubles = (sql: SqlClient.SqlClient, { requests }: Scope) => sql<Finding>`
   SELECT count(*) AS checked, count(*) FILTER (WHERE wrong) AS failed,
     min(format('request %s was paid with %s of play money and served by %s', id, settled, provider)) FILTER (WHERE wrong) AS example
@@ -209,7 +209,7 @@ export const playMoneyPaidDoubles = (sql: SqlClient.SqlClient, { requests }: Sco
     FROM ${requests} WHERE play AND settled <> 0
   ) AS paid`
 
-/** A statement trigger before update (16), delete (8) and truncate (32), switched on. */
+/** The statement trigger before update (16), delete (8) and truncate (32) exists and is switched on. */
 export const transfersAreAppendOnly = (sql: SqlClient.SqlClient) => sql<Finding>`
   SELECT 1::int8 AS checked, CASE WHEN count(*) = 0 THEN 1 ELSE 0 END::int8 AS failed,
     'its trigger is missing or switched off' AS example

@@ -5,7 +5,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { type Functions, functions, install, readFunctions } from "../../src/ledger/FunctionsSql.ts"
-import { plainly } from "../../src/ledger/PlainSql.ts"
+import { commitPlain } from "../../src/ledger/PlainSql.ts"
 import { migrate } from "../../src/platform/database/Migrations.ts"
 import { migrations } from "../../src/platform/database/MigrationsSql.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
@@ -82,11 +82,11 @@ describe("the ledger's functions", () => {
       yield* install(later)
       const owner = yield* customer(sql, 100n)
       const opened = hold(owner, 50n)
-      yield* plainly(sql, [opened])
+      yield* commitPlain(sql, [opened])
       yield* sql`SELECT ${sql.literal(`ledger_close_${later.version}`)}(${owner.accountId}, ${opened.requestId}, true, 5, 'succeeded',
         NULL, NULL, '{}', true, NULL)`
       assert.deepStrictEqual(yield* balance(sql, owner), { posted: 94n, held: 0n })
-      assert.isUndefined(yield* plainly(sql, [close(opened, 5n)]))
+      assert.isUndefined(yield* commitPlain(sql, [close(opened, 5n)]))
     }).pipe(Effect.scoped, Effect.provide(Database.layer))
   )
 

@@ -2,7 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { functions, install } from "../../src/ledger/FunctionsSql.ts"
-import { carveOne, commitGroup, concludeOne, expireOverdue, judged, refundOverdue } from "../../src/ledger/LedgerSql.ts"
+import {
+  carveOne,
+  commitGroup,
+  concludeOne,
+  commitJudged,
+  expireOverdue,
+  refundOverdue
+} from "../../src/ledger/LedgerSql.ts"
 import type { Operation } from "../../src/ledger/Operation.ts"
 import { isPlain } from "../../src/ledger/PlainSql.ts"
 import { migrate } from "../../src/platform/database/Migrations.ts"
@@ -66,7 +73,7 @@ const booksOfModel = ({ model }: World) => ({
 /** The ways a group can take, of which each must do what the model does. */
 const ways: Readonly<Record<string, typeof commitGroup>> = {
   "by the cheapest statement": commitGroup,
-  judged: judged,
+  judged: commitJudged,
   "one by one": (sql, operations) =>
     Effect.map(
       Effect.forEach(operations, (op) => commitGroup(sql, [op])),

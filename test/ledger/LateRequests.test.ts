@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { commitGroup } from "../../src/ledger/LedgerSql.ts"
 import type { HoldOperation } from "../../src/ledger/Operation.ts"
-import { plainly } from "../../src/ledger/PlainSql.ts"
+import { commitPlain } from "../../src/ledger/PlainSql.ts"
 import { firstRequestIdAt, newRequestId } from "../../src/platform/Ids.ts"
 import { type Customer, close, customer, hold } from "./Fixture.ts"
 import * as Database from "../support/Database.ts"
@@ -27,7 +27,7 @@ const momentsAround = (now: number): ReadonlyArray<number> => {
 
 /** Carries out operations that the statement in which all rules stand is not asked for. */
 const unjudged = (sql: SqlClient.SqlClient, holds: ReadonlyArray<HoldOperation>) =>
-  Effect.map(plainly(sql, holds), (results) => assert.lengthOf(results ?? [], holds.length))
+  Effect.map(commitPlain(sql, holds), (results) => assert.lengthOf(results ?? [], holds.length))
 
 interface Way {
   readonly how: string

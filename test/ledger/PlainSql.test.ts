@@ -3,7 +3,7 @@ import { Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { commitGroup } from "../../src/ledger/LedgerSql.ts"
 import type { Operation } from "../../src/ledger/Operation.ts"
-import { plainly } from "../../src/ledger/PlainSql.ts"
+import { commitPlain } from "../../src/ledger/PlainSql.ts"
 import {
   addBudget,
   addKey,
@@ -80,7 +80,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
           const other = { ...owner, keyId: yield* addKey(sql, owner.accountId) }
           const together = (operations: ReadonlyArray<Operation>) =>
             way === "plain"
-              ? plainly(sql, operations)
+              ? commitPlain(sql, operations)
               : Effect.map(commitGroup(sql, [...operations, hold(owner, 5_000n)]), (results) => results.slice(0, -1))
           const first = [
             hold(owner, 100n, { projectId: "0123456789abcdef01234567", opened: { prices: ["\u0000", '"\n{},'] } }),
@@ -134,7 +134,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
       const before = yield* state
       const isJudged = (operations: ReadonlyArray<Operation>) =>
         Effect.gen(function* () {
-          assert.isUndefined(yield* plainly(sql, operations))
+          assert.isUndefined(yield* commitPlain(sql, operations))
           assert.deepStrictEqual(yield* state, before)
         })
       const fine = hold(owner, 1n)
@@ -165,14 +165,14 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
       yield* run(sql, hold(owner, 1n, taken))
       const again = hold(owner, 1n, taken)
       for (const operations of [[again], [hold(owner, 1n), again]]) {
-        const answered = Effect.zip(plainly(sql, operations), sql<{ still: number }>`SELECT 1 AS still`)
+        const answered = Effect.zip(commitPlain(sql, operations), sql<{ still: number }>`SELECT 1 AS still`)
         // A statement that has failed fails those after it in its transaction.
         assert.deepStrictEqual(yield* sql.withTransaction(answered), [undefined, [{ still: 1 }]])
       }
       const other = yield* customer(sql, 100n)
       const elsewhere = [hold(other, 1n, taken), hold(other, 1n)]
       assert.deepStrictEqual(
-        (yield* plainly(sql, elsewhere))?.map(({ _tag }) => _tag),
+        (yield* commitPlain(sql, elsewhere))?.map(({ _tag }) => _tag),
         ["Granted", "Granted"]
       )
       assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 1n })
@@ -196,12 +196,12 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
       // A transaction keeps to one connection, and a plan is made at first, for which some of the index is read.
       const rows = yield* sql.withTransaction(
         Effect.gen(function* () {
-          yield* plainly(sql, [hold(owner, 1n, { claim: claim("one") })])
-          yield* plainly(sql, [hold(owner, 1n, { claim: claim("another") }), hold(owner, 1n)])
+          yield* commitPlain(sql, [hold(owner, 1n, { claim: claim("one") })])
+          yield* commitPlain(sql, [hold(owner, 1n, { claim: claim("another") }), hold(owner, 1n)])
           return yield* Effect.forEach(groups, (operations) =>
             Effect.gen(function* () {
               const before = yield* read
-              yield* plainly(sql, operations)
+              yield* commitPlain(sql, operations)
               return (yield* read) - before
             })
           )

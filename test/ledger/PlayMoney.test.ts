@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { availableTo } from "../../src/domain/Balance.ts"
 import { balanceOf, carveOne, commitGroup, concludeOne } from "../../src/ledger/LedgerSql.ts"
-import { plainly } from "../../src/ledger/PlainSql.ts"
+import { commitPlain } from "../../src/ledger/PlainSql.ts"
 import * as Database from "../support/Database.ts"
 import {
   addBudget,
@@ -156,13 +156,13 @@ layer(Database.layer, { excludeTestServices: true })("play money", (it) => {
     Effect.gen(function* () {
       const { owner, sql } = yield* account(50n, 100n)
       const [play, real, another] = [hold(owner, 10n, simulated), hold(owner, 10n), hold(owner, 10n)]
-      assert.isUndefined(yield* plainly(sql, [play]))
+      assert.isUndefined(yield* commitPlain(sql, [play]))
       yield* run(sql, play)
-      assert.isUndefined(yield* plainly(sql, [close(play, 1n)]))
-      assert.isUndefined(yield* plainly(sql, [close(play, 1n), real]))
-      assert.strictEqual((yield* plainly(sql, [real]))?.length, 1)
-      assert.isUndefined(yield* plainly(sql, [hold(owner, 41n)]))
-      const [closed] = (yield* plainly(sql, [close(real, 4n), another])) ?? []
+      assert.isUndefined(yield* commitPlain(sql, [close(play, 1n)]))
+      assert.isUndefined(yield* commitPlain(sql, [close(play, 1n), real]))
+      assert.strictEqual((yield* commitPlain(sql, [real]))?.length, 1)
+      assert.isUndefined(yield* commitPlain(sql, [hold(owner, 41n)]))
+      const [closed] = (yield* commitPlain(sql, [close(real, 4n), another])) ?? []
       assert.deepStrictEqual(closed, { _tag: "Closed", settled: 4n, absorbed: 0n, posted: 46n, held: 0n })
       assert.deepStrictEqual(yield* wrongs(sql), [])
     })

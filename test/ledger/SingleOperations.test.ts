@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { functionNamed } from "../../src/ledger/FunctionsSql.ts"
 import { commitGroup } from "../../src/ledger/LedgerSql.ts"
 import type { CloseOperation, HoldOperation, Operation } from "../../src/ledger/Operation.ts"
-import { plainly } from "../../src/ledger/PlainSql.ts"
+import { commitPlain } from "../../src/ledger/PlainSql.ts"
 import {
   addBudget,
   balance,
@@ -26,7 +26,7 @@ import * as Database from "../support/Database.ts"
 
 /** Carries out one operation without the statement in which all rules stand. */
 const unjudged = (sql: SqlClient.SqlClient, operation: Operation) =>
-  Effect.map(plainly(sql, [operation]), (results) => results?.[0])
+  Effect.map(commitPlain(sql, [operation]), (results) => results?.[0])
 
 const heldAlone = (sql: SqlClient.SqlClient, op: HoldOperation) =>
   Effect.map(

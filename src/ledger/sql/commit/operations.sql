@@ -3,7 +3,7 @@
 SELECT o.*, b.posted, b.held AS held_all, p.posted AS play_posted, p.held AS play_held, r.play, r.account_id AS owner, r.state,
   r.held AS held_now, r.settled, r.refunded, r.absorbed, r.expired, r.expires_at <= moment AS overdue, holder.id AS claimed_by,
   t.id IS NOT NULL AS moved,
-  CASE WHEN o.kind = 'hold' THEN o.budgets WHEN r.account_id = o.account_id THEN r.budgets END AS purses,
+  CASE WHEN o.kind = 'hold' THEN o.budgets WHEN r.account_id = o.account_id THEN r.budgets END AS budget_refs,
   k.account_id = o.account_id AND
   -- include: rules/key_works.sql
   AS key_active,

@@ -3,37 +3,37 @@ op record;
 overdue jsonb;
 moment timestamptz;
 late_before text COLLATE "C";
--- all that is named in the group
+-- what the operations of the group name
 all_accounts text[];
 all_taking text[];
 all_requests text[];
 all_keys text[];
 all_claims text[];
 all_references text[];
--- the account at hand with what it has and what of that is held, of either kind of money
+-- the account at hand: what it has and how much of that is held, of either kind of money
 account text;
 real_money bigint;
 real_promised bigint;
 play_money bigint;
 play_promised bigint;
--- whether it is play money that the operation at hand moves, and what it needs, finds and does
+-- the operation at hand: whether it moves play money, what it needs, what there is, and what it changes
 plays boolean;
 wanted bigint;
 need bigint;
 room bigint;
 spend bigint;
 hold bigint;
--- budgets met so far: id and period, scope, what is left in them, and what they change by
-purse text;
+-- the budgets of the group so far: id and period, scope, what is left in them, and what they change by
+budget_ref text;
 i int;
 scope text;
 left_over bigint;
 short_of bigint;
-purses text[];
-purse_scope text[];
-purse_left bigint[];
-purse_spend bigint[];
-purse_hold bigint[];
+budget_refs text[];
+budget_scope text[];
+budget_left bigint[];
+budget_spend bigint[];
+budget_hold bigint[];
 -- what is to be written
 accounts text[];
 account_money bigint[];

@@ -20,12 +20,12 @@ ELSE
   real_money := money;
   real_promised := promised;
 END IF;
-IF op.purses <> '{}' AND (spend <> 0 OR hold <> 0) THEN
-  FOREACH purse IN ARRAY op.purses LOOP
-    i := array_position(purses, purse);
-    purse_left[i] := purse_left[i] - spend - hold;
-    purse_spend[i] := purse_spend[i] + spend;
-    purse_hold[i] := purse_hold[i] + hold;
+IF op.budget_refs <> '{}' AND (spend <> 0 OR hold <> 0) THEN
+  FOREACH budget_ref IN ARRAY op.budget_refs LOOP
+    i := array_position(budget_refs, budget_ref);
+    budget_left[i] := budget_left[i] - spend - hold;
+    budget_spend[i] := budget_spend[i] + spend;
+    budget_hold[i] := budget_hold[i] + hold;
   END LOOP;
 END IF;
 -- What a request that doubles alone serve can draw on is both kinds. Of a refusal: how much there is of the other kind.

@@ -8,12 +8,12 @@ IF moved_ord IS NOT NULL THEN
     CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(kind text, account_id text, request_id text,
       reference text);
 END IF;
-FOR i IN 1 .. COALESCE(cardinality(purses), 0) LOOP
-  CONTINUE WHEN purse_spend[i] = 0 AND purse_hold[i] = 0;
-  UPDATE budget_period SET spent = spent + purse_spend[i], held = held + purse_hold[i]
-    WHERE budget_id = split_part(purses[i], ':', 1) AND period_start = split_part(purses[i], ':', 2)::date;
+FOR i IN 1 .. COALESCE(cardinality(budget_refs), 0) LOOP
+  CONTINUE WHEN budget_spend[i] = 0 AND budget_hold[i] = 0;
+  UPDATE budget_period SET spent = spent + budget_spend[i], held = held + budget_hold[i]
+    WHERE budget_id = split_part(budget_refs[i], ':', 1) AND period_start = split_part(budget_refs[i], ':', 2)::date;
   IF NOT FOUND THEN
     INSERT INTO budget_period (budget_id, period_start, spent, held)
-      VALUES (split_part(purses[i], ':', 1), split_part(purses[i], ':', 2)::date, purse_spend[i], purse_hold[i]);
+      VALUES (split_part(budget_refs[i], ':', 1), split_part(budget_refs[i], ':', 2)::date, budget_spend[i], budget_hold[i]);
   END IF;
 END LOOP;
