@@ -109,6 +109,27 @@ const staged = Effect.fnUntraced(function* (day: string, directory: string) {
   return yield* exported(day, directory)
 })
 
+/** Writes into the audit log what happened to the receipts of a day. */
+const record = (day: string, type: "receipts.export_started" | "receipts.exported", changes: object) =>
+  Effect.flatMap(OperatorEvents, (events) =>
+    storeErrors(events.append({ type, actor: OPERATOR, resource: { type: "receipts", id: day }, changes }))
+  )
+
+/** Writes the day into a directory, and then into the audit log that it did. */
+const toDirectory = Effect.fnUntraced(function* (day: string, to: string) {
+  const names = namesOf(to, day)
+  const before = yield* Effect.promise(() => finished(names))
+  if (before === "changed")
+    return yield* refuse(`${names.file} is not what ${names.manifest} says; remove both to export the day again`)
+  const write = Effect.gen(function* () {
+    const written = yield* exported(day, to)
+    yield* record(day, "receipts.exported", { to, ...written })
+    return written
+  })
+  const manifest = before ?? (yield* write)
+  yield* print({ json: manifest, text: textOf(manifest, to, before === undefined) })
+})
+
 /**
  * Sends the day to the bucket from the data directory. The audit log has one event before the first object is sent and one after the
  * last. A run that ended before the second leaves the file behind, from which the next run knows that the event is missing.
@@ -125,24 +146,19 @@ const toBucket = Effect.fnUntraced(function* (day: string, to: string, target: B
     return yield* refuse(
       `${bucket.manifestKey} or an object that it names has changed; remove the manifest to export the day again`
     )
-  const events = yield* OperatorEvents
-  const record = (type: string, changes: object) =>
-    storeErrors(
-      events.append({ type, actor: OPERATOR, resource: { type: "receipts", id: day }, changes: { to, ...changes } })
-    )
   const staging = join((yield* DataDirectory).path, "exports")
   // Other accounts of the machine may search the data directory.
   mkdirSync(staging, { recursive: true, mode: 0o700 })
   const send = Effect.gen(function* () {
     const { file, ...facts } = yield* staged(day, staging)
-    yield* record("receipts.export_started", facts)
+    yield* record(day, "receipts.export_started", { to, ...facts })
     return yield* bucket.upload(join(staging, file), facts)
   })
   const manifest = before ?? (yield* send)
   const left = yield* Effect.promise(() => finished(namesOf(staging, day)))
   if (typeof left === "object" && left.sha256 === manifest.sha256 && left.exported_at === manifest.exported_at) {
     const { parts, ...facts } = manifest
-    yield* record("receipts.exported", { ...facts, parts: parts.length })
+    yield* record(day, "receipts.exported", { to, ...facts, parts: parts.length })
     unstage(staging, day)
   }
   const many = `${manifest.receipts} receipts of ${day} in ${manifest.parts.length} objects`
@@ -166,12 +182,7 @@ const receipts = Command.make(
         ? refuse(`\`--to\` must be a directory or s3://bucket/prefix; got ${to}`)
         : toBucket(day, to, target)
     }
-    const names = namesOf(to, day)
-    const before = yield* Effect.promise(() => finished(names))
-    if (before === "changed")
-      return yield* refuse(`${names.file} is not what ${names.manifest} says; remove both to export the day again`)
-    const manifest = before ?? (yield* exported(day, to))
-    yield* print({ json: manifest, text: textOf(manifest, to, before === undefined) })
+    return yield* toDirectory(day, to)
   })
 ).pipe(
   Command.withDescription(

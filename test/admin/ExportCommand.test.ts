@@ -62,6 +62,12 @@ describe("export receipts", () => {
         const changed = yield* command(line())
         assert.strictEqual(changed.code, 1)
         assert.include(changed.stderr.join(), "remove both to export the day again")
+
+        const events: ReadonlyArray<{ type: string; resource: { type: string; id: string }; changes: object }> =
+          (yield* json("audit --operators")).data
+        assert.strictEqual(events.length, 1)
+        assert.deepInclude(events[0], { type: "receipts.exported", resource: { type: "receipts", id: DAY } })
+        assert.deepInclude(events[0]!.changes, { to: directory, receipts: 2, sha256: manifest.sha256 })
       }).pipe(Effect.scoped)
   )
 
