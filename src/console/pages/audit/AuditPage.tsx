@@ -1,35 +1,36 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Page } from "../../app/Page.tsx"
+import { auditEvents } from "../../data/AuditEvents.ts"
 import { auditQuery } from "../../data/Queries.ts"
 import { sentence } from "../../format/Words.ts"
 import { AuditTable } from "../../parts/AuditTable.tsx"
-import { Select } from "../../parts/Fields.tsx"
 import { More } from "../../parts/More.tsx"
 
-const types = [
-  "key.created",
-  "key.updated",
-  "key.rotated",
-  "key.revoked",
-  "project.created",
-  "project.updated",
-  "project.archived",
-  "preset.created",
-  "preset.updated",
-  "preset.activated",
-  "preset.removed",
-  "session.created",
-  "session.ended",
-  "session.all_ended",
-  "phone.code_sent",
-  "phone.verified",
-  "top_up.created",
-  "top_up.paid",
-  "top_up.simulated",
-  "balance.adjusted",
-  "balance.topped_up"
-]
+interface EventSelectProps {
+  readonly value: string | undefined
+  readonly onChange: (event: string) => void
+}
+
+/** The events by what they happen to. */
+const EventSelect = ({ onChange, value = "" }: EventSelectProps) => {
+  const isKnown = value === "" || Object.values(auditEvents).some((events) => events.includes(value))
+  return (
+    <select className="select" aria-label="Event" value={value} onChange={({ target }) => onChange(target.value)}>
+      <option value="">Every event</option>
+      {isKnown ? null : <option value={value}>{sentence(value)}</option>}
+      {Object.entries(auditEvents).map(([group, events]) => (
+        <optgroup key={group} label={group}>
+          {events.map((event) => (
+            <option key={event} value={event}>
+              {sentence(event)}
+            </option>
+          ))}
+        </optgroup>
+      ))}
+    </select>
+  )
+}
 
 export const AuditPage = () => {
   const { type } = useSearch({ from: "/shell/audit" })
@@ -38,11 +39,9 @@ export const AuditPage = () => {
   return (
     <Page title="Audit">
       <div className="filters">
-        <Select
-          label="Event"
-          value={type ?? ""}
-          options={[{ value: "", name: "Every event" }, ...types.map((value) => ({ value, name: sentence(value) }))]}
-          onChange={(value) => void navigate({ search: value === "" ? {} : { type: value }, replace: true })}
+        <EventSelect
+          value={type}
+          onChange={(event) => void navigate({ search: event === "" ? {} : { type: event }, replace: true })}
         />
       </div>
       <section className="card" aria-label="Audit log">
@@ -54,7 +53,7 @@ export const AuditPage = () => {
             type === undefined
               ? {
                   title: "Nothing was done yet.",
-                  about: "Every change of keys, projects, presets and money gets a line."
+                  about: "Every change of the account, its keys and its money gets a line."
                 }
               : { title: "This event has not happened yet.", about: "Choose another event, or every event." }
           }
