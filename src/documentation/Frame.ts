@@ -26,6 +26,7 @@ export const frame = (
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · tollgate</title>
 <link rel="icon" href="/docs/assets/icon.svg" type="image/svg+xml">
+<script src="/docs/assets/theme.js"></script>
 <link rel="stylesheet" href="/docs/assets/style.css">
 <script src="/docs/assets/docs.js" defer></script>
 </head>
@@ -39,6 +40,7 @@ export const frame = (
 <kbd aria-hidden="true">/</kbd>
 <ol id="results" hidden></ol>
 </div>
+<a class="console" href="/">Console</a>
 <button type="button" id="theme" aria-label="Switch between light and dark">◐</button>
 </header>
 <div class="columns">
@@ -76,6 +78,14 @@ export const indexHtml = (pages: ReadonlyArray<Page>): string => {
     '<p class="lead">One API in front of many hosted AI models, with a prepaid balance that is provably right. Start with the <a href="/docs/guide/quick-start">quick start</a>, or look an operation up in the <a href="/docs/api">API reference</a>.</p>'
   return frame(pages, { title: "Documentation", current: "", body: `<h1>Documentation</h1>${lead}${body}` })
 }
+
+/** What a browser shows at an address without a page. */
+export const missingHtml = (pages: ReadonlyArray<Page>): string =>
+  frame(pages, {
+    title: "No such page",
+    current: "",
+    body: '<h1>No such page</h1><p>The documentation has no page at this address. Search for it above, or begin with <a href="/docs">all pages</a>.</p>'
+  })
 
 /** The API reference, which a script fills from the published document. */
 export const referenceHtml = (pages: ReadonlyArray<Page>): string =>

@@ -1,19 +1,38 @@
-// The theme, the menu on phones, the copy buttons and the search. Without this script every page still reads well.
+// The switch of the theme, the menu on phones, the copy buttons and the search. Without this script every page still reads well.
 const root = document.documentElement
-const saved = localStorage.getItem("theme")
-if (saved === "light" || saved === "dark") root.dataset.theme = saved
 
 document.getElementById("theme").addEventListener("click", () => {
   const shown = root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")
   root.dataset.theme = shown === "dark" ? "light" : "dark"
-  localStorage.setItem("theme", root.dataset.theme)
+  try {
+    localStorage.setItem("theme", root.dataset.theme)
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
 })
 
 const nav = document.getElementById("nav")
 const menu = document.getElementById("menu")
+const openMenu = (open) => {
+  nav.classList.toggle("open", open)
+  menu.setAttribute("aria-expanded", String(open))
+}
 menu.addEventListener("click", () => {
-  menu.setAttribute("aria-expanded", String(nav.classList.toggle("open")))
+  openMenu(!nav.classList.contains("open"))
+  showCurrent()
 })
+nav.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return
+  openMenu(false)
+  menu.focus()
+})
+
+// The list of pages is longer than a window: it begins where the reader is.
+const showCurrent = () => {
+  const current = nav.querySelector("[aria-current]")
+  if (current !== null) nav.scrollTop = Math.max(0, current.offsetTop - nav.clientHeight / 2)
+}
+showCurrent()
 
 for (const button of document.querySelectorAll(".copy")) {
   button.addEventListener("click", async () => {

@@ -1,6 +1,6 @@
 // Shows the published document. The key that a reader types stays in this page.
-const theme = localStorage.getItem("theme")
-const dark = theme === null ? matchMedia("(prefers-color-scheme: dark)").matches : theme === "dark"
+const { theme } = document.documentElement.dataset
+const dark = theme === undefined ? matchMedia("(prefers-color-scheme: dark)").matches : theme === "dark"
 
 /** The reference's colours and fonts by the tokens of style.css. */
 const tokens = {

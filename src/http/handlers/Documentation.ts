@@ -4,7 +4,7 @@ import { Effect, FileSystem } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
 import { Api } from "../../../schemas/Api.ts"
-import { indexHtml, pageHtml, referenceHtml } from "../../documentation/Frame.ts"
+import { indexHtml, missingHtml, pageHtml, referenceHtml } from "../../documentation/Frame.ts"
 import { type Page, readPages, sectionFolders } from "../../documentation/Library.ts"
 import { llmsFullText, llmsText, searchEntries } from "../../documentation/Texts.ts"
 import { failure } from "../../domain/Failure.ts"
@@ -46,6 +46,7 @@ const assetsOf = Effect.gen(function* () {
   const scalar = new URL("internal/httpApiScalar.js", import.meta.resolve("effect/http-api/HttpApiScalar"))
   return {
     "style.css": own("style.css", "text/css"),
+    "theme.js": file("text/javascript; charset=utf-8", new URL("../../console/public/theme.js", import.meta.url)),
     "docs.js": own("docs.js", "text/javascript"),
     "reference.js": own("reference.js", "text/javascript"),
     "icon.svg": own("icon.svg", "image/svg+xml"),
@@ -96,7 +97,7 @@ export const documentationPages = Effect.suspend(() =>
   readPages(new URL("../../../docs/", import.meta.url).pathname)
 ).pipe(Effect.provide(NodeServices.layer))
 
-/** Serves the documentation for `GET` and `HEAD`. A path without a page is `not_found`. */
+/** Serves the documentation for `GET` and `HEAD`. A path without a page is `not_found`; a browser gets it as a page. */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const publicUrl = yield* PublicUrl
@@ -109,8 +110,16 @@ export const layer = HttpRouter.use((router) =>
     ]) {
       yield* router.add("GET", path as HttpRouter.PathInput, yield* answering(asset))
     }
+    const missing = missingHtml(pages)
     const absent = Effect.gen(function* () {
-      const { url } = yield* HttpServerRequest.HttpServerRequest
+      const { headers, url } = yield* HttpServerRequest.HttpServerRequest
+      if (/\btext\/html\b/.test(headers["accept"] ?? "")) {
+        const about = { "content-security-policy": POLICY.pages, "x-content-type-options": "nosniff", vary: "accept" }
+        return HttpServerResponse.html(missing).pipe(
+          HttpServerResponse.setStatus(404),
+          HttpServerResponse.setHeaders(about)
+        )
+      }
       return yield* refuse(yield* Exchange, failure({ _tag: "NotFound", what: "page", id: url }))
     })
     for (const folder of sectionFolders) {
