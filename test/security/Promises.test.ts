@@ -28,7 +28,7 @@ describe("docs/operate/security.md", () => {
       `| headers | 16 KiB, within ${patience.headersMs / 1_000} seconds |`,
       `| whole request | ${patience.requestMs / 1_000} seconds |`,
       `| body, plain or decompressed | ${mib(MAX_BODY_BYTES)}; ${mib(BODY_BUDGET_BYTES)} for all`,
-      `| pause while it reads none of a response | ${patience.stalledMs / 1_000} seconds |`,
+      `| time without reading any of a response | ${patience.stalledMs / 1_000} seconds |`,
       `| pause between requests of a connection | ${patience.keepAliveMs / 1_000} seconds |`,
       `every ${patience.checkMs / 1_000} seconds`
     ]) {
