@@ -37,7 +37,12 @@ const figures = {
   revenue_usd: Schema.Finite,
   /** The sum of the known provider charges. */
   provider_cost_usd: Usd,
-  /** Revenue less the providers' cost. */
+  /**
+   * The cost of attempts that served no answer: those that failed after their provider had begun to work, and the slower ones of hedged
+   * requests. They count for their own provider and model. Part of it is an estimate.
+   */
+  attempt_cost_usd: Usd,
+  /** Revenue less the providers' cost and the cost of such attempts. */
   margin_usd: Schema.Finite,
   /** The margin in hundredths of a percent of the revenue; null without revenue. */
   margin_basis_points: Schema.NullOr(Schema.Int),

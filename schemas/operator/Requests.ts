@@ -4,11 +4,26 @@ import { RequestReceipt, RequestStatus } from "../account/Requests.ts"
 import { RequestId, ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 
+/** An attempt that served no answer although its provider had begun to work. */
+export const OperatorAttemptCost = Schema.Struct({
+  /** As in `routing.provider_attempts`. */
+  attempt_index: Schema.Int,
+  provider: Schema.String,
+  model: Schema.String,
+  cost_usd: Usd,
+  /** `estimated`: the provider reported no usage, and the gateway counted what it sent and what had arrived. */
+  basis: Schema.Literals(["reported", "estimated"])
+}).annotate({ identifier: "OperatorAttemptCost" })
+
 /** The properties of a request that only operators see. */
 const beside = {
   account_id: ResourceId,
   /** The provider's charge to the operator; null when the provider did not report it and no price list states it. */
   provider_cost_usd: Schema.NullOr(Usd),
+  /** The cost of attempts that served no answer, all together. The account never pays for them. */
+  attempt_cost_usd: Usd,
+  /** These attempts, in the order of `routing.provider_attempts`. */
+  attempt_costs: Schema.Array(OperatorAttemptCost),
   /** How the price came about; null for the catalogue's price. */
   price_rule: Schema.NullOr(
     Schema.Struct({

@@ -8,7 +8,7 @@ import { OperatorEvents } from "../account/OperatorEvents.ts"
 import { OPERATOR } from "../billing/Customers.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { receiptOf } from "../http/handlers/Requests.ts"
-import { providerCostIn } from "../inference/Receipt.ts"
+import { attemptsCostIn, providerCostIn } from "../inference/Receipt.ts"
 import { Config } from "../platform/config/Config.ts"
 import { DataDirectory } from "../platform/database/DataDirectory.ts"
 import { firstRequestIdAt } from "../platform/Ids.ts"
@@ -35,6 +35,7 @@ const lineOf = (row: RequestRow): ExportedAmounts => {
     ...receiptOf(row),
     account_id: row.account_id,
     provider_cost_usd: cost === null ? null : usdFromNano(cost),
+    attempt_cost_usd: usdFromNano(attemptsCostIn(row.closed)),
     settled_nano_usd: String(row.settled),
     refunded_nano_usd: String(row.refunded)
   } as ExportedAmounts

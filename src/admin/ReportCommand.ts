@@ -46,6 +46,7 @@ const figures = [
   "requests",
   "revenue_usd",
   "provider_cost_usd",
+  "attempt_cost_usd",
   "margin_usd",
   "margin_percent",
   "uncosted_requests",
@@ -60,7 +61,7 @@ const csvOf = (by: ReadonlyArray<MarginDimension>, rows: ReadonlyArray<MarginRow
       ...by.map((name) => cell(row[name])),
       ...(named ? [cell(row.email ?? "")] : []),
       String(row.requests),
-      ...[row.revenue, row.provider_cost, marginOf(row)].map(decimal),
+      ...[row.revenue, row.provider_cost, row.attempt_cost, marginOf(row)].map(decimal),
       percent(row),
       String(row.uncosted),
       decimal(row.absorbed)
@@ -76,6 +77,7 @@ const factsOf = (by: ReadonlyArray<MarginDimension>, row: MarginRow) => ({
   requests: Number(row.requests),
   revenue_usd: usdFromNano(row.revenue),
   provider_cost_usd: usdFromNano(row.provider_cost),
+  attempt_cost_usd: usdFromNano(row.attempt_cost),
   margin_usd: usdFromNano(marginOf(row)),
   margin_basis_points: marginBasisPoints(row),
   uncosted_requests: Number(row.uncosted),
@@ -93,6 +95,7 @@ const columns = (by: ReadonlyArray<MarginDimension>): ReadonlyArray<Column<Margi
   { heading: "REQUESTS", cell: ({ requests }) => String(requests), right: true },
   { heading: "REVENUE", cell: ({ revenue }) => formatUsd(revenue), right: true },
   { heading: "COST", cell: (row) => `${formatUsd(row.provider_cost)}${row.uncosted > 0n ? "*" : ""}`, right: true },
+  { heading: "ATTEMPTS", cell: (row) => formatUsd(row.attempt_cost), right: true },
   { heading: "MARGIN", cell: (row) => formatUsd(marginOf(row)), right: true },
   { heading: "%", cell: percent, right: true },
   { heading: "ABSORBED", cell: ({ absorbed }) => formatUsd(absorbed), right: true }

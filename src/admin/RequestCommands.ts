@@ -3,8 +3,9 @@ import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import type { ReceiptPrice, ReceiptTokens, RequestReceipt } from "../../schemas/account/Requests.ts"
 import { formatUsd, nanoFromPico, picoFromUsd, usdFromNano } from "../domain/Money.ts"
+import { attemptCostsOf } from "../http/handlers/operator/Requests.ts"
 import { receiptOf } from "../http/handlers/Requests.ts"
-import { providerCostIn } from "../inference/Receipt.ts"
+import { attemptCostsIn, attemptsCostIn, providerCostIn } from "../inference/Receipt.ts"
 import type { RequestRow } from "../usage/RequestsSql.ts"
 import { namedAccount } from "./AccountCommands.ts"
 import { database } from "./Database.ts"
@@ -136,10 +137,16 @@ const attemptsOf = ({ error, routing, timings }: RequestReceipt): ReadonlyArray<
 
 const marginText = (row: RequestRow): ReadonlyArray<string> => {
   const cost = providerCostIn(row.closed)
-  if (row.settled === 0n && cost === null) return []
-  if (cost === null) return ["unknown: no price list states it and the provider did not report it"]
-  const margin = row.settled - row.refunded - cost
-  return [`${formatUsd(cost)} charged by the provider, which leaves ${formatUsd(margin)}`]
+  const wasted = attemptCostsIn(row.closed).map(
+    ({ estimated, index, model, nano, provider }) =>
+      `${formatUsd(BigInt(nano))} ${estimated === true ? "estimated" : "reported"} for attempt ${index + 1}, ${model} at ${provider}`
+  )
+  if (cost === null && row.settled > 0n) {
+    return ["unknown: no price list states it and the provider did not report it", ...wasted]
+  }
+  if (cost === null && wasted.length === 0) return []
+  const margin = row.settled - row.refunded - (cost ?? 0n) - attemptsCostIn(row.closed)
+  return [...wasted, `${formatUsd(cost ?? 0n)} charged by the provider, which leaves ${formatUsd(margin)}`]
 }
 
 /** The state of the hold: open, settled or released. */
@@ -212,7 +219,8 @@ const showRequest = Command.make(
         account_id: row.account_id,
         email,
         transfers: movements.map(movementOf),
-        provider_cost_usd: cost === null ? null : usdFromNano(cost)
+        provider_cost_usd: cost === null ? null : usdFromNano(cost),
+        ...attemptCostsOf(row.closed)
       },
       text: [
         ...(row.id === id ? [] : [`${id} repeated the answer of ${row.id} and cost nothing.`]),

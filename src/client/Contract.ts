@@ -1629,6 +1629,7 @@ export type OperatorReport = {
     readonly requests: number
     readonly revenue_usd: number
     readonly provider_cost_usd: number
+    readonly attempt_cost_usd: number
     readonly margin_usd: number
     readonly margin_basis_points: number | null
     readonly uncosted_requests: number
@@ -1651,7 +1652,9 @@ export type ReportRow = {
   readonly revenue_usd: number
   /** The sum of the known provider charges. */
   readonly provider_cost_usd: number
-  /** Revenue less the providers' cost. */
+  /** The cost of attempts that served no answer: those that failed after their provider had begun to work, and the slower ones of hedged requests. They count for their own provider and model. Part of it is an estimate. */
+  readonly attempt_cost_usd: number
+  /** Revenue less the providers' cost and the cost of such attempts. */
   readonly margin_usd: number
   /** The margin in hundredths of a percent of the revenue; null without revenue. */
   readonly margin_basis_points: number | null
@@ -1732,6 +1735,8 @@ export type OperatorReceiptResult = {
     readonly trace_id: string | null
     readonly account_id: ResourceId
     readonly provider_cost_usd: number | null
+    readonly attempt_cost_usd: number
+    readonly attempt_costs: ReadonlyArray<OperatorAttemptCost>
     readonly price_rule: {
       readonly by: "account" | "plan" | "plan_price"
       readonly plan?: string
@@ -1749,6 +1754,17 @@ export type OperatorMovement = {
   readonly kind: string
   readonly amount_usd: number
   readonly reference: string | null
+}
+
+/** An attempt that served no answer although its provider had begun to work. */
+export type OperatorAttemptCost = {
+  /** As in `routing.provider_attempts`. */
+  readonly attempt_index: number
+  readonly provider: string
+  readonly model: string
+  readonly cost_usd: number
+  /** `estimated`: the provider reported no usage, and the gateway counted what it sent and what had arrived. */
+  readonly basis: "reported" | "estimated"
 }
 
 /** When one attempt ran, in milliseconds. */
@@ -1869,6 +1885,10 @@ export type OperatorAnyReceipt = {
   readonly account_id: ResourceId
   /** The provider's charge to the operator; null when the provider did not report it and no price list states it. */
   readonly provider_cost_usd: number | null
+  /** The cost of attempts that served no answer, all together. The account never pays for them. */
+  readonly attempt_cost_usd: number
+  /** These attempts, in the order of `routing.provider_attempts`. */
+  readonly attempt_costs: ReadonlyArray<OperatorAttemptCost>
   /** How the price came about; null for the catalogue's price. */
   readonly price_rule: {
     readonly by: "account" | "plan" | "plan_price"
@@ -1932,6 +1952,8 @@ export type OperatorReceipt = {
   readonly trace_id: string | null
   readonly account_id: ResourceId
   readonly provider_cost_usd: number | null
+  readonly attempt_cost_usd: number
+  readonly attempt_costs: ReadonlyArray<OperatorAttemptCost>
   readonly price_rule: {
     readonly by: "account" | "plan" | "plan_price"
     readonly plan?: string

@@ -94,6 +94,14 @@ export const isSimulated = ({ candidates }: Pick<Plan<Price>, "candidates">): bo
 
 export type AttemptOutcome = "served" | "failed_over" | "failed"
 
+/** What an attempt that served no answer costs the operator. */
+export interface AttemptCost {
+  /** In nano-USD, as a plain number, because job rows keep it as JSON. */
+  readonly nano: number
+  /** `estimated`: the provider reported no usage, and it was counted from what the attempt was sent and what had arrived. */
+  readonly basis: "reported" | "estimated"
+}
+
 /** One call to one provider and how it ended. */
 export interface Attempt {
   readonly provider: string
@@ -104,6 +112,8 @@ export interface Attempt {
   readonly startedAt: number
   /** The same. Undefined for the attempt that served: its answer ends later. */
   readonly endedAt?: number | undefined
+  /** Absent for the attempt that served, and where the provider has not worked or its cost is unknown. */
+  readonly cost?: AttemptCost
 }
 
 /** The account of a plan carried out, kept on the receipt and shown with the answer. */

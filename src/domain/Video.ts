@@ -49,8 +49,8 @@ export type VideoEvent =
   | { readonly _tag: "Ready" }
   /** The clip is kept. */
   | { readonly _tag: "Made" }
-  /** The provider has given it up. */
-  | { readonly _tag: "Broke" }
+  /** The provider has given it up, or has `made` an empty clip. */
+  | { readonly _tag: "Broke"; readonly made?: true }
   /** The provider says that it knows nothing of it. */
   | { readonly _tag: "Lost" }
   | { readonly _tag: "DeadlinePassed" }

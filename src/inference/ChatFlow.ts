@@ -6,6 +6,7 @@ import { keptForAnHour, maximumCost, type Price, type TokenPrice } from "../doma
 import { promptBoundAt } from "../domain/TokenBound.ts"
 import { countOutput, countPrompt } from "../domain/Tokens.ts"
 import { noTokens, type TokenUsage, type Used } from "../domain/Usage.ts"
+import type { EstimateUse } from "../providers/pool/AttemptLog.ts"
 import type { PoolCall } from "../providers/pool/CallKind.ts"
 import type { ProviderPool, ServedAnswer } from "../providers/pool/ProviderPool.ts"
 import { keepAnswer } from "./Answer.ts"
@@ -38,6 +39,30 @@ const mostCost = ({ estimate, held }: AdmittedChat, candidate: Candidate, cost: 
     ? maximumCost(keptForAnHour(cost), promptBoundAt(estimate, candidate.model), capWithin(candidate, estimate, held))
     : 0n
 
+/** Our own count of the prompt's tokens, computed when first needed. It never exceeds what the hold covers. */
+export const promptOnce = ({ estimate, plan, request }: AdmittedChat): (() => number) => {
+  let counted: number | undefined
+  const most = () => Math.max(...plan.candidates.map(({ model }) => promptBoundAt(estimate, model)))
+  return () => (counted ??= Math.min(countPrompt(request.conversation), most()))
+}
+
+/** Our own count of a delivered answer's usage. */
+const countedUsage = (admitted: AdmittedChat, outputTokens: number): TokenUsage => ({
+  ...noTokens,
+  input: promptOnce(admitted)(),
+  output: outputTokens
+})
+
+/** Estimates what an attempt that served no answer used: the prompt, and the output that had arrived. */
+const estimateUse =
+  (admitted: AdmittedChat): EstimateUse<TokenPrice> =>
+  (_, { output, prompt }) => {
+    const outputTokens = output === undefined ? 0 : countOutput(output)
+    return prompt === undefined
+      ? countedUsage(admitted, outputTokens)
+      : { ...noTokens, ...prompt, output: outputTokens }
+  }
+
 /** The pool call of an admitted request. */
 export const poolCall = (admitted: AdmittedChat, running: ActiveCall): PoolCall => {
   const { estimate, held, plan, request } = admitted
@@ -52,23 +77,10 @@ export const poolCall = (admitted: AdmittedChat, running: ActiveCall): PoolCall 
     trace: request.trace,
     maxOutputTokens: (candidate) => capWithin(candidate, estimate, held),
     affords: (candidate) => affords(admitted, candidate, (cost) => mostCost(admitted, candidate, cost)),
+    estimateUse: estimateUse(admitted),
     ...followedBy(running)
   }
 }
-
-/** Our own count of the prompt's tokens, computed when first needed. It never exceeds what the hold covers. */
-export const promptOnce = ({ estimate, plan, request }: AdmittedChat): (() => number) => {
-  let counted: number | undefined
-  const most = () => Math.max(...plan.candidates.map(({ model }) => promptBoundAt(estimate, model)))
-  return () => (counted ??= Math.min(countPrompt(request.conversation), most()))
-}
-
-/** Our own count of a delivered answer's usage. */
-const countedUsage = (admitted: AdmittedChat, outputTokens: number): TokenUsage => ({
-  ...noTokens,
-  input: promptOnce(admitted)(),
-  output: outputTokens
-})
 
 /** The facts that stored answers and live ones share. */
 const answerOf = (admitted: AdmittedChat, carried: RequestResult, output: Output, usage: TokenUsage) => {

@@ -5,8 +5,8 @@
 import { Cause, Effect, type Exit } from "effect"
 import { type Failure, failure, isRefusal, type Reason } from "../domain/Failure.ts"
 import { maxNano, type Nano } from "../domain/Money.ts"
-import { type Attempt, type Candidate, summaryOf } from "../domain/Plan.ts"
-import type { Price } from "../domain/Pricing.ts"
+import { type Attempt, type AttemptCost, type Candidate, summaryOf } from "../domain/Plan.ts"
+import { type Price, providerCost } from "../domain/Pricing.ts"
 import { isBeyondBelief, promptTokens, type Used } from "../domain/Usage.ts"
 import { type Ended, withoutResult } from "../ledger/Ending.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
@@ -24,7 +24,15 @@ import {
   type RequestResult,
   routingOf
 } from "./Metered.ts"
-import { attemptMsOf, type ClosedFacts, keepClosed, keepReason, type KeptReason, spanMs } from "./Receipt.ts"
+import {
+  attemptCostsOf,
+  attemptMsOf,
+  type ClosedFacts,
+  keepClosed,
+  keepReason,
+  type KeptReason,
+  spanMs
+} from "./Receipt.ts"
 import { type Nothing, type Outcome, type Settlement, settlementOf } from "./Settlement.ts"
 
 /** Whether the data policy of the caller forbids storing content. */
@@ -40,6 +48,15 @@ const errorOf = (admitted: AdmittedRequest, outcome: RequestResult["outcome"]): 
   return error === undefined ? null : keepReason(error)
 }
 
+/** What a request costs at each provider that worked for it. */
+const spentOf = (
+  served: string | null,
+  { attemptCosts = [], providerCost: cost = 0 }: Pick<ClosedFacts, "attemptCosts" | "providerCost">
+): ReadonlyArray<readonly [provider: string, cost: Nano]> => [
+  ...(served === null ? [] : [[served, BigInt(cost)] as const]),
+  ...attemptCosts.map(({ nano, provider }) => [provider, BigInt(nano)] as const)
+]
+
 /** The request as the ledger ends it. */
 const endingOf = ({ held, request: { charge, principal, requestId } }: AdmittedRequest) => ({
   requestId,
@@ -53,8 +70,7 @@ const counted = (
   { plan, request }: AdmittedRequest,
   { firstTokenMs, outcome, served }: RequestResult,
   { cost, status, usage }: Settlement,
-  overheadMs: number,
-  settled: Nano
+  { closed, overheadMs, settled }: { readonly overheadMs: number; readonly settled: Nano; readonly closed: ClosedFacts }
 ): void => {
   const candidate = served ?? plan.candidates[0]
   const failed = outcome._tag === "Whole" ? undefined : (outcome.error?._tag ?? "Cancelled")
@@ -74,7 +90,8 @@ const counted = (
     tokens,
     settled,
     absorbed: maxNano(0n, (cost ?? 0n) - settled),
-    providerCost: cost === undefined ? undefined : nanoCostOf(served, usage)
+    providerCost: cost === undefined ? undefined : nanoCostOf(served, usage),
+    attemptCosts: closed.attemptCosts
   })
   request.watch?.settled({ model: candidate.model.id, provider, tokens, cost: settled })
   request.trace?.span?.set({
@@ -113,6 +130,7 @@ const close = (
     attemptMs: attemptMsOf(carried.attempts, request.arrivedAt, carried.endedAt),
     rates: ratesAt(admitted, carried),
     providerCost: settlement.cost === undefined ? undefined : providerCostOf(carried, settlement.usage),
+    attemptCosts: attemptCostsOf(carried.attempts),
     simulated: carried.served?.offer.simulated,
     finishReason: (carried.outcome._tag === "Whole" ? carried.outcome.finish : undefined) ?? null,
     error: errorOf(admitted, carried.outcome),
@@ -140,8 +158,8 @@ const close = (
   const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warned(admitted, carried), ended) : ended
   return Effect.map(Effect.mapError(noted, storeUnavailable), (books) => {
     metrics.ledger.settled(performance.now() - endsAt)
-    admitted.reservation?.end(row.provider ?? undefined, BigInt(closed.providerCost ?? 0))
-    counted(metrics, admitted, carried, settlement, overheadMs, books.cost)
+    admitted.reservation?.end(spentOf(row.provider, closed))
+    counted(metrics, admitted, carried, settlement, { overheadMs, settled: books.cost, closed })
     return books
   })
 }
@@ -150,11 +168,23 @@ const close = (
 const keptRefusal = (admitted: AdmittedRequest, error: Reason | undefined): object | null =>
   error === undefined || keepsNothing(admitted) ? null : keepRefusal(error)
 
-/** An answer that broke off was no success of its provider, whose attempt served until then. */
-const attemptsOf = (attempts: ReadonlyArray<Attempt>, outcome: Outcome | Outcome<number>): ReadonlyArray<Attempt> =>
-  outcome._tag === "Whole" || outcome.error === undefined
-    ? attempts
-    : attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, outcome: "failed" } : attempt))
+/**
+ * The attempts of a request that a provider served. An answer that broke off was no success of its provider, whose attempt served until
+ * then. When nothing of an answer is paid for, its cost is that attempt's.
+ */
+const attemptsOf = <P extends Price>({
+  attempts,
+  candidate,
+  outcome,
+  wasted
+}: ServedEnd<P>): ReadonlyArray<Attempt> => {
+  if (outcome._tag === "Whole") return attempts
+  const failed = outcome.error === undefined ? {} : ({ outcome: "failed" } as const)
+  const used = outcome._tag === "Nothing" ? wasted?.() : undefined
+  const nano = used && providerCost(candidate.offer.cost, used.usage)
+  const cost = used === undefined || !nano ? {} : { cost: { nano: Number(nano), basis: used.basis } }
+  return attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, ...failed, ...cost } : attempt))
+}
 
 /** What a provider's answer came to. */
 export interface ServedEnd<P extends Price> {
@@ -165,6 +195,8 @@ export interface ServedEnd<P extends Price> {
   readonly endedAt: number
   /** Whether the client may have received content before the end. */
   readonly isGiven: boolean
+  /** What the provider used for an answer of which nothing was delivered. Absent: nothing that it would bill. */
+  readonly wasted?: () => { readonly usage: Used; readonly basis: AttemptCost["basis"] } | undefined
 }
 
 /** A request that a provider served, and what it used. */
@@ -181,15 +213,16 @@ export interface ServedClose extends Ended {
 export const closeServed = <P extends Price>(
   options: MeteredOptions,
   admitted: AdmittedRequest,
-  { attempts, candidate, isGiven, ...end }: ServedEnd<P>,
+  served: ServedEnd<P>,
   kept: (carried: RequestResult, usage: Used) => object | null
 ): Effect.Effect<ServedClose, Failure> => {
-  const carried: RequestResult = { ...end, served: candidate, attempts: attemptsOf(attempts, end.outcome) }
-  const settlement = settlementOf(end.outcome, candidate.price)
+  const { candidate, endedAt, firstTokenMs, isGiven, outcome } = served
+  const carried: RequestResult = { outcome, firstTokenMs, endedAt, served: candidate, attempts: attemptsOf(served) }
+  const settlement = settlementOf(outcome, candidate.price)
   const { usage } = settlement
   const keep = () => {
-    if (end.outcome._tag === "Nothing") return keptRefusal(admitted, end.outcome.error)
-    return end.outcome._tag === "Whole" && !keepsNothing(admitted) ? kept(carried, usage) : null
+    if (outcome._tag === "Nothing") return keptRefusal(admitted, outcome.error)
+    return outcome._tag === "Whole" && !keepsNothing(admitted) ? kept(carried, usage) : null
   }
   return Effect.map(close(options, admitted, carried, settlement, { isGiven, keep }), (ended) => ({
     ...ended,

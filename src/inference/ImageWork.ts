@@ -181,7 +181,7 @@ export class ImageWork extends Context.Service<
               ? Effect.succeed(attempt([]))
               : Effect.map(sources.read(principal.accountId, [source], model), attempt)
           ),
-          used: ({ given }) => given.length,
+          used: ({ drawn, given }) => drawn.length + given.length,
           counted: () => asked.n,
           empty: ({ drawn }) => (drawn.length === 0 ? { _tag: "EmptyGeneration" } : undefined),
           deliver: ({ drawn }) => {

@@ -12,6 +12,7 @@ import { traceIdOf } from "../platform/telemetry/Tracing.ts"
 import type { ProviderSpend, Reservation } from "../usage/ProviderSpend.ts"
 import { type Holder, holding, type Repriced } from "./Holding.ts"
 import {
+  attemptCostsOf,
   attemptMsOf,
   type Beside,
   keepOpened,
@@ -262,6 +263,7 @@ export const soFarOf = (
         attemptMs: attemptMsOf(carried.attempts, admitted.request.arrivedAt),
         rates: ratesAt(admitted, carried),
         providerCost: providerCostOf(carried, usage),
+        attemptCosts: attemptCostsOf(carried.attempts),
         simulated: carried.served?.offer.simulated,
         holdMs: spanMs(admitted.holdMs),
         firstTokenMs: carried.firstTokenMs === null ? null : spanMs(carried.firstTokenMs)

@@ -83,6 +83,27 @@ export const attemptMsOf = (
         endedAt === undefined ? null : spanMs(Math.max(0, endedAt - startedAt))
       ])
 
+/** What an attempt that served no answer costs the operator, as stored in a request row. A trigger reads it by these names. */
+export interface KeptAttemptCost {
+  readonly index: number
+  readonly provider: string
+  readonly model: string
+  /** In nano-USD. */
+  readonly nano: number
+  /** The provider reported no usage. */
+  readonly estimated?: true
+}
+
+/** The attempts that cost the operator something beside the one that served; undefined when there is none, which is usual. */
+export const attemptCostsOf = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<KeptAttemptCost> | undefined => {
+  if (attempts.every(({ cost }) => cost === undefined)) return undefined
+  return attempts.flatMap(({ cost, index, model, provider }) =>
+    cost === undefined
+      ? []
+      : [{ index, provider, model, nano: cost.nano, ...(cost.basis === "estimated" ? { estimated: true } : {}) }]
+  )
+}
+
 /** The facts of a request that are known when it is admitted. A later change of the catalogue does not affect it. */
 export interface OpenFacts {
   readonly streamed: boolean
@@ -171,6 +192,8 @@ export interface ClosedFacts {
   readonly rates?: KeptRates | undefined
   /** What the request costs the operator, in nano-USD, as far as known. The owner's receipt never shows it. */
   readonly providerCost?: number | undefined
+  /** The attempts that served no answer and cost the operator something. The owner's receipt never shows them. */
+  readonly attemptCosts?: ReadonlyArray<KeptAttemptCost> | undefined
   /** A double of the sandbox served it. The ledger's verification reads this field by name. */
   readonly simulated?: true | undefined
   readonly finishReason: FinishReason | null
@@ -247,7 +270,16 @@ const keepUsage = (usage: Used): object =>
 /** The facts of a request after its provider has begun to answer. */
 export type SoFarFacts = Pick<
   ClosedFacts,
-  "usage" | "basis" | "routing" | "attemptMs" | "rates" | "providerCost" | "simulated" | "holdMs" | "firstTokenMs"
+  | "usage"
+  | "basis"
+  | "routing"
+  | "attemptMs"
+  | "rates"
+  | "providerCost"
+  | "attemptCosts"
+  | "simulated"
+  | "holdMs"
+  | "firstTokenMs"
 >
 
 /**
@@ -264,6 +296,7 @@ export const keepSoFar = (
   attemptMs: facts.attemptMs,
   rates: facts.rates,
   providerCost: facts.providerCost,
+  attemptCosts: facts.attemptCosts,
   simulated: facts.simulated,
   holdMs: facts.holdMs,
   firstTokenMs: facts.firstTokenMs ?? undefined
@@ -287,6 +320,14 @@ export const providerCostIn = (column: unknown): bigint | null => {
   const cost = (column as Partial<ClosedFacts> | null)?.providerCost
   return cost === undefined ? null : BigInt(cost)
 }
+
+/** Returns the attempts of a request that cost the operator something beside the one that served, from its column. */
+export const attemptCostsIn = (column: unknown): ReadonlyArray<KeptAttemptCost> =>
+  (column as Partial<ClosedFacts> | null)?.attemptCosts ?? []
+
+/** Returns what these attempts cost together, in nano-USD. */
+export const attemptsCostIn = (column: unknown): bigint =>
+  attemptCostsIn(column).reduce((sum, { nano }) => sum + BigInt(nano), 0n)
 
 /**
  * Restores the facts, or those that exist. Only the reason of the failure exists for a batch itself, for an expired request without

@@ -48,7 +48,7 @@ const isFinal = (error: Reason | undefined): boolean =>
   (error?._tag === "ValidationError" && error.passing === undefined)
 
 /** The usage in the measure of the price. */
-const usedAt = (price: Price, delivered: TokenUsage | number): Used => {
+export const usedAt = (price: Price, delivered: TokenUsage | number): Used => {
   if (typeof delivered !== "number") return delivered
   return price.unit === "token" ? { ...noTokens, input: delivered } : { units: delivered, unit: price.unit }
 }

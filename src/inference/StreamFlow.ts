@@ -217,7 +217,21 @@ const ending = (
   const outcome = outcomeOf(delivery, exit)
   const output = delivery.output(outcome._tag === "Whole" ? delivery.finished : "stop")
   const { firstTokenMs } = delivery
-  const end = { candidate, attempts, outcome, firstTokenMs, endedAt: performance.now(), isGiven: delivery.anything }
+  const wasted = () => {
+    const { usage } = delivery
+    return usage === undefined
+      ? { usage: delivery.counted(), basis: "estimated" as const }
+      : { usage, basis: "reported" as const }
+  }
+  const end = {
+    candidate,
+    attempts,
+    outcome,
+    firstTokenMs,
+    endedAt: performance.now(),
+    isGiven: delivery.anything,
+    wasted
+  }
   return Effect.map(closeAnswered(options, admitted, end, output, delivery.kept), (answer): StreamItem => {
     if (outcome._tag === "Whole") return { _tag: "End", answer }
     const log = Exit.isFailure(exit) && !keepsNothing(admitted) ? exit.cause : undefined

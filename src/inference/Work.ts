@@ -23,7 +23,7 @@ import { type ActiveCall, followedBy, makePaidFlow, type PaidFlow, type PaidFlow
 import type { WorkSize } from "../domain/WorkSize.ts"
 import { repriced } from "./Holding.ts"
 import type { PaidRequest } from "./Request.ts"
-import type { Outcome } from "./Settlement.ts"
+import { type Outcome, usedAt } from "./Settlement.ts"
 
 export interface WorkOptions extends PaidFlowOptions {
   /** How long delivering an answer may take. */
@@ -121,6 +121,7 @@ const asked = <A>(
     steering: request.steering,
     trace: request.trace,
     affords: (candidate) => affords(admitted, candidate, (cost) => costAt(request, { ...candidate, price: cost })),
+    estimateUse: ({ price }) => usedAt(price, request.counted()),
     ...followedBy(running)
   }
   const served = (attempt: WorkAttempt<A>) => {
@@ -160,6 +161,16 @@ const outcomeOf = <A>(
   return { _tag: "Partial", delivered: { reported: undefined, counted: rest.part }, error }
 }
 
+/** What the provider used for an answer that could not be delivered. It made nothing for an empty one. */
+const wastedBy = <A>({ counted, empty, used }: WorkRequest<A>, { price }: Candidate<Price>, output: A) => {
+  if (empty?.(output) !== undefined) return undefined
+  const reported = used(output)
+  return {
+    usage: usedAt(price, reported ?? counted()),
+    basis: reported === undefined ? ("estimated" as const) : ("reported" as const)
+  }
+}
+
 /** Waits until the hold of a request is over while it could not be renewed. */
 const lapsed = <A>(admitted: AdmittedWork<A>): Effect.Effect<Result.Result<never, Failure>> =>
   Effect.callback((resume) => {
@@ -184,7 +195,15 @@ const finishServed = Effect.fnUntraced(function* <A>(
   const outcome = outcomeOf(request, result, rest)
   const endedAt = rest === undefined ? answeredAt : performance.now()
   const isGiven = rest?.part !== undefined
-  const end: ServedEnd<Price> = { candidate, attempts, outcome, firstTokenMs: null, endedAt, isGiven }
+  const end: ServedEnd<Price> = {
+    candidate,
+    attempts,
+    outcome,
+    firstTokenMs: null,
+    endedAt,
+    isGiven,
+    wasted: () => wastedBy(request, candidate, output)
+  }
   const { carried, cost, posted, usage } = yield* closeServed(metered, admitted, end, (carried, usage) => {
     const value = result !== undefined && Result.isSuccess(result) ? request.keep(result.success) : undefined
     return value === undefined ? null : keepAnswer({ ...answerOf(admitted, carried, usage), value })

@@ -1,4 +1,5 @@
 import { Data } from "effect"
+import type { Output } from "../domain/Output.ts"
 
 /** How a provider call can fail. */
 export type ProviderFault =
@@ -59,4 +60,6 @@ export type ProviderFault =
 export class ProviderError extends Data.TaggedError("ProviderError")<{
   readonly provider: string
   readonly fault: ProviderFault
+  /** What had arrived of the answer, where the adapter has collected it. */
+  readonly arrived?: Output
 }> {}

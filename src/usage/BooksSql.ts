@@ -52,7 +52,8 @@ export const rollupsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
 
 /**
  * Compares the daily margins with the rows of all requests that the rollups include, as `rollupsEqualRequests` does: what requests
- * earned, what they cost the operator and what the house absorbed.
+ * earned, what they cost the operator and what the house absorbed. The costs of attempts that served no answer reach the sums by a queue
+ * of their own, so they are compared with the rows of all requests.
  */
 export const marginsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
   WITH side AS (
@@ -61,16 +62,22 @@ export const marginsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
       r.settled - r.refunded + COALESCE(f.amount, 0) AS revenue,
       COALESCE((r.closed ->> 'providerCost')::bigint, 0) AS provider_cost,
       (r.settled > 0 AND r.closed -> 'providerCost' IS NULL)::int AS uncosted,
-      r.absorbed - COALESCE(f.absorbed, 0) AS absorbed
+      r.absorbed - COALESCE(f.absorbed, 0) AS absorbed, 0 AS attempt_cost
     FROM request r LEFT JOIN usage_pending p ON p.request_id = r.id
     LEFT JOIN (SELECT request_id, sum(amount) AS amount, sum(absorbed) AS absorbed FROM usage_refund GROUP BY request_id) AS f ON f.request_id = r.id
     WHERE p.request_id IS NULL AND r.id < (SELECT through FROM usage_rollup_state)
-    UNION ALL SELECT -1, day, account_id, model, provider, play, requests, revenue, provider_cost, uncosted, absorbed
+    UNION ALL SELECT 1, (r.created_at AT TIME ZONE 'UTC')::date, r.account_id, a.model, a.provider, COALESCE(r.play, false),
+        0, 0, 0, 0, 0, a.nano
+      FROM request r CROSS JOIN LATERAL jsonb_to_recordset(r.closed -> 'attemptCosts') AS a(model text, provider text, nano bigint)
+      WHERE r.closed ? 'attemptCosts'
+    UNION ALL SELECT -1, day, account_id, model, provider, play, 0, 0, 0, 0, 0, cost FROM attempt_cost
+    UNION ALL SELECT -1, day, account_id, model, provider, play, requests, revenue, provider_cost, uncosted, absorbed, attempt_cost
       FROM margin_day
   ), compared AS (
-    SELECT account_id, day, model, sum(sign * revenue) AS revenue, sum(sign * provider_cost) AS provider_cost,
+    SELECT account_id, day, model, sum(sign * revenue) AS revenue,
+      sum(sign * (provider_cost + attempt_cost)) AS provider_cost,
       sum(sign * requests) <> 0 OR sum(sign * revenue) <> 0 OR sum(sign * provider_cost) <> 0 OR sum(sign * uncosted) <> 0
-        OR sum(sign * absorbed) <> 0 AS wrong
+        OR sum(sign * absorbed) <> 0 OR sum(sign * attempt_cost) <> 0 AS wrong
     FROM side GROUP BY account_id, day, model, provider, play
   )
   SELECT count(*) AS checked, count(*) FILTER (WHERE wrong) AS failed,

@@ -121,10 +121,14 @@ const pageOf = (cursor: string): Effect.Effect<{ readonly after: MarginGroup; re
     return isDay(to) ? Effect.succeed({ after: { day, account, model, provider }, to }) : bad
   })
 
+type Costs = Pick<MarginRow, "provider_cost" | "attempt_cost">
+
+/** What a group costs the operator, the attempts that served no answer included. In nano-USD. */
+export const costOf = ({ attempt_cost: attempts, provider_cost: served }: Costs): bigint => served + attempts
+
 /** What a group leaves to the operator: its revenue less what its providers charge. In nano-USD. */
-export const marginOf = ({ provider_cost: cost, revenue }: Pick<MarginRow, "revenue" | "provider_cost">): bigint =>
-  revenue - cost
+export const marginOf = (row: Pick<MarginRow, "revenue"> & Costs): bigint => row.revenue - costOf(row)
 
 /** The margin in basis points of the revenue; null without revenue. */
-export const marginBasisPoints = (row: Pick<MarginRow, "revenue" | "provider_cost">): number | null =>
+export const marginBasisPoints = (row: Pick<MarginRow, "revenue"> & Costs): number | null =>
   row.revenue === 0n ? null : Number((marginOf(row) * 10_000n) / row.revenue)

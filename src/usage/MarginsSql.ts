@@ -26,6 +26,8 @@ export interface MarginRow extends MarginGroup {
   readonly revenue: bigint
   /** What the providers charge for it, as far as known. */
   readonly provider_cost: bigint
+  /** What attempts that served no answer cost, reported or estimated. They count for their own provider and model. */
+  readonly attempt_cost: bigint
   /** Charged requests of which the provider's cost is unknown. */
   readonly uncosted: bigint
   /** The price of what was used beyond holds, which the operator bears. */
@@ -47,7 +49,7 @@ export interface MarginSelection {
 }
 
 const names = Object.keys(marginDimensions) as ReadonlyArray<MarginDimension>
-const figures = ["requests", "revenue", "provider_cost", "uncosted", "absorbed"]
+const figures = ["requests", "revenue", "provider_cost", "attempt_cost", "uncosted", "absorbed"]
 
 /** Returns a page of groups in their order, then the sum of all groups. It reads one moment and is complete up to it. */
 export const marginsOf = (
@@ -69,11 +71,13 @@ export const marginsOf = (
       SELECT ${told}, ${each} FROM (
         SELECT day, account_id, model, provider, play, ${each} FROM margin_day WHERE day >= ${from}::date AND day < ${until}::date
         UNION ALL SELECT (created_at AT TIME ZONE 'UTC')::date, account_id, model, provider, play, requests, cost,
-          provider_cost, uncosted, absorbed FROM (${unrolledMargins(sql)}) AS live
+          provider_cost, 0, uncosted, absorbed FROM (${unrolledMargins(sql)}) AS live
           WHERE created_at >= ${from}::date::timestamp AT TIME ZONE 'UTC' AND created_at < ${until}::date::timestamp AT TIME ZONE 'UTC'
+        UNION ALL SELECT day, account_id, model, provider, play, 0, 0, 0, cost, 0, 0 FROM attempt_cost
+          WHERE day >= ${from}::date AND day < ${until}::date
       ) AS known WHERE play = ${play} AND (${accountId ?? null}::text IS NULL OR account_id = ${accountId ?? null})
     ), page AS (
-      SELECT ${group}, ${summed} FROM facts WHERE ${behind} GROUP BY ${group} HAVING total(requests) > 0
+      SELECT ${group}, ${summed} FROM facts WHERE ${behind} GROUP BY ${group} HAVING total(requests) > 0 OR total(attempt_cost) > 0
       ORDER BY ${group} ${limitTo(sql, limit)}
     )
     SELECT false AS summary, ${group}, (SELECT email FROM account a WHERE a.id = page.account) AS email, ${each} FROM page

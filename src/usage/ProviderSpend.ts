@@ -4,7 +4,7 @@ import { formatUsd, type Nano } from "../domain/Money.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
-import { Margins } from "./Margins.ts"
+import { costOf, Margins } from "./Margins.ts"
 import { dropSpendBefore, exchangeSpend, type SpendLine, spendLines } from "./ProviderSpendSql.ts"
 
 /** How often nodes exchange their sums while a bound exists, and how often they look for one. */
@@ -40,8 +40,8 @@ interface Allowance {
 export interface Reservation {
   /** Reserves what a call of this provider may cost at most. False, with nothing reserved, when that would exceed a bound. */
   readonly reserve: (provider: string, most: Nano) => boolean
-  /** Ends all reservations, and counts what the request cost at a provider. */
-  readonly end: (provider?: string, cost?: Nano) => void
+  /** Ends all reservations, and counts what the request cost at each provider. */
+  readonly end: (costs?: ReadonlyArray<readonly [provider: string, cost: Nano]>) => void
 }
 
 /**
@@ -82,7 +82,7 @@ export class ProviderSpend extends Context.Service<
           limit: 1_000,
           cursor: undefined
         })
-        spend.compared(day, new Map(rows.map((row) => [row.provider, row.provider_cost])))
+        spend.compared(day, new Map(rows.map((row) => [row.provider, costOf(row)])))
         yield* storeErrors(dropSpendBefore(sql, day))
       })
       const refresh = Effect.gen(function* () {
@@ -155,13 +155,13 @@ export class Spend {
         reserved.push([day, provider, most])
         return true
       },
-      end: (served, cost = 0n) => {
+      end: (costs = []) => {
         const today = this.#turn()
         // A request that began yesterday belongs to yesterday's report.
         for (const [day, provider, most] of reserved.splice(0)) {
           if (day === today) this.#move(provider, -most, 0n)
         }
-        if (served !== undefined && cost > 0n) this.#move(served, 0n, cost)
+        for (const [provider, cost] of costs) if (cost > 0n) this.#move(provider, 0n, cost)
       }
     }
   }

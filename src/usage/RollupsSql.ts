@@ -113,14 +113,19 @@ const written = (sql: SqlClient.SqlClient) => sql`), written AS (
         aliases = CASE WHEN EXCLUDED.aliases IS NULL OR EXCLUDED.aliases <@ known.aliases THEN known.aliases
           ELSE ARRAY(SELECT DISTINCT unnest(known.aliases || EXCLUDED.aliases)) END
   ), earned AS (
-    INSERT INTO margin_day AS known (day, account_id, model, provider, play, requests, revenue, provider_cost, uncosted, absorbed)
-      SELECT (created_at AT TIME ZONE 'UTC')::date, account_id, model, provider, play,
-        sum(requests), sum(cost), sum(provider_cost), sum(uncosted), sum(absorbed)
-      FROM facts GROUP BY 1, 2, 3, 4, 5
+    INSERT INTO margin_day AS known
+        (day, account_id, model, provider, play, requests, revenue, provider_cost, uncosted, absorbed, attempt_cost)
+      SELECT day, account_id, model, provider, play,
+        sum(requests), sum(revenue), sum(provider_cost), sum(uncosted), sum(absorbed), sum(attempt_cost)
+      FROM (
+        SELECT (created_at AT TIME ZONE 'UTC')::date AS day, account_id, model, provider, play, requests, cost AS revenue,
+          provider_cost, uncosted, absorbed, 0 AS attempt_cost FROM facts
+        UNION ALL SELECT day, account_id, model, provider, play, 0, 0, 0, 0, 0, cost FROM attempts
+      ) AS both_kinds GROUP BY 1, 2, 3, 4, 5
       ON CONFLICT (day, account_id, model, provider, play) DO UPDATE SET
         requests = known.requests + EXCLUDED.requests, revenue = known.revenue + EXCLUDED.revenue,
         provider_cost = known.provider_cost + EXCLUDED.provider_cost, uncosted = known.uncosted + EXCLUDED.uncosted,
-        absorbed = known.absorbed + EXCLUDED.absorbed`
+        absorbed = known.absorbed + EXCLUDED.absorbed, attempt_cost = known.attempt_cost + EXCLUDED.attempt_cost`
 
 /**
  * Rolls up requests with IDs before `before`, a bounded number of rows, in one statement. The statement sees one moment and takes
@@ -132,7 +137,7 @@ export const rollUp = (
   { before, limit }: { readonly before: string; readonly limit: number }
 ): Effect.Effect<RollupStep, SqlError.SqlError> =>
   Effect.map(
-    sql<{ fresh: number; late: number; back: number }>`WITH state AS MATERIALIZED (
+    sql<{ fresh: number; late: number; back: number; attempts: number }>`WITH state AS MATERIALIZED (
       SELECT through FROM usage_rollup_state
     ), bound AS MATERIALIZED (
       SELECT through, COALESCE((SELECT id FROM request WHERE id >= through AND id < ${before} ORDER BY id OFFSET ${limit} LIMIT 1),
@@ -149,6 +154,9 @@ export const rollUp = (
       -- Refunds of requests counted now are already in their rows; left here, they would be subtracted again later.
       UNION SELECT id, request_id, amount, absorbed FROM usage_refund
         WHERE request_id IN (SELECT id FROM fresh UNION ALL SELECT id FROM ended)
+    ), attempts AS MATERIALIZED (
+      -- A trigger writes these rows, whichever version of the program closes the request or rolls it up.
+      SELECT * FROM attempt_cost ORDER BY account_id, request_id, attempt LIMIT ${limit}
     ), facts AS (
       SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)}, ${margin(sql)} FROM fresh r ${used(sql)} WHERE r.closed IS NOT NULL
       UNION ALL SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)}, ${margin(sql)} FROM ended r ${used(sql)}
@@ -168,14 +176,17 @@ export const rollUp = (
       DELETE FROM usage_pending p USING ended e WHERE p.account_id = e.account_id AND p.request_id = e.id
     ), folded AS (
       DELETE FROM usage_refund f USING back b WHERE f.id = b.id
+    ), summed AS (
+      DELETE FROM attempt_cost c USING attempts a
+        WHERE c.account_id = a.account_id AND c.request_id = a.request_id AND c.attempt = a.attempt
     ), moved AS (
       UPDATE usage_rollup_state SET through = upto FROM bound WHERE usage_rollup_state.through < upto
     )
     SELECT (SELECT count(*) FROM fresh)::int AS fresh, (SELECT count(*) FROM ended)::int AS late,
-      (SELECT count(*) FROM back)::int AS back`,
-    ([row = { fresh: 0, late: 0, back: 0 }]) => {
-      const taken = [row.fresh, row.late, row.back]
-      return { rows: row.fresh + row.late + row.back, full: taken.some((count) => count >= limit) }
+      (SELECT count(*) FROM back)::int AS back, (SELECT count(*) FROM attempts)::int AS attempts`,
+    ([row = { fresh: 0, late: 0, back: 0, attempts: 0 }]) => {
+      const taken = [row.fresh, row.late, row.back, row.attempts]
+      return { rows: taken.reduce((sum, count) => sum + count, 0), full: taken.some((count) => count >= limit) }
     }
   )
 

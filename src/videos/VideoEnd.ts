@@ -14,8 +14,8 @@ import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { operationNames } from "../providers/pool/AttemptRecord.ts"
 import type { Webhooks } from "../webhooks/Webhooks.ts"
-import { attemptMsOf, type JobFacts, keepClosed, ratesOf } from "../inference/Receipt.ts"
-import { clipCost, type VideoPlan } from "./VideoPlan.ts"
+import { attemptCostsOf, attemptMsOf, type JobFacts, keepClosed, ratesOf } from "../inference/Receipt.ts"
+import { clipCost, usedAt, type VideoPlan } from "./VideoPlan.ts"
 
 /** The services that an end writes to. */
 export interface VideoBooks {
@@ -27,7 +27,10 @@ export interface VideoBooks {
   readonly metrics: Metrics
 }
 
-type Ends = Extract<VideoStep, { readonly _tag: "Ends" }>
+type Ends = Extract<VideoStep, { readonly _tag: "Ends" }> & {
+  /** Whether the provider bills a job that failed. */
+  readonly billed: boolean
+}
 
 /** Everything was refunded before, because the charge was not concluded in time. Nothing is left that pays for a video. */
 export class GivenBack extends Data.TaggedError("GivenBack") {}
@@ -48,7 +51,7 @@ const served = (plan: VideoPlan, { provider }: Pick<VideoRow, "provider">) =>
   plan.candidates.find(({ offer }) => offer.provider === provider)
 
 /** The cost of a job with this end: the price of the provider that served, never more than the charge. */
-export const costOf = (plan: VideoPlan, row: VideoRow, { refund }: Ends): bigint => {
+export const costOf = (plan: VideoPlan, row: VideoRow, { refund }: Pick<Ends, "refund">): bigint => {
   if (refund === "whole") return 0n
   const price = served(plan, row)?.price
   if (price === undefined) return row.charged
@@ -56,15 +59,24 @@ export const costOf = (plan: VideoPlan, row: VideoRow, { refund }: Ends): bigint
   return cost < row.charged ? cost : row.charged
 }
 
-const closedOf = (plan: VideoPlan, row: VideoRow, { error, state }: Ends): JobFacts => {
+/** The attempts of a job. One that failed although its provider made the video costs as much as the whole video. */
+const attemptsOf = ({ attempts }: VideoRow, whole: bigint | undefined): ReadonlyArray<Attempt> => {
+  const made = attempts as ReadonlyArray<Attempt>
+  if (whole === undefined || whole === 0n) return made
+  const cost = { nano: Number(whole), basis: "estimated" } as const
+  return made.map((attempt) => (attempt.outcome === "served" ? { ...attempt, cost } : attempt))
+}
+
+const closedOf = (plan: VideoPlan, row: VideoRow, { billed, error, state }: Ends): JobFacts => {
   const [first] = plan.candidates
   const candidate = served(plan, row)
   const { unit } = (candidate ?? first).price
-  const units = state === "failed" ? 0 : unit === "second" ? row.parameters.duration : 1
+  const units = state === "failed" ? 0 : usedAt(unit, row.parameters.duration).units
   const now = Date.now()
   const totalMs = now - row.created_at.getTime()
-  const attempts = row.attempts as ReadonlyArray<Attempt>
-  const own = state === "failed" ? undefined : providerCost(candidate?.offer.cost, { units, unit })
+  const whole = providerCost(candidate?.offer.cost, usedAt(unit, row.parameters.duration))
+  const own = state === "failed" ? undefined : whole
+  const attempts = attemptsOf(row, state === "failed" && billed ? whole : undefined)
   return {
     usage: { units, unit },
     basis: state === "failed" ? "none" : "counted",
@@ -81,6 +93,7 @@ const closedOf = (plan: VideoPlan, row: VideoRow, { error, state }: Ends): JobFa
       : { attemptMs: attemptMsOf(attempts, 0, totalMs) }),
     ...(candidate === undefined || candidate === first ? {} : { rates: ratesOf(candidate) }),
     ...(own === undefined ? {} : { providerCost: Number(own) }),
+    attemptCosts: attemptCostsOf(attempts),
     simulated: candidate?.offer.simulated,
     finishReason: null,
     error: error === undefined ? null : reasonOf(error),
@@ -175,7 +188,8 @@ export const endVideo = (
         tokens: undefined,
         settled: cost,
         absorbed: 0n,
-        providerCost: closed.providerCost === undefined ? undefined : BigInt(closed.providerCost)
+        providerCost: closed.providerCost === undefined ? undefined : BigInt(closed.providerCost),
+        attemptCosts: closed.attemptCosts
       })
     })
   )

@@ -6,6 +6,7 @@ import { maxNano, type Nano } from "../domain/Money.ts"
 import { type Candidate, defaultPolicy, type Plan, type RoutingPolicy } from "../domain/Plan.ts"
 import type { PriceRule } from "../domain/PriceTerms.ts"
 import { type Price, unitCost, type UnitPrice } from "../domain/Pricing.ts"
+import type { UnitUsage } from "../domain/Usage.ts"
 import { neededFor, type VideoWish } from "../domain/Video.ts"
 
 interface KeptOffer extends Pick<Offer, "provider" | "upstreamId"> {
@@ -45,9 +46,14 @@ export const videoPlanOf = (
   return first === undefined ? undefined : { ...plan, candidates: [first, ...others] }
 }
 
+/** A whole video of this length, in the measure of its price. */
+export const usedAt = (unit: UnitPrice["unit"], seconds: number): UnitUsage => ({
+  units: unit === "second" ? seconds : 1,
+  unit
+})
+
 /** The cost of a video of this length at this price, which is per second or per video. */
-export const clipCost = (price: UnitPrice, seconds: number): Nano =>
-  unitCost(price, price.unit === "second" ? seconds : 1)
+export const clipCost = (price: UnitPrice, seconds: number): Nano => unitCost(price, usedAt(price.unit, seconds).units)
 
 /** The maximum cost at any of the candidates, which is the charge. */
 export const chargeOf = ({ candidates }: VideoPlan, seconds: number): Nano =>

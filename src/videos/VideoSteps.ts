@@ -18,12 +18,13 @@ import type { AccountSlots } from "../platform/AccountSlots.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { type FailedAttempt, PoolError, reasonOf } from "../providers/pool/PoolError.ts"
 import type { ProviderFault } from "../providers/ProviderError.ts"
+import type { WorkPoolCall } from "../providers/pool/CallKind.ts"
 import type { ProviderPool, ServedAnswer, WorkAttempt } from "../providers/pool/ProviderPool.ts"
 import type { VideoJobState, VideoTicket, MediaBytes } from "../domain/Work.ts"
 import { spanMs } from "../inference/Receipt.ts"
 import { endVideo, type VideoBooks } from "./VideoEnd.ts"
 import type { MediaRefusal, VideoMedia } from "./VideoMedia.ts"
-import { type VideoPlan, type KeptVideoPlan, restorePlan } from "./VideoPlan.ts"
+import { type VideoPlan, type KeptVideoPlan, restorePlan, usedAt } from "./VideoPlan.ts"
 
 export interface VideoDeps extends VideoBooks {
   readonly pool: Pick<ProviderPool["Service"], "ask">
@@ -97,6 +98,13 @@ interface Leased {
 
 const leaseLost = (event: VideoEvent): StepResult => ({ row: undefined, event, step: { _tag: "Nothing" }, waitMs: 0 })
 
+/**
+ * Whether the provider bills a job that fails: it had accepted the job and has not said that it could not or would not make the video.
+ */
+const isBilled = ({ ticket }: VideoRow, event: VideoEvent): boolean =>
+  ticket !== null &&
+  (event._tag === "DeadlinePassed" || event._tag === "Lost" || (event._tag === "Broke" && event.made === true))
+
 /** Stores the result of a step with all consequences: everything, or nothing when another worker has the lease by now. */
 const apply = (
   deps: VideoDeps,
@@ -109,7 +117,8 @@ const apply = (
     const step = transition(standingOf(row), event)
     if (step._tag === "Nothing") return yield* Effect.as(deps.jobs.release(row), leaseLost(event))
     if (step._tag === "Ends") {
-      const ended = yield* endVideo(deps, { plan, row: { ...row, ...change } }, step, fileId).pipe(
+      const ending = { ...step, billed: isBilled(row, event) }
+      const ended = yield* endVideo(deps, { plan, row: { ...row, ...change } }, ending, fileId).pipe(
         Effect.catchTag("GivenBack", () => Effect.succeed("given back" as const))
       )
       if (ended === "given back") return yield* apply(deps, { plan, row }, deadlinePassed, change)
@@ -127,10 +136,11 @@ const ask = <A>(
   { pool }: VideoDeps,
   { row }: Leased,
   plan: VideoPlan,
-  attempt: WorkAttempt<A>
+  attempt: WorkAttempt<A>,
+  more: Pick<WorkPoolCall, "estimateUse"> = {}
 ): Effect.Effect<ServedAnswer<A, UnitPrice>, PoolError> =>
   pool.ask(
-    { requestId: row.request_id, plan, operation: "videos", steering: row.steering ?? undefined },
+    { requestId: row.request_id, plan, operation: "videos", steering: row.steering ?? undefined, ...more },
     attempt
   ) as Effect.Effect<ServedAnswer<A, UnitPrice>, PoolError>
 
@@ -219,8 +229,12 @@ const submit = (
       const failures: Array<FailedAttempt> = []
       for (let next: Placement | "full" | "lease_lost" = to; ;) {
         const { candidate, others }: Placement = next
-        const asked = ask<VideoTicket>(deps, at, within(plan, CLOCKS.submit, [candidate]), (provider, call) =>
-          provider.makeVideo?.(call, work)
+        const asked = ask<VideoTicket>(
+          deps,
+          at,
+          within(plan, CLOCKS.submit, [candidate]),
+          (provider, call) => provider.makeVideo?.(call, work),
+          { estimateUse: () => usedAt(candidate.price.unit, duration) }
         )
         const taken = yield* Effect.result(restore(asked))
         if (Result.isSuccess(taken)) {
@@ -287,7 +301,7 @@ const keepClip = (
 ): Effect.Effect<StepResult, Unavailable> =>
   Effect.uninterruptible(
     Effect.gen(function* () {
-      if (bytes.length === 0) return yield* apply(deps, at, { _tag: "Broke" })
+      if (bytes.length === 0) return yield* apply(deps, at, { _tag: "Broke", made: true })
       const { account_id: accountId } = at.row
       const storing = deps.media.store({ bytes, contentType, accountId, purpose: "video" })
       // An unavailable store is retried until the deadline.

@@ -10,9 +10,9 @@ export const DAILY_MONEY_INTERVAL = "10 seconds"
 /** More groups than a catalogue has providers. */
 const MOST_PROVIDERS = 1_000
 
-type Figures = Pick<MarginRow, "absorbed" | "provider_cost" | "requests" | "revenue" | "uncosted">
+type Figures = Pick<MarginRow, "absorbed" | "attempt_cost" | "provider_cost" | "requests" | "revenue" | "uncosted">
 
-const none: Figures = { absorbed: 0n, provider_cost: 0n, requests: 0n, revenue: 0n, uncosted: 0n }
+const none: Figures = { absorbed: 0n, attempt_cost: 0n, provider_cost: 0n, requests: 0n, revenue: 0n, uncosted: 0n }
 
 /** The gauges of a provider's day in UTC. All nodes publish the same values, so a query takes their maximum and never their sum. */
 const gauges: ReadonlyArray<readonly [string, string, string, (figures: Figures) => bigint]> = [
@@ -27,6 +27,12 @@ const gauges: ReadonlyArray<readonly [string, string, string, (figures: Figures)
     "Charged by providers today, on all nodes, in billionths of a USD",
     "{nano_usd}",
     ({ provider_cost: cost }) => cost
+  ],
+  [
+    "svc.day.attempt_cost",
+    "Cost of attempts that served no answer today, on all nodes, in billionths of a USD",
+    "{nano_usd}",
+    ({ attempt_cost: cost }) => cost
   ],
   ["svc.day.margin", "Revenue less provider cost today, on all nodes, in billionths of a USD", "{nano_usd}", marginOf],
   [

@@ -59,6 +59,7 @@ describe("report", () => {
         requests: 2,
         revenue_usd: 0.00072,
         provider_cost_usd: 0.000582,
+        attempt_cost_usd: 0,
         margin_usd: 0.000138,
         margin_basis_points: 1_916,
         uncosted_requests: 0,
@@ -76,8 +77,8 @@ describe("report", () => {
       assert.deepStrictEqual((yield* json("report --play")).data, [])
       assert.deepStrictEqual((yield* command("report --by model --csv")).stdout, [
         [
-          "model,requests,revenue_usd,provider_cost_usd,margin_usd,margin_percent,uncosted_requests,absorbed_usd",
-          `${MODEL},2,0.00072,0.000582,0.000138,19.16,0,0.00`
+          "model,requests,revenue_usd,provider_cost_usd,attempt_cost_usd,margin_usd,margin_percent,uncosted_requests,absorbed_usd",
+          `${MODEL},2,0.00072,0.000582,0.00,0.000138,19.16,0,0.00`
         ].join("\n")
       ])
       assert.deepInclude(yield* json(`request show ${listed}`), { provider_cost_usd: 0.000205, settled_usd: 0.00041 })

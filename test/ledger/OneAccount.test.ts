@@ -36,6 +36,7 @@ const tables = [
   "usage_rollup",
   "model_usage",
   "key_usage",
+  "attempt_cost",
   "margin_day",
   "usage_pending",
   "usage_refund",
@@ -68,6 +69,7 @@ const written = (sql: SqlClient.SqlClient, since: string) => sql<{ table: string
   UNION ALL SELECT 'request', account_id FROM request WHERE xmin::text::bigint >= ${since}::bigint
   UNION ALL SELECT 'usage_pending', account_id FROM usage_pending WHERE xmin::text::bigint >= ${since}::bigint
   UNION ALL SELECT 'usage_refund', account_id FROM usage_refund WHERE xmin::text::bigint >= ${since}::bigint
+  UNION ALL SELECT 'attempt_cost', account_id FROM attempt_cost WHERE xmin::text::bigint >= ${since}::bigint
   UNION ALL SELECT 'budget_period', b.account_id FROM budget_period p JOIN budget b ON b.id = p.budget_id
     WHERE p.xmin::text::bigint >= ${since}::bigint
   UNION ALL SELECT 'transfer', side FROM transfer CROSS JOIN LATERAL (VALUES (debit), (credit)) AS s(side)

@@ -37,7 +37,7 @@ describe("the sums of a node", () => {
     const request = spend.begin()
     assert.isTrue(request.reserve("openai", 100n))
     assert.isFalse(spend.begin().reserve("openai", 1n))
-    request.end("openai", 30n)
+    request.end([["openai", 30n]])
     request.end()
     assert.isFalse(spend.begin().reserve("openai", 71n))
     assert.isTrue(spend.begin().reserve("openai", 70n))

@@ -65,12 +65,20 @@ const compareKeys = (sql: SqlClient.SqlClient, accountId: string) =>
 /** What the report says that an account's requests earned and cost, and what its receipts say. */
 const compareMargins = (sql: SqlClient.SqlClient, accountId: string) =>
   Effect.gen(function* () {
-    const said = yield* sql`SELECT to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
-        COALESCE(resolved_model, model) AS model, COALESCE(provider, '') AS provider, count(*) AS requests,
-        sum(settled - refunded)::bigint AS revenue, COALESCE(sum((closed ->> 'providerCost')::bigint), 0)::bigint AS provider_cost,
-        count(*) FILTER (WHERE settled > 0 AND closed ->> 'providerCost' IS NULL) AS uncosted, sum(absorbed)::bigint AS absorbed
-      FROM request WHERE account_id = ${accountId} AND closed IS NOT NULL
-      GROUP BY 1, 2, 3 ORDER BY 1, COALESCE(resolved_model, model) COLLATE "C", COALESCE(provider, '') COLLATE "C"`
+    const said = yield* sql`WITH own AS (
+        SELECT *, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day FROM request
+        WHERE account_id = ${accountId} AND closed IS NOT NULL
+      ), fact AS (
+        SELECT day, COALESCE(resolved_model, model) AS model, COALESCE(provider, '') AS provider, 1 AS requests,
+          settled - refunded AS revenue, COALESCE((closed ->> 'providerCost')::bigint, 0) AS provider_cost, 0 AS attempt_cost,
+          (settled > 0 AND closed ->> 'providerCost' IS NULL)::int AS uncosted, absorbed FROM own
+        UNION ALL SELECT day, a ->> 'model', a ->> 'provider', 0, 0, 0, (a ->> 'nano')::bigint, 0, 0
+          FROM own CROSS JOIN LATERAL jsonb_array_elements(closed -> 'attemptCosts') AS a
+      )
+      SELECT day, model COLLATE "C" AS model, provider COLLATE "C" AS provider, sum(requests)::bigint AS requests,
+        sum(revenue)::bigint AS revenue, sum(provider_cost)::bigint AS provider_cost, sum(attempt_cost)::bigint AS attempt_cost,
+        sum(uncosted)::bigint AS uncosted, sum(absorbed)::bigint AS absorbed
+      FROM fact GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`
     const told = yield* marginsOf(sql, {
       accountId,
       play: false,
@@ -84,8 +92,13 @@ const compareMargins = (sql: SqlClient.SqlClient, accountId: string) =>
       told.slice(0, -1).map(({ account: _account, email: _email, summary: _summary, ...row }) => row as object),
       said.map((row) => ({ ...row }))
     )
-    const sum = (name: "revenue" | "provider_cost") => told.slice(0, -1).reduce((total, row) => total + row[name], 0n)
-    assert.deepInclude(told.at(-1), { revenue: sum("revenue"), provider_cost: sum("provider_cost") })
+    const sum = (name: "attempt_cost" | "revenue" | "provider_cost") =>
+      told.slice(0, -1).reduce((total, row) => total + row[name], 0n)
+    assert.deepInclude(told.at(-1), {
+      revenue: sum("revenue"),
+      provider_cost: sum("provider_cost"),
+      attempt_cost: sum("attempt_cost")
+    })
   })
 
 /** What is told of an account and what its receipts say, at one moment. */
@@ -126,10 +139,21 @@ const usage = (random: Random) => {
   }
 }
 
+/** Attempts that served no answer, at other places than the request. */
+const attempts = (random: Random) =>
+  Array.from({ length: 1 + random.below(3) }, (_, index) => ({
+    index,
+    model: random.pick(["m/a", "m/c"]),
+    provider: random.pick(["p", "r"]),
+    nano: 1 + random.below(40)
+  }))
+
 const closedFacts = (random: Random) =>
   random.pick([
     () => ({ usage: usage(random), basis: "reported" }),
     () => ({ usage: usage(random), basis: "reported", providerCost: random.below(60) }),
+    () => ({ usage: usage(random), basis: "reported", providerCost: 5, attemptCosts: attempts(random) }),
+    () => ({ error: { _tag: "UpstreamError" }, attemptCosts: attempts(random) }),
     () => ({ usage: { units: random.below(9), unit: "image" }, basis: "reported" }),
     () => ({})
   ])()
@@ -264,7 +288,7 @@ describe("usage", () => {
           }
           const left = sql<{
             left: bigint
-          }>`SELECT (SELECT count(*) FROM usage_pending) + (SELECT count(*) FROM usage_refund)
+          }>`SELECT (SELECT count(*) FROM usage_pending) + (SELECT count(*) FROM usage_refund) + (SELECT count(*) FROM attempt_cost)
             + (SELECT count(*) FROM request WHERE id >= (SELECT through FROM usage_rollup_state)) AS left`
           let rounds = 0
           while ((yield* left)[0]?.left !== 0n) {

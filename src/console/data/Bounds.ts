@@ -18,8 +18,10 @@ const ALL = "all"
 
 const costsOf = (rows: ReadonlyArray<ReportRow>): ReadonlyMap<string, number> =>
   new Map([
-    [ALL, rows.reduce((sum, row) => sum + row.provider_cost_usd, 0)],
-    ...rows.flatMap((row) => (row.provider === null ? [] : ([[row.provider, row.provider_cost_usd]] as const)))
+    [ALL, rows.reduce((sum, row) => sum + row.provider_cost_usd + row.attempt_cost_usd, 0)],
+    ...rows.flatMap((row) =>
+      row.provider === null ? [] : ([[row.provider, row.provider_cost_usd + row.attempt_cost_usd]] as const)
+    )
   ])
 
 /**

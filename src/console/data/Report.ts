@@ -6,7 +6,13 @@ import type { ReportBy } from "./Operator.ts"
 const DAY_MS = 86_400_000
 
 /** Figures that a chart can stack. */
-export const reportFigures = ["revenue_usd", "provider_cost_usd", "margin_usd", "absorbed_usd"] as const
+export const reportFigures = [
+  "revenue_usd",
+  "provider_cost_usd",
+  "attempt_cost_usd",
+  "margin_usd",
+  "absorbed_usd"
+] as const
 export type ReportFigure = (typeof reportFigures)[number]
 
 /** The days from one to another, both included, as `YYYY-MM-DD`. */
@@ -59,10 +65,14 @@ export const seriesOf = (
   return [...ranked.slice(0, most), { name: "other", values, total: sumOf(values), isRest: true }]
 }
 
-/** Provider cost and margin by day, which add up to the revenue where the margin is not negative. */
+/** Provider cost, the cost of failed attempts where there is any, and margin by day, which add up to the revenue where the margin is not negative. */
 export const splitOf = (rows: ReadonlyArray<ReportRow>, days: ReadonlyArray<string>): ReadonlyArray<DaySeries> => {
-  const named = { provider_cost_usd: "Provider cost", margin_usd: "Margin" } as const
-  return (["provider_cost_usd", "margin_usd"] as const).map((figure) => {
+  const named = {
+    provider_cost_usd: "Provider cost",
+    attempt_cost_usd: "Failed attempts",
+    margin_usd: "Margin"
+  } as const
+  const all = (["provider_cost_usd", "attempt_cost_usd", "margin_usd"] as const).map((figure) => {
     const [{ total = 0, values = days.map(() => 0) } = {}] = seriesOf(
       rows.map((row) => ({ ...row, provider: "all" })),
       days,
@@ -71,6 +81,7 @@ export const splitOf = (rows: ReadonlyArray<ReportRow>, days: ReadonlyArray<stri
     )
     return { name: named[figure], values, total, isRest: false }
   })
+  return all.filter(({ name, total }) => name !== named.attempt_cost_usd || total > 0)
 }
 
 /** The rows as a file, with the columns that they are grouped by. */
@@ -83,6 +94,7 @@ export const csvOfReport = (
     "requests",
     "revenue_usd",
     "provider_cost_usd",
+    "attempt_cost_usd",
     "margin_usd",
     "margin_percent",
     "uncosted_requests",
@@ -93,6 +105,7 @@ export const csvOfReport = (
     row.requests,
     row.revenue_usd,
     row.provider_cost_usd,
+    row.attempt_cost_usd,
     row.margin_usd,
     row.margin_basis_points === null ? null : row.margin_basis_points / 100,
     row.uncosted_requests,

@@ -243,5 +243,11 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`COMMENT ON TABLE top_up_decision IS 'What operators decided about top-ups that needed them; never updated'`
     yield* sql`CREATE TRIGGER top_up_decision_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON top_up_decision
       FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()`
+  }),
+  // Nodes of the version before know neither the column nor the table. Their rollups leave the column as it is, and a trigger fills the
+  // table, so a rollup by any node loses nothing. The trigger fires for the rare request with such an attempt alone.
+  "0014_attempt_costs": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const statement of statementsIn(readSql(later, "attempt_costs.sql"))) yield* sql.unsafe(statement)
   })
 }

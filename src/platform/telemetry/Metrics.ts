@@ -55,6 +55,8 @@ export interface RequestFigures {
   readonly absorbed: bigint
   /** What the provider charges for it. Undefined when that is unknown. */
   readonly providerCost: bigint | undefined
+  /** What attempts that served no answer cost, in nano-USD. */
+  readonly attemptCosts?: ReadonlyArray<{ readonly provider: string; readonly nano: number }> | undefined
 }
 
 /** The figures of a provider call that has ended. */
@@ -193,20 +195,20 @@ const requestInstruments = (instruments: Instruments) => {
     "The price of use beyond holds, which the operator bears, in billionths of a USD",
     "{nano_usd}"
   )
-  const costs = family((provider) =>
-    instruments.counter(
-      "svc.provider.cost",
-      "Charged by providers as far as known, in billionths of a USD",
-      "{nano_usd}",
-      {
-        "gen_ai.provider.name": providerName(provider!)
-      }
+  const costCounter = (name: string, description: string) =>
+    family((provider) =>
+      instruments.counter(name, description, "{nano_usd}", { "gen_ai.provider.name": providerName(provider!) })
     )
+  const costs = costCounter("svc.provider.cost", "Charged by providers as far as known, in billionths of a USD")
+  const wasted = costCounter(
+    "svc.provider.attempt_cost",
+    "Cost of attempts that served no answer, reported or estimated, in billionths of a USD"
   )
   return (figures: RequestFigures): void => {
     const { errorType = "", firstTokenMs, model, operation, provider, tokens, totalMs } = figures
     durations(operation, provider ?? "none", model, errorType)(totalMs / 1_000)
     if (figures.overheadMs !== undefined) overhead(figures.overheadMs / 1_000)
+    for (const attempt of figures.attemptCosts ?? []) wasted(attempt.provider)(attempt.nano)
     if (provider === undefined) return
     settled(Number(figures.settled))
     absorbed(Number(figures.absorbed))

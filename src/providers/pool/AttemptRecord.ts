@@ -101,6 +101,8 @@ export class AttemptRecord {
   readonly #span: Span | undefined
   readonly #startedAt = performance.now()
   #ended = false
+  /** What has arrived of a chat answer: all of it, or the events until its first content. */
+  arrived: Output | ReadonlyArray<OutputEvent> | undefined
 
   constructor(facts: AttemptFacts) {
     this.#facts = facts

@@ -3,6 +3,7 @@ import type { Price, TokenPrice } from "../../domain/Pricing.ts"
 import type { Trace } from "../../platform/telemetry/Tracing.ts"
 import type { ChatCall, WorkCall } from "../Provider.ts"
 import type { Clocks, AnswerKind } from "./AnswerClock.ts"
+import type { EstimateUse } from "./AttemptLog.ts"
 import type { WorkOperation } from "../../domain/Work.ts"
 import { enforcedSchema } from "../structured/Structured.ts"
 import type { Operation } from "./AttemptRecord.ts"
@@ -24,6 +25,8 @@ export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" 
   }) => void
   /** Reports whether a call of this candidate is within the bounds on what its provider may cost. Asked once before each first call. */
   readonly affords?: (candidate: Candidate<P>) => boolean
+  /** Estimates what an attempt used that served no answer and whose provider reported nothing. Absent: such use is unknown. */
+  readonly estimateUse?: EstimateUse<P>
   /** Called with the attempts made so far when no client waits for an answer any more. */
   readonly onLeft?: (attempts: ReadonlyArray<Attempt>) => void
 }

@@ -5,6 +5,7 @@ import { type Host, shorten, weigh } from "../Hosts.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { WorkCall } from "../Provider.ts"
 import type { Clocks, AnswerClock, AnswerKind } from "./AnswerClock.ts"
+import { AttemptLog } from "./AttemptLog.ts"
 import { AttemptRecord } from "./AttemptRecord.ts"
 import { type Breaker, millisOf } from "./Breaker.ts"
 import type { CallKind, CourseCall } from "./CallKind.ts"
@@ -15,7 +16,6 @@ import {
   placeOf,
   PoolError,
   reasonOf,
-  attemptsOf,
   isAnsweredEmpty,
   isAnsweredLost,
   isAnsweredOff,
@@ -53,10 +53,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   readonly #queue: Array<Candidate<P>>
   readonly #passedOver: Array<AdmittedCandidate<P> & { readonly breaker: Breaker }> = []
   readonly #failures: Array<FailedAttempt> = []
-  /** Attempts that have ended without serving, in the receipt's order. */
-  readonly #before: Array<Omit<Attempt, "index" | "outcome">> = []
-  /** The running attempts, and when they started in `performance.now()` milliseconds, as the request's other times. */
-  readonly #running = new Map<AdmittedCandidate<P>, number>()
+  readonly #log: AttemptLog<P>
   /** Created when first needed, which is rare. */
   #worthMore: Map<Candidate<P>, AdmittedCandidate<P>> | undefined
   #toRetry: AdmittedCandidate<P> | undefined
@@ -70,6 +67,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     const { plan } = call
     this.#shared = shared
     this.call = call
+    this.#log = new AttemptLog(call.estimateUse)
     this.kind = kind
     this.#clock = clock
     this.#chance = chance
@@ -95,7 +93,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   /** Starts an attempt. `beside` is the one that is already running. */
   begin(admitted: AdmittedCandidate<P>, beside?: AdmittedCandidate<P>): AttemptContext<C> {
     const context = this.prepare(admitted)
-    this.begun(admitted, beside)
+    this.begun(admitted, context, beside)
     return context
   }
 
@@ -148,12 +146,16 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /** Records that the prepared attempt has started. */
-  begun(admitted: AdmittedCandidate<P>, beside?: AdmittedCandidate<P>): void {
+  begun(
+    admitted: AdmittedCandidate<P>,
+    { record }: Pick<AttemptContext<C>, "record">,
+    beside?: AdmittedCandidate<P>
+  ): void {
     const { candidate, host } = admitted
     const { provider } = host
     const stops = provider.stopsBillingOnAbort && beside?.host.provider.stopsBillingOnAbort !== false
     this.#begun += 1
-    this.#running.set(admitted, performance.now())
+    this.#log.begun(admitted, record)
     if (this.#worthMore?.has(candidate) === true) this.#shared.metrics.provider.retried(provider.id)
     else if (beside === undefined) host.budget.requested()
     this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops, beginsAlone: beside === undefined })
@@ -175,15 +177,14 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   /** Records an abandoned attempt: the client disconnected, or another attempt was faster. */
   left(admitted: AdmittedCandidate<P>): void {
     admitted.breaker?.left(admitted.permit)
-    if (this.#running.has(admitted)) this.#end(admitted)
+    if (this.#log.isRunning(admitted)) this.#log.end(admitted, "left")
   }
 
   /** Records the attempt that served, and the ones before it. */
   served(admitted: AdmittedCandidate<P>) {
     const { candidate, host } = admitted
-    const attempts = attemptsOf(this.#before, { ...this.#timed(admitted), outcome: "served" })
     const { stopsBillingOnAbort } = host.provider
-    return { candidate, attempts, firstTokenMs: undefined, stopsBillingOnAbort }
+    return { candidate, attempts: this.#log.served(admitted), firstTokenMs: undefined, stopsBillingOnAbort }
   }
 
   /** Records an attempt without content while no other is running, and decides what comes next. */
@@ -248,7 +249,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
    */
   outran({ first, hedge }: HedgedPair<P>, winner: AdmittedCandidate<P>, elapsedMs: number | undefined): void {
     const loser = winner === first ? hedge : first
-    const place = this.#end(loser)
+    const place = this.#log.end(loser, "left")
     this.#hedged(hedge, winner === hedge ? "won" : "lost", winner)
     if (loser === hedge || elapsedMs === undefined) return
     const [firstTokenMs, durationMs] = this.kind.stream ? [elapsedMs, undefined] : [undefined, elapsedMs]
@@ -257,7 +258,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
 
   /** All attempts that have ended, when no provider served the request. */
   get attempts(): ReadonlyArray<Attempt> {
-    return attemptsOf(this.#before)
+    return this.#log.ended
   }
 
   /** The error when no provider served the request. */
@@ -301,8 +302,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     for (let candidate = this.#queue.shift(); candidate !== undefined; candidate = this.#queue.shift()) {
       const host = this.#hostOf(candidate)
       if (host === undefined) {
-        const now = performance.now()
-        this.#before.push({ ...placeOf(candidate), startedAt: now, endedAt: now })
+        this.#log.uncalled(candidate)
         const fault = { _tag: "Unreachable", detail: "no such provider" } as const
         this.#failures.push({ ...placeOf(candidate), fault })
         continue
@@ -330,18 +330,8 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return undefined
   }
 
-  #timed(admitted: AdmittedCandidate<P>) {
-    return { ...placeOf(admitted.candidate), startedAt: this.#running.get(admitted) ?? performance.now() }
-  }
-
-  #end(admitted: AdmittedCandidate<P>) {
-    this.#before.push({ ...this.#timed(admitted), endedAt: performance.now() })
-    this.#running.delete(admitted)
-    return placeOf(admitted.candidate)
-  }
-
   #note(admitted: AdmittedCandidate<P>, fault: ProviderFault | undefined): void {
-    this.#failures.push({ ...this.#end(admitted), fault })
+    this.#failures.push({ ...this.#log.end(admitted, fault ?? "empty"), fault })
     if (isAnsweredOff(fault)) this.#leaveToNative()
     const isPassing = fault?._tag === "Unreachable" || pauseOf(fault) !== undefined
     if (admitted.breaker !== undefined && isPassing && !this.#isLeftOut(admitted.candidate)) {

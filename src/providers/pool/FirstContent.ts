@@ -57,10 +57,12 @@ const attemptChat = (context: AttemptContext): Effect.Effect<Output | undefined,
     const sample = sampler(context, clock.currentTimeMillisUnsafe())
     return Effect.matchEffect(context.provider.chat(context.call), {
       onFailure: (error) => {
+        context.record.arrived = error.arrived
         sample(clock.currentTimeMillisUnsafe(), error)
         return Effect.fail(error)
       },
       onSuccess: (output) => {
+        context.record.arrived = output
         const now = clock.currentTimeMillisUnsafe()
         if (isEmpty(output) && output.finish !== "length") {
           if (output.finish !== undefined) return Effect.undefined
@@ -134,11 +136,16 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   const clock = yield* Clock.Clock
   const startedAt = clock.currentTimeMillisUnsafe()
   const sample = sampler(context, startedAt)
-  const failed = (error: ProviderError) => Effect.sync(() => sample(clock.currentTimeMillisUnsafe(), error))
+  const failed = (error: ProviderError) =>
+    Effect.sync(() => {
+      context.record.arrived = error.arrived ?? context.record.arrived
+      sample(clock.currentTimeMillisUnsafe(), error)
+    })
   const opened = Scope.provide(context.provider.chatStream(context.call), scope)
   const opening = yield* Effect.tapError(opened, failed)
   const { collected } = opening
   const pulled: Array<OutputEvent> = []
+  context.record.arrived = pulled
   const first = opening.each((events) => {
     pulled.push(...events)
     return !events.some(isSaid)
@@ -207,6 +214,7 @@ const resumed = (
   const taken = (): ReadonlyArray<OutputEvent> | undefined => {
     const events = first
     first = undefined
+    record.arrived = undefined
     return events
   }
   return {

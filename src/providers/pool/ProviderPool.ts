@@ -238,7 +238,7 @@ const askWork =
     const context = course.prepare(admitted)
     const work = attempt(context.provider, context.call)
     if (work === undefined) return undefined
-    const begun = Effect.sync(() => course.begun(admitted))
+    const begun = Effect.sync(() => course.begun(admitted, context))
     return attempted(course, admitted, context, Effect.andThen(begun, attemptWork(context, work, restOf)))
   }
 

@@ -141,7 +141,8 @@ export const enforced = (
   check: Check,
   memory: StructuredMemory = new StructuredMemory()
 ): Provider => {
-  const failing = (fault: ProviderFault) => Effect.fail(new ProviderError({ provider: provider.id, fault }))
+  const failing = (fault: ProviderFault, arrived?: Output) =>
+    Effect.fail(new ProviderError({ provider: provider.id, fault, ...(arrived === undefined ? {} : { arrived }) }))
   const answer = Effect.fnUntraced(function* (call: ChatCall, schema: JsonSchema) {
     const { accountId = "" } = call
     const clock = yield* Clock.Clock
@@ -172,7 +173,7 @@ export const enforced = (
     const busy = verdict._tag === "Unchecked" && verdict.busy === true
     if (!busy) memory.failed(key, now())
     if (verdict._tag !== "Fails" && !busy) memory.tooHard(key, verdict.detail, now())
-    return yield* failing({ _tag: "OffSchema", detail: verdict.detail })
+    return yield* failing({ _tag: "OffSchema", detail: verdict.detail }, output)
   })
   const schemaOf = ({ candidate, conversation }: ChatCall) => enforcedSchema(conversation, candidate)
   return {

@@ -12,13 +12,18 @@ const collected = (provider: Provider, call: ChatCall): Effect.Effect<Output, Pr
     Effect.gen(function* () {
       const source = yield* provider.chatStream(call)
       const fold = new OutputFold()
-      const isCut = yield* source.each((events) => {
+      const collecting = source.each((events) => {
         for (const event of events) fold.push(event)
         return fold.length <= MOST_CHARACTERS
       })
+      const isCut = yield* Effect.mapError(
+        collecting,
+        (error) => new ProviderError({ ...error, arrived: fold.output() })
+      )
       if (!isCut) return fold.output()
       const detail = `an answer longer than ${MOST_CHARACTERS} characters`
-      return yield* new ProviderError({ provider: provider.id, fault: { _tag: "Malformed", detail } })
+      const fault = { _tag: "Malformed", detail } as const
+      return yield* new ProviderError({ provider: provider.id, fault, arrived: fold.output() })
     })
   )
 

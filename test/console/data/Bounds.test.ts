@@ -11,6 +11,7 @@ const row = (provider: string | null, cost: number): ReportRow => ({
   requests: 1,
   revenue_usd: 0,
   provider_cost_usd: cost,
+  attempt_cost_usd: 0,
   margin_usd: -cost,
   margin_basis_points: null,
   uncosted_requests: 0,

@@ -10,6 +10,7 @@ const row = (day: string, model: string, revenue: number, cost: number) => ({
   requests: 1,
   revenue_usd: revenue,
   provider_cost_usd: cost,
+  attempt_cost_usd: 0,
   margin_usd: revenue - cost,
   margin_basis_points: revenue === 0 ? null : Math.round(((revenue - cost) / revenue) * 10_000),
   uncosted_requests: 0,
@@ -42,6 +43,15 @@ describe("the report of operators", () => {
         ["Margin", [3, -1]]
       ]
     )
+    const wasted = { ...row("2026-03-01", "a", 4, 3), attempt_cost_usd: 0.5, margin_usd: 0.5 }
+    assert.deepStrictEqual(
+      splitOf([wasted], days).map(({ name, values }) => [name, values]),
+      [
+        ["Provider cost", [3, 0]],
+        ["Failed attempts", [0.5, 0]],
+        ["Margin", [0.5, 0]]
+      ]
+    )
     assert.deepStrictEqual(
       splitOf([], days).map(({ values }) => values),
       [
@@ -55,10 +65,10 @@ describe("the report of operators", () => {
   it("is a file with the columns that it is grouped by", () => {
     assert.deepStrictEqual(csvOfReport([row("2026-03-01", "a", 4, 3)], ["day", "model"]), [
       [
-        ...["day", "model", "requests", "revenue_usd", "provider_cost_usd"],
+        ...["day", "model", "requests", "revenue_usd", "provider_cost_usd", "attempt_cost_usd"],
         ...["margin_usd", "margin_percent", "uncosted_requests", "absorbed_usd"]
       ],
-      ["2026-03-01", "a", 1, 4, 3, 1, 25, 0, 0]
+      ["2026-03-01", "a", 1, 4, 3, 0, 1, 25, 0, 0]
     ])
   })
 })

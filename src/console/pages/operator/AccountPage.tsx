@@ -64,7 +64,7 @@ const Tiles = ({ account }: { readonly account: Account }) => {
         change={
           margin === undefined
             ? undefined
-            : `${percent == null ? "no revenue" : share(percent / 10_000)} after ${money(margin.provider_cost_usd)} of provider cost`
+            : `${percent == null ? "no revenue" : share(percent / 10_000)} after ${money(margin.provider_cost_usd + margin.attempt_cost_usd)} of provider cost`
         }
       />
       <Tile

@@ -14,11 +14,13 @@ const unknown = (
   </span>
 )
 
-/** The price less the provider's cost, of a request that has ended and that real money paid for. */
+/** The price less what providers charge, also for attempts that served no answer, of a request that has ended and that real money paid for. */
 export const marginOf = (row: OperatorReceipt): number | undefined =>
-  row.provider_cost_usd === null || row.status === "open" || row.paid_with === "simulated"
+  (row.provider_cost_usd === null && (row.settled_usd > 0 || row.attempt_cost_usd === 0)) ||
+  row.status === "open" ||
+  row.paid_with === "simulated"
     ? undefined
-    : row.cost_usd - row.provider_cost_usd
+    : row.cost_usd - (row.provider_cost_usd ?? 0) - row.attempt_cost_usd
 
 const Margin = ({ row }: { readonly row: OperatorReceipt }) => {
   const margin = marginOf(row)

@@ -46,6 +46,7 @@ const groups = [
 const figureNames: Readonly<Record<ReportFigure, string>> = {
   revenue_usd: "Revenue",
   provider_cost_usd: "Provider cost",
+  attempt_cost_usd: "Failed attempts",
   margin_usd: "Margin",
   absorbed_usd: "Absorbed"
 }
@@ -94,7 +95,9 @@ const Tiles = ({ of: { grouped } }: { readonly of: Report }) => {
           totals === undefined
             ? undefined
             : totals.uncosted_requests === 0
-              ? "known for every request"
+              ? totals.attempt_cost_usd === 0
+                ? "known for every request"
+                : `and ${money(totals.attempt_cost_usd)} for failed attempts`
               : `unknown for ${plural(totals.uncosted_requests, "request")}`
         }
       />
@@ -184,6 +187,9 @@ const Figures = ({ of }: { readonly of: Omit<ReportRow, "day" | "account_id" | "
     <td className="right">
       <Money usd={of.provider_cost_usd} />
     </td>
+    <td className="right">
+      {of.attempt_cost_usd === 0 ? <span className="muted">—</span> : <Money usd={of.attempt_cost_usd} />}
+    </td>
     <td className={of.margin_usd < 0 ? "right bad-text" : "right"}>
       <Money usd={of.margin_usd} />
     </td>
@@ -234,6 +240,7 @@ const Rows = ({ of: { by, grouped } }: { readonly of: Report }) => {
             { right: "Requests" },
             { right: "Revenue" },
             { right: "Provider cost" },
+            { right: "Failed attempts" },
             { right: "Margin" },
             { right: "Margin, %" },
             { right: "Uncosted" },

@@ -22,7 +22,7 @@ type Receipt = OperatorReceiptResult["data"]
 
 /** What the account pays beside what the provider charges. */
 const Tiles = ({ receipt }: { readonly receipt: Receipt }) => {
-  const { absorbed_usd, cost_usd, provider_cost_usd: cost, refunded_usd } = receipt
+  const { absorbed_usd, attempt_cost_usd: wasted, cost_usd, provider_cost_usd: cost, refunded_usd } = receipt
   const margin = marginOf(receipt)
   return (
     <section className="tiles" aria-label="Price and cost">
@@ -40,9 +40,15 @@ const Tiles = ({ receipt }: { readonly receipt: Receipt }) => {
       />
       <Tile
         label="Provider cost"
-        figure={cost === null ? "unknown" : money(cost)}
+        figure={cost === null ? (wasted > 0 ? "—" : "unknown") : money(cost)}
         {...(cost === null ? {} : { title: exactMoney(cost) })}
-        change={cost === null ? "neither reported nor listed" : (receipt.provider ?? "no provider")}
+        change={
+          wasted > 0
+            ? `and ${money(wasted)} for failed attempts`
+            : cost === null
+              ? "neither reported nor listed"
+              : (receipt.provider ?? "no provider")
+        }
       />
       <Tile
         label="Margin"
@@ -60,7 +66,22 @@ const Tiles = ({ receipt }: { readonly receipt: Receipt }) => {
   )
 }
 
-const Attempts = ({ receipt: { routing, timings } }: { readonly receipt: Receipt }) => {
+/** What an attempt costs: what the provider charges for the one that served, and what one that failed is known or estimated to cost. */
+const AttemptCost = ({ index, outcome, receipt }: { index: number; outcome: string; receipt: Receipt }) => {
+  const wasted = receipt.attempt_costs.find(({ attempt_index }) => attempt_index === index)
+  if (wasted !== undefined) {
+    return (
+      <span title={exactMoney(wasted.cost_usd)}>
+        {money(wasted.cost_usd)} <span className="muted">{wasted.basis}</span>
+      </span>
+    )
+  }
+  const cost = outcome === "served" ? receipt.provider_cost_usd : null
+  return cost === null ? <span className="muted">—</span> : <span title={exactMoney(cost)}>{money(cost)}</span>
+}
+
+const Attempts = ({ receipt }: { readonly receipt: Receipt }) => {
+  const { routing, timings } = receipt
   const attempts = routing?.provider_attempts ?? []
   if (attempts.length === 0) return null
   return (
@@ -76,6 +97,7 @@ const Attempts = ({ receipt: { routing, timings } }: { readonly receipt: Receipt
               <th scope="col">Outcome</th>
               <th scope="col">Began after</th>
               <th scope="col">Took</th>
+              <th scope="col">Cost</th>
             </tr>
           </thead>
           <tbody>
@@ -87,6 +109,9 @@ const Attempts = ({ receipt: { routing, timings } }: { readonly receipt: Receipt
                   <td>{sentence(String(outcome))}</td>
                   <td className="number">{time === undefined ? "—" : duration(time.start_ms)}</td>
                   <td className="number">{time?.duration_ms == null ? "—" : duration(time.duration_ms)}</td>
+                  <td className="number">
+                    <AttemptCost index={index} outcome={String(outcome)} receipt={receipt} />
+                  </td>
                 </tr>
               )
             })}

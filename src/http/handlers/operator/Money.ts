@@ -24,6 +24,7 @@ const figuresOf = (row: MarginRow) => ({
   requests: Number(row.requests),
   revenue_usd: usdFromNano(row.revenue),
   provider_cost_usd: usdFromNano(row.provider_cost),
+  attempt_cost_usd: usdFromNano(row.attempt_cost),
   margin_usd: usdFromNano(marginOf(row)),
   margin_basis_points: marginBasisPoints(row),
   uncosted_requests: Number(row.uncosted),

@@ -5,7 +5,7 @@ import { Customers } from "../../../billing/Customers.ts"
 import { decoder } from "../../../dialects/Decode.ts"
 import { failure } from "../../../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano } from "../../../domain/Money.ts"
-import { providerCostIn } from "../../../inference/Receipt.ts"
+import { attemptCostsIn, attemptsCostIn, providerCostIn } from "../../../inference/Receipt.ts"
 import { type AnyRequest, Operator } from "../../../operator/Operator.ts"
 import { Receipts } from "../../../usage/Receipts.ts"
 import type { RequestRow } from "../../../usage/RequestsSql.ts"
@@ -16,12 +16,25 @@ import { receiptOf, requestListOf, ruleIn, selectionOf } from "../Requests.ts"
 import { answer, makeMutate, pageOf } from "../management/Answers.ts"
 import { asOperator, conflicts, referenceOf } from "./Answers.ts"
 
+/** What the attempts of a request cost that served no answer. */
+export const attemptCostsOf = (closed: unknown) => ({
+  attempt_cost_usd: usdFromNano(attemptsCostIn(closed)),
+  attempt_costs: attemptCostsIn(closed).map(({ estimated, index, model, nano, provider }) => ({
+    attempt_index: index,
+    provider,
+    model,
+    cost_usd: usdFromNano(BigInt(nano)),
+    basis: estimated === true ? ("estimated" as const) : ("reported" as const)
+  }))
+})
+
 /** The properties of a request that only operators see. */
 const besides = (row: RequestRow) => {
   const cost = providerCostIn(row.closed)
   return {
     account_id: row.account_id,
     provider_cost_usd: cost === null ? null : usdFromNano(cost),
+    ...attemptCostsOf(row.closed),
     price_rule: ruleIn(row)
   }
 }

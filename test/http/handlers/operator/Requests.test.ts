@@ -7,6 +7,8 @@ import { operatorScene } from "./scene.ts"
 
 const unknown = `req_${"0".repeat(26)}`
 
+const noAttempts = { attempt_cost_usd: 0, attempt_costs: [] }
+
 describe("/operator/requests", () => {
   it.live("shows receipts of an account with what the provider charges and with every movement", () =>
     Effect.gen(function* () {
@@ -15,7 +17,7 @@ describe("/operator/requests", () => {
       const own = yield* Effect.flatMap(get(`${service.api}/requests/${body.request_id}`, inferenceKey), json)
       const { body: list } = yield* operate("GET", `/accounts/${account.id}/requests?status=succeeded`)
       // The sandbox's double costs what its provider lists, which is the price as well.
-      const more = { account_id: account.id, provider_cost_usd: body.cost_usd, price_rule: null }
+      const more = { account_id: account.id, provider_cost_usd: body.cost_usd, ...noAttempts, price_rule: null }
       assert.deepStrictEqual(list.data, [{ ...own, ...more }])
       const { body: one } = yield* operate("GET", `/requests/${body.request_id}`)
       assert.deepInclude(one.data, { ...own, ...more, email: account.email })

@@ -1,0 +1,211 @@
+/** What attempts cost the operator that served no answer: where it is recorded and shown, and that no account sees or pays it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { verifyBooks } from "../../src/usage/Books.ts"
+import type { SqlClient } from "effect/sql"
+import { operatorScene } from "../http/handlers/operator/scene.ts"
+import { get, json, post } from "../support/Service.ts"
+import { eventually } from "../support/WebhookRooms.ts"
+
+const messages = [{ role: "user", content: "What does a failure cost?" }]
+const chat = { model: "gpt-4o-mini", messages, max_tokens: 50 }
+const alone = { routing: { allow_fallbacks: false, providers: { only: ["openai"] } } }
+
+/** Work whose only provider fails after it has begun, and what the same work costs when it is served. */
+const works: Readonly<Record<string, object>> = {
+  "/chat/completions": { ...chat, ...alone },
+  "/embeddings": { model: "text-embedding-3-small", input: ["a cat", "a dog"] },
+  "/rerank": { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] },
+  "/images/generations": { model: "flux-dev", prompt: "a kite", size: "64x64", n: 2 },
+  "/audio/speech": { model: "tts-1", input: "Hello!", voice: "alloy" },
+  "/search": { query: "tea" }
+}
+
+/** An account of a service with an operator, whose requests are read as each of them sees them. */
+const scene = (env: Record<string, string> = {}) =>
+  Effect.gen(function* () {
+    const found = yield* operatorScene(env)
+    const { inferenceKey, operate, service } = found
+    const ask = (path: string, body: object, steering: string) =>
+      Effect.gen(function* () {
+        const response = yield* post(`${service.api}${path}`, inferenceKey, body, { "x-svc-sandbox": steering })
+        yield* Effect.promise(() => response.arrayBuffer())
+        return { status: response.status, id: response.headers.get("x-request-id") ?? "" }
+      })
+    /** The receipt as the operator sees it, once the request has ended. */
+    const receipt = (id: string) =>
+      Effect.map(
+        eventually(
+          operate("GET", `/requests/${id}`),
+          ({ body }) => body.data !== undefined && body.data.status !== "open"
+        ),
+        ({ body }) => body.data
+      )
+    const report = (by: string) => Effect.map(operate("GET", `/report?by[]=${by}`), ({ body }) => body)
+    return { ...found, ask, receipt, report }
+  })
+
+/** Folds every ended request into the sums of the day. */
+const rollUp = (sql: SqlClient.SqlClient) =>
+  Effect.andThen(
+    sql`CREATE OR REPLACE FUNCTION usage_grace_ms() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT -60000::bigint'`,
+    Effect.repeat(
+      sql<{ left: bigint }>`SELECT (SELECT count(*) FROM attempt_cost)
+        + (SELECT count(*) FROM request WHERE id >= (SELECT through FROM usage_rollup_state)) AS left`,
+      { schedule: Schedule.spaced("200 millis"), until: ([row]) => row?.left === 0n }
+    )
+  )
+
+describe("an attempt that failed after its provider had begun to work", () => {
+  it.live("costs the operator what it reported, beside the attempt that served, and the account nothing more", () =>
+    Effect.gen(function* () {
+      const { ask, inferenceKey, receipt, report, service } = yield* scene()
+      const { id, status } = yield* ask("/chat/completions", chat, "fault=empty,provider=openai,output_tokens=7")
+      assert.strictEqual(status, 200)
+      const shown = yield* receipt(id)
+      const [wasted] = shown.attempt_costs
+      assert.deepInclude(wasted, { attempt_index: 0, provider: "openai", model: "gpt-4o-mini", basis: "reported" })
+      assert.isAbove(wasted.cost_usd, 0)
+      assert.deepStrictEqual([shown.attempt_costs.length, shown.attempt_cost_usd], [1, wasted.cost_usd])
+      assert.notStrictEqual(shown.provider, "openai")
+      assert.isAbove(shown.provider_cost_usd, 0)
+      const own = yield* Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json)
+      assert.notMatch(JSON.stringify(own), /attempt_cost/)
+      assert.strictEqual(own.cost_usd, shown.cost_usd)
+      const { data, totals } = yield* report("provider")
+      assert.deepStrictEqual(
+        data.map((row: Record<string, unknown>) => [
+          row["provider"],
+          row["requests"],
+          row["provider_cost_usd"],
+          row["attempt_cost_usd"]
+        ]),
+        [
+          ["openai", 0, 0, wasted.cost_usd],
+          [shown.provider, 1, shown.provider_cost_usd, 0]
+        ].toSorted((one, other) => (String(one[0]) < String(other[0]) ? -1 : 1))
+      )
+      assert.closeTo(totals.margin_usd, shown.cost_usd - shown.provider_cost_usd - wasted.cost_usd, 1e-12)
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "is estimated from what it was sent when it reported nothing, whatever the operation, and costs the account nothing",
+    () =>
+      Effect.gen(function* () {
+        const { account, ask, receipt, report, service } = yield* scene()
+        let sum = 0
+        for (const [path, body] of Object.entries(works)) {
+          const served = yield* receipt((yield* ask(path, body, "fault=no_usage")).id)
+          const before = yield* service.balance(account.id)
+          const failed = yield* receipt((yield* ask(path, body, "fault=malformed")).id)
+          assert.deepInclude(failed, { status: "failed", cost_usd: 0, provider_cost_usd: null }, path)
+          assert.deepStrictEqual(yield* service.balance(account.id), before, path)
+          const costs: ReadonlyArray<{
+            readonly attempt_index: number
+            readonly basis: string
+            readonly cost_usd: number
+          }> = failed.attempt_costs
+          for (const [index, { attempt_index: at, basis, cost_usd: cost }] of costs.entries()) {
+            assert.deepStrictEqual([at, basis], [index, "estimated"], path)
+            assert.isAbove(cost, 0, path)
+            // Chat is charged for a prompt and an output, of which nothing came.
+            if (path === "/chat/completions") assert.isBelow(cost, served.provider_cost_usd, path)
+            else assert.strictEqual(cost, served.provider_cost_usd, path)
+          }
+          const all = costs.reduce((total, { cost_usd: cost }) => total + cost, 0)
+          assert.closeTo(failed.attempt_cost_usd, all, 1e-12, path)
+          assert.strictEqual(costs.length, failed.routing.provider_attempts.length, path)
+          sum += failed.attempt_cost_usd
+        }
+        const live = yield* report("model")
+        assert.closeTo(live.totals.attempt_cost_usd, sum, 1e-9)
+        yield* rollUp(service.sql)
+        assert.deepStrictEqual(yield* report("model"), live)
+        assert.deepInclude(yield* verifyBooks(service.sql), { ok: true })
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("costs nothing when the provider turned the request away", () =>
+    Effect.gen(function* () {
+      const { ask, receipt } = yield* scene()
+      for (const fault of ["rate_limit", "error"]) {
+        const shown = yield* receipt((yield* ask("/chat/completions", chat, `fault=${fault},provider=openai`)).id)
+        assert.deepInclude(shown, { status: "succeeded", attempt_cost_usd: 0, attempt_costs: [] }, fault)
+        assert.isAbove(shown.routing.provider_attempts.length, 1)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "costs its prompt when it timed out or broke before a stream began, and nothing twice when it broke later",
+    () =>
+      Effect.gen(function* () {
+        const { ask, receipt } = yield* scene()
+        const impatient = { ...chat, stream: true, routing: { timeouts: { first_token_ms: 200 } } }
+        for (const fault of ["stall", "break"]) {
+          const steering = `fault=${fault},after=0,provider=openai`
+          const shown = yield* receipt((yield* ask("/chat/completions", impatient, steering)).id)
+          assert.strictEqual(shown.status, "succeeded", fault)
+          assert.deepInclude(
+            shown.attempt_costs[0],
+            { attempt_index: 0, provider: "openai", basis: "estimated" },
+            fault
+          )
+        }
+        const steering = "fault=break,after=2,provider=openai,output_tokens=20"
+        const broken = yield* receipt((yield* ask("/chat/completions", impatient, steering)).id)
+        assert.deepInclude(broken, { status: "failed", provider: "openai", attempt_costs: [] })
+        assert.isAbove(broken.provider_cost_usd, 0)
+        assert.strictEqual(broken.provider_cost_usd, broken.cost_usd)
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("costs its prompt when the client left before anything came", () =>
+    Effect.gen(function* () {
+      const { account, inferenceKey, receipt, service } = yield* scene()
+      const leave = new AbortController()
+      const headers = {
+        authorization: `Bearer ${inferenceKey}`,
+        "content-type": "application/json",
+        "x-svc-sandbox": "latency_ms=60000"
+      }
+      const body = JSON.stringify({ ...chat, ...alone })
+      const calling = fetch(`${service.api}/chat/completions`, { method: "POST", headers, body, signal: leave.signal })
+      const left = Effect.promise(() =>
+        calling.then(
+          () => "answered",
+          () => "left"
+        )
+      )
+      const open = service.sql<{ id: string }>`SELECT id FROM request WHERE account_id = ${account.id}`
+      const [row] = yield* eventually(open, (rows) => rows.length === 1)
+      yield* Effect.sleep("200 millis")
+      leave.abort()
+      assert.strictEqual(yield* left, "left")
+      const shown = yield* receipt(row?.id ?? "")
+      assert.deepInclude(shown, { status: "cancelled", cost_usd: 0 })
+      assert.deepInclude(shown.attempt_costs[0], { provider: "openai", basis: "estimated" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts towards what its provider may cost in a day, which then stops", () =>
+    Effect.gen(function* () {
+      const { account, ask, operate, service } = yield* scene()
+      const body = { ...chat, ...alone, max_tokens: 1 }
+      yield* operate("PATCH", "/spend/openai", { limit_usd: 0.00003 })
+      yield* Effect.sleep("6 seconds")
+      const statuses: Array<number> = []
+      for (let round = 0; round < 60 && !statuses.includes(503); round++) {
+        statuses.push((yield* ask("/chat/completions", body, "fault=empty,output_tokens=1")).status)
+        yield* Effect.sleep("50 millis")
+      }
+      assert.include(statuses, 503)
+      const { body: list } = yield* eventually(operate("GET", "/spend"), ({ body }) => body.data[0].settled_usd > 0)
+      assert.isAtMost(list.data[0].settled_usd, 0.00003)
+      assert.strictEqual((yield* service.balance(account.id)).posted, 10_000_000_000n)
+    }).pipe(Effect.scoped)
+  )
+})
