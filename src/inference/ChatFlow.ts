@@ -20,6 +20,7 @@ import { ReasoningSealer, sealedOutput } from "./ReasoningSealer.ts"
 import type { ReasoningSeals } from "./ReasoningSeals.ts"
 import type { ChatRequest } from "./Request.ts"
 import type { Outcome } from "./Settlement.ts"
+import { whileHeld } from "./WhileHeld.ts"
 
 /** A chat request with a committed hold. */
 export type AdmittedChat = AdmittedRequest<ChatRequest, TokenPrice, Estimate>
@@ -136,7 +137,7 @@ export const carryOutChat = (
   admitted: AdmittedChat,
   running: ActiveCall
 ): Effect.Effect<Answer, Failure> =>
-  Effect.exit(Effect.interruptible(pool.chat(poolCall(admitted, running)))).pipe(
+  whileHeld(admitted, running, pool.chat(poolCall(admitted, running))).pipe(
     Effect.flatMap((exit) =>
       Exit.isSuccess(exit)
         ? finishServed(options, admitted, exit.value)

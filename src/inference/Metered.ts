@@ -138,7 +138,10 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   const span = request.trace?.span?.set(planned(request, plan))
   request.watch?.planned(plan.candidates[0].model.id)
   const { carvedFrom } = request
+  const ttlMs = request.charge === true ? chargeTtlMs : holdTtlMs
+  let sentAt = startedAt
   const attempt = (holder: Holder) => {
+    sentAt = performance.now()
     const hold: HoldOperation = {
       ...holder,
       _tag: "Hold",
@@ -147,7 +150,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
       model: request.model,
       atLeast: estimate.atLeast,
       upTo: maxNano(estimate.atLeast, minNano(estimate.upTo, request.holdAtMost ?? estimate.upTo)),
-      ttlMs: request.charge ? chargeTtlMs : holdTtlMs,
+      ttlMs,
       opened: keepOpened(opened),
       claim: request.claim,
       charge: request.charge === true,
@@ -172,7 +175,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
             reservation: spend?.begin(),
             holdMs: heldAt - startedAt,
             heldAt,
-            heldUntil: heldAt + holdTtlMs,
+            heldUntil: sentAt + ttlMs,
             lapse: undefined,
             created: Math.floor(Date.now() / 1000)
           })

@@ -34,6 +34,8 @@ export interface ActiveCall {
   stopsBillingOnAbort: boolean
   /** Set once the client has disconnected. The running attempt may finish, but no further one starts. */
   giveUp?: () => void
+  /** Stops the provider's call before its next step. Undefined while none runs. */
+  stop?: (() => void) | undefined
   /** Set once no client waits for an answer any more: the attempts made until then. */
   attempts?: ReadonlyArray<Attempt>
 }
@@ -111,7 +113,7 @@ export const makePaidFlow = (
     )
 
     const hangUp: PaidFlow["hangUp"] = (fiber, running) => {
-      const giveUp = () => fiber.interruptUnsafe()
+      const giveUp = () => running.stop?.()
       running.giveUp = giveUp
       const wait = running.stopsBillingOnAbort ? Effect.void : Effect.timeoutOption(Fiber.await(fiber), options.drain)
       return Effect.asVoid(fibers.run(Effect.andThen(wait, Fiber.interrupt(fiber))))

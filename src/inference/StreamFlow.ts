@@ -12,7 +12,7 @@ import { tokenCost } from "../domain/Pricing.ts"
 import { noTokens, type PromptUsage, promptTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { ActiveSet } from "../platform/ActiveSet.ts"
 import type { ProviderError } from "../providers/ProviderError.ts"
-import { PoolError } from "../providers/pool/PoolError.ts"
+import type { PoolError } from "../providers/pool/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/pool/ProviderPool.ts"
 import { MAX_KEPT_BYTES } from "./Answer.ts"
 import type { StreamItem, PresetUse } from "../domain/Answer.ts"
@@ -24,6 +24,7 @@ import type { Pipe, Take } from "./Pipe.ts"
 import { Progress } from "./Progress.ts"
 import { RollingHold } from "./RollingHold.ts"
 import type { Outcome } from "./Settlement.ts"
+import { whileHeld } from "./WhileHeld.ts"
 
 /** A stream after its first content, or after its provider has been silent for so long that the reader needs a sign of life. */
 export interface AnswerStream {
@@ -240,30 +241,6 @@ const ending = (
 }
 
 /**
- * Runs the provider's call until the call ends or its hold does, because no account would pay for what comes after that. A lapse
- * interrupts this fiber, so a stream needs no further ones for a race.
- */
-const whileHeld = (
-  { admitted, running }: StreamFlow,
-  call: Effect.Effect<void, PoolError | ProviderError, Scope.Scope>
-): Effect.Effect<Exit.Exit<void, PoolError | ProviderError>> =>
-  Effect.withFiber((fiber) => {
-    let isOver = false
-    const lapse = () => {
-      isOver = true
-      fiber.interruptUnsafe()
-    }
-    admitted.lapse = lapse
-    return Effect.map(Effect.exit(Effect.interruptible(Effect.scoped(call))), (exit) => {
-      admitted.lapse = undefined
-      if (Exit.isSuccess(exit) || !isOver) return exit
-      return Exit.fail(
-        new PoolError({ reason: { _tag: "HoldExpired" }, attempts: running.attempts ?? [], failures: [] })
-      )
-    })
-  })
-
-/**
  * Carries out an admitted stream and closes its hold in every case. The last item is sent after the settle is committed. Only the
  * provider's call can be interrupted.
  */
@@ -272,7 +249,7 @@ export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Ef
   const delivery = new Delivery(admitted)
   pipe.onSilence(() => Deferred.doneUnsafe(opened, Effect.succeed(streamOf(flow))))
   const opening = flow.open.add(pipe)
-  const exit = yield* whileHeld(flow, pump(flow, delivery))
+  const exit = yield* whileHeld(admitted, running, Effect.scoped(pump(flow, delivery)))
   flow.open.remove(opening)
   const { served } = delivery
   const last = yield* Effect.exit(

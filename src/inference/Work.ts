@@ -24,6 +24,7 @@ import type { WorkSize } from "../domain/WorkSize.ts"
 import { repriced } from "./Holding.ts"
 import type { PaidRequest } from "./Request.ts"
 import { type Outcome, usedAt } from "./Settlement.ts"
+import { whileHeld } from "./WhileHeld.ts"
 
 export interface WorkOptions extends PaidFlowOptions {
   /** How long delivering an answer may take. */
@@ -220,7 +221,7 @@ const carrying = Effect.fnUntraced(function* <A>(
   admitted: AdmittedWork<A>,
   running: ActiveCall
 ): Effect.fn.Return<WorkAnswer<A>, Failure, Scope.Scope> {
-  const exit = yield* Effect.exit(Effect.interruptible(asked(pool, admitted, running)))
+  const exit = yield* whileHeld(admitted, running, asked(pool, admitted, running))
   return yield* Exit.isSuccess(exit)
     ? finishServed(flow, admitted, exit.value)
     : closeUnserved(flow.metered, admitted, exit, running.attempts)

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import type { Clock } from "../support/Clock.ts"
-import type { Relay } from "../support/Relay.ts"
+import type { Direction, Relay } from "../support/Relay.ts"
 import type { Deploy, Troubles } from "./Notes.ts"
 import { Outages } from "./Outages.ts"
 import { freePort } from "./Ports.ts"
@@ -40,8 +40,8 @@ export interface Gateway {
   readonly deploy: Effect.Effect<void>
   /** Suspends the process for so many milliseconds: it does nothing, and its connections stay open. */
   readonly pause: (ms: number) => Effect.Effect<void>
-  /** Cuts the gateway off from its database for so many milliseconds, without an end of any connection. */
-  readonly partition: (ms: number) => Effect.Effect<void>
+  /** Cuts the gateway off from its database for so many milliseconds, without an end of any connection; both ways unless told. */
+  readonly partition: (ms: number, direction?: Direction) => Effect.Effect<void>
   /** Sets the wall clock of the process so many milliseconds ahead of the machine's, or behind. */
   readonly step: (aheadMs: number) => Effect.Effect<void>
   /** When it was away, and how. */
@@ -168,12 +168,12 @@ export const makeGateway = (
           ),
           {}
         ),
-      partition: (ms) =>
+      partition: (ms, direction) =>
         relays.length === 0
           ? missing("relay")
           : partitions.during(
               Effect.acquireUseRelease(
-                Effect.forEach(relays, (relay) => relay.cut(), { discard: true }),
+                Effect.forEach(relays, (relay) => relay.cut(direction), { discard: true }),
                 () => Effect.sleep(ms),
                 () => Effect.forEach(relays, (relay) => relay.heal, { discard: true })
               ),

@@ -106,6 +106,44 @@ layer(Interruptible.layer, { excludeTestServices: true, timeout: 60_000 })("an i
     })
   )
 
+  for (const stream of [true, false]) {
+    it.effect(
+      `calls no provider for a ${stream ? "stream" : "whole answer"} whose hold ended before it was read of`,
+      () =>
+        Effect.gen(function* () {
+          const world = yield* Interruptible
+          const name = `read-late-${stream}`
+          const account = yield* world.open(name, DOLLAR)
+          const load = emptyLoad()
+          // From then on the gateway knows the key.
+          yield* asking(world, load, plainAsk(`before-${name}`, name), account)
+          const gateway = world.gateways[0]!
+          const cut = yield* Effect.forkChild(gateway.partition(1_500, "answers"))
+          yield* Effect.sleep(100)
+          const ask = plainAsk(name, name, { stream })
+          const asked = yield* Effect.forkChild(asking(world, load, ask, account))
+          yield* until(
+            "it has a hold",
+            Effect.map(world.openHolds, (open) => open === 1)
+          )
+          // The hold is granted while the gateway cannot read so, and ends while it does not run.
+          yield* gateway.pause(LONG_MS)
+          yield* Fiber.join(cut)
+          const ending = yield* Fiber.join(asked)
+          yield* untilNoHold(world)
+          const all = yield* evidenceOf(world, load, [account])
+          const calls = all.calls.filter((call) => load.asks.some(({ id }) => id === call.ask))
+          assert.deepStrictEqual(audit({ ...all, calls }), [])
+          assert.deepStrictEqual(
+            calls.map((call) => call.ask),
+            [`before-${name}`]
+          )
+          const seen = ending._tag === "Answered" ? ending.seen : undefined
+          assert.deepStrictEqual([seen?.status, seen?.code], [504, "request_expired"])
+        })
+    )
+  }
+
   it.effect("ends a stream with its hold while it is cut off, and not later", () =>
     Effect.gen(function* () {
       const world = yield* Interruptible
