@@ -74,7 +74,7 @@ export const hrefOf = (page: string, href: string): string | undefined => {
 const codeBlock = ({ lang = "", text }: Tokens.Code): string => {
   const known = hljs.getLanguage(lang) !== undefined
   const inner = known ? hljs.highlight(text, { language: lang }).value : escapeHtml(text)
-  return `<div class="code"><button type="button" class="copy">Copy</button><pre><code>${inner}</code></pre></div>\n`
+  return `<div class="code"><button type="button" class="copy">Copy</button><pre tabindex="0"><code>${inner}</code></pre></div>\n`
 }
 
 /** The title of a page: its first heading without markup. */
@@ -104,7 +104,7 @@ export const render = (page: string, markdown: string): Rendered => {
     }
   })
   const html = (marked.parse(markdown) as string)
-    .replaceAll("<table>", '<div class="table" tabindex="0" role="region" aria-label="Table"><table>')
+    .replaceAll("<table>", '<div class="table" tabindex="0" role="group" aria-label="Table"><table>')
     .replaceAll("</table>", "</table></div>")
   return {
     title: titleOf(markdown) ?? page,
