@@ -10,9 +10,10 @@ export const stepOf = (most: number, lines: number): number => {
   return (NICE.find((nice) => nice * power >= rough) ?? 10) * power
 }
 
-/** The lines of an axis, from zero to the first one at or above `most`. */
-export const linesOf = (most: number, lines: number): ReadonlyArray<number> => {
-  const step = stepOf(most, lines)
-  const count = Math.max(1, Math.ceil(most / step - 1e-9))
-  return Array.from({ length: count + 1 }, (_, at) => Number((at * step).toPrecision(12)))
+/** The lines of an axis: zero, up to the first one at or above `most`, and down to the first at or below `least`. */
+export const linesOf = (most: number, lines: number, least = 0): ReadonlyArray<number> => {
+  const step = stepOf(most - least, lines)
+  const below = Math.ceil(-least / step - 1e-9)
+  const above = Math.max(below === 0 ? 1 : 0, Math.ceil(most / step - 1e-9))
+  return Array.from({ length: below + above + 1 }, (_, at) => Number(((at - below) * step).toPrecision(12)))
 }

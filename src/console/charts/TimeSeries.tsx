@@ -89,22 +89,23 @@ const Bars = ({ chart: { buckets, series }, width, y }: PlotProps) => {
   const slot = (width - LEFT) / buckets.length
   const bar = Math.max(1, Math.min(slot * 0.72, 48))
   return buckets.map(({ long }, at) => {
-    let below = 0
+    // What is less than nothing stands below the axis, and takes nothing from what stands above it.
+    let [above, below] = [0, 0]
     return (
       <g key={long}>
         {series.map(({ colour, name, values }) => {
           const value = values[at] ?? 0
-          const from = below
-          below += value
-          const height = y(from) - y(below)
-          return value <= 0 ? null : (
+          const from = value < 0 ? below : above
+          if (value < 0) below += value
+          else above += value
+          return value === 0 ? null : (
             <rect
               key={name}
               className={`series-${colour}`}
               x={LEFT + slot * at + (slot - bar) / 2}
-              y={y(below)}
+              y={y(Math.max(from, from + value))}
               width={bar}
-              height={Math.max(height, 0.5)}
+              height={Math.max(Math.abs(y(from) - y(from + value)), 0.5)}
             />
           )
         })}
@@ -160,19 +161,26 @@ const Legend = ({ chart: { format, series } }: { readonly chart: TimeSeriesProps
   </ul>
 )
 
-const mostOf = ({ buckets, kind, series }: TimeSeriesProps): number =>
-  buckets.reduce((most, _, at) => {
+/** The highest and the lowest point of a chart, which includes zero. */
+const extentOf = ({ buckets, kind, series }: TimeSeriesProps): { readonly most: number; readonly least: number } => {
+  let [most, least] = [0, 0]
+  for (const at of buckets.keys()) {
     const values = series.map(({ values }) => values[at] ?? 0)
-    return Math.max(most, kind === "lines" ? Math.max(0, ...values) : values.reduce((sum, value) => sum + value, 0))
-  }, 0)
+    const sum = (sign: 1 | -1) => values.reduce((sum, value) => (value * sign > 0 ? sum + value : sum), 0)
+    most = Math.max(most, kind === "lines" ? Math.max(...values) : sum(1))
+    least = Math.min(least, kind === "lines" ? Math.min(...values) : sum(-1))
+  }
+  return { most, least }
+}
 
 export const TimeSeries = (chart: TimeSeriesProps) => {
   const { axis, buckets, height = 240, kind = "bars", label, legend = true, onPick } = chart
   const [ref, width] = useWidth()
   const [hovered, setHovered] = useState<number>()
-  const lines = linesOf(mostOf(chart), height < 120 ? 2 : 4)
-  const top = lines.at(-1) ?? 1
-  const y = (value: number) => TOP + (1 - value / top) * (height - TOP - BOTTOM)
+  const { least, most } = extentOf(chart)
+  const lines = linesOf(most, height < 120 ? 2 : 4, least)
+  const [bottom, top] = [lines[0] ?? 0, lines.at(-1) ?? 1]
+  const y = (value: number) => TOP + ((top - value) / (top - bottom)) * (height - TOP - BOTTOM)
   const slot = (width - LEFT) / buckets.length
   const label_px = 24 + LETTER_PX * Math.max(...buckets.map(({ short }) => short.length), 1)
   const each = Math.max(1, Math.ceil(label_px / slot))
@@ -196,9 +204,15 @@ export const TimeSeries = (chart: TimeSeriesProps) => {
         <svg height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label}>
           {lines.map((line) => (
             <g key={line}>
-              <line className="gridline" x1={LEFT} x2={width} y1={y(line)} y2={y(line)} />
+              <line
+                className={line === 0 && bottom < 0 ? "gridline zero" : "gridline"}
+                x1={LEFT}
+                x2={width}
+                y1={y(line)}
+                y2={y(line)}
+              />
               <text x={LEFT - 8} y={y(line) + 4} textAnchor="end">
-                {axis(line, lines[1] ?? 1)}
+                {axis(line, (lines[1] ?? 1) - bottom)}
               </text>
             </g>
           ))}

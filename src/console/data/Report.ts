@@ -65,7 +65,7 @@ export const seriesOf = (
   return [...ranked.slice(0, most), { name: "other", values, total: sumOf(values), isRest: true }]
 }
 
-/** Provider cost, the cost of failed attempts where there is any, and margin by day, which add up to the revenue where the margin is not negative. */
+/** Provider cost, the cost of failed attempts where there is any, and margin by day, which add up to the revenue. A loss is below zero. */
 export const splitOf = (rows: ReadonlyArray<ReportRow>, days: ReadonlyArray<string>): ReadonlyArray<DaySeries> => {
   const named = {
     provider_cost_usd: "Provider cost",

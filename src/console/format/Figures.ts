@@ -36,8 +36,8 @@ export const bytes = (size: number): string => {
   return sizes[step]!.format(size / 1_000 ** step)
 }
 
-/** A share of one, such as 12.5%. */
-export const share = (value: number): string => percent.format(value)
+/** A share of one, such as 12.5%. A share below zero has the minus of figures, which is as wide as a digit. */
+export const share = (value: number): string => percent.format(value).replace("-", "−")
 
 /** A duration: milliseconds below a second, seconds above, minutes above those. */
 export const duration = (ms: number): string => {

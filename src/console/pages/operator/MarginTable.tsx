@@ -24,7 +24,19 @@ export const marginOf = (row: OperatorReceipt): number | undefined =>
 
 const Margin = ({ row }: { readonly row: OperatorReceipt }) => {
   const margin = marginOf(row)
-  if (margin === undefined) return <span className="muted">—</span>
+  if (margin === undefined) {
+    const reason =
+      row.paid_with === "simulated"
+        ? "Play money earns nothing."
+        : row.status === "open"
+          ? "The request is still running."
+          : "The provider's cost is not known."
+    return (
+      <span className="muted" title={reason}>
+        —
+      </span>
+    )
+  }
   return (
     <span className={margin < 0 ? "bad-text" : ""}>
       <Money usd={margin} />
@@ -57,6 +69,7 @@ const Line = ({ owned, row }: { readonly row: Row; readonly owned: boolean }) =>
         <span className="muted small">
           {operationName(row.operation)}
           {row.provider === null ? "" : ` by ${row.provider}`}
+          {row.paid_with === "simulated" ? ", play money" : ""}
         </span>
       </span>
     </td>

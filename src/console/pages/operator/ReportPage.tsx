@@ -193,7 +193,7 @@ const Figures = ({ of }: { readonly of: Omit<ReportRow, "day" | "account_id" | "
     <td className={of.margin_usd < 0 ? "right bad-text" : "right"}>
       <Money usd={of.margin_usd} />
     </td>
-    <td className="right number muted">
+    <td className={of.margin_usd < 0 ? "right number bad-text" : "right number muted"}>
       {of.margin_basis_points === null ? "—" : share(of.margin_basis_points / 10_000)}
     </td>
     <td className="right number">
@@ -208,11 +208,11 @@ const Figures = ({ of }: { readonly of: Omit<ReportRow, "day" | "account_id" | "
 const Name = ({ by, row }: { readonly row: ReportRow; readonly by: ReportBy }) => {
   const name = rowGroupOf(row, by)
   return by === "account" && row.account_id !== null ? (
-    <Link className="clip" to="/operator/accounts/$id" params={{ id: row.account_id }} title={name}>
+    <Link className="clip broad" to="/operator/accounts/$id" params={{ id: row.account_id }} title={name}>
       {name}
     </Link>
   ) : (
-    <span className="clip" title={name}>
+    <span className="clip broad" title={name}>
       {name}
     </span>
   )
