@@ -25,12 +25,8 @@ export const marginOf = (row: OperatorReceipt): number | undefined =>
 const Margin = ({ row }: { readonly row: OperatorReceipt }) => {
   const margin = marginOf(row)
   if (margin === undefined) {
-    const reason =
-      row.paid_with === "simulated"
-        ? "Play money earns nothing."
-        : row.status === "open"
-          ? "The request is still running."
-          : "The provider's cost is not known."
+    if (row.paid_with === "simulated") return <span className="muted">play money</span>
+    const reason = row.status === "open" ? "The request is still running." : "The provider's cost is not known."
     return (
       <span className="muted" title={reason}>
         —
@@ -69,7 +65,6 @@ const Line = ({ owned, row }: { readonly row: Row; readonly owned: boolean }) =>
         <span className="muted small">
           {operationName(row.operation)}
           {row.provider === null ? "" : ` by ${row.provider}`}
-          {row.paid_with === "simulated" ? ", play money" : ""}
         </span>
       </span>
     </td>

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router"
 import type { RequestReceipt, RoutingSummary } from "../../../client/Contract.ts"
-import { plural, sentence } from "../../format/Words.ts"
+import { plural } from "../../format/Words.ts"
 
 const strategies: Readonly<Record<RoutingSummary["strategy"], string>> = {
   balanced: "balances price, latency and success",
@@ -34,7 +34,7 @@ const sentencesOf = (routing: RoutingSummary): ReadonlyArray<string> => {
     failed.length === 0
       ? routing.provider === null
         ? "No provider served it."
-        : `${sentence(routing.provider)} answered at the first attempt.`
+        : `The provider ${routing.provider} served it at the first attempt.`
       : `${failed.map(({ provider }) => provider).join(", ")} failed${
           routing.provider === null
             ? "."

@@ -44,6 +44,14 @@ const noteOf = (ran: Ran, all: ReadonlyArray<Ran>, first: number | null): string
   return ran.isLast ? `failed${known}` : `failed${known}, the next one took over`
 }
 
+/** What became of the hold. */
+const settledNote = ({ held_usd, refunded_usd, settled_usd }: RequestReceipt, took: string): string => {
+  if (settled_usd === 0) return `nothing charged, the hold returned in ${took}`
+  const charged = `${money(settled_usd)} charged in ${took}`
+  if (refunded_usd >= settled_usd) return `${charged}, all of it refunded`
+  return settled_usd >= held_usd ? charged : `${charged}, the rest returned`
+}
+
 /** The steps of a request in milliseconds from its arrival, as its timings tell them. */
 export const stepsOf = (receipt: RequestReceipt): ReadonlyArray<Step> => {
   const { first_token_ms: first, hold_ms: hold, queue_ms: queue, settle_ms: settle, total_ms: total } = receipt.timings
@@ -59,10 +67,12 @@ export const stepsOf = (receipt: RequestReceipt): ReadonlyArray<Step> => {
   const attempts = ranOf(receipt, held, end)
   for (const ran of attempts) {
     const { from, provider: name, served, to } = ran
-    const note = noteOf(ran, attempts, first)
+    // A provider takes a video at once, and the video fails later.
+    const isFailedLater = served && receipt.status === "failed"
+    const note = isFailedLater ? `failed after ${duration(to - from)}` : noteOf(ran, attempts, first)
     steps.push({
       name,
-      kind: served ? "run" : "failed",
+      kind: served && !isFailedLater ? "run" : "failed",
       from,
       to,
       note,
@@ -70,7 +80,7 @@ export const stepsOf = (receipt: RequestReceipt): ReadonlyArray<Step> => {
     })
   }
   if (settle !== null) {
-    const note = `${money(receipt.settled_usd)} charged in ${duration(settle)}, the rest returned`
+    const note = settledNote(receipt, duration(settle))
     steps.push({ name: "Settle", kind: "settle", from: end, to: end + settle, note })
   }
   return steps

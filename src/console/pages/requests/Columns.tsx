@@ -70,14 +70,14 @@ export const columns: ReadonlyArray<Column> = [
   {
     id: "key",
     name: "Key",
-    width: "minmax(90px, 1fr)",
+    width: "minmax(90px, 1.6fr)",
     from: 1_300,
     cell: ({ key_id: id }, names) => names.key(id)
   },
   {
     id: "project",
     name: "Project",
-    width: "minmax(90px, 1fr)",
+    width: "minmax(90px, 1.6fr)",
     from: 1_700,
     cell: ({ project_id: id }, names) => names.project(id)
   },

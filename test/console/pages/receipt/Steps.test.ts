@@ -70,6 +70,26 @@ describe("the steps of a request", () => {
     assert.strictEqual(stepsOf(hedged)[3]?.note, "8.0 ms beside openai, which answered first")
   })
 
+  it("say that a provider failed after it took the request, and what became of the hold", () => {
+    const attempts = [timed(0, 6, 33)]
+    const failed = receipt([served], { status: "failed", refunded_usd: 0.1, timings: { ...timings, attempts } })
+    assert.deepStrictEqual(
+      stepsOf(failed)
+        .map(({ kind, note }) => [kind, note])
+        .slice(2),
+      [
+        ["failed", "failed after 33 ms"],
+        ["settle", "$0.10 charged in 3.0 ms, all of it refunded"]
+      ]
+    )
+    const notes = [{}, { settled_usd: 0 }, { settled_usd: 0.5 }].map((more) => stepsOf(receipt([], more)).at(-1)?.note)
+    assert.deepStrictEqual(notes, [
+      "$0.10 charged in 3.0 ms, the rest returned",
+      "nothing charged, the hold returned in 3.0 ms",
+      "$0.50 charged in 3.0 ms"
+    ])
+  })
+
   it("give an attempt without times of its own what the provider took", () =>
     assert.deepStrictEqual(spans(receipt([{ provider: "azure", outcome: "failed_over" }, served])).slice(2, 4), [
       ["failed", "azure", 5, 5],
