@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { balanceQuery, projectsQuery } from "../data/Queries.ts"
-import { money } from "../format/Money.ts"
+import { briefMoney, exactMoney, money } from "../format/Money.ts"
 import { Money } from "../parts/Figures.tsx"
 import { Icon } from "../parts/Icons.tsx"
 import { Skeleton } from "../parts/States.tsx"
@@ -11,6 +11,18 @@ import { Rail } from "./Rail.tsx"
 /** Below this many dollars the card asks for a top-up. */
 const LOW_USD = 5
 
+/** The narrow rail has room for few digits. */
+const Available = ({ usd }: { readonly usd: number }) => (
+  <>
+    <span className="in-full">
+      <Money usd={usd} />
+    </span>
+    <span className="in-brief number" title={exactMoney(usd)}>
+      {briefMoney(usd)}
+    </span>
+  </>
+)
+
 const BalanceCard = () => {
   const { data, isError } = useQuery(balanceQuery)
   const low = data !== undefined && data.available_usd < LOW_USD
@@ -18,7 +30,13 @@ const BalanceCard = () => {
     <section className={low ? "balance low" : "balance"} aria-label="Balance">
       <span className="label small muted">{low ? "Available, running low" : "Available"}</span>
       <span className="figure">
-        {data !== undefined ? <Money usd={data.available_usd} /> : isError ? "—" : <Skeleton height={22} width={80} />}
+        {data !== undefined ? (
+          <Available usd={data.available_usd} />
+        ) : isError ? (
+          "—"
+        ) : (
+          <Skeleton height={22} width={80} />
+        )}
       </span>
       <span className="held small muted" title="Held: reserved for running requests. It returns when they finish.">
         {data !== undefined ? `${money(data.held_usd)} held` : isError ? "could not be read" : "\u00a0"}

@@ -23,6 +23,15 @@ export const money = (usd: number): string => {
   return signed(usd, small[digits]!.format(size))
 }
 
+const tens = currency({ maximumFractionDigits: 0, roundingMode: "floor" })
+const compact = currency({ notation: "compact", maximumFractionDigits: 1, roundingMode: "floor" })
+
+/** An amount in a few digits, rounded down: what one has is never less than it says. */
+export const briefMoney = (usd: number): string => {
+  if (usd < 10) return usual.format(Math.floor(Math.max(0, usd) * 100 + 1e-6) / 100)
+  return (usd < 1_000 ? tens : compact).format(usd)
+}
+
 /** An amount with all its digits. */
 export const exactMoney = (usd: number): string => {
   // A double has 15 digits that mean something; the rest is noise of adding.

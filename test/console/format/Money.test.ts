@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { axisMoney, exactMoney, money, perMillion } from "../../../src/console/format/Money.ts"
+import { axisMoney, briefMoney, exactMoney, money, perMillion } from "../../../src/console/format/Money.ts"
 
 describe("money", () => {
   for (const [usd, short] of [
@@ -19,6 +19,19 @@ describe("money", () => {
   it("keeps every digit in the exact form, without the noise of adding", () => {
     assert.strictEqual(exactMoney(0.1 + 0.2), "$0.30")
     assert.strictEqual(exactMoney(0.000_180_525), "$0.000180525")
+  })
+
+  it("is never more than there is in its brief form", () => {
+    assert.deepStrictEqual([0, 0.009, 4.999, 9.1, 191.93, 999.99, 12_399, 123_456.78].map(briefMoney), [
+      "$0.00",
+      "$0.00",
+      "$4.99",
+      "$9.10",
+      "$191",
+      "$999",
+      "$12.3K",
+      "$123.4K"
+    ])
   })
 
   it("writes an axis with the digits of its step", () => {

@@ -198,7 +198,7 @@ const TopUps = () => {
 export const BillingPage = () => (
   <Page title="Billing">
     <Balance />
-    <div className="grid side">
+    <div className="grid side aside-first">
       <div className="grid">
         <LedgerCard
           month={monthAt(Date.now() / 1_000)}

@@ -66,7 +66,7 @@ export const LedgerTable = ({
 }) => {
   const lines = newestFirst ? ledger.lines.toReversed() : ledger.lines
   return (
-    <Table label="ledger" columns={["Date", "What", "", { right: "Amount" }, { right: "Balance" }]}>
+    <Table label="ledger" columns={["Date", "What", { unseen: "Details" }, { right: "Amount" }, { right: "Balance" }]}>
       {lines.map((line) => (
         <tr key={line.id}>
           <td className="nowrap">{dayOf(line)}</td>

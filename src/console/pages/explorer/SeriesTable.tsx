@@ -24,8 +24,10 @@ const Figures = ({ of, whole }: { readonly of: Totals; readonly whole: number })
       {brief(of.completion_tokens)}
     </td>
     <td className="right number">
-      {count(of.failed_requests)}
-      {of.failed_requests === 0 ? null : <span className="muted"> · {share(of.failed_requests / of.requests)}</span>}
+      <span>
+        {count(of.failed_requests)}
+        {of.failed_requests === 0 ? null : <span className="muted"> · {share(of.failed_requests / of.requests)}</span>}
+      </span>
     </td>
     <td className="right number">
       <Latency ms={of.latency_ms} />
