@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import { SqlClient } from "effect/sql"
+import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -16,6 +17,7 @@ import { newResourceId } from "../src/platform/Ids.ts"
 import { layer as telemetry } from "../src/platform/telemetry/Telemetry.ts"
 import { freshDatabase, layerUrl } from "./support/Database.ts"
 import { post } from "./support/Service.ts"
+import { root } from "./support/Sources.ts"
 
 const chat = { model: "gpt-4o-mini", max_tokens: 20, messages: [{ role: "user", content: "Hello" }] }
 
@@ -56,7 +58,44 @@ const refuses = (origin: string) =>
     )
   )
 
+/** Names the packages that loading the service loads. */
+const loading = `
+  import { registerHooks } from "node:module"
+  const packages = new Set()
+  registerHooks({
+    load: (url, context, next) => {
+      const [, name] = /.*\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url) ?? []
+      if (name !== undefined) packages.add(name)
+      return next(url, context)
+    }
+  })
+  await import("./src/App.ts")
+  await import("./src/platform/telemetry/Telemetry.ts")
+  console.log(JSON.stringify([...packages]))`
+
 describe("the service", () => {
+  it("loads the clients and encoders that not every node needs only with their first use", () => {
+    const { stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", loading], {
+      cwd: root,
+      encoding: "utf8"
+    })
+    assert.strictEqual(stderr, "")
+    const packages: ReadonlyArray<string> = JSON.parse(stdout)
+    assert.include(packages, "undici")
+    const late = [
+      /^@?redis\b/,
+      /^nodemailer$/,
+      /^@opentelemetry\/(?!api$)/,
+      /^gpt-tokenizer$/,
+      /^@resvg\//,
+      /^h264-mp4-encoder$/
+    ]
+    assert.deepStrictEqual(
+      packages.filter((name) => late.some((one) => one.test(name))),
+      []
+    )
+  })
+
   it.live("that stops begins no step of a batch while requests under way have their time", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("app")

@@ -1,7 +1,6 @@
 /** A connection to Redis for optional uses: requests wait only briefly for an answer, and not at all while Redis is down. */
 import { Cause, Effect, Fiber, Redacted, type Scope } from "effect"
 import { Redis } from "effect/persistence"
-import { createClient } from "redis"
 import { millisOf } from "./Monotonic.ts"
 
 /** The longest time that a request waits for Redis. */
@@ -59,6 +58,8 @@ const connect = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const failed = (cause: unknown) => {
     link.trouble = cause
   }
+  // A node without Redis does not load its client: 640 modules and two megabytes of source.
+  const { createClient } = yield* Effect.promise(() => import("redis"))
   const client = createClient({
     url: Redacted.value(url),
     disableOfflineQueue: true,

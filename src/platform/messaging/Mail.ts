@@ -1,5 +1,4 @@
 import { Context, Data, Effect, Layer, Redacted } from "effect"
-import { createTransport } from "nodemailer"
 import { Config, type MailSettings } from "../config/Config.ts"
 
 /** A message to one recipient. */
@@ -45,8 +44,9 @@ export class Mail extends Context.Service<
 >()("tollgate/platform/Mail") {
   static readonly layer = Layer.effect(
     Mail,
-    Effect.map(Config, ({ allSimulated, mail, sandbox }) => {
-      if (mail !== undefined) return Mail.of({ send: bySmtp(mail) })
+    Effect.gen(function* () {
+      const { allSimulated, mail, sandbox } = yield* Config
+      if (mail !== undefined) return Mail.of({ send: yield* bySmtp(mail) })
       if (!sandbox) return Mail.of({ send: () => Effect.fail(notSetUp) })
       return Mail.of(allSimulated ? { showsCodes: true, send: byLog } : { send: byLog })
     })
@@ -87,7 +87,9 @@ const problemOf = (cause: unknown): MailError => {
   return new MailError({ reason, detail: `the mail server failed: ${said.join(" ") || "no code"}` })
 }
 
-const bySmtp = ({ from, url }: MailSettings) => {
+const bySmtp = Effect.fnUntraced(function* ({ from, url }: MailSettings) {
+  // A node without a mail server does not load the client.
+  const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
   const transport = createTransport({
     url: Redacted.value(url),
     connectionTimeout: CONNECT_MS,
@@ -110,4 +112,4 @@ const bySmtp = ({ from, url }: MailSettings) => {
         }),
       catch: problemOf
     }).pipe(Effect.asVoid)
-}
+})
