@@ -177,7 +177,7 @@ const webhooks = Webhooks.layer.pipe(
 const deliveries = Layer.mergeAll(
   Layer.unwrap(Effect.map(Config, (config) => delivering({ sweepInterval: roomInterval(config) }))),
   budgetAlerts.pipe(Layer.provide(BudgetAlerts.layer)),
-  Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => letters(sweepInterval)))
+  Layer.unwrap(Effect.map(Config, (config) => letters(roomInterval(config))))
 )
 
 const sweeping = Layer.unwrap(

@@ -39,7 +39,7 @@ const FRESH_MS = 1_000
 const SHARE_INTERVAL = "5 seconds"
 
 /** The same on a node that served nothing since the last exchange: it has no request for which others' figures matter. */
-const IDLE_ROUNDS = 6
+const IDLE_ROUNDS = 12
 
 /** Longer than any statement may run, so that no row appears before the last time read. */
 const OVERLAP_MS = 60_000

@@ -1,13 +1,14 @@
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { formatUsd, type Nano } from "../domain/Money.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { costOf, Margins } from "./Margins.ts"
 import { dropSpendBefore, exchangeSpend, type SpendLine, spendLines } from "./ProviderSpendSql.ts"
 
-/** How often nodes exchange their sums while a bound exists, and how often they look for one. */
+/** How often nodes exchange their sums while a bound exists, and how often one that hears no notifications looks for one. */
 const EXCHANGE_MS = 1_000
 const IDLE_MS = 5_000
 
@@ -90,6 +91,12 @@ export class ProviderSpend extends Context.Service<
         const rows = yield* storeErrors(exchangeSpend(sql, node, day, spend.own(day)))
         for (const words of spend.exchanged(day, rows)) yield* Effect.logWarning(words)
       })
+      const wakeups = wakeupsOf(sql)
+      const changed = yield* Latch.make()
+      yield* wakeups.on("spend", () => changed.openUnsafe())
+      const rest = Effect.suspend(() =>
+        Effect.timeoutOption(changed.await, spend.bounded ? EXCHANGE_MS : wakeups.patience(IDLE_MS))
+      )
       let comparedAt = 0
       const round = Effect.gen(function* () {
         yield* refresh
@@ -100,11 +107,11 @@ export class ProviderSpend extends Context.Service<
         yield* refresh
       })
       yield* Effect.ignore(round)
-      yield* round.pipe(
+      yield* Effect.andThen(changed.close, round).pipe(
         // Caught inside the loop, because one failed round must not end the exchange.
         Effect.catchCause((cause) => Effect.logWarning("the gateway cannot exchange provider costs at present", cause)),
-        Effect.andThen(Effect.suspend(() => Effect.sleep(spend.bounded ? EXCHANGE_MS : IDLE_MS))),
-        Effect.repeat(Schedule.forever),
+        Effect.andThen(rest),
+        Effect.forever,
         Effect.forkScoped
       )
       return ProviderSpend.of({

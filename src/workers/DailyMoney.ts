@@ -1,10 +1,12 @@
 import { Clock, type Duration, Effect, Layer, Schedule } from "effect"
 import { Config } from "../platform/config/Config.ts"
-import { Metrics, providerName } from "../platform/telemetry/Metrics.ts"
+import { Metrics } from "../platform/telemetry/Metrics.ts"
+import { providerName } from "../platform/telemetry/ProviderMetrics.ts"
 import { marginBasisPoints, marginOf, Margins } from "../usage/Margins.ts"
 import type { MarginRow } from "../usage/MarginsSql.ts"
+import { seldomWhenIdle } from "./Idle.ts"
 
-/** The age of the published figures. Reading them costs a few milliseconds of database time. */
+/** The age of the published figures, except on an idle node. Reading them costs a few milliseconds of database time. */
 export const DAILY_MONEY_INTERVAL = "10 seconds"
 
 /** More groups than a catalogue has providers. */
@@ -99,7 +101,7 @@ export const layer = (interval: Duration.Input, providers: ReadonlyArray<string>
           `the margin of ${today} is ${percentOf(margin!)} %, which is below MARGIN_FLOOR (${marginFloor} %)`
         )
       })
-      yield* read.pipe(
+      yield* (yield* seldomWhenIdle(read)).pipe(
         // Caught inside the loop, because one failed read must not end the reading.
         Effect.catchCause((cause) => Effect.logWarning("the gateway cannot read today's margin at present", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),

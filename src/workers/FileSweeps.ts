@@ -1,5 +1,6 @@
 import { type Duration, Effect, Layer, Schedule } from "effect"
 import { Media, type MediaError } from "../platform/files/Media.ts"
+import { seldomWhenIdle } from "./Idle.ts"
 
 /** Stored bytes without a row are rare, and finding them means listing everything. */
 export const STRAYS_INTERVAL = "1 hour"
@@ -23,7 +24,7 @@ export const layer = (interval: Duration.Input, straysInterval: Duration.Input) 
       const sweep: Effect.Effect<void, MediaError> = Effect.flatMap(media.sweep, (removed) =>
         removed === 0 ? Effect.void : sweep
       )
-      yield* again("expired files", interval, sweep)
+      yield* again("expired files", interval, yield* seldomWhenIdle(sweep))
       yield* again("stray files", straysInterval, media.sweepStrays)
     })
   )

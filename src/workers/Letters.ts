@@ -2,12 +2,13 @@ import { Duration, Effect, Latch, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { Notices } from "../notices/Notices.ts"
+import { seldomWhenIdle } from "./Idle.ts"
 
 /** The longest delay of a letter on a node that no notification of the database reaches. */
 const POLL = "2 seconds"
 
 /** The same of a letter that waits for its time, on other nodes. Each poll costs two reads of empty indexes. */
-const LONGEST_POLL = Duration.seconds(15)
+const LONGEST_POLL = Duration.seconds(30)
 
 const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<void, E> =>
   Effect.flatMap(step, (done) => (done === 0 ? Effect.void : untilNone(step)))
@@ -35,15 +36,13 @@ export const layer = (sweepInterval: Duration.Input) =>
             Effect.forkScoped
           )
         })
-      const repeated = (step: Effect.Effect<number, Effect.Error<typeof send>>, every: Duration.Input, what: string) =>
-        untilNone(step).pipe(
-          // Caught inside the loop, because one failure must not end it.
-          Effect.catchCause((cause) => Effect.logWarning(`the gateway cannot ${what} at present`, cause)),
-          Effect.repeat(Schedule.spaced(every).pipe(Schedule.jittered)),
-          Effect.forkScoped
-        )
       yield* wakened(write, "write letters to owners")
       yield* wakened(send, "send letters to owners")
-      yield* repeated(sweep, sweepInterval, "delete old letters")
+      yield* (yield* seldomWhenIdle(untilNone(sweep))).pipe(
+        // Caught inside the loop, because one failure must not end it.
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot delete old letters at present", cause)),
+        Effect.repeat(Schedule.spaced(sweepInterval).pipe(Schedule.jittered)),
+        Effect.forkScoped
+      )
     })
   )

@@ -6,6 +6,7 @@ import { OwnerSessions } from "../account/OwnerSessions.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { CLAIM_RETENTION_MS } from "../ledger/Operation.ts"
 import { Requests } from "../usage/Requests.ts"
+import { seldomWhenIdle } from "./Idle.ts"
 
 /** Repeats a step until it processes nothing, and returns the total number processed. */
 const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<number, E> =>
@@ -16,7 +17,7 @@ const HOUSEKEEPING = 4
 
 /**
  * Periodically ends overdue holds and refunds overdue charges, and every fourth time frees old idempotency keys, and deletes old notes
- * of replays, expired sessions and codes. Any number of nodes may sweep at once, because the ledger's locks ensure that each item is processed once.
+ * of replays, expired sessions and codes; an idle node frees and deletes less often. Any number of nodes may sweep at once, because the ledger's locks ensure that each item is processed once.
  */
 export const layer = (interval: Duration.Duration) =>
   Layer.effectDiscard(
@@ -28,18 +29,22 @@ export const layer = (interval: Duration.Duration) =>
       const sessions = yield* OwnerSessions
       const operatorSessions = yield* OperatorSessions
       let sweeps = 0
+      const housekeeping = yield* seldomWhenIdle(
+        Effect.gen(function* () {
+          yield* untilNone(ledger.dropClaims(CLAIM_RETENTION_MS))
+          yield* untilNone(requests.dropReplays(CLAIM_RETENTION_MS))
+          yield* untilNone(mutations.dropClaims(CLAIM_RETENTION_MS))
+          yield* untilNone(codes.dropOver)
+          yield* untilNone(sessions.dropEnded)
+          yield* untilNone(operatorSessions.dropEnded)
+        })
+      )
       const sweep = Effect.gen(function* () {
         const ended = yield* untilNone(ledger.expireOverdue)
         if (ended > 0) yield* Effect.logWarning(`ended ${ended} overdue holds`)
         const refunded = yield* untilNone(ledger.refundOverdue)
         if (refunded > 0) yield* Effect.logWarning(`refunded ${refunded} overdue charges`)
-        if (sweeps++ % HOUSEKEEPING !== 0) return
-        yield* untilNone(ledger.dropClaims(CLAIM_RETENTION_MS))
-        yield* untilNone(requests.dropReplays(CLAIM_RETENTION_MS))
-        yield* untilNone(mutations.dropClaims(CLAIM_RETENTION_MS))
-        yield* untilNone(codes.dropOver)
-        yield* untilNone(sessions.dropEnded)
-        yield* untilNone(operatorSessions.dropEnded)
+        if (sweeps++ % HOUSEKEEPING === 0) yield* housekeeping
       })
       yield* sweep.pipe(
         // Caught inside the loop, because one failed sweep must not end the sweeping.

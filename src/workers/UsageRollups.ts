@@ -1,13 +1,14 @@
 import { type Duration, Effect, Layer, Schedule } from "effect"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { Rollups } from "../usage/Rollups.ts"
+import { seldomWhenIdle } from "./Idle.ts"
 
 /** Usage outside the rollups is read request by request. This interval keeps that part short and still costs next to nothing. */
 export const ROLLUP_INTERVAL = "10 seconds"
 
 /**
- * Periodically rolls up usage, beginning with everything that is already there. Any number of nodes may run it; one at a time
- * works, and each request is counted once.
+ * Periodically rolls up usage, beginning with everything that is already there, and less often on an idle node. Any number of nodes
+ * may run it; one at a time works, and each request is counted once.
  */
 export const layer = (interval: Duration.Input) =>
   Layer.effectDiscard(
@@ -16,7 +17,7 @@ export const layer = (interval: Duration.Input) =>
       const round: Effect.Effect<void, Unavailable> = Effect.flatMap(rollups.step, ({ full }) =>
         full ? round : Effect.void
       )
-      yield* round.pipe(
+      yield* (yield* seldomWhenIdle(round)).pipe(
         // Caught inside the loop, because one failed round must not end the rollups.
         Effect.catchCause((cause) => Effect.logWarning("the gateway cannot roll up usage at present", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),

@@ -1,6 +1,7 @@
 import { type Duration, Effect, Fiber, FiberSet, Layer, Option, Schedule } from "effect"
 import { type Claimed, Outbox } from "../webhooks/Outbox.ts"
 import { type Attempt, Sender } from "../webhooks/Sender.ts"
+import { seldomWhenIdle } from "./Idle.ts"
 
 /**
  * The most deliveries that a node sends at once. It is high enough that endpoints which time out, each with a few deliveries, leave
@@ -91,17 +92,17 @@ const noted = (outbox: Outbox["Service"], claimed: Claimed, attempt: Attempt) =>
     )
   )
 
-const sweeping = (outbox: Outbox["Service"], interval: Duration.Input) => {
+const sweeping = Effect.fnUntraced(function* (outbox: Outbox["Service"], interval: Duration.Input) {
   const all: Effect.Effect<void, Effect.Error<typeof outbox.sweep>> = Effect.flatMap(outbox.sweep, (done) =>
     done === 0 ? Effect.void : all
   )
-  return all.pipe(
+  yield* (yield* seldomWhenIdle(all)).pipe(
     // Caught inside the loop, because one failed sweep must not end the sweeping.
     Effect.catchCause((cause) => Effect.logWarning("a sweep of webhooks failed", cause)),
     Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
     Effect.forkScoped
   )
-}
+})
 
 const warnOfForeignKeys = (outbox: Outbox["Service"]) =>
   outbox.sealedElsewhere.pipe(

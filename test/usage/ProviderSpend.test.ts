@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Spend } from "../../src/usage/ProviderSpend.ts"
+import { Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { wakeupsOf } from "../../src/platform/database/Wakeups.ts"
+import { Margins } from "../../src/usage/Margins.ts"
+import { ProviderSpend, Spend } from "../../src/usage/ProviderSpend.ts"
+import { setSpendLimit } from "../../src/usage/ProviderSpendSql.ts"
+import { layer as database } from "../support/Database.ts"
+import { eventually } from "../support/WebhookRooms.ts"
 
 const scene = () => {
   let day = "2026-11-26"
@@ -75,4 +83,24 @@ describe("the sums of a node", () => {
     assert.deepStrictEqual(exchange([bound(80n)]), [])
     assert.isTrue(spend.begin().reserve("openai", 80n))
   })
+})
+
+describe("a node", () => {
+  it.effect("hears of a bound that another connection sets or removes, without looking for it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const spend = yield* ProviderSpend
+      /** While the node's clock stands still, only notifications end its waiting. */
+      const until = (isSo: () => boolean) => TestClock.withLive(eventually(Effect.sync(isSo), (so) => so))
+      yield* until(() => Duration.toSeconds(wakeupsOf(sql).patience(0)) > 0)
+      assert.isFalse(spend.isStopped("openai"))
+      yield* setSpendLimit(sql, "openai", 0n)
+      yield* until(() => spend.isStopped("openai"))
+      yield* setSpendLimit(sql, "openai", 1_000n)
+      yield* until(() => !spend.isStopped("openai"))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(ProviderSpend.layer.pipe(Layer.provide(Margins.layer), Layer.provideMerge(database)))
+    )
+  )
 })

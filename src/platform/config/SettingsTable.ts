@@ -251,7 +251,7 @@ export const settings = {
     ),
     SWEEP_INTERVAL: duration(
       "15 seconds",
-      "How often the gateway ends overdue holds. Every fourth time it frees old idempotency keys and removes expired files and deliveries."
+      "How often the gateway ends overdue holds. Every fourth time it frees old idempotency keys and removes expired files and deliveries; an idle node does so less often."
     ),
     LEDGER_VERIFY_INTERVAL: durationOrZero(
       "1 hour",

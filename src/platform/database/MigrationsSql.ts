@@ -249,5 +249,10 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0014_attempt_costs": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     for (const statement of statementsIn(readSql(later, "attempt_costs.sql"))) yield* sql.unsafe(statement)
+  }),
+  "0015_spend_wakeups": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TRIGGER work_arrives AFTER INSERT OR UPDATE OR DELETE ON provider_spend_limit FOR EACH STATEMENT
+      EXECUTE FUNCTION work_arrives('spend')`
   })
 }

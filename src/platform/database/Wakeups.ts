@@ -7,12 +7,12 @@ import type { SqlClient } from "effect/sql"
 const CHANNEL = "tollgate_work"
 
 /** How often a node reads what waits while it also hears of it. Notifications are lost only with their connection. */
-const HEARING = Duration.seconds(30)
+const HEARING = Duration.seconds(60)
 
 const RECONNECT = "2 seconds"
 
 /** Work that nodes hear of. */
-export type Work = "webhooks" | "budgets" | "jobs" | "letters"
+export type Work = "webhooks" | "budgets" | "jobs" | "letters" | "spend"
 
 /** The notifications of a client. */
 export interface Wakeups {
