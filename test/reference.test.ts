@@ -16,6 +16,7 @@ import {
 } from "./support/Reference.ts"
 import { post, startService } from "./support/Service.ts"
 import { root } from "./support/Sources.ts"
+import { eventually } from "./support/WebhookRooms.ts"
 
 const file = (name: string) => join(root, "docs/reference", name)
 
@@ -71,7 +72,11 @@ describe("the reference", () => {
       const body = { model: "gpt-4o-mini", stream: true, messages: [{ role: "user", content: "Hello!" }] }
       const response = yield* post(`${service.api}/chat/completions`, inferenceKey, body)
       yield* Effect.promise(() => response.text())
-      const text = yield* Effect.promise(() => fetch(`${service.ops}/metrics`).then((answer) => answer.text()))
+      const text = yield* eventually(
+        Effect.promise(() => fetch(`${service.ops}/metrics`).then((answer) => answer.text())),
+        // A request is counted when its connection has taken the last byte.
+        (found) => found.includes("http_server_request_duration")
+      )
       yield* Effect.promise(() => expect(metricsPage(instrumentsIn(text))).toMatchFileSnapshot(file("metrics.md")))
     }).pipe(Effect.scoped)
   )

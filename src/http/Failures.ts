@@ -93,22 +93,24 @@ export const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: stri
   rpc: (body) => rpcErrorOf(body, null)
 }
 
-/** Records a failure in the log line of its request. */
-const noted = (failure: Failure, line: Exchange["line"]): void => {
-  if (line === undefined) return
+/** Records a failure in the metrics and the log line of its request. */
+const noted = (failure: Failure, { labels, line }: Partial<Pick<Exchange, "labels" | "line">>): void => {
   const { reason } = failure
-  line.failed({ code: rowOf(reason).code, reason: loggedReason(failure, messageOf(reason)) })
+  const { code } = rowOf(reason)
+  if (labels !== undefined) labels.error = code
+  line?.failed({ code, reason: loggedReason(failure, messageOf(reason)) })
 }
 
 /** The response to a failed request, in the error form of its operation. */
 export const respond = (
   failure: Failure,
-  { errors, line, requestId }: Pick<Exchange, "errors" | "requestId"> & Partial<Pick<Exchange, "line">> = {
+  exchange: Pick<Exchange, "errors" | "requestId"> & Partial<Pick<Exchange, "labels" | "line">> = {
     errors: "standard",
     requestId: ""
   }
 ): HttpServerResponse.HttpServerResponse => {
-  noted(failure, line)
+  noted(failure, exchange)
+  const { errors, requestId } = exchange
   return HttpServerResponse.jsonUnsafe(forms[errors](bodyOf(failure), requestId), {
     status: rowOf(failure.reason).status,
     headers: headersOf(failure)
@@ -116,10 +118,10 @@ export const respond = (
 }
 
 /** Marks the span of a response that failed because of the gateway after its headers were sent: its status says success. */
-export const spoiled = (failure: Failure, { line, span }: Exchange): void => {
-  noted(failure, line)
+export const spoiled = (failure: Failure, exchange: Exchange): void => {
+  noted(failure, exchange)
   const { code, status } = rowOf(failure.reason)
-  if (status >= 500) span?.fail(code)
+  if (status >= 500) exchange.span?.fail(code)
 }
 
 /** Logs the part of a failure that operators should know and callers should not, with the request's id and trace. */

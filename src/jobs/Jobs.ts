@@ -6,7 +6,8 @@ import { storeErrors, Unavailable } from "../platform/database/Sql.ts"
 import { wakeupsOf } from "../platform/database/Wakeups.ts"
 import { describeSqlError } from "../platform/database/SqlCondition.ts"
 import { StartError } from "../platform/config/Variables.ts"
-import { firstWaiting, newestStep } from "./JobsSql.ts"
+import { Metrics } from "../platform/telemetry/Metrics.ts"
+import { firstWaiting, newestStep, waitedMs } from "./JobsSql.ts"
 
 export type QueueName = "videos" | "batches"
 
@@ -54,6 +55,12 @@ const backoff = (attempts: number) =>
  * That is too expensive to run continuously in a service without jobs.
  */
 const STORE_POLL = "1 minute"
+
+/**
+ * How much of a lease passes before the store renews locks. It retries a renewal for the rest of the lease. The store runs an UPDATE for
+ * each queue as often, with work or without.
+ */
+const LOCK_REFRESH = 0.5
 
 /** Finished steps are kept for longer than any lease, so that a step delivered twice has one successor. */
 const RETENTION = "1 hour"
@@ -113,8 +120,28 @@ const enqueueWith = (sql: SqlClient.SqlClient, store: Store, enqueued: Latch.Lat
     )
 }
 
+/** Whether a worker is the first to take this job. */
+const isFirst = ({ attempts, id }: { readonly attempts: number; readonly id: string }): boolean =>
+  attempts === 1 && id.endsWith(".0")
+
+/** Counts how long a new job waited. Later steps wait on purpose. */
+const countWait = (sql: SqlClient.SqlClient, { jobs }: Metrics, queue: QueueName, element: string) =>
+  waitedMs(sql, queue, element).pipe(
+    Effect.map((ms) => (ms === undefined ? undefined : jobs.taken(queue, ms))),
+    // A missing figure is no reason to fail the step.
+    Effect.ignore
+  )
+
+/** What the workers of a process share. */
+interface Shared {
+  readonly sql: SqlClient.SqlClient
+  readonly store: Store
+  readonly enqueued: Latch.Latch
+  readonly metrics: Metrics
+}
+
 /** Creates one worker of a queue. It takes a job, runs one step of it, and repeats until it is asked to stop. */
-const makeWorker = (store: Store, enqueued: Latch.Latch, queue: QueueName, handle: Handler) => {
+const makeWorker = ({ enqueued, metrics, sql, store }: Shared, queue: QueueName, handle: Handler) => {
   let busy = false
   let stopping = false
   const carried = (id: string, element: string, attempt: number) =>
@@ -134,6 +161,7 @@ const makeWorker = (store: Store, enqueued: Latch.Latch, queue: QueueName, handl
     const options = { name: queue, maxAttempts: WITHOUT_LIMIT, retryDelay: backoff } as const
     const taken = yield* storeErrors(Effect.mapError(store.take(options), storeFailed))
     busy = true
+    if (isFirst(taken)) yield* countWait(sql, metrics, queue, taken.id)
     yield* carried(String(taken.element), taken.id, taken.attempts)
   }).pipe(
     Effect.scoped,
@@ -197,12 +225,13 @@ const polling = (
 }
 
 const workWith =
-  (store: Store, enqueued: Latch.Latch, active: Workers, grace: Duration.Input) =>
+  (shared: Shared, active: Workers, grace: Duration.Input) =>
   (queue: QueueName, concurrency: number, handle: Handler) =>
     Effect.uninterruptible(
       Effect.gen(function* () {
+        shared.metrics.jobs.met(queue)
         const workers = yield* Effect.forEach(Array.from({ length: concurrency }), () => {
-          const worker = makeWorker(store, enqueued, queue, handle)
+          const worker = makeWorker(shared, queue, handle)
           return Effect.map(Effect.forkDetach(worker.run), (fiber) => ({ ...worker, fiber, queue }))
         })
         for (const worker of workers) active.add(worker)
@@ -251,7 +280,7 @@ export class Jobs extends Context.Service<
     const table = makeJobStore({
       pollInterval: STORE_POLL,
       lockExpiration: lease,
-      lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), 0.25)
+      lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), LOCK_REFRESH)
     })
     const store = Layer.effect(PersistedQueue.PersistedQueueStore, Effect.mapError(table, cannotStart))
     const service = Layer.effect(
@@ -263,9 +292,10 @@ export class Jobs extends Context.Service<
         const enqueued = yield* Latch.make()
         yield* wakeupsOf(sql).on("jobs", () => enqueued.openUnsafe())
         yield* Effect.forkScoped(polling(sql, queues, enqueued, active, options))
+        const shared: Shared = { sql, store: queues, enqueued, metrics: yield* Metrics }
         return Jobs.of({
           enqueue: enqueueWith(sql, queues, enqueued),
-          work: workWith(queues, enqueued, active, grace)
+          work: workWith(shared, active, grace)
         })
       })
     )

@@ -55,6 +55,18 @@ export const firstWaiting = <Queue extends string>(
       ORDER BY visible_at LIMIT 1
     ) AS first`
 
+/** Returns for how many milliseconds a step was due before its worker took it. */
+export const waitedMs = (
+  sql: SqlClient.SqlClient,
+  queue: string,
+  element: string
+): Effect.Effect<number | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ ms: number }>`SELECT (extract(epoch FROM acquired_at - visible_at) * 1000)::float8 AS ms FROM job
+      WHERE id = ${element} AND queue_name = ${queue} AND acquired_at IS NOT NULL`,
+    ([row]) => row?.ms
+  )
+
 /** The jobs of a queue that no worker has taken although they are due. */
 export interface QueueBacklog {
   readonly queue: string

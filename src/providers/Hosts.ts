@@ -67,10 +67,15 @@ export const makeHosts = (
     metrics.provider.breakersOpen(provider.id, () => resting)
     const made = (model: string): Breaker => {
       let closed = true
+      let openedAt = 0
       metrics.provider.met(provider.id, model)
       const breaker = new Breaker(
         (state) => {
-          if (closed !== (state === "closed")) resting += closed ? 1 : -1
+          if (closed !== (state === "closed")) {
+            resting += closed ? 1 : -1
+            if (closed) openedAt = performance.now()
+            else metrics.provider.recovered(provider.id, performance.now() - openedAt)
+          }
           closed = state === "closed"
           metrics.provider.breaker(provider.id, model, state)
         },

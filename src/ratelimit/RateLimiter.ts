@@ -24,9 +24,12 @@ const counting = (store: Store): Effect.Effect<Store> =>
       const asked = store.consume(policy, subject, scale)
       if (isUnlimited(policy)) return asked
       const window = windowOf(policy)
-      return Effect.map(asked, (verdict) => {
-        limits.counted(window, verdict.admitted)
-        return verdict
+      return Effect.suspend(() => {
+        const askedAt = performance.now()
+        return Effect.map(asked, (verdict) => {
+          limits.counted(window, verdict.admitted, performance.now() - askedAt)
+          return verdict
+        })
       })
     }
   }))

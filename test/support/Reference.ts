@@ -105,7 +105,7 @@ export const instrumentsIn = (text: string): ReadonlyArray<Instrument> => {
 export const metricsPage = (instruments: ReadonlyArray<Instrument>): string =>
   page(
     "Metrics",
-    "Every metric at `/metrics` of the ops port, by its Prometheus name. [Observe](../operate/observe.md) explains them. Labels are providers, models of the catalogue and a few words, never accounts.",
+    "Every metric at `/metrics` of the ops port, by its Prometheus name. [Observe](../operate/observe.md) explains them. Labels are providers, models of the catalogue, routes and a few words, never accounts.",
     GENERATED,
     tableOf(
       ["Metric", "Type", "Measures"],

@@ -73,11 +73,12 @@ const unlisted = (): OperationFacts => ({ limit: "default", charge: "free" })
 export const factsOf = ({ annotations }: HttpApiEndpoint.Top): OperationFacts =>
   Context.getOrElse(annotations, Operation, unlisted)
 
-/** Names a request after its operation, in its trace and in the access log. */
+/** Names a request after its operation, in the metrics, in its trace and in the access log. */
 export const named = (
-  { line, span }: Pick<Exchange, "line" | "span">,
+  { labels, line, span }: Pick<Exchange, "labels" | "line" | "span">,
   { method, path }: { readonly method: string; readonly path: string }
 ): void => {
+  labels.route = path
   if (line !== undefined) line.route = path
   if (span === undefined) return
   span.name = `${method} ${path}`

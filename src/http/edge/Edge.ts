@@ -15,7 +15,7 @@ import { cameByHttps, clientAddress } from "./Address.ts"
 import type { Area } from "./Areas.ts"
 import { bodyFailure } from "./Body.ts"
 import type { Exchange } from "./Exchange.ts"
-import { spanOf } from "./Observed.ts"
+import { labelsOf, spanOf } from "./Observed.ts"
 
 /** Answers a request that no operation has counted. It is counted against the client's address. */
 export const makeRefuse = Effect.gen(function* () {
@@ -123,6 +123,7 @@ export const makeEdge = Effect.gen(function* () {
         errors: "standard",
         added: undefined,
         span: spanOf(source),
+        labels: labelsOf(source),
         line: lineOf(source)
       }
       if (exchange.line !== undefined) exchange.line.requestId = exchange.requestId

@@ -4,6 +4,7 @@ import type { PresetUse } from "../../domain/Answer.ts"
 import type { Span } from "../../platform/telemetry/Tracing.ts"
 import type { Verdict } from "../../ratelimit/Store.ts"
 import type { AccessLine } from "./AccessLog.ts"
+import type { RequestLabels } from "./Observed.ts"
 
 /** The form of an operation's errors: the standard envelope, that of the legacy routes, Anthropic's, or JSON-RPC's. */
 export type ErrorForm = "standard" | "legacy" | "messages" | "rpc"
@@ -29,6 +30,8 @@ export interface Exchange {
   added: Readonly<Record<string, string>> | undefined
   /** Undefined unless its trace is recorded. */
   readonly span: Span | undefined
+  /** What the metrics say about it. */
+  readonly labels: RequestLabels
   /** Undefined unless an access log is written. */
   readonly line: AccessLine | undefined
 }
@@ -45,6 +48,7 @@ export const Exchange = Context.Reference<Exchange>("tollgate/http/Exchange", {
     errors: "standard",
     added: undefined,
     span: undefined,
+    labels: { route: undefined, error: undefined },
     line: undefined
   })
 })

@@ -9,6 +9,20 @@ const spans = new WeakMap<object, Span>()
 /** The span of a request, by Node's request object. Undefined unless its trace is recorded. */
 export const spanOf = (request: object): Span | undefined => spans.get(request)
 
+/** What the metrics of a request say about it, once it is known. */
+export interface RequestLabels {
+  /** The path of its operation with names in place of ids. */
+  route: string | undefined
+  /** The code of the error that answers it. */
+  error: string | undefined
+}
+
+const labels = new WeakMap<object, RequestLabels>()
+
+/** The labels of a request, by Node's request object. */
+export const labelsOf = (request: object): RequestLabels =>
+  labels.get(request) ?? { route: undefined, error: undefined }
+
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"])
 
 /** The convention's placeholder for an unknown method, which would otherwise be a label of the caller's choice. */
@@ -17,8 +31,7 @@ const methodOf = ({ method = "" }: IncomingMessage): string => (METHODS.has(meth
 const text = (header: string | Array<string> | undefined): string | undefined =>
   Array.isArray(header) ? header.join() : header
 
-const begin = (request: IncomingMessage, span: Span): Span => {
-  const method = methodOf(request)
+const begin = (request: IncomingMessage, method: string, span: Span): Span => {
   span.name = method === "_OTHER" ? "HTTP" : method
   spans.set(request, span)
   return span.set({ "http.request.method": method, "url.scheme": "http" })
@@ -47,13 +60,17 @@ export const observe = (
 ): void => {
   server.on("request", (request, response) => {
     metrics.http.arrived()
+    const arrivedAt = performance.now()
+    const method = methodOf(request)
+    const known: RequestLabels = { route: undefined, error: undefined }
+    labels.set(request, known)
     const { traceparent, tracestate } = request.headers
     const began = tracing.server(text(traceparent), text(tracestate))
-    const span = began === undefined ? undefined : begin(request, began)
-    const line = beginLine?.(request, methodOf(request), span)
+    const span = began === undefined ? undefined : begin(request, method, began)
+    const line = beginLine?.(request, method, span)
     response.on("close", () => {
       const status = response.headersSent ? response.statusCode : 0
-      metrics.http.left(status)
+      metrics.http.left({ ...known, method, status, durationMs: performance.now() - arrivedAt })
       if (span !== undefined) finish(span, status, response.writableFinished)
       if (line !== undefined) endLine(line, response)
       closed?.(response)

@@ -84,7 +84,8 @@ const Edge = HttpRouter.middleware(
         const { headers, source } = request
         const exchange = begin({ headers, source, peer: () => Option.getOrUndefined(request.remoteAddress) })
         const target = targetOf(request)
-        if (exchange.line !== undefined) exchange.line.route = plainRoute(target.path)
+        exchange.labels.route = plainRoute(target.path)
+        if (exchange.line !== undefined) exchange.line.route = exchange.labels.route
         HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (_, response) =>
           isCutOff(response) ? finish(target, exchange, cutOff(exchange)) : Effect.succeed(response)
         )

@@ -8,13 +8,7 @@ import { OTLPMetricExporter as MetricsAsJson } from "@opentelemetry/exporter-met
 import { OTLPMetricExporter as MetricsAsProtobuf } from "@opentelemetry/exporter-metrics-otlp-proto"
 import { OTLPTraceExporter as TracesAsJson } from "@opentelemetry/exporter-trace-otlp-http"
 import { OTLPTraceExporter as TracesAsProtobuf } from "@opentelemetry/exporter-trace-otlp-proto"
-import {
-  detectResources,
-  hostDetector,
-  osDetector,
-  resourceFromAttributes,
-  serviceInstanceIdDetector
-} from "@opentelemetry/resources"
+import { detectResources, hostDetector, osDetector, resourceFromAttributes } from "@opentelemetry/resources"
 import { BatchLogRecordProcessor } from "@opentelemetry/sdk-logs"
 import { PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics"
 import {
@@ -65,7 +59,7 @@ const samplerOf = ({ sampledRatio, sampler }: TelemetrySettings): Sampler => {
 }
 
 const resourceOf = ({ resource, serviceName }: TelemetrySettings) =>
-  detectResources({ detectors: [hostDetector, osDetector, serviceInstanceIdDetector] }).merge(
+  detectResources({ detectors: [hostDetector, osDetector] }).merge(
     resourceFromAttributes(Resource.configToAttributes({ serviceName, serviceVersion: VERSION, attributes: resource }))
   )
 

@@ -7,7 +7,12 @@ export type Labels = Readonly<Record<string, string>>
 const unused = () => undefined
 
 /** The units that OpenMetrics puts into the name of a metric. */
-const UNIT_SUFFIXES: Readonly<Record<string, string>> = { s: "_seconds", By: "_bytes", "{nano_usd}": "_nano_usd" }
+const UNIT_SUFFIXES: Readonly<Record<string, string>> = {
+  s: "_seconds",
+  By: "_bytes",
+  "{nano_usd}": "_nano_usd",
+  "{token}/s": "_tokens_per_second"
+}
 
 /** Instruments in Effect's registry, from which `/metrics` and the OTLP export are written. */
 export class Instruments {
@@ -29,13 +34,18 @@ export class Instruments {
 
   counter(name: string, description: string, unit: string, labels: Labels = {}): (more: number) => void {
     let count = 0
-    this.#suffix(name, unit, "_total")
-    const metric = Metric.counter(name, { description, incremental: true, attributes: { ...labels, unit } })
-    const get = () => ({ count, incremental: true })
-    Metric.registerUnsafe(metric, this.#context, { get, update: unused, modify: unused })
+    this.total(name, description, unit, () => count, labels)
     return (more) => {
       count += more
     }
+  }
+
+  /** A counter with a value that something else counts. It is read at export time. */
+  total(name: string, description: string, unit: string, read: () => number, labels: Labels = {}): void {
+    this.#suffix(name, unit, "_total")
+    const metric = Metric.counter(name, { description, incremental: true, attributes: { ...labels, unit } })
+    const get = () => ({ count: read(), incremental: true })
+    Metric.registerUnsafe(metric, this.#context, { get, update: unused, modify: unused })
   }
 
   gauge(name: string, description: string, unit: string, read: () => number, labels: Labels = {}): void {

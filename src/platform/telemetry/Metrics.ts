@@ -4,37 +4,26 @@
  * catalogue, or one of a few words.
  */
 import { Context, type Metric } from "effect"
+import {
+  ABSORBED_NANO_USD,
+  DURATION_SECONDS,
+  FIRST_TOKEN_SECONDS,
+  GROUP_SIZE,
+  OUTPUT_TOKEN_SECONDS,
+  OVERHEAD_SECONDS,
+  TOKENS,
+  TOKENS_PER_SECOND,
+  WAIT_SECONDS
+} from "./Buckets.ts"
+import { httpInstruments } from "./HttpMetrics.ts"
 import { family, Instruments, type Labels } from "./Instruments.ts"
-
-/** Bucket boundaries of OpenTelemetry's GenAI semantic conventions. */
-const DURATION_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
-const FIRST_TOKEN_SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-const OUTPUT_TOKEN_SECONDS = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
-const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power)
-
-/** Bucket boundaries of our own: powers of two around the usual values. */
-const OVERHEAD_SECONDS = Array.from({ length: 14 }, (_, power) => 0.000_5 * 2 ** power)
-const GROUP_SIZE = Array.from({ length: 8 }, (_, power) => 2 ** power)
-
-const wellKnown: Readonly<Record<string, string>> = {
-  azure: "azure.ai.openai",
-  bedrock: "aws.bedrock",
-  gemini: "gcp.gemini",
-  vertex: "gcp.vertex_ai",
-  xai: "x_ai",
-  mistral: "mistral_ai",
-  moonshot: "moonshot_ai"
-}
-
-/** The `gen_ai.provider.name` of a provider: the convention's name where it defines one. */
-export const providerName = (provider: string): string => wellKnown[provider] ?? provider
-
-const genAiLabels = (operation: string, provider: string, model: string, error: string): Labels => ({
-  "gen_ai.operation.name": operation,
-  "gen_ai.provider.name": providerName(provider),
-  "gen_ai.request.model": model,
-  ...(error === "" ? {} : { "error.type": error })
-})
+import {
+  type AttemptFigures,
+  attemptInstruments,
+  genAiLabels,
+  providerInstruments,
+  providerName
+} from "./ProviderMetrics.ts"
 
 /** The figures of a paid request that has ended. Times are in milliseconds. */
 export interface RequestFigures {
@@ -59,46 +48,12 @@ export interface RequestFigures {
   readonly attemptCosts?: ReadonlyArray<{ readonly provider: string; readonly nano: number }> | undefined
 }
 
-/** The figures of a provider call that has ended. */
-export interface AttemptFigures {
-  /** The operation, as `gen_ai.operation.name` spells it. */
-  readonly operation: string
-  readonly provider: string
-  readonly model: string
-  readonly outcome: "served" | "failed" | "cancelled"
-  readonly errorType: string | undefined
-  readonly durationMs: number
-}
-
 const HOLD_OUTCOMES = ["admitted", "refused", "claimed", "key_inactive", "key_changed", "unavailable"] as const
 export type HoldOutcome = (typeof HOLD_OUTCOMES)[number]
 
-const httpInstruments = (instruments: Instruments) => {
-  let inFlight = 0
-  let count = 0
-  instruments.gauge("http.server.active_requests", "Requests being answered", "{request}", () => inFlight)
-  const requests = family((statusClass) =>
-    instruments.counter("svc.http.requests", "Requests answered, by class of status", "{request}", {
-      "http.response.status_class": statusClass!
-    })
-  )
-  return {
-    arrived: () => {
-      inFlight++
-      count++
-    },
-    /** How many requests arrived so far, and how many of them are being answered. */
-    seen: () => ({ count, inFlight }),
-    /** Status 0 means that the connection closed before the response. */
-    left: (status: number) => {
-      inFlight--
-      requests(status === 0 ? "none" : `${Math.floor(status / 100)}xx`)(1)
-    }
-  }
-}
-
 const ledgerInstruments = (instruments: Instruments) => {
   let open = 0
+  let groups = 0
   instruments.gauge("svc.ledger.holds.open", "Holds that this process has open", "{hold}", () => open)
   const holds = family((outcome) =>
     instruments.counter("svc.ledger.holds", "Holds asked for, by outcome", "{hold}", { "svc.outcome": outcome! })
@@ -136,24 +91,18 @@ const ledgerInstruments = (instruments: Instruments) => {
       holds(outcome)(1)
     },
     closed: () => void open--,
+    /** How many groups of operations were committed so far. */
+    seen: () => groups,
     committed: (operations: number, durationMs: number) => {
+      groups++
       size(operations)
       duration(durationMs / 1_000)
     }
   }
 }
 
-const requestInstruments = (instruments: Instruments) => {
-  const durations = family((operation, provider, model, error) =>
-    instruments.histogram(
-      "gen_ai.server.request.duration",
-      "Paid requests, from arrival to settled",
-      "s",
-      DURATION_SECONDS,
-      genAiLabels(operation!, provider!, model!, error!)
-    )
-  )
-  const served = family((operation, provider, model) => {
+const servedInstruments = (instruments: Instruments) =>
+  family((operation, provider, model) => {
     const labels = genAiLabels(operation!, provider!, model!, "")
     const tokens = (type: string) =>
       instruments.histogram("gen_ai.client.token.usage", "Tokens charged for", "{token}", TOKENS, {
@@ -176,9 +125,28 @@ const requestInstruments = (instruments: Instruments) => {
         "s",
         OUTPUT_TOKEN_SECONDS,
         labels
+      ),
+      outputRate: instruments.histogram(
+        "svc.stream.output",
+        "Streams, output tokens per second after the first",
+        "{token}/s",
+        TOKENS_PER_SECOND,
+        labels
       )
     }
   })
+
+const requestInstruments = (instruments: Instruments) => {
+  const durations = family((operation, provider, model, error) =>
+    instruments.histogram(
+      "gen_ai.server.request.duration",
+      "Paid requests, from arrival to settled",
+      "s",
+      DURATION_SECONDS,
+      genAiLabels(operation!, provider!, model!, error!)
+    )
+  )
+  const served = servedInstruments(instruments)
   const overhead = instruments.histogram(
     "svc.gateway.overhead",
     "Of a paid request, the time that no provider took",
@@ -194,6 +162,12 @@ const requestInstruments = (instruments: Instruments) => {
     "svc.ledger.absorbed",
     "The price of use beyond holds, which the operator bears, in billionths of a USD",
     "{nano_usd}"
+  )
+  const absorbedEach = instruments.histogram(
+    "svc.request.absorbed",
+    "Requests that used more than their holds: the price beyond the hold, in billionths of a USD",
+    "{nano_usd}",
+    ABSORBED_NANO_USD
   )
   const costCounter = (name: string, description: string) =>
     family((provider) =>
@@ -212,86 +186,18 @@ const requestInstruments = (instruments: Instruments) => {
     if (provider === undefined) return
     settled(Number(figures.settled))
     absorbed(Number(figures.absorbed))
+    if (figures.absorbed > 0n) absorbedEach(Number(figures.absorbed))
     costs(provider)(Number(figures.providerCost ?? 0n))
     if (tokens === undefined) return
-    const { firstToken, input, output, perOutputToken } = served(operation, provider, model)
+    const { firstToken, input, output, outputRate, perOutputToken } = served(operation, provider, model)
     input(tokens.input)
     output(tokens.output)
     if (firstTokenMs === null) return
     firstToken(firstTokenMs / 1_000)
-    if (tokens.output > 1) perOutputToken((totalMs - firstTokenMs) / 1_000 / (tokens.output - 1))
-  }
-}
-
-const attemptInstruments = (instruments: Instruments) => {
-  const attempts = family((provider, outcome) =>
-    instruments.counter("svc.provider.attempts", "Calls to providers, by outcome", "{call}", {
-      "gen_ai.provider.name": providerName(provider!),
-      "svc.outcome": outcome!
-    })
-  )
-  const durations = family((operation, provider, model, error) =>
-    instruments.histogram(
-      "gen_ai.client.operation.duration",
-      "Calls to providers, whole",
-      "s",
-      DURATION_SECONDS,
-      genAiLabels(operation!, provider!, model!, error!)
-    )
-  )
-  return ({ durationMs, errorType = "", model, operation, outcome, provider }: AttemptFigures): void => {
-    attempts(provider, outcome)(1)
-    durations(operation, provider, model, errorType)(durationMs / 1_000)
-  }
-}
-
-const providerInstruments = (instruments: Instruments) => {
-  const transitions = family((provider, model, state) =>
-    instruments.counter("svc.provider.breaker.transitions", "Breakers opened, probed and closed", "{transition}", {
-      "gen_ai.provider.name": providerName(provider!),
-      "gen_ai.request.model": model!,
-      "svc.breaker.state": state!
-    })
-  )
-  const passedOver = family((provider) =>
-    instruments.counter("svc.provider.passed_over", "Candidates left out because their breaker was open", "{call}", {
-      "gen_ai.provider.name": providerName(provider!)
-    })
-  )
-  const retries = family((provider) =>
-    instruments.counter("svc.provider.retries", "Calls to a provider that had failed the same request", "{call}", {
-      "gen_ai.provider.name": providerName(provider!)
-    })
-  )
-  const hedges = family((provider, outcome) =>
-    instruments.counter("svc.provider.hedges", "Second calls beside a slow first one, by outcome", "{call}", {
-      "gen_ai.provider.name": providerName(provider!),
-      "svc.outcome": outcome!
-    })
-  )
-  const states = ["open", "half_open", "closed"] as const
-  return {
-    /** Creates the counters of a provider's model at zero, before its first call. */
-    met: (provider: string, model: string) => {
-      for (const state of states) transitions(provider, model, state)(0)
-      for (const outcome of ["won", "lost"]) hedges(provider, outcome)(0)
-      passedOver(provider)(0)
-      retries(provider)(0)
-    },
-    /** Registers how many models of a provider have an open or half-open breaker, read at export time. */
-    breakersOpen: (provider: string, read: () => number) =>
-      instruments.gauge(
-        "svc.provider.breakers.open",
-        "Models of a provider with an open or half-open breaker",
-        "{breaker}",
-        read,
-        { "gen_ai.provider.name": providerName(provider) }
-      ),
-    breaker: (provider: string, model: string, state: (typeof states)[number]) =>
-      transitions(provider, model, state)(1),
-    passedOver: (provider: string) => passedOver(provider)(1),
-    retried: (provider: string) => retries(provider)(1),
-    hedged: (provider: string, outcome: "won" | "lost") => hedges(provider, outcome)(1)
+    if (tokens.output <= 1) return
+    const seconds = (totalMs - firstTokenMs) / 1_000
+    perOutputToken(seconds / (tokens.output - 1))
+    if (seconds > 0) outputRate((tokens.output - 1) / seconds)
   }
 }
 
@@ -325,6 +231,12 @@ const limitInstruments = (instruments: Instruments) => {
       "svc.outcome": outcome!
     })
   )
+  const duration = instruments.histogram(
+    "svc.ratelimit.duration",
+    "Requests counted against rate limits, from asked for to decided",
+    "s",
+    OVERHEAD_SECONDS
+  )
   let isShared = () => false
   instruments.gauge(
     "svc.ratelimit.shared",
@@ -333,7 +245,10 @@ const limitInstruments = (instruments: Instruments) => {
     () => Number(isShared())
   )
   return {
-    counted: (window: string, admitted: boolean) => requests(window, admitted ? "admitted" : "refused")(1),
+    counted: (window: string, admitted: boolean, durationMs: number) => {
+      requests(window, admitted ? "admitted" : "refused")(1)
+      duration(durationMs / 1_000)
+    },
     /** Sets how to find out whether the windows are shared. */
     sharedWhile: (look: () => boolean) => void (isShared = look)
   }
@@ -353,6 +268,19 @@ const webhookInstruments = (instruments: Instruments) => {
   return { attempted: (verdict: keyof typeof attempts) => attempts[verdict](1) }
 }
 
+const jobInstruments = (instruments: Instruments) => {
+  const waits = family((queue) =>
+    instruments.histogram("svc.jobs.wait.duration", "New jobs, from due to taken by a worker", "s", WAIT_SECONDS, {
+      "svc.queue": queue!
+    })
+  )
+  return {
+    /** Creates the figures of a queue before its first job. */
+    met: (queue: string) => void waits(queue),
+    taken: (queue: string, waitedMs: number) => waits(queue)(waitedMs / 1_000)
+  }
+}
+
 /** Counts events. */
 export interface Metrics {
   /** Everything counted so far, for the exporters. */
@@ -365,10 +293,13 @@ export interface Metrics {
   readonly auto: ReturnType<typeof autoInstruments>
   readonly limits: ReturnType<typeof limitInstruments>
   readonly webhooks: ReturnType<typeof webhookInstruments>
+  readonly jobs: ReturnType<typeof jobInstruments>
   /** The name of a metric in Prometheus' text. */
   readonly prometheusName: (name: string) => string
   /** Registers a gauge of this process that is read at export time. */
   readonly gauge: (name: string, description: string, unit: string, read: () => number, labels?: Labels) => void
+  /** Registers a counter of this process that is read at export time. */
+  readonly total: (name: string, description: string, unit: string, read: () => number) => void
 }
 
 /** Creates a set of instruments at zero. */
@@ -386,7 +317,9 @@ export const makeMetrics = (): Metrics => {
     auto: autoInstruments(instruments),
     limits: limitInstruments(instruments),
     webhooks: webhookInstruments(instruments),
-    gauge: (name, description, unit, read, labels) => instruments.gauge(name, description, unit, read, labels)
+    jobs: jobInstruments(instruments),
+    gauge: (name, description, unit, read, labels) => instruments.gauge(name, description, unit, read, labels),
+    total: (name, description, unit, read) => instruments.total(name, description, unit, read)
   }
 }
 

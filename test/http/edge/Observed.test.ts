@@ -3,6 +3,7 @@ import { Effect, Exit } from "effect"
 import { createServer, request as httpRequest } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { observe, spanOf } from "../../../src/http/edge/Observed.ts"
+import type { HttpFigures } from "../../../src/platform/telemetry/HttpMetrics.ts"
 import { makeMetrics } from "../../../src/platform/telemetry/Metrics.ts"
 import { recordSpans } from "../../support/Spans.ts"
 
@@ -16,7 +17,7 @@ const start = (sampled?: Parameters<typeof recordSpans>[0]) =>
       let onLeft = () => {}
       const http = {
         ...metrics.http,
-        left: (status: number) => {
+        left: ({ status }: HttpFigures) => {
           left.push(status)
           // The span ends right after.
           setImmediate(onLeft)

@@ -5,6 +5,7 @@ import { Metrics } from "../../../src/platform/telemetry/Metrics.ts"
 import { layer } from "../../../src/platform/telemetry/Telemetry.ts"
 import { Tracing } from "../../../src/platform/telemetry/Tracing.ts"
 import { startCollector } from "../../support/Collector.ts"
+import { ended } from "../../support/Metrics.ts"
 
 /** What of the program's spans, logs and metrics a program with these settings exports; its console is silent. */
 const telling = <A, E>(env: Record<string, string>, body: Effect.Effect<A, E>) =>
@@ -24,7 +25,7 @@ describe("telemetry", () => {
       const told = Effect.gen(function* () {
         yield* one
         yield* Effect.logInfo("something happened")
-        ;(yield* Metrics).http.left(200)
+        ;(yield* Metrics).http.left(ended(200))
       })
       yield* telling({}, told)
       yield* telling({ ...endpoint, OTEL_SDK_DISABLED: "true" }, told)

@@ -1,30 +1,63 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
 import { layerWith } from "../../../src/platform/telemetry/IdleMemory.ts"
 import { makeMetrics, Metrics } from "../../../src/platform/telemetry/Metrics.ts"
-import { eventually } from "../../support/WebhookRooms.ts"
+import { ended } from "../../support/Metrics.ts"
+
+const scene = Effect.gen(function* () {
+  const metrics = makeMetrics()
+  const done: Array<string> = []
+  const collector = { collect: () => void done.push("collect"), giveBack: () => void done.push("give back") }
+  yield* Layer.build(layerWith(collector)).pipe(Effect.provideService(Metrics, metrics))
+  return { http: metrics.http, done }
+})
 
 describe("an idle node", () => {
-  it.live("collects garbage once after its start and once after each burst, and never beside a request", () =>
+  it.effect("collects garbage after half a minute, gives memory back after two minutes, and then rests", () =>
     Effect.gen(function* () {
-      const metrics = makeMetrics()
-      let collected = 0
-      yield* Layer.build(layerWith(() => void collected++, 20)).pipe(Effect.provideService(Metrics, metrics))
-      const times = (count: number) =>
-        eventually(
-          Effect.sync(() => collected),
-          (now) => now === count
-        )
-      yield* times(1)
-      yield* Effect.sleep("100 millis")
-      assert.strictEqual(collected, 1)
-      metrics.http.arrived()
-      yield* Effect.sleep("100 millis")
-      assert.strictEqual(collected, 1)
-      metrics.http.left(200)
-      yield* times(2)
-      yield* Effect.sleep("100 millis")
-      assert.strictEqual(collected, 2)
+      const { done } = yield* scene
+      yield* TestClock.adjust("59 seconds")
+      assert.deepStrictEqual(done, [])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(done, ["collect"])
+      yield* TestClock.adjust("89 seconds")
+      assert.deepStrictEqual(done, ["collect"])
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(done, ["collect", "give back"])
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(done, ["collect", "give back"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("does so again after each burst, and never beside a request", () =>
+    Effect.gen(function* () {
+      const { done, http } = yield* scene
+      http.arrived()
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(done, [])
+      http.left(ended(200))
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(done, ["collect", "give back"])
+      http.arrived()
+      http.left(ended(200))
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual(done, ["collect", "give back", "collect", "give back"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("with a request now and then only collects", () =>
+    Effect.gen(function* () {
+      const { done, http } = yield* scene
+      for (let count = 1; count <= 5; count++) {
+        http.arrived()
+        http.left(ended(200))
+        yield* TestClock.adjust("100 seconds")
+      }
+      assert.deepStrictEqual(
+        done,
+        Array.from({ length: 5 }, () => "collect")
+      )
     }).pipe(Effect.scoped)
   )
 })

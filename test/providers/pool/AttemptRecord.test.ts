@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { emptyOutput } from "../../../src/domain/Output.ts"
-import { type AttemptFigures, makeMetrics } from "../../../src/platform/telemetry/Metrics.ts"
+import { makeMetrics } from "../../../src/platform/telemetry/Metrics.ts"
+import type { AttemptFigures } from "../../../src/platform/telemetry/ProviderMetrics.ts"
 import { readTraceContext, type Trace } from "../../../src/platform/telemetry/Tracing.ts"
 import { AttemptRecord } from "../../../src/providers/pool/AttemptRecord.ts"
 import { makeSandbox } from "../../../src/providers/sandbox/Sandbox.ts"
