@@ -1,5 +1,8 @@
-/** A wall clock that a test can step while a process runs. Monotonic time, and with it every timer, goes on undisturbed. */
-import { Effect, type Scope } from "effect"
+/**
+ * A wall clock that a test can step while a process runs, where monotonic time, and with it every timer, goes on undisturbed; and a clock
+ * on which one delay lasts until a test ends it.
+ */
+import { Clock as Clocks, Duration, Effect, Latch, type Scope } from "effect"
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -55,3 +58,15 @@ export const makeClock: Effect.Effect<Clock, never, Scope.Scope> = Effect.gen(fu
     ahead: () => ahead
   }
 })
+
+/** A clock on which sleeps of exactly this length end when the test says so. Everything else runs in real time. */
+export const holding = (length: Duration.Input) =>
+  Effect.gen(function* () {
+    const live = yield* Clocks.Clock
+    const end = yield* Latch.make()
+    const ms = Duration.toMillis(Duration.fromInputUnsafe(length))
+    const sleep = (duration: Duration.Duration) =>
+      Duration.toMillis(duration) === ms ? end.await : live.sleep(duration)
+    const clock: Clocks.Clock = Object.assign(Object.create(live), { sleep })
+    return { clock, end: Effect.asVoid(end.open) }
+  })

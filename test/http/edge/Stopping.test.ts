@@ -1,6 +1,7 @@
 /** What clients with kept connections see of a stop. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Clock, Effect, Exit, Fiber, Scope } from "effect"
+import { holding } from "../../support/Clock.ts"
 import { freshDatabase } from "../../support/Database.ts"
 import { get, post, type Service, startService } from "../../support/Service.ts"
 import { assertEnvelope } from "../envelope.ts"
@@ -8,6 +9,9 @@ import { answers, client, type Got, Line, parse } from "../wire.ts"
 
 const CHAT = "/api/v1/chat/completions"
 const ask = { model: "gpt-4o-mini", max_tokens: 20, messages: [{ role: "user", content: "hello" }] }
+
+/** A delay that nothing else has. */
+const DELAY = "601 seconds"
 
 interface Asked {
   readonly method?: string
@@ -89,10 +93,12 @@ const kinds: Readonly<Record<string, readonly [Asked, number]>> = {
 describe("a service told to stop", () => {
   it.live("serves in full for SHUTDOWN_DELAY and closes the connection with each answer", () =>
     Effect.gen(function* () {
-      const { key, service, stop } = yield* stoppable({
-        DATABASE_URL: yield* freshDatabase("stopping"),
-        SHUTDOWN_DELAY: "6 seconds"
-      })
+      const { clock, end } = yield* holding(DELAY)
+      const { key, service, stop } = yield* Effect.provideService(
+        stoppable({ DATABASE_URL: yield* freshDatabase("stopping"), SHUTDOWN_DELAY: DELAY }),
+        Clock.Clock,
+        clock
+      )
       yield* post(service.origin + CHAT, key, ask, { "idempotency-key": "before-the-stop" })
       const lines: Array<readonly [string, Line]> = []
       for (const name of Object.keys(kinds)) {
@@ -105,7 +111,7 @@ describe("a service told to stop", () => {
       idle.write(bytesOf(key, { path: "/api/v1/models/gpt-4o-mini" }))
       yield* idle.take(answers(1))
 
-      const stopping = yield* stop
+      const stopping = yield* Effect.provideService(stop, Clock.Clock, clock)
       for (const [name, line] of lines) line.write(bytesOf(key, kinds[name]![0]))
       for (const [name, line] of lines) {
         const status = kinds[name]![1]
@@ -122,6 +128,7 @@ describe("a service told to stop", () => {
       idle.write(bytesOf(key, { path: CHAT, body: ask }))
       yield* idle.ended
       assert.strictEqual(parse(idle.text).status, 200)
+      yield* end
       yield* Fiber.join(stopping)
     }).pipe(Effect.scoped)
   )
