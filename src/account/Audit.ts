@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { firstResourceIdAt, newResourceId, timeOfResourceId } from "../platform/Ids.ts"
+import { type Page, readPage } from "../platform/database/Page.ts"
 import { storable, storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import {
   auditEvents,
@@ -84,10 +85,7 @@ export class Audit extends Context.Service<
     /** Returns the newest entries first. */
     readonly list: (accountId: string, limit: number) => Effect.Effect<ReadonlyArray<AuditRow>, Unavailable>
     /** Returns entries, newest first, and the cursor of the next page. The cost does not depend on the filters. */
-    readonly page: (
-      accountId: string,
-      page: AuditPage
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<AuditRow>; readonly next: string | null }, Unavailable>
+    readonly page: (accountId: string, page: AuditPage) => Effect.Effect<Page<AuditRow>, Unavailable>
     /**
      * Returns the oldest entries, at most 1,000, that have been pending for longer than `olderThanMs`, and their total number. With
      * an account ID, it returns only that account's entries. An operator must find out how their actions ended.
@@ -139,12 +137,9 @@ export class Audit extends Context.Service<
               })
             )
           ),
-        list: (accountId, limit) => storeErrors(auditEvents(sql, { ...selected(accountId, { limit }), limit })),
+        list: (accountId, limit) => storeErrors(auditEvents(sql, selected(accountId, { limit }))),
         page: (accountId, page) =>
-          Effect.map(storeErrors(auditEvents(sql, selected(accountId, page))), (found) => {
-            const rows = found.slice(0, page.limit)
-            return { rows, next: found.length > page.limit ? (rows.at(-1)?.id ?? null) : null }
-          }),
+          storeErrors(readPage(page, (request) => auditEvents(sql, selected(accountId, request)))),
         pending: (olderThanMs, accountId) => storeErrors(pendingEvents(sql, { olderThanMs, accountId, limit: 1_000 })),
         acknowledge: (id, actor) =>
           Effect.gen(function* () {
@@ -170,7 +165,7 @@ const idAt = (timeMs: number): string => firstResourceIdAt(Math.min(Math.max(Mat
 
 const distinct = (values: ReadonlyArray<string> | undefined) => values && [...new Set(values)]
 
-/** Requests one extra row to learn whether there is a next page. The time of an entry is the time in its ID. */
+/** The time of an entry is the time in its ID. */
 const selected = (
   accountId: string,
   { actors, cursor = NO_ID, fromMs = 0, limit, resources, types, untilMs }: AuditPage
@@ -183,7 +178,7 @@ const selected = (
     resources: distinct(resources),
     least: idAt(fromMs),
     end: end < cursor ? end : cursor,
-    limit: limit + 1
+    limit
   }
 }
 

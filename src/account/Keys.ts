@@ -8,6 +8,7 @@ import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { centsFromNano } from "../domain/Money.ts"
 import { insertKeyNotice } from "../notices/NoticesSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
+import { type Page, readPage } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { Audit, type Actor } from "./Audit.ts"
 import { Budgets } from "./Budgets.ts"
@@ -113,7 +114,7 @@ export class Keys extends Context.Service<
     readonly list: (
       of: KeysOf,
       page: { readonly limit: number; readonly cursor: string | undefined }
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<KeyRecord>; readonly next: string | null }, Unavailable>
+    ) => Effect.Effect<Page<KeyRecord>, Unavailable>
     /** Fails with `NotFound`. */
     readonly get: (of: KeysOf, id: string) => Effect.Effect<KeyRecord, Failure | Unavailable>
     /**
@@ -145,10 +146,8 @@ export class Keys extends Context.Service<
       return Keys.of({
         create: (input) => storeErrors(create(deps, input)),
         list: Effect.fnUntraced(function* (of, { cursor, limit }) {
-          const page = { cursor: cursor ?? null, limit: limit + 1, starts: yield* periodStarts }
-          const found = yield* keysOf(sql, of, page)
-          const rows = found.slice(0, limit)
-          return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+          const request = { cursor: cursor ?? null, limit, starts: yield* periodStarts }
+          return yield* readPage(request, (page) => keysOf(sql, of, page))
         }, storeErrors),
         get: (of, id) => storeErrors(get(deps, of, id)),
         rotate: (input) => storeErrors(rotate(deps, input)),

@@ -2,6 +2,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { newResourceId } from "../platform/Ids.ts"
+import { type Page, readPage } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import {
   deleteSession,
@@ -63,7 +64,7 @@ export class OwnerSessions extends Context.Service<
     readonly list: (
       accountId: string,
       page: { readonly limit: number; readonly cursor: string | undefined }
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<ListedSession>; readonly next: string | null }, Unavailable>
+    ) => Effect.Effect<Page<ListedSession>, Unavailable>
     /** Ends a session at once, on every node, in the caller's transaction. Returns whether the account had it. */
     readonly end: (accountId: string, id: string) => Effect.Effect<boolean, SqlError.SqlError>
     /** Ends all sessions of an account in the caller's transaction, but not the one that is kept. Returns how many it ended. */
@@ -82,10 +83,7 @@ export class OwnerSessions extends Context.Service<
             return Effect.as(insertSession(sql, { id, accountId, hash: hashOf(token), ...origin }), { id, token })
           }),
         list: (accountId, { cursor, limit }) =>
-          Effect.map(storeErrors(sessionsOf(sql, accountId, { cursor, limit: limit + 1 }, lives)), (found) => {
-            const rows = found.slice(0, limit)
-            return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
-          }),
+          storeErrors(readPage({ cursor, limit }, (page) => sessionsOf(sql, accountId, page, lives))),
         find: (token) =>
           wellFormed.test(token) ? storeErrors(sessionByHash(sql, hashOf(token), lives)) : Effect.undefined,
         end: (accountId, id) => deleteSession(sql, accountId, id),

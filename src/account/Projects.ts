@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { NewProject, ProjectChange } from "../../schemas/management/Projects.ts"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { type Page, readPage } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type Actor, Audit } from "./Audit.ts"
 import { Budgets, type BudgetState } from "./Budgets.ts"
@@ -47,7 +48,7 @@ export class Projects extends Context.Service<
     readonly list: (
       accountId: string,
       page: { readonly limit: number; readonly cursor: string | undefined }
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<Project>; readonly next: string | null }, Unavailable>
+    ) => Effect.Effect<Page<Project>, Unavailable>
     /** Fails with `NotFound`. */
     readonly get: (accountId: string, id: string) => Effect.Effect<Project, Failure | Unavailable>
     /**
@@ -73,9 +74,9 @@ export class Projects extends Context.Service<
       const deps: Deps = { sql, audit: yield* Audit, budgets: yield* Budgets }
       return Projects.of({
         list: Effect.fnUntraced(function* (accountId, { cursor, limit }) {
-          const found = yield* projectsOf(sql, accountId, { limit: limit + 1, cursor: cursor ?? null })
-          const rows = yield* withBudgets(deps, found.slice(0, limit))
-          return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+          const request = { limit, cursor: cursor ?? null }
+          const { next, rows } = yield* readPage(request, (page) => projectsOf(sql, accountId, page))
+          return { rows: yield* withBudgets(deps, rows), next }
         }, storeErrors),
         get: (accountId, id) => storeErrors(read(deps, accountId, id)),
         create: (input) => storeErrors(create(deps, input)),

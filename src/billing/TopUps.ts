@@ -7,6 +7,7 @@ import { NANO_PER_CENT, usdFromNano } from "../domain/Money.ts"
 import { type CheckoutState, nextOf, type TopUpStanding, type PaymentEvent } from "../domain/TopUp.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { PublicUrl } from "../platform/outbound/PublicUrl.ts"
+import { type Page, readPage } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { Payments } from "./Payments.ts"
 import type { Processor } from "./Processor.ts"
@@ -53,12 +54,6 @@ const SWEEP_CONCURRENCY = 4
 /** What is paid in by an amount in cents. */
 export const nanoOfTopUp = (amountCents: number): bigint => BigInt(amountCents) * NANO_PER_CENT
 
-/** A page of a list, newest first, and where the next one begins. */
-export interface TopUpPage {
-  readonly rows: ReadonlyArray<TopUpRow>
-  readonly nextCursor: string | null
-}
-
 /** A wish to pay something in; the id is made before. */
 export interface NewTopUp {
   readonly id: string
@@ -86,7 +81,7 @@ export class TopUps extends Context.Service<
     readonly list: (
       accountId: string,
       page: { readonly limit: number; readonly cursor: string | undefined }
-    ) => Effect.Effect<TopUpPage, Unavailable>
+    ) => Effect.Effect<Page<TopUpRow>, Unavailable>
     /**
      * Takes an event of the processor's as it came. What is not listened to, or about nothing that is known here, is taken and
      * logged. Fails with `NotSigned`, and with `Unavailable` where it should be delivered again.
@@ -123,13 +118,7 @@ export class TopUps extends Context.Service<
         checkout,
         get,
         list: (accountId, { cursor, limit }) =>
-          Effect.map(
-            storeErrors(topUpsOf(sql, accountId, { limit: limit + 1, cursor: cursor ?? null })),
-            (rows): TopUpPage => ({
-              rows: rows.slice(0, limit),
-              nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
-            })
-          ),
+          storeErrors(readPage({ limit, cursor: cursor ?? null }, (page) => topUpsOf(sql, accountId, page))),
         receive: (raw, signature) => receive(deps, raw, signature),
         simulate: (accountId, id) =>
           Effect.flatMap(processor?.pay === undefined ? get(accountId, id) : checkout(accountId, id), (row) =>

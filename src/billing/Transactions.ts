@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { Secrets } from "../platform/Secrets.ts"
+import { pageBy } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { type TransactionRow, transactionsOf } from "./TransactionsSql.ts"
 
@@ -42,8 +43,8 @@ export class Transactions extends Context.Service<
           const before = cursor === undefined ? null : numberOf(cursor)
           if (before === undefined) return yield* invalid("cursor", "must be the next_cursor of a page of transactions")
           const found = yield* transactionsOf(sql, accountId, before, limit + 1)
-          const rows = found.slice(0, limit).map((row) => ({ ...row, id: textOf(row.id) }))
-          return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+          const { next, rows } = pageBy(found, limit, ({ id }) => textOf(id))
+          return { rows: rows.map((row) => ({ ...row, id: textOf(row.id) })), next }
         }, storeErrors)
       })
     })

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { timeOfRequestId } from "../platform/Ids.ts"
+import { type Page, readPage } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { requestById, requestReplayedBy, type RequestRow } from "../usage/RequestsSql.ts"
 import { usageOf } from "../usage/UsageSql.ts"
@@ -55,51 +56,45 @@ export interface AnyRequest {
   readonly movements: ReadonlyArray<Movement>
 }
 
-/** A page, newest first, and the cursor of the next one. */
-export interface PageOf<Row> {
-  readonly rows: ReadonlyArray<Row>
-  readonly next: string | null
-}
-
 /** Where a page begins, and its size. */
-export interface Page {
+export interface PageRequest {
   /** The page continues with what is older than this; null begins with the newest. */
   readonly after: string | null
   readonly limit: number
 }
 
 /** A page of the requests of all accounts. */
-export interface AnyPage extends PageOf<AnyRow> {
+export interface AnyPage extends Page<AnyRow> {
   /** When the oldest request that it examined arrived, in milliseconds since 1970; null when it examined all of them. */
   readonly searchedToMs: number | null
 }
 
 type Found<A> = Effect.Effect<A, Failure | Unavailable>
 
-/** What operators see: every account, its keys, its requests. The command line and the endpoints read through it alike. */
+/** Reads what operators see: every account, its keys and its requests. The command line and the endpoints both use it. */
 export class Operator extends Context.Service<
   Operator,
   {
     /** Fails with `NotFound` when the page continues after an account that does not exist. */
-    readonly accounts: (search: AccountSearch) => Found<PageOf<AccountLine>>
+    readonly accounts: (search: AccountSearch) => Found<Page<AccountLine>>
     /** Returns the account with this ID or email address. Fails with `NotFound`. */
     readonly account: (name: string) => Found<AccountLine>
     readonly overview: (accountId: string) => Effect.Effect<Overview, Unavailable>
     /** Returns the account's keys of both kinds. */
-    readonly keys: (accountId: string, page: Page) => Effect.Effect<PageOf<KeyLine>, Unavailable>
-    readonly requests: (accountId: string, search: RequestSearch) => Effect.Effect<PageOf<RequestLine>, Unavailable>
+    readonly keys: (accountId: string, page: PageRequest) => Effect.Effect<Page<KeyLine>, Unavailable>
+    readonly requests: (accountId: string, search: RequestSearch) => Effect.Effect<Page<RequestLine>, Unavailable>
     /** Returns the request with this ID, or the request that a replay with this ID repeated. Fails with `NotFound`. */
     readonly request: (id: string) => Found<AnyRequest>
     /** Returns the requests of all accounts. A page examines a bounded number of them, so it may be short and have a next page. */
     readonly anyRequests: (search: AnySearch) => Effect.Effect<AnyPage, Unavailable>
     /** Returns top-ups that need an operator. */
-    readonly topUps: (page: Page) => Effect.Effect<PageOf<TopUpLine>, Unavailable>
+    readonly topUps: (page: PageRequest) => Effect.Effect<Page<TopUpLine>, Unavailable>
     /** Returns the top-ups of an account. */
-    readonly topUpsOf: (accountId: string, page: Page) => Effect.Effect<PageOf<TopUpLine>, Unavailable>
+    readonly topUpsOf: (accountId: string, page: PageRequest) => Effect.Effect<Page<TopUpLine>, Unavailable>
     /** Returns a top-up of any account. Fails with `NotFound`. */
     readonly topUp: (id: string) => Found<TopUpLine>
     /** Returns what operators changed, in accounts and elsewhere. */
-    readonly changes: (page: Page) => Effect.Effect<PageOf<ChangeLine>, Unavailable>
+    readonly changes: (page: PageRequest) => Effect.Effect<Page<ChangeLine>, Unavailable>
   }
 >()("tollgate/operator/Operator") {
   static readonly layer = Layer.effect(
@@ -109,36 +104,24 @@ export class Operator extends Context.Service<
         accounts: (search) =>
           Effect.gen(function* () {
             if (search.after !== null) yield* named(sql, search.after)
-            return pageOf(yield* storeErrors(accountsMatching(sql, more(search))), search.limit)
+            return yield* storeErrors(readPage(search, (page) => accountsMatching(sql, page)))
           }),
         account: (name) => named(sql, name),
         overview: (accountId) => overviewOf(sql, accountId),
-        keys: (accountId, page) =>
-          Effect.map(storeErrors(keysOfAccount(sql, accountId, more(page))), (rows) => pageOf(rows, page.limit)),
-        requests: (accountId, search) =>
-          Effect.map(storeErrors(requestsMatching(sql, accountId, more(search))), (rows) => pageOf(rows, search.limit)),
+        keys: (accountId, page) => storeErrors(readPage(page, (one) => keysOfAccount(sql, accountId, one))),
+        requests: (accountId, search) => storeErrors(readPage(search, (one) => requestsMatching(sql, accountId, one))),
         request: (id) => anyRequest(sql, id),
         anyRequests: (search) => storeErrors(anyRequests(sql, search)),
-        topUps: (page) => Effect.map(storeErrors(topUpsToSee(sql, more(page))), (rows) => pageOf(rows, page.limit)),
-        topUpsOf: (accountId, page) =>
-          Effect.map(storeErrors(topUpsOfAccount(sql, accountId, more(page))), (rows) => pageOf(rows, page.limit)),
+        topUps: (page) => storeErrors(readPage(page, (one) => topUpsToSee(sql, one))),
+        topUpsOf: (accountId, page) => storeErrors(readPage(page, (one) => topUpsOfAccount(sql, accountId, one))),
         topUp: (id) =>
           Effect.flatMap(storeErrors(topUpOfAny(sql, id)), (found) =>
             found === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "top-up", id })) : Effect.succeed(found)
           ),
-        changes: (page) =>
-          Effect.map(storeErrors(changesByOperators(sql, more(page))), (rows) => pageOf(rows, page.limit))
+        changes: (page) => storeErrors(readPage(page, (one) => changesByOperators(sql, one)))
       })
     )
   )
-}
-
-/** One row more than the page has shows whether there is another page. */
-const more = <Page extends { readonly limit: number }>(page: Page): Page => ({ ...page, limit: page.limit + 1 })
-
-const pageOf = <Row extends { readonly id: string }>(found: ReadonlyArray<Row>, limit: number): PageOf<Row> => {
-  const rows = found.slice(0, limit)
-  return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
 }
 
 const named = (sql: SqlClient.SqlClient, name: string): Found<AccountLine> =>
@@ -148,7 +131,7 @@ const named = (sql: SqlClient.SqlClient, name: string): Found<AccountLine> =>
 
 const anyRequests = (sql: SqlClient.SqlClient, search: AnySearch) =>
   Effect.gen(function* () {
-    const { next, rows } = pageOf(yield* requestsOfAll(sql, more(search)), search.limit)
+    const { next, rows } = yield* readPage(search, (page) => requestsOfAll(sql, page))
     const bound = next ?? (yield* examinedTo(sql, search.after)) ?? null
     return { rows, next: bound, searchedToMs: bound === null ? null : timeOfRequestId(bound) }
   })

@@ -5,6 +5,7 @@ import { type Actor, Audit } from "../account/Audit.ts"
 import { lockAccount } from "../account/KeysSql.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
+import { type Page, pageBy, readPage } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { configJson, decodeChange, decodeNew } from "./PresetInput.ts"
 import {
@@ -83,7 +84,7 @@ export class Presets extends Context.Service<
     readonly list: (
       accountId: string,
       page: { readonly limit: number; readonly cursor: string | undefined }
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<PresetRow>; readonly next: string | null }, Unavailable>
+    ) => Effect.Effect<Page<PresetRow>, Unavailable>
     /** Returns versions, newest first, below `before`, and the `before` of the next page. An unknown preset has none. */
     readonly versions: (
       accountId: string,
@@ -113,18 +114,12 @@ export class Presets extends Context.Service<
         remove: (input) => storeErrors(remove(deps, input)),
         get: (accountId, slug) => storeErrors(presetBySlug(sql, accountId, slug)),
         list: (accountId, { cursor, limit }) =>
-          storeErrors(
-            Effect.map(presetsOf(sql, accountId, { limit: limit + 1, cursor: cursor ?? null }), (found) => {
-              const rows = found.slice(0, limit)
-              return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
-            })
-          ),
+          storeErrors(readPage({ limit, cursor: cursor ?? null }, (page) => presetsOf(sql, accountId, page))),
         versions: (accountId, slug, { before, limit }) =>
           storeErrors(
-            Effect.map(versionsOf(sql, accountId, slug, { limit: limit + 1, before: before ?? null }), (found) => {
-              const rows = found.slice(0, limit)
-              return { rows, next: found.length > limit ? (rows.at(-1)?.version ?? null) : null }
-            })
+            Effect.map(versionsOf(sql, accountId, slug, { limit: limit + 1, before: before ?? null }), (found) =>
+              pageBy(found, limit, ({ version }) => version)
+            )
           ),
         resolve: (accountId, slug) => resolving(sql, remembered, accountId, slug),
         forget: (accountId, slug) => Effect.sync(() => remembered.forget(keyOf(accountId, slug)))

@@ -8,6 +8,7 @@ import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { PublicFetch } from "../platform/outbound/PublicFetch.ts"
 import { Secrets } from "../platform/Secrets.ts"
+import { type Page, readPage } from "../platform/database/Page.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { openSecrets, Outbox, purposeOf } from "./Outbox.ts"
 import { DELAYS_MS, isDelivered } from "./Schedule.ts"
@@ -65,21 +66,15 @@ export interface Delivery extends DeliveryRow {
 export class Address extends Data.Class<{ readonly href: string }> {}
 
 /** An endpoint, its account, and the actor that changes it. */
-interface Doing {
+interface EndpointChange {
   readonly accountId: string
   readonly id: string
   readonly actor: Actor
 }
 
-interface Page {
+interface PageRequest {
   readonly limit: number
   readonly cursor: string | undefined
-}
-
-/** A page, newest first, and the cursor of the next page. */
-interface Listed<A> {
-  readonly rows: ReadonlyArray<A>
-  readonly next: string | null
 }
 
 /** An endpoint and its secret, which the gateway shows only once. */
@@ -117,7 +112,7 @@ export class Webhooks extends Context.Service<
       readonly events: ReadonlyArray<EventType>
       readonly actor: Actor
     }) => Effect.Effect<WithSecret, Failure | Unavailable>
-    readonly list: (accountId: string, page: Page) => Effect.Effect<Listed<EndpointRow>, Unavailable>
+    readonly list: (accountId: string, page: PageRequest) => Effect.Effect<Page<EndpointRow>, Unavailable>
     /** Fails with `NotFound`, as the methods below do. */
     readonly find: (accountId: string, id: string) => Effect.Effect<EndpointRow, Failure | Unavailable>
     /**
@@ -125,26 +120,26 @@ export class Webhooks extends Context.Service<
      * `ValidationError` as `register` does.
      */
     readonly update: (
-      doing: Doing & {
+      change: EndpointChange & {
         readonly status?: "enabled" | "disabled"
         readonly url?: string | Address
         readonly events?: ReadonlyArray<EventType>
       }
     ) => Effect.Effect<EndpointRow, Failure | Unavailable>
-    readonly remove: (doing: Doing) => Effect.Effect<void, Failure | Unavailable>
+    readonly remove: (change: EndpointChange) => Effect.Effect<void, Failure | Unavailable>
     /** Replaces the secret. The previous one also signs for 24 hours. */
-    readonly rotateSecret: (doing: Doing) => Effect.Effect<WithSecret, Failure | Unavailable>
+    readonly rotateSecret: (change: EndpointChange) => Effect.Effect<WithSecret, Failure | Unavailable>
     readonly deliveries: (
       accountId: string,
       id: string,
-      page: Page
-    ) => Effect.Effect<Listed<Delivery>, Failure | Unavailable>
+      page: PageRequest
+    ) => Effect.Effect<Page<Delivery>, Failure | Unavailable>
     /**
      * Sends a delivery again, at once and with the same ID. A pending delivery keeps its schedule. Fails with `Conflict` when the
      * endpoint is disabled or an attempt is running.
      */
     readonly redeliver: (
-      doing: Doing & { readonly deliveryId: string }
+      change: EndpointChange & { readonly deliveryId: string }
     ) => Effect.Effect<Delivery, Failure | Unavailable>
     /** Sends one event of type `webhook.test`, waits for the result, and stores nothing. */
     readonly test: (accountId: string, id: string) => Effect.Effect<TestResult, Failure | Unavailable>
@@ -166,11 +161,11 @@ export class Webhooks extends Context.Service<
         address: (url) => addressOf(deps, url),
         register: (input) => storeErrors(register(deps, input)),
         list: (accountId, page) =>
-          storeErrors(Effect.map(endpointsOf(deps.sql, accountId, oneMore(page)), (rows) => pageOf(rows, page))),
+          storeErrors(readPage(requestOf(page), (request) => endpointsOf(deps.sql, accountId, request))),
         find: (accountId, id) => storeErrors(find(deps, accountId, id)),
         update: (input) => storeErrors(update(deps, input)),
-        remove: (doing) => storeErrors(remove(deps, doing)),
-        rotateSecret: (doing) => storeErrors(rotateSecret(deps, doing)),
+        remove: (change) => storeErrors(remove(deps, change)),
+        rotateSecret: (change) => storeErrors(rotateSecret(deps, change)),
         deliveries: (accountId, id, page) => storeErrors(deliveries(deps, accountId, id, page)),
         redeliver: (input) => storeErrors(redeliver(deps, input)),
         test: (accountId, id) => storeErrors(test(deps, accountId, id))
@@ -193,13 +188,7 @@ interface Deps {
   readonly sender: Sender["Service"]
 }
 
-/** Requests one extra row to learn whether there is a next page. */
-const oneMore = ({ cursor, limit }: Page) => ({ limit: limit + 1, cursor: cursor ?? null })
-
-const pageOf = <A extends { readonly id: string }>(found: ReadonlyArray<A>, { limit }: Page): Listed<A> => {
-  const rows = found.slice(0, limit)
-  return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
-}
+const requestOf = ({ cursor, limit }: PageRequest) => ({ limit, cursor: cursor ?? null })
 
 const notFound = (what: string, id: string): Failure => failure({ _tag: "NotFound", what, id })
 
@@ -223,7 +212,7 @@ const publish = ({ outbox, sql }: Deps, event: WebhookEvent) =>
     if (told > 0) yield* sql.afterCommit(outbox.wake)
   })
 
-const append = ({ audit }: Deps, { accountId, actor, id }: Doing, type: string, changes: object) =>
+const append = ({ audit }: Deps, { accountId, actor, id }: EndpointChange, type: string, changes: object) =>
   audit.append({ accountId, type: `webhook.${type}`, actor, resource: { type: "webhook_endpoint", id }, changes })
 
 /** Generates a secret for an endpoint and the sealed form to store. */
@@ -297,19 +286,19 @@ const update = (
     }).pipe(sql.withTransaction)
   })
 
-const remove = (deps: Deps, doing: Doing) =>
+const remove = (deps: Deps, change: EndpointChange) =>
   Effect.gen(function* () {
-    if (!(yield* removeEndpoint(deps.sql, doing.accountId, doing.id))) return yield* notFound("webhook", doing.id)
-    yield* append(deps, doing, "removed", {})
+    if (!(yield* removeEndpoint(deps.sql, change.accountId, change.id))) return yield* notFound("webhook", change.id)
+    yield* append(deps, change, "removed", {})
   }).pipe(deps.sql.withTransaction)
 
-const rotateSecret = (deps: Deps, doing: Doing) =>
+const rotateSecret = (deps: Deps, change: EndpointChange) =>
   Effect.gen(function* () {
-    const { accountId, id } = doing
+    const { accountId, id } = change
     const { sealed, secret } = newSecret(deps, id)
     const endpoint = yield* replaceSecret(deps.sql, { accountId, id, ...sealed, overlapMs: OVERLAP_MS })
     if (endpoint === undefined) return yield* notFound("webhook", id)
-    yield* append(deps, doing, "secret_rotated", {})
+    yield* append(deps, change, "secret_rotated", {})
     return { endpoint, secret }
   }).pipe(deps.sql.withTransaction)
 
@@ -323,17 +312,17 @@ const withLog = ({ sql }: Deps, rows: ReadonlyArray<DeliveryRow>) =>
     (attempts) => rows.map((row) => ({ ...row, log: attempts.filter(({ delivery_id }) => delivery_id === row.id) }))
   )
 
-const deliveries = (deps: Deps, accountId: string, id: string, page: Page) =>
+const deliveries = (deps: Deps, accountId: string, id: string, page: PageRequest) =>
   Effect.gen(function* () {
     yield* find(deps, accountId, id)
-    const { next, rows } = pageOf(yield* deliveriesOf(deps.sql, id, oneMore(page)), page)
+    const { next, rows } = yield* readPage(requestOf(page), (request) => deliveriesOf(deps.sql, id, request))
     return { rows: yield* withLog(deps, rows), next }
   })
 
-const redeliver = (deps: Deps, { deliveryId, ...doing }: Parameters<Webhooks["Service"]["redeliver"]>[0]) =>
+const redeliver = (deps: Deps, { deliveryId, ...change }: Parameters<Webhooks["Service"]["redeliver"]>[0]) =>
   Effect.gen(function* () {
     const { outbox, sql } = deps
-    const { accountId, id } = doing
+    const { accountId, id } = change
     const endpoint = yield* find(deps, accountId, id)
     if (endpoint.status === "disabled") return yield* conflict("This webhook is disabled. Enable it first.")
     const found = yield* deliveryById(sql, id, deliveryId)
@@ -341,7 +330,7 @@ const redeliver = (deps: Deps, { deliveryId, ...doing }: Parameters<Webhooks["Se
     // The last step of the schedule, so that a failure is final.
     const reopened = yield* reopen(sql, deliveryId, DELAYS_MS.length - 1)
     if (!reopened) return yield* conflict("An attempt at this delivery is running. Try again later.")
-    yield* append(deps, doing, "redelivered", { delivery_id: deliveryId })
+    yield* append(deps, change, "redelivered", { delivery_id: deliveryId })
     yield* sql.afterCommit(outbox.wake)
     const [delivery] = yield* withLog(deps, [{ ...found, status: "pending", next_at: new Date(), ended_at: null }])
     return delivery!

@@ -468,7 +468,7 @@ describe("a checkout", () => {
         }
         assert.deepStrictEqual(yield* topUps.list(mine.accountId, { limit: 10, cursor: undefined }), {
           rows: [],
-          nextCursor: null
+          next: null
         })
       })
     )
@@ -484,7 +484,7 @@ describe("a checkout", () => {
         for (let pages = 0; pages < 3; pages++) {
           const page = yield* topUps.list(accountId, { limit: 2, cursor })
           found.push(...page.rows.map(({ id }) => id))
-          cursor = page.nextCursor ?? undefined
+          cursor = page.next ?? undefined
         }
         assert.isUndefined(cursor)
         assert.deepStrictEqual(found, made.toSorted().toReversed())

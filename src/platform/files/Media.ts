@@ -25,6 +25,7 @@ import {
 import { Outbound } from "../outbound/Outbound.ts"
 import { PublicUrl } from "../outbound/PublicUrl.ts"
 import { s3Files } from "./S3Files.ts"
+import { readPage } from "../database/Page.ts"
 import { storeErrors, Unavailable } from "../database/Sql.ts"
 
 /** The record of a stored file, without its bytes. */
@@ -127,10 +128,10 @@ export class Media extends Context.Service<
         remove: (accountId, id) => (isFileId(id) ? remove(deps, accountId, id) : Effect.succeed(false)),
         list: (accountId, { cursor = null, limit, order = "desc", purposes = null }) =>
           storeErrors(
-            Effect.map(filesOf(sql, accountId, { purposes, cursor, order, limit: limit + 1 }), (found) => {
-              const rows = found.slice(0, limit)
-              return { files: rows.map(fileOf), next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
-            })
+            Effect.map(
+              readPage({ purposes, cursor, order, limit }, (page) => filesOf(sql, accountId, page)),
+              ({ next, rows }) => ({ files: rows.map(fileOf), next })
+            )
           ),
         urlOf: (id) => `${publicUrl.base()}${FILES_PATH}/${id}`,
         sweep: Effect.flatMap(storeErrors(hideRemovable(sql, AT_ONCE)), (ids) =>

@@ -67,7 +67,7 @@ export const consoleTopUpsHandlers = Effect.gen(function* () {
     listTopUps: ({ query }) =>
       answer(
         Effect.flatMap(Owner, ({ accountId }) => topUps.list(accountId, pageOf(query))),
-        ({ nextCursor, rows }) => ({ object: "list", data: rows.map(topUpOf), next_cursor: nextCursor })
+        ({ next, rows }) => ({ object: "list", data: rows.map(topUpOf), next_cursor: next })
       ),
     getTopUp: ({ params }) =>
       answer(

@@ -10,7 +10,8 @@ import { Customers } from "../../../billing/Customers.ts"
 import { decoder } from "../../../dialects/Decode.ts"
 import type { Failure } from "../../../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano } from "../../../domain/Money.ts"
-import { Operator, type PageOf } from "../../../operator/Operator.ts"
+import { Operator } from "../../../operator/Operator.ts"
+import type { Page } from "../../../platform/database/Page.ts"
 import type { TopUpLine } from "../../../operator/OperatorSql.ts"
 import { marginBasisPoints, marginOf, Margins } from "../../../usage/Margins.ts"
 import type { MarginRow } from "../../../usage/MarginsSql.ts"
@@ -58,7 +59,7 @@ const topUpOf = (line: TopUpLine) => ({
   paid_at: secondsOf(line.paid_at)
 })
 
-const topUpListOf = ({ next, rows }: PageOf<TopUpLine>) => ({
+const topUpListOf = ({ next, rows }: Page<TopUpLine>) => ({
   object: "list",
   data: rows.map(topUpOf),
   next_cursor: next
