@@ -9,7 +9,7 @@ import { Limit } from "../Page.ts"
 import { idempotency } from "./ChatGroup.ts"
 
 /** The operations that a background batch can consist of. A leading `/v1` makes no difference. */
-export const batchEndpoints = [
+const batchEndpoints = [
   "/v1/chat/completions",
   "/chat/completions",
   "/v1/responses",

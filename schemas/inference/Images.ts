@@ -4,7 +4,7 @@ import { ModelString } from "../Ids.ts"
 import { BalanceWarning } from "../Routing.ts"
 
 /** The largest size of a requested image, in pixels: 3840×2160. */
-export const MAX_PIXELS = 8_294_400
+const MAX_PIXELS = 8_294_400
 
 const SIZE = /^([1-9]\d{1,3})x([1-9]\d{1,3})$/
 

@@ -8,7 +8,7 @@ import { BalanceWarning } from "../Routing.ts"
 import { idempotency, paidErrors } from "./ChatGroup.ts"
 
 /** The maximum number of documents in one request. */
-export const MAX_DOCUMENTS = 1_000
+const MAX_DOCUMENTS = 1_000
 
 const Text = Schema.String.check(Schema.isMinLength(1, { message: "must be a non-empty string" }))
 

@@ -18,7 +18,7 @@ import { BalanceWarning } from "../Routing.ts"
 import { idempotency, paidErrors } from "./ChatGroup.ts"
 
 /** The maximum number of reference images in one request. */
-export const MAX_REFERENCE_IMAGES = 4
+const MAX_REFERENCE_IMAGES = 4
 
 const Address = Schema.String.check(...sized(1, 8_192, "characters"), storable)
 

@@ -12,7 +12,7 @@ export const PresetSlug = Schema.String.check(
 ).annotate({ identifier: "PresetSlug" })
 
 /** The maximum output tokens of a request with a preset, and of a preset. */
-export const PRESET_MAX_TOKENS = 131_072
+const PRESET_MAX_TOKENS = 131_072
 
 const maxTokens = Schema.optionalKey(Schema.NullOr(integer(1, PRESET_MAX_TOKENS)))
 

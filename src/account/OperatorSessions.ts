@@ -17,7 +17,7 @@ import type { Lives, Origin } from "./OwnerSessionsSql.ts"
 export const OPERATOR_SESSION_LIFE = Duration.hours(12)
 
 /** How long a session lasts without activity. It reaches every account, so a browser that is left alone loses it soon. */
-export const OPERATOR_SESSION_IDLE = Duration.hours(1)
+const OPERATOR_SESSION_IDLE = Duration.hours(1)
 
 const lives: Lives = {
   wholeMs: Duration.toMillis(OPERATOR_SESSION_LIFE),

@@ -21,7 +21,7 @@ import {
 export const SESSION_LIFE = Duration.days(30)
 
 /** How long a session lasts without activity. */
-export const SESSION_IDLE = Duration.hours(24)
+const SESSION_IDLE = Duration.hours(24)
 
 const lives: Lives = { wholeMs: Duration.toMillis(SESSION_LIFE), idleMs: Duration.toMillis(SESSION_IDLE) }
 

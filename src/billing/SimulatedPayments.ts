@@ -6,7 +6,7 @@ import type { Processor } from "./Processor.ts"
 import { readEvent } from "./StripeEvents.ts"
 
 /** The address at which a simulated checkout is paid, by its id. Any holder of the address can pay. */
-export const SIMULATED_PATH = "/api/v1/payments/simulated"
+const SIMULATED_PATH = "/api/v1/payments/simulated"
 
 /**
  * Payments of the sandbox, where no money is: opening the link pays. An event in Stripe's form and with Stripe's signature, under a secret

@@ -3,7 +3,7 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import { Media } from "../platform/files/Media.ts"
-import { AnswerRoom, type Place, type RoomRequest } from "../providers/pool/AnswerRoom.ts"
+import { AnswerRoom, type RoomReservation, type RoomRequest } from "../providers/pool/AnswerRoom.ts"
 import { MAX_IMAGE_BYTES } from "../providers/wire/ImageParts.ts"
 import type { WorkAttempt } from "../providers/pool/ProviderPool.ts"
 import type { ImageResult, ImagesWork, ImageForm, GivenImage } from "../domain/Work.ts"
@@ -20,7 +20,7 @@ export interface ImagesRequest extends PaidRequest {
   readonly image: string | undefined
   readonly form: ImageForm
   /** Receives the memory reservation of images that are returned as bytes. The caller may keep it until the response is read. */
-  readonly onRoom?: (place: Place) => void
+  readonly onRoom?: (reservation: RoomReservation) => void
 }
 
 /** Images as received, and as they are returned. */
@@ -174,8 +174,8 @@ export class ImageWork extends Context.Service<
           bound: { kind: "units", units: asked.n },
           pixels: asked.size && asked.size.width * asked.size.height,
           ask: Effect.andThen(
-            Effect.map(room.take(roomOf(principal.accountId, asked)), (place) => {
-              if (withBytes) onRoom?.(place)
+            Effect.map(room.take(roomOf(principal.accountId, asked)), (reservation) => {
+              if (withBytes) onRoom?.(reservation)
             }),
             source === undefined
               ? Effect.succeed(attempt([]))
@@ -199,7 +199,7 @@ export class ImageWork extends Context.Service<
         const value = yield* Effect.scoped(
           Effect.andThen(
             Effect.mapBoth(room.take(roomOf(principal.accountId, asked)), {
-              onSuccess: (place) => onRoom?.(place),
+              onSuccess: (reservation) => onRoom?.(reservation),
               onFailure: () => failure({ _tag: "Overloaded" })
             }),
             Effect.forEach(given, (image) => refilled(media, image))

@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 
 /** The most sessions that one node keeps. A dropped session is opened again when its client comes back. */
-export const MAX_SESSIONS = 2_000
+const MAX_SESSIONS = 2_000
 
 /** The most ended sessions that one node remembers, so that it does not continue them. */
 const MAX_ENDED = 10_000

@@ -28,7 +28,7 @@ import {
 export type NoticeChoices = Readonly<Record<NoticeKind, boolean>>
 
 /** The shortest time between two letters of one kind to one account. What happens meanwhile comes in one letter. */
-export const LETTER_PAUSE = Duration.minutes(10)
+const LETTER_PAUSE = Duration.minutes(10)
 
 /** How long a node may take to send a letter. It is longer than a mail server may be silent. */
 const LEASE_MS = 120_000

@@ -212,7 +212,7 @@ export const movementsFor = (
     FROM transfer WHERE (debit = ${accountId} OR credit = ${accountId}) AND request_id = ${requestId} ORDER BY id`
 
 /** The most requests that one page of all accounts examines. In the database's memory they take a tenth of a second. */
-export const MOST_EXAMINED = 10_000
+const MOST_EXAMINED = 10_000
 
 /** The filters of a page of the requests of all accounts; null matches everything. */
 export interface AnySearch {

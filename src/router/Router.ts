@@ -235,13 +235,13 @@ export class Router extends Context.Service<
     Layer.effect(
       Router,
       Effect.gen(function* () {
-        const shelf = yield* Catalogue
+        const catalogues = yield* Catalogue
         const live = yield* LiveFigures
         const clock = yield* Clock.Clock
         const random = yield* Random.Random
         const standings = new Standings(live.performance)
         const ordinary = (request: PlanRequest) => {
-          const catalogue = shelf.current()
+          const catalogue = catalogues.current()
           const nowMs = clock.currentTimeMillisUnsafe()
           const deps: PlanDeps = {
             ...options,
@@ -253,8 +253,8 @@ export class Router extends Context.Service<
         }
         return Router.of({
           plan: (request) =>
-            isAuto(request.models) ? planAuto(shelf.current(), request, ordinary) : ordinary(request),
-          planWork: (request) => planWork(shelf.current(), request)
+            isAuto(request.models) ? planAuto(catalogues.current(), request, ordinary) : ordinary(request),
+          planWork: (request) => planWork(catalogues.current(), request)
         })
       })
     )

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { breakdown, type BreakdownRow, type Dimension, dimensions, type Position } from "./BreakdownSql.ts"
+import { type AskedRange, emptyRange, rangeProblem } from "./Range.ts"
 import { UsageReads } from "./UsageReads.ts"
 import type { UsagePeriod } from "./Usage.ts"
 
@@ -18,12 +19,10 @@ export type BucketWidth = keyof typeof widths
 
 const periodDays = { "1d": 1, "7d": 7, "30d": 30 } as const
 
-/** A question about an account's usage: in a period up to now, or between two moments in milliseconds since 1970. */
-export interface BreakdownQuestion {
+/** A question about an account's usage. */
+export interface BreakdownQuestion extends AskedRange {
   readonly accountId: string
   readonly period: UsagePeriod | undefined
-  readonly startMs: number | undefined
-  readonly endMs: number | undefined
   readonly width: BucketWidth | undefined
   readonly by: ReadonlyArray<Dimension>
   readonly limit: number
@@ -86,20 +85,15 @@ const rangeOf = (
   { endMs, period, startMs, width: wanted }: BreakdownQuestion,
   openEndMs: number
 ): Effect.Effect<Pick<UsageBreakdown, "fromMs" | "untilMs" | "width" | "bucketMs">, Failure> => {
-  if (period !== undefined && (startMs ?? endMs) !== undefined)
-    return invalid("period", "must not be combined with `start_time` or `end_time`")
-  if (startMs === undefined && endMs !== undefined) return invalid("end_time", "requires `start_time`")
+  const problem = rangeProblem({ period, startMs, endMs })
+  if (problem !== undefined) return problem
   const width = wanted ?? (period === "1d" ? "1h" : "1d")
   const { bucketMs, most } = widths[width]
   const end = endMs ?? openEndMs
   const untilMs = Math.ceil(end / bucketMs) * bucketMs
   const days = periodDays[period ?? "30d"]
   const fromMs = startMs === undefined ? untilMs - days * DAY_MS : Math.floor(startMs / bucketMs) * bucketMs
-  if (fromMs >= untilMs || (startMs ?? fromMs) >= end) {
-    return endMs === undefined
-      ? invalid("start_time", "must lie in the past")
-      : invalid("end_time", "must be after `start_time`")
-  }
+  if (fromMs >= untilMs || (startMs ?? fromMs) >= end) return emptyRange({ endMs })
   if ((untilMs - fromMs) / bucketMs > most)
     return invalid("start_time", `must give at most ${most} buckets of ${width}`)
   return Effect.succeed({ fromMs, untilMs, width, bucketMs })

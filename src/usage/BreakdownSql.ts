@@ -56,8 +56,8 @@ export const breakdown = (
   { accountId, after, by, from, limit, until, width }: BreakdownSelection
 ): Effect.Effect<ReadonlyArray<BreakdownRow>, SqlError.SqlError> => {
   const names = Object.keys(dimensions) as ReadonlyArray<Dimension>
-  const place = sql.literal(names.join(", "))
-  const told = sql.literal(
+  const position = sql.literal(names.join(", "))
+  const grouped = sql.literal(
     names
       .map((name) => `${by.includes(name) ? `COALESCE(${dimensions[name]}, '')` : "''"} COLLATE "C" AS ${name}`)
       .join(", ")
@@ -69,9 +69,9 @@ export const breakdown = (
   const isBehind =
     after === undefined
       ? sql.literal("true")
-      : sql`(start, ${place}) > (${after.start}, ${after.project}, ${after.key}, ${after.model}, ${after.provider})`
+      : sql`(start, ${position}) > (${after.start}, ${after.project}, ${after.key}, ${after.model}, ${after.provider})`
   return sql<BreakdownRow>`WITH live AS MATERIALIZED (
-      SELECT date_trunc(${width}, created_at, 'UTC') AS start, ${told}, ${each}
+      SELECT date_trunc(${width}, created_at, 'UTC') AS start, ${grouped}, ${each}
         FROM (${unrolled(sql, accountId)}) AS live WHERE created_at >= ${from} AND created_at < ${until}
     ), known AS MATERIALIZED (
       SELECT start, ${each} FROM model_usage
@@ -81,15 +81,15 @@ export const breakdown = (
       SELECT * FROM (
         SELECT DISTINCT start FROM known WHERE start >= ${after?.start ?? from} ORDER BY start
       ) AS bucket CROSS JOIN LATERAL (
-        SELECT ${place}, ${summed} FROM (
-          SELECT ${told}, ${each} FROM ${source}
+        SELECT ${position}, ${summed} FROM (
+          SELECT ${grouped}, ${each} FROM ${source}
             WHERE account_id = ${accountId} AND width = ${width} AND start = bucket.start
-          UNION ALL SELECT ${place}, ${each} FROM live WHERE live.start = bucket.start
-        ) AS facts GROUP BY ${place} HAVING total(requests) > 0
+          UNION ALL SELECT ${position}, ${each} FROM live WHERE live.start = bucket.start
+        ) AS facts GROUP BY ${position} HAVING total(requests) > 0
       ) AS sums
-      WHERE ${isBehind} ORDER BY start, ${place} LIMIT ${limit}
+      WHERE ${isBehind} ORDER BY start, ${position} LIMIT ${limit}
     )
-    SELECT false AS summary, start, ${place}, ${each} FROM page
+    SELECT false AS summary, start, ${position}, ${each} FROM page
     UNION ALL SELECT true, ${from}::timestamptz, '', '', '', '', ${all} FROM known
-    ORDER BY summary, start, ${place}`
+    ORDER BY summary, start, ${position}`
 }

@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
+import { type AskedRange, emptyRange, rangeProblem } from "./Range.ts"
 import { UsageReads } from "./UsageReads.ts"
 import {
   type SeriesDimension,
@@ -31,13 +32,11 @@ const intervals: Readonly<Record<SeriesInterval, { readonly ms: number; readonly
 const periods = { "1h": HOUR_MS, "1d": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS } as const
 export type SeriesPeriod = keyof typeof periods
 
-/** A question about an account's usage: in a period up to now, or between two moments in milliseconds since 1970. */
-export interface SeriesQuestion {
+/** A question about an account's usage over time. */
+export interface SeriesQuestion extends AskedRange {
   readonly accountId: string
   readonly period: SeriesPeriod | undefined
-  readonly startMs: number | undefined
-  readonly endMs: number | undefined
-  /** Default: what gives a chart of some dozen buckets. */
+  /** By default the interval that gives some dozen buckets. */
   readonly interval: SeriesInterval | undefined
   readonly by: SeriesDimension | undefined
   readonly rank: SeriesRank
@@ -116,16 +115,11 @@ const rangeOf = (
   { endMs, interval: wanted, period, startMs }: SeriesQuestion,
   nowMs: number
 ): Effect.Effect<Range, Failure> => {
-  if (period !== undefined && (startMs ?? endMs) !== undefined)
-    return invalid("period", "must not be combined with `start_time` or `end_time`")
-  if (startMs === undefined && endMs !== undefined) return invalid("end_time", "requires `start_time`")
+  const problem = rangeProblem({ period, startMs, endMs })
+  if (problem !== undefined) return problem
   const end = endMs ?? nowMs + 1
   const start = startMs ?? end - periods[period ?? "7d"]
-  if (start >= end) {
-    return endMs === undefined
-      ? invalid("start_time", "must lie in the past")
-      : invalid("end_time", "must be after `start_time`")
-  }
+  if (start >= end) return emptyRange({ endMs })
   const interval = wanted ?? usualInterval(end - start)
   const { most, ms } = intervals[interval]
   const last = floor(end - 1, interval)

@@ -4,7 +4,7 @@ import { firstRequestIdAt } from "../platform/Ids.ts"
 import { unrolled, ofRequests } from "./RollupsSql.ts"
 
 /** The dimensions of a series and their columns. */
-export const seriesDimensions = {
+const seriesDimensions = {
   model: "model",
   provider: "provider",
   key: "key_id",

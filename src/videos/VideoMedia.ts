@@ -18,7 +18,7 @@ export interface VideoMediaLimits {
 }
 
 /** At most 200 MiB in all, which only few jobs hold at a time. */
-export const videoMediaLimits: VideoMediaLimits = { imageBytes: 20 * MIB, videoBytes: 100 * MIB, totalMs: 20_000 }
+const videoMediaLimits: VideoMediaLimits = { imageBytes: 20 * MIB, videoBytes: 100 * MIB, totalMs: 20_000 }
 
 /** The media for a provider, besides the prompt. */
 export type VideoMedia = Pick<VideoWork, "image" | "referenceImages" | "referenceVideo">

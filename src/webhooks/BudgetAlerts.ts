@@ -5,7 +5,7 @@ import { insertNotice } from "../notices/NoticesSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { wakeupsOf } from "../platform/database/Wakeups.ts"
-import { anyUntold, type CrossingRow, takeUntold } from "./BudgetAlertsSql.ts"
+import { anyUnreported, type CrossingRow, takeUnreported } from "./BudgetAlertsSql.ts"
 import { Webhooks } from "./Webhooks.ts"
 
 /** The most thresholds that one transaction reports. */
@@ -23,9 +23,9 @@ export class BudgetAlerts extends Context.Service<
      * Publishes events for unreported crossings, a bounded number at a time, and returns how many. Any node may call it at any
      * time.
      */
-    readonly tell: Effect.Effect<number, Unavailable>
-    /** Waits until a crossing may be unreported: for `unheard`, or longer while the database's notifications reach this node. */
-    readonly rest: (unheard: Duration.Input) => Effect.Effect<void>
+    readonly publish: Effect.Effect<number, Unavailable>
+    /** Waits until a crossing may be unreported: for `poll`, or longer while the database's notifications reach this node. */
+    readonly rest: (poll: Duration.Input) => Effect.Effect<void>
   }
 >()("tollgate/webhooks/BudgetAlerts") {
   static readonly layer = Layer.effect(
@@ -35,8 +35,8 @@ export class BudgetAlerts extends Context.Service<
       const webhooks = yield* Webhooks
       const [wakeups, latch] = [wakeupsOf(sql), yield* Latch.make()]
       yield* wakeups.on("budgets", () => latch.openUnsafe())
-      const telling = Effect.gen(function* () {
-        const crossings = yield* takeUntold(sql, BATCH)
+      const publishing = Effect.gen(function* () {
+        const crossings = yield* takeUnreported(sql, BATCH)
         for (const crossing of crossings) {
           yield* webhooks.publish({
             id: `evt_${newResourceId()}`,
@@ -50,9 +50,9 @@ export class BudgetAlerts extends Context.Service<
         return crossings.length
       }).pipe(sql.withTransaction)
       return BudgetAlerts.of({
-        tell: storeErrors(Effect.flatMap(anyUntold(sql), (any) => (any ? telling : Effect.succeed(0)))),
-        rest: (unheard) =>
-          Effect.suspend(() => Effect.timeoutOption(latch.await, wakeups.patience(unheard))).pipe(
+        publish: storeErrors(Effect.flatMap(anyUnreported(sql), (any) => (any ? publishing : Effect.succeed(0)))),
+        rest: (poll) =>
+          Effect.suspend(() => Effect.timeoutOption(latch.await, wakeups.patience(poll))).pipe(
             Effect.andThen(Effect.asVoid(latch.close))
           )
       })

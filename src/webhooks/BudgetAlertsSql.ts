@@ -18,7 +18,7 @@ export interface CrossingRow {
 }
 
 /** Reports whether any crossing is unreported. It costs one index lookup and needs no transaction. */
-export const anyUntold = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
+export const anyUnreported = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql<{ any: boolean }>`SELECT EXISTS (SELECT FROM budget_crossing WHERE told_at IS NULL) AS any`,
     (rows) => rows[0]?.any === true
@@ -28,7 +28,7 @@ export const anyUntold = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlE
  * Marks the oldest unreported crossings as reported, in the caller's transaction, and returns them in order. It skips crossings
  * that another node has locked. A budget belongs to its current owner or, if it was replaced since, to its last owner.
  */
-export const takeUntold = (
+export const takeUnreported = (
   sql: SqlClient.SqlClient,
   limit: number
 ): Effect.Effect<ReadonlyArray<CrossingRow>, SqlError.SqlError> =>

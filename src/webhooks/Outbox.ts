@@ -42,7 +42,7 @@ const FAILING_MS = 5 * 24 * 3_600_000
 /** How long a delivery waits for a disabled endpoint. */
 const WAITING_MS = 5 * 24 * 3_600_000
 
-/** How long ended deliveries can be listed and sent again unless told. */
+/** How long ended deliveries can be listed and sent again by default. */
 const RETENTION = Duration.days(30)
 
 /** The most rows that one statement of a sweep changes. */
@@ -79,10 +79,11 @@ export class Outbox extends Context.Service<
     readonly wake: Effect.Effect<void>
     /** Returns as soon as this process has been signaled since the last return. */
     readonly woken: Effect.Effect<void>
-    /** How long that may take before this node should look: `unheard`, or longer while the database's notifications reach it. */
-    readonly patience: (unheard: Duration.Input) => Duration.Duration
+    /** How long to wait for that before this node looks by itself: `poll`, or longer while the database's notifications reach it. */
+    readonly patience: (poll: Duration.Input) => Duration.Duration
     /**
-     * Deletes one batch of deliveries and events that ended longer ago than the retention, and of rows without an owner. Returns how many there were.
+     * Deletes one batch of deliveries and events that ended longer ago than the retention, and of rows without an owner. Returns how
+     * many there were.
      */
     readonly sweep: Effect.Effect<number, Unavailable>
     /** Counts the endpoints that this node cannot sign for, because another key sealed their secrets. */
@@ -171,11 +172,11 @@ const note = (sql: SqlClient.SqlClient, audit: Audit["Service"], claimed: Claime
     }
     const to = { endpointId: claimed.endpointId, url: claimed.message.url }
     if (verdict._tag === "Delivered") yield* deliver(sql, to, noted)
-    else yield* sql.withTransaction(missed(sql, audit, claimed, noted, verdict))
+    else yield* sql.withTransaction(noteFailure(sql, audit, claimed, noted, verdict))
     ;(yield* Metrics).webhooks.attempted(verdict._tag)
   }).pipe(storeErrors)
 
-const missed = (
+const noteFailure = (
   sql: SqlClient.SqlClient,
   audit: Audit["Service"],
   { again, claim, endpointId, id, message: { url } }: Claimed,

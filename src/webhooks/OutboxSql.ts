@@ -18,8 +18,8 @@ export interface ClaimedRow extends SealedSecrets {
 
 /**
  * Claims at most `limit` due deliveries for the length of a lease. An endpoint has at most `each` running attempts, or one if it is
- * failing. Deliveries of an account that is not active wait. Every endpoint gets its first attempt before any gets a second, and the longest waiting goes first. The cost is one
- * index step per endpoint with pending deliveries, however many each has.
+ * failing. Deliveries of an account that is not active wait. Every endpoint gets its first attempt before any gets a second, and the
+ * longest waiting goes first. The cost is one index step per endpoint with pending deliveries, however many each has.
  */
 export const claimDue = (
   sql: Sql,
@@ -120,11 +120,11 @@ export const postpone = (sql: Sql, id: string, claim: string, afterMs: number) =
  * The final status of a delivery without further attempts. A delivery that succeeded once stays `delivered`, whatever happened
  * later.
  */
-const given = (sql: Sql) => sql.literal(`CASE WHEN delivered_at IS NULL THEN 'failed' ELSE 'delivered' END`)
+const finalStatus = (sql: Sql) => sql.literal(`CASE WHEN delivered_at IS NULL THEN 'failed' ELSE 'delivered' END`)
 
 /** Ends a delivery without success, unless the claim has ended. */
 export const giveUp = (sql: Sql, id: string, claim: string) =>
-  sql`UPDATE webhook_delivery SET status = ${given(sql)}, attempts = attempts + 1, claim = NULL, ended_at = now()
+  sql`UPDATE webhook_delivery SET status = ${finalStatus(sql)}, attempts = attempts + 1, claim = NULL, ended_at = now()
     WHERE id = ${id} AND claim = ${claim}`
 
 /**
@@ -169,7 +169,7 @@ export const giveUpUnwanted = (sql: Sql, waitedMs: number, most: number): Effect
             AND d.due_at <= now() - ${waitedMs}::double precision * interval '1 millisecond'))
           AND (d.claim IS NULL OR d.due_at <= now()) LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
       )
-      UPDATE webhook_delivery d SET status = ${given(sql)}, claim = NULL, ended_at = now() FROM unwanted
+      UPDATE webhook_delivery d SET status = ${finalStatus(sql)}, claim = NULL, ended_at = now() FROM unwanted
       WHERE d.id = unwanted.id RETURNING d.id`,
     (rows) => rows.length
   )

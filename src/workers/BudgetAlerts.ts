@@ -8,8 +8,8 @@ const POLL = "2 seconds"
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const alerts = yield* BudgetAlerts
-    const all: Effect.Effect<void, Effect.Error<typeof alerts.tell>> = Effect.flatMap(alerts.tell, (told) =>
-      told === 0 ? Effect.void : all
+    const all: Effect.Effect<void, Effect.Error<typeof alerts.publish>> = Effect.flatMap(alerts.publish, (published) =>
+      published === 0 ? Effect.void : all
     )
     yield* Effect.andThen(all, alerts.rest(POLL)).pipe(
       // Caught inside the loop, because one failed poll must not end the polling.

@@ -11,7 +11,7 @@ import { webhookRooms } from "../support/WebhookRooms.ts"
 /** A key with a budget of 100, and the events about it. */
 const scene = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { tell } = yield* BudgetAlerts
+  const { publish } = yield* BudgetAlerts
   const owner = yield* customer(sql, 10_000n)
   const budgetId = yield* addBudget(sql, owner, "key", 100n)
   yield* sql`UPDATE budget SET owner_id = ${owner.keyId} WHERE id = ${budgetId}`
@@ -32,8 +32,8 @@ const scene = Effect.gen(function* () {
   const thresholds = Effect.map(told, (all) =>
     all.map(({ period_start, threshold_percent }) => `${period_start} ${threshold_percent}`).toSorted()
   )
-  const all: typeof tell = Effect.flatMap(tell, (count) => (count === 0 ? Effect.succeed(0) : all))
-  return { sql, owner, budgetId, spend, tell: all, told, thresholds }
+  const all: typeof publish = Effect.flatMap(publish, (count) => (count === 0 ? Effect.succeed(0) : all))
+  return { sql, owner, budgetId, spend, publish: all, told, thresholds }
 })
 
 describe("BudgetAlerts", () => {
@@ -42,13 +42,13 @@ describe("BudgetAlerts", () => {
   })((it) => {
     it.effect("report each threshold once per period, by amounts spent and not by amounts held", () =>
       Effect.gen(function* () {
-        const { owner, spend, sql, tell, thresholds, told } = yield* scene
+        const { owner, spend, sql, publish, thresholds, told } = yield* scene
         yield* spend(79n)
         yield* spend(20n, "2026-01-02", 0n)
-        yield* tell
+        yield* publish
         assert.deepStrictEqual(yield* told, [])
         const last = yield* spend(1n)
-        yield* tell
+        yield* publish
         assert.deepStrictEqual(yield* told, [
           {
             object: "budget_threshold",
@@ -66,32 +66,32 @@ describe("BudgetAlerts", () => {
         yield* run(sql, refund(last, 1n))
         yield* spend(1n)
         yield* spend(19n)
-        yield* tell
+        yield* publish
         assert.deepStrictEqual(yield* thresholds, ["2026-01-02 80"])
         yield* spend(1n)
-        yield* tell
+        yield* publish
         assert.deepStrictEqual(yield* thresholds, ["2026-01-02 100", "2026-01-02 80"])
         // Both at once, in another period.
         yield* spend(100n, "2026-01-03")
-        yield* tell
+        yield* publish
         assert.deepStrictEqual((yield* thresholds).slice(2), ["2026-01-03 100", "2026-01-03 80"])
       })
     )
 
     it.effect("report a lowered limit at the next spend, to the current owner of the budget", () =>
       Effect.gen(function* () {
-        const { budgetId, owner, spend, sql, tell, told } = yield* scene
+        const { budgetId, owner, spend, sql, publish, told } = yield* scene
         yield* spend(50n)
         const running = hold(owner, 10n, { budgets: [onDay(budgetId)], budgetsEpoch: 1 })
         yield* run(sql, running)
         yield* sql`UPDATE budget SET limit_nano = 55 WHERE id = ${budgetId}`
-        yield* tell
+        yield* publish
         assert.deepStrictEqual(yield* told, [])
         yield* run(sql, close(running, 5n))
         const rotated = newResourceId()
         yield* sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4, budget_id)
           VALUES (${rotated}, ${owner.accountId}, 'inference', 'deps', sha256(${rotated}::bytea), 'svc_sk_', 'test', ${budgetId})`
-        yield* tell
+        yield* publish
         const all = yield* told
         assert.deepStrictEqual(
           all.map(({ key_id, name, threshold_percent }) => [key_id, name, threshold_percent]).toSorted(),
@@ -106,7 +106,7 @@ describe("BudgetAlerts", () => {
         const later = hold(owner, 900n, { budgets: [onDay(budgetId, "2026-01-09")], budgetsEpoch: 2 })
         yield* run(sql, later)
         yield* run(sql, close(later, 900n))
-        yield* tell
+        yield* publish
         assert.deepInclude((yield* told).at(-1), { key_id: owner.keyId, name: "laptop" })
       })
     )
@@ -114,7 +114,7 @@ describe("BudgetAlerts", () => {
     it.effect("report once, however many nodes report at the same time and whichever of them fail", () =>
       Effect.gen(function* () {
         const { budgetId, sql, thresholds } = yield* scene
-        const { tell } = yield* BudgetAlerts
+        const { publish } = yield* BudgetAlerts
         const days = Array.from(
           { length: 240 },
           (_, index) => `20${20 + (index % 60)}-01-0${1 + Math.floor(index / 60)}`
@@ -135,15 +135,15 @@ describe("BudgetAlerts", () => {
           )
         )
         const killed = yield* Layer.build(dying)
-        const others = Effect.exit(Effect.flatMap(BudgetAlerts, (other) => other.tell).pipe(Effect.provide(killed)))
-        // One that has all to itself is sure to die; those that tell together with others may find all taken.
+        const others = Effect.exit(Effect.flatMap(BudgetAlerts, (other) => other.publish).pipe(Effect.provide(killed)))
+        // A node that has all crossings to itself is sure to die; nodes that publish together with others may find none left.
         assert.isTrue(Exit.isFailure(yield* others), "nothing was lost")
         yield* Effect.forEach(
           Array.from({ length: 12 }, (_, index) => index),
-          (index): Effect.Effect<Exit.Exit<number, unknown>> => (index % 2 === 0 ? others : Effect.exit(tell)),
+          (index): Effect.Effect<Exit.Exit<number, unknown>> => (index % 2 === 0 ? others : Effect.exit(publish)),
           { concurrency: 6 }
         )
-        while ((yield* tell) > 0);
+        while ((yield* publish) > 0);
         assert.deepStrictEqual(yield* thresholds, days.map((day) => `${day} 80`).toSorted())
         const [row] = yield* sql<{
           untold: bigint

@@ -8,13 +8,13 @@ import { layer as database } from "../support/Database.ts"
 import { eventually, webhookRooms } from "../support/WebhookRooms.ts"
 
 describe("the worker of budgets' alerts", () => {
-  it.live("tells on any node, goes on after what fails, and writes nothing while there is nothing to tell", () =>
+  it.live("publishes on any node, goes on after a failure, and writes nothing while no crossing is unreported", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const alerts = yield* BudgetAlerts
       let looks = 0
       const failing = BudgetAlerts.of({
-        tell: Effect.suspend(() => (++looks === 1 ? Effect.die(new Error("a bad look")) : alerts.tell)),
+        publish: Effect.suspend(() => (++looks === 1 ? Effect.die(new Error("a bad look")) : alerts.publish)),
         rest: alerts.rest
       })
       yield* Layer.build(worker.pipe(Layer.provide(Layer.succeed(BudgetAlerts, failing))))
@@ -23,7 +23,7 @@ describe("the worker of budgets' alerts", () => {
         (count) => count > 1
       )
       const [idle] = yield* sql.withTransaction(
-        Effect.andThen(alerts.tell, sql`SELECT pg_current_xact_id_if_assigned() IS NULL AS unwritten`)
+        Effect.andThen(alerts.publish, sql`SELECT pg_current_xact_id_if_assigned() IS NULL AS unwritten`)
       )
       assert.deepStrictEqual(idle, { unwritten: true })
 

@@ -127,7 +127,7 @@ const inMessages = (messages: unknown): Failure | undefined => {
 }
 
 /** The error for the first tool that is not a function of the caller's. */
-export const unsupportedTool = (tools: unknown): Failure | undefined => firstIn(tools, "tools", inTool)
+const unsupportedTool = (tools: unknown): Failure | undefined => firstIn(tools, "tools", inTool)
 
 /** The error for the first field that cannot be ignored. */
 export const unsupportedMember = (body: Body, harmless: Harmless): Failure | undefined => {

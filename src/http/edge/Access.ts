@@ -190,7 +190,7 @@ export const makeAdmitted = Effect.gen(function* () {
  * Counts a request of a principal for an operation, and records the principal in the request's span. Fails when the request exceeds the
  * limit.
  */
-export const makeAdmit = Effect.map(
+const makeAdmit = Effect.map(
   makeCounter,
   ({ count }) =>
     (exchange: Exchange, principal: Principal, endpoint: HttpApiEndpoint.Top): Effect.Effect<void, Failure> => {

@@ -11,7 +11,7 @@ import type { ProviderError } from "../../providers/ProviderError.ts"
 import type { ArrivingVectors, Embeddings } from "../../providers/Work.ts"
 import type { EmbedWork } from "../../domain/Work.ts"
 import { mostEmbedBytes } from "../../providers/wire/EmbedDecode.ts"
-import { AnswerRoom, isShort, type Place, type Room } from "../../providers/pool/AnswerRoom.ts"
+import { AnswerRoom, isShort, type RoomReservation, type Room } from "../../providers/pool/AnswerRoom.ts"
 import { countEmbed, embedBound, fits, longestInput } from "../../domain/WorkSize.ts"
 import { replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
@@ -43,7 +43,7 @@ const BATCH_WAIT_MS = 60_000
 interface Rooming {
   readonly room: Room
   readonly waitMs: number
-  readonly onTaken?: (place: Place) => void
+  readonly onTaken?: (reservation: RoomReservation) => void
 }
 
 /** Calls the provider within the account's share of memory, so that waiting for memory does not occupy a provider. */
@@ -55,8 +55,8 @@ const askWithin = (
   const attempt: WorkAttempt<Embeddings> = (provider, call) => provider.embed?.(call, asked)
   const maxBodyBytes = mostEmbedBytes(asked)
   if (isShort(maxBodyBytes)) return attempt
-  return Effect.map(room.take({ accountId, maxBodyBytes, waitMs }), (place) => {
-    onTaken?.(place)
+  return Effect.map(room.take({ accountId, maxBodyBytes, waitMs }), (reservation) => {
+    onTaken?.(reservation)
     return attempt
   })
 }
@@ -147,13 +147,13 @@ const embeddings = Effect.gen(function* () {
     const { model } = decoded
     const reader = readerOf(request)
     const begun = Deferred.makeUnsafe<ArrivingVectors>()
-    let place: Place | undefined
+    let reservation: RoomReservation | undefined
     const asked: WorkRequest<Embeddings> = {
-      ...requestOf(paid, decoded.work, { room, waitMs: WAIT_MS, onTaken: (taken) => (place = taken) }),
+      ...requestOf(paid, decoded.work, { room, waitMs: WAIT_MS, onTaken: (taken) => (reservation = taken) }),
       rest: ({ arriving }) =>
         arriving && { ended: arriving.whole, part: () => countEmbed(firstOf(decoded.work, arriving.count)) },
       deliver: (embedded) => {
-        if (place !== undefined) reader.onGone(place.hold())
+        if (reservation !== undefined) reader.onGone(reservation.hold())
         const { arriving } = embedded
         if (arriving !== undefined) {
           reader.onGone(() => arriving.leave())
@@ -173,7 +173,7 @@ const embeddings = Effect.gen(function* () {
     }
     const writing = { over: reader.gone, onError }
     if (Result.isSuccess(answer)) {
-      return place === undefined ? respond(model, answer.success) : respondLong(model, answer.success, writing)
+      return reservation === undefined ? respond(model, answer.success) : respondLong(model, answer.success, writing)
     }
     const list: ArrivingList = {
       ...writing,

@@ -17,7 +17,13 @@ export const images = (place: WorkPlace) =>
       const { decoded, paid } = yield* accept(request)
       const { form, image, work } = decoded
       const reader = readerOf(request)
-      const answer = yield* make({ ...paid, form, image, work, onRoom: (place) => reader.onGone(place.hold()) })
+      const answer = yield* make({
+        ...paid,
+        form,
+        image,
+        work,
+        onRoom: (reservation) => reader.onGone(reservation.hold())
+      })
       return HttpServerResponse.jsonUnsafe(encodeImages(answer), { headers: replayHeader(answer.replayed) })
     })
   })

@@ -56,7 +56,7 @@ const absent = {
 } as const
 
 /** A receipt in OpenRouter's form, under the id that its client knows. */
-export const generationOf = (receipt: RequestReceipt, id: string): Data => {
+const generationOf = (receipt: RequestReceipt, id: string): Data => {
   const { prompt, completion, cached, reasoning } = tokensOf(receipt.usage)
   const { first_token_ms: firstTokenMs, total_ms: totalMs } = receipt.timings
   return {

@@ -5,7 +5,7 @@ import { speechHeaders, speechType } from "../../dialects/speech/SpeechEncode.ts
 import type { Reason } from "../../domain/Failure.ts"
 import type { PaidRequest } from "../../inference/Request.ts"
 import { Work, type WorkRequest } from "../../inference/Work.ts"
-import { AnswerRoom, isShort, type Place, type Room } from "../../providers/pool/AnswerRoom.ts"
+import { AnswerRoom, isShort, type RoomReservation, type Room } from "../../providers/pool/AnswerRoom.ts"
 import { mostAudioBytes } from "../../providers/wire/AudioBytes.ts"
 import type { WorkAttempt } from "../../providers/pool/ProviderPool.ts"
 import type { SpeechResult } from "../../domain/Work.ts"
@@ -18,18 +18,18 @@ const silent: Reason = { _tag: "UpstreamError", detail: "the audio is empty" }
 /** How long to wait for memory for long audio, in milliseconds. */
 const ROOM_WAIT_MS = 60_000
 
-/** The paid request for speech. `onPlace` is told of the memory that long audio takes until its last reader has it. */
+/** The paid request for speech. `onReserved` receives the memory reservation of long audio, which lasts until the last reader has it. */
 export const speechRequest = (
   room: Room,
   paid: PaidRequest,
   { characters, work }: DecodedSpeech,
-  onPlace: (place: Place) => void
+  onReserved: (reservation: RoomReservation) => void
 ): WorkRequest<SpeechResult> => {
   const attempt: WorkAttempt<SpeechResult> = (provider, call) => provider.speak?.(call, work)
   const maxBodyBytes = mostAudioBytes(work)
   const { accountId } = paid.principal
-  const roomed = Effect.map(room.take({ accountId, maxBodyBytes, waitMs: ROOM_WAIT_MS }), (place) => {
-    onPlace(place)
+  const roomed = Effect.map(room.take({ accountId, maxBodyBytes, waitMs: ROOM_WAIT_MS }), (reservation) => {
+    onReserved(reservation)
     return attempt
   })
   return {
@@ -52,7 +52,9 @@ const speech = Effect.gen(function* () {
     const { decoded, paid } = yield* accept(request)
     const reader = readerOf(request)
     // The audio stays in memory until the client has read all of it, however slowly.
-    const answer = yield* work.run(speechRequest(room, paid, decoded, (place) => reader.onGone(place.hold())))
+    const answer = yield* work.run(
+      speechRequest(room, paid, decoded, (reservation) => reader.onGone(reservation.hold()))
+    )
     return HttpServerResponse.uint8Array(answer.value.audio, {
       contentType: speechType(decoded.work.format),
       headers: speechHeaders(answer)

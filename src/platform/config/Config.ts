@@ -325,6 +325,3 @@ export class Config extends Context.Service<Config, Settings>()("tollgate/platfo
   static readonly layerFrom = (variables: Readonly<Record<string, string>>) =>
     Config.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables }))))
 }
-
-/** An empty configuration for libraries that would otherwise read the environment themselves. */
-export const withoutEnvironment = ConfigProvider.layer(ConfigProvider.fromUnknown({}))

@@ -20,20 +20,18 @@ export const HOST_KINDS = [
 export type HostKind = (typeof HOST_KINDS)[number]
 
 /** The words that hosts use for reasoning effort. `default` is Groq's word for "reason at all". */
-export const EFFORT_WORDS = ["none", "minimal", "low", "medium", "default", "high", "xhigh", "max"] as const
+const EFFORT_WORDS = ["none", "minimal", "low", "medium", "default", "high", "xhigh", "max"] as const
 
 export type EffortWord = (typeof EFFORT_WORDS)[number]
 
 /** Request fields with which hosts turn reasoning off and on. */
-export const REASONING_SWITCHES = [
+const REASONING_SWITCHES = [
   "reasoning_effort",
   "thinking",
   "enable_thinking",
   "chat_template_kwargs",
   "reasoning"
 ] as const
-
-export type ReasoningSwitch = (typeof REASONING_SWITCHES)[number]
 
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "reasoning_details"] as const
 

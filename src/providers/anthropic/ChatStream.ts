@@ -59,7 +59,7 @@ export interface StreamState {
 }
 
 /** The state before the first event. */
-export const startState: StreamState = {
+const startState: StreamState = {
   toolCount: 0,
   tools: new Map(),
   signatures: new Map(),

@@ -9,7 +9,7 @@ import type { ChatWireOptions, HostTraits } from "./HostTraits.ts"
 const FIELDS = ["reasoning_content", "reasoning", "reasoning_text"]
 
 /** In place of a field: in the content, as parts like Mistral's or between tags. */
-export const AMONG_PARTS = "content"
+const AMONG_PARTS = "content"
 export const BETWEEN_TAGS = "think"
 
 /** Reasoning found in a message or a delta. */

@@ -5,7 +5,7 @@ import { PoolError } from "./PoolError.ts"
 const MEBIBYTE = 1_048_576
 
 /** The memory of a node for such answers, and the share that one account may use. */
-export const usualRoom = { mebibytes: 512, shareMebibytes: 128 }
+const usualRoom = { mebibytes: 512, shareMebibytes: 128 }
 
 /** Most answers have a quarter of their maximum length, because the maximum assumes the longest spelling of every number. */
 const USUAL_PART = 4
@@ -34,7 +34,7 @@ export interface RoomRequest {
 }
 
 /** A reservation that was granted or is waiting. Its memory is released when the last holder releases it. */
-class Place {
+class RoomReservation {
   readonly accountId: string
   readonly mebibytes: number
   readonly #giveBack: () => void
@@ -61,14 +61,14 @@ class Place {
   }
 }
 
-export type { Place }
+export type { RoomReservation }
 
 /** The memory of a node. A reservation beyond its account's share waits only for the account's own reservations. */
 export class Room {
   readonly #shareMebibytes: number
   #free: number
   readonly #taken = new Map<string, number>()
-  readonly #waiting = new Set<Place>()
+  readonly #waiting = new Set<RoomReservation>()
 
   constructor({ mebibytes, shareMebibytes } = usualRoom) {
     this.#free = mebibytes
@@ -84,17 +84,17 @@ export class Room {
    * Reserves memory until the scope ends and every other holder has released it. Fails with `Overloaded` when no memory becomes free in
    * time.
    */
-  take({ accountId, maxBodyBytes, waitMs }: RoomRequest): Effect.Effect<Place, PoolError, Scope.Scope> {
+  take({ accountId, maxBodyBytes, waitMs }: RoomRequest): Effect.Effect<RoomReservation, PoolError, Scope.Scope> {
     const mebibytes = Math.ceil(roomBytes(maxBodyBytes) / MEBIBYTE)
     return Effect.uninterruptibleMask((restore) => {
-      const place = new Place(accountId, mebibytes, () => this.#giveBack(place))
-      const letGo = place.hold()
+      const reservation = new RoomReservation(accountId, mebibytes, () => this.#giveBack(reservation))
+      const letGo = reservation.hold()
       const taken = Effect.suspend(() => {
-        this.#waiting.add(place)
+        this.#waiting.add(reservation)
         this.#grant()
-        if (place.isTaken) return Effect.void
+        if (reservation.isTaken) return Effect.void
         return restore(
-          Effect.timeoutOrElse(granted(place), { duration: waitMs, orElse: () => Effect.fail(overloaded) })
+          Effect.timeoutOrElse(granted(reservation), { duration: waitMs, orElse: () => Effect.fail(overloaded) })
         )
       })
       return Effect.as(
@@ -102,7 +102,7 @@ export class Room {
           Effect.addFinalizer(() => Effect.sync(letGo)),
           taken
         ),
-        place
+        reservation
       )
     })
   }
@@ -113,22 +113,22 @@ export class Room {
 
   /** Grants waiting reservations in order, skipping those that wait for their own account's share. */
   #grant(): void {
-    for (const place of this.#waiting) {
-      const { accountId, mebibytes } = place
+    for (const reservation of this.#waiting) {
+      const { accountId, mebibytes } = reservation
       const taken = this.#takenBy(accountId) + mebibytes
       if (taken > this.#shareMebibytes) continue
       if (mebibytes > this.#free) return
-      this.#waiting.delete(place)
+      this.#waiting.delete(reservation)
       this.#free -= mebibytes
       this.#taken.set(accountId, taken)
-      place.isTaken = true
-      place.resume?.()
+      reservation.isTaken = true
+      reservation.resume?.()
     }
   }
 
-  #giveBack(place: Place): void {
-    const { accountId, isTaken, mebibytes } = place
-    this.#waiting.delete(place)
+  #giveBack(reservation: RoomReservation): void {
+    const { accountId, isTaken, mebibytes } = reservation
+    this.#waiting.delete(reservation)
     if (isTaken) {
       const left = this.#takenBy(accountId) - mebibytes
       this.#free += mebibytes
@@ -139,10 +139,10 @@ export class Room {
   }
 }
 
-const granted = (place: Place): Effect.Effect<void> =>
+const granted = (reservation: RoomReservation): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const taken = () => resume(Effect.void)
-    place.resume = taken
+    reservation.resume = taken
   })
 
 /** The reservations of this node. */

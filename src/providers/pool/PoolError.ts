@@ -47,7 +47,7 @@ export const restingReason = (waitMs: number): Reason => ({
 const DAY_MS = 86_400_000
 
 /** The reason when no provider was called because each has reached the operator's bound on its cost, until the next UTC day. */
-export const spentReason = (nowMs: number): Reason => ({
+const spentReason = (nowMs: number): Reason => ({
   _tag: "NoProviderAvailable",
   detail:
     "The providers for this request take no further requests today; try again after midnight UTC. You were not charged",
@@ -55,7 +55,7 @@ export const spentReason = (nowMs: number): Reason => ({
 })
 
 /** The reason when no provider was called because none of them does such work. */
-export const unableReason: Reason = {
+const unableReason: Reason = {
   _tag: "NoProviderAvailable",
   detail: "No provider of the requested model does this kind of work"
 }

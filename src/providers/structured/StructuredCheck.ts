@@ -11,7 +11,7 @@ export interface AccountJob extends CheckJob {
 export type Check = (job: AccountJob) => Effect.Effect<Verdict>
 
 /** The time limit of one check, in milliseconds. A schema that takes longer is an attack or a mistake. */
-export const CHECK_MS = 250
+const CHECK_MS = 250
 
 /** A thread needs some tens of milliseconds to start. A machine that needs this long is unusable. */
 const START_MS = 10_000

@@ -18,7 +18,7 @@ export const orFault = <A>(work: HttpWork, result: Result.Result<A, ProviderFaul
   Result.isFailure(result) ? Effect.fail(work.error(result.failure)) : Effect.succeed(result.success)
 
 /** How much of a list must be validated before its beginning is passed on, in bytes. Until then, another host can still be tried. */
-export const BEGINNING_BYTES = 1_048_576
+const BEGINNING_BYTES = 1_048_576
 
 /** A response that is being read, with its parser. */
 interface Reading {

@@ -67,13 +67,13 @@ const fittingEdit = (wire: ContextEdit["wire"], fit: (name: string) => string): 
   )
 
 /** An answer with the caller's names. */
-export const namedBack = (output: Output, { callers }: Renamed): Output => ({
+const namedBack = (output: Output, { callers }: Renamed): Output => ({
   ...output,
   toolCalls: output.toolCalls.map((call) => ({ ...call, name: callers.get(call.name) ?? call.name }))
 })
 
 /** Events with the caller's names. */
-export const eventsBack = (events: ReadonlyArray<OutputEvent>, { callers }: Renamed): ReadonlyArray<OutputEvent> =>
+const eventsBack = (events: ReadonlyArray<OutputEvent>, { callers }: Renamed): ReadonlyArray<OutputEvent> =>
   events.map((event) =>
     event._tag === "ToolStart" ? { ...event, name: callers.get(event.name) ?? event.name } : event
   )

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { isShort, type Place, Room, roomBytes } from "../../../src/providers/pool/AnswerRoom.ts"
+import { isShort, type RoomReservation, Room, roomBytes } from "../../../src/providers/pool/AnswerRoom.ts"
 
 const MEBIBYTE = 1_048_576
 
@@ -83,8 +83,8 @@ describe("the memory for long answers", () => {
     Effect.gen(function* () {
       const room = new Room({ mebibytes: 10, shareMebibytes: 10 })
       const { fiber, leave } = yield* taking(room, ask("a", 10))
-      const place: Place = yield* Fiber.join(fiber)
-      const letGo = [place.hold(), place.hold()] as const
+      const reservation: RoomReservation = yield* Fiber.join(fiber)
+      const letGo = [reservation.hold(), reservation.hold()] as const
       yield* leave
       letGo[0]()
       letGo[0]()

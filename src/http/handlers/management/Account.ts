@@ -33,7 +33,7 @@ const typeOf = ({ house, kind, reference, top_up_id: topUpId }: Transaction): Sh
 const BY_OPERATOR = "operator:"
 
 /** A transaction as the API shows it. */
-export const transactionOf = (row: Transaction): ShownTransaction => ({
+const transactionOf = (row: Transaction): ShownTransaction => ({
   id: row.id,
   object: "transaction",
   type: typeOf(row),

@@ -18,7 +18,7 @@ import { operations } from "../../edge/Operations.ts"
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
 /** A project as the API shows it. */
-export const projectOf = (row: Project): ShownProject => ({
+const projectOf = (row: Project): ShownProject => ({
   id: row.id,
   object: "project",
   name: row.name,

@@ -57,7 +57,7 @@ const sumsOf = (sums: SeriesSums): UsageSeriesReport["totals"] => ({
 })
 
 /** Series of usage as the API shows them. */
-export const usageSeriesOf = (found: SeriesAnswer, by: UsageSeriesReport["group_by"]): UsageSeriesReport => ({
+const usageSeriesOf = (found: SeriesAnswer, by: UsageSeriesReport["group_by"]): UsageSeriesReport => ({
   object: "usage_series",
   start_time: found.fromMs / 1_000,
   end_time: found.untilMs / 1_000,
