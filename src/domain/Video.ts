@@ -1,68 +1,68 @@
-/** How a video job goes from one state to the next, and what is due when it does. */
+/** Decides how a video job goes from one state to the next, and what happens with the transition. */
 import type { FieldProblem } from "./Failure.ts"
 import type { Capability, Model, VideoFacts } from "./Model.ts"
 import type { Nano } from "./Money.ts"
 
 export type VideoState = "queued" | "processing" | "completed" | "failed"
 
-/** Why a job failed: a code of the table of failures, and a sentence for its caller. */
+/** Why a job failed: an error code, and a sentence for the caller. */
 export interface VideoError {
   readonly code: "generation_failed" | "validation_error" | "upstream_timeout"
   readonly message: string
 }
 
-/** What the next state depends on. */
+/** The facts that decide the next state. */
 export interface VideoStanding {
   readonly state: VideoState
-  /** Whole percent, 0 to 100, as far as a provider says. */
+  /** In whole percent, as far as the provider reports it. */
   readonly progress: number
-  /** How many submissions have an unknown outcome, the one under way included. */
+  /** The number of submissions with an unknown outcome, including one that is running. */
   readonly submissions: number
-  /** How often it had to wait, or was asked after, in this state. */
+  /** How often the job had to wait, or its progress was checked, in this state. */
   readonly polls: number
-  /** Steps in a row that went wrong. */
+  /** The number of failed steps in a row. */
   readonly faults: number
-  /** How often its provider said that it knows nothing of it, since it last knew it. */
+  /** How often the provider did not know the job, since it last knew it. */
   readonly lost: number
 }
 
 export type VideoEvent =
-  /** As many as may be are at its provider, or are being handed in. */
+  /** The providers have no capacity for another job. */
   | { readonly _tag: "Full" }
-  /** A provider has taken it. */
+  /** A provider has accepted the job. */
   | { readonly _tag: "Submitted" }
-  /** No provider has accepted it yet; another try may succeed soon. */
+  /** No provider has accepted the job; another try may succeed soon. */
   | { readonly _tag: "NotTaken" }
-  /** What its caller named could not be fetched, which may be otherwise soon. `message` says what, and why. */
+  /** An image or a clip could not be downloaded; another try may succeed. `message` says which one, and why. */
   | { readonly _tag: "NotFetched"; readonly message: string }
-  /** A provider may have accepted it: the answer was lost, or the process that asked has died. */
+  /** A provider may have accepted the job: its answer was lost, or the process that submitted it has died. */
   | { readonly _tag: "Unclear" }
-  /** The request itself was judged wrong. */
+  /** The provider or the gateway has refused the request itself. */
   | { readonly _tag: "Refused"; readonly message: string }
-  /** The provider is at it. */
+  /** The provider works on the job. */
   | { readonly _tag: "Progressed"; readonly progress: number | undefined }
-  /** The provider could not be asked. */
+  /** The provider did not answer the progress check. */
   | { readonly _tag: "NotAsked" }
-  /** The clip is made, and could not be read. */
+  /** The clip is finished, but could not be downloaded. */
   | { readonly _tag: "NotRead" }
-  /** The clip is made, and waits to be read. */
+  /** The clip is finished, and is still to be downloaded. */
   | { readonly _tag: "Ready" }
-  /** The clip is kept. */
+  /** The clip is stored. */
   | { readonly _tag: "Made" }
-  /** The provider has given it up, or has `made` an empty clip. */
+  /** The provider could not make the clip, or has `made` an empty one. */
   | { readonly _tag: "Broke"; readonly made?: true }
-  /** The provider says that it knows nothing of it. */
+  /** The provider does not know the job. */
   | { readonly _tag: "Lost" }
   | { readonly _tag: "DeadlinePassed" }
 
-/** What the end of a job is told by. */
+/** The type of the webhook event at the end of a job. */
 export type VideoEventType = "video.completed" | "video.failed"
 
-/** What follows of an event, all of it in one transaction. */
+/** The consequences of an event, which all belong to one transaction. */
 export type VideoStep =
-  /** It goes on. */
+  /** The job continues. */
   | (VideoStanding & { readonly _tag: "Goes"; readonly state: "queued" | "processing" })
-  /** It has ended. The charge beyond the serving provider's price is refunded, and all of it when no provider served. */
+  /** The job ends. The charge beyond the price of the serving provider is refunded, or all of it when no provider served. */
   | {
       readonly _tag: "Ends"
       readonly state: "completed" | "failed"
@@ -75,20 +75,21 @@ export type VideoStep =
   | { readonly _tag: "Nothing" }
 
 /**
- * Submissions of a job with an unknown outcome. More than one, because the customer has paid for a clip and a process may die at any
- * time; few, because a provider may have accepted each of them, at the house's cost.
+ * The most submissions of a job with an unknown outcome. More than one, because the customer has paid for a clip and a process may die
+ * at any time. Few, because a provider may have accepted each of them, at the house's cost.
  */
 export const MOST_SUBMISSIONS = 3
 
-/** Refusals in a row before a job fails and is refunded, over about three minutes: a customer should not wait longer in vain. */
+/** After this many failed tries in a row, over about three minutes, a job fails and is refunded. A customer should not wait longer. */
 export const MOST_REFUSED_ROUNDS = 8
 
-/** Tries to fetch an image or a clip. A slow or unreachable host keeps other jobs waiting. */
+/** The most tries to download an image or a clip. A slow or unreachable host keeps other jobs waiting. */
 export const MOST_FETCHES = 2
 
 /**
- * Times that a provider knows nothing of a job, and never knew it in between: what it has just taken may not be known everywhere at
- * once. They are counted by themselves, for one such answer after an outage says no more than one at any other time.
+ * After this many answers in a row that the provider does not know the job, the job is lost. One such answer proves nothing, because a
+ * provider may not know a new job everywhere at once. They are counted apart from other faults, because one such answer after an outage
+ * means no more than one at any other time.
  */
 export const MOST_LOST = 3
 
@@ -112,12 +113,14 @@ const fails = ({ progress }: VideoStanding, code: VideoError["code"], message: s
   error: { code, message }
 })
 
-/** How every failure ends that is not told in the words of a refusal. */
+/** The end of every failure message that does not quote a refusal. */
 export const NOT_CHARGED = "You were not charged."
 
-/** Progress never goes back, and 100 is what is completed. */
-const further = (known: number, told: number | undefined): number =>
-  told === undefined || Number.isNaN(told) ? known : Math.max(known, Math.min(99, Math.max(0, Math.floor(told))))
+/** Progress never decreases, and only a completed job has 100. */
+const further = (known: number, reported: number | undefined): number =>
+  reported === undefined || Number.isNaN(reported)
+    ? known
+    : Math.max(known, Math.min(99, Math.max(0, Math.floor(reported))))
 
 const fromQueued = (standing: VideoStanding, event: VideoEvent): VideoStep => {
   const { faults, polls, submissions } = standing
@@ -179,7 +182,7 @@ const fromProcessing = (standing: VideoStanding, event: VideoEvent): VideoStep =
   }
 }
 
-/** The next state of a job and what is due with it. Ended jobs stay as they are, whatever happens. */
+/** Returns the next state of a job and its consequences. Nothing changes a job that has ended. */
 export const transition = (standing: VideoStanding, event: VideoEvent): VideoStep => {
   const { state } = standing
   if (state === "completed" || state === "failed") return nothing
@@ -195,7 +198,7 @@ const POLL_MOST_MS = 15_000
 const FAULT_FIRST_MS = 2_000
 const FAULT_MOST_MS = 60_000
 
-/** Between half of it and all of it, so that jobs of one moment do not stay together. */
+/** Returns a random part of a wait, from half of it to all of it, so that jobs of the same moment spread out. */
 const jittered = (ms: number, chance: number): number => Math.round(ms * (0.5 + chance / 2))
 
 /**
@@ -207,7 +210,7 @@ export const waitMs = ({ faults, polls }: Pick<VideoStanding, "polls" | "faults"
     ? jittered(Math.min(FAULT_MOST_MS, FAULT_FIRST_MS * 2 ** Math.min(faults - 1, 16)), chance)
     : jittered(Math.min(POLL_MOST_MS, POLL_FIRST_MS * 1.25 ** Math.min(polls, 64)), chance)
 
-/** What a caller asks of a video, beside its prompt. */
+/** The caller's wishes for a video, besides the prompt. */
 export interface VideoWish {
   readonly duration: number
   readonly aspectRatio: VideoFacts["aspectRatios"][number]
@@ -237,7 +240,7 @@ const anyFacts: VideoFacts = {
   imageWithReferences: true
 }
 
-/** What of a wish the model cannot do, member by member. */
+/** Returns the parts of a wish that the model cannot do, field by field. */
 export const beyond = (wish: VideoWish, { capabilities, id, video = anyFacts }: Model): ReadonlyArray<FieldProblem> => {
   const problems: Array<FieldProblem> = []
   const can = (capability: Capability) => capabilities.includes(capability)

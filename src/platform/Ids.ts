@@ -98,15 +98,3 @@ export const isFileId = (text: string): boolean => /^file_[0-9a-f]{44}$/.test(te
 
 /** When a file's id was created, in milliseconds since 1970. */
 export const timeOfFileId = (id: string): number => Number.parseInt(id.slice(5, 17), 16)
-
-/** Creates a W3C Trace Context trace id: 32 random hexadecimal characters, never all zero. */
-const newTraceId = (): string => {
-  const id = hex(16)
-  return id === "0".repeat(32) ? newTraceId() : id
-}
-
-/** Creates a W3C Trace Context span id: 16 random hexadecimal characters, never all zero. */
-const newSpanId = (): string => {
-  const id = hex(8)
-  return id === "0".repeat(16) ? newSpanId() : id
-}
