@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { integer, sized, storable, textOf } from "../Bounds.ts"
+import { END_OF_TIME, integer, sized, storable, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 
 /** A permission of a management key. The description is the one place that lists which scope includes another. */
@@ -18,9 +18,6 @@ export const ManagementScope = Schema.Literals([
   description:
     "`keys:write` includes `keys:read`, `projects:write` includes `projects:read`, and `webhooks:write` includes `webhooks:read`. No other scope includes another."
 })
-
-/** The end of the year 9999. Later times have no standard format. */
-const END_OF_TIME = 253_402_300_799
 
 /** A management key to create. */
 export const NewManagementKey = Schema.Struct({
