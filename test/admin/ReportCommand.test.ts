@@ -96,6 +96,31 @@ describe("report", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("sets what failed attempts cost beside the cost of those that served", () =>
+    Effect.gen(function* () {
+      const { command, inferenceKey, json, service } = yield* scene
+      const messages = [{ role: "user", content: "What is it worth?" }]
+      const body = { model: "meta-llama/llama-3.3-70b-instruct", messages, max_tokens: 30 }
+      const steering = { "x-svc-sandbox": "fault=malformed" }
+      const answer = yield* post(`${service.api}/chat/completions`, inferenceKey, body, steering)
+      assert.strictEqual(answer.status, 502)
+      const id = answer.headers.get("x-request-id") ?? ""
+      const shown = yield* json(`request show ${id}`)
+      const costs: ReadonlyArray<{ readonly cost_usd: number }> = shown.attempt_costs
+      assert.isAbove(costs.length, 0)
+      const sum = costs.reduce((total, { cost_usd: cost }) => total + cost, 0)
+      assert.closeTo(shown.attempt_cost_usd, sum, 1e-12)
+      const { totals } = yield* json("report --by provider")
+      assert.deepInclude(totals, { revenue_usd: 0, provider_cost_usd: 0, attempt_cost_usd: shown.attempt_cost_usd })
+      assert.closeTo(totals.margin_usd, -sum, 1e-12)
+      const said = (yield* command(`request show ${id}`)).stdout.join()
+      assert.match(said, /Cost {7}\$0\.0\S+ estimated for attempt 1, meta-llama\/llama-3\.3-70b-instruct at \S+\n/)
+      assert.match(said, /\$0\.00 charged by the provider, which leaves -\$0\.0/)
+      assert.match((yield* command("report")).stdout.join(), /COST +ATTEMPTS +MARGIN/)
+      assert.isTrue((yield* json("ledger verify")).ok)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("names an impossible range", () =>
     Effect.gen(function* () {
       const { command } = yield* setUp

@@ -7,8 +7,9 @@ import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
 import { Auth } from "../../src/auth/Auth.ts"
 import { Customers } from "../../src/billing/Customers.ts"
-import { defaultPolicy, type Plan } from "../../src/domain/Plan.ts"
+import { type Candidate, defaultPolicy, type Plan } from "../../src/domain/Plan.ts"
 import { tokenCost } from "../../src/domain/Pricing.ts"
+import { countPrompt } from "../../src/domain/Tokens.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
 import { Inference } from "../../src/inference/Inference.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
@@ -68,6 +69,12 @@ const startHost = (completion: number) =>
     return { called, dropped, origin, answer: Deferred.succeed(answer, undefined) }
   })
 
+/** The provider charges the operator what the operator charges its accounts. */
+const costed = (id: string): Candidate => {
+  const one = candidate(id)
+  return { ...one, offer: { ...one.offer, cost: price } }
+}
+
 /** A paid request to `a` with `b` beside it after an instant, and what becomes of it. */
 const scene = Effect.fnUntraced(function* (origins: { readonly a: string; readonly b: string }) {
   const provider = (id: "a" | "b") =>
@@ -86,7 +93,7 @@ const scene = Effect.fnUntraced(function* (origins: { readonly a: string; readon
   const plan: Plan = {
     requestedModels: ["model-1"],
     policy: { ...defaultPolicy, strategy: "latency" },
-    candidates: [candidate("a"), candidate("b")],
+    candidates: [costed("a"), costed("b")],
     hedgeAfterMs: 5
   }
   const router = Layer.succeed(
@@ -155,6 +162,11 @@ describe("a hedged request", () => {
           assert.deepStrictEqual([status, provider], ["succeeded", winner])
           const cost = tokenCost(price, { ...noTokens, input: PROMPT_TOKENS, output: winner === "a" ? 10 : 20 })
           assert.strictEqual(settled, cost)
+          assert.strictEqual(closed?.providerCost, Number(cost))
+          // The loser was sent the whole prompt, of which it reported nothing.
+          const nano = Number(tokenCost(price, { ...noTokens, input: countPrompt(asked("Hello")) }))
+          const place = { index: 0, provider: winner === "a" ? "b" : "a", model: "model-1" }
+          assert.deepStrictEqual(closed?.attemptCosts, [{ ...place, nano, estimated: true }])
           assert.deepStrictEqual(closed?.routing?.provider_attempts, [
             { provider: winner === "a" ? "b" : "a", outcome: "failed_over", attempt_index: 0 },
             { provider: winner, outcome: "served", attempt_index: 1 }

@@ -19,7 +19,10 @@ const SEED = Number(process.env["ISOLATION_SEED"] ?? Math.floor(Math.random() * 
 const CONCURRENCY = 16
 
 /** Sums of request rows, which are made in the background some time after. */
-const DERIVED = ["attempt_cost", "key_usage", "margin_day", "model_usage", "usage_pending", "usage_rollup"]
+const DERIVED = [
+  ...["attempt_cost", "key_usage", "ledger_checkpoint_sum", "margin_day", "model_usage"],
+  ...["usage_pending", "usage_rollup"]
+]
 
 /** All that the database has of an account, as digests by table. */
 const everythingOf = (service: Service, accountId: string) =>

@@ -128,6 +128,26 @@ describe("an attempt that failed after its provider had begun to work", () => {
       }).pipe(Effect.scoped)
   )
 
+  it.live("is known for an answer that violates its schema, and for the lines of a batch", () =>
+    Effect.gen(function* () {
+      const { ask, operate, receipt, service, inferenceKey } = yield* scene()
+      const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+      const format = { type: "json_schema", json_schema: { name: "place", schema } }
+      // A model without structured outputs, whose answers the gateway checks.
+      const asked = { model: "nova-pro", messages, max_tokens: 50, response_format: format }
+      const { id, status } = yield* ask("/chat/completions", asked, "text=no%20JSON")
+      assert.strictEqual(status, 502)
+      const shown = yield* receipt(id)
+      assert.deepInclude(shown.attempt_costs[0], { attempt_index: 0, basis: "reported" })
+      const batch = { requests: [{ body: chat }] }
+      const headers = { "x-svc-sandbox": "fault=malformed,provider=openai" }
+      const answer = yield* post(`${service.api}/batch`, inferenceKey, batch, headers)
+      assert.strictEqual(answer.status, 200)
+      const { body } = yield* operate("GET", "/requests?operation=chat.completions&status=succeeded")
+      assert.deepInclude(body.data[0].attempt_costs[0], { provider: "openai", basis: "estimated" })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("costs nothing when the provider turned the request away", () =>
     Effect.gen(function* () {
       const { ask, receipt } = yield* scene()

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { isDay, marginBasisPoints, type MarginQuestion, Margins } from "../../src/usage/Margins.ts"
 import type { MarginRow } from "../../src/usage/MarginsSql.ts"
+import { marginsEqualRequests } from "../../src/usage/BooksSql.ts"
 import { Rollups } from "../../src/usage/Rollups.ts"
 import { close, type Customer, customer, hold, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
@@ -81,6 +82,64 @@ describe("Margins", () => {
       assert.deepStrictEqual(yield* report(asked), live)
       assert.deepStrictEqual(yield* report({ ...asked, play: true }), rehearsed)
     }).pipe(Effect.provide(rooms))
+  )
+
+  it.effect(
+    "counts attempts that served no answer for their own provider and model, whichever version rolls them up",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { report } = yield* Margins
+        const owner = yield* customer(sql, 1_000_000n)
+        const attemptCosts = [
+          { index: 0, provider: "slow", model: "m/a", nano: 30 },
+          { index: 1, provider: "slow", model: "m/b", nano: 4, estimated: true }
+        ]
+        const served = hold(owner, 200n)
+        const failed = hold(owner, 100n)
+        for (const one of [served, failed]) yield* run(sql, one)
+        const closed = { usage: {}, providerCost: 20, attemptCosts }
+        yield* run(sql, close(served, 200n, { provider: "good", resolvedModel: "m/a", closed }))
+        const [, second] = attemptCosts
+        yield* run(
+          sql,
+          close(failed, undefined, { provider: null, resolvedModel: null, closed: { attemptCosts: [second] } })
+        )
+        const asked = question({
+          by: ["model", "provider"],
+          accountId: owner.accountId,
+          from: "2026-01-01",
+          to: "2035-12-31"
+        })
+        const live = yield* report(asked)
+        const costs = live.rows.map((row) => [
+          row.model,
+          row.provider,
+          row.revenue,
+          row.provider_cost,
+          row.attempt_cost
+        ])
+        assert.sameDeepMembers(costs, [
+          [failed.model, "", 0n, 0n, 0n],
+          ["m/a", "good", 200n, 20n, 0n],
+          ["m/a", "slow", 0n, 0n, 30n],
+          ["m/b", "slow", 0n, 0n, 8n]
+        ])
+        assert.strictEqual(marginBasisPoints(live.totals), Math.floor(((200 - 20 - 38) * 10_000) / 200))
+        // What the rollup of the version before writes for these two requests.
+        yield* sql`INSERT INTO margin_day (day, account_id, model, provider, play, requests, revenue, provider_cost, uncosted, absorbed)
+        SELECT (created_at AT TIME ZONE 'UTC')::date, account_id, COALESCE(resolved_model, model), provider, false, 1, settled,
+          COALESCE((closed ->> 'providerCost')::bigint, 0), 0, 0 FROM request WHERE account_id = ${owner.accountId}`
+        yield* sql`UPDATE usage_rollup_state SET through = (SELECT max(id) || 'z' FROM request)`
+        assert.deepStrictEqual(yield* report(asked), live)
+        assert.deepInclude((yield* marginsEqualRequests(sql))[0], { failed: 0n })
+        yield* (yield* Rollups).step
+        assert.deepStrictEqual(yield* sql`SELECT FROM attempt_cost`, [])
+        assert.deepStrictEqual(yield* report(asked), live)
+        assert.deepInclude((yield* marginsEqualRequests(sql))[0], { failed: 0n })
+        yield* sql`UPDATE margin_day SET attempt_cost = attempt_cost - 1 WHERE provider = 'slow' AND model = 'm/a'`
+        assert.deepInclude((yield* marginsEqualRequests(sql))[0], { failed: 1n })
+      }).pipe(Effect.provide(rooms))
   )
 
   it.effect("pages through groups in their order, with the totals of all on each page", () =>

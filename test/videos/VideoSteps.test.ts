@@ -30,20 +30,19 @@ const sold = (
     const stage = yield* scene(options)
     const { video } = yield* stage.videos.submit(stage.request(more))
     const { id } = video
+    const receipt = Effect.flatMap(stage.jobs.find(id), (row) =>
+      Effect.map(stage.requests.find(stage.accountId, row!.request_id), (found) => ({
+        row: row!,
+        receipt: found!,
+        closed: withFacts(found!).closed!
+      }))
+    )
     return {
       ...stage,
       id,
       job: Effect.map(stage.jobs.find(id), (row) => row!),
-      end: Effect.andThen(
-        stage.finish(stage.videos, id),
-        Effect.flatMap(stage.jobs.find(id), (row) =>
-          Effect.map(stage.requests.find(stage.accountId, row!.request_id), (receipt) => ({
-            row: row!,
-            receipt: receipt!,
-            closed: withFacts(receipt!).closed!
-          }))
-        )
-      )
+      receipt,
+      end: Effect.andThen(stage.finish(stage.videos, id), receipt)
     }
   })
 
@@ -123,8 +122,16 @@ describe("a step of a video job", () => {
         const host = new FilmHost("fal")
         host.makeVideo = () => fails("fal", fault)
         const { end } = yield* sold({ hosts: [host] })
-        assert.strictEqual((yield* end).row.state, "failed")
+        const { closed, row } = yield* end
+        assert.strictEqual(row.state, "failed")
         assert.strictEqual(host.filmed.length, MOST_SUBMISSIONS, fault._tag)
+        // Each submission may have made a whole video. Providers do not bill their own errors.
+        const whole = fault._tag === "ServerError" ? [] : [Number(FAL_COST), Number(FAL_COST), Number(FAL_COST)]
+        assert.deepStrictEqual(
+          (closed.attemptCosts ?? []).map(({ nano }) => nano),
+          whole,
+          fault._tag
+        )
       }
     }).pipe(Effect.scoped)
   )
@@ -198,9 +205,10 @@ describe("a step of a video job", () => {
       assert.strictEqual((yield* (yield* sold({ hosts: [host] })).end).row.state, "completed")
       host.states = [unknown]
       host.asked = 0
-      const { row } = yield* (yield* sold({ hosts: [host] })).end
+      const { closed, row } = yield* (yield* sold({ hosts: [host] })).end
       assert.strictEqual(row.state, "failed")
       assert.strictEqual(host.asked, MOST_LOST)
+      assert.deepInclude(closed.attemptCosts?.[0], { provider: "fal", nano: Number(FAL_COST), estimated: true })
     }).pipe(Effect.scoped)
   )
 
@@ -238,7 +246,9 @@ describe("a step of a video job", () => {
       assert.strictEqual((yield* files).length, 1)
       host.states = [Effect.succeed({ _tag: "Completed", clip: { bytes: new Uint8Array(), contentType: "video/mp4" } })]
       const none = yield* sold({ hosts: [host] })
-      assert.strictEqual((yield* none.end).row.error_code, "generation_failed")
+      const { closed, row } = yield* none.end
+      assert.strictEqual(row.error_code, "generation_failed")
+      assert.deepInclude(closed.attemptCosts?.[0], { provider: "fal", nano: Number(FAL_COST) })
       assert.deepStrictEqual(yield* none.files, [])
     }).pipe(Effect.scoped)
   )
@@ -378,17 +388,21 @@ describe("a step of a video job", () => {
           const host = new FilmHost("fal")
           host.states = states
           if (clip !== undefined) host.clip = clip
-          const { faults, id, job, later, money, sql, videos } = yield* sold({ hosts: [host] })
+          const { faults, id, job, later, money, receipt, sql, videos } = yield* sold({ hosts: [host] })
           yield* videos.step(id)
           yield* later
           yield* sql`UPDATE video_job SET deadline_at = now() WHERE id = ${id}`
           assert.strictEqual(yield* videos.step(id), "done")
           assert.strictEqual(host.asked, 1)
           assert.deepStrictEqual(yield* faults, [])
-          return { ...(yield* job), spent: BALANCE - (yield* money).posted }
+          const { attemptCosts = [] } = (yield* receipt).closed
+          const wasted = attemptCosts.map(({ nano }) => nano)
+          return { ...(yield* job), spent: BALANCE - (yield* money).posted, wasted }
         })
-      assert.deepInclude(yield* story([completed!]), { state: "completed", spent: FAL_COST })
-      const late = { state: "failed", error_code: "upstream_timeout", refunded: true, spent: 0n } as const
+      assert.deepInclude(yield* story([completed!]), { state: "completed", spent: FAL_COST, wasted: [] })
+      const refunded = { state: "failed", error_code: "upstream_timeout", refunded: true, spent: 0n } as const
+      // The provider may go on making it, and bills it.
+      const late = { ...refunded, wasted: [Number(FAL_COST)] }
       assert.deepInclude(yield* story([processing!]), late)
       assert.deepInclude(yield* story([fails("fal", serverError)]), late)
       assert.deepInclude(yield* story([completed!], fails("fal", lostAnswer)), late)

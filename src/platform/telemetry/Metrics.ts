@@ -101,6 +101,13 @@ const ledgerInstruments = (instruments: Instruments) => {
   }
 }
 
+const costInstruments = (instruments: Instruments, name: string, what: string, onNew?: (provider: string) => void) =>
+  family((provider) => {
+    onNew?.(provider!)
+    const labels = { "gen_ai.provider.name": providerName(provider!) }
+    return instruments.counter(name, `${what}, in billionths of a USD`, "{nano_usd}", labels)
+  })
+
 const servedInstruments = (instruments: Instruments) =>
   family((operation, provider, model) => {
     const labels = genAiLabels(operation!, provider!, model!, "")
@@ -169,15 +176,11 @@ const requestInstruments = (instruments: Instruments) => {
     "{nano_usd}",
     ABSORBED_NANO_USD
   )
-  const costCounter = (name: string, description: string) =>
-    family((provider) =>
-      instruments.counter(name, description, "{nano_usd}", { "gen_ai.provider.name": providerName(provider!) })
-    )
-  const costs = costCounter("svc.provider.cost", "Charged by providers as far as known, in billionths of a USD")
-  const wasted = costCounter(
-    "svc.provider.attempt_cost",
-    "Cost of attempts that served no answer, reported or estimated, in billionths of a USD"
-  )
+  const failedAttempts = "Cost of attempts that served no answer, reported or estimated"
+  const wasted = costInstruments(instruments, "svc.provider.attempt_cost", failedAttempts)
+  // A provider whose attempts have all served shows zero.
+  const first = (provider: string) => wasted(provider)(0)
+  const costs = costInstruments(instruments, "svc.provider.cost", "Charged by providers as far as known", first)
   return (figures: RequestFigures): void => {
     const { errorType = "", firstTokenMs, model, operation, provider, tokens, totalMs } = figures
     durations(operation, provider ?? "none", model, errorType)(totalMs / 1_000)
