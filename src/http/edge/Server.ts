@@ -144,8 +144,9 @@ export const layerListening = <R = never>(
   Layer.unwrap(
     Effect.gen(function* () {
       const { http, shutdownDelay, shutdownGrace } = yield* Config
+      const stopping = yield* Stopping
       const server = createServer({
-        ServerResponse: responsesUntil(yield* Stopping),
+        ServerResponse: responsesUntil(stopping),
         headersTimeout: patience.headersMs,
         requestTimeout: patience.requestMs,
         connectionsCheckingInterval: patience.checkMs,
@@ -158,6 +159,7 @@ export const layerListening = <R = never>(
       })
       // Node would drop the headers after the first 2,000, and a proxy adds its own at the end. The size of all headers is limited.
       server.maxHeadersCount = 0
+      server.on("connection", stopping.accepted)
       const restMs = Math.min(patience.restMs, Duration.toMillis(shutdownDelay))
       const beginLine = yield* makeAccessLog
       const closed = (response: ServerResponse) => {

@@ -1,5 +1,5 @@
 /** Tells the clients of a server to close their connections during shutdown. */
-import { Context, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
@@ -8,14 +8,44 @@ export interface Stop {
   /** Starts shutdown: from now on each response asks its client to close the connection. */
   readonly begin: () => void
   readonly hasBegun: () => boolean
+  /** Counts a connection that the server has accepted. */
+  readonly accepted: () => void
+  /** Waits until the server has accepted the connections that wait for it. */
+  readonly untilAllAccepted: Effect.Effect<void>
 }
+
+/** Clients that never stop connecting keep a stop waiting for no longer than this, in milliseconds. */
+const MOST_ACCEPTING_MS = 5_000
+
+/**
+ * Waits until a turn of the event loop brings no connection. Node accepts one in each turn, and a server that stops listening resets
+ * those that still wait; on a busy machine these may be many.
+ */
+const untilNoneComes = (count: () => number): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const deadline = performance.now() + MOST_ACCEPTING_MS
+    let before = -1
+    const look = () => {
+      const now = count()
+      if (now === before || performance.now() > deadline) return resume(Effect.void)
+      before = now
+      setImmediate(look)
+    }
+    setImmediate(look)
+  })
 
 /** Whether the service is stopping. */
 export class Stopping extends Context.Service<Stopping, Stop>()("tollgate/http/Stopping") {
   /** A service that is not stopping. */
   static readonly layer = Layer.sync(Stopping, () => {
     let begun = false
-    return { begin: () => void (begun = true), hasBegun: () => begun }
+    let connections = 0
+    return {
+      begin: () => void (begun = true),
+      hasBegun: () => begun,
+      accepted: () => void connections++,
+      untilAllAccepted: untilNoneComes(() => connections)
+    }
   })
 }
 

@@ -153,14 +153,16 @@ export class Ops extends Context.Service<Ops, Listening>()("tollgate/http/Ops") 
 export const readiness = Layer.effectDiscard(
   Effect.gen(function* () {
     const { say } = yield* Ops
-    const { begin } = yield* Stopping
+    const { begin, untilAllAccepted } = yield* Stopping
     const { shutdownDelay } = yield* Config
     const stop = Effect.gen(function* () {
       say("stopping")
       begin()
-      if (Duration.isZero(shutdownDelay)) return
-      yield* Effect.logInfo(`Stopping: requests are served for another ${Duration.format(shutdownDelay)}`)
-      yield* Effect.sleep(shutdownDelay)
+      if (!Duration.isZero(shutdownDelay)) {
+        yield* Effect.logInfo(`Stopping: requests are served for another ${Duration.format(shutdownDelay)}`)
+        yield* Effect.sleep(shutdownDelay)
+      }
+      yield* untilAllAccepted
     })
     yield* Effect.acquireRelease(
       Effect.sync(() => say("serving")),

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Exit, Fiber, Scope } from "effect"
 import { holding } from "../../support/Clock.ts"
+import { request } from "node:http"
 import { freshDatabase } from "../../support/Database.ts"
 import { get, post, type Service, startService } from "../../support/Service.ts"
 import { assertEnvelope } from "../envelope.ts"
@@ -39,12 +40,13 @@ const stoppable = Effect.fnUntraced(function* (env: Record<string, string>) {
   const { inferenceKey: key } = yield* service.account(10)
   yield* post(service.origin + CHAT, key, ask)
   /** Begins the stop, and returns once the service says that it is not ready. */
+  const close = Scope.close(scope, Exit.void)
   const stop = Effect.gen(function* () {
-    const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+    const stopping = yield* Effect.forkChild(close)
     yield* Effect.repeat(isReady(service), { until: (ready) => !ready })
     return stopping
   })
-  return { service, key, stop }
+  return { service, key, stop, close }
 })
 
 /** Requests of every way into the service and every kind of answer, and the status of each. */
@@ -90,7 +92,36 @@ const kinds: Readonly<Record<string, readonly [Asked, number]>> = {
   ]
 }
 
+/** The status of an answer over a connection of its own; 0 where the connection broke. */
+const statusOf = (origin: string, key: string): Promise<number> =>
+  new Promise((resolve) => {
+    const { hostname, port } = new URL(origin)
+    const headers = { authorization: `Bearer ${key}` }
+    request({ hostname, port, path: "/api/v1/models/gpt-4o-mini", agent: false, headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+      .on("error", () => resolve(0))
+      .end()
+  })
+
 describe("a service told to stop", () => {
+  it.live("answers connections that it has not accepted yet", () =>
+    Effect.gen(function* () {
+      const { close, key, service } = yield* stoppable({
+        DATABASE_URL: yield* freshDatabase("stopping"),
+        SHUTDOWN_DELAY: "0 millis"
+      })
+      const asked = Promise.all(Array.from({ length: 200 }, () => statusOf(service.origin, key)))
+      // The system connects them at once; the service accepts one in each turn of its event loop.
+      yield* Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+      const stopping = yield* Effect.forkChild(close)
+      const statuses = yield* Effect.promise(() => asked)
+      assert.deepStrictEqual([...new Set(statuses)], [200])
+      yield* Fiber.join(stopping)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("serves in full for SHUTDOWN_DELAY and closes the connection with each answer", () =>
     Effect.gen(function* () {
       const { clock, end } = yield* holding(DELAY)
