@@ -7,8 +7,8 @@ import { verifyBooks as verifyUsed } from "../usage/Books.ts"
 import { starterCreditsEqualTransfers, topUpsEqualTransfers } from "./BooksSql.ts"
 
 /**
- * Proves the books of this database with what was used, and of the same moment that what customers paid in or were given for a
- * telephone is what they were credited.
+ * Proves the books of this database and the usage in it. For the same moment, also proves that customers were credited what they
+ * paid in and what they were given for a telephone.
  */
 export const verifyBooks = (
   sql: SqlClient.SqlClient,
@@ -23,6 +23,6 @@ export const verifyBooks = (
     ]
   })
 
-/** The same from the checkpoint of the last proof on, or whole, and moves the checkpoint when all is in order. */
+/** Proves the same from the checkpoint of the last proof, or in full, and moves the checkpoint when everything is in order. */
 export const proveBooks = (sql: SqlClient.SqlClient, options: ProveOptions): Effect.Effect<Proof, Unavailable> =>
   prove(sql, (what) => verifyBooks(sql, what), options)

@@ -2,8 +2,8 @@ import type { SqlClient } from "effect/sql"
 import type { Finding, Scope, Since } from "../ledger/VerifySql.ts"
 
 /**
- * Each paid top-up against the one transfer that credited it, by the reference of its checkout: from outside, to its account, of its
- * amount or of the one that an operator settled. No other transfer has such a reference, and no top-up that is not paid has one.
+ * Compares each paid top-up, by the reference of its checkout, with the one transfer that credited it. The transfer moves the top-up's
+ * amount, or the one that an operator settled, from outside to its account. Only transfers of paid top-ups have such a reference.
  */
 export const topUpsEqualTransfers = (sql: SqlClient.SqlClient, scope: Scope) => sql<Finding>`
   WITH named AS (${scope.since === undefined ? sql.literal("SELECT NULL::text AS reference WHERE false") : recent(sql, scope, scope.since)}), compared AS (
@@ -19,15 +19,15 @@ export const topUpsEqualTransfers = (sql: SqlClient.SqlClient, scope: Scope) => 
     min(format('top-up %s was paid with %s, its transfer is of %s', id, COALESCE(amount, 0), COALESCE(moved, 0)))
       FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
 
-/** A top-up is paid in the transaction that credits it. A day is longer than any transaction runs. */
+/** The transaction that credits a top-up also sets it paid, and no transaction runs for a day. */
 const recent = (sql: SqlClient.SqlClient, { transfers }: Scope, { provedAt }: Since) => sql`
     SELECT reference FROM ${transfers} WHERE kind = 'credit' AND reference ~ '^(stripe|simulated):'
     UNION SELECT processor || ':' || session_id FROM top_up
       WHERE status = 'paid' AND paid_at > ${provedAt}::timestamptz - interval '1 day'`
 
 /**
- * Each starter credit against the one transfer that gave it, by the reference with its account: from the house's grants, to that
- * account, of its amount. Nothing else is given from there. A sandbox that only printed the code gave play money.
+ * Compares each starter credit, by the reference with its account, with the one transfer that gave it. The transfer moves its amount
+ * from the house's grants to that account. No other transfer comes from there. A sandbox that only printed the code gave play money.
  */
 export const starterCreditsEqualTransfers = (sql: SqlClient.SqlClient, { since, transfers }: Scope) => sql<Finding>`
   WITH given AS (

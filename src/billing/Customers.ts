@@ -19,7 +19,7 @@ import { endOpen, type TopUpRow } from "./TopUpsSql.ts"
 /** An operator at the command line. */
 export const OPERATOR: Actor = { type: "operator", id: "command-line" }
 
-/** A new customer; the only time the keys are shown. */
+/** A new customer, with its keys, which are shown only this once. */
 export interface NewCustomer {
   readonly account: AccountRow
   readonly inferenceKey: string
@@ -32,7 +32,7 @@ export interface How {
   readonly reference?: string | undefined
 }
 
-/** The account's balance after it, of both kinds of money, and whether it had happened before and nothing moved now. */
+/** The account's balance of both kinds of money afterwards, and whether this was a repeat that moved nothing. */
 export interface Moved {
   readonly balance: Nano
   readonly repeated: boolean
@@ -51,7 +51,7 @@ export class ReferenceUsed extends Data.TaggedError("ReferenceUsed")<{
   }
 }
 
-/** The account has less real money that is not held than was to be taken. */
+/** The account has too little real money that is not held. */
 export class NotAvailable extends Data.TaggedError("NotAvailable")<{
   readonly amount: Nano
   readonly available: Nano
@@ -64,13 +64,13 @@ export class NotAvailable extends Data.TaggedError("NotAvailable")<{
 
 export type HandError = ReferenceUsed | NotAvailable | Unavailable
 
-/** Opens accounts with money and keys, and takes money in by an operator's hand. */
+/** Opens accounts with money and keys, and makes operators' movements of money. */
 export class Customers extends Context.Service<
   Customers,
   {
     /**
-     * An account with a balance, an inference key and a management key with every scope; all of it or nothing. The balance is
-     * real money unless it is said to be play money.
+     * Opens an account with a balance, an inference key and a management key with every scope, all or nothing. The balance is real
+     * money unless the options say play money.
      */
     readonly open: (
       email: string,
@@ -80,26 +80,26 @@ export class Customers extends Context.Service<
     ) => Effect.Effect<NewCustomer, EmailTaken | Failure | Unavailable>
     /**
      * Adds real money to an account's balance and writes that into its audit log. With a reference it happens once: a repeat moves
-     * nothing, and fails with `ReferenceUsed` where it is of another account or amount.
+     * nothing, and fails with `ReferenceUsed` if its account or amount differs.
      */
     readonly topUp: (account: AccountRow, amount: Nano, how?: How) => Effect.Effect<Moved, HandError>
     /**
-     * Corrects an account's real money up or down, against an account of the house's own, and writes that with its reason into the
-     * audit log. Fails with `NotAvailable` where it would take what is held or more than there is.
+     * Corrects an account's real money up or down, against an account of the house, and writes that with its reason into the audit
+     * log. Fails with `NotAvailable` if it would take held money or more than the account has.
      */
     readonly adjust: (
       account: AccountRow,
       amount: Nano,
       how: How & { readonly reason: string }
     ) => Effect.Effect<Moved, HandError>
-    /** Gives back what a request cost, as `refund` in `Refunds.ts` says. */
+    /** Gives back what a request cost: see `refund` in `Refunds.ts`. */
     readonly refund: (wish: RefundWish) => Effect.Effect<Refunded, RefundRefused | Unavailable>
     /**
-     * Ends a top-up that stays open, as `expired`, and writes that into the audit log; undefined where there is no open one. What is
-     * paid for it all the same is credited.
+     * Ends an open top-up as `expired`, and writes that into the audit log; undefined when there is no such open top-up. A later
+     * payment for it is still credited.
      */
     readonly endTopUp: (id: string, actor: Actor) => Effect.Effect<TopUpRow | undefined, Unavailable>
-    /** Settles or dismisses a top-up that needs an operator, as `decideTopUp` in `TopUpDecisions.ts` says. */
+    /** Settles or dismisses a top-up that needs an operator: see `decideTopUp` in `TopUpDecisions.ts`. */
     readonly decideTopUp: (wish: DecisionWish) => Effect.Effect<Decided, DecisionRefused | Failure | Unavailable>
   }
 >()("tollgate/billing/Customers") {
@@ -151,7 +151,7 @@ export class Customers extends Context.Service<
             yield* topUp(account, balance, { actor, money })
             return { account, inferenceKey: inference.key, managementKey: management.key }
           }).pipe(
-            // Without a reference nothing can be used before, and nothing is taken.
+            // Without a reference there is no repeat, and a credit takes no money.
             Effect.catchTags({ ReferenceUsed: Effect.die, NotAvailable: Effect.die }),
             sql.withTransaction,
             storeErrors
@@ -174,10 +174,10 @@ interface Movement extends How {
   readonly reason?: string | undefined
 }
 
-/** References of operators beside those of checkouts and credits of our own. */
+/** The prefix that keeps operators' references apart from those of checkouts and starter credits. */
 const referenceOf = ({ reference }: How): string | null => (reference === undefined ? null : `operator:${reference}`)
 
-/** Whether the reference of a movement was used for just that movement. Fails where it was used for another one. */
+/** Whether the reference of a movement was used for exactly that movement. Fails if it was used for another one. */
 const isRepeat = (
   { sql }: Deps,
   { id }: AccountRow,
@@ -186,7 +186,7 @@ const isRepeat = (
   Effect.gen(function* () {
     const reference = referenceOf(movement)
     if (reference === null) return false
-    // Two of one account do not look at the same time. Two of different accounts fail by the index on references.
+    // The lock serializes two movements of one account. For two accounts, the index on references lets only one pass.
     yield* lockAccount(sql, id)
     const before = yield* movementUnder(sql, movement.kind, reference)
     if (before === undefined) return false
@@ -195,7 +195,7 @@ const isRepeat = (
     return yield* new ReferenceUsed({ reference: movement.reference ?? "", amount, email, at })
   })
 
-/** Moves money by an operator's hand and writes that into the audit log, both or neither, and once per reference. */
+/** Makes an operator's movement of money and writes it into the audit log, both or neither, and once per reference. */
 const movedByHand = (
   deps: Deps,
   account: AccountRow,
@@ -231,7 +231,7 @@ const movedByHand = (
   })
   return moved.pipe(
     sql.withTransaction,
-    // Another account's movement took the reference in the same instant: the next look finds it.
+    // Another account's movement took the reference at the same moment: a second try finds it.
     Effect.retry({ times: 1, while: (error) => error._tag === "SqlError" && error.reason._tag === "UniqueViolation" }),
     storeErrors
   )

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** What an operator moved under a reference: an amount above zero came to the account, one below zero left it. */
+/** A movement by an operator under a reference. An amount above zero came to the account, and one below zero left it. */
 export interface HandMovement {
   readonly account_id: string
   readonly email: string
@@ -9,7 +9,7 @@ export interface HandMovement {
   readonly at: Date
 }
 
-/** The movement of this kind with this reference, whichever account it is of. */
+/** The movement of this kind with this reference, of any account. */
 export const movementUnder = (
   sql: SqlClient.SqlClient,
   kind: "credit" | "adjust",
@@ -29,7 +29,7 @@ export interface RefundMovement {
   readonly at: Date
 }
 
-/** The refund with this reference, whichever request it is of. */
+/** The refund with this reference, of any request. */
 export const refundUnder = (
   sql: SqlClient.SqlClient,
   reference: string

@@ -4,7 +4,7 @@ import type { Processor } from "./Processor.ts"
 import { makeSimulated } from "./SimulatedPayments.ts"
 import { makeStripe } from "./StripePayments.ts"
 
-/** The payment processor by settings: Stripe when configured, otherwise a simulation in the sandbox, otherwise none. */
+/** The payment processor by the settings: Stripe when configured, otherwise a simulation in the sandbox, otherwise none. */
 export class Payments extends Context.Service<Payments, { readonly processor: Processor | undefined }>()(
   "tollgate/billing/Payments"
 ) {
@@ -15,6 +15,6 @@ export class Payments extends Context.Service<Payments, { readonly processor: Pr
     )
   )
 
-  /** With this processor. */
+  /** The layer with this processor. */
   static readonly layerFrom = (processor: Processor | undefined) => Layer.succeed(Payments, Payments.of({ processor }))
 }

@@ -13,17 +13,17 @@ import { Secrets } from "../platform/Secrets.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { insertPhone, phoneOf, type PhoneRow } from "./PhonesSql.ts"
 
-/** What an account is given once for a telephone that no other was given it for: $0.50. */
+/** The credit for an account's telephone, given once for each number: $0.50. */
 export const STARTER_CREDIT: Nano = NANO_PER_USD / 2n
 
-/** Whether an account's telephone is verified, and what it was given for it. */
+/** Whether an account's telephone is verified, and the credit it got for that. */
 export interface PhoneState {
   /** The last two digits; null before verification. The rest of the number is not stored. */
   readonly last2: string | null
   readonly credited: Nano
 }
 
-/** The same of one that is verified. */
+/** The status of a verified telephone. */
 export interface VerifiedPhone extends PhoneState {
   readonly last2: string
 }
@@ -38,29 +38,29 @@ export interface SentCode {
 /** The account of a phone number, and the actor of the change. */
 export interface PhoneClaim {
   readonly accountId: string
-  /** E.164: a plus and up to 15 digits, in any spelling that countries take for the same number. */
+  /** E.164: a plus and up to 15 digits, in any spelling that a country accepts for the number. */
   readonly phone: string
   readonly actor: Actor
 }
 
-/** Telephones of accounts. A number is kept as a digest, by which it is known again. */
+/** Telephones of accounts. The database keeps a digest of each number, to recognize it again. */
 export class Phones extends Context.Service<
   Phones,
   {
     readonly of: (accountId: string) => Effect.Effect<PhoneState, Unavailable>
     /**
-     * Sends a code to a telephone, and answers what writes that down in a transaction of the caller's and tells the last two digits.
-     * Fails with `Conflict` when the account's is verified, with `RateLimitExceeded`, with `ServiceUnavailable` where the service cannot
-     * send it, and with `ValidationError` for what is no mobile number, or gets no code.
+     * Sends a code to a telephone. Returns an effect that stores this in the caller's transaction and returns the last two digits. Fails
+     * with `Conflict` when the account has a verified telephone, with `RateLimitExceeded`, with `ServiceUnavailable` if the service
+     * cannot send the code, and with `ValidationError` for a number that is not mobile or gets no code.
      */
     readonly begin: (
       claim: PhoneClaim,
       client: string
     ) => Effect.Effect<Effect.Effect<SentCode, SqlError.SqlError>, Failure | Unavailable>
     /**
-     * Checks a code, and answers what makes the telephone the account's in a transaction of the caller's: with the credit, if the
-     * number was given none before. Fails with `InvalidCode`, whatever is wrong with it, with `Conflict` where another telephone is
-     * verified, and with `ValidationError` for what is no mobile number.
+     * Checks a code. Returns an effect that makes the telephone the account's in the caller's transaction, with the credit if the
+     * number got none before. Fails with `InvalidCode` for any wrong code, with `Conflict` when another telephone is verified, and
+     * with `ValidationError` for a number that is not mobile.
      */
     readonly verify: (
       claim: PhoneClaim,
@@ -129,13 +129,13 @@ interface Deps {
   readonly audit: Audit["Service"]
   readonly codes: Codes["Service"]
   readonly ledger: Ledger["Service"]
-  /** Where the credit comes from. */
+  /** The source of the credit. */
   readonly source: "grants" | "play"
 }
 
 /**
- * The claim with the one spelling of its number: many countries let people dial a number in several, each of which reaches the same
- * telephone. Numbers of fixed lines, of which some differ from a mobile number by such a digit alone, get no text messages.
+ * The claim with its number in one spelling: in many countries people can dial several spellings that reach the same telephone.
+ * Numbers of fixed lines get no text messages, and some differ from a mobile number only by such a digit.
  */
 const inOneSpelling = (claim: PhoneClaim): Result.Result<PhoneClaim, Failure> => {
   const parsed = parsePhoneNumberFromString(claim.phone, { extract: false })
@@ -155,20 +155,20 @@ const verifiedOf = ({ credited, last2 }: PhoneRow): VerifiedPhone => ({ last2, c
 
 const isSame = (row: PhoneRow, number: Uint8Array): boolean => Buffer.from(row.number).equals(number)
 
-/** Codes to one number, and for one account. */
+/** The limit on codes to one number, and for one account. */
 const PER_TELEPHONE: ReadonlyArray<Omit<Bound, "subject">> = [
   { sends: 3, window: Duration.minutes(15) },
   { sends: 10, window: Duration.hours(24) }
 ]
 
-/** Text messages cost the house, and wake people: counted by number, by account and by client, and all together. */
+/** Text messages cost the house money and wake people, so limits apply per number, per account, per client and to all together. */
 const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number): ReadonlyArray<Bound> => [
   ...boundsOf(`telephone ${phone}`, PER_TELEPHONE),
   ...boundsOf(`telephone of ${accountId}`, PER_TELEPHONE),
   ...boundsOf(`client ${client}`, PER_CLIENT, scale)
 ]
 
-/** The telephone, its credit and the end of the code, all or nothing. */
+/** Stores the telephone, gives its credit and ends the code, all or nothing. */
 const verified = (
   { audit, codes, ledger, source, sql }: Deps,
   claim: PhoneClaim,
@@ -179,7 +179,7 @@ const verified = (
     const last2 = phone.slice(-2)
     if (!(yield* codes.use(subjectOf(claim), codeId))) return yield* failure({ _tag: "InvalidCode" })
     const credited = yield* insertPhone(sql, { accountId, number, last2, credited: STARTER_CREDIT })
-    // Another telephone of the account was verified in the same instant.
+    // Another telephone of the account was verified at the same moment.
     if (credited === undefined) return yield* verifiedBefore
     yield* audit.append({
       accountId,

@@ -6,7 +6,7 @@ import type { Nano } from "../domain/Money.ts"
 export interface PhoneRow {
   readonly number: Uint8Array
   readonly last2: string
-  /** What the account was given for it. */
+  /** The credit that the account got for it. */
   readonly credited: Nano
 }
 
@@ -20,8 +20,8 @@ export const phoneOf = (
   )
 
 /**
- * Makes a telephone an account's. It waits for a concurrent request with the same number. Returns the credit that the account gets for
- * it, which is zero when the number had its credit before; undefined when the account has a telephone already.
+ * Makes a telephone an account's, after any concurrent request with the same number. Returns the credit that the account gets for it,
+ * which is zero when the number had its credit before; undefined when the account already has a telephone.
  */
 export const insertPhone = (
   sql: SqlClient.SqlClient,

@@ -3,14 +3,14 @@ import type { Failure } from "../domain/Failure.ts"
 import type { CheckoutState, PaymentEvent } from "../domain/TopUp.ts"
 import type { NotSigned } from "./StripeEvents.ts"
 
-/** What a checkout is opened for. It is asked for in the same words however often, so that there is one. */
+/** The top-up to open a checkout for. Every try sends the same values, so that there is only one checkout. */
 export interface CheckoutWish {
   readonly id: string
   readonly amount_cents: number
   readonly return_url: string
 }
 
-/** Where a customer pays. */
+/** A checkout, where a customer pays. */
 export interface Checkout {
   readonly sessionId: string
   readonly url: string
@@ -19,14 +19,14 @@ export interface Checkout {
 /** Takes customers' money. Its methods fail with `ServiceUnavailable` when the processor cannot be reached. */
 export interface Processor {
   readonly name: "stripe" | "simulated"
-  /** Opens a checkout; for the same top-up again, answers the same one. */
+  /** Opens a checkout. Returns the same one when called again for the same top-up. */
   readonly open: (wish: CheckoutWish) => Effect.Effect<Checkout, Failure>
   readonly ask: (sessionId: string) => Effect.Effect<CheckoutState, Failure>
   /** Closes an open checkout, so that it can no longer be paid. */
   readonly expire: (sessionId: string) => Effect.Effect<CheckoutState, Failure>
-  /** Reads what was delivered, as it came, under the signature it came with. */
+  /** Reads a delivered event from its raw body and its signature. */
   readonly read: (raw: Uint8Array, signature: string | undefined) => Effect.Effect<PaymentEvent, NotSigned>
-  /** Of the simulated one: the signed event that a payment of this checkout is told by. */
+  /** Only the simulated processor has it: the signed event that reports a payment of this checkout. */
   readonly pay?: (paid: CheckoutWish & { readonly session_id: string }) => {
     readonly raw: Uint8Array
     readonly signature: string

@@ -10,7 +10,7 @@ import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { requestById } from "../usage/RequestsSql.ts"
 import { refundUnder } from "./CustomersSql.ts"
 
-/** The request has not cost enough, or has not ended, or the reference was used for another refund. */
+/** The request cost too little or has not ended, or the reference was used for another refund. */
 export class RefundRefused extends Data.TaggedError("RefundRefused")<{ readonly message: string }> {}
 
 /** A refund that an operator wants. */
@@ -27,12 +27,12 @@ export interface RefundWish {
 /** The result of a refund. Amounts are nano-USD. */
 export interface Refunded {
   readonly amount: Nano
-  /** All refunds of the request together. */
+  /** The sum of all refunds of the request. */
   readonly total: Nano
   /** The cost of the request after all its refunds. */
   readonly cost: Nano
   readonly balance: Nano
-  /** The same reference had given this back before, and nothing moved now. */
+  /** The same reference already gave this back, and nothing moved now. */
   readonly repeated: boolean
 }
 
@@ -42,7 +42,7 @@ interface Deps {
   readonly ledger: Ledger["Service"]
 }
 
-/** Returns the amount that this reference gave back of this request before. Fails where it was used for another refund. */
+/** Returns the amount of this request that this reference already gave back. Fails if it was used for another refund. */
 const earlier = ({ sql }: Deps, { amount, reference, requestId }: RefundWish) =>
   Effect.gen(function* () {
     if (reference === undefined) return undefined
@@ -69,7 +69,7 @@ const moved = (deps: Deps, wish: RefundWish) =>
   Effect.gen(function* () {
     const { accountId, actor, reason, reference, requestId } = wish
     const { audit, ledger, sql } = deps
-    // Two operators do not look at the same time.
+    // The lock serializes two operators.
     yield* lockAccount(sql, accountId)
     const before = yield* earlier(deps, wish)
     const row = yield* requestById(sql, accountId, requestId)
@@ -112,7 +112,7 @@ const moved = (deps: Deps, wish: RefundWish) =>
 export const refund = (deps: Deps, wish: RefundWish): Effect.Effect<Refunded, RefundRefused | Unavailable> =>
   moved(deps, wish).pipe(
     deps.sql.withTransaction,
-    // Another account's refund took the reference in the same instant: the next look finds it.
+    // Another account's refund took the reference at the same moment: a second try finds it.
     Effect.retry({ times: 1, while: isTaken }),
     storeErrors
   )

@@ -12,28 +12,28 @@ import { accountsWithPlay, demoKeyIds, type SandboxTraces, sandboxTraces, unende
 /** The owner of the account that the first start of an empty sandbox creates. */
 export const DEMO_EMAIL = "demo@tollgate.local"
 
-/** What was voided. */
+/** What the end of a sandbox voided. */
 export interface Cleared {
   readonly accounts: number
   readonly simulated: Nano
-  /** Requests that were under way, which end with nothing charged. */
+  /** Running requests, which ended without a charge. */
   readonly requests: number
   readonly keys: number
 }
 
-/** What of a sandbox is left in the database. */
+/** What a sandbox has left in the database. */
 export const tracesOf = (sql: SqlClient.SqlClient): Effect.Effect<SandboxTraces, Unavailable> =>
   storeErrors(sandboxTraces(sql, DEMO_EMAIL))
 
 export const hasTraces = ({ keys, simulated }: SandboxTraces): boolean => simulated > 0n || keys > 0n
 
-/** Ends a sandbox, so that real providers can be served on its database. */
+/** Ends a sandbox, so that its database can serve real providers. */
 export class Sandbox extends Context.Service<
   Sandbox,
   {
     /**
-     * Ends the requests that simulated money pays for, voids that money, revokes the demo keys, and writes all of it into the audit
-     * log; real money, receipts and everything else stay. A sandbox that runs meanwhile may make more, which `left` tells.
+     * Ends the requests that simulated money pays for, voids that money, revokes the demo keys, and writes all of this into the audit
+     * log. Real money, receipts and everything else stay. A sandbox that still runs may make more, which `left` shows.
      */
     readonly clear: (actor: Actor) => Effect.Effect<Cleared & { readonly left: SandboxTraces }, Unavailable>
   }
@@ -50,7 +50,7 @@ export class Sandbox extends Context.Service<
         Effect.gen(function* () {
           const unended = yield* unendedPlay(sql, accountId)
           for (const { charged, cost, id: requestId } of unended) {
-            // As when the client disconnects.
+            // The same as when the client disconnects.
             const facts = withoutResult("cancelled", null)
             const op = endOf({ requestId, accountId, charged: charged ? cost : undefined }, undefined, facts)
             yield* "_tag" in op ? ledger.within(sql, op) : ledger.conclude(sql, op)

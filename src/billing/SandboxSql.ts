@@ -3,7 +3,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 
 /** What a sandbox has left in the database that must not reach a real provider. */
 export interface SandboxTraces {
-  /** Accounts with simulated money, and how much they have together. */
+  /** How many accounts have simulated money, and how much in total. */
   readonly accounts: bigint
   readonly simulated: bigint
   /** Keys of the demo account that the first start has shown and that still work. */
@@ -32,14 +32,14 @@ export const demoKeyIds = (
 ): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
   Effect.map(sql<{ id: string }>`SELECT id FROM (${demoKeys(sql, demoEmail)}) AS k`, (rows) => rows.map(({ id }) => id))
 
-/** Accounts that have simulated money, in the order in which they are locked. */
+/** Accounts with simulated money, in the order of their locks. */
 export const accountsWithPlay = (sql: SqlClient.SqlClient): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
   Effect.map(
     sql<{ id: string }>`SELECT account_id AS id FROM play_balance WHERE posted > 0 ORDER BY account_id`,
     (rows) => rows.map(({ id }) => id)
   )
 
-/** A request that simulated money is held for, or was charged for up front and that is not concluded. */
+/** A request with held simulated money, or one that was charged up front and has not ended. */
 export interface UnendedPlay {
   readonly id: string
   readonly charged: boolean

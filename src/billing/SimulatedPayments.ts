@@ -9,7 +9,7 @@ import { readEvent } from "./StripeEvents.ts"
 const SIMULATED_PATH = "/api/v1/payments/simulated"
 
 /**
- * Payments of the sandbox, where no money is: opening the link pays. An event in Stripe's form and with Stripe's signature, under a secret
+ * Payments of the sandbox, without real money: opening the link pays. An event in Stripe's form, signed in Stripe's way with a secret
  * that only this process has, reports the payment. So it takes the same path as a real one.
  */
 export const makeSimulated = (): Processor => {

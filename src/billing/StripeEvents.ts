@@ -1,19 +1,19 @@
-/** Events and checkout sessions in Stripe's words (docs.stripe.com/api), as far as they are listened to. */
+/** The events and checkout sessions of Stripe (docs.stripe.com/api) that the gateway uses. */
 import { Data, Effect, Option, Schema } from "effect"
 import { Stripe } from "stripe"
 import type { CheckoutState, PaymentEvent } from "../domain/TopUp.ts"
 import { isResourceId } from "../platform/Ids.ts"
 
-/** What came is not from the processor, too old, or changed on its way. */
+/** The event is not from the processor, too old, or was changed on its way. */
 export class NotSigned extends Data.TaggedError("NotSigned")<{ readonly detail: string }> {}
 
-/** Stripe's ids are looked up in the database, which does not take every text. */
+/** The gateway looks up Stripe's ids in the database, which does not take every text. */
 const Id = Schema.String.check(Schema.isPattern(/^[\w-]{1,255}$/))
 const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
 const Amount = Schema.optionalKey(Schema.NullOr(Schema.Int))
 const Metadata = Schema.optionalKey(Schema.NullOr(Schema.Struct({ top_up_id: Text })))
 
-/** An id, or what it names where that was asked for. */
+/** An id, or the expanded object that it names. */
 const Payment = Schema.optionalKey(
   Schema.NullOr(Schema.Union([Id, Schema.Struct({ id: Id, status: Schema.optionalKey(Schema.String) })]))
 )
@@ -51,7 +51,7 @@ const paidOf = (session: Session): CheckoutState => ({
   paymentId: idOf(session.payment_intent)
 })
 
-/** Where a customer has done their part and the money has not come: it still may, or will not. */
+/** The state when a customer has finished and the money has not come: it may still come, or will not. */
 const unpaidOf = ({ id: sessionId, payment_intent: payment }: Session): CheckoutState => {
   const status = typeof payment === "object" && payment !== null ? payment.status : undefined
   return { _tag: status === "canceled" || status === "requires_payment_method" ? "Failed" : "Pending", sessionId }
@@ -63,7 +63,7 @@ const sessionSaid = (session: Session): CheckoutState => {
   return session.status === "open" ? { _tag: "Open", sessionId: session.id } : unpaidOf(session)
 }
 
-/** What a checkout session says of itself; undefined where it is in a form that is not known. */
+/** The state of a checkout session; undefined when its form is unknown. */
 export const saidOf = (session: unknown): CheckoutState | undefined =>
   Option.getOrUndefined(Option.map(decodeSession(session), sessionSaid))
 
@@ -86,13 +86,13 @@ const notice = (
     return { _tag: "Notice", eventId, type, about, ...one }
   })
 
-/** Undefined for an event that is not listened to. */
+/** Undefined for an event that the gateway does not use. */
 const toldOf = (event: Stripe.Event): Option.Option<PaymentEvent> | undefined => {
   const object: unknown = event.data.object
   switch (event.type) {
     case "checkout.session.completed":
     case "checkout.session.async_payment_succeeded":
-      // Complete is not paid: the money of some ways to pay comes days later.
+      // `complete` does not mean paid: with some ways to pay the money comes days later.
       return checkout(object, (session) =>
         session.payment_status === "paid" ? paidOf(session) : { _tag: "Pending", sessionId: session.id }
       )
@@ -132,7 +132,7 @@ const isEvent = Schema.is(
   Schema.Struct({ id: Id, type: Schema.String, data: Schema.Struct({ object: Schema.Unknown }) })
 )
 
-/** Reads an event that was delivered, if it was signed with this secret within Stripe's tolerance of five minutes. */
+/** Reads a delivered event if it was signed with this secret within Stripe's tolerance of five minutes. */
 export const readEvent = (
   raw: Uint8Array,
   signature: string | undefined,

@@ -6,10 +6,10 @@ import type { StripeSettings } from "../platform/config/Config.ts"
 import type { CheckoutWish, Processor } from "./Processor.ts"
 import { readEvent, saidOf } from "./StripeEvents.ts"
 
-/** Callers wait for a checkout; Stripe answers within a second. */
+/** The limit on a call, since callers wait for a checkout. Stripe answers within a second. */
 const TIMEOUT_MS = 10_000
 
-/** Tries again of Stripe's client, which keep the idempotency key. */
+/** Retries by Stripe's client, which keep the idempotency key. */
 const RETRIES = 2
 
 const RETRY_SECONDS = 5
@@ -30,7 +30,7 @@ const unavailable = (error: unknown): Failure =>
     describe(error)
   )
 
-/** Parameters are functions of the top-up alone: Stripe refuses others under the same idempotency key. */
+/** The parameters depend only on the top-up: Stripe refuses different ones under the same idempotency key. */
 const paramsOf = ({ amount_cents, id, return_url }: CheckoutWish): Stripe.Checkout.SessionCreateParams => ({
   mode: "payment",
   client_reference_id: id,
@@ -42,30 +42,30 @@ const paramsOf = ({ amount_cents, id, return_url }: CheckoutWish): Stripe.Checko
       price_data: { currency: "usd", unit_amount: amount_cents, product_data: { name: "Balance top-up" } }
     }
   ],
-  // What is paid must be what was asked for, in dollars.
+  // The customer must pay exactly the asked amount, in dollars.
   adaptive_pricing: { enabled: false },
   success_url: `${return_url}/billing?top_up=${id}`,
   cancel_url: `${return_url}/billing?top_up=${id}&cancelled=1`
 })
 
-/** Nothing where Stripe says that there is no such thing; fails with every other error. */
+/** Undefined when Stripe says that there is no such object; throws every other error. */
 const unlessMissing = (error: unknown): undefined => {
   if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === "resource_missing") return undefined
   throw error
 }
 
-/** Idempotency keys of one top-up, of which each failure of Stripe's own uses up one. */
+/** The number of idempotency keys of one top-up. Each failure of Stripe's own uses up one. */
 const MOST_KEYS = 10
 
-/** Stripe keeps a failure of its own under the idempotency key as well, and tells it again for a day. */
+/** Stripe also keeps its own failures under the idempotency key, and repeats them for a day. */
 const isToldAgain = (error: unknown): boolean =>
   error instanceof Stripe.errors.StripeError &&
   (error.statusCode ?? 0) >= 500 &&
   error.headers?.["idempotent-replayed"] === "true"
 
 /**
- * Opens the checkout of a top-up, by the first of its idempotency keys under which no failure is kept, so that all come to the same
- * one. A failure may have opened one as well, which no client learns of and which ends by itself.
+ * Opens the checkout of a top-up, with the first of its idempotency keys that keeps no failure, so that all callers get the same
+ * one. A failed call may also have opened one, which no client learns of and which expires by itself.
  */
 const opened = async (stripe: Stripe, wish: CheckoutWish, failures = 0): Promise<Stripe.Checkout.Session> => {
   const idempotencyKey = failures === 0 ? wish.id : `${wish.id}.${failures}`

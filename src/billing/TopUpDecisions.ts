@@ -1,4 +1,4 @@
-/** What operators decide about top-ups that need them: to credit them, to take them back, or to dismiss them. */
+/** Operators' decisions about top-ups that need one: to credit, to take back, or to dismiss. */
 import { Data, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Actor, Audit } from "../account/Audit.ts"
@@ -20,25 +20,25 @@ import {
 /** The top-up does not allow the decision. */
 export class DecisionRefused extends Data.TaggedError("DecisionRefused")<{ readonly message: string }> {}
 
-/** What an operator wants to decide. */
+/** A decision that an operator asks for. */
 export interface DecisionWish {
   readonly topUpId: string
   readonly action: "settled" | "dismissed"
-  /** In nano-USD and whole cents, above zero. Undefined settles what the top-up says. */
+  /** In nano-USD, whole cents and above zero. Undefined settles the top-up's own amount. */
   readonly amount?: Nano | undefined
   readonly reason: string
-  /** A decision happens once under it. */
+  /** One reference decides once. */
   readonly reference: string
   readonly actor: Actor
 }
 
-/** A decision. The amount is what the account got; below zero it was taken back. */
+/** A decision that was made. The amount came to the account; an amount below zero was taken back. */
 export interface Decided {
   readonly accountId: string
   readonly amount: Nano
   readonly status: TopUpStatus
   readonly balance: Nano
-  /** The same reference had decided this before, and nothing happened now. */
+  /** The same reference already decided this, and nothing happened now. */
   readonly repeated: boolean
 }
 
@@ -50,7 +50,7 @@ interface Deps {
 
 const refused = (message: string) => new DecisionRefused({ message })
 
-/** Returns the amount of a decision under this reference. Fails where the reference was used for another one. */
+/** Returns the amount of the decision under this reference. Fails if the reference was used for another one. */
 const earlier = ({ sql }: Deps, row: Undecided, wish: DecisionWish) =>
   Effect.gen(function* () {
     const before = yield* decisionUnder(sql, row, wish.reference)
@@ -64,11 +64,11 @@ const earlier = ({ sql }: Deps, row: Undecided, wish: DecisionWish) =>
     )
   })
 
-/** Whether a top-up that is paid was paid a second time, by another checkout, which was not credited. */
+/** Whether a paid top-up was paid a second time through another checkout, which was not credited. */
 const isPaidTwice = ({ attention_session: other, session_id: own, status }: Undecided): boolean =>
   status === "paid" && other !== null && other !== own
 
-/** Returns what a settlement gives to the account; below zero it is taken back. */
+/** Returns what a settlement gives to the account. An amount below zero is taken back. */
 const amountOf = ({ sql }: Deps, row: Undecided, { action, amount }: DecisionWish) =>
   Effect.gen(function* () {
     if (action === "dismissed") return 0n
@@ -81,7 +81,7 @@ const amountOf = ({ sql }: Deps, row: Undecided, { action, amount }: DecisionWis
     )
   })
 
-/** Moves the money of a settlement that makes a top-up paid: as the payment of its checkout, which happens once. */
+/** Moves the money of a settlement that makes a top-up paid, as the payment of its checkout, which happens once. */
 const pay = ({ ledger, sql }: Deps, row: Undecided, amount: Nano) =>
   Effect.gen(function* () {
     const { account_id: accountId, id, processor, session_id: own } = row
@@ -98,7 +98,7 @@ const pay = ({ ledger, sql }: Deps, row: Undecided, amount: Nano) =>
     if (result._tag === "Gone") return yield* refused(`The checkout ${sessionId} was credited before`)
   })
 
-/** Moves the money of a settlement of a top-up that is paid: a second payment to the account, or the first one back. */
+/** Moves the money of a settlement of a paid top-up: credits its second payment, or takes the first one back. */
 const correct = ({ ledger, sql }: Deps, row: Undecided, amount: Nano, reference: string) =>
   Effect.gen(function* () {
     const { account_id: accountId, id, processor } = row
@@ -163,8 +163,8 @@ const decided = (deps: Deps, wish: DecisionWish) =>
   })
 
 /**
- * Settles or dismisses a top-up that needs an operator, and writes that into the audit log. A settlement credits one that is not paid, and
- * the second payment of one that was paid twice. It takes back one that is paid otherwise. A repeat under the same reference does nothing.
+ * Settles or dismisses a top-up that needs an operator, and writes that into the audit log. A settlement credits an unpaid top-up, and
+ * the second payment of one that was paid twice. It takes back any other paid one. A repeat under the same reference does nothing.
  */
 export const decideTopUp = (
   deps: Deps,

@@ -9,9 +9,9 @@ export interface Undecided extends Pick<
   TopUpRow,
   "id" | "account_id" | "amount_cents" | "processor" | "status" | "session_id" | "refunded_cents" | "attention"
 > {
-  /** Whether it waits for an operator, and its processor is not asked about it. */
+  /** Whether it waits for an operator. Then the gateway does not ask its processor about it. */
   readonly stopped: boolean
-  /** The checkout that the attention is about; null where it is the top-up's own. */
+  /** The checkout that needs attention; null when it is the top-up's own. */
   readonly attention_session: string | null
 }
 
@@ -22,7 +22,7 @@ export const lockUndecided = (sql: Sql, id: string): Effect.Effect<Undecided | u
     (rows) => rows[0]
   )
 
-/** A decision that was made. The amount, in nano-USD, is what the account got; below zero it was taken back. */
+/** A decision that was made. The amount, in nano-USD, came to the account; an amount below zero was taken back. */
 export interface DecisionRow {
   readonly action: "settled" | "dismissed"
   readonly amount: bigint
@@ -41,7 +41,7 @@ export const decisionUnder = (
     (rows) => rows[0]
   )
 
-/** Returns what was taken back of a top-up by now, in nano-USD. */
+/** Returns how much of a top-up was taken back so far, in nano-USD. */
 export const takenBackOf = (
   sql: Sql,
   { account_id, id }: Pick<TopUpRow, "account_id" | "id">
@@ -66,7 +66,7 @@ export const insertDecision = (
     VALUES (${row.accountId}, ${row.topUpId}, ${row.reference}, ${row.action}, ${row.attention}, ${row.amount}, ${row.reason},
       ${row.actorId})`
 
-/** Makes a top-up paid by the checkout and with the amount that an operator settled. */
+/** Sets a top-up paid, with the checkout and the amount that an operator settled. */
 export const setSettled = (
   sql: Sql,
   { amountCents, id, sessionId }: { readonly id: string; readonly sessionId: string; readonly amountCents: number }
@@ -75,7 +75,7 @@ export const setSettled = (
       stopped = false, attention = NULL, attention_session = NULL
     WHERE id = ${id}`
 
-/** Takes the mark from a top-up. One that waited for an operator to be paid ends. */
+/** Removes the mark of a top-up. An unpaid one that waited for an operator ends. */
 export const setDismissed = (sql: Sql, id: string) =>
   sql`UPDATE top_up SET attention = NULL, attention_session = NULL, stopped = false,
       status = CASE WHEN status = 'open' AND stopped THEN 'expired' ELSE status END

@@ -33,28 +33,28 @@ import {
   topUpsOf
 } from "./TopUpsSql.ts"
 
-/** A checkout is paid within minutes or not at all; events of it come within seconds. */
+/** The first time to ask: a customer pays within minutes or not at all, and events come within seconds. */
 const LEAST_ASK_MS = 10 * 60_000
 
-/** Bank debits take days, and a lost event must not take one more. */
+/** The longest time between questions: bank debits take days, and a lost event must not add another day. */
 const MOST_ASK_MS = 6 * 3_600_000
 
 /** How long a checkout can be paid; Stripe's own limit. */
 const LIFE_MS = 24 * 3_600_000
 
-/** Open top-ups of an account: more than an owner pays at once, and few enough to query. */
+/** The most open top-ups of an account: more than an owner pays at once, and few enough to query. */
 const MOST_OPEN = 20
 
-/** After how long a checkout that is not known has not been opened: Stripe's client gives up its tries before. */
+/** The time after which an unknown checkout counts as not opened. Stripe's client gives up earlier. */
 const OPENING_MS = 60_000
 
 const SWEEP_BATCH = 20
 const SWEEP_CONCURRENCY = 4
 
-/** What is paid in by an amount in cents. */
+/** An amount in cents as nano-USD. */
 export const nanoOfTopUp = (amountCents: number): bigint => BigInt(amountCents) * NANO_PER_CENT
 
-/** A wish to pay something in; the id is made before. */
+/** A top-up to open. The caller makes the id. */
 export interface NewTopUp {
   readonly id: string
   readonly accountId: string
@@ -63,19 +63,19 @@ export interface NewTopUp {
 }
 
 /**
- * Money that customers pay in. A payment is credited once, in the transaction that makes its top-up `paid`, whatever is told of it
- * how often and in what order.
+ * Money that customers pay in. A payment is credited once, in the transaction that makes its top-up `paid`, however often and in
+ * whatever order it is reported.
  */
 export class TopUps extends Context.Service<
   TopUps,
   {
     /**
-     * Writes an open top-up in the caller's transaction; its checkout is opened after that. Fails with `ServiceUnavailable`, and with
-     * `Conflict` where an account has 20 of them. One whose checkout could not be opened is none after a minute, nor is one that waits
-     * for an operator, or that was made with another processor.
+     * Writes an open top-up in the caller's transaction. Its checkout is opened afterwards. Fails with `ServiceUnavailable`, and with
+     * `Conflict` when the account already has 20 open ones. A top-up stops counting after a minute without a checkout, and when it
+     * waits for an operator or was made with another processor.
      */
     readonly create: (wish: NewTopUp) => Effect.Effect<TopUpRow, Failure | SqlError.SqlError>
-    /** The top-up with its checkout, which is opened if it is not known. Fails with `NotFound` and `ServiceUnavailable`. */
+    /** Returns the top-up with its checkout, which it opens if none is known. Fails with `NotFound` and `ServiceUnavailable`. */
     readonly checkout: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
     readonly get: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
     readonly list: (
@@ -83,18 +83,18 @@ export class TopUps extends Context.Service<
       page: { readonly limit: number; readonly cursor: string | undefined }
     ) => Effect.Effect<Page<TopUpRow>, Unavailable>
     /**
-     * Takes an event of the processor's as it came. What is not listened to, or about nothing that is known here, is taken and
-     * logged. Fails with `NotSigned`, and with `Unavailable` where it should be delivered again.
+     * Takes an event of the processor from its raw body. It accepts and logs events that it does not use or that name nothing it knows.
+     * Fails with `NotSigned`, and with `Unavailable` when the processor should deliver the event again.
      */
     readonly receive: (
       raw: Uint8Array,
       signature: string | undefined
     ) => Effect.Effect<void, NotSigned | Failure | Unavailable>
-    /** Pays an account's simulated top-up. `NotFound` where payments are not simulated, `Conflict` where it has ended unpaid. */
+    /** Pays an account's simulated top-up. Fails with `NotFound` if payments are not simulated, and with `Conflict` if it ended unpaid. */
     readonly simulate: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
-    /** The same by the id of its checkout, which is as good as a key. */
+    /** Pays one by the id of its checkout, which is as secret as a key. */
     readonly simulateCheckout: (sessionId: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
-    /** Asks what became of some top-ups that have stayed open, and ends those that are too old; answers how many. Swept. */
+    /** Asks the processor about some open top-ups, and ends those that are too old. Returns how many it asked about. Swept. */
     readonly sweep: Effect.Effect<number, Unavailable>
   }
 >()("tollgate/billing/TopUps") {
@@ -205,7 +205,7 @@ const standingOf = (row: TopUpRow): TopUpStanding => ({
   refundedCents: Number(row.refunded_cents)
 })
 
-/** What is said of a checkout becomes so, in one transaction behind the lock of its top-up. */
+/** Applies a reported state of a checkout, in one transaction that locks its top-up. */
 const settle = (deps: Deps, said: CheckoutState, topUpId: string | null): Effect.Effect<void, SqlError.SqlError> =>
   Effect.gen(function* () {
     const { sql } = deps
@@ -254,15 +254,15 @@ const credit = ({ audit, ledger, sql }: Deps, row: TopUpRow, said: CheckoutState
     if (moved._tag === "Gone") return yield* Effect.die(new Error(`top-up ${id} could not be credited`))
   })
 
-/** An amount as the audit log has it: in another currency than dollars, in the smallest unit of that one. */
+/** An amount for the audit log. Other currencies than dollars appear in their smallest unit. */
 const amountsOf = ({ amount, currency }: Extract<PaymentEvent, { readonly _tag: "Notice" }>) => {
   if (amount === null) return { amount_usd: null }
   return currency === "usd" ? { amount_usd: usdFromNano(nanoOfTopUp(amount)) } : { amount_usd: null, amount, currency }
 }
 
 /**
- * A refund or dispute at the processor after the credit needs an operator's judgement; the balance stays as it is. One before the credit
- * keeps the returned amount from being credited. The state of the checkout can be asked for either way.
+ * A refund or dispute at the processor after the credit needs an operator's judgement, and the balance stays as it is. One before the
+ * credit keeps the returned amount from being credited. In both cases the state of the checkout can be asked for.
  */
 const notice = (
   { audit, sql }: Deps,
@@ -324,6 +324,6 @@ const look = (deps: Deps, processor: Processor, { id, old, session_id: sessionId
     const last = said._tag === "Open" && old ? yield* processor.expire(sessionId) : said
     yield* storeErrors(settle(deps, last, id))
   }).pipe(
-    // One that cannot be asked about must not keep the others from it.
+    // A top-up whose processor does not answer must not hold up the others.
     Effect.catchTag("Failure", ({ log }) => Effect.logWarning(`top-up ${id} cannot be asked about at present`, log))
   )

@@ -5,20 +5,20 @@ import { limitTo } from "../platform/database/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A top-up as it stands. */
+/** A top-up. */
 export interface TopUpRow {
   readonly id: string
   readonly account_id: string
   readonly amount_cents: number
-  /** The amount that an operator settled; null for a top-up that was credited by its payment. */
+  /** The amount that an operator settled; null if the payment credited the top-up. */
   readonly credited_cents: number | null
   readonly processor: "stripe" | "simulated"
-  /** Where the customer comes back to, without a slash at its end. */
+  /** The address that the customer returns to, without a slash at its end. */
   readonly return_url: string
   readonly status: TopUpStatus
   readonly session_id: string | null
   readonly checkout_url: string | null
-  /** The most that was told of what its payer was given back. */
+  /** The most that was reported as given back to its payer. */
   readonly refunded_cents: bigint
   /** Why it needs an operator; null when it does not. */
   readonly attention: string | null
@@ -34,7 +34,7 @@ const columns = (sql: Sql) =>
 const first = (statement: Effect.Effect<ReadonlyArray<TopUpRow>, SqlError.SqlError>) =>
   Effect.map(statement, (rows): TopUpRow | undefined => rows[0])
 
-/** `askMs`: after how long its processor is asked what became of it. */
+/** `askMs` is the time until the gateway asks its processor about it. */
 export const insertTopUp = (
   sql: Sql,
   row: {
@@ -70,21 +70,21 @@ export const topUpById = (sql: Sql, accountId: string, id: string) =>
 export const topUpBySession = (sql: Sql, sessionId: string) =>
   first(sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up WHERE session_id = ${sessionId}`)
 
-/** The top-up that a checkout belongs to, by the checkout or by what it was opened with, locked until the transaction ends. */
+/** The top-up of a checkout, by the checkout or by its metadata, locked until the transaction ends. */
 export const lockTopUp = (sql: Sql, sessionId: string, id: string | null) =>
   first(
     sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up WHERE session_id = ${sessionId} OR id = ${id}::text
       ORDER BY session_id IS NOT DISTINCT FROM ${sessionId} DESC LIMIT 1 FOR UPDATE`
   )
 
-/** The top-up that a payment was made for, by the payment or by what it was opened with, locked until the transaction ends. */
+/** The top-up of a payment, by the payment or by its metadata, locked until the transaction ends. */
 export const lockTopUpOfPayment = (sql: Sql, paymentId: string | null, id: string | null) =>
   first(
     sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up WHERE payment_id = ${paymentId}::text OR id = ${id}::text
       ORDER BY payment_id IS NOT DISTINCT FROM ${paymentId}::text DESC LIMIT 1 FOR UPDATE`
   )
 
-/** Notes the checkout of a top-up, unless it has one. */
+/** Stores the checkout of a top-up, unless it has one. */
 export const setCheckout = (
   sql: Sql,
   checkout: { readonly id: string; readonly sessionId: string; readonly url: string }
@@ -104,19 +104,19 @@ export const setPaid = (
 export const setEnded = (sql: Sql, id: string, status: "expired" | "failed") =>
   sql`UPDATE top_up SET status = ${status} WHERE id = ${id}`
 
-/** Ends a top-up that is open, and answers it. */
+/** Ends a top-up if it is open, and returns it. */
 export const endOpen = (sql: Sql, id: string) =>
   first(
     sql<TopUpRow>`UPDATE top_up SET status = 'expired' WHERE id = ${id} AND status = 'open' RETURNING ${columns(sql)}`
   )
 
-/** Marks a top-up for an operator; what was found first stays. */
+/** Marks a top-up for an operator. An earlier reason stays. */
 export const setAttention = (sql: Sql, id: string, reason: string) =>
   sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}) WHERE id = ${id}`
 
 /**
- * The same, and its processor is not asked about it until then. What was paid for it all the same may be disputed. Returns false for what
- * an operator has decided about already.
+ * The same, and the gateway stops asking its processor about it until a decision. A payment for it may still be disputed. Returns
+ * false if an operator has already decided about it.
  */
 export const setStopped = (
   sql: Sql,
@@ -138,13 +138,13 @@ export const setStopped = (
     (rows) => rows.length === 1
   )
 
-/** Notes how much was given back, by now: notices come in any order. All of it, where that was not said. */
+/** Stores how much was given back so far, since notices come in any order; all of it when the notice has no amount. */
 export const setRefunded = (sql: Sql, id: string, cents: number | null) =>
   sql`UPDATE top_up SET refunded_cents = GREATEST(refunded_cents, COALESCE(${cents}::int8, amount_cents)) WHERE id = ${id}`
 
 /**
- * How many of an account wait to be paid at a processor, and not for an operator, or wait for a checkout that may still be opened:
- * those made within `openingMs`.
+ * How many top-ups of an account count as open: those that wait for a payment at this processor and not for an operator, and those
+ * without a checkout that were made within `openingMs`.
  */
 export const countOpen = (
   sql: Sql,
@@ -157,7 +157,7 @@ export const countOpen = (
     (rows) => rows[0]?.count ?? 0
   )
 
-/** Notes an event that tells of a payment; false where it was noted before. */
+/** Stores that an event about a payment was taken; false if it already was. */
 export const insertNotice = (
   sql: Sql,
   notice: { readonly eventId: string; readonly topUpId: string; readonly type: string }
@@ -168,7 +168,7 @@ export const insertNotice = (
     (rows) => rows.length === 1
   )
 
-/** An open top-up, to ask its processor about. */
+/** An open top-up to ask its processor about. */
 export interface DueRow {
   readonly id: string
   readonly session_id: string | null
@@ -177,8 +177,8 @@ export interface DueRow {
 }
 
 /**
- * Takes some open top-ups of a processor that are due to be asked about, and puts the next time off: by half of their age, within
- * bounds. So nodes share them, and one that dies leaves them to the others.
+ * Takes some open top-ups of a processor that are due, and postpones the next question about each by half of its age, within bounds.
+ * So nodes share them, and one that dies leaves them to the others.
  */
 export const takeDue = (
   sql: Sql,
@@ -196,7 +196,7 @@ export const takeDue = (
       AND processor = ${of.processor} ORDER BY ask_at LIMIT ${of.limit} FOR UPDATE SKIP LOCKED)
     RETURNING id, session_id, created_at < now() - ${of.lifeMs} * interval '1 millisecond' AS old`
 
-/** Ends a top-up for which no checkout ever became known; false where one has. */
+/** Ends a top-up if no checkout of it ever became known; returns false otherwise. */
 export const expireUnopened = (sql: Sql, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql`UPDATE top_up SET status = 'expired' WHERE id = ${id} AND status = 'open' AND session_id IS NULL RETURNING 1`,

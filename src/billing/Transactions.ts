@@ -17,7 +17,7 @@ export interface TransactionsPage {
   readonly next: string | null
 }
 
-/** Numbers of transfers are far below this, so a cursor that decodes to more is none of ours. */
+/** Numbers of transfers are far below this, so a cursor that decodes to more was not made here. */
 const MAX_NUMBER = 2n ** 53n
 
 const ROUNDS = [0, 1, 2, 3] as const

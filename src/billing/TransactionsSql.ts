@@ -2,13 +2,13 @@ import type { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { limitTo } from "../platform/database/Sql.ts"
 
-/** A movement of an account's money other than a charge. Above zero it came to the account. */
+/** A movement of an account's money other than a charge. An amount above zero came to the account. */
 export interface TransactionRow {
   readonly id: bigint
   readonly at: Date
   readonly amount: bigint
   readonly kind: "credit" | "adjust" | "refund"
-  /** The account of the house on the other side. */
+  /** The house's account on the other side. */
   readonly house: string
   readonly request_id: string | null
   readonly reference: string | null

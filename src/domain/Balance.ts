@@ -4,7 +4,7 @@ import { maxNano, type Nano, formatUsd, NANO_PER_USD } from "./Money.ts"
 export interface Balance {
   readonly posted: Nano
   readonly held: Nano
-  /** What of it is play money, which a sandbox made; absent where there is none. */
+  /** The part that is play money, which a sandbox made; absent when there is none. */
   readonly play?: { readonly posted: Nano; readonly held: Nano }
 }
 
@@ -15,7 +15,7 @@ export const availableTo = ({ held, play, posted }: Balance, simulated: boolean)
   return simulated && playful > real ? playful : real
 }
 
-/** Whether play money would pay for a request that doubles alone can serve: the ledger's rule, told before the hold. */
+/** Whether play money would pay for a request that doubles alone can serve: the ledger's rule, applied before the hold. */
 export const playPays = (
   { held, play, posted }: Balance,
   { atLeast, upTo }: { readonly atLeast: Nano; readonly upTo: Nano }

@@ -1,14 +1,14 @@
-/** Edits of a prompt, carried out for providers that do not know them. */
+/** Carries out edits of a prompt for providers that do not know them. */
 import type { ContextEdit, Conversation, Message, ToolCall } from "./Conversation.ts"
 import { likelyTokens, promptBound } from "./TokenBound.ts"
 
-/** A conversation after its edits, and what each that changed it did, in Anthropic's words. */
+/** A conversation after its edits, and what each edit that changed it did, in Anthropic's words. */
 export interface Edited {
   readonly conversation: Conversation
   readonly applied: ReadonlyArray<object>
 }
 
-/** As Anthropic's API has them where a request does not say. */
+/** Anthropic's defaults. */
 const DEFAULT_TRIGGER_TOKENS = 100_000
 const DEFAULT_KEPT_USES = 3
 
@@ -35,13 +35,13 @@ const callsIn = (messages: ReadonlyArray<Message>): ReadonlyMap<string, ToolCall
     )
   )
 
-/** Whether the prompt is as long, or has as many uses of tools, as the edit waits for. */
+/** Whether the prompt has reached the length, or the number of tool uses, that triggers the edit. */
 const isDue = (trigger: unknown, conversation: Conversation, uses: number): boolean =>
   objectOf(trigger)["type"] === "tool_uses"
     ? uses > numberIn(trigger, 0)
     : tokensOf(conversation) > numberIn(trigger, DEFAULT_TRIGGER_TOKENS)
 
-/** Ids of the calls whose results go: all but the latest, and but those of tools that are excluded. */
+/** Ids of the calls whose results are cleared: all but the latest ones and those of excluded tools. */
 const outdated = (messages: ReadonlyArray<Message>, wire: Wire): ReadonlySet<string> => {
   const calls = callsIn(messages)
   const excluded = new Set(listOf(wire["exclude_tools"]))

@@ -1,4 +1,4 @@
-/** The canonical chat request: what every dialect is decoded into and every provider adapter encodes from. */
+/** The canonical chat request. Every dialect decodes into it, and every provider adapter encodes from it. */
 export interface Conversation {
   readonly messages: ReadonlyArray<Message>
   readonly tools: ReadonlyArray<Tool>
@@ -11,13 +11,13 @@ export interface Conversation {
   readonly maxOutputTokens: number | undefined
   /** Opaque identity of the caller's end user, forwarded where the provider takes one. */
   readonly user: string | undefined
-  /** Requests with the same one have much of their prompt in common: a hint for a provider's cache. */
+  /** A hint for a provider's cache: requests with the same value have much of their prompt in common. */
   readonly cacheKey?: string
-  /** How long breakpoints last that are set for the caller; five minutes unless it says otherwise. */
+  /** How long the breakpoints last that the service sets for the caller; five minutes when absent. */
   readonly cacheTtl?: "1h"
   /** Values of the caller's `anthropic-beta`, for Anthropic's own API. */
   readonly betas?: ReadonlyArray<string>
-  /** What is to be taken out of the prompt before the model reads it. */
+  /** What to take out of the prompt before the model reads it. */
   readonly contextEdits?: ReadonlyArray<ContextEdit>
 }
 
@@ -28,11 +28,11 @@ export interface ContextEdit {
   readonly wire: Readonly<Record<string, unknown>>
 }
 
-/** What may end a part of the prompt that is worth keeping in the provider's prompt cache. */
+/** A part of the request that can carry a breakpoint of the provider's prompt cache. */
 export interface Cacheable {
-  /** Up to and with this, the prompt is to be kept; providers that choose for themselves are not told. */
+  /** The provider should cache the prompt up to and including this part. Providers that choose for themselves do not get it. */
   readonly cacheBreakpoint?: true
-  /** How long the breakpoint lasts; five minutes unless it says otherwise. */
+  /** How long the breakpoint lasts; five minutes when absent. */
   readonly cacheTtl?: "1h"
   /** How widely Anthropic shares what the breakpoint keeps. */
   readonly cacheScope?: string
@@ -73,47 +73,47 @@ export interface TextPart extends Cacheable {
 
 export interface ImagePart extends Cacheable {
   readonly type: "image"
-  /** A URL to fetch it from, or a data URL with its bytes. Providers are given the latter alone. */
+  /** A URL to fetch it from, or a data URL with its bytes. Providers get only data URLs. */
   readonly url: string
   readonly detail: "auto" | "low" | "high"
-  /** Where it stands in the caller's request, for errors that name it. */
+  /** Its path in the caller's request, for errors that name it. */
   readonly field?: string
 }
 
-/** A PDF file, which providers show to the model as a picture and a text of each page. */
+/** A PDF file. Providers show the model a picture and the text of each page. */
 export interface PdfPart extends Cacheable {
   readonly type: "pdf"
   /** The file as base64. */
   readonly data: string
   readonly name?: string
-  /** What the caller says about the file. */
+  /** The caller's description of the file. */
   readonly context?: string
   readonly pages: number
-  /** No fewer than the tokens of all its text. */
+  /** At least the tokens of all its text. */
   readonly text: number
-  /** Where it stands in the caller's request, for errors that name it. */
+  /** Its path in the caller's request, for errors that name it. */
   readonly field: string
 }
 
 export type Part = TextPart | ImagePart | PdfPart
 
-/** What a provider wants back of its reasoning, as JSON in its adapter's own form. Only that adapter reads it. */
+/** What a provider wants back with its reasoning, as JSON in its adapter's own form. Only that adapter reads it. */
 export type ReasoningData = Readonly<Record<string, unknown>>
 
 /** A block of an assistant's reasoning. Only the provider and the model that made it get it back. */
 export interface ReasoningPart {
-  /** May be empty: some providers give the data alone. */
+  /** May be empty: some providers give only the data. */
   readonly text: string
-  /** Absent where the caller sends nothing but a text. */
+  /** Absent when the caller sends only text. */
   readonly origin?: ReasoningOrigin
-  /** Where it stands in its message; absent means before everything else. */
+  /** Its position in its message; absent means before everything else. */
   readonly place?: ReasoningPlace
 }
 
-/** Which provider made a block of reasoning, and what it wants back of it. */
+/** Which provider made a block of reasoning, and what it wants back with it. */
 export interface ReasoningOrigin {
   readonly provider: string
-  /** As the provider calls it. */
+  /** The provider's own name of the model. */
   readonly model: string
   readonly data?: ReasoningData
 }
@@ -138,9 +138,9 @@ export interface Tool extends Cacheable {
   /** JSON Schema of the arguments. */
   readonly parameters: Readonly<Record<string, unknown>> | undefined
   readonly strict: boolean | undefined
-  /** The schema lets members be left out, about which the caller's API can be strict and OpenAI's cannot. */
+  /** The schema has optional members. With those the caller's API can be strict, and OpenAI's cannot. */
   readonly isOpen?: true
-  /** The tool as Anthropic's API knows it by its type, in place of what other providers are told of it. */
+  /** A tool that Anthropic's API knows by its type. Anthropic gets this instead of the description and the schema. */
   readonly typed?: Readonly<Record<string, unknown>>
 }
 
@@ -156,11 +156,11 @@ export type OutputFormat =
   | {
       readonly type: "json_schema"
       readonly name: string
-      /** What the answer is for, which the model is told. */
+      /** What the answer is for. The model reads it. */
       readonly description?: string
       readonly schema: Readonly<Record<string, unknown>> | undefined
       readonly strict: boolean | undefined
-      /** Where the schema stands in the caller's request, for errors that name it. */
+      /** The schema's path in the caller's request, for errors that name it. */
       readonly field?: string
     }
 
@@ -176,7 +176,7 @@ export interface Sampling {
   readonly stop?: ReadonlyArray<string>
   readonly logprobs?: boolean
   readonly topLogprobs?: number
-  /** How much is said in an answer. */
+  /** How long an answer should be. */
   readonly verbosity?: "low" | "medium" | "high"
 }
 
@@ -184,11 +184,11 @@ export interface Reasoning {
   readonly effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | undefined
   readonly maxTokens: number | undefined
   readonly enabled: boolean | undefined
-  /** The effort is that of the whole answer, as Anthropic's is: by itself it does not ask for reasoning. */
+  /** The effort applies to the whole answer, as Anthropic's does: by itself it does not ask for reasoning. */
   readonly ofAnswer?: true
 }
 
-/** Whether any of the prompt is to be kept for an hour, which costs more to write than five minutes. */
+/** Whether the provider should cache any part of the prompt for an hour, which costs more to write than five minutes. */
 export const keepsForAnHour = ({ cacheTtl, messages, tools }: Conversation): boolean => {
   const asks = (one: Cacheable): boolean => one.cacheTtl === "1h"
   if (cacheTtl === "1h" || tools.some(asks)) return true

@@ -4,7 +4,7 @@ import { shapeProblemOf } from "./JsonShape.ts"
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 
-/** What the language has, and its types do not yet: the text of a number, and a value that is written as such a text. */
+/** What the types of the language still lack: the text of a number, and a value that is written as such a text. */
 const { parse, rawJSON } = JSON as unknown as {
   readonly parse: (text: string, reviver?: Reviver) => unknown
   readonly rawJSON: (text: string) => unknown
@@ -19,14 +19,14 @@ const kept: Reviver = (_, value, { source }) =>
     : value
 
 /**
- * Parses a JSON text. A whole number that is too long for one becomes a value that `JSON.stringify` writes as it was; throws where
- * the text is no JSON.
+ * Parses a JSON text. A whole number with too many digits for a number becomes a value that `JSON.stringify` writes as it was.
+ * Throws when the text is not JSON.
  */
 export const parseExact = (text: string): unknown => (LONG.test(text) ? parse(text, kept) : parse(text))
 
 /**
- * The same for a text within a message, such as the arguments of a tool's call, which is JSON only perhaps. Throws as well where it is
- * so deep or so large that no code could walk or write it.
+ * The same for a text within a message, such as the arguments of a tool call, which need not be JSON. Also throws when the value
+ * is so deep or so large that no code could walk or write it.
  */
 export const parseWithin = (text: string): unknown => {
   const problem = shapeProblemOf(text)
@@ -34,15 +34,15 @@ export const parseWithin = (text: string): unknown => {
   return parseExact(text)
 }
 
-/** Whether no whole number in a JSON text is too long for one. */
+/** Whether every whole number in a JSON text fits a number. */
 export const isShort = (text: string): boolean =>
   !LONG.test(text) || JSON.stringify(parse(text)) === JSON.stringify(parseExact(text))
 
 const TOOL_USE = '"tool_use"'
 
 /**
- * Gives the inputs of tool calls in a request the digits they have in its text. All else is looked at as numbers, so it stays as it
- * was parsed; `value` is changed in place.
+ * Gives the inputs of tool calls in a request the digits they have in its text, and changes `value` in place. The program reads
+ * everything else as numbers, so that stays as it was parsed.
  */
 export const exactInputs = (text: string, value: unknown): unknown => {
   if (text.includes(TOOL_USE) && LONG.test(text)) takeInputs(value, parseExact(text))

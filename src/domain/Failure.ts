@@ -11,25 +11,25 @@ export interface FieldProblem {
 export type LimitSource = "balance" | "in_flight" | "key_budget" | "project_budget" | "account_budget"
 
 /**
- * Every way a request can fail for its caller, as a closed set. Which status, type and code each has on the wire, and whether
- * it charges, stands once in `http/FailureRows`.
+ * Every way a request can fail for its caller, as a closed set. `http/FailureRows` says once which status, type and code each has
+ * on the wire, and whether it charges.
  */
 export type Reason =
   | { readonly _tag: "InvalidJson"; readonly detail: string }
   | {
       readonly _tag: "ValidationError"
       readonly problems: readonly [FieldProblem, ...ReadonlyArray<FieldProblem>]
-      /** The same request may be right another time: at once, or when more than moments have passed. */
+      /** The same request may succeed later: at once, or after more than a few moments. */
       readonly passing?: "soon" | "later"
     }
   | { readonly _tag: "InvalidPeriod"; readonly detail: string }
   | { readonly _tag: "UnsupportedParameter"; readonly param: string; readonly detail: string }
-  /** `param` of this and the like: the member that names the model, where it is not `model`. */
+  /** In this and similar reasons, `param` is the member that names the model when that is not `model`. */
   | {
       readonly _tag: "UnknownModel"
       readonly model: string
       readonly detail?: string
-      /** The id that is spelled most like it. */
+      /** The id with the most similar spelling. */
       readonly nearest?: string | undefined
       readonly param?: string
     }
@@ -41,12 +41,12 @@ export type Reason =
       readonly _tag: "ContextLengthExceeded"
       readonly tokens: number
       readonly window: number
-      /** The member that holds the prompt, where it is not `messages`. */
+      /** The member that holds the prompt when that is not `messages`. */
       readonly param?: string
     }
   | { readonly _tag: "ImageTooLarge"; readonly param: string; readonly limitBytes: number }
   | { readonly _tag: "MissingApiKey" }
-  /** `detail` says what is wrong with the form of the key or of its header, where that is what is wrong. */
+  /** `detail` says what is wrong with the form of the key or of its header, if that is the cause. */
   | { readonly _tag: "InvalidApiKey"; readonly detail?: string }
   | { readonly _tag: "WrongKeyKind"; readonly needed: "inference" | "management" | "operator" }
   | { readonly _tag: "InsufficientScope"; readonly scope: string }
@@ -55,7 +55,7 @@ export type Reason =
   /** The operator ended the account for good. */
   | { readonly _tag: "AccountClosed"; readonly detail: string }
   | { readonly _tag: "NotSignedIn" }
-  /** A page of another site may have sent it, for all that this header says. */
+  /** By this header, a page of another site may have sent it. */
   | { readonly _tag: "CrossSiteRequest"; readonly header: string; readonly detail?: string }
   /** The code is wrong, used or expired. The answer does not say which. */
   | { readonly _tag: "InvalidCode" }
@@ -65,10 +65,10 @@ export type Reason =
       readonly needed: Nano
       readonly available: Nano
       readonly posted: Nano
-      /** How much simulated money the account has, which cannot pay for this request; absent where there is none. */
+      /** The account's simulated money, which cannot pay for this request; absent when there is none. */
       readonly play?: Nano
     }
-  /** `param`: the member of the body that names it, if one does. */
+  /** `param` is the member of the body that names it, if any. */
   | { readonly _tag: "NotFound"; readonly what: string; readonly id: string; readonly param?: string }
   | {
       readonly _tag: "UnknownRoute"
@@ -78,10 +78,10 @@ export type Reason =
     }
   | { readonly _tag: "MethodNotAllowed"; readonly method: string; readonly allowed: ReadonlyArray<string> }
   | { readonly _tag: "KeyLimitReached"; readonly limit: number }
-  /** What is asked for does not go with what is so. */
+  /** The request contradicts the present state. */
   | { readonly _tag: "Conflict"; readonly detail: string }
   | { readonly _tag: "RequestTooLarge"; readonly limitBytes: number }
-  /** The type that is wanted is JSON's, where it is not said. */
+  /** The wanted type is JSON unless another is named. */
   | { readonly _tag: "UnsupportedMediaType"; readonly wanted?: string }
   | { readonly _tag: "RequestTimeout" }
   | { readonly _tag: "IdempotencyInProgress" }
@@ -91,19 +91,19 @@ export type Reason =
       readonly _tag: "RateLimitExceeded"
       readonly limit: number
       readonly retryAfterSeconds: number
-      /** What there is too much of, where it is not the requests of a window. */
+      /** What there is too much of, if not requests of a window. */
       readonly detail?: string
     }
   | {
       readonly _tag: "ProviderRefused"
       readonly provider: string
       readonly detail: string
-      /** The member that was refused, where that is known. */
+      /** The refused member, if known. */
       readonly param?: string
     }
   /** The provider found the prompt too long for its model. */
   | { readonly _tag: "ProviderOverflow"; readonly provider: string; readonly detail: string; readonly param?: string }
-  /** The provider does not answer such content. */
+  /** The provider's content policy refused the prompt. */
   | {
       readonly _tag: "ContentPolicyViolation"
       readonly provider: string
@@ -116,19 +116,19 @@ export type Reason =
   | { readonly _tag: "GenerationFailed"; readonly detail: string; readonly retryAfterSeconds?: number }
   /** A model made no image. */
   | { readonly _tag: "EmptyGeneration" }
-  /** The provider of a video could not be asked how far it is. */
+  /** The provider of a video did not say how far it is. */
   | { readonly _tag: "StatusCheckFailed" }
   /** No provider is set up to make the video. */
   | { readonly _tag: "VideoUnavailable"; readonly detail: string }
-  /** One request of a batch failed; the others stand as they are. */
+  /** One request of a batch failed, which does not affect the others. */
   | { readonly _tag: "BatchRequestFailed"; readonly index: number; readonly detail: string }
   | { readonly _tag: "UpstreamError"; readonly detail: string; readonly retryAfterSeconds?: number }
-  /** Every provider that was asked answered that it receives too many requests; the pause is the shortest that one of them asked for. */
+  /** Every provider that was asked receives too many requests. The pause is the shortest that one of them named. */
   | { readonly _tag: "UpstreamRateLimited"; readonly retryAfterSeconds: number }
   | { readonly _tag: "UpstreamTimeout"; readonly clock: string }
-  /** Waiting helps where it says for how long: the providers that could serve are resting. */
+  /** With a pause, waiting helps: the providers that could serve are resting. */
   | { readonly _tag: "NoProviderAvailable"; readonly detail: string; readonly retryAfterSeconds?: number }
-  /** Something that it takes was not set up, or cannot be reached. */
+  /** Something that the request needs was not set up, or cannot be reached. */
   | { readonly _tag: "ServiceUnavailable"; readonly detail: string; readonly retryAfterSeconds?: number }
   | { readonly _tag: "StoreUnavailable" }
   | { readonly _tag: "Overloaded" }
@@ -145,9 +145,9 @@ export const isRefusal = (
 export class Failure extends Data.TaggedError("Failure")<{
   readonly reason: Reason
   readonly log?: unknown
-  /** It answered the same request before, under its idempotency key. */
+  /** The same request already failed so, under its idempotency key. */
   readonly replayed?: boolean
-  /** Where in the caller's body stands what it is about, when that is a part of it. */
+  /** The path of the part of the caller's body that it is about, if it is about one. */
   readonly at?: string
 }> {}
 
@@ -155,10 +155,10 @@ export class Failure extends Data.TaggedError("Failure")<{
 export const failure = (reason: Reason, log?: unknown): Failure =>
   new Failure(log === undefined ? { reason } : { reason, log })
 
-/** The same failure, of what stands at this place of the caller's body. */
+/** The same failure, about the part at this path of the caller's body. */
 export const failedAt = (at: string, { log, reason }: Failure): Failure =>
   new Failure(log === undefined ? { reason, at } : { reason, at, log })
 
-/** A request with wrong fields, the first of which names the error's `param`. */
+/** A request with wrong fields. The first one becomes the error's `param`. */
 export const invalid = (field: string, message: string, ...more: ReadonlyArray<FieldProblem>): Failure =>
   failure({ _tag: "ValidationError", problems: [{ field, message }, ...more] })

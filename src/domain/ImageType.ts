@@ -1,12 +1,12 @@
-/** The kinds of images that models take, told by how they begin. */
+/** The kinds of images that models take, recognized by their first bytes. */
 import type { Model } from "./Model.ts"
 
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp"
 
-/** So many bytes tell the kind of an image. */
+/** How many bytes it takes to recognize an image. */
 export const IMAGE_HEAD_BYTES = 12
 
-/** What an image is, by its first bytes; undefined where it is none that models take. */
+/** The type of an image by its first bytes; undefined for a type that models do not take. */
 export const imageTypeOf = (bytes: Uint8Array): ImageType | undefined => {
   const head = Buffer.from(bytes.subarray(0, IMAGE_HEAD_BYTES)).toString("latin1")
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png"
@@ -15,12 +15,12 @@ export const imageTypeOf = (bytes: Uint8Array): ImageType | undefined => {
   return head.startsWith("RIFF") && head.startsWith("WEBP", 8) ? "image/webp" : undefined
 }
 
-/** What stands in a data URL with base64: the type by its first bytes, or as it says, and the bytes still encoded. */
+/** The content of a data URL with base64: the bytes, still encoded, and their type by the first bytes or else by the URL. */
 export const inlineImage = (url: string): { readonly type: string; readonly data: string } => {
   const comma = url.indexOf(",")
   const [said = ""] = url.slice("data:".length, comma).toLowerCase().split(";")
   const data = url.slice(comma + 1)
-  // Callers often name another type than what they send, which some hosts refuse.
+  // Callers often name another type than they send, which some hosts refuse.
   const type = imageTypeOf(Buffer.from(data.slice(0, (IMAGE_HEAD_BYTES / 3) * 4), "base64"))
   return { type: type ?? (said === "image/jpg" ? "image/jpeg" : said), data }
 }
@@ -33,5 +33,5 @@ export const takesGif = ({ id, vendor }: Pick<Model, "id" | "vendor">): boolean 
 export const takesGifSource = (model: Pick<Model, "id" | "vendor">): boolean =>
   takesGif(model) && model.vendor !== "openai"
 
-/** What is wrong with a GIF image for a model that takes none. */
+/** The problem of a GIF image for a model that takes none. */
 export const gifProblem = (model: string): string => `must be a PNG, JPEG or WebP image for ${model}; got a GIF image`

@@ -15,15 +15,15 @@ export type Capability =
   | "reference_media"
   | "audio_generation"
 
-/** What a model makes videos of. Whether it takes pictures, references or sound stands among its capabilities. */
+/** The limits of the videos that a model makes. Its capabilities say whether it takes pictures, references or sound. */
 export interface VideoFacts {
   /** Whole seconds, ascending, each from 4 to 15. */
   readonly durations: ReadonlyArray<number>
   readonly aspectRatios: ReadonlyArray<"16:9" | "9:16">
-  /** The most reference images; 0 where it takes none. */
+  /** The most reference images; 0 when it takes none. */
   readonly referenceImages: number
   readonly referenceVideo: boolean
-  /** Whether it takes an image to begin with beside references. */
+  /** Whether it takes a first image together with references. */
   readonly imageWithReferences: boolean
 }
 
@@ -41,11 +41,11 @@ export interface Model {
   readonly capabilities: ReadonlyArray<Capability>
   readonly contextWindow: number
   readonly maxOutputTokens: number
-  /** The most prompt tokens one image can be billed at, where that is beyond what is taken for any model. */
+  /** The most prompt tokens that one image can be billed at, when that is more than the bound for all models. */
   readonly tokensPerImage?: number | undefined
   /** Output tokens a caller never sees (reasoning): such models are held whole at the start, never in steps. */
   readonly hiddenReasoning: boolean
-  /** Of models that make videos. */
+  /** Only models that make videos have it. */
   readonly video?: VideoFacts | undefined
   /** True for an id that stands for a choice among others, such as `svc/auto`. */
   readonly virtual: boolean
@@ -59,15 +59,15 @@ export interface Offer {
   readonly provider: string
   readonly upstreamId: string
   readonly price: Price | undefined
-  /** What the provider charges the operator for the same; absent when no price list says so. */
+  /** What the provider charges the operator for the same; absent when no price list has it. */
   readonly cost?: Price
-  /** What lowers the price at present, and what the price is without. */
+  /** The discount that applies now, and the price without it. */
   readonly promotion?: { readonly now: Promotion; readonly listPrice: Price }
   readonly contextWindow: number
   readonly maxOutputTokens: number
   /** A double of the sandbox answers for the provider, so that play money may pay for it. */
   readonly simulated?: true
-  /** Of images: the most pixels one may have for its price, where that is not for all sizes. */
+  /** For images: the most pixels an image may have at this price, unless the price is for all sizes. */
   readonly maxPixels?: number | undefined
   readonly unsupported: ReadonlyArray<Capability>
 }

@@ -5,11 +5,11 @@ import type { PromptUsage, TokenUsage } from "./Usage.ts"
 /** Why a model stopped. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
 
-/** What goes along with a block of reasoning, so that it can be sent back. */
+/** The data of a block of reasoning that lets it be sent back. */
 export interface ReasoningMark {
   /** As the provider's adapter gives it; callers never see it. */
   readonly data?: ReasoningData
-  /** The block with its data, sealed: what callers get, and send back. */
+  /** The block with its data, sealed. Callers get this and send it back. */
   readonly seal?: string
 }
 
@@ -32,16 +32,16 @@ export type OutputEvent =
   | { readonly _tag: "Finish"; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
   | { readonly _tag: "Usage"; readonly usage: TokenUsage }
   | { readonly _tag: "PromptUsage"; readonly usage: PromptUsage }
-  /** What was taken out of the prompt, in Anthropic's words; anywhere before `Finish`. */
+  /** What was taken out of the prompt, in Anthropic's words. It comes anywhere before `Finish`. */
   | { readonly _tag: "ContextEdits"; readonly applied: ReadonlyArray<object> }
 
-/** What stands together in an answer: so many characters of one of its texts, or the next of its tool calls. */
+/** A run of an answer: this many characters of one of its texts, or its next tool call. */
 export interface Run extends ReasoningMark {
   readonly kind: "reasoning" | "text" | "refusal" | "tool"
   readonly length: number
 }
 
-/** Whether a run or an event of reasoning has something that goes along with it. */
+/** Whether a run or an event of reasoning carries data. */
 const isMarked = ({ data, seal }: ReasoningMark): boolean => data !== undefined || seal !== undefined
 
 const markOf = ({ data, seal }: ReasoningMark): ReasoningMark => ({
@@ -56,14 +56,14 @@ export interface Output {
   readonly refusal: string
   readonly toolCalls: ReadonlyArray<ToolCall>
   /**
-   * In which order it came, where that is not first all reasoning, then all text, a refusal, and the calls, or where something goes
-   * along with the reasoning.
+   * The order in which it came. Absent for the usual order, which is all reasoning, all text, a refusal and the calls, when no
+   * reasoning carries data.
    */
   readonly order?: ReadonlyArray<Run>
   readonly logprobs: ReadonlyArray<unknown> | undefined
   /** Absent when the stream ended without saying. */
   readonly finish: FinishReason | undefined
-  /** The stop sequence that ended it, where the provider names it. */
+  /** The stop sequence that ended it, if the provider names it. */
   readonly stopSequence?: string | undefined
   /** Absent when the provider reported none. */
   readonly usage: TokenUsage | undefined
@@ -81,7 +81,7 @@ export const emptyOutput: Output = {
   usage: undefined
 }
 
-/** Why a model stopped, with the stop sequence where the provider names it. */
+/** Why a model stopped, with the stop sequence if the provider names it. */
 export const finishEvent = (reason: FinishReason, stopSequence: string | undefined): OutputEvent =>
   stopSequence === undefined ? { _tag: "Finish", reason } : { _tag: "Finish", reason, stopSequence }
 
@@ -90,8 +90,8 @@ export const isContent = ({ _tag }: OutputEvent): boolean =>
   _tag !== "Finish" && _tag !== "Usage" && _tag !== "PromptUsage" && _tag !== "ContextEdits"
 
 /**
- * Whether an event says a part of an answer; the first such event ends the chance of a fallback. Log-probabilities alone say none:
- * hosts give that of the token that ended an answer without a word.
+ * Whether an event is a part of an answer. After the first such event, no fallback is possible. Log-probabilities alone are no
+ * part: hosts give that of the token that ends an empty answer.
  */
 export const isSaid = (event: OutputEvent): boolean =>
   isContent(event) && event._tag !== "Logprobs" && event._tag !== "ReasoningEnd"
@@ -102,7 +102,7 @@ export const isEmpty = (output: Output): boolean =>
 
 const USUAL: ReadonlyArray<Run["kind"]> = ["reasoning", "text", "refusal", "tool"]
 
-/** Whether every kind of run comes once, calls apart, and in the usual order, and nothing goes along with one. */
+/** Whether each kind of run except calls comes at most once, in the usual order, and none carries data. */
 const isUsual = (runs: ReadonlyArray<Run>): boolean =>
   runs.every((run, at) => {
     const { kind } = run
@@ -124,7 +124,7 @@ export class OutputFold {
   #stopSequence: string | undefined
   #usage: TokenUsage | undefined
   #contextEdits: ReadonlyArray<object> | undefined
-  /** UTF-16 units of all that has been collected, a cheap measure of its size. */
+  /** The UTF-16 units of everything collected so far, a cheap measure of its size. */
   length = 0
 
   push(event: OutputEvent): void {
@@ -213,7 +213,7 @@ export class OutputFold {
   }
 }
 
-/** A run of a whole answer with what it says. */
+/** A run of a whole answer with its content. */
 export type OutputPiece =
   | ({ readonly kind: "reasoning"; readonly text: string } & ReasoningMark)
   | { readonly kind: "text" | "refusal"; readonly text: string }
@@ -226,7 +226,7 @@ const usualOrder = ({ reasoning, refusal, text, toolCalls }: Output): ReadonlyAr
   ...toolCalls.map(() => ({ kind: "tool", length: 0 }) as const)
 ]
 
-/** What a whole answer says, in the order in which it came. */
+/** The content of a whole answer, in the order in which it came. */
 export const saidIn = (output: Output): ReadonlyArray<OutputPiece> => {
   const at = { reasoning: 0, text: 0, refusal: 0, tool: 0 }
   return (output.order ?? usualOrder(output)).flatMap((run): ReadonlyArray<OutputPiece> => {
@@ -246,10 +246,10 @@ export const saidIn = (output: Output): ReadonlyArray<OutputPiece> => {
 
 const events = { text: "Text", refusal: "Refusal" } as const
 
-/** The events of a whole answer, so that one encoder serves an answer kept and an answer streamed. */
+/** The events of a whole answer, so that one encoder serves both stored and streamed answers. */
 export const eventsOf = (output: Output): ReadonlyArray<OutputEvent> => {
   const said = saidIn(output)
-  // Of what is shown, log-probabilities are of text alone.
+  // Of everything shown, only text has log-probabilities.
   const weighed = output.logprobs === undefined ? -1 : said.findLastIndex(({ kind }) => kind === "text")
   const all: Array<OutputEvent> = []
   let calls = 0

@@ -1,52 +1,52 @@
 /**
- * How many pages a PDF file has, and how much text they show. A file may have several definitions of an object, of which its tables
- * name one, and readers that find the tables broken look for themselves. So every definition counts, and the largest decides.
+ * How many pages a PDF file has, and how much text they show. A file may have several definitions of an object. Its tables name one
+ * of them, but a reader that finds the tables broken searches the file. So every definition counts, and the largest decides.
  */
 import { type PdfContent, type PdfDict, PdfRef, PdfString, type PdfValue, parsePdf, scanContent } from "./PdfSyntax.ts"
 import { decodeStream } from "./PdfStream.ts"
 
-/** What a PDF file has that providers bill. */
+/** What providers bill of a PDF file. */
 export interface PdfSize {
   readonly pages: number
-  /** No fewer than the tokens of all its text. */
+  /** At least the tokens of all its text. */
   readonly text: number
 }
 
-/** Why a file is not counted: it is no PDF, needs a password, has too many pages, or readers may see more in it than can be found. */
+/** Why a file is not counted: it is no PDF, needs a password, has too many pages, or readers may see more in it than this code finds. */
 export type PdfProblem = "not_pdf" | "encrypted" | "too_many_pages" | "unreadable"
 
 /** The most pages of the files of a request, as Anthropic documents. */
 export const PDF_MAX_PAGES = 100
 
-/** What may come before the file's head, as readers allow it. */
+/** How many bytes readers allow before the file's header. */
 const HEAD_WITHIN = 1_024
 
-/** So many definitions of objects a file of 100 pages does not have. */
+/** More definitions of objects than a file of 100 pages has. */
 const MAX_DEFINITIONS = 100_000
 
-/** Bytes of streams that are inflated for the files of one request, and read; a page has about 20,000, a drawing some millions. They take 0.2 s. */
+/** The most bytes of streams to inflate for one request's files, which takes 0.2 s. A page has about 20,000, a drawing millions. */
 const MAX_DECODED = 16 * 1_048_576
 
-/** What is left to be inflated for the files of one request. */
+/** How many bytes may still be inflated for the files of one request. */
 export interface PdfRoom {
   left: number
 }
 
-/** The room of a request. */
+/** A new allowance for one request. */
 export const pdfRoom = (): PdfRoom => ({ left: MAX_DECODED })
 
-/** Nodes of the tree of pages that are looked at, and how deep it and forms within forms may be. */
+/** The most nodes of the tree of pages to visit, and how deep it and forms within forms may be. */
 const MAX_NODES = 10_000
 const MAX_DEPTH = 48
 
 const WHITE = String.raw`[\0\t\n\f\r ]+`
 const HEADER = new RegExp(String.raw`(\d{1,10})${WHITE}\d{1,10}${WHITE}obj`, "g")
 
-/** An object as it stands somewhere in the file. */
+/** One definition of an object in the file. */
 interface Definition {
-  /** Undefined where it cannot be read. */
+  /** Undefined when it cannot be read. */
   readonly value: PdfValue | undefined
-  /** Where its stream begins in the file, if it has one. */
+  /** The offset of its stream in the file, if it has one. */
   readonly stream: number | undefined
 }
 
@@ -55,7 +55,7 @@ const isList = (value: PdfValue | undefined): value is ReadonlyArray<PdfValue> =
 
 const dictOf = ({ value }: Definition): PdfDict | undefined => (isDict(value) ? value : undefined)
 
-/** The most bytes of UTF-8 that the UTF-16 of hexadecimal digits becomes. */
+/** The most bytes of UTF-8 for UTF-16 in hexadecimal digits. */
 const utf8Of = (digits: string): number => {
   let bytes = 0
   for (let at = 0; at < digits.length; at += 4) {
@@ -65,7 +65,7 @@ const utf8Of = (digits: string): number => {
   return bytes
 }
 
-/** Bytes of text that a byte shown may stand for by a font's own table: the longest text in it for the shortest code. */
+/** The most bytes of text for a shown byte by a font's own table: its longest text by its shortest code. */
 const expansionOf = (table: string): number => {
   let [longest, shortest] = [1, Infinity]
   for (const [, written = ""] of table.matchAll(/<([0-9A-Fa-f\0\t\n\f\r ]+)/g)) {
@@ -76,7 +76,7 @@ const expansionOf = (table: string): number => {
   return longest / Math.max(1, shortest === Infinity ? 1 : shortest)
 }
 
-/** The same of a glyph by its name: `f_f_i` is three characters, and `uni` has four digits for each. */
+/** The same for a glyph by its name: `f_f_i` is three characters, and `uni` has four digits for each. */
 const glyphBytes = (name: string): number =>
   name
     .split("_")
@@ -117,7 +117,7 @@ class PdfFile {
 
   #findObjects(): void {
     const text = this.#text
-    // Comments may stand between the words of a head, where few look for them.
+    // Comments may stand between the words of an object's head.
     const plain = text.replaceAll(/%[^\r\n]*/g, (comment) => " ".repeat(comment.length))
     const heads = new Map<number, number>()
     for (const source of [text, plain]) {
@@ -135,7 +135,7 @@ class PdfFile {
     for (const one of packed) this.#unpack(one)
   }
 
-  /** Where objects are read again and again, as only a made file has them, that ends here. */
+  /** A limit for crafted files, in which the same objects are read again and again. */
   #define(number: number, text: string, at: number): Definition {
     const parsed = this.#overrun ? undefined : parsePdf(text, at)
     this.#parsed += (parsed?.end ?? text.length) - at
@@ -154,7 +154,7 @@ class PdfFile {
     return one
   }
 
-  /** The objects within an object's stream. */
+  /** The objects within an object stream. */
   #unpack(stream: Definition): void {
     const text = this.#data(stream)?.toString("latin1")
     const first = dictOf(stream)?.get("First")
@@ -179,7 +179,7 @@ class PdfFile {
     return false
   }
 
-  /** The data of a stream; undefined where it cannot be had, or there is more of it than is read. */
+  /** The data of a stream; undefined when it cannot be decoded, or is more than the allowance. */
   #data(stream: Definition): Buffer | undefined {
     const dict = dictOf(stream)
     const begin = stream.stream
@@ -187,7 +187,7 @@ class PdfFile {
     const filter = this.#one(dict.get("Filter"))
     const parameters = this.#one(dict.get("DecodeParms"))
     const [first] = isList(filter) ? filter : [filter]
-    // A deflated stream knows its end by itself. Of another the longer of two ends counts.
+    // Deflated data marks its own end. For other data the later of two possible ends counts.
     const said = this.#one(dict.get("Length"))
     const ended = this.#text.indexOf("endstream", begin)
     const end = Math.max(typeof said === "number" ? begin + said : 0, ended === -1 ? Infinity : ended)
@@ -211,13 +211,13 @@ class PdfFile {
     return this.#all(value).filter(isDict)
   }
 
-  /** The one value that a value stands for; a name that does not exist where there are several, so that nothing is made of it. */
+  /** The one value that a value stands for. If there are several it returns a name that does not exist, which no caller uses. */
   #one(value: PdfValue | undefined): PdfValue | undefined {
     const found = this.#all(value)
     return found.length > 1 ? "ambiguous" : found[0]
   }
 
-  /** The pages below a node, or infinitely many where they cannot be counted. */
+  /** The number of pages below a node, or infinity when they cannot be counted. */
   #tree(node: PdfValue, inherited: PdfValue | undefined, above: ReadonlyArray<number>): PdfSize {
     const never: PdfSize = { pages: Infinity, text: Infinity }
     if (!(node instanceof PdfRef)) return isDict(node) ? this.#node(node, inherited, above) : never
@@ -229,7 +229,7 @@ class PdfFile {
       this.#nodes += 1
       const dict = dictOf(one)
       if (this.#nodes > MAX_NODES) return never
-      // What is no node in one of its definitions cannot be a page there.
+      // An object of which one definition is no node cannot be a page by that definition.
       if (dict === undefined) continue
       const size = this.#node(dict, inherited, [...above, number])
       pages = Math.max(pages, size.pages)
@@ -257,7 +257,7 @@ class PdfFile {
     return { pages, text }
   }
 
-  /** What a page shows, with what is noted on it. */
+  /** What a page shows, with its annotations. */
   #page(page: PdfDict, resources: PdfValue | undefined): number {
     const contents = page.get("Contents")
     let most = 0
@@ -290,7 +290,7 @@ class PdfFile {
     return sum
   }
 
-  /** A note's own words, and those it is drawn with. */
+  /** An annotation's own text, and the text it is drawn with. */
   #note(note: PdfValue, resources: PdfValue | undefined): number {
     let most = 0
     for (const dict of this.#dicts(note)) {
@@ -358,7 +358,7 @@ class PdfFile {
     return this.#contents.get(stream)
   }
 
-  /** The most bytes of text that a byte shown may stand for in any font. */
+  /** The most bytes of text for a shown byte in any font. */
   #expansion(all: ReadonlyArray<Definition>): number {
     let most = 1
     const read = new Set<number>()
@@ -384,6 +384,6 @@ class PdfFile {
   }
 }
 
-/** The size of a PDF file, or why it has none. Time and memory are bounded for any input, by the file's length and what room is left. */
+/** The size of a PDF file, or why it is not counted. The file's length and the allowance bound time and memory for any input. */
 export const sizeOfPdf = (bytes: Buffer, room: PdfRoom = pdfRoom()): PdfSize | PdfProblem =>
   new PdfFile(bytes, room).size()

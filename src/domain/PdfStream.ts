@@ -1,11 +1,11 @@
-/** What a stream of a PDF file says once its filters are undone. */
+/** Decodes the streams of PDF files. */
 import { constants, inflateSync } from "node:zlib"
 import type { PdfDict, PdfValue } from "./PdfSyntax.ts"
 
-/** Undoes one filter; undefined for data that it cannot have made, or that becomes longer than `most`. */
+/** Decodes one filter; undefined for data that is not valid, or that decodes to more than `most` bytes. */
 type Undo = (data: Buffer, most: number, parameters: PdfDict | undefined) => Buffer<ArrayBufferLike> | undefined
 
-/** A stream that was cut off says what came of it, as readers have it. */
+/** A stream that was cut off decodes as far as it goes, as in readers. */
 const inflate: Undo = (data, most) => {
   try {
     return inflateSync(data, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: Math.max(1, most) })
@@ -14,7 +14,7 @@ const inflate: Undo = (data, most) => {
   }
 }
 
-/** Each row of a predicted stream has a byte before it that says how it differs from the row above. */
+/** In a predicted stream, a byte before each row says how the row differs from the one above. */
 const unpredict = (data: Buffer, parameters: PdfDict): Buffer | undefined => {
   const number = (name: string, otherwise: number) => {
     const value = parameters.get(name)
@@ -22,7 +22,7 @@ const unpredict = (data: Buffer, parameters: PdfDict): Buffer | undefined => {
   }
   const predictor = number("Predictor", 1)
   if (predictor === 1) return data
-  // Only tables are predicted in bytes; TIFF's predictor is of images.
+  // Tables use predictors of bytes; TIFF's predictor is for images.
   if (predictor < 10) return undefined
   const bits = number("Colors", 1) * number("BitsPerComponent", 8)
   const step = Math.max(1, Math.ceil(bits / 8))
@@ -147,7 +147,7 @@ const unpredicted =
     return plain === undefined || parameters === undefined ? plain : unpredict(plain, parameters)
   }
 
-/** By their names, long and short. */
+/** By their long and short names. */
 const filters: ReadonlyMap<string, Undo> = new Map([
   ["FlateDecode", unpredicted(inflate)],
   ["Fl", unpredicted(inflate)],
@@ -172,8 +172,8 @@ const listOf = (value: PdfValue | undefined): ReadonlyArray<PdfValue> =>
 const MAX_FILTERS = 4
 
 /**
- * The data of a stream without its filters; undefined where one of them is not known, is one of images, or gives more than `most`
- * bytes. `data` may go on behind the stream: a filter knows its own end.
+ * The decoded data of a stream; undefined when one of its filters is unknown, is for images, or gives more than `most` bytes. `data`
+ * may continue after the stream: a filter knows its own end.
  */
 export const decodeStream = (
   data: Buffer,

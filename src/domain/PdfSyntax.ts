@@ -1,6 +1,6 @@
-/** The syntax of PDF files: values as they stand in objects, and what a content stream shows. Texts are Latin-1, a character a byte. */
+/** The syntax of PDF files: the values in objects, and what a content stream shows. Texts are Latin-1, with one character per byte. */
 
-/** A reference to the object of this number. Generations are left out: every definition of a number is looked at. */
+/** A reference to the object of this number. It has no generation, because every definition of the number counts. */
 export class PdfRef {
   readonly number: number
 
@@ -9,7 +9,7 @@ export class PdfRef {
   }
 }
 
-/** A string, of which only the length matters. */
+/** A string. Only its length matters. */
 export class PdfString {
   readonly bytes: number
 
@@ -32,20 +32,20 @@ export interface PdfParsed {
 /** No writer nests values deeper than a few levels; readers have limits of about this size. */
 const MAX_DEPTH = 64
 
-/** White space as a regular expression has it, with comments, which stand for white space. */
+/** A regular expression for white space and for comments, which count as white space. */
 const GAP = String.raw`(?:[\0\t\n\f\r ]|%[^\r\n]*[\r\n])+`
 const REFERENCE = new RegExp(String.raw`(\d{1,10})${GAP}\d{1,10}${GAP}R(?![^\0\t\n\f\r ()<>[\]{}/%])`, "y")
 const NUMBER = /[+-]?(?:\d+\.?\d*|\.\d+)/y
 const REGULAR = /[^\0\t\n\f\r ()<>[\]{}/%]*/y
 const HEX = /[0-9A-Fa-f\0\t\n\f\r ]*/y
 
-/** Members that say where pages and their text are. Readers differ in which of two they take, so none may stand twice. */
+/** Members that say where pages and their text are. None may occur twice, since readers differ in which one they take. */
 const SINGLE = new Set(["Pages", "Kids", "Contents", "Resources", "XObject", "Filter", "DecodeParms", "Type"])
 
 const isWhite = (code: number): boolean =>
   code === 32 || code === 10 || code === 13 || code === 9 || code === 0 || code === 12
 
-/** Where a literal string ends that begins before `at`. */
+/** The end of a literal string that begins before `at`. */
 const literalEnd = (text: string, at: number): number => {
   let depth = 1
   for (let index = at; index < text.length; index++) {
@@ -76,7 +76,7 @@ class Parser {
     this.at = at
   }
 
-  /** The value at this place; undefined where there is none. */
+  /** The value at this offset; undefined when there is none. */
   value(depth: number): PdfValue | undefined {
     this.#skip()
     const { text } = this
@@ -174,7 +174,7 @@ class Parser {
   }
 }
 
-/** The value that stands at a place of a text; undefined where it is not a value, or is nested too deep. */
+/** The value at an offset of a text; undefined when there is none, or it is nested too deep. */
 export const parsePdf = (text: string, at: number): PdfParsed | undefined => {
   const parser = new Parser(text, at)
   const value = parser.value(MAX_DEPTH)
@@ -183,31 +183,31 @@ export const parsePdf = (text: string, at: number): PdfParsed | undefined => {
 
 /** What a content stream shows by itself, and what it uses. */
 export interface PdfContent {
-  /** Bytes of its strings, and one or two more for each, as a reader may part them. */
+  /** The bytes of its strings, with one or two more for each, since a reader may separate them. */
   readonly shown: number
   /** How often it uses each name among its resources. */
   readonly uses: ReadonlyMap<string, number>
-  /** It has a string or an image without an end, so that readers may see more in it than is counted. */
+  /** It has a string or an image without an end, so readers may see more in it than this code counts. */
   readonly broken: boolean
 }
 
-/** What a byte is in a content stream: 0 for one of a word or a number, 1 for white space, 2 for what begins something. */
+/** The class of a byte in a content stream: 0 in a word or a number, 1 for white space, 2 for the start of something else. */
 const kinds = new Uint8Array(256)
 for (const code of [0, 9, 10, 12, 13, 32]) kinds[code] = 1
 for (const character of "()<>[]{}/%") kinds[character.charCodeAt(0)] = 2
 
-/** By byte: 1 for a digit of a hexadecimal string or white space within one. */
+/** For each byte, 1 if it is a digit of a hexadecimal string or white space within one. */
 const hexes = new Uint8Array(256)
 for (const character of "0123456789abcdefABCDEF\0\t\n\f\r ") hexes[character.charCodeAt(0)] = 1
 
 /** Operators of two letters. */
 const [DO, DP, BI, ID] = [0x44_6f, 0x44_50, 0x42_49, 0x49_44]
 
-/** Reads a content stream byte by byte: a stream may have millions of words, and each is looked at once. */
+/** Reads a content stream byte by byte, and each word once: a stream may have millions of words. */
 class ContentScanner {
   readonly #bytes: Uint8Array
   readonly #uses = new Map<string, number>()
-  /** Where the names since the last operator begin and end. */
+  /** The offsets at which the names since the last operator begin and end. */
   readonly #names: Array<number> = []
   #at = 0
   #shown = 0
@@ -248,7 +248,7 @@ class ContentScanner {
     return { shown: this.#shown, uses: this.#uses, broken: this.#broken || this.#image }
   }
 
-  /** Goes on behind the bytes of a word. */
+  /** Skips the bytes of a word. */
   #regular(begin: number): number {
     const bytes = this.#bytes
     let at = begin
@@ -287,9 +287,9 @@ class ContentScanner {
     const begin = this.#at
     const length = this.#regular(begin) - begin
     const first = bytes[begin]!
-    // A number belongs to the operator behind it.
+    // A number belongs to the operator after it.
     if (first < 58) return
-    // As numbers: to make a text of each would take most of the time.
+    // Compares numbers, since making a text of each word would take most of the time.
     const word = length === 2 ? (first << 8) | bytes[begin + 1]! : 0
     const marks = length === 3 && first === 66 && bytes[begin + 1] === 68 && bytes[begin + 2] === 67
     if (word === DO || word === DP || marks) this.#use()
@@ -307,7 +307,7 @@ class ContentScanner {
     }
   }
 
-  /** To the first place where the image may end. */
+  /** Skips to the first offset where the image may end. */
   #skipImage(): void {
     const bytes = this.#bytes
     this.#image = false
@@ -323,7 +323,7 @@ class ContentScanner {
 }
 
 /**
- * Reads a content stream. Where readers may differ it counts too much rather than too little: strings within comments count, and an
- * inline image ends at the first place where it can.
+ * Reads a content stream. When readers may differ it counts too much rather than too little: strings within comments count, and an
+ * inline image ends at the first possible offset.
  */
 export const scanContent = (bytes: Uint8Array): PdfContent => new ContentScanner(bytes).scan()

@@ -23,7 +23,7 @@ const OF_SCHEMAS = new Set([
   "prefixItems"
 ])
 
-/** Keywords whose value has schemas by names that are the caller's own. */
+/** Keywords whose value has schemas under names of the caller's choice. */
 const OF_NAMES = new Set(["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"])
 
 /** The schema with another value for each schema directly within it. Names of properties and values of enumerations stay. */
@@ -42,12 +42,12 @@ export const mapSchemas = (schema: Json, map: (inner: Json) => unknown): Json =>
   return made
 }
 
-/** A member named `__proto__` is one like any other. */
+/** Treats a member named `__proto__` like any other. */
 const set = (object: Record<string, unknown>, key: string, value: unknown): void => {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** What a local reference such as `#/$defs/Name` leads to; undefined where it leads nowhere in the schema. */
+/** The target of a local reference such as `#/$defs/Name`; undefined when the schema has none. */
 export const referred = (root: Json, reference: unknown): Json | undefined => {
   if (typeof reference !== "string" || !reference.startsWith("#")) return undefined
   let found: unknown = root
@@ -96,7 +96,7 @@ class Inliner {
     this.#left = room
   }
 
-  /** Whether everything had room. */
+  /** Whether everything fitted. */
   get isWhole(): boolean {
     return this.#left >= 0
   }
@@ -133,15 +133,15 @@ const sizeOf = (schema: Json): number => {
   return size
 }
 
-/** A schema in place of one that the inliner does not follow. */
+/** The replacement of a schema that the inliner does not follow. */
 const cut = ({ description, type }: Json): Json => ({
   type: typeof type === "string" ? type : "object",
   ...(typeof description === "string" ? { description } : {})
 })
 
 /**
- * A JSON Schema with what its local references lead to in their place, and without definitions. A definition that is part of itself
- * ends in any object after some levels. The schema grows to a bounded size; references that lead elsewhere are left out.
+ * A JSON Schema with its local references replaced by their targets, and without definitions. A definition that contains itself
+ * becomes any object after some levels. The schema grows to a bounded size. References to other documents are left out.
  */
 export const inlineRefs = (schema: Json): Json => {
   const room = Math.max(LEAST_ROOM_CHARS, JSON.stringify(schema).length * GROWTH)

@@ -7,10 +7,10 @@ import { type Vocabulary, weights } from "./TokenWeights.ts"
 /** Framing of a message in any known chat template: role and separators. */
 const TOKENS_PER_MESSAGE = 8
 
-/** Framing of a tool or a call of one, which templates write as JSON within tags. */
+/** Framing of a tool or a tool call, which templates write as JSON within tags. */
 const TOKENS_PER_TOOL = 16
 
-/** What a chat template adds once. */
+/** The tokens that a chat template adds once. */
 const TOKENS_PER_PROMPT = 32
 
 /** The system message that the template of gpt-oss adds beside the caller's. */
@@ -19,22 +19,22 @@ const TOKENS_OF_HARMONY = 96
 /** The hidden instructions some vendors add when tools are offered (Anthropic documents up to 813). */
 const TOKENS_FOR_TOOLS = 1_024
 
-/** The words in which a form of the answer is asked for, where the model takes no schema. */
+/** The words that ask for the form of the answer when the model takes no schema. */
 const TOKENS_FOR_FORMAT = 256
 
 /**
- * No vendor bills one image at more, but for models of the catalogue that have a figure of their own. The largest documented are
- * 6,404 of four tiles of Llama, 6,192 of 24 tiles of Gemini and 4,784 of Claude.
+ * The most that a vendor bills for one image, except for models with their own figure in the catalogue. The largest documented are
+ * 6,404 for four tiles of Llama, 6,192 for 24 tiles of Gemini and 4,784 for Claude.
  */
 export const TOKENS_PER_IMAGE = 8_192
 
-/** What of a model decides how many tokens a prompt has. */
+/** The properties of a model that decide how many tokens a prompt has. */
 export type TokenModel = Pick<Model, "id" | "vendor" | "modality"> & Partial<Pick<Model, "tokensPerImage">>
 
-/** How many tokens something has at most, which depends on the model that reads it. */
+/** The most tokens that something can have, which depends on the model that reads it. */
 export interface TokenBound {
   readonly at: (model: TokenModel) => number
-  /** At whichever model counts most. */
+  /** For the model that counts most. */
   readonly most: number
 }
 
@@ -43,10 +43,10 @@ export const fixedBound = (tokens: number): TokenBound => ({ at: () => tokens, m
 
 const all = Object.keys(weights) as ReadonlyArray<Vocabulary>
 
-/** Vocabularies in use today; a model of which nothing is known is taken to count as the one that counts most. */
+/** Vocabularies in use today. An unknown model counts as the one that counts most. */
 const published: ReadonlyArray<Vocabulary> = ["o200k", "llama", "qwen", "deepseek", "tekken", "gemini"]
 
-/** Those of the vendors that publish theirs, and for the others the nearest in size and languages. */
+/** Vendors' published vocabularies, and for the others the nearest in size and languages. */
 const ofVendor: Readonly<Record<string, ReadonlyArray<Vocabulary>>> = {
   openai: ["o200k"],
   anthropic: ["claudeNew"],
@@ -69,7 +69,7 @@ const ofVendor: Readonly<Record<string, ReadonlyArray<Vocabulary>>> = {
 /** Models of Anthropic that were made before it changed its vocabulary with Opus 4.7. */
 const OLDER_CLAUDE = /^claude-(?:opus|sonnet|haiku)-4-[0-6]$/
 
-/** The vocabularies of which one is the model's, or the nearest to it that is published. */
+/** The candidates for a model's vocabulary: its own, or the nearest published ones. */
 const vocabulariesOf = ({ id, modality, vendor }: TokenModel): ReadonlyArray<Vocabulary> => {
   if (OLDER_CLAUDE.test(id)) return ["claude"]
   if (vendor === "openai" && modality === "embedding") return ["cl100k"]
@@ -85,15 +85,15 @@ const presentIn = (traits: Uint32Array): ReadonlyArray<number> => {
 }
 
 /**
- * Sums up how many tokens texts have. The figure is at most one and a half times what the model's own tokenizer counts for ordinary
- * text, and not below it: a weighted sum of the traits of the texts, and never more than they have bytes, since the tokenizers of
- * all models are byte-level or fall back to bytes. To count by a vocabulary would take a hundred times as long.
+ * Sums up how many tokens texts have. For ordinary text the figure is between the model's own count and one and a half times that. It
+ * is a weighted sum of the traits of the texts. It never exceeds their bytes, since the tokenizers of all models are byte-level or
+ * fall back to bytes. Counting with a vocabulary would take a hundred times as long.
  */
 export class TokenSum implements TokenBound {
   #traits = noTraits()
   #bytes = 0
   #fixed = 0
-  /** Which traits the texts have: a short text has few of them. */
+  /** The traits that the texts have: a short text has few of them. */
   #present: ReadonlyArray<number> | undefined
 
   /** Adds a text. */
@@ -104,13 +104,13 @@ export class TokenSum implements TokenBound {
     return this
   }
 
-  /** Adds tokens of which the number is known. */
+  /** Adds a known number of tokens. */
   tokens(tokens: number): this {
     this.#fixed += tokens
     return this
   }
 
-  /** Multiplies what has been added. */
+  /** Multiplies the sum so far. */
   times(factor: number): this {
     this.#bytes *= factor
     this.#fixed *= factor
@@ -144,8 +144,8 @@ export class TokenSum implements TokenBound {
 }
 
 /**
- * Providers bill a page of a PDF file as an image, which leaves so much of an image's bound for the text of the page: the largest
- * image of a page that is documented are the 4,784 of Claude, beside which Anthropic expects 1,500 to 3,000 of text.
+ * Providers bill a page of a PDF file as an image. This is the part of an image's bound that is left for the page's text. The largest
+ * documented image of a page is Claude's with 4,784, to which Anthropic expects 1,500 to 3,000 tokens of text.
  */
 export const TEXT_WITHIN_PAGE = 3_000
 
@@ -160,10 +160,10 @@ const addPart = (sum: TokenSum, part: Part): void => {
   else addPdf(sum, part)
 }
 
-/** A token of reasoning takes more characters than this of a provider's encrypted data, which is base64. */
+/** A token of reasoning takes more characters than this in a provider's encrypted data, which is base64. */
 const SEALED_PER_TOKEN = 3
 
-/** Providers bill what they open of their own data. */
+/** Providers bill the content of their own encrypted data. */
 const addReasoning = (sum: TokenSum, { origin, text }: ReasoningPart): void => {
   sum.tokens(TOKENS_PER_MESSAGE).text(text)
   if (origin?.data !== undefined) sum.tokens(Math.ceil(JSON.stringify(origin.data).length / SEALED_PER_TOKEN))
@@ -180,7 +180,7 @@ const addMessages = (sum: TokenSum, { messages, tools }: Conversation): void => 
     for (const part of message.reasoning ?? []) addReasoning(sum, part)
     for (const call of message.toolCalls) {
       sum.tokens(TOKENS_PER_TOOL).text(call.id).text(call.name).text(call.arguments)
-      // Where a host wants them declared, each tool once.
+      // Some hosts want the tools declared, each once.
       if (tools.length === 0) sum.tokens(TOKENS_PER_TOOL).text(call.name)
       called = true
     }
@@ -188,7 +188,7 @@ const addMessages = (sum: TokenSum, { messages, tools }: Conversation): void => 
   if (tools.length > 0 || called) sum.tokens(TOKENS_FOR_TOOLS)
 }
 
-/** The maker of models that get schemas without references: each reference is replaced by its target. */
+/** The maker of models that get schemas without references, with each reference replaced by its target. */
 const WITHOUT_REFS = "google"
 
 class PromptSum implements TokenBound {
@@ -235,28 +235,28 @@ class PromptSum implements TokenBound {
 }
 
 /**
- * The bound of a conversation's prompt tokens, from the request alone: its texts by `TokenSum`, and images, tools and the chat
- * template at the documented maxima above.
+ * The bound of a conversation's prompt tokens, from the request alone. `TokenSum` counts the texts; images, tools and the chat
+ * template count at the documented maxima above.
  */
 export const promptBound = (conversation: Conversation): TokenBound => new PromptSum(conversation)
 
 /** How large a prompt may be. */
 export interface PromptSize {
-  /** Its tokens, with what any model but those that bill images at more takes an image for. */
+  /** Its tokens, with images at the bound for all models but those with their own figure. */
   readonly prompt: TokenBound
-  /** How many images are in it, pages of PDF files among them; none when absent. */
+  /** How many images it has, including pages of PDF files; none when absent. */
   readonly images?: number | undefined
 }
 
-/** The bound of a prompt with one model, some of which bill an image at more than others. */
+/** The bound of a prompt for one model, since some bill an image at more than others. */
 export const promptBoundAt = ({ images = 0, prompt }: PromptSize, model: TokenModel): number =>
   prompt.at(model) + images * Math.max(0, (model.tokensPerImage ?? TOKENS_PER_IMAGE) - TOKENS_PER_IMAGE)
 
-/** How many times what is counted in the end a bound is in general. */
+/** How large a bound usually is as a multiple of the final count. */
 const BOUND_PER_TOKEN = 1.25
 
-/** A likely number of tokens where no more than `bound` are possible. For estimates shown and for choices, never for money. */
+/** A likely number of tokens when at most `bound` are possible. For estimates that are shown and for choices, never for money. */
 export const likelyTokens = (bound: number): number => Math.floor(bound / BOUND_PER_TOKEN)
 
-/** The bound of a text of which nothing is known but that it has about so many tokens. */
+/** The bound of a text of which only a likely number of tokens is known. */
 export const boundOfLikely = (tokens: number): number => Math.ceil(tokens * BOUND_PER_TOKEN)

@@ -1,32 +1,32 @@
-/** How a top-up goes from one state to the next, by what the processor of payments says of its checkout. */
+/** The states of a top-up, and how what the payment processor reports of its checkout changes them. */
 export type TopUpStatus = "open" | "paid" | "expired" | "failed"
 
 /** What the next state depends on. */
 export interface TopUpStanding {
   readonly status: TopUpStatus
   readonly amountCents: number
-  /** The checkout that was opened for it; null until it is known. */
+  /** Its checkout; null until it is known. */
   readonly sessionId: string | null
-  /** The most that was told of what its payer was given back, which may be heard of before the payment is. */
+  /** The most that was reported as given back to its payer, which may arrive before the payment's event. */
   readonly refundedCents: number
 }
 
-/** What the processor says of a checkout, by an event or when it is asked. */
+/** What the processor says of a checkout, in an event or when the gateway asks. */
 export type CheckoutState = {
   readonly sessionId: string
 } & (
   | {
       readonly _tag: "Paid"
-      /** In the smallest unit of the currency; null where it is not said. */
+      /** In the smallest unit of the currency; null when not given. */
       readonly amount: number | null
       /** Three lowercase letters. */
       readonly currency: string | null
-      /** What is given back or disputed later names this. */
+      /** Later refunds and disputes name it. */
       readonly paymentId: string | null
     }
-  /** It still waits for its customer. */
+  /** It is waiting for its customer. */
   | { readonly _tag: "Open" }
-  /** The customer is done, and the money is still on its way. */
+  /** The customer has finished, and the money is on its way. */
   | { readonly _tag: "Pending" }
   | { readonly _tag: "Failed" }
   | { readonly _tag: "Expired" }
@@ -34,7 +34,7 @@ export type CheckoutState = {
   | { readonly _tag: "Unknown" }
 )
 
-/** What follows, all of it in one transaction. */
+/** What the gateway does about it, in one transaction. */
 export type TopUpStep =
   /** The balance is credited. */
   | { readonly _tag: "Credits" }
@@ -47,9 +47,9 @@ export type TopUpStep =
 const nothing: TopUpStep = { _tag: "Nothing" }
 
 /**
- * What follows of what is said. Whatever is said twice, late or in another order comes to the same: `paid` is final, and what was
- * paid is credited even where the top-up had ended without it, because the customer's money has been taken. Where all of it is known
- * to be given back, it has not.
+ * What the gateway does about a report. Reports that come twice, late or in another order lead to the same end. `paid` is final. A
+ * payment is credited even when the top-up had ended without it, because the customer's money has been taken, unless all of it is
+ * known to be given back.
  */
 export const nextOf = (standing: TopUpStanding, said: CheckoutState): TopUpStep => {
   const open = standing.status === "open"
@@ -80,15 +80,15 @@ export const nextOf = (standing: TopUpStanding, said: CheckoutState): TopUpStep 
 
 const attends = (reason: string): TopUpStep => ({ _tag: "Attends", reason })
 
-/** What an event tells that has been found to come from the processor. */
+/** The content of an event whose signature is the processor's. */
 export type PaymentEvent =
   | {
       readonly _tag: "Checkout"
       readonly said: CheckoutState
-      /** What the checkout was opened with. */
+      /** The metadata that the checkout was opened with. */
       readonly topUpId: string | null
     }
-  /** Money has been given back or is disputed, by the processor's own means. */
+  /** Money was given back or is disputed at the processor. */
   | {
       readonly _tag: "Notice"
       readonly eventId: string
@@ -101,7 +101,7 @@ export type PaymentEvent =
       /** Three lowercase letters. */
       readonly currency: string | null
     }
-  /** Something that is not listened to. */
+  /** An event that the gateway does not use. */
   | { readonly _tag: "Other"; readonly type: string }
-  /** One that is listened to, in a form that is not known here. */
+  /** An event that the gateway uses, in a form that it does not know. */
   | { readonly _tag: "Unreadable"; readonly type: string }

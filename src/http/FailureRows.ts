@@ -25,7 +25,7 @@ export interface FailureRow<R> {
   readonly retryAfter: (reason: R) => number | undefined
   /** Whether this failure passes by itself, so that clients retry although the row does not say so. */
   readonly passes: (reason: R) => boolean
-  /** Whether a request that failed in this way may have been charged, which is so only for one that broke after its first output. */
+  /** Whether a request that failed in this way may have been charged. Only one that broke after its first output may. */
   readonly charged: boolean
   /** The message for the caller. */
   readonly message: (reason: R) => string

@@ -18,7 +18,7 @@ import { Requests } from "../usage/Requests.ts"
 import { Usage } from "../usage/Usage.ts"
 import type { ToolOf } from "./Tool.ts"
 
-/** What a store that cannot be reached is for a caller. */
+/** The failure that a caller gets when the store cannot be reached. */
 const stored = <A, E extends { readonly _tag: string }>(
   read: Effect.Effect<A, E | Failure>
 ): Effect.Effect<A, Failure> =>

@@ -31,7 +31,7 @@ import { type Call, paidFields, type ToolOf } from "./Tool.ts"
 
 const { max_tokens, reasoning_effort, response_format, temperature } = ChatCompletionRequest.fields
 
-/** Messages beside `prompt`: the roles that a question to a model has. */
+/** The other way to ask than `prompt`: messages with roles. */
 const Message = Schema.Struct({
   role: Schema.Literals(["system", "user", "assistant"]),
   content: RichContent
@@ -59,7 +59,7 @@ const Input = Schema.Struct({
   })
 })
 
-/** An answer, or why it broke off and what had come of it, which is paid for. */
+/** An answer, or why it broke off and the part that came, which is paid for. */
 type ChatOutcome = ChatResult | { readonly broken: Failure; readonly text: string }
 
 const Output = Schema.Struct({
@@ -83,7 +83,7 @@ const bodyOf = ({ body }: Call): Result.Result<object, Failure> => {
   return Result.succeed({ ...rest, messages: Array.isArray(messages) ? [...first, ...messages] : messages })
 }
 
-/** Reads a stream to its end, and tells the client how much has come. */
+/** Reads a stream to its end, and reports its progress to the client. */
 const gathered = (call: Call, stream: AnswerStream): Effect.Effect<ChatOutcome> =>
   Effect.suspend(() => {
     const fold = new OutputFold()
@@ -101,7 +101,7 @@ const gathered = (call: Call, stream: AnswerStream): Effect.Effect<ChatOutcome> 
       const output = fold.output()
       if (last?._tag === "Error") return Effect.succeed({ broken: last.failure, text: output.text })
       if (last?._tag !== "End") return Effect.interrupt
-      // The stream has given its content away, and keeps how it ended.
+      // The stream has handed its content on, and only keeps how it ended.
       const answer = { ...last.answer, output: { ...output, finish: last.answer.output.finish ?? output.finish } }
       return Effect.succeed({ answer, replayed: stream.replayed })
     })

@@ -1,4 +1,4 @@
-/** What stands in front of the MCP server at `/mcp`: same site, credential, limits, sessions, and refusals as JSON-RPC errors. */
+/** The checks in front of the MCP server at `/mcp`: same site, credential, limits and sessions. Refusals are JSON-RPC errors. */
 import { Context, Effect, identity, Layer, Result } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../schemas/Access.ts"
@@ -20,7 +20,7 @@ import { McpSessions, UNSAID_REVISION } from "./Sessions.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** Answers a request that was let in. */
+/** Answers a request that passed the checks. */
 type Handler = (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<Response, unknown, unknown>
 
 /** The MCP server behind the checks of this file. */
@@ -29,7 +29,7 @@ export interface ServerHandlers {
   readonly end: Handler
   /** The revisions with sessions. */
   readonly revisions: ReadonlySet<string>
-  /** Whether a call of this tool pays, so that its hold checks the key; undefined where there is no such tool. */
+  /** Whether a call of this tool is paid for, so that its hold checks the key; undefined when there is no such tool. */
   readonly isPaid: (tool: string) => boolean | undefined
 }
 
@@ -71,7 +71,7 @@ const toolIn = (message: unknown): string | undefined => {
   return typeof name === "string" ? name : undefined
 }
 
-/** The request with what was read of it in place of its body. */
+/** The request with the text that was read as its body. */
 const withText = (
   request: HttpServerRequest.HttpServerRequest,
   headers: Readonly<Record<string, string | undefined>>,
@@ -81,11 +81,11 @@ const withText = (
   return Object.defineProperty(modified, "text", { value: Effect.succeed(text) })
 }
 
-/** Runs a handler of the server for a request in place of the one that came. */
+/** Runs a handler of the server with this request instead of the one that arrived. */
 const handled = (handler: Handler, request: HttpServerRequest.HttpServerRequest) =>
   Effect.provideService(handler(request), HttpServerRequest.HttpServerRequest, request) as Effect.Effect<Response>
 
-/** What the server answers to a request of our own, with all the headers that it adds last. */
+/** The server's answer to a request of our own, with all the headers that it adds at the end. */
 const answerTo = (handler: Handler, request: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> => {
   let answer = HttpServerResponse.empty()
   const root = HttpEffect.toHandled(handled(handler, request), (_, response) =>
@@ -100,7 +100,7 @@ const noSession: Failure = failure({
   id: "with this id; send initialize to open one"
 })
 
-/** Runs with the request that is being served, which those to the server are made from. */
+/** Runs with the request that is being served. Requests to the server are made from it. */
 const withRequest = <A>(made: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<A>): Effect.Effect<A> =>
   Effect.withFiber(({ context }) => made(Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)))
 
@@ -117,7 +117,7 @@ const innerSessions = ({ end, post }: ServerHandlers) => ({
     withRequest((request) => Effect.asVoid(answerTo(end, withText(request, { [SESSION]: inner }, ""))))
 })
 
-/** An answer of the server without a body, as it gives some refusals, with the JSON-RPC error that says why. */
+/** An answer of the server with a JSON-RPC error if it lacks a body, as some of its refusals do. */
 const explained = (response: Response, exchange: Exchange, id: string | number | null): Response => {
   const { body, status } = response
   if (body._tag !== "Empty" || status < 400) return response
@@ -136,13 +136,13 @@ const explained = (response: Response, exchange: Exchange, id: string | number |
 const unacceptable = { field: "Accept", message: "must list application/json and text/event-stream" }
 const malformed = { field: "body", message: "must be one message of the session's revision" }
 
-/** A failure as the answer to a message. */
+/** Makes the answer to a message from a failure. */
 const refusal = (failed: Failure, exchange: Exchange, id: string | number | null): Response => {
   const { headers, status } = respond(failed, exchange)
   return HttpServerResponse.jsonUnsafe(rpcErrorOf(bodyOf(failed), id), { status, headers })
 }
 
-/** Fails for a request that a web page may have sent by a rebound name, or from another site. */
+/** Fails for a request that a web page may have sent through a rebound name or from another site. */
 const sameSite = (
   { headers }: HttpServerRequest.HttpServerRequest,
   publicUrl: string
@@ -152,7 +152,7 @@ const sameSite = (
   return isOwnOrigin(origin, host, publicUrl) ? Effect.void : Effect.fail(otherOrigin)
 }
 
-/** The sender of a message. `read`: the key was read for this request and does not come from the cache. */
+/** The sender of a message. `read` means that the key was read for this request and does not come from the cache. */
 interface Sender {
   readonly principal: Principal
   readonly read: boolean
@@ -174,7 +174,7 @@ const makeAdmission = ({ isPaid }: ServerHandlers) =>
         }),
       /**
        * The call of a tool counts against the limit of its operation when it runs, every other message against the default. The
-       * hold of a paid tool checks the key again; for every other message a remembered key is read now.
+       * hold of a paid tool checks the key again; for every other message a cached key is read now.
        */
       message: (
         exchange: Exchange,
@@ -210,7 +210,7 @@ const serving =
       const session = headers[SESSION]
       const said = revision === undefined ? {} : { [REVISION]: revision }
       if (session !== undefined) {
-        // A session has one revision. Clients that name another one all the same are served in that.
+        // A session has one revision, in which it also serves clients that name another one.
         const named = revision !== undefined && server.revisions.has(revision) ? {} : said
         return sessions.within(keyId, session, revision ?? UNSAID_REVISION, (inner) =>
           inner === undefined ? Effect.fail(noSession) : run({ ...named, [SESSION]: inner })
@@ -234,7 +234,7 @@ export const makeEndpoint = (server: ServerHandlers) =>
     const sessions = new McpSessions(innerSessions(server))
     const serve = serving(server, sessions)
 
-    /** Lets a request in, or answers why not. */
+    /** Admits a request, or answers why not. */
     const admitted = (
       run: (
         sender: Sender,

@@ -1,7 +1,7 @@
 /** Which `Host` and `Origin` headers the MCP server accepts, so that no web page reaches it by a rebound name. */
 import { isIP } from "node:net"
 
-/** The host name of an authority or an origin, without a port and in lower case; undefined for what is none. */
+/** The host name of an authority or an origin, without a port and in lower case; undefined for any other text. */
 const hostnameOf = (text: string): string | undefined => {
   try {
     return new URL(text.includes("://") ? text : `http://${text}`).hostname.toLowerCase()

@@ -4,7 +4,7 @@ import { McpSchema } from "effect/ai"
 
 type Json = { readonly [member: string]: unknown }
 
-/** A member that may be null may as well be absent, which is shorter to say. */
+/** A member that may be null may also be absent, which makes a shorter schema. */
 const withoutNull = (schema: Json): Json => {
   const options = schema["anyOf"]
   if (!Array.isArray(options) || !options.some((one: Json) => one["type"] === "null")) return schema
@@ -13,7 +13,7 @@ const withoutNull = (schema: Json): Json => {
   return left.length === 1 ? { ...left[0], ...rest } : { anyOf: left, ...rest }
 }
 
-/** A description that stands in a part of its own, beside the schema that it describes. */
+/** A description in a part of its own, next to the schema that it describes. */
 const describedHere = (schema: Json): Json => {
   const { allOf, ...rest } = schema
   if (!Array.isArray(allOf)) return schema

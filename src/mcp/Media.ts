@@ -29,7 +29,7 @@ import { type Content, paidFields, type ToolOf } from "./Tool.ts"
 /** The most images of one call: each is in memory, and in a model's context. */
 const MAX_IMAGES = 4
 
-/** Larger images are given by their address alone. Clients refuse larger results. */
+/** Larger images are given only by their address, because clients refuse larger results. */
 const MAX_INLINE_BYTES = 4 * 1_048_576
 
 const image = ImageRequest.fields
@@ -75,7 +75,7 @@ const imageTool = Effect.gen(function* () {
     if (mimeType === undefined || bytes.length > MAX_INLINE_BYTES) return link
     return [{ type: "image", data: bytes, mimeType }, ...link]
   }
-  /** An image to look at, and its address. It is the address alone while the file cannot be read. */
+  /** An image and its address, or only the address while the file cannot be read. */
   const contentOf = ({ base64, url }: GivenImage): Effect.Effect<ReadonlyArray<Content>> => {
     if (base64 !== undefined) return Effect.sync(() => inline(Buffer.from(base64, "base64"), url))
     const id = url?.split("/").at(-1) ?? ""
@@ -99,7 +99,7 @@ const imageTool = Effect.gen(function* () {
         yield* Effect.fromResult(decodeImageInput(call.body))
         const { image: source, model, work } = yield* Effect.fromResult(decodeImages(call.body))
         const paid = yield* paidRequest(call, model)
-        // Nothing is stored at an address under zero_retention.
+        // Under zero_retention no image is stored at an address.
         const form = paid.policy.dataPolicy === "zero_retention" ? "b64_json" : "url"
         const answer = yield* reporting(call, waiting, make({ ...paid, form, image: source, work }))
         const content = yield* Effect.forEach(answer.value, contentOf)

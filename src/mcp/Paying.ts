@@ -1,4 +1,4 @@
-/** How the call of a paid tool becomes a paid request of the service, and how it tells how far it is. */
+/** Makes a paid request of the service from the call of a paid tool, and reports its progress. */
 import { Clock, Duration, Effect, Result } from "effect"
 import { basePolicy } from "../dialects/Routing.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -10,7 +10,7 @@ import { Config } from "../platform/config/Config.ts"
 import type { Call, Paid } from "./Tool.ts"
 
 /**
- * All that the request of a call is made of beside its arguments. An idempotency key counts within one tool, and for the same
+ * Everything but the arguments that the request of a call is made from. An idempotency key applies within one tool, and to the same
  * arguments.
  */
 export const makeCircumstances = Effect.map(
@@ -45,16 +45,16 @@ export const makePaidRequest = Effect.map(
       }))
 )
 
-/** What a paid answer cost. `body` is that of the API. */
+/** The cost of a paid answer. `body` is the API's. */
 export const paidOf = (
   { cost_usd, request_id }: { readonly cost_usd: number; readonly request_id: string },
   replayed: boolean
 ): Paid => ({ costUsd: cost_usd, requestId: request_id, replayed })
 
-/** How often a client is told how far its call is. Proxies give up on a silent connection after 15 to 60 seconds. */
+/** The interval of progress reports. Proxies give up on a silent connection after 15 to 60 seconds. */
 const REPORT_INTERVAL = Duration.seconds(1)
 
-/** Tells the client, while the call goes on, what `said` says of it by then. */
+/** While the call runs, reports to the client what `said` returns. */
 export const reporting = <A, E, R>(
   { report }: Pick<Call, "report">,
   said: (seconds: number) => { readonly progress: number; readonly message: string },

@@ -8,7 +8,7 @@ const MAX_SUGGESTIONS = 100
 
 const secondOpinion = Effect.gen(function* () {
   const catalogue = yield* Catalogue
-  /** Ids of chat models that go on from what the user has typed. */
+  /** Ids of chat models that contain what the user has typed. */
   const suggested = (typed: string) =>
     Effect.sync(() => {
       const current = catalogue.current()

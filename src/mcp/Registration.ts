@@ -1,4 +1,4 @@
-/** Gives tools to the MCP server: what it lists of each, and what happens when one is called. */
+/** Registers tools with the MCP server: how it lists each, and how it runs a call. */
 import { Cause, Context, Effect, Schema } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
 import { decoder, objectOf } from "../dialects/Decode.ts"
@@ -17,7 +17,7 @@ const decodeMoney = decoder(Schema.Struct(moneyFields), { strict: false })
 const withMoney = ({ input, kind }: ToolOf): Schema.Top =>
   kind === "paid" ? Schema.Struct({ ...(input as Schema.Struct<Schema.Struct.Fields>).fields, ...moneyFields }) : input
 
-/** What a client is told of a tool. */
+/** The listing of a tool for clients. */
 const toolOf = (tool: ToolOf): McpSchema.Tool =>
   new McpSchema.Tool({
     name: tool.name,
@@ -45,7 +45,7 @@ const requestIds = () => {
   }
 }
 
-/** Tells a client that asks for it how far its call is. */
+/** Reports the progress of a call to a client that asks for it. */
 const makeReport = Effect.gen(function* () {
   const { notifications } = yield* McpServer.McpServer
   return Effect.map(McpSchema.McpRequestContext, ({ requestMetadata }): Report | undefined => {
@@ -75,7 +75,7 @@ const known = (tool: ToolOf) => {
   }
 }
 
-/** The call of a tool, of what its client sent. */
+/** The call of a tool, from the client's message. */
 const callOf = (
   { kind, name }: ToolOf,
   given: McpCall,

@@ -1,4 +1,4 @@
-/** What a client can read without a tool: the list of models, a receipt by its request, and the pages of the documentation. */
+/** The resources that a client can read without a tool: the list of models, receipts by request, and the documentation. */
 import { Effect } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
 import { RequestId } from "../../schemas/Ids.ts"
@@ -68,5 +68,5 @@ const pages = Effect.flatMap(documentationPages, (all) =>
   )
 )
 
-/** Registers all of them with the server. */
+/** Registers all resources with the server. */
 export const registerResources = Effect.all([modelList, receipts, pages], { discard: true })

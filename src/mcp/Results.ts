@@ -1,4 +1,4 @@
-/** The results of tool calls: what a tool answered, or why it failed. */
+/** The results of tool calls: the tool's answer, or why it failed. */
 import { McpSchema } from "effect/ai"
 import type { Failure } from "../domain/Failure.ts"
 import { formatUsd } from "../domain/Money.ts"
@@ -11,7 +11,7 @@ const argumentNames: Readonly<Record<string, string>> = {
   "Idempotency-Key": "idempotency_key"
 }
 
-/** The result of a call that succeeded. Cost and request stand in `_meta` too, where a client reads them without knowing the tool. */
+/** The result of a call that succeeded. `_meta` has its cost and request too, for clients that do not know the tool. */
 export const resultOf = ({ content, paid, structured }: Answered): McpSchema.CallToolResult => {
   const meta =
     paid === undefined
@@ -51,7 +51,7 @@ export const failedResultOf = (
   return new McpSchema.CallToolResult({
     isError: true,
     content: [{ type: "text", text }, ...content],
-    // Clients check structured content against the schema of results, failed or not.
+    // Clients check structured content against the schema of results, even of failed calls.
     _meta: {
       request_id: requestId,
       retry,

@@ -38,7 +38,7 @@ const SearchInput = Schema.Struct({
   search_mode: search.search_mode.annotateKey({ description: "`academic` for papers, `sec` for company filings." })
 })
 
-/** What was found, as text that a model reads with fewer tokens than JSON. */
+/** The results as text, which takes a model fewer tokens than JSON. */
 const foundText = ({ results }: SearchResponse): string =>
   results.length === 0
     ? "Nothing was found."

@@ -17,18 +17,18 @@ const ID = /^[\x21-\x7e]{1,128}$/
 interface Session {
   /** Its id in the MCP server of this node. */
   readonly inner: Effect.Effect<string | undefined>
-  /** Requests of it under way. */
+  /** How many of its requests are running. */
   requests: number
 }
 
 /** Opens and ends sessions in the MCP server of this node. */
 export interface InnerSessions {
-  /** Opens one for a client that speaks this revision; undefined where the server refuses. */
+  /** Opens one for a client that speaks this revision; undefined when the server refuses. */
   readonly open: (revision: string) => Effect.Effect<string | undefined>
   readonly end: (inner: string) => Effect.Effect<void>
 }
 
-/** The revision of a client that does not say, by the specification. */
+/** The revision of a client that names none, by the specification. */
 export const UNSAID_REVISION = "2025-03-26"
 
 /** The sessions of one node. */
@@ -47,14 +47,14 @@ export class McpSessions {
     return this.#sessions.size
   }
 
-  /** Notes a session that the MCP server has opened under this id for a client with this key. */
+  /** Records a session that the MCP server has opened under this id for a client with this key. */
   opened(keyId: string, id: string): Effect.Effect<void> {
     return this.#keep(nameOf(keyId, id), Effect.succeed(id))
   }
 
   /**
-   * Runs a request of a session with the id that the session has in the MCP server of this node; undefined where the session has
-   * ended or its id is none.
+   * Runs a request of a session with the id that the session has in the MCP server of this node; undefined when the session has
+   * ended or the id is not valid.
    */
   within<A, E, R>(
     keyId: string,
@@ -104,7 +104,7 @@ export class McpSessions {
     this.#sessions.set(name, session)
   }
 
-  /** Keeps a session, and drops the one that was unused the longest where there are too many. */
+  /** Keeps a session, and drops the one that was unused the longest when there are too many. */
   #keep(name: string, inner: Session["inner"]): Effect.Effect<void> {
     return Effect.suspend(() => {
       if (this.#sessions.has(name)) return Effect.void

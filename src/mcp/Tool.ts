@@ -1,4 +1,4 @@
-/** What a tool of the MCP server is: its description for a model, and the service behind it. */
+/** A tool of the MCP server: its description for a model, and the service behind it. */
 import { type Effect, Schema } from "effect"
 import type { McpSchema } from "effect/ai"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -10,25 +10,25 @@ import type { McpCall } from "./McpCall.ts"
 /** One piece of a result, for a model or its user to read. */
 export type Content = typeof McpSchema.ContentBlock.Type
 
-/** Tells the client how far a call is. */
+/** Reports the progress of a call to the client. */
 export type Report = (progress: number, message: string, total?: number) => Effect.Effect<void>
 
-/** A call of a tool that was let in. */
+/** A call of a tool that passed the checks. */
 export interface Call extends McpCall {
   /** The id of the request that the call makes. */
   readonly requestId: string
   /** The name of its operation on the receipt, such as `mcp.chat`. */
   readonly operation: string
-  /** The members of its arguments, but for those about money. */
+  /** Its arguments without those about money. */
   readonly body: Readonly<Record<string, unknown>>
   readonly idempotencyKey: string | undefined
   /** The most that the call may cost, in US dollars. */
   readonly maxCostUsd: number | undefined
-  /** Absent where the client does not want to be told. */
+  /** Absent when the client does not want progress reports. */
   readonly report: Report | undefined
 }
 
-/** What a paid call cost. */
+/** The cost of a paid call. */
 export interface Paid {
   readonly requestId: string
   readonly costUsd: number
@@ -39,12 +39,12 @@ export interface Paid {
 /** What a tool answers. */
 export interface Answered {
   readonly structured: object
-  /** The JSON of `structured` unless told. */
+  /** The JSON of `structured` when absent. */
   readonly content?: ReadonlyArray<Content>
   readonly paid?: Paid
 }
 
-/** Why a tool failed, and what there is of its answer all the same. */
+/** Why a tool failed, and the part of its answer that exists anyway. */
 export interface BrokenOff {
   readonly failed: Failure
   readonly content: ReadonlyArray<Content>
@@ -52,7 +52,7 @@ export interface BrokenOff {
 
 export type ToolAnswer = Answered | BrokenOff
 
-/** What its calls do, beside their answers. */
+/** The effects of a tool's calls, besides their answers. */
 export type Kind =
   /** Changes nothing and costs nothing. */
   | "read"
@@ -67,14 +67,14 @@ export interface ToolOf {
   readonly input: Schema.Top
   readonly output: Schema.Top
   readonly kind: Kind
-  /** Whether it asks others than this service: providers, or the web. */
+  /** Whether it calls others than this service: providers, or the web. */
   readonly openWorld: boolean
   /** The operation of the API that does the same; a call counts against its limit. */
   readonly like: HttpApiEndpoint.Top
   readonly run: (call: Call) => Effect.Effect<ToolAnswer, Failure>
 }
 
-/** The arguments of paid tools beside those of their operation. */
+/** The arguments that paid tools have besides those of their operation. */
 export const moneyFields = {
   idempotency_key: Schema.optionalKey(textOf(1, 255)).annotateKey({
     description:
@@ -86,7 +86,7 @@ export const moneyFields = {
   })
 }
 
-/** What the result of every paid tool says. */
+/** The members that the result of every paid tool has. */
 export const paidFields = {
   cost_usd: Schema.Finite,
   request_id: Schema.String

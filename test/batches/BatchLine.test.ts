@@ -77,7 +77,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("that is refused becomes one of the errors", () =>
+  it.effect("becomes one of the errors when it is refused", () =>
     Effect.gen(function* () {
       for (const reason of [
         { _tag: "InvalidApiKey" },
@@ -96,7 +96,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("is not served where nothing may be kept", () =>
+  it.effect("is not served when nothing may be stored", () =>
     Effect.gen(function* () {
       const { due } = lineOf()
       const secret = { ...due, input: { ...due.input, body: "secret" as never } }
@@ -104,7 +104,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("waits for what passes by itself", () =>
+  it.effect("waits for temporary failures", () =>
     Effect.gen(function* () {
       for (const reason of [
         { _tag: "StoreUnavailable" },
@@ -119,7 +119,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("waits for a budget that is held, and not for one that is spent", () =>
+  it.effect("waits for a held budget, and not for a spent one", () =>
     Effect.gen(function* () {
       for (const limitSource of ["key_budget", "project_budget"] as const) {
         const refused = failed({ _tag: "InsufficientCredits", limitSource, needed: 2n, available: 0n, posted: 9n })
@@ -129,7 +129,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("is tried three times where providers fail", () =>
+  it.effect("is tried three times when providers fail", () =>
     Effect.gen(function* () {
       const third = lineOf(upstream, upstream)
       const waiting = yield* Effect.forkChild(serveLine(deps(), third.due))
@@ -143,7 +143,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("is tried again where nobody knows what became of it, unless it was paid for", () =>
+  it.effect("is tried again after an unknown outcome, unless it was paid for", () =>
     Effect.gen(function* () {
       const unavailable = failed({ _tag: "IdempotencyResultUnavailable", requestId: "req_0" })
       const lapsed = deps({ lapsed: true })
@@ -155,7 +155,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("that is refused now, but was paid for before, says that", () =>
+  it.effect("says that it was paid for when it is refused now", () =>
     Effect.gen(function* () {
       const { claims, due } = lineOf()
       const refusing: Surface = {
@@ -177,7 +177,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("whose key was revoked since it was paid for is what was kept of it", () =>
+  it.effect("has its stored answer when its key was revoked after it was paid for", () =>
     Effect.gen(function* () {
       const revoked = (row?: Partial<Claimed>) => {
         const { due } = lineOf()
@@ -206,7 +206,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("with a member that no line has is refused alone", () =>
+  it.effect("is refused alone for an unknown member", () =>
     Effect.gen(function* () {
       const { claims, due } = lineOf()
       const end = yield* serveLine(deps(), { ...due, input: { ...due.input, unknown: "more" } })
@@ -215,7 +215,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it.effect("asks before each try whether it may begin, and how much room there is", () =>
+  it.effect("asks before each try whether it may begin, and for its room", () =>
     Effect.gen(function* () {
       const asked: Array<number | undefined> = []
       const verdicts = ["go", "over"] as const
@@ -230,7 +230,7 @@ describe("a line of a batch", () => {
     })
   )
 
-  it("that was not served says why", () => {
+  it("says why it was not served", () => {
     const { line, ok } = unservedLine("b", 1, null, { code: "batch_expired", message: "late" })
     assert.isFalse(ok)
     assert.deepStrictEqual(JSON.parse(line), {

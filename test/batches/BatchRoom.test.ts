@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { makeBatchRoom } from "../../src/batches/BatchRoom.ts"
 
 describe("the room of a batch", () => {
-  it.effect("is kept before an answer is made, and waited for while others may leave some", () =>
+  it.effect("is reserved before an answer is made, and waited for while others may free some", () =>
     Effect.gen(function* () {
       const room = makeBatchRoom(100, 20)
       assert.isTrue(yield* room.begin(60))
@@ -16,7 +16,7 @@ describe("the room of a batch", () => {
     })
   )
 
-  it.effect("is none where nothing is under way that might leave some", () =>
+  it.effect("is refused when no running line could free any", () =>
     Effect.gen(function* () {
       const room = makeBatchRoom(100, 20)
       assert.isFalse(yield* room.begin(81))

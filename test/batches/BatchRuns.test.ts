@@ -141,7 +141,7 @@ const forgetting = <E>(
   )
 
 describe("a batch in the background", () => {
-  it.live("expires at the end of its time: what was served stays, the rest is told of and costs nothing", () =>
+  it.live("expires at the end of its time: served lines stay, and the rest is reported and costs nothing", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -168,7 +168,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that is late begins no line at all", () =>
+  it.live("begins no line when it is late", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
@@ -186,7 +186,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends with its time where it cannot be begun, and a day later where its files cannot be written", () =>
+  it.live("ends with its time when it cannot begin, and a day later when its files cannot be written", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -218,7 +218,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves no file that it does not name where the other cannot be written at first", () =>
+  it.live("leaves no unnamed file when the other file cannot be written at first", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -246,7 +246,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is kept as long as it was asked for, and is answered again under its key", () =>
+  it.live("is kept as long as requested, and is answered again under its key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -270,7 +270,7 @@ describe("a batch in the background", () => {
     ["money", accountOf],
     ["a budget", budgetedOf]
   ] as const) {
-    it.live(`has lines wait for ${held} that others hold, and serves those that need not`, () =>
+    it.live(`lets lines wait for ${held} that others hold, and serves those that need not`, () =>
       Effect.gen(function* () {
         const service = yield* startService()
         const { account, batchId: id, inferenceKey, requestId } = yield* waiting(service, callerOf)
@@ -298,7 +298,7 @@ describe("a batch in the background", () => {
     )
   }
 
-  it.live("whose input is deleted tells so of what is left", () =>
+  it.live("reports the remaining lines when its input is deleted", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -321,7 +321,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has the answer of a line that was paid for, though its key was revoked before it was written down", () =>
+  it.live("has the answer of a paid line even when its key was revoked before that was recorded", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { batchId, keyId } = yield* waiting(service)
@@ -340,7 +340,7 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says of a line that was paid for that its answer is lost with its input", () =>
+  it.live("says of a paid line that its answer is lost with its input", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { batchId, inferenceKey, inputFileId } = yield* waiting(service)

@@ -50,7 +50,7 @@ const endOf = (sql: SqlClient.SqlClient, id: string) =>
   )
 
 layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
-  it.effect("is concluded once, and what it did not cost is given back", () =>
+  it.effect("is concluded once, and its unused part is given back", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const sold = hold(owner, 100n, { charge: true, claim: claim("once") })
@@ -94,7 +94,7 @@ layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
     })
   )
 
-  it.effect("gives its budgets back what it gives back", () =>
+  it.effect("also gives back to its budgets", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const budgetId = yield* addBudget(sql, owner, "key", 100n)
@@ -108,7 +108,7 @@ layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
     })
   )
 
-  it.effect("gives back no more than is left of it", () =>
+  it.effect("gives back at most what is left of it", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const sold = hold(owner, 100n, { charge: true })
@@ -135,7 +135,7 @@ layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
     })
   )
 
-  it.effect("is nobody's but its account's, and no open hold is concluded", () =>
+  it.effect("belongs only to its account, and no open hold is concluded", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const other = yield* customer(sql, 10n)
@@ -198,7 +198,7 @@ layer(Database.layer, { excludeTestServices: true })("a charge", (it) => {
 })
 
 layer(Database.layer, { excludeTestServices: true })("a hold carved out of another", (it) => {
-  it.effect("takes from that one alone, though the account has nothing left", () =>
+  it.effect("takes only from that one, even when the account has nothing left", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const parent = hold(owner, 1_000n)
@@ -247,7 +247,7 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
     })
   )
 
-  it.effect("is made up for by the account where the other has too little, unless the budgets are others by now", () =>
+  it.effect("takes the rest from the account when the other has too little, unless the budgets have changed", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const old = onDay(yield* addBudget(sql, owner, "key", 200n))
@@ -271,7 +271,7 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
     })
   )
 
-  it.effect("leaves the other what it has recorded as progress", () =>
+  it.effect("leaves the other its recorded progress", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const parent = hold(owner, 1_000n)
@@ -308,7 +308,7 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
     })
   )
 
-  it.effect("is one like any where the other is not open, or another's", () =>
+  it.effect("is an ordinary one when the other is not open, or another account's", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene
       const stranger = yield* customer(sql, 500n)
@@ -339,7 +339,7 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
 })
 
 layer(Database.layer, { excludeTestServices: true })("charges and carved holds of two nodes", (it) => {
-  it.effect("exceed the other's hold together as little as alone, and wait for its account", () =>
+  it.effect("never exceed the other's hold, alone or together, and wait for its account", () =>
     Effect.gen(function* () {
       const { nodes, sql, url } = yield* twoNodes
       const owner = yield* customer(sql, 100n)
@@ -362,7 +362,7 @@ layer(Database.layer, { excludeTestServices: true })("charges and carved holds o
     })
   )
 
-  it.effect("are concluded once though the answer is lost on its way", () =>
+  it.effect("are concluded once even if the answer is lost on its way", () =>
     Effect.gen(function* () {
       const { nodes, sql, url } = yield* twoNodes
       const wire = yield* makeWire(url)
@@ -378,7 +378,7 @@ layer(Database.layer, { excludeTestServices: true })("charges and carved holds o
     })
   )
 
-  it.effect("are not concluded where the database cannot be reached for long", () =>
+  it.effect("are not concluded while the database cannot be reached for long", () =>
     Effect.gen(function* () {
       const { sql, url } = yield* twoNodes
       const wire = yield* makeWire(url)

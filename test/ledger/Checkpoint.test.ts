@@ -186,7 +186,7 @@ describe("a checkpoint of the books", () => {
     )
   }
 
-  it.live("is written by a verification without a failure alone, and moves with each", () =>
+  it.live("is written only by a verification without failures, and moves with each", () =>
     withBooks((sql) =>
       Effect.gen(function* () {
         const { owner } = yield* period(sql)
@@ -227,7 +227,7 @@ describe("a checkpoint of the books", () => {
     )
   )
 
-  it.live("stays before a transaction that is still writing, and takes in what it wrote", () =>
+  it.live("stays before a transaction that is still writing, and later covers what it wrote", () =>
     withBooks((sql) =>
       Effect.gen(function* () {
         const { owner } = yield* period(sql)
@@ -256,7 +256,7 @@ describe("a checkpoint of the books", () => {
     )
   )
 
-  it.live("is not believed about a database or table that was restored, emptied or set back", () =>
+  it.live("is not used for a database or table that was restored, emptied or set back", () =>
     withBooks((sql) =>
       Effect.gen(function* () {
         const { owner } = yield* period(sql)

@@ -19,7 +19,7 @@ describe("the end of a request", () => {
     assert.deepStrictEqual(refundAt(12n), { ...conclusion, refund: 0n })
   })
 
-  it("tells cost and balance of either, and no balance when the request had ended before", () => {
+  it("returns the cost and balance of either, and no balance when the request had ended before", () => {
     const closed = { _tag: "Closed", settled: 3n, absorbed: 0n, posted: 7n, held: 0n } as const
     assert.deepStrictEqual(endedBy(closed), { cost: 3n, posted: 7n })
     assert.deepStrictEqual(endedBy({ _tag: "Gone", settled: 3n }), { cost: 3n, posted: undefined })

@@ -75,7 +75,7 @@ describe("the ledger's functions", () => {
     }).pipe(Effect.scoped, Effect.provide(Database.layer))
   )
 
-  it.live("end what a node of another version holds", () =>
+  it.live("end the holds of a node of another version", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const later = yield* dearer
@@ -106,7 +106,7 @@ describe("the ledger's functions", () => {
     }).pipe(Effect.scoped, Effect.provide(Database.layer))
   )
 
-  it.live("are created again where a restored database lists them and does not have them", () =>
+  it.live("are created again when a restored database lists them without having them", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql.unsafe(`DROP FUNCTION ledger_close_${functions.version}`)

@@ -36,7 +36,7 @@ layer(Database.layer, { excludeTestServices: true })("a request whose answer can
   for (const charge of [false, true]) {
     const paid = charge ? "charged" : "held"
 
-    it.effect(`${paid}: gets back what its settle took, once, when the database is there again`, () =>
+    it.effect(`${paid}: gets back what its settle took, once, when the database is back`, () =>
       Effect.gen(function* () {
         const { asked, has, ledger, settle, sql, wire } = yield* scene(charge)
         yield* settle

@@ -36,7 +36,7 @@ const harmed = (patience = { holdMs: 20_000, closeMs: 20_000, statementMs: 20_00
   })
 
 describe("a ledger", () => {
-  it.live("shares what waits among groups of about one size, but for a few, which go together", () =>
+  it.live("divides waiting operations into groups of about equal size, and keeps a few together", () =>
     Effect.gen(function* () {
       const sql = yield* newClient(yield* Database.freshDatabase())
       const owner = yield* customer(sql, 1_000n)
@@ -69,7 +69,7 @@ describe("a ledger", () => {
     })
   )
 
-  it.live("repeats what it was told nothing of, and it happens once", () =>
+  it.live("repeats operations that got no answer, and each happens once", () =>
     Effect.gen(function* () {
       const { ledger, sql, wire } = yield* harmed()
       const owner = yield* customer(sql, 100n)
@@ -93,7 +93,7 @@ describe("a ledger", () => {
     })
   )
 
-  it.live("goes on when its session is ended while operations wait, and doubles nothing", () =>
+  it.live("continues when its session ends while operations wait, and repeats none of them", () =>
     Effect.gen(function* () {
       const { ledger, sql } = yield* harmed()
       const owner = yield* customer(sql, 1_000n)
@@ -129,7 +129,7 @@ describe("a ledger", () => {
     })
   )
 
-  it.live("says unavailable when its patience ends, keeps at a settle for longer, and recovers by itself", () =>
+  it.live("fails as unavailable after its time limit, tries a settle for longer, and recovers by itself", () =>
     Effect.gen(function* () {
       const { ledger, sql, wire } = yield* harmed({ holdMs: 0, closeMs: 60_000, statementMs: 20_000 })
       const owner = yield* customer(sql, 100n)
@@ -148,7 +148,7 @@ describe("a ledger", () => {
     })
   )
 
-  it.live("has no more patience when the machine's clock is set back", () =>
+  it.live("waits no longer when the machine's clock is set back", () =>
     Effect.gen(function* () {
       const { ledger, sql, wire } = yield* harmed({ holdMs: 300, closeMs: 60_000, statementMs: 20_000 })
       const owner = yield* customer(sql, 100n)
@@ -170,7 +170,7 @@ describe("a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends a hold or a charge that stands though its caller was told that it could not be had", () =>
+  it.live("ends a hold or charge that was made although its caller got a failure", () =>
     Effect.gen(function* () {
       const { ledger, sql, wire } = yield* harmed({ holdMs: 300, closeMs: 60_000, statementMs: 20_000 })
       const owner = yield* customer(sql, 100n)
@@ -204,7 +204,7 @@ describe("a ledger", () => {
     })
   )
 
-  it.live("gives up a connection that says nothing more, and uses another", () =>
+  it.live("gives up a silent connection, and uses another", () =>
     Effect.gen(function* () {
       const { ledger, sql, wire } = yield* harmed({ holdMs: 60_000, closeMs: 60_000, statementMs: 500 })
       const owner = yield* customer(sql, 100n)
@@ -215,7 +215,7 @@ describe("a ledger", () => {
     })
   )
 
-  it.live("waits for no answer of a silent connection that is asked for anything else", () =>
+  it.live("does not wait for a silent connection with other operations either", () =>
     Effect.gen(function* () {
       const url = yield* Database.freshDatabase()
       const wire = yield* makeWire(url)

@@ -31,7 +31,7 @@ layer(Database.layer, { excludeTestServices: true })("as tables grow", (it) => {
     })
   )
 
-  it.effect("no statement reads them whole, though its plan was made when they were tiny", () =>
+  it.effect("no statement reads whole tables, even with a plan from when they were tiny", () =>
     Effect.gen(function* () {
       // One session, whose plans stay as they were made, with the setting of those on which the ledger's statements run.
       const sql = yield* (yield* SqlClient.SqlClient).reserve

@@ -196,7 +196,7 @@ describe("a history", () => {
   const seen = new Set<string>()
   for (const seed of seeds(2)) {
     for (const way of Object.keys(ways)) {
-      it.live(`is that of the model, ${way} (LEDGER_SEED=${seed})`, () =>
+      it.live(`matches the model, ${way} (LEDGER_SEED=${seed})`, () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           for (const name of yield* sequentialHistory(sql, seed, 300, way)) seen.add(name)
@@ -205,7 +205,7 @@ describe("a history", () => {
     }
   }
 
-  it("has every answer of every operation in it", () => {
+  it("contains every answer of every operation", () => {
     assert.deepStrictEqual(
       everything.filter((name) => !seen.has(name)),
       []

@@ -27,7 +27,7 @@ const count = <A extends { readonly _tag: string }>(results: ReadonlyArray<A>, t
   results.filter((result) => result._tag === tag).length
 
 layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
-  it.effect("leaves on an expired request what the extension with the most progress said of its use", () =>
+  it.effect("leaves the usage of the extension with the most progress on an expired request", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -65,7 +65,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("holds, and settles what was used", () =>
+  it.effect("holds, and settles the usage", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -79,7 +79,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("grants what there is between the least and the most", () =>
+  it.effect("grants what is available between the least and the most", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 40n)
@@ -98,7 +98,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("releases a hold whole, and its idempotency key with it", () =>
+  it.effect("releases a whole hold with its idempotency key", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -144,7 +144,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("keeps what JSON in a table cannot hold from failing a settle", () =>
+  it.effect("settles even when the usage has text that JSON in a table cannot store", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -183,7 +183,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("is refused in a group as alone, and leaves to the others of its account what it would have taken", () =>
+  it.effect("is refused in a group as it is alone, and leaves its money to the others of its account", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -215,7 +215,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("in a group stands or falls by itself, and the account without money stops no other", () =>
+  it.effect("in a group succeeds or fails by itself, and an account without money stops no other", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const [poor, rich] = [yield* customer(sql, 10n), yield* customer(sql, 1_000n)]
@@ -236,7 +236,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("that names another's request changes nothing for its owner's", () =>
+  it.effect("that names another account's request leaves that request unchanged", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const pair = yield* Effect.forEach([1, 2], () =>
@@ -273,7 +273,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("says what stands in its way", () =>
+  it.effect("says why it is refused", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -316,7 +316,7 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
-  it.effect("happens once though it is repeated after a lost acknowledgement", () =>
+  it.effect("happens once even if it is repeated after a lost acknowledgement", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)

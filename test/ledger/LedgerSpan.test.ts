@@ -47,7 +47,7 @@ const close = (cost: bigint | undefined): Operation => ({
 })
 
 describe("a movement of money", () => {
-  it.effect("is a span with what was asked and what was answered", () =>
+  it.effect("is a span with its request and its answer", () =>
     Effect.gen(function* () {
       const granted = yield* span(hold, Effect.succeed({ _tag: "Granted", granted: 7n }))
       assert.strictEqual(granted.name, "ledger.hold")
@@ -104,7 +104,7 @@ describe("a movement of money", () => {
     })
   )
 
-  it.effect("that could not be made is a failed one, and fails as before", () =>
+  it.effect("that fails has a failed span, and fails as before", () =>
     Effect.gen(function* () {
       const { attributes, exit, failed } = yield* span(hold, Effect.fail("away"))
       assert.isTrue(failed)

@@ -76,7 +76,7 @@ const written = (sql: SqlClient.SqlClient, since: string) => sql<{ table: string
     WHERE left(side, 6) <> 'house:' AND transfer.xmin::text::bigint >= ${since}::bigint`
 
 layer(Database.layer, { excludeTestServices: true })("tables of money", (it) => {
-  it.effect("have the account in every unique key, but for those that are known", () =>
+  it.effect("have the account in every unique key, with known exceptions", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const found = yield* sql<{ name: string }>`
@@ -94,7 +94,7 @@ layer(Database.layer, { excludeTestServices: true })("tables of money", (it) => 
     })
   )
 
-  it.effect("carry the account in a column, but for those that are known", () =>
+  it.effect("have the account in a column, with known exceptions", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const found = yield* sql<{ name: string }>`SELECT name FROM unnest(${tables}::text[]) AS name WHERE NOT EXISTS (
@@ -107,7 +107,7 @@ layer(Database.layer, { excludeTestServices: true })("tables of money", (it) => 
     })
   )
 
-  it.effect("are written for one account alone by every operation of that account", () =>
+  it.effect("are written for only its own account by every operation", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const bystander = yield* customer(sql, 1_000n)

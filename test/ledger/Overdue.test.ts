@@ -40,7 +40,7 @@ layer(Database.layer, { excludeTestServices: true })("an overdue hold", (it) => 
     })
   )
 
-  it.effect("charges nothing more when its settle comes too late, which is absorbed once", () =>
+  it.effect("charges nothing more when its settle comes too late, and absorbs the cost once", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
@@ -77,7 +77,7 @@ layer(Database.layer, { excludeTestServices: true })("an overdue hold", (it) => 
 })
 
 layer(Database.layer, { excludeTestServices: true })("a transaction that began long ago", (it) => {
-  it.effect("sees what has expired since", () =>
+  it.effect("sees holds that have expired since", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)

@@ -65,7 +65,7 @@ describe("plain groups", () => {
 })
 
 layer(database, { excludeTestServices: true })("plain groups", (it) => {
-  it.effect("are carried out and answered as if they were judged, in whatever order they name ends and holds", () =>
+  it.effect("have the effects and answers of judged ones, in any order of ends and holds", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const written = (ids: ReadonlyArray<string>) =>
@@ -118,7 +118,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
     })
   )
 
-  it.effect("do nothing where they are to be judged", () =>
+  it.effect("do nothing when they must be judged", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -157,7 +157,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
     })
   )
 
-  it.effect("are not begun for a claim that is taken, so that there is nothing to undo", () =>
+  it.effect("do not begin for a claim that is taken, so there is nothing to undo", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -179,7 +179,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
     })
   )
 
-  it.effect("look for a claim among those of their account alone, however many others have the same", () =>
+  it.effect("look for a claim only in their own account, however many others have the same", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const same = { claim: claim("same") }
@@ -212,7 +212,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
     })
   )
 
-  it.effect("write what PostgreSQL cannot as something else, as if they were judged", () =>
+  it.effect("replace text that PostgreSQL cannot store, as judged ones do", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
@@ -225,7 +225,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
     })
   )
 
-  it.effect("pay for nothing when one of their requests has ended behind the back of its account's lock", () =>
+  it.effect("pay for nothing when one of their requests has ended without its account's lock", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 1_000n)
@@ -249,7 +249,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("end a request that has only been written elsewhere behind that lock, or pay for nothing", () =>
+  it.effect("end a request that was only written to elsewhere without that lock, or pay for nothing", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 1_000n)

@@ -51,7 +51,7 @@ layer(Database.layer, { excludeTestServices: true })("play money", (it) => {
       })
   )
 
-  it.effect("pays first for what doubles serve: hold, extension, settle, charge and refund", () =>
+  it.effect("pays first for requests that doubles serve: hold, extension, settle, charge and refund", () =>
     Effect.gen(function* () {
       const { balance, owner, sql } = yield* account(50n, 100n)
       const [held, sold] = [
@@ -87,7 +87,7 @@ layer(Database.layer, { excludeTestServices: true })("play money", (it) => {
     })
   )
 
-  it.effect("is left alone where it covers less than the request may take and real money covers it", () =>
+  it.effect("is not used when it covers less than the maximum and real money covers it", () =>
     Effect.gen(function* () {
       const { balance, owner, sql } = yield* account(50n, 10n)
       const real = hold(owner, 5n, { upTo: 11n, ...simulated })
@@ -134,7 +134,7 @@ layer(Database.layer, { excludeTestServices: true })("play money", (it) => {
     })
   )
 
-  it.effect("is carved out for doubles alone, and a hold of real money gives real money", () =>
+  it.effect("is carved out of its holds only for doubles, and a hold of real money gives real money", () =>
     Effect.gen(function* () {
       const { balance, owner, sql } = yield* account(50n, 100n)
       const [play, real] = [hold(owner, 40n, simulated), hold(owner, 40n)]

@@ -45,7 +45,7 @@ layer(Database.layer, { excludeTestServices: true })("within a transaction", (it
   )
 
   for (const way of ["moves money", "concludes a charge"] as const) {
-    it.effect(`whoever ${way} and says no more keeps the others waiting for seconds only`, () =>
+    it.effect(`a node that ${way} and falls silent keeps the others waiting only for seconds`, () =>
       Effect.gen(function* () {
         const { nodes, sql } = yield* twoNodes
         const [hung, other] = [yield* customer(sql, 100n), yield* customer(sql, 100n)]
@@ -78,7 +78,7 @@ layer(Database.layer, { excludeTestServices: true })("within a transaction", (it
 })
 
 layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
-  it.effect("fails an operation that cannot be, and only that", () =>
+  it.effect("fails only an operation that is impossible", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
@@ -109,7 +109,7 @@ layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
     })
   )
 
-  it.effect("answers in one group what shares no subject, and the rest after it", () =>
+  it.effect("answers operations on different subjects in one group, and the rest after it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
@@ -142,7 +142,7 @@ layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
     })
   )
 
-  it.effect("puts few long answers into one statement, and lets what is short go ahead of the others", () =>
+  it.effect("puts few long answers into one statement, and lets short ones go first", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)

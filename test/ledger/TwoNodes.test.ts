@@ -47,7 +47,7 @@ describe("two nodes", () => {
     })
   )
 
-  it.live("let one of them win an idempotency key, and tell the other who did", () =>
+  it.live("let one of them win an idempotency key, and name the winner to the other", () =>
     Effect.gen(function* () {
       const {
         nodes: [one, other],
@@ -64,7 +64,7 @@ describe("two nodes", () => {
     })
   )
 
-  it.live("carry out a credit of one reference once, whichever of them is told", () =>
+  it.live("make a credit of one reference once, whichever of them gets it", () =>
     Effect.gen(function* () {
       const {
         nodes: [one, other],
@@ -78,7 +78,7 @@ describe("two nodes", () => {
     })
   )
 
-  it.live("do not block one another for ever over accounts taken in different order", () =>
+  it.live("do not deadlock over accounts locked in different orders", () =>
     Effect.gen(function* () {
       const {
         nodes: [one, other],
@@ -102,7 +102,7 @@ describe("two nodes", () => {
 })
 
 describe("a reference", () => {
-  it.live("that another account's movement takes in the same instant is seen the next time", () =>
+  it.live("that another account's movement takes at the same moment is seen the next time", () =>
     Effect.gen(function* () {
       const {
         nodes: [one, other],

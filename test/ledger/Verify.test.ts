@@ -83,7 +83,7 @@ const failing = (corrupt: (books: Books) => Effect.Effect<unknown, unknown>) =>
   }).pipe(Effect.provide(Database.layer, { local: true }))
 
 layer(Database.layer, { excludeTestServices: true })("proof of the books", (it) => {
-  it.effect("holds of an empty database and of one in use", () =>
+  it.effect("passes for an empty database and for one in use", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const empty = yield* verify(sql)
@@ -106,7 +106,7 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books", (it) 
     })
   )
 
-  it.effect("sees one moment, whatever is written meanwhile", () =>
+  it.effect("sees one moment, whatever others write meanwhile", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 1_000_000n)
@@ -152,7 +152,7 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books fails",
     })
   )
 
-  it.effect("when a balance has what no transfer brought, or a transfer was lost", () =>
+  it.effect("when a balance has more than its transfers, or a transfer was lost", () =>
     Effect.gen(function* () {
       const raised = yield* failing(({ sql }) => sql`UPDATE balance SET posted = posted + 1`)
       assert.deepStrictEqual(raised, ["balances_equal_transfers"])
@@ -161,7 +161,7 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books fails",
     })
   )
 
-  it.effect("when more or less is held than its open holds", () =>
+  it.effect("when more or less is held than the open holds", () =>
     Effect.gen(function* () {
       const more = yield* failing(({ sql }) => sql`UPDATE balance SET held = held + 1`)
       assert.deepStrictEqual(more, ["held_equals_open_holds"])
@@ -285,7 +285,7 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books fails",
     })
   )
 
-  it.effect("when refunds are not their transfers, or more than was settled", () =>
+  it.effect("when refunds differ from their transfers, or exceed what was settled", () =>
     Effect.gen(function* () {
       const other = yield* failing(
         ({ charged, sql }) => sql`UPDATE request SET refunded = 11 WHERE id = ${charged.requestId}`

@@ -75,7 +75,7 @@ describe("the media of a video", () => {
     })
   )
 
-  it.effect("are refused by name where they are GIF images and the model takes none", () =>
+  it.effect("are refused by name when they are GIF images and the model takes none", () =>
     Effect.gen(function* () {
       for (const [more, field] of [
         [{ imageUrl: url("gif") }, "image_url"],

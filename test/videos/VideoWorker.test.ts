@@ -10,7 +10,7 @@ const unplanned = () => Result.fail(failure({ _tag: "InternalError" }))
 const unused = () => Effect.die(new Error("nobody calls this"))
 
 describe("the work on videos", () => {
-  it.live("does the step of whatever the queue delivers", () =>
+  it.live("runs a step of each job that the queue delivers", () =>
     Effect.gen(function* () {
       const stepped = yield* Deferred.make<string>()
       const videos = Videos.of({
@@ -36,7 +36,7 @@ describe("the work on videos", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("looks after jobs again and again, also after a time when that could not be", () =>
+  it.live("looks for abandoned jobs again and again, also after a failure", () =>
     Effect.gen(function* () {
       const swept = yield* Ref.make(0)
       const enough = yield* Deferred.make<void>()

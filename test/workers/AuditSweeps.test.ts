@@ -93,7 +93,7 @@ describe("sweeps of the audit log", () => {
     }).pipe(Effect.provide(rooms), Effect.scoped)
   )
 
-  it.live("name no more than fit, and the others in the next", () =>
+  it.live("name only as many as fit, and the others in the next", () =>
     Effect.gen(function* () {
       const { create } = yield* Accounts
       const { id } = yield* create("sweeps@example.com", actor)
@@ -109,7 +109,7 @@ describe("sweeps of the audit log", () => {
     }).pipe(Effect.provide(rooms), Effect.scoped)
   )
 
-  it.live("go on after one that failed", () =>
+  it.live("continue after a failed one", () =>
     Effect.gen(function* () {
       let tries = 0
       const broken = Layer.effect(

@@ -26,7 +26,7 @@ const media = (sweep: Media["Service"]["sweep"], sweepStrays: Media["Service"]["
   )
 
 describe("FileSweeps", () => {
-  it.live("go on until nothing is left, and after one that failed", () =>
+  it.live("continue until nothing is left, and after a failure", () =>
     Effect.gen(function* () {
       const [done, strays] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const outcomes = ["fail", "die", 100, 100, 7, 0]

@@ -83,7 +83,7 @@ describe("Sweeps", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("drop what is over of sessions and codes", () =>
+  it.live("delete ended sessions and expired codes", () =>
     Effect.gen(function* () {
       const context = yield* Layer.build(rooms)
       yield* Effect.gen(function* () {
@@ -109,7 +109,7 @@ describe("Sweeps", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("drop notes of replays a day after they were made", () =>
+  it.live("delete records of replays after a day", () =>
     Effect.gen(function* () {
       const context = yield* Layer.build(rooms)
       yield* Effect.gen(function* () {
@@ -129,7 +129,7 @@ describe("Sweeps", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("go on after a sweep that failed", () =>
+  it.live("continue after a failed sweep", () =>
     Effect.gen(function* () {
       const third = yield* Deferred.make<void>()
       let tries = 0

@@ -23,7 +23,7 @@ const swept = (sweep: TopUps["Service"]["sweep"]) =>
   )
 
 describe("sweeps of top-ups", () => {
-  it.live("go on until nothing is due, and after one that failed", () =>
+  it.live("continue until nothing is due, and after a failure", () =>
     Effect.gen(function* () {
       const rounds = [20, 3, 0, undefined, 1, 0]
       const seen: Array<number | undefined> = []

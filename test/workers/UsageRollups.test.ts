@@ -21,7 +21,7 @@ const history = (sql: SqlClient.SqlClient, count: number) =>
   })
 
 describe("usage", () => {
-  it.live("of before is rolled up at the start, by as many as are at it", () =>
+  it.live("from before is rolled up at the start, by any number of workers", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* history(sql, 30)
@@ -37,7 +37,7 @@ describe("usage", () => {
     }).pipe(Effect.scoped, Effect.provide(database))
   )
 
-  it.live("goes on after a round that failed", () =>
+  it.live("continues after a failed round", () =>
     Effect.gen(function* () {
       const fourth = yield* Deferred.make<void>()
       let tries = 0

@@ -46,7 +46,7 @@ const processNode = (url: string) =>
   )
 
 describe("delivery", () => {
-  it.live("of what is published is at once, with every attempt written down", () =>
+  it.live("starts when an event is published, and records every attempt", () =>
     Effect.gen(function* () {
       const context = yield* node(yield* freshDatabase())
       yield* Effect.gen(function* () {
@@ -71,7 +71,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is tried again when it failed, with the same id", () =>
+  it.live("is tried again after a failure, with the same id", () =>
     Effect.gen(function* () {
       const context = yield* node(yield* freshDatabase())
       yield* Effect.gen(function* () {
@@ -99,7 +99,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("to a hundred endpoints is done while one of them hangs with a queue of its own", () =>
+  it.live("to a hundred endpoints is not held up by one that hangs with a long queue", () =>
     Effect.gen(function* () {
       const context = yield* node(yield* freshDatabase())
       yield* Effect.gen(function* () {
@@ -134,7 +134,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("by two nodes is once for each, however they share", () =>
+  it.live("by two nodes happens once for each endpoint, however they share", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
       const [here] = [yield* node(url), yield* node(url)]
@@ -155,7 +155,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of a node that dies between sending and noting is made again by another, with the same id", () =>
+  it.live("is repeated by another node, with the same id, when one dies before it records the result", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
       const here = yield* deps(url)
@@ -184,7 +184,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is finished when a node stops, and what cannot be is given back", () =>
+  it.live("is finished when a node stops, and given back when it cannot be", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
       const here = yield* deps(url)
@@ -210,7 +210,7 @@ describe("delivery", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on when the database was away", () =>
+  it.live("continues when the database is back", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
       const here = yield* deps(url)

@@ -1,4 +1,4 @@
-/** Answers of the MCP server that take long, kept alive by comments: proxies give up on a silent connection after 15 to 60 seconds. */
+/** Keeps slow answers of the MCP server alive by comments: proxies give up on a silent connection after 15 to 60 seconds. */
 import { Duration, Effect, Fiber, Option, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 
@@ -14,7 +14,7 @@ const utf8 = new TextEncoder()
 /** A comment of an event stream, which clients ignore. */
 const COMMENT = utf8.encode(": keep-alive\n\n")
 
-/** The headers of a stream: those that the server gives its own, and the word for nginx not to collect it. */
+/** The headers of a stream: those of the server's own streams, and one that stops nginx from buffering it. */
 const options = { contentType: EVENTS, headers: { "cache-control": "no-cache", "x-accel-buffering": "no" } }
 
 /** The message of a response as an event. The server writes one message a line, so there are no line breaks in it. */
@@ -34,8 +34,8 @@ const withComments = (events: Stream.Stream<Uint8Array, unknown>) => {
 }
 
 /**
- * Answers as `run` does if that takes less than the longest silence. Otherwise it begins an event stream, which has comments until the
- * answer of `run` comes as its event. A client that hangs up interrupts `run`.
+ * Answers as `run` does if that takes less than the longest silence. Otherwise it begins an event stream, with comments until the
+ * answer of `run` arrives as its event. A client that hangs up interrupts `run`.
  */
 export const keptAlive = <R>(run: Effect.Effect<Response, never, R>): Effect.Effect<Response, never, R> =>
   Effect.gen(function* () {

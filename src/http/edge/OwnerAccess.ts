@@ -51,17 +51,17 @@ interface AskedBySession extends Credentialed {
   readonly limit: PolicyName
 }
 
-/** A kind of session: its cookie, who it stands for, and what its requests count against. */
+/** A kind of session: its cookie, whose it is, and what its requests count against. */
 interface SessionKind<A> {
   readonly cookie: (base: string, byHttps: boolean) => SessionCookie
   readonly find: (token: string) => Effect.Effect<A, Failure>
   readonly countedAs: (signed: A) => Pick<Principal, "accountId" | "keyId" | "limitScale">
-  /** What the request's span says of it. */
+  /** The attributes of the request's span. */
   readonly inSpan: (signed: A) => Readonly<Record<string, string>>
 }
 
 /**
- * Reads sessions of one kind: `has` says whether a request has the cookie of one, and `as` runs an operation for whom it stands for.
+ * Reads sessions of one kind. `has` says whether a request has the cookie of one, and `as` runs an operation for its owner or operator.
  */
 export const makeByCookie = Effect.gen(function* () {
   const { count } = yield* makeCounter

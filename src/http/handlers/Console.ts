@@ -77,8 +77,8 @@ const assetOf = Effect.fnUntraced(function* (directory: string, name: string, va
 })
 
 /**
- * Some pages have the path of an operation without `/api/v1`. A client that does not ask for HTML has the wrong base URL, and is told
- * the right one.
+ * Some pages have the path of an operation without `/api/v1`. A client that does not ask for HTML has the wrong base URL, and gets an
+ * error that names the right one.
  */
 const makePage = Effect.fnUntraced(function* (directory: string) {
   const refuse = yield* makeRefuse
