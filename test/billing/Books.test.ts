@@ -54,7 +54,7 @@ const withDatabase = <A, E>(body: (url: string) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(freshDatabase("books"), body))
 
 describe("the books with what was paid in", () => {
-  it.live("hold, and say how much was looked at", () =>
+  it.live("are in order, and report how much was compared", () =>
     withDatabase((url) =>
       Effect.gen(function* () {
         const { accountId, credit, sql, verifyPhone } = yield* paidIn

@@ -33,7 +33,7 @@ describe("Customers", () => {
       })
     )
 
-    it.effect("tops up and writes it down, both or neither", () =>
+    it.effect("tops up and writes the audit log, both or neither", () =>
       Effect.gen(function* () {
         const [customers, audit, ledger] = [yield* Customers, yield* Audit, yield* Ledger]
         const { account } = yield* customers.open("bob@example.com", 0n, actor)
@@ -48,7 +48,7 @@ describe("Customers", () => {
       })
     )
 
-    it.effect("adds every one of many at once", () =>
+    it.effect("adds all of many simultaneous ones", () =>
       Effect.gen(function* () {
         const [customers, ledger] = [yield* Customers, yield* Ledger]
         const { account } = yield* customers.open("cid@example.com", 0n, actor)

@@ -12,7 +12,7 @@ const chosen = (env: Record<string, string>) =>
   )
 
 describe("payments", () => {
-  it.effect("are Stripe's where it is set up, simulated in the sandbox, and not taken otherwise", () =>
+  it.effect("are Stripe's when it is set up, simulated in the sandbox, and otherwise not possible", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* chosen({ ...stripe, SANDBOX: "off" }), "stripe")
       assert.strictEqual(yield* chosen({ ...stripe, SANDBOX: "on" }), "stripe")

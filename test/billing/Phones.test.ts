@@ -33,7 +33,7 @@ const staged = (more: Record<string, string> = {}) =>
 const stage = staged()
 
 describe("Phones", () => {
-  it.live("give a credit once for a number that two accounts verify in the same instant", () =>
+  it.live("give a credit once for a number that two accounts verify at the same moment", () =>
     Effect.gen(function* () {
       const { one, owner, verify } = yield* stage
       const owners = [yield* owner("ann@example.com"), yield* owner("bob@example.com")]
@@ -63,7 +63,7 @@ describe("Phones", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("give a credit once to an account that verifies two numbers, or one twice, in the same instant", () =>
+  it.live("give a credit once to an account that verifies two numbers, or one twice, at the same moment", () =>
     Effect.gen(function* () {
       const { one, owner, verify } = yield* stage
       const { id, pages } = yield* owner("ann@example.com")
@@ -86,7 +86,7 @@ describe("Phones", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are known by their canonical spelling, and give a credit once however they are dialled", () =>
+  it.live("are recognized in every spelling, and give a credit once however they are dialled", () =>
     Effect.gen(function* () {
       const { one, owner, verify } = yield* stage
       const spellings = [
@@ -125,7 +125,7 @@ describe("Phones", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are known as Twilio spells them", () =>
+  it.live("are stored in Twilio's spelling", () =>
     Effect.gen(function* () {
       const { one, owner, verify } = yield* stage
       verify.told.spells = (phone) => (phone === "+4915187654321" ? NUMBER : phone)
@@ -184,7 +184,7 @@ describe("Phones", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are kept as digests, with two digits to be recognised by", () =>
+  it.live("are kept as digests, with two digits to recognize them by", () =>
     Effect.gen(function* () {
       const { one, owner, verify } = yield* stage
       const { pages } = yield* owner("ann@example.com")

@@ -22,48 +22,50 @@ const simulated = { simulated: true } as const
 
 describe("the end of a sandbox", () => {
   layer(rooms, { excludeTestServices: true })((it) => {
-    it.effect("cancels what simulated money pays for, revokes the printed keys, and keeps all else", () =>
-      Effect.gen(function* () {
-        const [customers, keys, ledger, sql] = [
-          yield* Customers,
-          yield* Keys,
-          yield* Ledger,
-          yield* SqlClient.SqlClient
-        ]
-        assert.isFalse(hasTraces(yield* tracesOf(sql)))
-        const { account } = yield* customers.open(DEMO_EMAIL, 100n, OPERATOR, "play")
-        const later = { accountId: account.id, kind: "inference", name: "own", scopes: [], actor: OPERATOR } as const
-        const own = yield* keys.create(later)
-        yield* customers.topUp(account, 50n)
-        const owner = { accountId: account.id, keyId: own.id }
-        const [held, sold, real] = [
-          hold(owner, 10n, simulated),
-          hold(owner, 20n, { charge: true, ...simulated }),
-          hold(owner, 30n)
-        ]
-        for (const op of [held, sold, real]) assert.strictEqual((yield* ledger.commit(op))._tag, "Granted")
-        assert.deepStrictEqual(yield* tracesOf(sql), { accounts: 1n, simulated: 80n, keys: 2n })
+    it.effect(
+      "cancels the requests that simulated money pays for, revokes the printed keys, and keeps everything else",
+      () =>
+        Effect.gen(function* () {
+          const [customers, keys, ledger, sql] = [
+            yield* Customers,
+            yield* Keys,
+            yield* Ledger,
+            yield* SqlClient.SqlClient
+          ]
+          assert.isFalse(hasTraces(yield* tracesOf(sql)))
+          const { account } = yield* customers.open(DEMO_EMAIL, 100n, OPERATOR, "play")
+          const later = { accountId: account.id, kind: "inference", name: "own", scopes: [], actor: OPERATOR } as const
+          const own = yield* keys.create(later)
+          yield* customers.topUp(account, 50n)
+          const owner = { accountId: account.id, keyId: own.id }
+          const [held, sold, real] = [
+            hold(owner, 10n, simulated),
+            hold(owner, 20n, { charge: true, ...simulated }),
+            hold(owner, 30n)
+          ]
+          for (const op of [held, sold, real]) assert.strictEqual((yield* ledger.commit(op))._tag, "Granted")
+          assert.deepStrictEqual(yield* tracesOf(sql), { accounts: 1n, simulated: 80n, keys: 2n })
 
-        const cleared = yield* (yield* Sandbox).clear(OPERATOR)
-        assert.deepStrictEqual(cleared, {
-          accounts: 1,
-          simulated: 100n,
-          requests: 2,
-          keys: 2,
-          left: { accounts: 0n, simulated: 0n, keys: 0n }
+          const cleared = yield* (yield* Sandbox).clear(OPERATOR)
+          assert.deepStrictEqual(cleared, {
+            accounts: 1,
+            simulated: 100n,
+            requests: 2,
+            keys: 2,
+            left: { accounts: 0n, simulated: 0n, keys: 0n }
+          })
+          assert.deepStrictEqual(yield* ledger.balance(account.id), {
+            posted: 50n,
+            held: 30n,
+            play: { posted: 0n, held: 0n }
+          })
+          // Whoever was at it hears that it has ended.
+          assert.strictEqual((yield* ledger.commit(close(held, 5n)))._tag, "Gone")
+          assert.strictEqual((yield* ledger.commit(close(real, 5n)))._tag, "Closed")
+          const working = yield* sql<{ id: string }>`SELECT id FROM api_key WHERE revoked_at IS NULL`
+          assert.deepStrictEqual(working, [{ id: own.id }])
+          assert.isTrue((yield* verifyBooks(sql)).ok)
         })
-        assert.deepStrictEqual(yield* ledger.balance(account.id), {
-          posted: 50n,
-          held: 30n,
-          play: { posted: 0n, held: 0n }
-        })
-        // Whoever was at it hears that it has ended.
-        assert.strictEqual((yield* ledger.commit(close(held, 5n)))._tag, "Gone")
-        assert.strictEqual((yield* ledger.commit(close(real, 5n)))._tag, "Closed")
-        const working = yield* sql<{ id: string }>`SELECT id FROM api_key WHERE revoked_at IS NULL`
-        assert.deepStrictEqual(working, [{ id: own.id }])
-        assert.isTrue((yield* verifyBooks(sql)).ok)
-      })
     )
   })
 })

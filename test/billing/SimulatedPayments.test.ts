@@ -6,7 +6,7 @@ import { stripeEvent, stripeSession } from "../support/Stripe.ts"
 const wish = { id: "0123456789abcdef01234567", amount_cents: 2_550, return_url: "http://localhost:8787" }
 
 describe("simulated payments", () => {
-  it.effect("open a link that nobody can guess, and say what was paid there in Stripe's form", () =>
+  it.effect("open a link that nobody can guess, and report its payment in Stripe's form", () =>
     Effect.gen(function* () {
       const processor = makeSimulated()
       const { sessionId, url } = yield* processor.open(wish)
@@ -22,7 +22,7 @@ describe("simulated payments", () => {
     })
   )
 
-  it.effect("take no event but their own", () =>
+  it.effect("take only their own events", () =>
     Effect.gen(function* () {
       const [processor, other] = [makeSimulated(), makeSimulated()]
       const foreign = other.pay!({ ...wish, session_id: "cs_simulated_1" })
@@ -33,7 +33,7 @@ describe("simulated payments", () => {
     })
   )
 
-  it.effect("stay open until they are made to end", () =>
+  it.effect("stay open until they are ended", () =>
     Effect.gen(function* () {
       const { ask, expire } = makeSimulated()
       assert.deepStrictEqual(yield* ask("cs_1"), { _tag: "Open", sessionId: "cs_1" })

@@ -22,7 +22,7 @@ const read = (type: string, object: object) => {
 const said = { _tag: "Paid", sessionId: "cs_test_1", amount: 2_500, currency: "usd", paymentId: "pi_1" }
 
 describe("an event of Stripe's", () => {
-  it.effect("tells what became of a checkout, which is paid only when it says so", () =>
+  it.effect("reports the state of a checkout, which is paid only when it says so", () =>
     Effect.gen(function* () {
       const cases: ReadonlyArray<readonly [type: string, object: object, said: object]> = [
         ["checkout.session.completed", paid, said],
@@ -43,7 +43,7 @@ describe("an event of Stripe's", () => {
     })
   )
 
-  it.effect("tells what was given back or is disputed", () =>
+  it.effect("reports money that was given back or is disputed", () =>
     Effect.gen(function* () {
       const metadata = { top_up_id: topUpId }
       const charge = { id: "ch_1", payment_intent: "pi_1", metadata, amount_refunded: 700, currency: "usd" }
@@ -66,7 +66,7 @@ describe("an event of Stripe's", () => {
     })
   )
 
-  it.effect("of another kind is not listened to, and one in another form is not guessed at", () =>
+  it.effect("is not used if it is of another kind or in another form", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* read("customer.created", {}), { _tag: "Other", type: "customer.created" })
       for (const object of [
@@ -83,7 +83,7 @@ describe("an event of Stripe's", () => {
     })
   )
 
-  it.effect("names a top-up only by what is an id of one", () =>
+  it.effect("names a top-up only by a valid id", () =>
     Effect.gen(function* () {
       for (const other of ["order-7", "", "0123456789ABCDEF01234567", "a\0b", null]) {
         const told = yield* read("checkout.session.completed", { ...paid, metadata: { top_up_id: other } })
@@ -128,7 +128,7 @@ describe("an event of Stripe's", () => {
     })
   )
 
-  it("is not the only way to know: a session says the same when it is asked for", () => {
+  it("has the same content as the session that Stripe returns when asked", () => {
     assert.deepStrictEqual(saidOf(paid), said as never)
     assert.deepStrictEqual(saidOf({ ...paid, payment_intent: { id: "pi_1", status: "succeeded" } }), said as never)
     assert.strictEqual(saidOf({ ...done, payment_intent: { id: "pi_1", status: "canceled" } })?._tag, "Failed")

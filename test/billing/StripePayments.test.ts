@@ -7,7 +7,7 @@ import { STRIPE_KEY, stripeEvent, stripeServer, stripeSession } from "../support
 const wish = { id: "0".repeat(24), amount_cents: 2_500, return_url: "https://gateway.example" }
 
 describe("Stripe", () => {
-  it.live("opens a checkout in dollars for one top-up, and comes back here", () =>
+  it.live("opens a checkout in dollars for one top-up, with the way back here", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
       const checkout = yield* makeStripe(stripe.settings).open(wish)
@@ -40,7 +40,7 @@ describe("Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has one checkout for one top-up, however often and by however many it is asked for", () =>
+  it.live("has one checkout for one top-up, however many callers ask for it and how often", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
       stripe.state.conflicts = 2
@@ -53,7 +53,7 @@ describe("Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("opens one checkout also after a failure that Stripe keeps, and tells again, under the idempotency key", () =>
+  it.live("opens one checkout even after a failure that Stripe repeats under the idempotency key", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
       const nodes = [makeStripe(stripe.settings), makeStripe(stripe.settings)]
@@ -67,7 +67,7 @@ describe("Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says what became of a checkout, and has it end", () =>
+  it.live("reports the state of a checkout, and expires it", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
       const { ask, expire, open } = makeStripe(stripe.settings)
@@ -91,7 +91,7 @@ describe("Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is unavailable where it breaks, is not there, or does not take the key, which is told to nobody", () =>
+  it.live("is unavailable when it fails, is unreachable or refuses the key, which no caller learns", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer
       stripe.state.mood = "broken"
@@ -113,7 +113,7 @@ describe("Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("reads what it has signed", () =>
+  it.effect("reads the events that it signed", () =>
     Effect.gen(function* () {
       const settings = {
         secretKey: Redacted.make(STRIPE_KEY),

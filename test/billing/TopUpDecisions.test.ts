@@ -40,7 +40,7 @@ const messageOf = <A, E>(work: Effect.Effect<A, E>) =>
   Effect.map(Effect.flip(work), (error) => (error as { readonly message: string }).message)
 
 describe("a top-up that needs an operator", () => {
-  it.live("is credited once with the amount that an operator settles, and hears no more of that payment", () =>
+  it.live("is credited once with the amount that an operator settles, whatever else is reported of that payment", () =>
     Effect.gen(function* () {
       const { audited, decide, faults, opened, posted, row, stripe, told } = yield* scene
       const { id, sessionId } = yield* opened()
@@ -87,7 +87,7 @@ describe("a top-up that needs an operator", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("is taken back by what the processor reports, by no more than what is available, and only once", () =>
+  it.live("is taken back once, by the reported amount and at most what is available", () =>
     Effect.gen(function* () {
       const { decide, faults, opened, posted, row, stripe, told } = yield* scene
       const { id, sessionId } = yield* opened()
@@ -112,7 +112,7 @@ describe("a top-up that needs an operator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends without money when it is dismissed, and is credited if its own payment comes after all", () =>
+  it.live("ends without money when it is dismissed, and is credited if its own payment still comes", () =>
     Effect.gen(function* () {
       const { audited, decide, faults, opened, posted, row, stripe, told } = yield* scene
       const { id, sessionId } = yield* opened()

@@ -51,7 +51,7 @@ const aged = (id: string, hours: number) =>
   )
 
 describe("what is paid", () => {
-  it.live("is credited once, of a hundred deliveries at once at two nodes", () =>
+  it.live("is credited once for a hundred simultaneous deliveries at two nodes", () =>
     within(({ nodes, stripe }) =>
       Effect.gen(function* () {
         const { audited, opened, posted, row } = yield* payer
@@ -71,7 +71,7 @@ describe("what is paid", () => {
     )
   )
 
-  it.live("is credited when the money has come, not when the customer is done", () =>
+  it.live("is credited when the money has come, not when the customer has finished", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { opened, posted, row } = yield* payer
@@ -111,7 +111,7 @@ describe("what is paid", () => {
     )
   )
 
-  it.live("is found by its top-up when nobody here knew of the checkout", () =>
+  it.live("is found by its top-up when the checkout is unknown here", () =>
     within(({ nodes: [topUps] }) =>
       Effect.gen(function* () {
         const { create, posted, row } = yield* payer
@@ -128,7 +128,7 @@ describe("what is paid", () => {
     )
   )
 
-  it.live("is credited when it is told again after the database was away", () =>
+  it.live("is credited at its next delivery after the database was away", () =>
     within(({ nodes: [topUps], stripe, url }) =>
       Effect.gen(function* () {
         const { opened, posted } = yield* payer
@@ -154,7 +154,7 @@ const tales = {
 
 describe("many payments", () => {
   for (const seed of seeds(3)) {
-    it.live(`told in any order, again and again, at two nodes come to what was paid (seed ${seed})`, () =>
+    it.live(`reported in any order and repeatedly at two nodes credit what was paid (seed ${seed})`, () =>
       within(({ nodes, stripe }) =>
         Effect.gen(function* () {
           const random = new Random(seed)
@@ -205,7 +205,7 @@ describe("an event", () => {
     )
   )
 
-  it.live("that is not signed is not taken", () =>
+  it.live("is refused without a signature", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { opened, posted } = yield* payer
@@ -217,7 +217,7 @@ describe("an event", () => {
     )
   )
 
-  it.live("of money given back or disputed is written down once, and moves nothing", () =>
+  it.live("of money given back or disputed is recorded once, and moves nothing", () =>
     within(({ nodes, stripe }) =>
       Effect.gen(function* () {
         const { audited, opened, posted, row } = yield* payer
@@ -268,7 +268,7 @@ describe("money that was taken and not credited", () => {
 })
 
 describe("an amount that was given back or is disputed", () => {
-  it.live("is told in the audit log as dollars where it is in dollars", () =>
+  it.live("appears in the audit log as dollars if it is in dollars", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const audit = yield* Audit
@@ -299,7 +299,7 @@ describe("an amount that was given back or is disputed", () => {
   )
 })
 
-describe("money given back before its payment is told", () => {
+describe("money given back before its payment is reported", () => {
   /** Pays a top-up and gives so much of it back, of which nothing is told yet. */
   const paidAndRefunded = (stripe: Scene["stripe"], cents: number | null) =>
     Effect.gen(function* () {
@@ -311,7 +311,7 @@ describe("money given back before its payment is told", () => {
       return { ...made, id, refunded, completed: stripeEvent(COMPLETED, session) }
     })
 
-  it.live("is credited by nobody but an operator where it is all of it, however often either is told", () =>
+  it.live("is credited only by an operator when it is the whole amount, however often both are reported", () =>
     within(({ nodes, stripe }) =>
       Effect.gen(function* () {
         for (const cents of [2_500, null]) {
@@ -334,7 +334,7 @@ describe("money given back before its payment is told", () => {
     )
   )
 
-  it.live("lets the sweep find out what became of it, and credits what it was only a part of", () =>
+  it.live("lets the sweep credit the payment when only a part was given back", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const part = yield* paidAndRefunded(stripe, 1_000)
@@ -376,7 +376,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("that could not be opened keeps nobody from another one for longer than a minute", () =>
+  it.live("prevents another one for at most a minute when it could not be opened", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { accountId, create, opened } = yield* payer
@@ -394,7 +394,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("that waits for an operator keeps nobody from another one", () =>
+  it.live("prevents no other one while it waits for an operator", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { create, opened, row } = yield* payer
@@ -410,7 +410,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("of the sandbox keeps nobody from one of Stripe's", () =>
+  it.live("of the sandbox prevents none of Stripe's", () =>
     within(({ stripe, url }) =>
       Effect.gen(function* () {
         const { accountId, create, opened } = yield* payer
@@ -427,7 +427,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("is opened once, also when the process is killed before it knows of it", () =>
+  it.live("is opened once, even if the process is killed before it learns of it", () =>
     within(({ nodes, stripe, url }) =>
       Effect.gen(function* () {
         const { accountId, create, row } = yield* payer
@@ -474,7 +474,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("is listed with the others of its account by pages, the newest first", () =>
+  it.live("is listed with the others of its account in pages, the newest first", () =>
     within(({ nodes: [topUps] }) =>
       Effect.gen(function* () {
         const { accountId, create } = yield* payer
@@ -492,7 +492,7 @@ describe("a checkout", () => {
     )
   )
 
-  it.live("is not opened where payments are not set up, and no event is taken", () =>
+  it.live("is not opened without a payment processor, and events are refused", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("payments")
       yield* Effect.gen(function* () {
@@ -551,7 +551,7 @@ describe("a checkout", () => {
 })
 
 describe("a sweep", () => {
-  it.live("finds out what events were lost of, at all nodes at once", () =>
+  it.live("finds the payments whose events were lost, at all nodes at once", () =>
     within(({ nodes, stripe }) =>
       Effect.gen(function* () {
         const { opened, posted, row } = yield* payer
@@ -577,7 +577,7 @@ describe("a sweep", () => {
     )
   )
 
-  it.live("ends what can be paid no more, and asks again after Stripe was away", () =>
+  it.live("ends top-ups that can no longer be paid, and asks again after Stripe was away", () =>
     within(({ nodes: [topUps], stripe }) =>
       Effect.gen(function* () {
         const { create, opened, posted, row } = yield* payer

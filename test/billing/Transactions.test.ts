@@ -83,7 +83,7 @@ describe("the transactions of an account", () => {
     }).pipe(Effect.provide(database))
   )
 
-  it.live("have ids that tell nothing of how many others there are, and lead back to their place", () =>
+  it.live("have ids that do not reveal how many others there are, and decode to their numbers", () =>
     Effect.gen(function* () {
       const { numberOf, textOf } = idsOf(yield* Secrets)
       const numbers = [1n, 2n, 3n, 4_294_967_295n, 4_294_967_296n, 9_007_199_254_740_991n]
@@ -99,7 +99,7 @@ describe("the transactions of an account", () => {
     }).pipe(Effect.provide(secrets))
   )
 
-  it.live("refuse a cursor that is none of theirs", () =>
+  it.live("refuse a cursor that they did not return", () =>
     Effect.gen(function* () {
       const transactions = yield* Transactions
       // One in 2,048 texts is the form of some number.

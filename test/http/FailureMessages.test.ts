@@ -12,7 +12,7 @@ describe("the message of a failure", () => {
     assert.strictEqual(messageOf(reason), "`limit` must be an integer from 1 to 100; got 101. `model` is required.")
   })
 
-  it("puts a colon where the text does not go on from the field, and one full stop", () => {
+  it("puts a colon when the text does not continue from the field, and one full stop", () => {
     assert.strictEqual(sentenceOfField({ field: "body", message: "a text." }), "`body`: a text.")
     assert.strictEqual(sentenceOfField({ field: "body", message: "mustard" }), "`body`: mustard.")
   })

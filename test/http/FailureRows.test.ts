@@ -12,7 +12,7 @@ describe("the row of a failure", () => {
     }
   })
 
-  it("lets clients retry what passes by itself", () => {
+  it("lets clients retry temporary failures", () => {
     const credits = (limitSource: "balance" | "in_flight"): Reason => ({
       _tag: "InsufficientCredits",
       limitSource,

@@ -194,7 +194,7 @@ describe("headers of failures", () => {
     assert.deepStrictEqual([retryOf(), retryOf("later"), retryOf("soon")], ["false", "false", "true"])
   })
 
-  it("say when to come back, where waiting helps", () => {
+  it("say when to come back, if waiting helps", () => {
     const after = Object.fromEntries(all.map((failed) => [failed.reason._tag, afterOf(failed)]))
     const told = Object.entries(after).filter(([, seconds]) => seconds !== undefined)
     assert.deepStrictEqual(Object.fromEntries(told), {
@@ -290,7 +290,7 @@ describe("bodies of failures", () => {
     assert.strictEqual(none.error.param, at)
   })
 
-  it("do not grow with what they complain of", () => {
+  it("do not grow with the rejected value", () => {
     const long = "x".repeat(1_000_000)
     const failed = invalid(long, long, { field: long, message: "\u{1F600}".repeat(1_000_000) })
     const body = bodyOf(failed)
@@ -302,7 +302,7 @@ describe("bodies of failures", () => {
     assert.isAtMost(JSON.stringify(sent).length, 3_000)
   })
 
-  it("of credits say what stands in the way", () => {
+  it("of credits say which limit was reached", () => {
     const zero = bodyOf(credits({ posted: 0n, available: 0n }))
     assert.strictEqual(zero.error.message, bodyOf(credits({ posted: 0n, available: 0n, needed: 1n })).error.message)
     assert.strictEqual(zero.limit_source, "balance")

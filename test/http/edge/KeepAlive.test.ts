@@ -26,7 +26,7 @@ const COMMENT = ": keep-alive\n\n"
 const EVENT = 'data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'
 
 describe("an answer that is kept alive", () => {
-  it.effect("is the answer itself where that comes early", () =>
+  it.effect("is the plain answer when that comes early", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* keptAlive(Effect.succeed(answer)), answer)
       const waiting = yield* Effect.forkChild(keptAlive(after(9)), { startImmediately: true })
@@ -90,7 +90,7 @@ describe("an answer that is kept alive", () => {
     })
   )
 
-  it.live("comes from the whole service where a provider is slow, and is charged once", () =>
+  it.live("works through the whole service when a provider is slow, and is charged once", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)

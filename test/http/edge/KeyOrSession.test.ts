@@ -69,7 +69,7 @@ describe("an owner's session", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("reads videos, and ends batches and files, from a page of this service alone", () =>
+  it.live("reads videos, and ends batches and files, only from a page of this service", () =>
     Effect.gen(function* () {
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })

@@ -9,7 +9,7 @@ const codeOf = (answer: { readonly status: number; readonly body: { error?: { co
 ]
 
 describe("operator keys", () => {
-  it.live("open the operator's paths alone, which no other key opens", () =>
+  it.live("open only the operator's paths, which no other key opens", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey, managementKey } = yield* service.account(1)

@@ -161,7 +161,7 @@ describe("the web console", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves `/` to the documentation where it was not built", () =>
+  it.live("leaves `/` to the documentation when it was not built", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(layerOf(join(yield* temporaryDirectory, "dist")))
       const { headers, status } = yield* raw(origin, "GET", "/")

@@ -254,7 +254,7 @@ describe("the key of a message", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is asked for in both ways where there is none", () =>
+  it.live("is reported as missing when there is none", () =>
     Effect.gen(function* () {
       const { service } = yield* asking()
       const response = yield* send(service, {})
@@ -325,7 +325,7 @@ describe("a message that fails", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("for want of money says what is in the way", () =>
+  it.live("for lack of money says which limit was reached", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking({}, 0)
       const response = yield* ask()

@@ -7,7 +7,7 @@ import { json, post, startService, unread } from "../../support/Service.ts"
 const hello = { model: "tts-1-hd", input: "Hello", voice: "nova", response_format: "pcm" }
 
 describe("POST /audio/speech", () => {
-  it.live("says in headers what audio has no place for, browsers included", () =>
+  it.live("reports in headers what audio cannot contain, also to browsers", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const speak = (key: string) => post(`${service.api}/audio/speech`, key, hello)

@@ -2,19 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { sessionCookie } from "../../../../src/http/handlers/console/Cookie.ts"
 
 describe("the cookie of a session", () => {
-  it("is sent to the API alone, is readable by no script, and is sent with no request of another site", () =>
+  it("is sent only to the API, and never with a request of another site, and no script can read it", () =>
     assert.strictEqual(
       sessionCookie("http://localhost:8787", false).of("t"),
       "svc_session=t; Max-Age=2592000; Path=/api/v1; HttpOnly; SameSite=Strict"
     ))
 
-  it("is by https for that alone, under a name that no other host of the domain can set", () => {
+  it("is only for https when set by https, under a name that no other host of the domain can set", () => {
     const secure = "__Host-svc_session=t; Max-Age=2592000; Path=/; Secure; HttpOnly; SameSite=Strict"
     assert.strictEqual(sessionCookie("https://example.com/a/", false).of("t"), secure)
     assert.strictEqual(sessionCookie("http://localhost:8787", true).of("t"), secure)
   })
 
-  it("is taken away where it was set", () => {
+  it("is removed at the path where it was set", () => {
     assert.strictEqual(
       sessionCookie("https://example.com", false).none,
       "__Host-svc_session=; Max-Age=0; Path=/; Secure; HttpOnly; SameSite=Strict"
@@ -25,7 +25,7 @@ describe("the cookie of a session", () => {
     )
   })
 
-  it("is found among others, as often as it comes, under its own name alone", () => {
+  it("is found among others, as often as it comes, only under its own name", () => {
     const { tokensIn } = sessionCookie("http://localhost", false)
     assert.deepStrictEqual(tokensIn(undefined), [])
     assert.deepStrictEqual(tokensIn("a=b; svc_session; xsvc_session=c; __Host-svc_session=d; =e"), [])

@@ -134,7 +134,7 @@ describe("the telephone of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends no more codes than is bearable, and says why none can be sent", () =>
+  it.live("limits how many codes it sends, and says why it sends none", () =>
     Effect.gen(function* () {
       const { signedIn, verify } = yield* stage
       const ann = yield* signedIn("ann@example.com")
@@ -157,7 +157,7 @@ describe("the telephone of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is verified also for who leaves while the code is sent, and while it is checked", () =>
+  it.live("is verified even if the client disconnects while the code is sent or checked", () =>
     Effect.gen(function* () {
       const { service, signedIn, verify } = yield* stage
       const ann = yield* signedIn("ann@example.com")
@@ -193,7 +193,7 @@ describe("the telephone of an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("cannot be verified where nobody does that", () =>
+  it.live("cannot be verified without a service for it", () =>
     Effect.gen(function* () {
       const mail = yield* postbox()
       const service = yield* startService({ ...mail.settings, SANDBOX: "off" })

@@ -136,7 +136,7 @@ describe("the session of an owner", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is nobody's where two cookies say whose it is, in whatever order", () =>
+  it.live("is nobody's when two cookies name a session, in any order", () =>
     Effect.gen(function* () {
       const mail = yield* postbox()
       const service = yield* startService(mail.settings)

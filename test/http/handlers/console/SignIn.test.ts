@@ -96,7 +96,7 @@ describe("signing in", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses what is no address, and members that nobody knows", () =>
+  it.live("refuses an invalid address, and unknown members", () =>
     Effect.gen(function* () {
       const { mail, page, service } = yield* stage()
       const asked = page()
@@ -114,7 +114,7 @@ describe("signing in", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("uses up no code, and begins no session, where it cannot tell of it", () =>
+  it.live("uses up no code, and begins no session, when it cannot answer", () =>
     Effect.gen(function* () {
       const { mail, page, service } = yield* stage()
       const asked = page()

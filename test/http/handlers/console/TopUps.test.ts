@@ -96,7 +96,7 @@ describe("/console/top-ups in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of others are as if there were none", () =>
+  it.live("of other accounts are not found", () =>
     Effect.gen(function* () {
       const { ask, owner, posted } = yield* signedIn()
       const other = yield* owner
@@ -116,7 +116,7 @@ describe("/console/top-ups in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("need an owner who is signed in, and a page of ours", () =>
+  it.live("need a signed-in owner, and a page of this service", () =>
     Effect.gen(function* () {
       const { ask, service } = yield* signedIn()
       const stranger = page(service.origin)
@@ -152,7 +152,7 @@ describe("/console/top-ups by Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are not opened where it is not set up outside of the sandbox", () =>
+  it.live("are not opened outside the sandbox when it is not set up", () =>
     Effect.gen(function* () {
       const { ask } = yield* signedIn({ SANDBOX: "off" })
       const { body, status } = yield* ask("POST", "/top-ups", { amount_usd: 25 })

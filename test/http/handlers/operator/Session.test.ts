@@ -73,7 +73,7 @@ describe("/operator/session", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is begun from pages of this service alone, and with https by a cookie that only https sends", () =>
+  it.live("begins only from pages of this service, and with https by a cookie that only https sends", () =>
     Effect.gen(function* () {
       const service = yield* startService({ PUBLIC_URL: "https://gateway.example/svc" })
       const key = yield* service.operatorKey
