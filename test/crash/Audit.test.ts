@@ -1,13 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { audit, costOf, rules } from "./Audit.ts"
+import { QUESTION } from "./Dialects.ts"
 import {
   type Ask,
   type Books,
   type Call,
   type Evidence,
+  HOLD_TTL_MS,
   NO_TROUBLES,
+  type Reading,
   type Receipt,
   type Seen,
+  SHUTDOWN_DELAY_MS,
   type Try
 } from "./Notes.ts"
 import { plainAsk } from "./Workload.ts"
@@ -31,6 +35,8 @@ const receipt: Receipt = {
   absorbed: 0n,
   refunded: 0n,
   progress: 0n,
+  expiresAt: 9_000,
+  closedAt: 1_950,
   price
 }
 
@@ -75,17 +81,19 @@ const films: Evidence["films"] = {
   ],
   jobs: [made],
   told: [
-    { event: "evt_a", verified: true, accepted: false },
-    { event: "evt_a", verified: true, accepted: true }
+    { event: "evt_a", verified: true, accepted: false, at: 20_000 },
+    { event: "evt_a", verified: true, accepted: true, at: 25_000 }
   ],
   credited: 100n,
   posted: 95n
 }
 
+const reading: Reading = { gateway: 0, startedAt: 1_000, endedAt: 1_100, status: 200, retryAfter: undefined }
+
 const kept: Evidence = {
   asks: [ask],
   tries: [one],
-  readings: [{ status: 200, retryAfter: undefined }],
+  readings: [reading],
   calls: [call],
   receipts: [receipt],
   books: [books],
@@ -127,8 +135,14 @@ const unpaidPart = {
 /** For every rule, evidence in which just what it promises is broken. Some breaches break a second promise by their nature. */
 const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   "credits less what receipts settled are the balances": { books: [{ ...books, posted: books.posted - 1n }] },
+  "no account spends more than it has": { books: [{ ...books, credited: due - 1n, posted: -1n }] },
   "the use that is told is what the receipts come to": { books: [{ ...books, used: { requests: 1, cost: due - 1n } }] },
   "no hold stands when all is over": { books: [{ ...books, held: 5n, open: 1 }] },
+  "an overdue hold ends with the next sweep": withReceipt({
+    status: "failed",
+    errorCode: "request_expired",
+    closedAt: 14_000
+  }),
   "a threshold of a budget is told, once": { books: [{ ...books, budget: { ...books.budget, told: [80, 80] } }] },
   "what was delivered whole is paid for": withReceipt({ status: "cancelled", settled: 0n }),
   "what was delivered in part is paid for": unpaidPart,
@@ -151,11 +165,16 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   "every receipt was asked for": withReceipt({ traceId: undefined }),
   "nothing is served that no provider sent": { calls: [{ ...call, whole: false }] },
   "only decided failures": { ...nothingDone, tries: answered({ ...failed, status: 401, code: "invalid_api_key" }) },
+  "hosts that answer are asked": {
+    ...nothingDone,
+    outages: [],
+    tries: answered({ ...failed, status: 503, code: "no_provider_available", retryAfter: "2" })
+  },
   "a 503 says when to come back": {
     ...nothingDone,
     tries: answered({ ...failed, status: 503, code: "store_unavailable" })
   },
-  "readers see their receipts, or a 503": { readings: [{ status: 401, retryAfter: undefined }] },
+  "readers see their receipts, or a 503": { readings: [{ ...reading, status: 401 }] },
   "every request ends": { ...nothingDone, tries: [{ ...one, ending: { _tag: "Silent" } }] },
   "every answer has its end while its gateway lives": {
     ...nothingDone,
@@ -178,6 +197,9 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   },
   "every video ends with one event, delivered": { films: { ...films, jobs: [{ ...made, delivered: 0 }] } },
   "what is delivered was heard, with a signature that is right": { films: { ...films, told: films.told.slice(0, 1) } },
+  "what was accepted is not sent again": {
+    films: { ...films, told: [...films.told, { event: "evt_a", verified: true, accepted: true, at: 30_000 }] }
+  },
   "videos cost what their state says": { films: { ...films, jobs: [{ ...made, state: "failed" }] } },
   "no video is sold twice": { films: { ...films, handed: [...films.handed, { key: "film-0", status: 200, id: "b" }] } },
   "ledger verify": { faults: ["nothing_negative: 1 of 3 rows"] }
@@ -224,19 +246,43 @@ describe("the auditor", () => {
       books: [{ ...books, posted: books.credited, used: { requests: 1, cost: 0n } }],
       tries: answered({ cost: 0n })
     }
-    assert.deepStrictEqual([...broken(expired)], ["what was delivered whole is paid for"])
-    assert.deepStrictEqual([...broken({ ...expired, outages: [{ from: 1_500, to: 1_600 }] })], [])
+    const rule = "what was delivered whole is paid for"
+    const long = HOLD_TTL_MS
+    const away = (from: number, to: number) => broken({ ...expired, outages: [{ from, to }] }).has(rule)
+    assert.deepStrictEqual([...broken(expired)], [rule])
+    assert.deepStrictEqual([...broken({ ...expired, outages: [{ from: 1_500, to: 1_500 + long }] })], [])
+    // Most of the life of a hold is left after it.
+    assert.isTrue(away(1_500, 1_600))
+    // A hold that is taken after it is renewed.
+    assert.isTrue(away(900 - 2 * long, 900 - long))
+    const twice = { ...NO_TROUBLES, pauses: [{ from: 1_500, to: 3_500 }], partitions: [{ from: 4_000, to: 6_000 }] }
+    assert.deepStrictEqual([...broken({ ...expired, outages: [], gateways: [twice, NO_TROUBLES] })], [])
+  })
+
+  it("bears a hold that ran out while its gateway answered nothing, and not while it answered others", () => {
+    const code = "request_expired"
+    const expired: Try = { ...one, endedAt: 12_000, ending: { _tag: "Answered", seen: { ...seen, ...failed, code } } }
+    const others = Array.from({ length: 8 }, (_, number): Try => ({ ...again, traceId: `${number}`, gateway: 0 }))
+    const still = (endedAt: number) => others.map((other) => ({ ...other, startedAt: 1_000, endedAt }))
+    const rule = "only decided failures"
+    const away = { ...nothingDone, outages: [] }
+    const first = { ...again, gateway: 0, startedAt: 900, endedAt: 1_100 }
+    assert.isFalse(broken({ ...away, tries: [first, expired, ...still(9_000)] }).has(rule))
+    const served = others.map((other, number) => ({ ...other, startedAt: 1_000, endedAt: 1_500 + 1_000 * number }))
+    assert.isTrue(broken({ ...away, tries: [first, expired, ...served] }).has(rule))
   })
 
   it("bears the part of an answer unpaid only where it was left to expire by who was to settle it", () => {
     const rule = "what was delivered in part is paid for"
-    const away = [{ from: one.endedAt + 500, to: one.endedAt + 600 }]
+    const away = [{ from: one.endedAt + 500, to: one.endedAt + 500 + HOLD_TTL_MS }]
     const died = { ...NO_TROUBLES, deaths: away }
+    const before = { ...NO_TROUBLES, deaths: [{ from: 500, to: 900 }] }
     for (const times of [{}, { gateways: [died, NO_TROUBLES] }, { outages: away }]) {
       assert.deepStrictEqual([...broken({ ...unpaidPart, ...times })], [rule])
     }
     const left = { ...unpaidPart, ...withReceipt({ status: "failed", errorCode: "request_expired", settled: 0n }) }
     assert.deepStrictEqual([...broken({ ...left, gateways: [NO_TROUBLES, died] })], [rule])
+    assert.deepStrictEqual([...broken({ ...left, gateways: [before, NO_TROUBLES] })], [rule])
     for (const times of [{ gateways: [died, NO_TROUBLES] }, { outages: away }]) {
       assert.deepStrictEqual([...broken({ ...left, ...times })], [])
     }
@@ -267,6 +313,77 @@ describe("the auditor", () => {
     )
     const rule = "every answer has its end while its gateway lives"
     assert.deepStrictEqual([...broken({ ...nothingDone, tries: answered(failed) })], [rule])
+  })
+
+  it("lets a connection break off only when its gateway has served out its delay", () => {
+    const lost = { ...nothingDone, tries: [{ ...one, ending: { _tag: "Lost", seen: undefined } as const }] }
+    const deployed = (from: number) => ({
+      gateways: [{ ...NO_TROUBLES, deploys: [{ from, to: from + 5_000, exit: 0 }] }, NO_TROUBLES]
+    })
+    const rule = "every answer has its end while its gateway lives"
+    assert.deepStrictEqual([...broken({ ...lost, ...deployed(one.startedAt - SHUTDOWN_DELAY_MS) })], [])
+    assert.deepStrictEqual([...broken({ ...lost, ...deployed(one.startedAt - SHUTDOWN_DELAY_MS / 2) })], [rule])
+  })
+
+  it("finds a client that pays for less of an answer than it was given", () => {
+    const rule = "what was delivered in part is paid for"
+    const paying = (settled: bigint, content: string) => ({
+      ...unpaidPart,
+      ...withReceipt({ status: "cancelled", basis: "counted", settled }),
+      books: [{ ...books, posted: books.credited - settled, used: { requests: 1, cost: settled } }],
+      tries: [{ ...one, ending: { _tag: "Cut", seen: { ...seen, ...failed, content } } as const }]
+    })
+    const least = costOf(price, { prompt: QUESTION.split(" ").length, completion: 2 })
+    assert.deepStrictEqual([...broken(paying(least, "sea ship "))], [])
+    assert.deepStrictEqual([...broken(paying(least, "sea ship salt "))], [rule])
+  })
+
+  it("finds a part that is charged like the whole", () => {
+    const rule = "no charge beyond the hold or what was used"
+    const charged = withReceipt({ status: "cancelled", basis: "counted" })
+    assert.isFalse(broken(charged).has(rule))
+    assert.isTrue(broken({ ...charged, calls: [{ ...call, sent: 1, whole: false }] }).has(rule))
+  })
+
+  it("lets a key be taken only while another try may have it", () => {
+    const code = "idempotency_request_in_progress"
+    const taken: Try = { ...again, ending: { _tag: "Answered", seen: { ...seen, ...failed, status: 409, code } } }
+    const rule = "only decided failures"
+    assert.deepStrictEqual([...broken({ ...nothingDone, tries: [taken] })], [rule])
+    assert.isFalse(broken({ tries: [one, taken] }).has(rule))
+    const late = { ...taken, startedAt: one.endedAt + 60_000, endedAt: one.endedAt + 60_100 }
+    assert.isTrue(broken({ tries: [one, late] }).has(rule))
+  })
+
+  it("lets an answer be gone only where none could be kept", () => {
+    const code = "idempotency_result_unavailable"
+    const gone: Try = { ...again, ending: { _tag: "Answered", seen: { ...seen, ...failed, status: 409, code } } }
+    const rule = "only decided failures"
+    assert.isTrue(broken({ tries: [one, gone] }).has(rule))
+    assert.isFalse(
+      broken({ tries: [gone], ...withReceipt({ status: "failed", errorCode: "request_expired" }) }).has(rule)
+    )
+  })
+
+  it("bears a reader's 503 only while the database is away", () => {
+    const refused = { ...reading, status: 503, retryAfter: "2" }
+    assert.deepStrictEqual([...broken({ readings: [refused], outages: [{ from: 500, to: 600 }] })], [])
+    assert.deepStrictEqual([...broken({ readings: [refused], outages: [] })], ["readers see their receipts, or a 503"])
+  })
+
+  it("lets a hold stand longer only while no gateway can sweep", () => {
+    const rule = "an overdue hold ends with the next sweep"
+    const late = withReceipt({ status: "failed", errorCode: "request_expired", closedAt: 14_000 })
+    const away = { ...NO_TROUBLES, pauses: [{ from: 8_000, to: 13_000 }] }
+    assert.isTrue(broken({ ...late, gateways: [away, NO_TROUBLES] }).has(rule))
+    assert.isFalse(broken({ ...late, gateways: [away, away] }).has(rule))
+    assert.isFalse(broken({ ...late, outages: [{ from: 8_000, to: 13_000 }] }).has(rule))
+  })
+
+  it("bears a message that is sent again where its acceptance could not be noted", () => {
+    const told = [...films.told, { event: "evt_a", verified: true, accepted: true, at: 30_000 }]
+    const died = { ...NO_TROUBLES, deaths: [{ from: 25_100, to: 27_000 }] }
+    assert.deepStrictEqual([...broken({ films: { ...films, told }, gateways: [NO_TROUBLES, died] })], [])
   })
 
   it("does not take a charge for more than was used", () => {

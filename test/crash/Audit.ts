@@ -1,7 +1,19 @@
 /** Holds the clients' notes, the upstream's, the receipts and the books against each other. Pure functions over values. */
 import { nanoFromPico } from "../../src/domain/Money.ts"
-import { excuse, expiredUnrenewed, isLeftBehind, lastGift, mayBreakOff } from "./Excuses.ts"
-import type { Ask, Call, Evidence, Receipt, Seen, Try, Usage } from "./Notes.ts"
+import { filmRules } from "./AuditFilms.ts"
+import { answersOf, askOf, type Case, caseOf, groupBy, seenOf, tryOf } from "./Case.ts"
+import { QUESTION } from "./Dialects.ts"
+import {
+  excuse,
+  expiredUnrenewed,
+  isCalm,
+  isLeftBehind,
+  lastGift,
+  mayBeUnavailable,
+  mayBreakOff,
+  sweptBy
+} from "./Excuses.ts"
+import { type Ask, type Evidence, MOST_TOKENS_A_WORD, type Receipt, type Usage } from "./Notes.ts"
 
 /** One promise that was not kept. */
 export interface Violation {
@@ -9,44 +21,10 @@ export interface Violation {
   readonly detail: string
 }
 
-/** The evidence with what is looked up in it all the time. */
-interface Case {
-  readonly evidence: Evidence
-  readonly asks: ReadonlyMap<string, Ask>
-  readonly receiptsById: ReadonlyMap<string, Receipt>
-  readonly receiptsByTrace: ReadonlyMap<string, Receipt>
-  readonly triesByTrace: ReadonlyMap<string, Try>
-  readonly callsByAsk: ReadonlyMap<string, ReadonlyArray<Call>>
-}
+/** Of the requests for which nothing was away, how many may find every host resting. */
+const MOST_RESTING = 0.2
 
 type Rule = (it: Case) => ReadonlyArray<string>
-
-const groupBy = <A>(all: ReadonlyArray<A>, keyOf: (one: A) => string | undefined): Map<string, Array<A>> => {
-  const groups = new Map<string, Array<A>>()
-  for (const one of all) {
-    const key = keyOf(one)
-    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), one])
-  }
-  return groups
-}
-
-const mapBy = <A>(all: ReadonlyArray<A>, keyOf: (one: A) => string | undefined): Map<string, A> =>
-  new Map(all.flatMap((one): Array<[string, A]> => ((key) => (key === undefined ? [] : [[key, one]]))(keyOf(one))))
-
-const caseOf = (evidence: Evidence): Case => ({
-  evidence,
-  asks: mapBy(evidence.asks, ({ id }) => id),
-  receiptsById: mapBy(evidence.receipts, ({ id }) => id),
-  receiptsByTrace: mapBy(evidence.receipts, ({ traceId }) => traceId),
-  triesByTrace: mapBy(evidence.tries, ({ traceId }) => traceId),
-  callsByAsk: groupBy(evidence.calls, ({ ask }) => ask)
-})
-
-/** What the client saw of a try, if anything. */
-export const seenOf = ({ ending }: Try): Seen | undefined => ("seen" in ending ? ending.seen : undefined)
-
-const answersOf = (it: Case): ReadonlyArray<{ readonly one: Try; readonly seen: Seen }> =>
-  it.evidence.tries.flatMap((one) => ((seen) => (seen === undefined ? [] : [{ one, seen }]))(seenOf(one)))
 
 const wholeOf = (it: Case) => answersOf(it).filter(({ seen }) => seen.whole)
 
@@ -54,10 +32,17 @@ const wholeOf = (it: Case) => answersOf(it).filter(({ seen }) => seen.whole)
 export const costOf = (price: NonNullable<Receipt["price"]>, { completion, prompt }: Usage): bigint =>
   nanoFromPico(price.input * BigInt(prompt) + price.output * BigInt(completion))
 
-/** The ask behind a receipt, by the try that carried its trace. */
-const askOf = (it: Case, receipt: Receipt): Ask | undefined => {
-  const one = receipt.traceId === undefined ? undefined : it.triesByTrace.get(receipt.traceId)
-  return one === undefined ? undefined : it.asks.get(one.ask)
+/** The least that somebody used who saw this much: no tokenizer makes fewer tokens than there are words. */
+const leastOf = (content: string): Usage => ({
+  prompt: QUESTION.split(" ").length,
+  completion: content.trim() === "" ? 0 : content.trim().split(" ").length
+})
+
+/** The most that any answer to an ask used, of what its hosts have sent. */
+const mostOf = (it: Case, { atMost, chunks, id }: Ask): Usage => {
+  const sent = Math.max(0, ...(it.callsByAsk.get(id) ?? []).map((call) => call.sent))
+  const beyond = chunks.length - Math.min(sent, chunks.length)
+  return { ...atMost, completion: atMost.completion - MOST_TOKENS_A_WORD * beyond }
 }
 
 /** What was given back may have been told of before. */
@@ -81,6 +66,14 @@ const balances: Rule = ({ evidence }) =>
       : [`${name} had ${credited}, its receipts come to ${spent}, and it has ${posted}`]
   })
 
+const spendsWhatItHas: Rule = ({ evidence }) =>
+  evidence.books.flatMap(({ credited, name, posted }) => {
+    const spent = evidence.receipts
+      .filter(({ account }) => account === name)
+      .reduce((sum, { refunded, settled }) => sum + settled - refunded, 0n)
+    return posted >= 0n && spent <= credited ? [] : [`${name} had ${credited}, spent ${spent}, and has ${posted} left`]
+  })
+
 const usageIsTold: Rule = ({ evidence }) =>
   evidence.books.flatMap(({ name, used }) => {
     const ended = evidence.receipts.filter(({ account, status }) => account === name && status !== "open")
@@ -97,6 +90,15 @@ const noHoldStands: Rule = ({ evidence }) => [
   ...evidence.receipts.filter(({ status }) => status === "open").map(({ id }) => `${id} is open`)
 ]
 
+/** A sweep ends what is overdue, unless no gateway can sweep. */
+const holdsEndInTime: Rule = ({ evidence }) => {
+  const by = sweptBy(evidence)
+  return evidence.receipts.flatMap(({ closedAt, expiresAt, id }) => {
+    if (closedAt === undefined || expiresAt === undefined || closedAt <= by(expiresAt)) return []
+    return [`${id} ended ${closedAt - expiresAt} ms after its hold, ${closedAt - by(expiresAt)} ms too late`]
+  })
+}
+
 const wholeIsPaid: Rule = (it) =>
   wholeOf(it).flatMap(({ one, seen }) => {
     const receipt = it.receiptsById.get(seen.answerId ?? "")
@@ -111,9 +113,13 @@ const partIsPaid: Rule = (it) =>
     if (seen.whole || seen.replayed || seen.status !== 200 || seen.content === "") return []
     const receipt = it.receiptsById.get(seen.requestId)
     if (receipt === undefined) return [`${one.ask}: "${seen.content}" came of ${seen.requestId}, which has no receipt`]
-    return receipt.settled > 0n || isLeftBehind(it.evidence, one, receipt)
+    if (isLeftBehind(it.evidence, one, receipt)) return []
+    const least = receipt.price === undefined ? 1n : costOf(receipt.price, leastOf(seen.content))
+    return receipt.settled > 0n && receipt.settled + receipt.absorbed >= least
       ? []
-      : [`${one.ask}: "${seen.content}" came of ${receipt.id}, which is ${receipt.status} and settled nothing`]
+      : [
+          `${one.ask}: "${seen.content}" came of ${receipt.id}, which is ${receipt.status}: settled ${receipt.settled} of ${least}`
+        ]
   })
 
 const costIsTheSame: Rule = (it) =>
@@ -140,9 +146,9 @@ const costIsRight: Rule = (it) =>
         `${ask.id}: ${receipt.id} says "${receipt.basis}" of a usage that was reported: ${ask.reported !== undefined}`
       ]
     }
-    if (ask.reported === undefined) return []
-    const due = costOf(receipt.price, ask.reported)
-    return receipt.settled + receipt.absorbed === due
+    const paid = receipt.settled + receipt.absorbed
+    const due = costOf(receipt.price, ask.reported ?? leastOf(ask.chunks.join("")))
+    return paid === due || (ask.reported === undefined && paid > due)
       ? []
       : [`${ask.id}: ${receipt.id} settled ${receipt.settled} and absorbed ${receipt.absorbed} of ${due}`]
   })
@@ -152,7 +158,7 @@ const chargeHasBounds: Rule = (it) =>
     if (receipt.settled > receipt.held) return [`${receipt.id} settled ${receipt.settled} of ${receipt.held} held`]
     const ask = askOf(it, receipt)
     if (ask === undefined || receipt.price === undefined) return []
-    const most = costOf(receipt.price, ask.atMost)
+    const most = costOf(receipt.price, mostOf(it, ask))
     return receipt.settled <= most
       ? []
       : [`${ask.id}: ${receipt.id} settled ${receipt.settled}, at most ${most} was used`]
@@ -218,9 +224,16 @@ const failuresAreDecided: Rule = (it) =>
     const ask = it.asks.get(one.ask)
     if (ask === undefined) return [`${one.ask} is no ask`]
     if (seen.status === 200 && seen.code === undefined) return []
-    if (excuse(it.evidence, one, seen.code, ask) !== undefined) return []
+    if (excuse(it, one, seen.code, ask) !== undefined) return []
     return [`${one.ask}: ${seen.status} ${seen.code} from gateway ${one.gateway} (${seen.requestId})`]
   })
+
+/** Of the tries for which nothing was away, few may find every host resting: those answer most of what they are asked. */
+const hostsAreAsked: Rule = (it) => {
+  const calm = answersOf(it).filter(({ one }) => isCalm(it.evidence, one))
+  const resting = calm.filter(({ seen }) => seen.code === "no_provider_available").length
+  return resting <= MOST_RESTING * calm.length ? [] : [`${resting} of ${calm.length} requests found every host resting`]
+}
 
 const unavailableSaysWhen: Rule = (it) =>
   answersOf(it)
@@ -229,8 +242,13 @@ const unavailableSaysWhen: Rule = (it) =>
 
 const readersAreAnswered: Rule = ({ evidence }) =>
   evidence.readings
-    .filter(({ retryAfter, status }) => status !== 200 && (status !== 503 || retryAfter === undefined))
-    .map(({ retryAfter, status }) => `receipts were read with ${status} and Retry-After ${retryAfter}`)
+    .filter((one) => {
+      const unavailable = one.status === 503 && one.retryAfter !== undefined && mayBeUnavailable(evidence, one)
+      return one.status !== 200 && !unavailable
+    })
+    .map(
+      ({ gateway, retryAfter, status }) => `gateway ${gateway} gave receipts with ${status}, Retry-After ${retryAfter}`
+    )
 
 const nobodyWaitsForEver: Rule = (it) =>
   it.evidence.tries.filter(({ ending }) => ending._tag === "Silent").map(({ ask }) => `${ask} was never answered`)
@@ -249,7 +267,7 @@ const answersEnd: Rule = ({ evidence }) =>
 /** A gateway whose hold has ended notices it soon, and gives its client nothing more. */
 const nothingIsGivenLate: Rule = (it) =>
   it.evidence.receipts.flatMap((receipt) => {
-    const one = receipt.traceId === undefined ? undefined : it.triesByTrace.get(receipt.traceId)
+    const one = tryOf(it, receipt)
     const contentAt = one === undefined ? undefined : seenOf(one)?.contentAt
     if (receipt.errorCode !== "request_expired" || one === undefined || contentAt === undefined) return []
     const last = lastGift(it.evidence, one)
@@ -266,59 +284,15 @@ const deploysEnd: Rule = ({ evidence }) =>
       .map(({ exit }) => `gateway ${gateway} was told to stop and ended with ${exit}`)
   )
 
-const ended = (state: string): boolean => state === "completed" || state === "failed"
-
-const videosEnd: Rule = ({ evidence }) =>
-  evidence.films.jobs.flatMap(({ delivered, events, id, state }) => [
-    ...(ended(state) ? [] : [`${id} is ${state}`]),
-    ...(!ended(state) || (events === 1 && delivered === 1)
-      ? []
-      : [`${id} has ${events} events, ${delivered} delivered`])
-  ])
-
-const videosAreTold: Rule = ({ evidence: { films } }) => {
-  const heard = new Set(films.told.flatMap(({ accepted, event, verified }) => (accepted && verified ? [event] : [])))
-  return [
-    ...films.told.filter((one) => !one.verified).map(({ event }) => `${event} came with a signature that is wrong`),
-    ...films.jobs
-      .filter(({ delivered, id }) => delivered > 0 && !heard.has(`evt_${id}`))
-      .map(({ id }) => `${id} is delivered, and nobody has heard of it`)
-  ]
-}
-
-const videosArePaid: Rule = ({ evidence: { films } }) => {
-  const spent = films.jobs.reduce((sum, { charged, cost }) => sum + (cost ?? charged), 0n)
-  return [
-    ...films.jobs
-      .filter(({ charged, cost, state }) => cost !== null && cost !== (state === "completed" ? charged : 0n))
-      .map(({ charged, cost, id, state }) => `${id} is ${state} and costs ${cost} of ${charged}`),
-    ...(films.credited - spent === films.posted
-      ? []
-      : [`videos come to ${spent} of ${films.credited}, and ${films.posted} is left`])
-  ]
-}
-
-const videosAreOnce: Rule = ({ evidence: { films } }) => {
-  const sold = new Map<string, Set<string>>()
-  for (const { id, key } of films.handed) if (id !== undefined) sold.set(key, (sold.get(key) ?? new Set()).add(id))
-  const keys = new Set(films.handed.map(({ key }) => key)).size
-  const known = new Set(films.jobs.map(({ id }) => id))
-  return [
-    ...[...sold].flatMap(([key, ids]) => (ids.size === 1 ? [] : [`${key} was sold ${[...ids].join(" and ")}`])),
-    ...[...sold].flatMap(([key, ids]) =>
-      [...ids].every((id) => known.has(id)) ? [] : [`${key} was sold what there is not`]
-    ),
-    ...(known.size <= keys ? [] : [`${known.size} videos were made for ${keys} keys`])
-  ]
-}
-
 const verified: Rule = ({ evidence }) => evidence.faults
 
 /** Every rule, by the promise it proves. */
 export const rules: Readonly<Record<string, Rule>> = {
   "credits less what receipts settled are the balances": balances,
+  "no account spends more than it has": spendsWhatItHas,
   "the use that is told is what the receipts come to": usageIsTold,
   "no hold stands when all is over": noHoldStands,
+  "an overdue hold ends with the next sweep": holdsEndInTime,
   "a threshold of a budget is told, once": thresholdsAreTold,
   "what was delivered whole is paid for": wholeIsPaid,
   "what was delivered in part is paid for": partIsPaid,
@@ -334,16 +308,14 @@ export const rules: Readonly<Record<string, Rule>> = {
   "every receipt was asked for": receiptsAreAskedFor,
   "nothing is served that no provider sent": servedByCalls,
   "only decided failures": failuresAreDecided,
+  "hosts that answer are asked": hostsAreAsked,
   "a 503 says when to come back": unavailableSaysWhen,
   "readers see their receipts, or a 503": readersAreAnswered,
   "every request ends": nobodyWaitsForEver,
   "every answer has its end while its gateway lives": answersEnd,
   "nothing is given after the end of a hold": nothingIsGivenLate,
   "a gateway that is told to stop ends by itself": deploysEnd,
-  "every video ends with one event, delivered": videosEnd,
-  "what is delivered was heard, with a signature that is right": videosAreTold,
-  "videos cost what their state says": videosArePaid,
-  "no video is sold twice": videosAreOnce,
+  ...filmRules,
   "ledger verify": verified
 }
 

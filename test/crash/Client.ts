@@ -149,7 +149,7 @@ export const send = ({ ask, beforeHead, key, port, traceId }: Sending): Promise<
   })
 
 /** Looks at an account's newest receipts; undefined where the connection is lost, a status of 0 where nobody answers. */
-export const read = async (port: number, key: string): Promise<Reading | undefined> => {
+export const read = async (port: number, key: string): Promise<Pick<Reading, "retryAfter" | "status"> | undefined> => {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/requests?limit=5`, {
       headers: { authorization: `Bearer ${key}` },

@@ -183,7 +183,7 @@ export const startDatabase = ({
     const mountAt: MountAt = (path, account) =>
       smallDisk ? Effect.map(mountSmallDisk(path, account), (disk) => void disks.set(path, disk)) : Effect.void
     const engine = yield* (standby ? pair : one)(mountAt, settingsOn(smallDisk))
-    const [outages, slows] = [new Outages(), new Outages()]
+    const [outages, slows] = [new Outages<Pick<Outage, "commits">>(), new Outages()]
     const committing = until(
       "the database commits",
       Effect.suspend(() => {
@@ -218,7 +218,7 @@ export const startDatabase = ({
         Effect.gen(function* () {
           const disk = disks.get(engine.writer().data)
           if (disk === undefined) return yield* Effect.die(new Error("this database has no small disk"))
-          outages.begin({})
+          outages.begin({ commits: true })
           yield* disk.fill
           yield* Effect.sleep(ms)
           yield* disk.free

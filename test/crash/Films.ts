@@ -39,7 +39,7 @@ const send = (response: ServerResponse, status: number, body: object) =>
 
 const hear = (studio: Studio, random: Random, headers: IncomingMessage["headers"], body: string): number => {
   const refused = studio.endpoint.moody && random.chance(0.2)
-  const told = { event: String(headers["webhook-id"]), accepted: !refused }
+  const told = { event: String(headers["webhook-id"]), accepted: !refused, at: Date.now() }
   try {
     new Webhook(studio.endpoint.secret).verify(body, headers as Record<string, string>)
     studio.told.push({ ...told, verified: true })
@@ -130,6 +130,8 @@ const leftOf = (sql: SqlClient.SqlClient) =>
 export const settleFilms = (sql: SqlClient.SqlClient, { endpoint }: Studio) =>
   Effect.gen(function* () {
     endpoint.moody = false
+    // What a living gateway is sending now is not to be sent by another as well.
+    yield* Effect.sleep("2 seconds")
     yield* sql`UPDATE video_job SET busy_until = NULL WHERE completed_at IS NULL`
     yield* sql`UPDATE job SET acquired_at = NULL, acquired_by = NULL WHERE state = 'pending'`
     yield* sql`UPDATE webhook_delivery SET due_at = now() WHERE status = 'pending'`

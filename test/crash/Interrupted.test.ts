@@ -1,7 +1,8 @@
 /** What a gateway must keep that is suspended or cut off from its database, for less and for more time than a hold lives. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
-import { audit, seenOf } from "./Audit.ts"
+import { audit } from "./Audit.ts"
+import { seenOf } from "./Case.ts"
 import { emptyLoad, type Load, tryOnce } from "./Load.ts"
 import { type Ask, HOLD_TTL_MS } from "./Notes.ts"
 import { until } from "./Patience.ts"
@@ -17,6 +18,8 @@ const DOLLAR = 1_000_000_000n
 
 /** Longer than a hold lives, and then some: another node has swept it by then. */
 const LONG_MS = HOLD_TTL_MS + 2_500
+/** Beyond the time in which a gateway that is told to stop takes requests, and less than a hold is waited for. */
+const STOPPED_MS = 2_500
 const SHORT_MS = HOLD_TTL_MS / 2 - 500
 
 /** It would go on for 15 seconds. */
@@ -27,6 +30,12 @@ const longStream = (id: string, account: string, more: Partial<Ask> = {}) =>
     pauseMs: 300,
     ...more
   })
+
+const causes: Readonly<Record<string, (world: World) => Effect.Effect<void>>> = {
+  "says nothing": ({ gateways }) => gateways[0]!.partition(STOPPED_MS),
+  "has ended": ({ database }) =>
+    database.crash.pipe(Effect.andThen(Effect.sleep(STOPPED_MS)), Effect.andThen(database.start))
+}
 
 const asking = (world: World, load: Load, ask: Ask, account: Account) =>
   Effect.promise(() => {
@@ -108,7 +117,7 @@ layer(Interruptible.layer, { excludeTestServices: true, timeout: 60_000 })("an i
 
   for (const stream of [true, false]) {
     it.effect(
-      `calls no provider for a ${stream ? "stream" : "whole answer"} whose hold ended before it was read of`,
+      `calls no provider for a ${stream ? "stream" : "whole answer"} whose hold ended before its gateway read the grant`,
       () =>
         Effect.gen(function* () {
           const world = yield* Interruptible
@@ -141,6 +150,36 @@ layer(Interruptible.layer, { excludeTestServices: true, timeout: 60_000 })("an i
           const seen = ending._tag === "Answered" ? ending.seen : undefined
           assert.deepStrictEqual([seen?.status, seen?.code], [504, "request_expired"])
         })
+    )
+  }
+
+  for (const [away, cause] of Object.entries(causes)) {
+    it.effect(`answers what waits for a database that ${away} when it is told to stop`, () =>
+      Effect.gen(function* () {
+        const world = yield* Interruptible
+        const name = `told-to-stop-${++accounts}`
+        const account = yield* world.open(name, DOLLAR)
+        const load = emptyLoad()
+        yield* asking(world, load, plainAsk(`before-${name}`, name), account)
+        const cut = yield* Effect.forkChild(cause(world))
+        yield* Effect.sleep(100)
+        const asks = [true, false].map((stream) => plainAsk(`${name}-${stream}`, name, { stream }))
+        const asked = yield* Effect.forkChild(
+          Effect.forEach(asks, (ask) => asking(world, load, ask, account), { concurrency: "unbounded" })
+        )
+        yield* Effect.sleep(100)
+        yield* world.gateways[0]!.deploy
+        yield* Fiber.join(cut)
+        const endings = yield* Fiber.join(asked)
+        // A hold is waited for a moment; the stop cuts nothing off.
+        for (const ending of endings) {
+          assert.include([200, 503], ending._tag === "Answered" ? ending.seen.status : ending._tag)
+        }
+        yield* untilNoHold(world)
+        const all = yield* evidenceOf(world, load, [account])
+        const calls = all.calls.filter((call) => load.asks.some(({ id }) => id === call.ask))
+        assert.deepStrictEqual(audit({ ...all, calls }), [])
+      })
     )
   }
 

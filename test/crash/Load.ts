@@ -47,8 +47,10 @@ const unsettled = (ending: Ending): boolean => {
   return ending._tag === "Lost" || ending._tag === "Refused"
 }
 
-const isFinal = (ending: Ending): boolean =>
-  ending._tag === "Answered" && ending.seen.code === "idempotency_result_unavailable"
+/** A host that fell silent does so again at every try, and each takes as long as the clock that ends it. */
+const finals = new Set(["idempotency_result_unavailable", "upstream_timeout"])
+
+const isFinal = (ending: Ending): boolean => ending._tag === "Answered" && finals.has(ending.seen.code ?? "")
 
 export interface Working {
   readonly world: World
@@ -59,14 +61,14 @@ export interface Working {
   readonly goesOn: () => boolean
 }
 
-/** Asks until there is an answer, or the client has had enough; every try goes to the next gateway. */
+/** Asks until there is an answer, or the client has had enough or is told to end; every try goes to the next gateway. */
 const askUntilAnswered = async (
-  { load, world }: Working,
+  { goesOn, load, world }: Working,
   ask: Ask,
   { account, cutMs, first }: { account: Account; first: number; cutMs: number }
 ): Promise<void> => {
   let repeats = ask.repeat === "afterwards" ? 1 : 0
-  for (let count = 0; count < TRIES_MAX; count++) {
+  for (let count = 0; count < TRIES_MAX && (count === 0 || goesOn()); count++) {
     const gateway = (first + count) % world.gateways.length
     // Who asks again wants the answer.
     const asked = count === 0 ? ask : { ...ask, cutAfter: undefined }
@@ -94,7 +96,8 @@ export const work = async (working: Working): Promise<void> => {
     world.upstream.script(ask)
     const twins = ask.repeat === "at once" ? [first, first + 1] : [first]
     await Promise.all(twins.map((one) => askUntilAnswered(working, ask, { account, first: one, cutMs })))
+    const startedAt = Date.now()
     const reading = reads ? await read(world.gateways[first]?.port ?? 0, account.key) : undefined
-    if (reading !== undefined) load.readings.push(reading)
+    if (reading !== undefined) load.readings.push({ ...reading, gateway: first, startedAt, endedAt: Date.now() })
   }
 }

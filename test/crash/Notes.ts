@@ -4,6 +4,12 @@ import type { Nano } from "../../src/domain/Money.ts"
 /** Holds end soon after their process, so that a run sees them end. */
 export const HOLD_TTL_MS = 8_000
 
+/** Between two sweeps of a gateway, without their jitter. */
+export const SWEEP_MS = 1_000
+
+/** A gateway that is told to stop serves on for so long: enough for every client that has just connected to be heard. */
+export const SHUTDOWN_DELAY_MS = 1_000
+
 /** The hosts that the scripted upstream plays. */
 export const hosts = ["alpha", "beta"] as const
 export type Host = (typeof hosts)[number]
@@ -27,6 +33,9 @@ export interface Usage {
   readonly prompt: number
   readonly completion: number
 }
+
+/** A chunk is a word, which is a token or two; so what is counted of a part is never more than what is reported of the whole. */
+export const MOST_TOKENS_A_WORD = 3
 
 /** One thing a client wants, however often it has to ask for it; the upstream answers by it. */
 export interface Ask {
@@ -97,6 +106,9 @@ export interface Try {
 
 /** One look of a client at its receipts. */
 export interface Reading {
+  readonly gateway: number
+  readonly startedAt: number
+  readonly endedAt: number
   readonly status: number
   readonly retryAfter: string | undefined
 }
@@ -126,6 +138,9 @@ export interface Receipt {
   readonly refunded: Nano
   /** What the request had recorded as used before it ended. */
   readonly progress: Nano
+  /** Until when its hold lived, and when it ended, by the database's clock in Unix milliseconds. */
+  readonly expiresAt: number | undefined
+  readonly closedAt: number | undefined
   /** Rates in pico-USD a token. */
   readonly price: { readonly input: bigint; readonly output: bigint } | undefined
 }
@@ -150,6 +165,8 @@ export interface Outage {
   readonly from: number
   /** Infinite for one that goes on. */
   readonly to: number
+  /** Whether some of what was sent meanwhile committed. */
+  readonly commits?: boolean
 }
 
 /** A stop of a gateway by SIGTERM and its next start. */
@@ -177,6 +194,8 @@ export interface Told {
   readonly event: string
   readonly verified: boolean
   readonly accepted: boolean
+  /** In Unix milliseconds. */
+  readonly at: number
 }
 
 /** The videos of a run: each try to hand one in, what became of them, and what was told of that. */

@@ -23,12 +23,18 @@ export interface RunOptions {
   readonly say?: (line: string) => void
 }
 
+/** What a run does, one after the other: `ending` is from the last fault until no client works. */
+export const parts = ["starting", "breaking", "ending", "resting", "auditing"] as const
+export type Part = (typeof parts)[number]
+
 export interface Report {
   readonly options: RunOptions
   readonly done: Done
   readonly evidence: Evidence
   readonly violations: ReadonlyArray<Violation>
   readonly seconds: number
+  /** How long each part of the run took, in milliseconds. */
+  readonly parts: Readonly<Record<Part, number>>
   /** Errors that the gateways logged. */
   readonly logged: ReadonlyArray<string>
   /** The last lines of each gateway's log. */
@@ -47,7 +53,7 @@ export const evidenceOf = (
     return {
       ...load,
       calls: world.upstream.calls(),
-      receipts: (yield* Effect.forEach(all, world.receipts)).flat(),
+      receipts: (yield* Effect.forEach(all, world.receipts, { concurrency: "unbounded" })).flat(),
       books: yield* Effect.forEach(all, world.books),
       films,
       outages: world.database.outages(),
@@ -80,7 +86,7 @@ const underLoad = (
   options: RunOptions,
   load: Load,
   accounts: ReadonlyMap<string, Account>,
-  filming: (goesOn: () => boolean) => Promise<void>
+  { broken, filming }: { filming: (goesOn: () => boolean) => Promise<void>; broken: () => void }
 ) =>
   Effect.gen(function* () {
     const done: Done = { ...NO_FAULTS }
@@ -99,6 +105,7 @@ const underLoad = (
       Effect.ensuring(
         Effect.promise(() => {
           over = true
+          broken()
           return Promise.all([...working, films])
         })
       )
@@ -120,6 +127,13 @@ export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.S
   Effect.gen(function* () {
     const startedAt = Date.now()
     const { counts } = options
+    const took: Record<Part, number> = { starting: 0, breaking: 0, ending: 0, resting: 0, auditing: 0 }
+    let since = startedAt
+    const ended = (part: Part) => {
+      const now = Date.now()
+      took[part] = now - since
+      since = now
+    }
     const world = yield* startWorld({
       gateways: options.gateways,
       partitions: counts.partitions > 0,
@@ -134,20 +148,27 @@ export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.S
     const [director, handed] = [yield* world.open(PURSE.name, PURSE.credit), [] as Array<Films["handed"][number]>]
     const ports = gateways.map(({ port }) => port)
     yield* subscribe(studio, ports[0] ?? 0, director.key)
-    const done = yield* underLoad(world, options, load, accounts, (goesOn) =>
-      film(handed, { ports, key: director.key, seed: options.seed, goesOn })
-    )
+    ended("starting")
+    const done = yield* underLoad(world, options, load, accounts, {
+      filming: (goesOn) => film(handed, { ports, key: director.key, seed: options.seed, goesOn }),
+      broken: () => ended("breaking")
+    })
+    ended("ending")
     options.say?.(`${progressOf(done, load)}; at rest`)
     const sql = yield* world.sql
     yield* settleFilms(sql, studio)
     yield* untilNoHold(world)
+    ended("resting")
     options.say?.("all holds have ended, or had their time")
     const evidence = yield* evidenceOf(world, load, opened, yield* filmsOf(sql, studio, director.id, handed))
+    const violations = audit(evidence)
+    ended("auditing")
     return {
       options,
       done,
       evidence,
-      violations: audit(evidence),
+      violations,
+      parts: took,
       seconds: Math.round((Date.now() - startedAt) / 1000),
       logs: world.gateways.map((gateway) => gateway.log().filter((line) => line.startsWith("{"))),
       logged: world.gateways.flatMap((gateway) => gateway.log()).filter(isError)

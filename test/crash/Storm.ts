@@ -2,7 +2,7 @@
 import { Random } from "../ledger/Random.ts"
 import { requestOf } from "./Client.ts"
 import { bodyOf, dataOf, hear } from "./Dialects.ts"
-import { type Ask, dialects } from "./Notes.ts"
+import { type Ask, dialects, MOST_TOKENS_A_WORD } from "./Notes.ts"
 import { plainAsk, promptUsage } from "./Workload.ts"
 
 /** An answer that no client would try again after. */
@@ -32,7 +32,7 @@ export const stormOf = (seed: number, count: number, account: string): ReadonlyA
     const id = `storm-${String(number).padStart(3, "0")}`
     const long = number % 3 === 0
     const chunks = Array.from({ length: long ? 7 : 2 + random.below(6) }, () => random.pick(WORDS))
-    const usage = { prompt: promptUsage(id, false), completion: 3 * chunks.length + 10 }
+    const usage = { prompt: promptUsage(id, false), completion: MOST_TOKENS_A_WORD * chunks.length + 10 }
     return plainAsk(id, account, {
       dialect: random.pick(dialects),
       idempotencyKey: `key-${id}`,

@@ -1,8 +1,10 @@
 /** What a run came to, in Markdown. */
-import { rules, seenOf, type Violation } from "./Audit.ts"
+import { rules, type Violation } from "./Audit.ts"
+import { seenOf } from "./Case.ts"
+import { standstills } from "./Excuses.ts"
 import { kinds } from "./Faults.ts"
 import type { Evidence, Outage } from "./Notes.ts"
-import type { Report } from "./Run.ts"
+import { parts, type Report } from "./Run.ts"
 
 const countBy = (all: ReadonlyArray<string>): ReadonlyArray<readonly [string, number]> =>
   [...all.reduce((counts, one) => counts.set(one, (counts.get(one) ?? 0) + 1), new Map<string, number>())].toSorted(
@@ -25,6 +27,21 @@ const felt = ({ gateways, tries }: Evidence): number =>
       )
     ).length
 
+/** How many tries were under way when something that they needed began to be away. */
+const metBy = ({ gateways, outages, slows, tries }: Evidence): number => {
+  const database = [...outages, ...slows]
+  const away = gateways.map(({ deaths, deploys, partitions, pauses }) =>
+    [...database, ...deaths, ...deploys, ...partitions, ...pauses].map(({ from }) => from)
+  )
+  return tries.filter(({ endedAt, gateway, startedAt }) =>
+    away[gateway]?.some((from) => startedAt <= from && endedAt >= from)
+  ).length
+}
+
+/** How long gateways stood still, in milliseconds. */
+const stillOf = (evidence: Evidence): ReadonlyArray<number> =>
+  evidence.gateways.flatMap((_, gateway) => standstills(evidence, gateway).map(({ from, to }) => to - from))
+
 const MIB = 2 ** 20
 
 /** How many requests reached a gateway. */
@@ -41,7 +58,9 @@ export const lineOf = (report: Report, round: number, requests: number): string 
     `${seconds} s`,
     ...faults,
     `${requestsOf(evidence)} requests (${Math.round(requestsOf(evidence) / Math.max(1, seconds))}/s)`,
+    `${metBy(evidence)} met by a fault`,
     `${requests} in all`,
+    parts.map((part) => `${part} ${Math.round(report.parts[part] / 1000)}`).join(" "),
     `${Math.round(process.memoryUsage.rss() / MIB)} MiB`,
     violations.length === 0 ? "every promise kept" : `${violations.length} violations`
   ].join(", ")
@@ -104,10 +123,13 @@ export const summaryOf = (report: Report): string => {
   const figures: ReadonlyArray<readonly [string, number | string]> = [
     ["seed", report.options.seed],
     ["seconds", report.seconds],
+    ...parts.map((part) => [`of them ${part}`, Math.round(report.parts[part] / 1000)] as const),
     ...kinds.map((kind) => [kind, done[kind]] as const),
     ["kills with requests under way", felt(evidence)],
     ["longest without database, ms", Math.max(0, ...outages.map(({ from, to }) => to - from))],
+    ["longest standstill of a gateway, ms", Math.max(0, ...stillOf(evidence))],
     ["requests", requestsOf(evidence)],
+    ["of them met by a fault", metBy(evidence)],
     ["longest of them, ms", Math.max(0, ...tries.map(({ endedAt, startedAt }) => endedAt - startedAt))],
     ["whole answers", seen.filter(({ whole }) => whole).length],
     ...countBy(tries.flatMap((one) => (seenOf(one)?.whole === true ? [`of them ${dialectOf(one.ask)}`] : []))),

@@ -1,7 +1,7 @@
 /** What clients ask for, as a function of a seed. */
 import type { Random } from "../ledger/Random.ts"
 import { QUESTION } from "./Dialects.ts"
-import { type Ask, type Behaviour, dialects, type Usage } from "./Notes.ts"
+import { type Ask, type Behaviour, dialects, MOST_TOKENS_A_WORD, type Usage } from "./Notes.ts"
 import { promptOf } from "./Upstream.ts"
 import { models } from "./World.ts"
 
@@ -55,8 +55,7 @@ export const nextAsk = (random: Random, id: string): Ask => {
   const chunks = Array.from({ length: count }, () => random.pick(WORDS))
   const keyed = random.chance(0.5)
   const repeat = random.pick(["at once", "afterwards", undefined, undefined, undefined] as const)
-  // A word is a token or two, so that what is counted of a part is never more than what is reported of the whole.
-  const usage: Usage = { prompt: promptUsage(id, tools), completion: 3 * count + 10 }
+  const usage: Usage = { prompt: promptUsage(id, tools), completion: MOST_TOKENS_A_WORD * count + 10 }
   return {
     id,
     account,
@@ -79,7 +78,7 @@ export const nextAsk = (random: Random, id: string): Ask => {
 /** An ask with nothing unusual about it, and what a test needs of it. */
 export const plainAsk = (id: string, account: string, more: Partial<Ask> = {}): Ask => {
   const chunks = more.chunks ?? ["sea ", "ship ", "salt "]
-  const usage = { prompt: promptUsage(id, more.tools ?? false), completion: 3 * chunks.length + 10 }
+  const usage = { prompt: promptUsage(id, more.tools ?? false), completion: MOST_TOKENS_A_WORD * chunks.length + 10 }
   return {
     id,
     account,

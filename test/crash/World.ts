@@ -20,11 +20,19 @@ import { startRelay } from "../support/Relay.ts"
 import { type DatabaseNeeds, type DatabaseServer, startDatabase } from "./DatabaseServer.ts"
 import { startStudio, type Studio } from "./Films.ts"
 import { environment, type Gateway, makeGateway, program } from "./Gateway.ts"
-import { type Books, HOLD_TTL_MS, hosts, type Receipt } from "./Notes.ts"
+import { type Books, HOLD_TTL_MS, hosts, type Receipt, SHUTDOWN_DELAY_MS, SWEEP_MS } from "./Notes.ts"
 import { startUpstream, type Upstream } from "./Upstream.ts"
 
-/** Models the scripted hosts serve. */
-export const models = ["gpt-4o-mini", "gpt-4.1-nano"] as const
+/**
+ * Models the scripted hosts serve. Each has a breaker of its own at each host: with a few, hosts that fail as often as these would rest
+ * most of the time, and a gateway would refuse most requests without asking any host.
+ */
+export const models = [
+  ...["gpt-4o-mini", "gpt-4.1-nano", "gpt-4.1-mini", "gpt-4o", "gpt-4.1"],
+  ...["mistral-large-2512", "mistral-small-3.2", "ministral-8b-2512", "codestral-2508", "mistral-nemo"],
+  ...["nova-micro", "nova-lite", "nova-pro", "command-a"],
+  ...["meta-llama/llama-3.3-70b-instruct", "meta-llama/llama-3.1-8b-instruct", "qwen/qwen3-coder"]
+] as const
 
 const settings = (directory: string, { origin }: Studio) => ({
   DATA_DIR: directory,
@@ -34,13 +42,12 @@ const settings = (directory: string, { origin }: Studio) => ({
   OUTBOUND_ALLOW_LOOPBACK: "1",
   SANDBOX: "off",
   HOLD_TTL: `${HOLD_TTL_MS} millis`,
-  SWEEP_INTERVAL: "1 second",
+  SWEEP_INTERVAL: `${SWEEP_MS} millis`,
   CLIENT_DRAIN: "1 second",
   UPSTREAM_FIRST_TOKEN_TIMEOUT: "3 seconds",
   UPSTREAM_IDLE_TIMEOUT: "3 seconds",
   UPSTREAM_TOTAL_TIMEOUT: "25 seconds",
-  // Long enough for every client that has just connected to be heard.
-  SHUTDOWN_DELAY: "1 second",
+  SHUTDOWN_DELAY: `${SHUTDOWN_DELAY_MS} millis`,
   SHUTDOWN_GRACE: "30 seconds",
   RATE_LIMIT_SCALE: "1000000"
 })
@@ -91,7 +98,10 @@ const writeProviders = (directory: string, upstream: Upstream) =>
 const pico = (usd: number) => BigInt(Math.round(usd * 1e12))
 const nano = (usd: number) => nanoFromUsd(usd) ?? 0n
 
-const receiptOf = (account: string, found: RequestReceipt): Omit<Receipt, "progress"> => ({
+/** What only the row of a request says of it. */
+type OfRow = Pick<Receipt, "closedAt" | "expiresAt" | "progress">
+
+const receiptOf = (account: string, found: RequestReceipt): Omit<Receipt, keyof OfRow> => ({
   id: found.id,
   account,
   traceId: found.trace_id ?? undefined,
@@ -110,7 +120,7 @@ const receiptOf = (account: string, found: RequestReceipt): Omit<Receipt, "progr
 /** All receipts of an account, page by page, as its owner reads them. */
 const readReceipts = (port: number, account: Account) =>
   Effect.promise(async () => {
-    const all: Array<Omit<Receipt, "progress">> = []
+    const all: Array<Omit<Receipt, keyof OfRow>> = []
     let cursor: string | null = ""
     while (cursor !== null) {
       const query = cursor === "" ? "limit=100" : `limit=100&cursor=${cursor}`
@@ -213,11 +223,20 @@ const booksOf = (sql: SqlClient.SqlClient, account: Account) =>
 const rollUpSoon = (sql: SqlClient.SqlClient) =>
   sql`CREATE OR REPLACE FUNCTION usage_grace_ms() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 500::bigint'`
 
-const progressOf = (sql: SqlClient.SqlClient, account: Account) =>
+const rowsOf = (sql: SqlClient.SqlClient, account: Account) =>
   Effect.map(
-    sql<{ id: string; progress: bigint }>`SELECT id, progress FROM request WHERE account_id = ${account.id}`,
-    (rows) => new Map(rows.map(({ id, progress }) => [id, progress]))
+    sql<{ id: string; progress: bigint; expires_at: Date | null; closed_at: Date | null }>`SELECT id, progress,
+      expires_at, closed_at FROM request WHERE account_id = ${account.id}`,
+    (rows) =>
+      new Map(
+        rows.map(({ closed_at, expires_at, id, progress }): [string, OfRow] => [
+          id,
+          { progress, expiresAt: expires_at?.getTime(), closedAt: closed_at?.getTime() }
+        ])
+      )
   )
+
+const NO_ROW: OfRow = { progress: 0n, expiresAt: undefined, closedAt: undefined }
 
 /** What a run must be able to break. */
 export interface WorldNeeds extends DatabaseNeeds {
@@ -276,9 +295,9 @@ export const startWorld = (needs: WorldNeeds): Effect.Effect<World, unknown, Sco
       sql,
       receipts: (account) =>
         Effect.gen(function* () {
-          const progress = yield* asked((client) => progressOf(client, account))
+          const rows = yield* asked((client) => rowsOf(client, account))
           const found = yield* readReceipts(port, account)
-          return found.map((one) => ({ ...one, progress: progress.get(one.id) ?? 0n }))
+          return found.map((one) => ({ ...one, ...(rows.get(one.id) ?? NO_ROW) }))
         }),
       books: (account) => asked((client) => booksOf(client, account)),
       openHolds: asked((client) =>

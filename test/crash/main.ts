@@ -2,8 +2,13 @@
 /** The long run: everything that can break, under load, then the audit; once, or in rounds of new seeds. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect } from "effect"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { Random } from "../ledger/Random.ts"
+import { COMPILE_CACHE } from "../support/CompileCache.ts"
+import { audit } from "./Audit.ts"
+import { keepEvidence, readEvidence } from "./EvidenceFile.ts"
 import { type Counts, everything, type Kind, kinds, NO_FAULTS, possible } from "./Faults.ts"
 import { type Report, run, type RunOptions } from "./Run.ts"
 import { lineOf, requestsOf, summaryOf } from "./Summary.ts"
@@ -31,6 +36,9 @@ Usage: npm run crash -- [options]
   --for M          the same for so many minutes
   --requests N     ends after the round that reaches so many requests in all
 
+  --evidence FILE  where to keep the evidence of a broken promise (a file in the system's temporary directory)
+  --audit FILE     audits kept evidence again, and breaks nothing
+
 Prints a summary in Markdown, in rounds a line for each; exits with 1 when a promise was broken.
 `
 
@@ -42,6 +50,8 @@ const { values } = parseArgs({
       (typeof numeric)[number],
       { type: "string" }
     >),
+    evidence: { type: "string" },
+    audit: { type: "string" },
     hour: { type: "boolean" },
     help: { type: "boolean" }
   }
@@ -79,13 +89,28 @@ const options: RunOptions = {
   say: (line) => process.stderr.write(`${line}\n`)
 }
 
-const isKept = ({ violations }: Report): boolean => violations.length === 0
+/** Whether all was kept. The evidence of what was not is kept in a file. */
+const isKept = ({ evidence, violations }: Report): boolean => {
+  if (violations.length === 0) return true
+  const path = values.evidence ?? join(tmpdir(), `tollgate-crash-${Date.now()}.json`)
+  keepEvidence(path, evidence)
+  options.say?.(`the evidence is in ${path}`)
+  process.exitCode = 1
+  return false
+}
+
+const auditAgain = (path: string): void => {
+  const violations = audit(readEvidence(path))
+  process.stdout.write(violations.map(({ detail, rule }) => `- ${rule}: ${detail}\n`).join(""))
+  process.stdout.write(violations.length === 0 ? "Every promise was kept.\n" : `${violations.length} violations\n`)
+  if (violations.length > 0) process.exitCode = 1
+}
 
 const once = Effect.gen(function* () {
   options.say?.(`seed ${options.seed}`)
   const report = yield* Effect.scoped(run(options))
   process.stdout.write(summaryOf(report))
-  if (!isKept(report)) process.exitCode = 1
+  isKept(report)
 })
 
 /** Round after round; nothing of one is kept for the next but its seed and its counts. */
@@ -103,7 +128,6 @@ const rounds = (minutes: number) =>
       process.stdout.write(`${lineOf(report, round, requests)}\n`)
       if (!isKept(report)) {
         process.stdout.write(`\n${summaryOf(report)}`)
-        process.exitCode = 1
         return
       }
       seed = random.below(2 ** 31)
@@ -111,5 +135,9 @@ const rounds = (minutes: number) =>
     process.stdout.write(`\nEvery promise was kept in ${round} rounds with ${requests} requests.\n`)
   })
 
+// Each start of a gateway would compile the program anew, which takes longer than a thousand requests.
+process.env["NODE_COMPILE_CACHE"] ??= COMPILE_CACHE
+
 if (values.help === true) process.stdout.write(HELP)
+else if (values.audit !== undefined) auditAgain(values.audit)
 else NodeRuntime.runMain(forMinutes === undefined ? once : rounds(forMinutes))

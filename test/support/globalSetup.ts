@@ -5,13 +5,13 @@ import { SqlClient } from "effect/sql"
 import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
 import { functions, install } from "../../src/ledger/FunctionsSql.ts"
 import { prepareDataDirectory } from "../../src/platform/database/DataDirectory.ts"
 import { startPostgres } from "../../src/platform/database/EmbeddedPostgres.ts"
 import { migrate } from "../../src/platform/database/Migrations.ts"
 import { migrations } from "../../src/platform/database/MigrationsSql.ts"
+import { COMPILE_CACHE } from "./CompileCache.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -82,9 +82,6 @@ const template = Effect.fn("template")(function* (serverUrl: string) {
   )
   return name
 })
-
-/** Where Node keeps the compiled program between the many processes of the service that a run starts. */
-const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/compiled", import.meta.url))
 
 export const setup = async (project: TestProject) => {
   process.env["NODE_COMPILE_CACHE"] = COMPILE_CACHE
