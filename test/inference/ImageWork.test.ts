@@ -235,7 +235,10 @@ describe("images", () => {
       assert.deepStrictEqual(yield* reasonOf({ requestId }), { _tag: "StoreUnavailable" })
       assert.strictEqual(yield* spent, 0n)
       assert.deepStrictEqual(yield* stored, [])
-      assert.strictEqual((yield* row(requestId)).status, "failed")
+      const { closed, status } = yield* row(requestId)
+      assert.strictEqual(status, "failed")
+      // The provider has drawn all three.
+      assert.deepInclude(closed?.attemptCosts?.[0], { provider: "gemini", nano: 3 * Number(AT_GEMINI) })
     }).pipe(Effect.scoped)
   )
 

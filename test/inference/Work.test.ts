@@ -162,6 +162,10 @@ const scene = (
         const price = catalogue.find(model)?.offers.find((offer) => offer.provider === at)?.price
         return price?.unit === "token" ? price : assert.fail(`${model} has no price per token at ${at}`)
       }
+      const unitPrice = (model: string, at: string) => {
+        const price = catalogue.find(model)?.offers.find((offer) => offer.provider === at)?.cost
+        return price === undefined || price.unit === "token" ? assert.fail(`${model} has no unit cost at ${at}`) : price
+      }
       const row = (id: string) => Effect.map(requests.find(accountId, id), (one) => withFacts(one!))
       const ended = (id: string): ReturnType<typeof row> =>
         Effect.flatMap(row(id), (one) => (one.status === "open" ? ended(id) : Effect.succeed(one)))
@@ -170,6 +174,7 @@ const scene = (
         work: yield* Work,
         ended,
         ledger,
+        perSearch: unitPrice("tavily-search", "tavily"),
         price,
         rerank,
         row,
@@ -757,7 +762,7 @@ describe("Work with a delivery step", () => {
   for (const charge of [{}, { charge: true }] as const) {
     it.live(`costs nothing when the delivery fails, ${"charge" in charge ? "charged up front" : "held"}`, () =>
       Effect.gen(function* () {
-        const { ended, money, search, work } = yield* scene([searching()])
+        const { ended, money, perSearch, search, work } = yield* scene([searching()])
         const lost = failure({ _tag: "StoreUnavailable" }, "the disk is full")
         const request = search({ ...charge, claim: claimOf("f"), deliver: () => Effect.fail(lost) })
         assert.strictEqual(yield* Effect.flip(work.run(request)), lost)
@@ -768,6 +773,11 @@ describe("Work with a delivery step", () => {
         )
         assert.deepInclude(closed as object, { basis: "none", error: { _tag: "StoreUnavailable" } })
         assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+        // The provider has searched, and bills it.
+        const nano = Number(unitCost(perSearch, QUERIES))
+        const place = { index: 0, provider: "tavily", model: "tavily-search" }
+        assert.deepStrictEqual(closed?.attemptCosts, [{ ...place, nano }])
+        assert.isUndefined(closed?.providerCost)
         // The key is free for another try.
         const { deliver: _deliver, ...again } = request
         assert.isFalse((yield* work.run({ ...again, requestId: newRequestId() })).replayed)

@@ -41,6 +41,16 @@ describe("the figures of the day", () => {
       assert.closeTo(cost!, spent / 1.1, 2)
       assert.strictEqual(margin, revenue! - cost!)
       assert.strictEqual(valuesOf(text, "svc_day_absorbed_nano_usd").get("openai"), 0)
+      const steering = { "x-svc-sandbox": "fault=malformed" }
+      const alone = { ...body, routing: { providers: { only: ["openai"] } } }
+      assert.strictEqual((yield* post(`${service.api}/chat/completions`, inferenceKey, alone, steering)).status, 502)
+      const after = yield* eventually(
+        metrics,
+        (now) => (valuesOf(now, "svc_day_attempt_cost_nano_usd").get("openai") ?? 0) > 0
+      )
+      const wasted = valuesOf(after, "svc_day_attempt_cost_nano_usd").get("openai")!
+      assert.strictEqual(valuesOf(after, "svc_provider_attempt_cost_nano_usd_total").get("openai"), wasted)
+      assert.strictEqual(valuesOf(after, "svc_day_margin_nano_usd").get("openai"), margin! - wasted)
       assert.strictEqual(valuesOf(text, "svc_day_margin_low").get(""), 1)
       const low = said.filter((line) => line.includes("MARGIN_FLOOR"))
       assert.strictEqual(low.length, 1)

@@ -86,11 +86,7 @@ const report = createRoute({
       from: day(search, "from"),
       to: day(search, "to"),
       by: oneOf(["day", "model", "provider", "account"] as const, search, "by"),
-      figure: oneOf(
-        ["revenue_usd", "provider_cost_usd", "attempt_cost_usd", "margin_usd", "absorbed_usd"] as const,
-        search,
-        "figure"
-      ),
+      figure: oneOf(["revenue_usd", "provider_cost_usd", "margin_usd", "absorbed_usd"] as const, search, "figure"),
       account: text(search, "account")
     }),
   component: lazyRouteComponent(() => import("../pages/operator/ReportPage.tsx"), "ReportPage")

@@ -5,14 +5,8 @@ import type { ReportBy } from "./Operator.ts"
 
 const DAY_MS = 86_400_000
 
-/** Figures that a chart can stack. */
-export const reportFigures = [
-  "revenue_usd",
-  "provider_cost_usd",
-  "attempt_cost_usd",
-  "margin_usd",
-  "absorbed_usd"
-] as const
+/** Figures from which one is chosen for the chart. More do not fit beside each other on a phone. */
+export const reportFigures = ["revenue_usd", "provider_cost_usd", "margin_usd", "absorbed_usd"] as const
 export type ReportFigure = (typeof reportFigures)[number]
 
 /** The days from one to another, both included, as `YYYY-MM-DD`. */
@@ -44,7 +38,7 @@ export const seriesOf = (
   rows: ReadonlyArray<ReportRow>,
   days: ReadonlyArray<string>,
   by: ReportBy,
-  figure: ReportFigure,
+  figure: ReportFigure | "attempt_cost_usd",
   most = 8
 ): ReadonlyArray<DaySeries> => {
   const places = new Map(days.map((day, at) => [day, at]))

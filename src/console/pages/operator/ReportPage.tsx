@@ -46,7 +46,6 @@ const groups = [
 const figureNames: Readonly<Record<ReportFigure, string>> = {
   revenue_usd: "Revenue",
   provider_cost_usd: "Provider cost",
-  attempt_cost_usd: "Failed attempts",
   margin_usd: "Margin",
   absorbed_usd: "Absorbed"
 }
