@@ -191,7 +191,14 @@ export const ModelsPage = () => {
           {shown === undefined ? (
             <SkeletonRows rows={14} />
           ) : shown.length === 0 ? (
-            <Empty title="No model fits these filters." />
+            <Empty
+              title="No model fits these filters."
+              action={
+                <Link className="button" to="/models" search={{}}>
+                  Show all models
+                </Link>
+              }
+            />
           ) : (
             <ModelTable models={shown} />
           )}

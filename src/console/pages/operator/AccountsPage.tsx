@@ -91,7 +91,10 @@ export const AccountsPage = () => {
           empty={
             search.q === undefined && search.state === undefined
               ? { title: "There is no account yet.", about: "An account opens when its owner signs up." }
-              : { title: "No account matches." }
+              : {
+                  title: "No account matches.",
+                  about: "Search for a part of the address or the start of the id, in every state."
+                }
           }
         >
           {(rows) => (

@@ -84,7 +84,10 @@ export const AnyRequestsPage = () => {
           of={requests as Pages<OperatorReceipt>}
           name="requests"
           rows={12}
-          empty={{ title: "No request matches." }}
+          empty={{
+            title: "No request matches.",
+            about: "Model and provider match whole names, such as gpt-4o-mini and openai. Remove a filter to see more."
+          }}
         >
           {(rows) =>
             rows.length === 0 ? (

@@ -177,7 +177,15 @@ const Chart = ({ of: { by, change, daily, figure, from, to } }: { readonly of: R
   )
 }
 
-const Figures = ({ of }: { readonly of: Omit<ReportRow, "day" | "account_id" | "email" | "model" | "provider"> }) => (
+type Sums = Omit<ReportRow, "day" | "account_id" | "email" | "model" | "provider">
+
+interface FiguresProps {
+  readonly of: Sums
+  /** Of all groups. A column of a figure that none of them has is left out. */
+  readonly totals: Sums
+}
+
+const Figures = ({ of, totals }: FiguresProps) => (
   <>
     <td className="right number">{count(of.requests)}</td>
     <td className="right">
@@ -186,21 +194,27 @@ const Figures = ({ of }: { readonly of: Omit<ReportRow, "day" | "account_id" | "
     <td className="right">
       <Money usd={of.provider_cost_usd} />
     </td>
-    <td className="right">
-      {of.attempt_cost_usd === 0 ? <span className="muted">—</span> : <Money usd={of.attempt_cost_usd} />}
-    </td>
+    {totals.attempt_cost_usd === 0 ? null : (
+      <td className="right">
+        {of.attempt_cost_usd === 0 ? <span className="muted">—</span> : <Money usd={of.attempt_cost_usd} />}
+      </td>
+    )}
     <td className={of.margin_usd < 0 ? "right bad-text" : "right"}>
       <Money usd={of.margin_usd} />
     </td>
     <td className={of.margin_usd < 0 ? "right number bad-text" : "right number muted"}>
       {of.margin_basis_points === null ? "—" : share(of.margin_basis_points / 10_000)}
     </td>
-    <td className="right number">
-      {of.uncosted_requests === 0 ? <span className="muted">—</span> : count(of.uncosted_requests)}
-    </td>
-    <td className="right">
-      {of.absorbed_usd === 0 ? <span className="muted">—</span> : <Money usd={of.absorbed_usd} />}
-    </td>
+    {totals.uncosted_requests === 0 ? null : (
+      <td className="right number">
+        {of.uncosted_requests === 0 ? <span className="muted">—</span> : count(of.uncosted_requests)}
+      </td>
+    )}
+    {totals.absorbed_usd === 0 ? null : (
+      <td className="right">
+        {of.absorbed_usd === 0 ? <span className="muted">—</span> : <Money usd={of.absorbed_usd} />}
+      </td>
+    )}
   </>
 )
 
@@ -239,11 +253,11 @@ const Rows = ({ of: { by, grouped } }: { readonly of: Report }) => {
             { right: "Requests" },
             { right: "Revenue" },
             { right: "Provider cost" },
-            { right: "Failed attempts" },
+            ...(data.totals.attempt_cost_usd === 0 ? [] : [{ right: "Failed attempts" }]),
             { right: "Margin" },
             { right: "Margin, %" },
-            { right: "Uncosted" },
-            { right: "Absorbed" }
+            ...(data.totals.uncosted_requests === 0 ? [] : [{ right: "Uncosted" }]),
+            ...(data.totals.absorbed_usd === 0 ? [] : [{ right: "Absorbed" }])
           ]}
         >
           {rows.map((row) => (
@@ -251,13 +265,13 @@ const Rows = ({ of: { by, grouped } }: { readonly of: Report }) => {
               <th scope="row">
                 <Name row={row} by={by} />
               </th>
-              <Figures of={row} />
+              <Figures of={row} totals={data.totals} />
             </tr>
           ))}
           {rows.length < 2 ? null : (
             <tr className="sum">
               <th scope="row">Sum</th>
-              <Figures of={data.totals} />
+              <Figures of={data.totals} totals={data.totals} />
             </tr>
           )}
         </Table>

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { useNavigate, useSearch } from "@tanstack/react-router"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useMemo } from "react"
 import type { RequestReceipt } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
@@ -42,7 +42,16 @@ const Rows = ({ columns, filtered, list: { pages, rows } }: RowsProps) => {
   return pages.isPending ? (
     <SkeletonRows rows={12} />
   ) : rows.length === 0 && !pages.hasNextPage ? (
-    <Empty title={filtered ? "No request fits these filters." : "There is no request in this range."}>
+    <Empty
+      title={filtered ? "No request fits these filters." : "There is no request in this range."}
+      action={
+        filtered ? null : (
+          <Link className="button" to="/playground">
+            Open the playground
+          </Link>
+        )
+      }
+    >
       <p>
         {filtered
           ? "Remove a filter, or choose a longer range."
@@ -99,6 +108,8 @@ export const RequestsPage = () => {
   const list = useRows(read, live)
   const { pages, rows } = list
   const filtered = Object.values(filters).some((value) => value !== undefined)
+  // Without any request there is nothing to draw, and the words below say so.
+  const isEmpty = !filtered && pages.data !== undefined && rows.length === 0 && !pages.hasNextPage
   const bounded = [filters.minCost, filters.maxCost, filters.minMs, filters.maxMs].some((value) => value !== undefined)
   return (
     <Page
@@ -141,15 +152,17 @@ export const RequestsPage = () => {
       {pages.isError ? <Failed error={pages.error} onRetry={() => void pages.refetch()} /> : null}
       {pages.isError && pages.data === undefined ? null : (
         <section className="card" aria-label="Requests">
-          <div className="histogram">
-            <Histogram
-              times={read.times}
-              rangeKey={read.rangeKey}
-              filters={filters}
-              onDay={(day) => change({ range: undefined, from: day, to: day })}
-            />
-            {bounded ? <p className="muted small">The bars count requests of every cost and latency.</p> : null}
-          </div>
+          {isEmpty ? null : (
+            <div className="histogram">
+              <Histogram
+                times={read.times}
+                rangeKey={read.rangeKey}
+                filters={filters}
+                onDay={(day) => change({ range: undefined, from: day, to: day })}
+              />
+              {bounded ? <p className="muted small">The bars count requests of every cost and latency.</p> : null}
+            </div>
+          )}
           <Rows list={list} filtered={filtered} columns={cols} />
         </section>
       )}
