@@ -82,6 +82,46 @@ withBrowser("the pages of operators", (it) => {
     })
   )
 
+  it.effect("works with the keyboard alone, on a phone as well", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage
+      const { account } = yield* stage.service.account(10)
+      const { page } = yield* signedInOperator(stage, { viewport: { width: 390, height: 844 } })
+      const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "")
+      const to = async (words: string) => {
+        for (let stops = 0; stops < 12 && (await focused()) !== words; stops++) await page.keyboard.press("Tab")
+        assert.strictEqual(await focused(), words)
+      }
+      yield* Effect.promise(async () => {
+        await page.getByRole("link", { name: account.email }).waitFor()
+        await page.keyboard.press("/")
+        await page.keyboard.type(account.email)
+        await page.waitForFunction(() => document.querySelectorAll("[aria-label=Accounts] tbody tr").length === 1)
+        await to(account.email)
+        await page.keyboard.press("Enter")
+        await page.getByRole("heading", { level: 1, name: account.email }).waitFor()
+        await to("Suspend")
+        await page.keyboard.press("Enter")
+        await page.keyboard.type("leaked")
+        assert.strictEqual(await page.getByLabel("Reason").inputValue(), "leaked")
+        await page.keyboard.press("Escape")
+        await page.getByRole("dialog").waitFor({ state: "detached" })
+        assert.strictEqual(await focused(), "Suspend")
+        const rail = page.getByRole("complementary", { name: "Operator" })
+        await page.getByRole("button", { name: "Open the menu" }).focus()
+        await page.keyboard.press("Enter")
+        await rail.waitFor()
+        await to("Plans")
+        await page.keyboard.press("Escape")
+        await rail.waitFor({ state: "hidden" })
+        assert.strictEqual(await page.evaluate(() => document.activeElement?.ariaLabel), "Open the menu")
+        await page.keyboard.press("g")
+        await page.keyboard.press("r")
+        await page.waitForURL(/\/operator\/requests$/)
+      })
+    })
+  )
+
   it.effect("says what failed and goes on when the gateway answers again", () =>
     Effect.gen(function* () {
       const stage = yield* Stage

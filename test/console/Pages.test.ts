@@ -99,6 +99,8 @@ withBrowser("the pages of usage", (it) => {
         await page.getByText("Columns", { exact: true }).click()
         await page.getByLabel("Ended by").check()
         await page.waitForURL(/cols=/)
+        await page.keyboard.press("Escape")
+        await page.getByLabel("Ended by").waitFor({ state: "hidden" })
         await rows.getByRole("columnheader", { name: "Ended by" }).waitFor()
       })
       assert.deepStrictEqual(complaints, [])

@@ -17,7 +17,11 @@ export const Frame = ({ children, isOperator = false, rail }: FrameProps) => {
   useEffect(() => setOpen(false), [pathname])
   useEffect(() => {
     if (!open) return
-    const press = ({ key }: KeyboardEvent) => key === "Escape" && setOpen(false)
+    const press = ({ key }: KeyboardEvent) => {
+      if (key !== "Escape") return
+      setOpen(false)
+      document.querySelector<HTMLElement>(".top .menu")?.focus()
+    }
     window.addEventListener("keydown", press)
     return () => window.removeEventListener("keydown", press)
   }, [open])

@@ -1,9 +1,20 @@
-/** Keys that work on every page: `/` for the field that searches, `g` and a letter for a page, and Ctrl K for the palette. */
+/** Keys that work on every page: Escape for an open menu, `/` for the field that searches, `g` and a letter for a page, and Ctrl K for the palette. */
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect } from "react"
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+
+/** Closes the open menus that do not contain an element. Returns the button of the last of them. */
+const closeMenus = (around: EventTarget | null): HTMLElement | null => {
+  let button: HTMLElement | null = null
+  for (const menu of document.querySelectorAll<HTMLDetailsElement>("details.menu-of[open]")) {
+    if (around instanceof Node && menu.contains(around)) continue
+    menu.open = false
+    button = menu.querySelector("summary")
+  }
+  return button
+}
 
 /** The pages by their letters. */
 export type PagesByLetter = Readonly<Record<string, string>>
@@ -18,6 +29,7 @@ export const useShortcuts = (pages: PagesByLetter, search?: () => void) => {
         search()
         return
       }
+      if (event.key === "Escape") closeMenus(null)?.focus()
       if (isTyping(event.target) || event.metaKey || event.ctrlKey || event.altKey) return
       const field = event.key === "/" ? document.querySelector<HTMLElement>("[data-search]") : null
       if (field !== null) {
@@ -28,7 +40,12 @@ export const useShortcuts = (pages: PagesByLetter, search?: () => void) => {
       began = event.key === "g"
       if (path !== undefined) void navigate({ to: path })
     }
+    const point = ({ target }: PointerEvent) => void closeMenus(target)
     window.addEventListener("keydown", press)
-    return () => window.removeEventListener("keydown", press)
+    window.addEventListener("pointerdown", point)
+    return () => {
+      window.removeEventListener("keydown", press)
+      window.removeEventListener("pointerdown", point)
+    }
   }, [navigate, pages, search])
 }

@@ -40,7 +40,11 @@ interface ConfigFieldProps {
 const ConfigField = ({ onText, text, wrong }: ConfigFieldProps) => (
   <Field
     label="Config"
-    hint="Fields of a chat completion, and `instructions`. A change becomes the next version."
+    hint={
+      <>
+        Fields of a chat completion, and <code>instructions</code>. A change becomes the next version.
+      </>
+    }
     wrong={wrong}
   >
     {(props) => (
