@@ -1,6 +1,6 @@
 /** Dialogs of the browser: they keep the focus inside, and Escape closes them. */
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query"
-import { type ReactNode, useEffect, useId, useRef, useState } from "react"
+import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react"
 import { Failed } from "./States.tsx"
 import { toast } from "./Toasts.tsx"
 
@@ -11,15 +11,24 @@ interface DialogProps {
   readonly wide?: boolean
 }
 
+/** Opens a dialog while it is rendered, and then gives the focus back to what had it. */
+export const useModal = (ref: RefObject<HTMLDialogElement | null>): void =>
+  useEffect(() => {
+    const dialog = ref.current
+    const opener = document.activeElement
+    if (dialog !== null && !dialog.open) dialog.showModal()
+    return () => {
+      dialog?.close()
+      // The dialog has left the page by now, so the browser does not bring the focus back.
+      if (opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
+
 /** A dialog that is open while it is rendered. */
 export const Dialog = ({ children, onClose, title, wide = false }: DialogProps) => {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
-    const dialog = ref.current
-    if (dialog !== null && !dialog.open) dialog.showModal()
-    return () => dialog?.close()
-  }, [])
+  useModal(ref)
   return (
     <dialog
       ref={ref}

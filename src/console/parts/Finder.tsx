@@ -1,5 +1,6 @@
 /** Finds one of many things by words, with the keyboard alone. */
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react"
+import { useModal } from "./Dialog.tsx"
 
 export interface Found {
   readonly id: string
@@ -22,9 +23,7 @@ export const Finder = ({ find, label, none, onClose }: FinderProps) => {
   const [words, setWords] = useState("")
   const [chosen, setChosen] = useState(0)
   const found = find(words)
-  useEffect(() => {
-    ref.current?.showModal()
-  }, [])
+  useModal(ref)
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" })
   }, [chosen])
