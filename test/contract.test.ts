@@ -965,7 +965,7 @@ const checkFailure = (response: Response, code: string, operation?: string) =>
 describe("failures decode with the one error schema", () => {
   it.live("of every operation", () =>
     Effect.gen(function* () {
-      const service = yield* startService({ UPSTREAM_FIRST_TOKEN_TIMEOUT: "200 millis" })
+      const service = yield* startService({ UPSTREAM_FIRST_TOKEN_TIMEOUT: "1 second" })
       const { inferenceKey } = yield* service.account(10)
       for (const { ask, code, operation } of failings) {
         yield* checkFailure(yield* ask(service, inferenceKey), code, operation)

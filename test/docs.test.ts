@@ -31,6 +31,7 @@ import { blocksIn, pagesOfDocs, quoted, tableIn } from "./support/Documents.ts"
 import { settingNames } from "./support/Settings.ts"
 import { post, startService } from "./support/Service.ts"
 import { root, textOf } from "./support/Sources.ts"
+import { eventually } from "./support/WebhookRooms.ts"
 
 const routing = textOf("docs/guide/models-and-routing.md")
 const documents = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "src/ARCHITECTURE.md", ...pagesOfDocs]
@@ -120,9 +121,13 @@ describe("the guides", () => {
       const body = { model: "gpt-4o-mini", stream: true, messages: [{ role: "user", content: "Hello!" }] }
       const response = yield* post(`${service.api}/chat/completions`, inferenceKey, body)
       yield* Effect.promise(() => response.text())
-      const text = yield* Effect.promise(() => fetch(`${service.ops}/metrics`).then((answer) => answer.text()))
+      const text = yield* eventually(
+        Effect.promise(() => fetch(`${service.ops}/metrics`).then((answer) => answer.text())),
+        // A request is counted when its connection has taken the last byte.
+        (found) => found.includes("http_server_request_duration")
+      )
       const made = [...text.matchAll(/^# TYPE (\w+) /gm)].map((found) =>
-        found[1]!.replace(/_total$/, "").replace(/_(seconds|bytes|nano_usd)$/, "")
+        found[1]!.replace(/_total$/, "").replace(/_(seconds|bytes|nano_usd|tokens_per_second)$/, "")
       )
       const said = tableIn(textOf("docs/operate/observe.md"), "Metric").flatMap(([names = ""]) => quoted(names))
       assert.sameMembers(

@@ -848,7 +848,7 @@ describe("Work whose hold ends while its answer is still arriving", () => {
   it.live("gives its client nothing more, and fails", () =>
     Effect.gen(function* () {
       const delivering = yield* Deferred.make<void>()
-      const { ended, ledger, rerank, sql, work } = yield* scene([ranking()], { holdTtl: Duration.millis(300) })
+      const { ended, ledger, rerank, sql, work } = yield* scene([ranking()], { holdTtl: Duration.seconds(2) })
       const request = rerank({
         rest: () => ({ ended: Effect.never, part: () => 7 }),
         deliver: () => Effect.andThen(Deferred.succeed(delivering, undefined), Effect.never)

@@ -36,7 +36,7 @@ const startGateways = (count: number, more: Readonly<Record<string, string>> = {
       DATA_DIR: directory,
       SANDBOX: "on",
       RATE_LIMIT_SCALE: "1000",
-      HOLD_TTL: "2 seconds",
+      HOLD_TTL: "5 seconds",
       SWEEP_INTERVAL: "500 millis",
       ...more
     }

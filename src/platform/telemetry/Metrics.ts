@@ -191,6 +191,8 @@ const requestInstruments = (instruments: Instruments) => {
     absorbed(Number(figures.absorbed))
     if (figures.absorbed > 0n) absorbedEach(Number(figures.absorbed))
     costs(provider)(Number(figures.providerCost ?? 0n))
+    // A query of it finds every provider that served, also one without a failed attempt.
+    wasted(provider)(0)
     if (tokens === undefined) return
     const { firstToken, input, output, outputRate, perOutputToken } = served(operation, provider, model)
     input(tokens.input)

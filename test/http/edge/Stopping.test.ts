@@ -33,20 +33,28 @@ const bytesOf = (key: string, { body, headers = {}, method = body === undefined 
 const isReady = (service: Service) =>
   Effect.promise(() => fetch(`${service.ops}/readyz`).then(({ status }) => status === 200))
 
-/** A service that stops when `stop` is run, and an account of it whose key it remembers. */
+/**
+ * A service that stops when `stop` is run, and an account of it whose key it remembers. It serves on for SHUTDOWN_DELAY, or until `end`
+ * is run: how long its clients take on a busy machine is nothing that a test knows.
+ */
 const stoppable = Effect.fnUntraced(function* (env: Record<string, string>) {
-  const scope = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
-  const service = yield* Scope.provide(startService(env), scope)
+  const { clock, end } = yield* holding(DELAY)
+  const scope = yield* Effect.acquireRelease(Scope.make(), (scope) =>
+    Effect.andThen(end, Scope.close(scope, Exit.void))
+  )
+  const service = yield* Scope.provide(startService({ SHUTDOWN_DELAY: DELAY, ...env }), scope).pipe(
+    Effect.provideService(Clock.Clock, clock)
+  )
   const { inferenceKey: key } = yield* service.account(10)
   yield* post(service.origin + CHAT, key, ask)
+  const close = Effect.provideService(Scope.close(scope, Exit.void), Clock.Clock, clock)
   /** Begins the stop, and returns once the service says that it is not ready. */
-  const close = Scope.close(scope, Exit.void)
   const stop = Effect.gen(function* () {
     const stopping = yield* Effect.forkChild(close)
     yield* Effect.repeat(isReady(service), { until: (ready) => !ready })
     return stopping
   })
-  return { service, key, stop, close }
+  return { close, end, service, key, stop }
 })
 
 /** Requests of every way into the service and every kind of answer, and the status of each. */
@@ -124,12 +132,7 @@ describe("a service told to stop", () => {
 
   it.live("serves in full for SHUTDOWN_DELAY and closes the connection with each answer", () =>
     Effect.gen(function* () {
-      const { clock, end } = yield* holding(DELAY)
-      const { key, service, stop } = yield* Effect.provideService(
-        stoppable({ DATABASE_URL: yield* freshDatabase("stopping"), SHUTDOWN_DELAY: DELAY }),
-        Clock.Clock,
-        clock
-      )
+      const { end, key, service, stop } = yield* stoppable({ DATABASE_URL: yield* freshDatabase("stopping") })
       yield* post(service.origin + CHAT, key, ask, { "idempotency-key": "before-the-stop" })
       const lines: Array<readonly [string, Line]> = []
       for (const name of Object.keys(kinds)) {
@@ -142,7 +145,7 @@ describe("a service told to stop", () => {
       idle.write(bytesOf(key, { path: "/api/v1/models/gpt-4o-mini" }))
       yield* idle.take(answers(1))
 
-      const stopping = yield* Effect.provideService(stop, Clock.Clock, clock)
+      const stopping = yield* stop
       for (const [name, line] of lines) line.write(bytesOf(key, kinds[name]![0]))
       for (const [name, line] of lines) {
         const status = kinds[name]![1]
@@ -183,10 +186,7 @@ describe("a service told to stop", () => {
 
   it.live("answers all pipelined requests, and closes with the last", () =>
     Effect.gen(function* () {
-      const { key, service, stop } = yield* stoppable({
-        DATABASE_URL: yield* freshDatabase("stopping"),
-        SHUTDOWN_DELAY: "2 seconds"
-      })
+      const { end, key, service, stop } = yield* stoppable({ DATABASE_URL: yield* freshDatabase("stopping") })
       const line = yield* Line.open(service.origin)
       const stopping = yield* stop
       const slow = (ms: number) =>
@@ -202,21 +202,20 @@ describe("a service told to stop", () => {
           [200, "close"]
         ]
       )
+      yield* end
       yield* Fiber.join(stopping)
     }).pipe(Effect.scoped)
   )
 
   it.live("answers the request that follows a stream which began before shutdown and outlasted the delay", () =>
     Effect.gen(function* () {
-      const { key, service, stop } = yield* stoppable({
-        DATABASE_URL: yield* freshDatabase("stopping"),
-        SHUTDOWN_DELAY: "500 millis"
-      })
+      const { end, key, service, stop } = yield* stoppable({ DATABASE_URL: yield* freshDatabase("stopping") })
       const line = yield* Line.open(service.origin)
       const steering = { "x-svc-sandbox": "chunk_ms=50,output_tokens=40" }
       line.write(bytesOf(key, { path: CHAT, body: { ...ask, max_tokens: 100, stream: true }, headers: steering }))
       yield* line.take((text) => text.includes("chat.completion.chunk"))
       const stopping = yield* stop
+      yield* end
       yield* line.take((text) => text.endsWith("\r\n0\r\n\r\n"))
       // The client takes the answer to its end, and then asks again.
       yield* Effect.sleep("50 millis")
@@ -231,7 +230,7 @@ describe("a service told to stop", () => {
   it.live("fails no request of clients that keep their connections and never retry", () =>
     Effect.gen(function* () {
       const database = yield* freshDatabase("stopping")
-      const { key, service, stop } = yield* stoppable({ DATABASE_URL: database, SHUTDOWN_DELAY: "1500 millis" })
+      const { end, key, service, stop } = yield* stoppable({ DATABASE_URL: database })
       const other = yield* startService({ DATABASE_URL: database })
       const failures: Array<Got> = []
       const served = Array.from({ length: 8 }, () => 0)
@@ -259,6 +258,7 @@ describe("a service told to stop", () => {
       yield* Effect.repeat(Effect.sleep("20 millis"), { until: () => served.every((count) => count > 1) })
       const stopping = yield* stop
       yield* Fiber.join(users)
+      yield* end
       yield* Fiber.join(stopping)
       assert.deepStrictEqual(failures, [])
     }).pipe(Effect.scoped)
