@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
 import type { NotificationChoices } from "../../../client/Contract.ts"
 import { api } from "../../data/Client.ts"
 import { notificationsQuery, sessionQuery } from "../../data/Queries.ts"
@@ -6,6 +7,7 @@ import { Failed, SkeletonRows } from "../../parts/States.tsx"
 
 type Choices = NotificationChoices["data"]
 type Kind = Exclude<keyof Choices, "object">
+type Change = Partial<Record<Kind, boolean>>
 
 const kinds: ReadonlyArray<{ kind: Kind; name: string; words: string }> = [
   { kind: "low_balance", name: "Low balance", words: "The balance falls below $5.00." },
@@ -28,13 +30,20 @@ export const NotificationsCard = () => {
   const client = useQueryClient()
   const { data, error, isPending, refetch } = useQuery(notificationsQuery)
   const { data: session } = useQuery(sessionQuery)
+  // A box changes with the click that saves its choice, and back if saving fails.
+  const [chosen, setChosen] = useState<Change>({})
   const save = useMutation({
-    mutationFn: (change: Partial<Record<Kind, boolean>>) => api.call("console.notifications.update", { body: change }),
-    onMutate: (change) =>
-      client.setQueryData<Choices>(notificationsQuery.queryKey, (now) => now && { ...now, ...change }),
+    mutationFn: (change: Change) => api.call("console.notifications.update", { body: change }),
     onSuccess: ({ data: saved }) => client.setQueryData(notificationsQuery.queryKey, saved),
-    onError: () => client.invalidateQueries(notificationsQuery)
+    onError: () => {
+      setChosen({})
+      return client.invalidateQueries(notificationsQuery)
+    }
   })
+  const choose = (change: Change) => {
+    setChosen((before) => ({ ...before, ...change }))
+    save.mutate(change)
+  }
   return (
     <section className="card" aria-label="Notifications">
       <header>
@@ -50,8 +59,8 @@ export const NotificationsCard = () => {
             <label key={kind}>
               <input
                 type="checkbox"
-                checked={data[kind]}
-                onChange={({ target }) => save.mutate({ [kind]: target.checked })}
+                checked={chosen[kind] ?? data[kind]}
+                onChange={({ target }) => choose({ [kind]: target.checked })}
               />
               <span>
                 <span className="strong">{name}</span>
