@@ -5,6 +5,7 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { prepareDataDirectory } from "../../src/platform/database/DataDirectory.ts"
 import { startPostgres } from "../../src/platform/database/EmbeddedPostgres.ts"
+import { StatementTimeout } from "../../src/platform/database/StatementTimeout.ts"
 import { wrongs } from "./Books.ts"
 import { percentile } from "./Figures.ts"
 import { onDatabase, openCallers, seed, type Seeded, synced } from "./GrowthSeed.ts"
@@ -42,8 +43,12 @@ const proved = (stage: Stage, { databaseUrl }: Seeded, ...words: ReadonlyArray<s
     return (performance.now() - began) / 1_000
   })
 
+/** Millions of rows take minutes to read. */
 const inDatabase = <A, E>({ databaseUrl }: Seeded, body: Effect.Effect<A, E, SqlClient.SqlClient>) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => hurriedly(sql, body)).pipe(Effect.provide(onDatabase(databaseUrl)))
+  Effect.flatMap(SqlClient.SqlClient, (sql) => hurriedly(sql, body)).pipe(
+    Effect.provide(onDatabase(databaseUrl)),
+    Effect.provideService(StatementTimeout, Infinity)
+  )
 
 const bytesPerReceipt = (seeded: Seeded) =>
   Effect.map(
@@ -59,13 +64,17 @@ const turn = (stage: Stage, { name, target }: Side, samples: Samples, faults: Fa
     yield* flood(stage, target, CONCURRENCY, warmSeconds)
     const full = yield* flood(stage, target, CONCURRENCY, seconds)
     faults.add(`growth, ${name}, concurrency ${CONCURRENCY}`, full)
-    samples.add(`growth requests/s, ${name}`, full.completed / full.seconds)
+    const rate = full.completed / full.seconds
+    samples.add(`growth requests/s, ${name}`, rate)
     yield* Effect.sleep(PAUSE)
     const load = { perSecond: PER_SECOND, seconds, streamed: false }
     const moderate = yield* Effect.promise(() => fixedRate(target.endpoint, load))
     faults.add(`growth, ${name}, ${PER_SECOND}/s`, moderate)
-    samples.add(`growth p50, ${name}`, percentile(moderate.latencies, 0.5))
-    samples.add(`growth p99, ${name}`, percentile(moderate.latencies, 0.99))
+    const [p50, p99] = [percentile(moderate.latencies, 0.5), percentile(moderate.latencies, 0.99)]
+    samples.add(`growth p50, ${name}`, p50)
+    samples.add(`growth p99, ${name}`, p99)
+    // A run takes an hour or more. What ends it early must not lose what it has measured.
+    yield* progress(`growth: ${name}: ${perSecond(rate)}, p50 ${milliseconds(p50)}, p99 ${milliseconds(p99)}`)
   })
 
 /** A figure of both sides, and their ratio by round. */
@@ -132,14 +141,15 @@ export const growth = Effect.fnUntraced(function* (stage: Stage, samples: Sample
   const { empty, full } = yield* databases(stage)
   const minutes = (performance.now() - began) / 60_000
   const size = yield* bytesPerReceipt(full)
-  yield* progress(`growth: seeded in ${minutes.toFixed(1)} minutes, ${size} a receipt; proving the whole`)
-  const whole = yield* proved(stage, full, "--whole")
+  yield* progress(`growth: seeded in ${minutes.toFixed(1)} minutes, ${size} a receipt`)
   const sides = [yield* begun(stage, "empty", empty), yield* begun(stage, "full", full)]
   for (const { target } of sides) yield* flood(stage, target, CONCURRENCY, stage.options.startSeconds)
   for (let round = 1; round <= stage.options.rounds; round++) {
     yield* progress(`growth: round ${round} of ${stage.options.rounds}`)
     for (const side of round % 2 === 0 ? sides.toReversed() : sides) yield* turn(stage, side, samples, faults)
   }
+  yield* progress("growth: proving the whole")
+  const whole = yield* proved(stage, full, "--whole")
   const found = { full: yield* inDatabase(full, wrongs), empty: yield* inDatabase(empty, wrongs) }
   for (const [name, of] of Object.entries(found))
     for (const example of of) faults.add(`growth, books, ${name}`, { completed: 0, failed: 1, example })
