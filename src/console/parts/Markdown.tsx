@@ -19,7 +19,7 @@ const decoded = (text: string): string =>
     .replaceAll("&amp;", "&")
 
 const Table = ({ of }: { readonly of: Tokens.Table }) => (
-  <div className="scroll">
+  <div className="scroll" tabIndex={0} role="region" aria-label="Table">
     <table className="lines">
       <thead>
         <tr>

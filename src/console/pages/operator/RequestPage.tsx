@@ -89,7 +89,7 @@ const Attempts = ({ receipt }: { readonly receipt: Receipt }) => {
       <header>
         <h2>Attempts</h2>
       </header>
-      <div className="body scroll">
+      <div className="body scroll" tabIndex={0} role="region" aria-label="Table: attempts">
         <table className="lines">
           <thead>
             <tr>
@@ -130,7 +130,7 @@ const Transfers = ({ receipt: { transfers } }: { readonly receipt: Receipt }) =>
     {transfers.length === 0 ? (
       <div className="body muted">No money moved for this request.</div>
     ) : (
-      <div className="body scroll">
+      <div className="body scroll" tabIndex={0} role="region" aria-label="Table: transfers">
         <table className="lines">
           <thead>
             <tr>

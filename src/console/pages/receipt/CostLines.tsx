@@ -51,7 +51,7 @@ export const CostLines = ({ receipt }: { readonly receipt: RequestReceipt }) => 
           }
         />
       ) : (
-        <div className="body scroll">
+        <div className="body scroll" tabIndex={0} role="region" aria-label="Table: lines of the cost">
           <table className="lines">
             <thead>
               <tr>
