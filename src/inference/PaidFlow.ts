@@ -113,7 +113,7 @@ export const makePaidFlow = (
     )
 
     const hangUp: PaidFlow["hangUp"] = (fiber, running) => {
-      const giveUp = () => running.stop?.()
+      const giveUp = () => (running.stop === undefined ? fiber.interruptUnsafe() : running.stop())
       running.giveUp = giveUp
       const wait = running.stopsBillingOnAbort ? Effect.void : Effect.timeoutOption(Fiber.await(fiber), options.drain)
       return Effect.asVoid(fibers.run(Effect.andThen(wait, Fiber.interrupt(fiber))))
