@@ -141,15 +141,15 @@ export const growth = Effect.fnUntraced(function* (stage: Stage, samples: Sample
   const { empty, full } = yield* databases(stage)
   const minutes = (performance.now() - began) / 60_000
   const size = yield* bytesPerReceipt(full)
-  yield* progress(`growth: seeded in ${minutes.toFixed(1)} minutes, ${size} a receipt`)
+  yield* progress(`growth: seeded in ${minutes.toFixed(1)} minutes, ${size} a receipt; proving the whole`)
+  // Otherwise the gateway would prove the whole while it is measured: no checkpoint is there yet.
+  const whole = yield* proved(stage, full, "--whole")
   const sides = [yield* begun(stage, "empty", empty), yield* begun(stage, "full", full)]
   for (const { target } of sides) yield* flood(stage, target, CONCURRENCY, stage.options.startSeconds)
   for (let round = 1; round <= stage.options.rounds; round++) {
     yield* progress(`growth: round ${round} of ${stage.options.rounds}`)
     for (const side of round % 2 === 0 ? sides.toReversed() : sides) yield* turn(stage, side, samples, faults)
   }
-  yield* progress("growth: proving the whole")
-  const whole = yield* proved(stage, full, "--whole")
   const found = { full: yield* inDatabase(full, wrongs), empty: yield* inDatabase(empty, wrongs) }
   for (const [name, of] of Object.entries(found))
     for (const example of of) faults.add(`growth, books, ${name}`, { completed: 0, failed: 1, example })
