@@ -12,7 +12,7 @@ import { accountsWithPlay, demoKeyIds, type SandboxTraces, sandboxTraces, unende
 /** The owner of the account that the first start of an empty sandbox creates. */
 export const DEMO_EMAIL = "demo@tollgate.local"
 
-/** What the end of a sandbox voided. */
+/** The records that the end of a sandbox voided. */
 export interface Cleared {
   readonly accounts: number
   readonly simulated: Nano
@@ -21,7 +21,7 @@ export interface Cleared {
   readonly keys: number
 }
 
-/** What a sandbox has left in the database. */
+/** The records that a sandbox has left in the database. */
 export const tracesOf = (sql: SqlClient.SqlClient): Effect.Effect<SandboxTraces, Unavailable> =>
   storeErrors(sandboxTraces(sql, DEMO_EMAIL))
 

@@ -79,7 +79,7 @@ export const indexHtml = (pages: ReadonlyArray<Page>): string => {
   return frame(pages, { title: "Documentation", current: "", body: `<h1>Documentation</h1>${lead}${body}` })
 }
 
-/** What a browser shows at an address without a page. */
+/** The page that a browser shows at an address without a page. */
 export const missingHtml = (pages: ReadonlyArray<Page>): string =>
   frame(pages, {
     title: "No such page",

@@ -17,7 +17,7 @@ export interface Conversation {
   readonly cacheTtl?: "1h"
   /** Values of the caller's `anthropic-beta`, for Anthropic's own API. */
   readonly betas?: ReadonlyArray<string>
-  /** What to take out of the prompt before the model reads it. */
+  /** The edits that remove parts of the prompt before the model reads it. */
   readonly contextEdits?: ReadonlyArray<ContextEdit>
 }
 
@@ -97,7 +97,7 @@ export interface PdfPart extends Cacheable {
 
 export type Part = TextPart | ImagePart | PdfPart
 
-/** What a provider wants back with its reasoning, as JSON in its adapter's own form. Only that adapter reads it. */
+/** The data that a provider expects back with its reasoning, as JSON in its adapter's own form. Only that adapter reads it. */
 export type ReasoningData = Readonly<Record<string, unknown>>
 
 /** A block of an assistant's reasoning. Only the provider and the model that made it get it back. */
@@ -156,7 +156,7 @@ export type OutputFormat =
   | {
       readonly type: "json_schema"
       readonly name: string
-      /** What the answer is for. The model reads it. */
+      /** A description of the answer. The model reads it. */
       readonly description?: string
       readonly schema: Readonly<Record<string, unknown>> | undefined
       readonly strict: boolean | undefined

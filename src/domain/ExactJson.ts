@@ -4,7 +4,7 @@ import { shapeProblemOf } from "./JsonShape.ts"
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 
-/** What the types of the language still lack: the text of a number, and a value that is written as such a text. */
+/** TypeScript's types lack two parts of JSON: a reviver reads the source text of a number, and `rawJSON` writes such a text. */
 const { parse, rawJSON } = JSON as unknown as {
   readonly parse: (text: string, reviver?: Reviver) => unknown
   readonly rawJSON: (text: string) => unknown

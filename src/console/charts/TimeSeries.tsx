@@ -89,7 +89,7 @@ const Bars = ({ chart: { buckets, series }, width, y }: PlotProps) => {
   const slot = (width - LEFT) / buckets.length
   const bar = Math.max(1, Math.min(slot * 0.72, 48))
   return buckets.map(({ long }, at) => {
-    // What is less than nothing stands below the axis, and takes nothing from what stands above it.
+    // Negative values stack below the axis, and positive ones above it.
     let [above, below] = [0, 0]
     return (
       <g key={long}>

@@ -181,7 +181,7 @@ type Sums = Omit<ReportRow, "day" | "account_id" | "email" | "model" | "provider
 
 interface FiguresProps {
   readonly of: Sums
-  /** Of all groups. A column of a figure that none of them has is left out. */
+  /** The rows of all groups. The table leaves out a column without a figure in any of them. */
   readonly totals: Sums
 }
 

@@ -66,7 +66,7 @@ const Tiles = ({ receipt }: { readonly receipt: Receipt }) => {
   )
 }
 
-/** What an attempt costs: what the provider charges for the one that served, and what one that failed is known or estimated to cost. */
+/** The cost of an attempt. For one that served, the provider charged it; for one that failed, it is reported or estimated. */
 const AttemptCost = ({ index, outcome, receipt }: { index: number; outcome: string; receipt: Receipt }) => {
   const wasted = receipt.attempt_costs.find(({ attempt_index }) => attempt_index === index)
   if (wasted !== undefined) {

@@ -44,7 +44,7 @@ const noteOf = (ran: Ran, all: ReadonlyArray<Ran>, first: number | null): string
   return ran.isLast ? `failed${known}` : `failed${known}, the next one took over`
 }
 
-/** What became of the hold. */
+/** The end of the hold, in words. */
 const settledNote = ({ held_usd, refunded_usd, settled_usd }: RequestReceipt, took: string): string => {
   if (settled_usd === 0) return `nothing charged, the hold returned in ${took}`
   const charged = `${money(settled_usd)} charged in ${took}`
