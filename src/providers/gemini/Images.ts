@@ -6,6 +6,7 @@ import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import type { ImageResult, ImagesWork, MediaBytes } from "../../domain/Work.ts"
+import { faultIn } from "./Failure.ts"
 
 const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"]
 
@@ -15,7 +16,7 @@ const AT_A_TIME = 4
 const refused = (param: string, detail: string): Result.Result<never, ProviderFault> =>
   Result.fail({ _tag: "Refused", status: 400, detail, param })
 
-/** The first parameter that the models do not support. They already do what `auto` and an opaque background ask for. */
+/** The first parameter that the models do not support. An automatic quality and an opaque background are what they do anyway. */
 const lackOf = ({ background, format, images, quality, style }: ImagesWork): string | undefined => {
   if (quality !== undefined && quality !== "auto") return "quality"
   if (background === "transparent") return "background"
@@ -75,6 +76,8 @@ export const makeImages = (
 /** An answer without an image means that the image failed the host's own content check. */
 const imagesIn = ({ error }: HttpWork, body: Uint8Array): Effect.Effect<ReadonlyArray<MediaBytes>, ProviderError> => {
   const answer = objectOf(parsed(body)) ?? {}
+  const fault = faultIn(answer)
+  if (fault !== undefined) return Effect.fail(error(fault))
   if (!Array.isArray(answer["candidates"]) && objectOf(answer["promptFeedback"]) === undefined) {
     return Effect.fail(error({ _tag: "Malformed", detail: "an answer without candidates" }))
   }

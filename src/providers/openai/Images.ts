@@ -8,6 +8,7 @@ import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import type { ImageResult, ImagesWork } from "../../domain/Work.ts"
 import { endUserOf } from "./EndUser.ts"
+import { faultIn } from "./Failure.ts"
 import { type FormFile, formOf } from "./Form.ts"
 
 /** The size of ten nearly incompressible images of 1536×1024 pixels in base64, in bytes. */
@@ -66,7 +67,8 @@ export const makeImages = (
   return Effect.fnUntraced(function* (call: WorkCall, asked: ImagesWork): Effect.fn.Return<ImageResult, ProviderError> {
     const fields = encodeImages(call.candidate.offer.upstreamId, asked, options)
     if (Result.isFailure(fields)) return yield* Effect.fail(work.error(fields.failure))
-    const answer = { accept: "application/json", maxBodyBytes: Math.min(MAX_BODY_BYTES, mostImageBytes(asked.n)) }
+    const maxBodyBytes = Math.min(MAX_BODY_BYTES, mostImageBytes(asked.n))
+    const answer = { accept: "application/json", makes: true, maxBodyBytes } as const
     const body =
       asked.images.length === 0
         ? yield* work.post(call, { ...answer, target: targets.generations, body: JSON.stringify(fields.success) })
@@ -86,10 +88,12 @@ const filesOf = ({ images }: ImagesWork): ReadonlyArray<FormFile> =>
 
 const decode = ({ error }: HttpWork, body: Uint8Array, n: number): Effect.Effect<ImageResult, ProviderError> => {
   const malformed = (detail: string) => Effect.fail(error({ _tag: "Malformed", detail }))
-  const data = objectOf(parsed(body))?.["data"]
-  if (!Array.isArray(data)) return malformed("an answer without data")
+  const answer = objectOf(parsed(body)) ?? {}
+  const fault = faultIn(answer)
+  if (fault !== undefined) return Effect.fail(error(fault))
+  if (!Array.isArray(answer["data"])) return malformed("an answer without data")
   const images: Array<ImageResult["images"][number]> = []
-  for (const one of listOf(data).slice(0, n)) {
+  for (const one of listOf(answer["data"]).slice(0, n)) {
     const image = objectOf(one) ?? {}
     const bytes = Buffer.from(textIn(image, "b64_json") ?? "", "base64")
     const contentType = imageTypeOf(bytes)

@@ -2,8 +2,9 @@ import { Effect } from "effect"
 import type { targetOf } from "../../platform/outbound/OutboundCall.ts"
 import { MAX_AUDIO_BYTES } from "../wire/AudioBytes.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
-import { parsed } from "../wire/Json.ts"
+import { type JsonObject, objectOf, parsed } from "../wire/Json.ts"
 import type { Provider } from "../Provider.ts"
+import { faultIn } from "./Failure.ts"
 
 /** Speech at a host with OpenAI's `/audio/speech`. */
 export const makeSpeech =
@@ -17,18 +18,22 @@ export const makeSpeech =
       speed
     })
     const request = { target, accept: "*/*", body, maxBodyBytes: MAX_AUDIO_BYTES }
-    return Effect.flatMap(post(call, request), (audio) =>
-      isObject(audio) || isPage(audio)
-        ? Effect.fail(error({ _tag: "Malformed", detail: "an object or a page in place of audio" }))
-        : Effect.succeed({ audio })
-    )
+    const malformed = (detail: string) => error({ _tag: "Malformed", detail })
+    return Effect.flatMap(post(call, request), (audio) => {
+      const object = objectIn(audio)
+      if (object !== undefined) {
+        const fault = faultIn(object)
+        return Effect.fail(fault === undefined ? malformed("a JSON object in place of audio") : error(fault))
+      }
+      return isPage(audio) ? Effect.fail(malformed("a page in place of audio")) : Effect.succeed({ audio })
+    })
   }
 
-const LONGEST_ERROR = 64 * 1024
+const LONGEST_ERROR_BYTES = 64 * 1024
 
-/** Some hosts report an error with a success status. Audio is never JSON. */
-const isObject = (audio: Uint8Array): boolean =>
-  audio[0] === 0x7b && audio.length <= LONGEST_ERROR && parsed(audio) !== undefined
+/** The JSON object in place of audio, which is never JSON. Some hosts report an error that way, with a success status. */
+const objectIn = (audio: Uint8Array): JsonObject | undefined =>
+  audio[0] === 0x7b && audio.length <= LONGEST_ERROR_BYTES ? objectOf(parsed(audio)) : undefined
 
 /** A proxy in front of a host may answer with a page of its own, such as a login page. Audio never starts like that. */
 const isPage = (audio: Uint8Array): boolean =>

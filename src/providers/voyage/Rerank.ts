@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { errorIn } from "../wire/EventFault.ts"
 import { countIn, listOf, objectOf, parsed } from "../wire/Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { Ranking, RerankWork } from "../../domain/Work.ts"
@@ -27,18 +28,20 @@ export const decodeRerank = (
   const malformed = (detail: string) => Result.fail({ _tag: "Malformed", detail } as const)
   const whole = objectOf(parsed(body))
   if (whole === undefined) return malformed("the body is not a JSON object")
-  if (whole["error"] != null) return Result.fail(faultOfError(whole["error"]))
+  const error = errorIn(whole)
+  if (error !== undefined) return Result.fail(faultOfError(error))
   const seen = new Set<number>()
   const results: Array<Ranking["results"][number]> = []
   for (const one of listOf(whole["data"])) {
     const result = objectOf(one)
     const index = countIn(result, "index")
     const score = result?.["relevance_score"]
-    if (index === undefined || index >= documents.length || seen.has(index) || !Number.isFinite(score)) {
+    const isNew = index !== undefined && index < documents.length && !seen.has(index)
+    if (!isNew || typeof score !== "number" || !Number.isFinite(score)) {
       return malformed(`result ${results.length} is none of the documents`)
     }
     seen.add(index)
-    results.push({ index, score: score as number })
+    results.push({ index, score })
   }
   if (results.length !== Math.min(topN ?? Infinity, documents.length)) return malformed("results are missing")
   results.sort((a, b) => b.score - a.score)

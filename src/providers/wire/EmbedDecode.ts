@@ -3,6 +3,7 @@
  * possible.
  */
 import { Result } from "effect"
+import { errorIn } from "./EventFault.ts"
 import { JsonScan, NOWHERE } from "./JsonScan.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsed } from "./Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
@@ -35,11 +36,12 @@ export const mostEmbedBytes = ({ dimensions, format, inputs }: EmbedWork): numbe
 
 const malformed = (detail: string): Result.Result<never, ProviderFault> => Result.fail({ _tag: "Malformed", detail })
 
+const areFloats = (value: unknown): value is ReadonlyArray<number> =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => Number.isFinite(one))
+
 /** Whether a vector has the requested format and is not empty. */
 export const isVector = (value: unknown, format: Format): boolean =>
-  format === "base64"
-    ? typeof value === "string" && value !== ""
-    : Array.isArray(value) && value.length > 0 && value.every((one) => Number.isFinite(one))
+  format === "base64" ? typeof value === "string" && value !== "" : areFloats(value)
 
 /** The end of the list element at this index, if it has exactly the three expected members, in any order. */
 export const elementEnd = (scan: JsonScan, start: number, index: number, format: Format): number => {
@@ -101,7 +103,7 @@ export const floatsOf = (base64: string): ReadonlyArray<number> => {
 
 /** A vector in the requested format, which not every host honours. */
 const converted = (value: unknown, format: Format): unknown => {
-  if (format === "base64") return isVector(value, "float") ? base64Of(value as ReadonlyArray<number>) : value
+  if (format === "base64") return areFloats(value) ? base64Of(value) : value
   return typeof value === "string" ? floatsOf(value) : value
 }
 
@@ -137,6 +139,7 @@ export const decodeEmbeddings = (
   if (fast !== undefined) return Result.succeed({ data: fast.data, tokens: tokensOf(fast.rest) })
   const whole = objectOf(parsed(body))
   if (whole === undefined) return malformed("the body is not a JSON object")
-  if (whole["error"] != null) return Result.fail(faultOfError(whole["error"]))
+  const error = errorIn(whole)
+  if (error !== undefined) return Result.fail(faultOfError(error))
   return Result.map(rewritten(whole, asked), (data) => ({ data, tokens: tokensOf(whole) }))
 }

@@ -108,6 +108,8 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
         })
       const refused = yield* faultOf({ error: { code: 400, message: "not that", status: "INVALID_ARGUMENT" } }, 400)
       assert.deepInclude(refused, { _tag: "Refused", detail: "not that" })
+      const limited = yield* faultOf({ error: { code: 429, message: "slower", status: "RESOURCE_EXHAUSTED" } })
+      assert.deepStrictEqual(limited, { _tag: "RateLimited", retryAfterSeconds: undefined })
       assert.strictEqual((yield* faultOf({}))._tag, "Malformed")
       assert.strictEqual((yield* faultOf(answer("AAAA")))._tag, "Malformed")
     }).pipe(Effect.scoped)

@@ -115,6 +115,15 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
+  it.effect("are not retried when the connection breaks after the request", () =>
+    Effect.gen(function* () {
+      for (const images of [[], [source]]) {
+        const fault = yield* faultOf((_, response) => response.destroy(), { images })
+        assert.strictEqual(fault._tag, "Broken")
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("are none when none was made, and fail with the host's error", () =>
     Effect.gen(function* () {
       const empty = yield* drawn((_, response) => response.end('{"created":1,"data":[]}'))
@@ -128,6 +137,8 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's images", (it) => 
       })
       assert.strictEqual((yield* json(401, {}))._tag, "Unauthorized")
       assert.strictEqual((yield* json(200, {}))._tag, "Malformed")
+      const limited = { error: { message: "slower", code: "rate_limit_exceeded" } }
+      assert.deepStrictEqual(yield* json(200, limited), { _tag: "RateLimited", retryAfterSeconds: undefined })
       for (const one of [{ url: "https://example.com/a.png" }, { b64_json: "AAAA" }, 7]) {
         assert.strictEqual((yield* json(200, { data: [one] }))._tag, "Malformed")
       }

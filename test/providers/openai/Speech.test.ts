@@ -69,7 +69,9 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's speech", (it) => 
       })
       assert.strictEqual((yield* json(401, {}))._tag, "Unauthorized")
       assert.strictEqual((yield* json(500, {}))._tag, "ServerError")
-      assert.strictEqual((yield* json(200, { error: { message: "no" } }))._tag, "Malformed")
+      const limited = { error: { message: "slower", code: "rate_limit_exceeded" } }
+      assert.deepStrictEqual(yield* json(200, limited), { _tag: "RateLimited", retryAfterSeconds: undefined })
+      assert.strictEqual((yield* json(200, { audio: "" }))._tag, "Malformed")
       for (const page of ["<html><body>sign in</body></html>", "\n<!DOCTYPE html><title>sign in</title>"]) {
         const fault = yield* faultOf((_, response) => {
           response.writeHead(200, { "content-type": "text/html" }).end(page)

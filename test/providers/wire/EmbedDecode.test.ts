@@ -87,10 +87,12 @@ describe("a list of embeddings", () => {
   })
 
   it("is a fault when an error takes its place", () => {
-    assert.deepStrictEqual(faultOf({ error: { message: "slow down", code: 429 } }), {
-      _tag: "RateLimited",
-      retryAfterSeconds: undefined
-    })
+    for (const body of [
+      { error: { message: "slow down", code: 429 } },
+      { object: "error", message: "slow down", code: 429 }
+    ]) {
+      assert.deepStrictEqual(faultOf(body), { _tag: "RateLimited", retryAfterSeconds: undefined })
+    }
   })
 
   const seed = Number(process.env["EMBED_SEED"] ?? Math.floor(Math.random() * 2 ** 31))
