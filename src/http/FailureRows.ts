@@ -92,6 +92,12 @@ const paramOr =
 const refusedBy = (reason: { readonly provider: string; readonly detail: string }): string =>
   `${reason.provider} refused the request: ${reason.detail}`
 
+/** A provider's sentence may quote the prompt. */
+const refusal = {
+  param: paramOr(null),
+  unquoted: ({ provider }: { readonly provider: string }) => `${provider} refused the request`
+} as const
+
 const idempotencyKey = { param: () => "Idempotency-Key" } as const
 
 /** The rest of the body is not read, so the connection cannot be reused. */
@@ -160,14 +166,9 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
   ContextLengthExceeded: row(400, "invalid_request_error", "context_length_exceeded", contextMessage, {
     param: paramOr("messages")
   }),
-  ProviderRefused: row(400, "invalid_request_error", "validation_error", refusedBy, {
-    param: paramOr(null),
-    unquoted: ({ provider }) => `${provider} refused the request`
-  }),
-  ProviderOverflow: row(400, "invalid_request_error", "context_length_exceeded", refusedBy, { param: paramOr(null) }),
-  ContentPolicyViolation: row(400, "invalid_request_error", "content_policy_violation", refusedBy, {
-    param: paramOr(null)
-  }),
+  ProviderRefused: row(400, "invalid_request_error", "validation_error", refusedBy, refusal),
+  ProviderOverflow: row(400, "invalid_request_error", "context_length_exceeded", refusedBy, refusal),
+  ContentPolicyViolation: row(400, "invalid_request_error", "content_policy_violation", refusedBy, refusal),
   InvalidCode: row(
     400,
     "invalid_request_error",

@@ -14,6 +14,7 @@ export type ProviderFault =
   /** The provider rejected the caller's request (400, 404, 413, 422 …). Another provider may accept it. */
   | {
       readonly _tag: "Refused"
+      /** 200 when the provider answered, but its content filter left nothing of the answer. It may bill such an answer. */
       readonly status: number
       readonly detail: string
       /** The rejected field of the caller's request, if the adapter knows it. */
@@ -43,7 +44,7 @@ export type ProviderFault =
       readonly detail: string
       /** Whether the check may succeed at another time. */
       readonly passing?: true
-      /** Instead of that: the limit on the account's invalid answers, whatever the schema. */
+      /** Set instead of `passing` when the account has reached its limit of invalid answers, whatever the schema. */
       readonly limit?: { readonly limit: number; readonly retryAfterSeconds: number }
     }
   /** The connection ended before the answer did. */

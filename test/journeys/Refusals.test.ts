@@ -160,6 +160,70 @@ describe("a provider's refusal", () => {
   )
 })
 
+/** Answers of which a content filter left nothing, with the usage that the provider bills. */
+const filtered: ReadonlyArray<readonly [keyof typeof MODELS, object]> = [
+  [
+    "openai",
+    {
+      object: "chat.completion",
+      choices: [{ index: 0, message: { role: "assistant", content: "" }, finish_reason: "content_filter" }],
+      usage: { prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 }
+    }
+  ],
+  [
+    "anthropic",
+    {
+      type: "message",
+      role: "assistant",
+      content: [],
+      stop_reason: "refusal",
+      usage: { input_tokens: 9, output_tokens: 0 }
+    }
+  ],
+  [
+    "gemini",
+    {
+      candidates: [{ finishReason: "SAFETY" }],
+      usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 }
+    }
+  ]
+]
+
+describe("an answer of which a content filter leaves nothing", () => {
+  it.live(
+    "is a content policy violation on every dialect, which no client retries and which costs nothing",
+    () =>
+      Effect.gen(function* () {
+        const host = yield* startRefusing
+        const service = yield* startService({
+          SANDBOX: "off",
+          OPENAI_API_KEY: "sk-host-1",
+          OPENAI_BASE_URL: `${host.url}/v1`,
+          ANTHROPIC_API_KEY: "sk-host-1",
+          ANTHROPIC_BASE_URL: host.url,
+          GEMINI_API_KEY: "sk-host-1",
+          GEMINI_BASE_URL: host.url
+        })
+        const { account, inferenceKey } = yield* service.account()
+        for (const [provider, body] of filtered) {
+          host.refusal = { status: 200, body }
+          for (const stream of [false, true]) {
+            for (const [path, request] of bodies(MODELS[provider], stream)) {
+              const response = yield* post(`${service.api}/${path}`, inferenceKey, request)
+              const { error } = yield* json(response)
+              const told = `${provider} on ${path}: ${JSON.stringify(error)}`
+              assert.deepStrictEqual([response.status, error.code], [400, "content_policy_violation"], told)
+              assert.strictEqual(response.headers.get("x-should-retry"), "false", told)
+            }
+          }
+        }
+        assert.strictEqual((yield* service.balance(account.id)).posted, 100_000_000_000n)
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped),
+    60_000
+  )
+})
+
 describe("more tools than a host takes", () => {
   it.live("are refused before the hold, by the field's name", () =>
     Effect.gen(function* () {

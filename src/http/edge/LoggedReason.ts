@@ -1,15 +1,16 @@
 /** Describes why a request failed in words that a log may contain: none come from the caller or from a provider. */
 import type { Failure } from "../../domain/Failure.ts"
 import { rowOf } from "../FailureRows.ts"
-import type { FailedAttempt } from "../../providers/pool/PoolError.ts"
+import { type FailedAttempt, isFiltered } from "../../providers/pool/PoolError.ts"
 
 /** Why one attempt failed. */
 const faultOf = ({ fault, provider }: FailedAttempt): string => {
   switch (fault?._tag) {
     case undefined:
       return `${provider} answered nothing`
-    case "ServerError":
     case "Refused":
+      return isFiltered(fault) ? `${provider} filtered its whole answer` : `${provider} answered ${fault.status}`
+    case "ServerError":
       return `${provider} answered ${fault.status}`
     case "Unauthorized":
       return `${provider} answered ${fault.status}: its key is not accepted`

@@ -1,11 +1,11 @@
-/** The attempts of one request: when each ran, and what those cost the operator that served no answer. */
+/** The attempts of one request: when each ran, and what each attempt without an answer costs the operator. */
 import { type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { Attempt, AttemptCost, Candidate } from "../../domain/Plan.ts"
 import { type Price, providerCost } from "../../domain/Pricing.ts"
 import { type PromptUsage, type TokenUsage, type Used } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
-import { attemptsOf, placeOf } from "./PoolError.ts"
+import { attemptsOf, isFiltered, placeOf } from "./PoolError.ts"
 import type { AdmittedCandidate } from "./PoolState.ts"
 
 /** How an attempt ended without serving: with a fault, with a well-formed answer that is empty, or because the gateway left it. */
@@ -13,18 +13,18 @@ export type Unserved = ProviderFault | "empty" | "left"
 
 /** What had arrived of an answer when its attempt ended. */
 export interface Arrived {
-  /** Without a part for an attempt of which nothing had arrived. */
+  /** Undefined when no part of the answer had arrived. */
   readonly output: Output | undefined
   /** The provider's own count of the prompt. */
   readonly prompt: PromptUsage | undefined
 }
 
-/** Estimates what an attempt used whose provider reported nothing: what it was sent, and what had arrived. */
+/** Estimates the usage of an attempt without reported usage, from what was sent and what had arrived. */
 export type EstimateUse<P extends Price> = (candidate: Candidate<P>, arrived: Arrived) => Used
 
 /**
- * Whether the provider may bill an attempt. It has worked once it has received the request and not turned it down. Providers bill no
- * server error unless a part of the answer came before it, and the checks of an answer call no provider.
+ * Whether the provider may bill an attempt: it may once it has received the request and not rejected it. Providers bill a server error
+ * only when a part of the answer preceded it. Checking an answer calls no provider.
  */
 const mayBill = (end: Unserved, { output, prompt }: Arrived): boolean => {
   const anything = output !== undefined || prompt !== undefined
@@ -33,9 +33,10 @@ const mayBill = (end: Unserved, { output, prompt }: Arrived): boolean => {
     case "Unreachable":
     case "Unauthorized":
     case "RateLimited":
-    case "Refused":
     case "SchemaRefused":
       return false
+    case "Refused":
+      return isFiltered(end)
     case "TimedOut":
       return end.clock !== "connect"
     case "ServerError":
@@ -63,7 +64,7 @@ const arrivedIn = ({ arrived }: Pick<AttemptRecord, "arrived">): Arrived => {
   return { output: fold.output(), prompt }
 }
 
-/** What an attempt that served no answer costs at these rates; undefined when the provider has not worked, or that is unknown. */
+/** Returns the provider's charge for an attempt that served no answer; undefined when there is none or it is unknown. */
 export const attemptCost = <P extends Price>(
   candidate: Candidate<P>,
   end: Unserved,

@@ -1,7 +1,8 @@
 /** One attempt at one provider up to its first content. After that, no other provider is tried. */
 import { Clock, Effect, Exit, Scope } from "effect"
-import { isEmpty, isSaid, type Output, type OutputEvent } from "../../domain/Output.ts"
+import { type FinishReason, isEmpty, isSaid, type Output, type OutputEvent } from "../../domain/Output.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
+import { filteredFault } from "./PoolError.ts"
 import { type ChatCall, type ChatSource, type Provider, type TakeEvents, type WorkCall } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 
@@ -30,7 +31,7 @@ export interface AttemptContext<C extends WorkCall = ChatCall> {
 }
 
 /** How to make an attempt of one kind. */
-export interface Way<A, R> {
+export interface AttemptMethod<A, R> {
   readonly stream: boolean
   /** Undefined when the attempt produced no content. */
   readonly attempt: (context: AttemptContext) => Effect.Effect<A | undefined, ProviderError, R>
@@ -45,11 +46,16 @@ export interface FirstContent {
 }
 
 /** The fault of an answer that has neither content nor a finish of its own. No request makes a model answer like that. */
-const endless = ({ provider }: AttemptContext): ProviderError =>
-  new ProviderError({
-    provider: provider.id,
-    fault: { _tag: "Malformed", detail: "the answer has neither content nor a reason for its end" }
-  })
+const endless: ProviderFault = {
+  _tag: "Malformed",
+  detail: "the answer has neither content nor a reason for its end"
+}
+
+/** Why an answer without content is a failed attempt; undefined when it is only empty. */
+const faultOfEmpty = (finish: FinishReason | undefined): ProviderFault | undefined => {
+  if (finish === undefined) return endless
+  return finish === "content_filter" ? filteredFault : undefined
+}
 
 const attemptChat = (context: AttemptContext): Effect.Effect<Output | undefined, ProviderError> =>
   Effect.withFiber((fiber) => {
@@ -65,8 +71,9 @@ const attemptChat = (context: AttemptContext): Effect.Effect<Output | undefined,
         context.record.arrived = output
         const now = clock.currentTimeMillisUnsafe()
         if (isEmpty(output) && output.finish !== "length") {
-          if (output.finish !== undefined) return Effect.undefined
-          const error = endless(context)
+          const fault = faultOfEmpty(output.finish)
+          if (fault === undefined) return Effect.undefined
+          const error = new ProviderError({ provider: context.provider.id, fault })
           sample(now, error)
           return Effect.fail(error)
         }
@@ -154,8 +161,9 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   const now = clock.currentTimeMillisUnsafe()
   const finish = pulled.find((event) => event._tag === "Finish")?.reason
   if (over && finish !== "length") {
-    if (finish !== undefined) return undefined
-    const error = endless(context)
+    const fault = faultOfEmpty(finish)
+    if (fault === undefined) return undefined
+    const error = new ProviderError({ provider: context.provider.id, fault })
     sample(now, error)
     return yield* error
   }
@@ -247,9 +255,9 @@ const sampler = ({ blames, call, observe, provider }: AttemptContext<WorkCall>, 
   }
 }
 
-export const whole: Way<Output, never> = { stream: false, attempt: attemptChat, abandon: () => Effect.void }
+export const whole: AttemptMethod<Output, never> = { stream: false, attempt: attemptChat, abandon: () => Effect.void }
 
-export const streamed: Way<FirstContent, Scope.Scope> = {
+export const streamed: AttemptMethod<FirstContent, Scope.Scope> = {
   stream: true,
   attempt: attemptStream,
   abandon: ({ abandon }) => abandon

@@ -75,9 +75,24 @@ export const uncalledReason = (waits: ReadonlyArray<number>, spent: boolean): Re
  */
 const MOST_EMPTY = 2
 
+/** The fault of a well-formed answer of which a content filter left nothing. */
+export const filteredFault: ProviderFault = {
+  _tag: "Refused",
+  status: 200,
+  detail: "the content filter blocked the answer",
+  about: "policy"
+}
+
+/** Whether a rejection is such an answer. */
+export const isFiltered = ({ status }: Extract<ProviderFault, { readonly _tag: "Refused" }>): boolean => status === 200
+
+/** Whether an attempt ended with a well-formed answer without content, whether or not a content filter was the cause. */
+const isBlank = ({ fault }: FailedAttempt): boolean =>
+  fault === undefined || (fault._tag === "Refused" && isFiltered(fault))
+
 /** Whether to stop, because the answer to this request is empty. */
 export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean =>
-  failures.filter(({ fault }) => fault === undefined).length >= MOST_EMPTY
+  failures.filter(isBlank).length >= MOST_EMPTY
 
 /**
  * Whether to skip candidates with answers that would have to be checked: the schema may be the cause, and the house pays for each answer.
@@ -95,17 +110,15 @@ export const isAnsweredLost = (
  * faults follow a refusal, the refusal stands.
  */
 export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
-  if (isAnsweredEmpty(failures) || failures.every(({ fault }) => fault === undefined))
-    return { _tag: "EmptyCompletion" }
+  if (isAnsweredEmpty(failures) || failures.every(isBlank)) {
+    return refusalReason(failures.findLast((one) => isBlank(one) && one.fault !== undefined)) ?? emptyReason
+  }
   const limited = rateLimitedReason(failures)
   if (limited !== undefined) return limited
   const last = failures.at(-1)?.fault
   const decisive = failures.findLast(({ fault }) => fault?._tag !== "Unreachable" && fault?._tag !== "Unauthorized")
-  if (decisive?.fault?._tag === "Refused") {
-    const { about, detail, param } = decisive.fault
-    const _tag = about === undefined ? "ProviderRefused" : tagOfSubject[about]
-    return { _tag, provider: decisive.provider, detail, ...(param === undefined ? {} : { param }) }
-  }
+  const refusal = refusalReason(decisive)
+  if (refusal !== undefined) return refusal
   if (decisive?.fault?._tag === "SchemaRefused") return schemaReason(decisive.fault)
   const param = failures.map(({ fault }) => fault).find(isAnsweredLost)?.param
   if (param !== undefined) return tooLongReason(param)
@@ -118,7 +131,7 @@ export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
 }
 
 /** The pause suggested to the caller when no host named one, in seconds. */
-const UNTOLD_PAUSE_SECONDS = 5
+const DEFAULT_PAUSE_SECONDS = 5
 
 /** The reason when every host that was called answered with its rate limit. A host that names no pause does not extend the wait. */
 const rateLimitedReason = (failures: ReadonlyArray<FailedAttempt>): Reason | undefined => {
@@ -128,15 +141,25 @@ const rateLimitedReason = (failures: ReadonlyArray<FailedAttempt>): Reason | und
     const pause = fault.retryAfterSeconds
     if (pause !== undefined) shortest = Math.min(shortest ?? pause, pause)
   }
-  return { _tag: "UpstreamRateLimited", retryAfterSeconds: Math.max(1, shortest ?? UNTOLD_PAUSE_SECONDS) }
+  return { _tag: "UpstreamRateLimited", retryAfterSeconds: Math.max(1, shortest ?? DEFAULT_PAUSE_SECONDS) }
 }
 
+const emptyReason: Reason = { _tag: "EmptyCompletion" }
+
 const tagOfSubject = { context: "ProviderOverflow", policy: "ContentPolicyViolation" } as const
+
+/** The reason of an attempt that the provider rejected; undefined for any other attempt. */
+const refusalReason = (attempt: FailedAttempt | undefined): Reason | undefined => {
+  if (attempt?.fault?._tag !== "Refused") return undefined
+  const { about, detail, param } = attempt.fault
+  const _tag = about === undefined ? "ProviderRefused" : tagOfSubject[about]
+  return { _tag, provider: attempt.provider, detail, ...(param === undefined ? {} : { param }) }
+}
 
 const schemaReason = (fault: Extract<ProviderFault, { readonly _tag: "SchemaRefused" }>): Reason => {
   const { detail, field, limit, passing } = fault
   if (limit !== undefined) return { _tag: "RateLimitExceeded", ...limit }
-  const message = `cannot be asked for of these models, whose answers are checked: ${detail}`
+  const message = `must be a schema that the gateway can check, because these models do not guarantee it: ${detail}`
   return {
     _tag: "ValidationError",
     problems: [{ field, message }],
@@ -147,7 +170,7 @@ const schemaReason = (fault: Extract<ProviderFault, { readonly _tag: "SchemaRefu
 /** This failure is not retried automatically, because the house would pay for such an answer each time. */
 const tooLongReason = (field: string): Reason => ({
   _tag: "ValidationError",
-  problems: [{ field, message: "made the answer too long to be given whole: ask for a stream, or for less" }]
+  problems: [{ field, message: "must be off, or the request must be a stream, because the complete answer was too long" }]
 })
 
 /** Describes a fault in the gateway's own words, because callers may read it. */

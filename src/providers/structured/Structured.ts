@@ -8,10 +8,9 @@ import { eventsOf, isEmpty, type Output } from "../../domain/Output.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import type { ChatCall, ChatSource, Provider } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
+import { type JsonObject, objectOf } from "../wire/Json.ts"
 import type { Check } from "./StructuredCheck.ts"
 import { MOST_OFF_A_MINUTE, type Objection, StructuredMemory } from "./StructuredMemory.ts"
-
-type JsonSchema = Readonly<Record<string, unknown>>
 
 const can = ({ model, offer }: Candidate, capability: Capability): boolean =>
   model.capabilities.includes(capability) && !offer.unsupported.includes(capability)
@@ -19,10 +18,7 @@ const can = ({ model, offer }: Candidate, capability: Capability): boolean =>
 /** Whether a candidate guarantees a schema for its answers and for the arguments of its tool calls. */
 export const isStructured = (candidate: Candidate): boolean => can(candidate, "structured_outputs")
 
-const anyObject: JsonSchema = { type: "object" }
-
-const objectOf = (value: unknown): JsonSchema | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonSchema) : undefined
+const anyObject: JsonObject = { type: "object" }
 
 const valuesOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : Object.values(objectOf(value) ?? {})
@@ -45,9 +41,9 @@ const hasMap = (value: unknown): boolean => {
  * Whether Claude's hosts can keep an answer to a schema. They close every object, so an object whose members the model should name
  * would have none, and they reject a schema that contains itself.
  */
-export const fitsClaude = (schema: JsonSchema): boolean => !hasMap(schema) && !isRecursive(schema)
+export const fitsClaude = (schema: JsonObject): boolean => !hasMap(schema) && !isRecursive(schema)
 
-const canKeepTo = ({ model }: Candidate, schema: JsonSchema | undefined): boolean =>
+const canKeepTo = ({ model }: Candidate, schema: JsonObject | undefined): boolean =>
   model.vendor !== "anthropic" || schema === undefined || fitsClaude(schema)
 
 /** Gemini's second generation rejects a JSON response format together with functions. */
@@ -58,7 +54,7 @@ const takesForm = ({ offer }: Candidate, { tools }: Pick<Conversation, "tools">)
 export const enforcedSchema = (
   conversation: Pick<Conversation, "format" | "tools">,
   candidate: Candidate
-): JsonSchema | undefined => {
+): JsonObject | undefined => {
   const { format } = conversation
   const takes = takesForm(candidate, conversation)
   switch (format.type) {
@@ -74,7 +70,7 @@ export const enforcedSchema = (
 }
 
 /** The instruction for a model that takes no schema. `domain/Tokens.ts` depends on its length. */
-const wordsFor = (schema: JsonSchema): string =>
+const wordsFor = (schema: JsonObject): string =>
   schema === anyObject
     ? "Answer with one JSON object and with nothing else: no code fence, no words before or after it."
     : `Answer with one JSON value that meets the following JSON Schema, and with nothing else: no code fence, no words before or after it.\n${JSON.stringify(schema)}`
@@ -84,7 +80,7 @@ const wordsFor = (schema: JsonSchema): string =>
  * hosts keeps a model from calling tools. The words are added to the instructions at the start: the templates of some models accept
  * only one instruction message, in first place.
  */
-export const inWords = (conversation: Conversation, candidate: Candidate, schema: JsonSchema): Conversation => {
+export const inWords = (conversation: Conversation, candidate: Candidate, schema: JsonObject): Conversation => {
   const calls = conversation.tools.length > 0 && conversation.toolChoice.type !== "none"
   const json =
     schema["type"] === "object" && !calls && takesForm(candidate, conversation) && can(candidate, "json_mode")
@@ -143,7 +139,7 @@ export const enforced = (
 ): Provider => {
   const failing = (fault: ProviderFault, arrived?: Output) =>
     Effect.fail(new ProviderError({ provider: provider.id, fault, ...(arrived === undefined ? {} : { arrived }) }))
-  const answer = Effect.fnUntraced(function* (call: ChatCall, schema: JsonSchema) {
+  const answer = Effect.fnUntraced(function* (call: ChatCall, schema: JsonObject) {
     const { accountId = "" } = call
     const clock = yield* Clock.Clock
     const now = () => clock.currentTimeMillisUnsafe()
@@ -190,7 +186,7 @@ export const enforced = (
 }
 
 /** The sandbox's double builds its answer from the schema itself. */
-const askedOf = (provider: Provider, call: ChatCall, schema: JsonSchema): ChatCall =>
+const askedOf = (provider: Provider, call: ChatCall, schema: JsonObject): ChatCall =>
   provider.steerable === true ? call : { ...call, conversation: inWords(call.conversation, call.candidate, schema) }
 
 const collected = (output: Output): ChatSource => ({ collected: true, ...wholeSource(eventsOf(output)) })

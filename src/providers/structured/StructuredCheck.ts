@@ -36,7 +36,7 @@ const busy = (detail: string): Verdict => ({ _tag: "Unchecked", detail, busy: tr
 const isAnswer = ({ job }: Waiting): boolean => job.text !== undefined
 
 /** The waiting checks by account. Accounts take turns, so no account waits for all checks of another. */
-class Line {
+class CheckQueue {
   readonly #accounts = new Map<string, Array<Waiting>>()
   #schemas = 0
 
@@ -82,38 +82,38 @@ class Line {
 }
 
 /** One thread, started when first needed and restarted when it had to be stopped. It runs one check at a time; the others wait. */
-class Checking {
+class CheckThread {
   #worker: Worker | undefined
   #ready = false
   #current: Waiting | undefined
   #timer: NodeJS.Timeout | undefined
   #closed = false
-  readonly #line = new Line()
+  readonly #queue = new CheckQueue()
 
   /** Returns a function that cancels the check. */
   submit(waiting: Waiting): () => void {
-    if (this.#closed || !this.#line.hasRoom(waiting)) {
-      waiting.done(busy(this.#closed ? "the service stops" : "too much is to be checked at once"))
+    if (this.#closed || !this.#queue.hasRoom(waiting)) {
+      waiting.done(busy(this.#closed ? "the service is stopping" : "too many checks are waiting"))
       return () => {}
     }
-    this.#line.add(waiting)
+    this.#queue.add(waiting)
     this.#next()
-    return () => this.#line.remove(waiting)
+    return () => this.#queue.remove(waiting)
   }
 
   async close(): Promise<void> {
     this.#closed = true
     const left: Array<Waiting> = []
-    for (let one = this.#line.next(); one !== undefined; one = this.#line.next()) left.push(one)
+    for (let one = this.#queue.next(); one !== undefined; one = this.#queue.next()) left.push(one)
     const stopped = this.#stop()
-    this.#settle(busy("the service stops"))
-    for (const { done } of left) done(busy("the service stops"))
+    this.#settle(busy("the service is stopping"))
+    for (const { done } of left) done(busy("the service is stopping"))
     await stopped
   }
 
   #next(): void {
     if (this.#current !== undefined) return
-    this.#current = this.#line.next()
+    this.#current = this.#queue.next()
     if (this.#current === undefined) return
     const worker = (this.#worker ??= this.#start())
     if (this.#ready) this.#give(worker, this.#current)
@@ -183,12 +183,12 @@ class Checking {
  */
 export const makeCheck: Effect.Effect<Check, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
-    Effect.sync(() => new Checking()),
-    (checking) => Effect.promise(() => checking.close())
+    Effect.sync(() => new CheckThread()),
+    (thread) => Effect.promise(() => thread.close())
   ),
-  (checking) => (job) =>
+  (thread) => (job) =>
     Effect.callback<Verdict>((resume) => {
-      const takeBack = checking.submit({ job, done: (verdict) => resume(Effect.succeed(verdict)) })
+      const takeBack = thread.submit({ job, done: (verdict) => resume(Effect.succeed(verdict)) })
       return Effect.sync(takeBack)
     })
 )

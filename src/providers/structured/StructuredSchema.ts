@@ -55,7 +55,11 @@ const kinds: Readonly<Record<string, Kind>> = {
 const MOST_DEEP = 256
 
 /** Names in a path are the caller's own text. Only the caller sees the path, up to this length. */
-const MAX_PLACE_CHARS = 160
+const MAX_PATH_CHARS = 160
+
+/** A path for a message, cut to a readable length. */
+export const shownPath = (path: string): string =>
+  path.length <= MAX_PATH_CHARS ? path : `${path.slice(0, MAX_PATH_CHARS).toWellFormed()}…`
 
 /** The first problem with its path in the schema; undefined when only an answer can show one. */
 export const schemaProblem = (schema: Json): string | undefined => {
@@ -65,10 +69,7 @@ export const schemaProblem = (schema: Json): string | undefined => {
   return problemIn(schema, [])
 }
 
-const said = (place: ReadonlyArray<string>, problem: string): string => {
-  const at = place.join(".")
-  return `${at.length <= MAX_PLACE_CHARS ? at : `${at.slice(0, MAX_PLACE_CHARS).toWellFormed()}…`}: ${problem}`
-}
+const said = (place: ReadonlyArray<string>, problem: string): string => `${shownPath(place.join("."))}: ${problem}`
 
 const problemIn = (value: unknown, place: ReadonlyArray<string>): string | undefined => {
   if (typeof value === "boolean") return undefined
@@ -85,7 +86,7 @@ const typeProblem = (type: unknown): string | undefined => {
   const types: ReadonlyArray<unknown> = Array.isArray(type) ? type : [type]
   return types.length > 0 && types.every((one) => typeof one === "string" && TYPES.has(one))
     ? undefined
-    : "is no type of JSON Schema"
+    : "is not a type of JSON Schema"
 }
 
 const keywordProblem = (keyword: string, given: unknown, place: ReadonlyArray<string>): string | undefined => {

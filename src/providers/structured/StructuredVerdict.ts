@@ -3,7 +3,7 @@
  * and must not run on the main thread.
  */
 import { dereference, type Schema, type SchemaDraft, validate, type ValidationResult } from "@cfworker/json-schema"
-import { checkablePattern, schemaProblem } from "./StructuredSchema.ts"
+import { checkablePattern, schemaProblem, shownPath } from "./StructuredSchema.ts"
 
 /** What to check. Without a text: whether the schema can be checked at all. */
 export interface CheckJob {
@@ -43,7 +43,7 @@ export const verdictOf = ({ schema, text }: CheckJob): Verdict => {
     return result.valid ? { _tag: "Meets", json } : { _tag: "Fails", detail: problemOf(result) }
   } catch (error) {
     if (error instanceof RangeError && text !== undefined) return { _tag: "Fails", detail: "it is nested too deeply" }
-    return { _tag: "Uncheckable", detail: "it is no valid JSON Schema" }
+    return { _tag: "Uncheckable", detail: "it is not a valid JSON Schema" }
   }
 }
 
@@ -58,10 +58,10 @@ const unfitOf = (lookup: Readonly<Record<string, Schema | boolean>>): string | u
   for (const schema of Object.values(lookup)) {
     if (typeof schema === "boolean") continue
     const { $ref, __absolute_ref__, pattern, patternProperties } = schema
-    if ($ref !== undefined && lookup[__absolute_ref__ ?? $ref] === undefined) return "a $ref leads nowhere"
-    if (pattern !== undefined && !withCheckable(schema, pattern)) return "a pattern is no regular expression"
+    if ($ref !== undefined && lookup[__absolute_ref__ ?? $ref] === undefined) return "a $ref has no target"
+    if (pattern !== undefined && !withCheckable(schema, pattern)) return "a pattern is not a regular expression"
     const names = Object.keys(patternProperties ?? {})
-    if (!names.every((name) => checkablePattern(name) === name)) return "a pattern is no regular expression"
+    if (!names.every((name) => checkablePattern(name) === name)) return "a pattern is not a regular expression"
   }
   return undefined
 }
@@ -78,14 +78,10 @@ const withCheckable = (schema: Schema, pattern: string): boolean => {
 /** Keywords with an error that only says that there is a more specific one. */
 const containers = new Set(["$ref", "$recursiveRef", "properties", "items", "prefixItems", "allOf", "if"])
 
-const MAX_PLACE_CHARS = 160
-
 const problemOf = ({ errors }: ValidationResult): string => {
   const error = errors.find(({ keyword }) => !containers.has(keyword)) ?? errors[0]
   if (error === undefined) return "it does not match"
-  const place = error.instanceLocation
-  const shown = place.length <= MAX_PLACE_CHARS ? place : `${place.slice(0, MAX_PLACE_CHARS).toWellFormed()}…`
-  return `${shown}: ${error.keyword}`
+  return `${shownPath(error.instanceLocation)}: ${error.keyword}`
 }
 
 const FENCE = "```"

@@ -16,6 +16,8 @@ describe("loggedReason", () => {
       { _tag: "UnknownRoute", method: "GET", path: secret },
       { _tag: "NotFound", what: "key", id: secret },
       { _tag: "ProviderRefused", provider: "openai", detail: secret },
+      { _tag: "ProviderOverflow", provider: "openai", detail: secret },
+      { _tag: "ContentPolicyViolation", provider: "openai", detail: secret },
       { _tag: "GenerationFailed", detail: secret },
       { _tag: "BatchRequestFailed", index: 2, detail: secret },
       { _tag: "UpstreamError", detail: secret }
@@ -39,11 +41,13 @@ describe("loggedReason", () => {
     const log = [
       { provider: "openai", model: "m", fault: { _tag: "ServerError", status: 503, detail: "TOP SECRET" } },
       { provider: "azure", model: "m", fault: { _tag: "TimedOut", clock: "first_token" } },
-      { provider: "groq", model: "m", fault: undefined }
+      { provider: "groq", model: "m", fault: undefined },
+      { provider: "xai", model: "m", fault: { _tag: "Refused", status: 400, detail: "TOP SECRET" } },
+      { provider: "mistral", model: "m", fault: { _tag: "Refused", status: 200, detail: "TOP SECRET" } }
     ]
     assert.strictEqual(
       told({ _tag: "UpstreamError", detail: "TOP SECRET" }, log),
-      "no provider could serve the request (openai answered 503; azure timed out (first token); groq answered nothing)"
+      "no provider could serve the request (openai answered 503; azure timed out (first token); groq answered nothing; xai answered 400; mistral filtered its whole answer)"
     )
   })
 

@@ -72,6 +72,7 @@ describe("the cost of an attempt that served no answer", () => {
     const reported = { nano: Number(tokenCost(price, usage)), basis: "reported" }
     assert.deepStrictEqual(costOf(fault("OffSchema"), output), reported)
     assert.deepStrictEqual(costOf("empty", [{ _tag: "Usage", usage }]), reported)
+    assert.deepStrictEqual(costOf(fault("Refused", { status: 200 }), [{ _tag: "Usage", usage }]), reported)
     const billed = { ...output, usage: { ...usage, billedNano: 12 } }
     assert.deepStrictEqual(costOf("empty", billed, plain), { nano: 12, basis: "reported" })
   })

@@ -59,6 +59,25 @@ describe("an attempt at a complete answer", () => {
   )
 })
 
+describe("an attempt with an answer of which a content filter left nothing", () => {
+  const filtered: OutputEvent = { _tag: "Finish", reason: "content_filter" }
+  const rejected = { _tag: "Refused", status: 200, about: "policy" } as const
+
+  it.effect("is rejected by the provider, and says nothing about its health", () =>
+    Effect.gen(function* () {
+      const complete = { ...emptyOutput, finish: filtered.reason }
+      const asWhole = attemptAt({ ...makeSandbox("a"), chat: () => Effect.succeed(complete) }, false)
+      assert.deepInclude((yield* Effect.flip(whole.attempt(asWhole.context))).fault, rejected)
+      const asStream = attemptAt(scripted("a", [[filtered]]).provider, true)
+      const { fault } = yield* Effect.flip(Effect.scoped(streamed.attempt(asStream.context)))
+      assert.deepInclude(fault, rejected)
+      assert.deepStrictEqual([asWhole.samples, asStream.samples], [[], []])
+      const begun = attemptAt(scripted("a", [[text], [filtered]]).provider, true)
+      assert.isDefined(yield* Effect.scoped(streamed.attempt(begun.context)))
+    })
+  )
+})
+
 describe("an attempt at a stream", () => {
   it.effect("ends once, successfully or with its fault", () =>
     Effect.gen(function* () {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   attemptsOf,
+  filteredFault,
   isAnsweredEmpty,
   isAnsweredLost,
   isAnsweredOff,
@@ -54,6 +55,22 @@ describe("the error of failed attempts", () => {
     assert.deepStrictEqual([isAnsweredEmpty([empty, broken]), isAnsweredEmpty([broken, empty, empty])], [false, true])
   })
 
+  it("is a content policy violation when a content filter left nothing of an answer", () => {
+    const empty = { ...at("a"), fault: undefined }
+    const broken = { ...at("b"), fault: { _tag: "Broken", detail: "X" } } as const
+    const filtered = { ...at("c"), fault: filteredFault }
+    const reason = (...failures: Parameters<typeof reasonOf>[0]) => reasonOf(failures)._tag
+    assert.deepStrictEqual(reasonOf([filtered]), {
+      _tag: "ContentPolicyViolation",
+      provider: "c",
+      detail: "the content filter blocked the answer"
+    })
+    assert.strictEqual(reason(filtered, empty), "ContentPolicyViolation")
+    assert.strictEqual(reason(broken, filtered), "ContentPolicyViolation")
+    assert.strictEqual(reason(filtered, broken, filtered), "ContentPolicyViolation")
+    assert.deepStrictEqual([isAnsweredEmpty([filtered]), isAnsweredEmpty([filtered, empty])], [false, true])
+  })
+
   it("is a lost answer, after which no provider is tried", () => {
     const down = { ...at("a"), fault: { _tag: "Refused", status: 400, detail: "X" } } as const
     const lost = { ...at("b"), fault: { _tag: "Lost", detail: "X" } } as const
@@ -65,7 +82,7 @@ describe("the error of failed attempts", () => {
   it("names the caller's field that made an answer too long", () => {
     const down = { ...at("a"), fault: { _tag: "Broken", detail: "X" } } as const
     const lost = { ...at("b"), fault: { _tag: "Lost", detail: "X", ours: true, param: "logprobs" } } as const
-    const message = "made the answer too long to be given whole: ask for a stream, or for less"
+    const message = "must be off, or the request must be a stream, because the complete answer was too long"
     const reason = { _tag: "ValidationError", problems: [{ field: "logprobs", message }] } as const
     assert.deepStrictEqual([reasonOf([down, lost]), reasonOf([lost, down])], [reason, reason])
   })
@@ -77,10 +94,10 @@ describe("the error of failed attempts", () => {
       _tag: "UpstreamError",
       detail: "a: the answer did not meet the schema (#/a: type); b: broken connection"
     })
-    const refused = { _tag: "SchemaRefused", field: "f", detail: "a $ref leads nowhere" } as const
+    const refused = { _tag: "SchemaRefused", field: "f", detail: "a $ref has no target" } as const
     const offs = [undefined, broken.fault, off.fault, refused].map(isAnsweredOff)
     assert.deepStrictEqual(offs, [false, false, true, true])
-    const message = "cannot be asked for of these models, whose answers are checked: a $ref leads nowhere"
+    const message = "must be a schema that the gateway can check, because these models do not guarantee it: a $ref has no target"
     const reason = { _tag: "ValidationError", problems: [{ field: "f", message }] } as const
     assert.deepStrictEqual(reasonOf([{ ...at("a"), fault: refused }]), reason)
     const passing = { ...at("a"), fault: { ...refused, passing: true } } as const

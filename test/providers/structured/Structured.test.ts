@@ -274,13 +274,13 @@ describe("an enforced answer", () => {
       const seen: Array<ChatCall> = []
       const given = enforced(answering({ text: "{}" }, seen), direct)
       const fault = yield* faultOf(given.chat(call({ ...byName, schema: { $ref: "#/$defs/none" } })))
-      const refused = { _tag: "SchemaRefused", field: "response_format", detail: "a $ref leads nowhere" } as const
+      const refused = { _tag: "SchemaRefused", field: "response_format", detail: "a $ref has no target" } as const
       assert.deepStrictEqual(fault, refused)
       const named = call({ ...byName, field: "text.format.schema", schema: { type: "strng" } })
       assert.deepStrictEqual(yield* faultOf(given.chat(named)), {
         ...refused,
         field: "text.format.schema",
-        detail: "type: is no type of JSON Schema"
+        detail: "type: is not a type of JSON Schema"
       })
       const busy = enforced(answering({}, seen), () => Effect.succeed({ _tag: "Unchecked", detail: "why", busy: true }))
       assert.deepStrictEqual(yield* faultOf(busy.chat(call())), { _tag: "OffSchema", detail: "why" })

@@ -89,7 +89,7 @@ describe("checks", () => {
     }).pipe(Effect.scoped)
   )
 
-  const full = { _tag: "Unchecked", detail: "too much is to be checked at once", busy: true } as const
+  const full = { _tag: "Unchecked", detail: "too many checks are waiting", busy: true } as const
   const fits = { _tag: "Meets", json: "" } as const
 
   it.live("take no more schemas than can wait, none of those that were taken back, and every answer", () =>
@@ -142,7 +142,7 @@ describe("checks", () => {
           return { check, left: fibers }
         })
       )
-      const stops = { _tag: "Unchecked", detail: "the service stops", busy: true } as const
+      const stops = { _tag: "Unchecked", detail: "the service is stopping", busy: true } as const
       for (const fiber of left) assert.deepStrictEqual(yield* Fiber.join(fiber), stops)
       assert.strictEqual((yield* check(fine))._tag, "Unchecked")
     })

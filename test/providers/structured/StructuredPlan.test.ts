@@ -1,4 +1,4 @@
-/** Answers off their schema in the course of a plan: who is asked next, and what it says of who gave them. */
+/** Answers off their schema in the execution of a plan: who is asked next, and what it says of who gave them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Model } from "../../../src/domain/Model.ts"
@@ -9,7 +9,7 @@ import { makeMetrics, Metrics } from "../../../src/platform/telemetry/Metrics.ts
 import { AnswerTimes } from "../../../src/providers/pool/AnswerClock.ts"
 import { rules } from "../../../src/providers/pool/Breaker.ts"
 import { streamedChat, wholeChat, type PoolCall } from "../../../src/providers/pool/CallKind.ts"
-import { Course } from "../../../src/providers/pool/Course.ts"
+import { PlanExecution } from "../../../src/providers/pool/PlanExecution.ts"
 import type { AttemptSample } from "../../../src/providers/pool/FirstContent.ts"
 import { makeHosts } from "../../../src/providers/Hosts.ts"
 import type { ChatCall, Provider } from "../../../src/providers/Provider.ts"
@@ -135,7 +135,7 @@ describe("an answer off its schema", () => {
         pool.chat({ ...call(candidate("a")), conversation: asked("hi", { format }) })
       )
       const message =
-        "cannot be asked for of these models, whose answers are checked: a pattern is no regular expression"
+        "must be a schema that the gateway can check, because these models do not guarantee it: a pattern is not a regular expression"
       assert.deepStrictEqual(reason, { _tag: "ValidationError", problems: [{ field: "response_format", message }] })
       assert.strictEqual(off.asked.times, 0)
     })
@@ -179,7 +179,7 @@ describe("a stream that has to be checked", () => {
       const hedgeOf = (stream: boolean, first: Candidate) => {
         const plain = call(first, candidate("b"))
         const hedged = { ...plain, plan: { ...plain.plan, hedgeAfterMs: 200 } }
-        return new Course(shared, hedged, stream ? streamedChat : wholeChat, clock, () => 0).hedgeAfterMs
+        return new PlanExecution(shared, hedged, stream ? streamedChat : wholeChat, clock, () => 0).hedgeAfterMs
       }
       assert.isUndefined(hedgeOf(true, candidate("a")))
       assert.strictEqual(hedgeOf(false, candidate("a")), 200)

@@ -5,11 +5,11 @@ describe("what is wrong with a schema", () => {
   const wrong: ReadonlyArray<readonly [object, string]> = [
     [{ not: {} }, "not: no answer can meet it"],
     [{ not: true }, "not: no answer can meet it"],
-    [{ type: "strng" }, "type: is no type of JSON Schema"],
-    [{ type: ["string", "nul"] }, "type: is no type of JSON Schema"],
-    [{ type: [] }, "type: is no type of JSON Schema"],
-    [{ properties: { a: { type: "int" } } }, "properties.a.type: is no type of JSON Schema"],
-    [{ items: [{}, { type: 1 }] }, "items.1.type: is no type of JSON Schema"],
+    [{ type: "strng" }, "type: is not a type of JSON Schema"],
+    [{ type: ["string", "nul"] }, "type: is not a type of JSON Schema"],
+    [{ type: [] }, "type: is not a type of JSON Schema"],
+    [{ properties: { a: { type: "int" } } }, "properties.a.type: is not a type of JSON Schema"],
+    [{ items: [{}, { type: 1 }] }, "items.1.type: is not a type of JSON Schema"],
     [{ items: "string" }, "items: is not a schema"],
     [{ $defs: { a: { anyOf: [{ minLength: -1 }] } } }, "$defs.a.anyOf.0.minLength: is not a whole number of 0 or more"],
     [{ properties: ["a"] }, "properties: is not an object of schemas"],
@@ -40,7 +40,7 @@ describe("what is wrong with a schema", () => {
 
   it("has a place of some length, and an end", () => {
     const far = schemaProblem({ properties: { ["k".repeat(500)]: { type: "no" } } })
-    assert.isTrue(far !== undefined && far.length < 220 && far.endsWith("…: is no type of JSON Schema"))
+    assert.isTrue(far !== undefined && far.length < 220 && far.endsWith("…: is not a type of JSON Schema"))
     let deep: object = {}
     for (let level = 0; level < 400; level++) deep = { not: deep }
     assert.match(schemaProblem({ items: deep }) ?? "", /is nested too deeply$/)

@@ -124,14 +124,14 @@ describe("a verdict", () => {
   })
 
   const unfit: ReadonlyArray<readonly [string, object, string]> = [
-    ["a reference to nothing", { properties: { a: { $ref: "#/$defs/a" } } }, "a $ref leads nowhere"],
-    ["a reference to elsewhere", { $ref: "https://example.com/schema" }, "a $ref leads nowhere"],
-    ["a reference to itself alone", { $ref: "#" }, "it is no valid JSON Schema"],
-    ["a pattern that is none", { properties: { a: { pattern: "(" } } }, "a pattern is no regular expression"],
-    ["a name's pattern that is none", { patternProperties: { "[": {} } }, "a pattern is no regular expression"],
+    ["a reference to nothing", { properties: { a: { $ref: "#/$defs/a" } } }, "a $ref has no target"],
+    ["a reference to elsewhere", { $ref: "https://example.com/schema" }, "a $ref has no target"],
+    ["a reference to itself alone", { $ref: "#" }, "it is not a valid JSON Schema"],
+    ["a pattern that is none", { properties: { a: { pattern: "(" } } }, "a pattern is not a regular expression"],
+    ["a name's pattern that is none", { patternProperties: { "[": {} } }, "a pattern is not a regular expression"],
     ["a keyword of the wrong kind", { anyOf: 1 }, "anyOf: is not a list of schemas"],
     ["what no answer meets", { not: {} }, "not: no answer can meet it"],
-    ["a reference of the wrong kind", { $ref: {} }, "a $ref leads nowhere"]
+    ["a reference of the wrong kind", { $ref: {} }, "a $ref has no target"]
   ]
   for (const [name, schema, detail] of unfit) {
     it(`is that ${name} cannot be checked, before there is an answer`, () =>
