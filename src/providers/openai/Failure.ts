@@ -21,7 +21,20 @@ export const faultOfError = (error: unknown): ProviderFault => {
 }
 
 /** The meaning of MiniMax's error codes other than its own faults (https://platform.minimax.io/docs/api-reference/errorcode). */
-const MINIMAX_STATUS: Readonly<Record<number, number>> = { 1002: 429, 1004: 401, 1008: 402, 1039: 429, 2013: 400 }
+const MINIMAX_STATUS: Readonly<Record<number, number>> = {
+  1002: 429,
+  1004: 401,
+  1008: 402,
+  1026: 400,
+  1027: 400,
+  1039: 429,
+  1041: 429,
+  1042: 400,
+  2013: 400,
+  2045: 429,
+  2049: 401,
+  2056: 429
+}
 
 /** Members of an answer or of a part of one. */
 const ANSWER = ["choices", "usage", "output", "response"]
@@ -34,8 +47,9 @@ export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined
   const error = errorIn(said, event)
   if (error !== undefined) return faultOfError(error)
   const base = objectOf(said["base_resp"])
-  if (base !== undefined && typeof base["status_code"] === "number" && base["status_code"] !== 0) {
-    return faultOfError({ message: base["status_msg"], status: MINIMAX_STATUS[base["status_code"]] })
+  const code = base?.["status_code"]
+  if (base !== undefined && typeof code === "number" && code !== 0) {
+    return faultOfError({ message: base["status_msg"], code, status: MINIMAX_STATUS[code] })
   }
   if (ANSWER.some((name) => said[name] !== undefined)) return undefined
   if (said["error"] !== undefined && said["error"] !== null) return faultOfError(said["error"])
@@ -75,13 +89,26 @@ const hintsOf = (error: JsonObject | undefined): RefusalHints => {
 }
 
 /**
- * Problems of the gateway's account that arrive as 429 but do not end by waiting, or, for images, as 400. They are not the caller's
+ * Problems of the gateway's account at the host that arrive as 429 or 400. Waiting does not end them, and they are not the caller's
  * fault.
  */
 const OUR_ACCOUNT: ReadonlySet<unknown> = new Set([
+  // OpenAI
   "insufficient_quota",
   "billing_not_active",
-  "billing_hard_limit_reached"
+  "billing_hard_limit_reached",
+  // Moonshot
+  "exceeded_current_quota_error",
+  // Groq
+  "organization_restricted",
+  // DashScope
+  "Arrearage",
+  // Z.ai, for an account that is inactive, unknown, locked, in arrears or blocked: https://docs.z.ai/api-reference/api-code
+  "1110",
+  "1111",
+  "1112",
+  "1113",
+  "1121"
 ])
 
 const statusOfQuota = (error: JsonObject, status: number): number =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { faultOfError, faultOfStatus } from "../../../src/providers/openai/Failure.ts"
+import { faultIn, faultOfError, faultOfStatus } from "../../../src/providers/openai/Failure.ts"
 import type { ProviderFault } from "../../../src/providers/ProviderError.ts"
 
 const NOW = Date.parse("2026-03-01T12:00:00Z")
@@ -32,6 +32,11 @@ describe("faultOfStatus", () => {
     assert.deepStrictEqual(of(400, { error: { ...limit, code: "billing_hard_limit_reached" } }), unpaid)
     assert.deepStrictEqual(faultOfError({ ...limit, code: "billing_hard_limit_reached" }), unpaid)
     assert.deepStrictEqual(of(429, { error: { type: "billing_not_active", code: null } }), unpaid)
+    assert.deepStrictEqual(of(429, { error: { type: "exceeded_current_quota_error", message: "m" } }), unpaid)
+    assert.deepStrictEqual(of(429, { error: { code: "1113", message: "m" } }), unpaid)
+    assert.deepStrictEqual(of(400, { error: { code: "Arrearage", type: "Arrearage", message: "m" } }), unpaid)
+    const restricted = { message: "m", type: "invalid_request_error", code: "organization_restricted" }
+    assert.deepStrictEqual(of(400, { error: restricted }), unpaid)
   })
 
   const details: ReadonlyArray<readonly [unknown, string]> = [
@@ -48,6 +53,33 @@ describe("faultOfStatus", () => {
       assert.deepStrictEqual(of(400, body), { _tag: "Refused", status: 400, detail })
     })
   }
+})
+
+describe("faultIn", () => {
+  const refused: ProviderFault = { _tag: "Refused", status: 400, detail: "m" }
+  const cases: ReadonlyArray<readonly [number, ProviderFault]> = [
+    [1002, { _tag: "RateLimited", retryAfterSeconds: undefined }],
+    [1004, { _tag: "Unauthorized", status: 401 }],
+    [1008, { _tag: "Unauthorized", status: 402 }],
+    [1024, { _tag: "ServerError", status: 500, detail: "m" }],
+    [1026, { ...refused, about: "policy" }],
+    [1027, { ...refused, about: "policy" }],
+    [1041, { _tag: "RateLimited", retryAfterSeconds: undefined }],
+    [1042, refused],
+    [2013, refused],
+    [2045, { _tag: "RateLimited", retryAfterSeconds: undefined }],
+    [2049, { _tag: "Unauthorized", status: 401 }],
+    [2056, { _tag: "RateLimited", retryAfterSeconds: undefined }]
+  ]
+  for (const [code, fault] of cases) {
+    it(`reads MiniMax's code ${code} as ${fault._tag}`, () => {
+      assert.deepStrictEqual(faultIn({ choices: null, base_resp: { status_code: code, status_msg: "m" } }), fault)
+    })
+  }
+
+  it("reads MiniMax's code 0 as an answer", () => {
+    assert.isUndefined(faultIn({ choices: [], base_resp: { status_code: 0, status_msg: "" } }))
+  })
 })
 
 describe("faultOfError", () => {
