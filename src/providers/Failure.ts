@@ -1,4 +1,5 @@
 import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/outbound/OutboundCall.ts"
+import type { ChatCall } from "./Provider.ts"
 import type { ProviderFault } from "./ProviderError.ts"
 import type { Clocks } from "./pool/AnswerClock.ts"
 import { refused, type RefusalHints, subjectOf } from "./wire/Refusal.ts"
@@ -54,14 +55,33 @@ export const faultOfWhole = (error: OutboundError, { answer, totalMs }: Clocks):
   return isEarly ? { ...fault, clock: answer.clock } : fault
 }
 
-/** The pause that a host asks for, in whole seconds rounded up: from `retry-after-ms`, or from `retry-after` as seconds or a date. */
+/**
+ * The fault of an answer that is longer than a limit, such as `5 bytes`. A caller can request more log-probabilities than fit into it. The
+ * host then answered correctly, and every other host would answer the same.
+ */
+export const tooLongFault = ({ conversation }: Pick<ChatCall, "conversation">, limit: string): ProviderFault => {
+  const detail = `an answer longer than ${limit}`
+  return conversation.sampling.logprobs === true
+    ? { _tag: "Lost", detail, ours: true, param: "logprobs" }
+    : { _tag: "Malformed", detail }
+}
+
+/** The longest pause that is passed on, in seconds. Daily limits of hosts end within it, and a wrong header may name any number. */
+const MAX_PAUSE_SECONDS = 86_400
+
+/** A pause in whole seconds, rounded up, from 0 to a day. */
+export const pauseSeconds = (seconds: number): number => Math.min(MAX_PAUSE_SECONDS, Math.max(0, Math.ceil(seconds)))
+
+const NUMBER = /^\d+(\.\d+)?$/
+
+/** The pause that a host asks for: in `retry-after-ms`, or in `retry-after` as seconds or a date. */
 export const retryAfterSeconds = (headers: OutboundHeaders, nowMs: number): number | undefined => {
-  const ms = Number(headerOf(headers, "retry-after-ms") ?? Number.NaN)
-  if (ms >= 0) return Math.ceil(ms / 1000)
+  const ms = headerOf(headers, "retry-after-ms")?.trim() ?? ""
+  if (NUMBER.test(ms)) return pauseSeconds(Number(ms) / 1_000)
   const value = headerOf(headers, "retry-after")?.trim() ?? ""
-  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value))
+  if (NUMBER.test(value)) return pauseSeconds(Number(value))
   const dateMs = value === "" ? Number.NaN : Date.parse(value)
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, Math.ceil((dateMs - nowMs) / 1000))
+  return Number.isNaN(dateMs) ? undefined : pauseSeconds((dateMs - nowMs) / 1_000)
 }
 
 /** Removes the credential from a fault's detail, in case the host repeated it, and shortens the detail for a message. */

@@ -71,7 +71,7 @@ const ticketOf = (
 /** A result is at the job's own path or at its `response`. The job's status is next to that. */
 const statusOf = (ticket: string): string => `${ticket.replace(/\/response$/, "")}/status`
 
-const question = (origin: string, path: string) => ({
+const getRequest = (origin: string, path: string) => ({
   target: { origin, path },
   accept: "application/json",
   maxBodyBytes: MAX_ANSWER_BYTES
@@ -85,7 +85,7 @@ const stateOf = Effect.fnUntraced(function* (
   call: WorkCall,
   ticket: string
 ): Effect.fn.Return<VideoJobState, ProviderError> {
-  const body = yield* Effect.flatMap(work.get(call, question(origin, statusOf(ticket))), work.accepted)
+  const body = yield* Effect.flatMap(work.get(call, getRequest(origin, statusOf(ticket))), work.accepted)
   const answer = objectOf(parsed(body)) ?? {}
   switch (textIn(answer, "status")) {
     case "IN_QUEUE":
@@ -93,10 +93,10 @@ const stateOf = Effect.fnUntraced(function* (
     case "IN_PROGRESS":
       return { _tag: "Processing", progress: undefined }
     case "COMPLETED":
-      return yield* resultOf(work, yield* work.get(call, question(origin, ticket)))
+      return yield* resultOf(work, yield* work.get(call, getRequest(origin, ticket)))
     case "FAILED":
     case "CANCELED":
-      return failed(detailOf(body) ?? "the queue gave it up")
+      return failed(detailOf(body) ?? "the queue stopped the job")
     default:
       return yield* malformed(work, "an answer with an unknown status")
   }
@@ -113,7 +113,7 @@ const resultOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<Video
   }
   const types = typesOf(body)
   if (types.length === 0 || OURS.has(status)) return Effect.andThen(work.accepted(answer), malformed(work, "no result"))
-  const refused = types.includes(POLICY) || (status === 422 && !types.some((type) => NOBODYS.has(type)))
+  const refused = types.includes(POLICY) || (status === 422 && !types.some((type) => NOT_CALLERS.has(type)))
   return Effect.succeed(failed(`${types.join(", ")}: ${detailOf(body) ?? `status ${status}`}`, refused))
 }
 
@@ -123,4 +123,4 @@ const OURS: ReadonlySet<number> = new Set([401, 402, 403, 429])
 const POLICY = "content_policy_violation"
 
 /** Error types with a client error status that are not the caller's fault. */
-const NOBODYS: ReadonlySet<string> = new Set(["no_media_generated", "generation_timeout", "internal_server_error"])
+const NOT_CALLERS: ReadonlySet<string> = new Set(["no_media_generated", "generation_timeout", "internal_server_error"])

@@ -1,4 +1,4 @@
-import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
+import { faultOf, pauseSeconds, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import { errorIn } from "../wire/EventFault.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
@@ -89,11 +89,11 @@ const statusOf = (error: JsonObject, status: number): number => {
 const detailsOf = (error: JsonObject): ReadonlyArray<JsonObject> =>
   listOf(error["details"]).map((detail) => objectOf(detail) ?? {})
 
-/** The pause of a `google.rpc.RetryInfo`, such as `17s` or `0.25s`, in whole seconds rounded up. */
+/** The pause of a `google.rpc.RetryInfo`, such as `17s` or `0.25s`. */
 const retryDelaySeconds = (error: JsonObject): number | undefined => {
   for (const detail of detailsOf(error)) {
     const seconds = /^(\d+(?:\.\d+)?)s$/.exec(textIn(detail, "retryDelay") ?? "")?.[1]
-    if (seconds !== undefined) return Math.ceil(Number(seconds))
+    if (seconds !== undefined) return pauseSeconds(Number(seconds))
   }
   return undefined
 }

@@ -1,6 +1,7 @@
 /** Requests a complete answer as a stream, so that a limit for the first token can apply. */
 import { Effect } from "effect"
 import { type Output, OutputFold } from "../../domain/Output.ts"
+import { tooLongFault } from "../Failure.ts"
 import { type ChatCall, type Provider } from "../Provider.ts"
 import { ProviderError } from "../ProviderError.ts"
 
@@ -21,8 +22,7 @@ const collected = (provider: Provider, call: ChatCall): Effect.Effect<Output, Pr
         (error) => new ProviderError({ ...error, arrived: fold.output() })
       )
       if (!isCut) return fold.output()
-      const detail = `an answer longer than ${MOST_CHARACTERS} characters`
-      const fault = { _tag: "Malformed", detail } as const
+      const fault = tooLongFault(call, `${MOST_CHARACTERS} characters`)
       return yield* new ProviderError({ provider: provider.id, fault, arrived: fold.output() })
     })
   )

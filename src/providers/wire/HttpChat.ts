@@ -11,7 +11,7 @@ import {
 import { codecOf, unpackedAnswer } from "../../platform/outbound/OutboundEncoding.ts"
 import { holdsEvents } from "./BodyKind.ts"
 import { type ChatFold, eventSource } from "./EventSource.ts"
-import { faultOfOutbound, faultOfWhole, presentable, type RefusedAnswer, wholeMs } from "../Failure.ts"
+import { faultOfOutbound, faultOfWhole, presentable, type RefusedAnswer, tooLongFault, wholeMs } from "../Failure.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import type { ChatCall, ChatSource, Provider } from "../Provider.ts"
 
@@ -93,16 +93,7 @@ const hostOf = ({ apiKey, id, wire }: HttpChatOptions): Host => {
   }
 }
 
-/**
- * A caller can request more log-probabilities than fit into an answer. The host answered correctly, and every other host would answer
- * the same.
- */
-const tooLong = ({ conversation }: ChatCall): ProviderFault => {
-  const detail = `an answer longer than ${WHOLE_BODY_BYTES} bytes`
-  return conversation.sampling.logprobs === true
-    ? { _tag: "Lost", detail, ours: true, param: "logprobs" }
-    : { _tag: "Malformed", detail }
-}
+const tooLong = (call: ChatCall): ProviderFault => tooLongFault(call, `${WHOLE_BODY_BYTES} bytes`)
 
 const faultOfAnswer = (error: OutboundError, call: ChatCall): ProviderFault =>
   error.reason._tag === "TooLarge" ? tooLong(call) : faultOfWhole(error, call.clocks)

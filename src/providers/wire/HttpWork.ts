@@ -25,7 +25,7 @@ export interface HttpWorkOptions {
 }
 
 /** One GET request for a path. */
-export interface WorkQuestion {
+export interface WorkGetRequest {
   readonly target: ReturnType<typeof targetOf>
   readonly accept: string
   /** A longer response is a fault, unless the method cuts it there. */
@@ -33,7 +33,7 @@ export interface WorkQuestion {
 }
 
 /** One POST request with a body. */
-export interface WorkRequest extends WorkQuestion {
+export interface WorkRequest extends WorkGetRequest {
   readonly body: string | Uint8Array
   /** JSON when absent. */
   readonly contentType?: string | undefined
@@ -49,7 +49,7 @@ export interface HttpWork {
   /** Returns the body of a successful response. Any other response, and a timeout of the call, is a fault. */
   readonly post: (call: WorkCall, request: WorkRequest) => Effect.Effect<Uint8Array, ProviderError>
   /** Returns the response of any status, cut at its limit. A timeout of the call is a fault. */
-  readonly get: (call: WorkCall, question: WorkQuestion) => Effect.Effect<OutboundResponse, ProviderError>
+  readonly get: (call: WorkCall, request: WorkGetRequest) => Effect.Effect<OutboundResponse, ProviderError>
   /** Returns the body of a successful response. Any other response is a fault. */
   readonly accepted: (answer: OutboundResponse) => Effect.Effect<Uint8Array, ProviderError>
   /**
@@ -63,17 +63,22 @@ export interface HttpWork {
 /** How much of an error response is read, in bytes. */
 const MAX_REFUSAL_BYTES = 65_536
 
-/** Decompresses responses, because some hosts compress them although the request did not ask for it. */
-const plain = (limitBytes: number | undefined) => (answer: OutboundResponse) =>
-  unpackedAnswer(answer, limitBytes ?? MAX_REFUSAL_BYTES, false)
+/**
+ * Decompresses responses, because some hosts compress them although the request did not ask for it. An error response that cannot be
+ * decompressed stays as it is, because its status tells the cause.
+ */
+const plain = (limitBytes: number | undefined) => (answer: OutboundResponse) => {
+  const unpacked = unpackedAnswer(answer, limitBytes ?? MAX_REFUSAL_BYTES, false)
+  return isSuccess(answer) ? unpacked : Effect.orElseSucceed(unpacked, () => answer)
+}
+
+const isSuccess = ({ status }: { readonly status: number }): boolean => status >= 200 && status < 300
 
 /** A complete answer has no first token, so a timeout of that limit counts as the answer's. */
 const silenceOf = (fault: ProviderFault, { answer, idleMs }: Clocks): ProviderFault => {
   if (fault._tag !== "TimedOut" || fault.clock !== "first_token") return fault
   return { ...fault, clock: answer !== undefined && answer.ms < idleMs ? answer.clock : "idle" }
 }
-
-const isSuccess = ({ status }: { readonly status: number }): boolean => status >= 200 && status < 300
 
 export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, never, Outbound> =>
   Effect.map(Outbound, (outbound) => {
@@ -82,7 +87,7 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
     const error = (fault: ProviderFault) => new ProviderError({ provider: id, fault: presentable(fault, secret) })
     const requestOf = (
       { clocks, traceHeaders }: WorkCall,
-      { accept, maxBodyBytes, target }: WorkQuestion,
+      { accept, maxBodyBytes, target }: WorkGetRequest,
       { headers: own, ...request }: Pick<OutboundRequest, "method" | "headers" | "body">
     ): OutboundRequest => ({
       ...request,
@@ -91,8 +96,8 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
       clocks: { connectMs: clocks.connectMs, totalMs: wholeMs(clocks) },
       maxBodyBytes
     })
-    const posting = (call: WorkCall, { body, contentType = "application/json", ...question }: WorkRequest) =>
-      requestOf(call, question, { method: "POST", headers: { "content-type": contentType }, body })
+    const posting = (call: WorkCall, { body, contentType = "application/json", ...request }: WorkRequest) =>
+      requestOf(call, request, { method: "POST", headers: { "content-type": contentType }, body })
     const sent = ({ clocks }: WorkCall, request: OutboundRequest, makes?: true) =>
       Effect.mapError(Effect.flatMap(outbound.send(request), plain(request.maxBodyBytes)), (failed) => {
         const { reason } = failed
@@ -105,12 +110,12 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
       isSuccess(answer) ? Effect.succeed(answer.body) : refused(answer)
     const post: HttpWork["post"] = (call, request) =>
       Effect.flatMap(sent(call, posting(call, request), request.makes), accepted)
-    const get: HttpWork["get"] = (call, question) =>
-      outbound.open(requestOf(call, question, { method: "GET", headers: {} })).pipe(
+    const get: HttpWork["get"] = (call, request) =>
+      outbound.open(requestOf(call, request, { method: "GET", headers: {} })).pipe(
         Effect.flatMap((stream) => {
           const { headers, status } = stream
-          const read = Effect.map(readUpTo(stream, question.maxBodyBytes), (body) => ({ status, headers, body }))
-          return Effect.flatMap(read, plain(question.maxBodyBytes))
+          const read = Effect.map(readUpTo(stream, request.maxBodyBytes), (body) => ({ status, headers, body }))
+          return Effect.flatMap(read, plain(request.maxBodyBytes))
         }),
         Effect.mapError((failed) => error(faultOfWhole(failed, call.clocks))),
         Effect.scoped
@@ -124,8 +129,10 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
           stream.started()
           if (isSuccess(stream)) return plainStream(stream)
           const { headers, status } = stream
-          const read = Effect.map(readUpTo(stream, MAX_REFUSAL_BYTES), (body) => ({ status, headers, body }))
-          return Effect.flatMap(Effect.flatMap(read, plain(MAX_REFUSAL_BYTES)), refused)
+          // The status tells the cause, even when the body breaks off.
+          const read = Effect.orElseSucceed(readUpTo(stream, MAX_REFUSAL_BYTES), () => new Uint8Array())
+          const answer = Effect.map(read, (body) => ({ status, headers, body }))
+          return Effect.flatMap(Effect.flatMap(answer, plain(MAX_REFUSAL_BYTES)), refused)
         }),
         Effect.mapError((failed) =>
           failed._tag === "OutboundError" ? error(silenceOf(faultOfOutbound(failed), call.clocks)) : failed

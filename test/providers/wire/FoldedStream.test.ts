@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { folding } from "../../../src/providers/wire/FoldedStream.ts"
+import { asked } from "../../support/Conversations.ts"
 import { chatCall } from "../calls.ts"
 import { scripted } from "../pools.ts"
 
@@ -29,6 +30,19 @@ describe("a complete answer requested as a stream", () => {
       )
       const long = yield* Effect.flip(folding(endless.provider).chat(chatCall({ folds: true })))
       assert.strictEqual(long.fault._tag, "Malformed")
+    })
+  )
+
+  it.effect("is lost, without blame for the provider, when the caller's log-probabilities make it too long", () =>
+    Effect.gen(function* () {
+      const weighed = [{ _tag: "Logprobs", content: ["x".repeat(1_000_000)] }] as const
+      const { provider } = scripted(
+        "a",
+        Array.from({ length: 40 }, () => weighed)
+      )
+      const conversation = asked("hello", { sampling: { logprobs: true } })
+      const { fault } = yield* Effect.flip(folding(provider).chat(chatCall({ folds: true, conversation })))
+      assert.deepInclude(fault, { _tag: "Lost", ours: true, param: "logprobs" })
     })
   )
 })

@@ -43,6 +43,16 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("fails with the status of a rejection that cannot be decompressed", () =>
+    Effect.gen(function* () {
+      const packed = Buffer.from("1f8b08000000", "hex")
+      const error = yield* Effect.flip(posted((_, response) => response.writeHead(429).end(packed)))
+      assert.strictEqual(error.fault._tag, "RateLimited")
+      const answer = yield* Effect.flip(posted((_, response) => response.writeHead(200).end(packed)))
+      assert.strictEqual(answer.fault._tag, "Broken")
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("sends GET requests, and returns the response of any status", () =>
     Effect.gen(function* () {
       const { origin } = yield* upstream((request, response) => {
@@ -55,8 +65,8 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
         headers: { "x-key": "planted" },
         faultOfStatus: ({ status }) => faultOf(status, "no: planted", undefined)
       })
-      const question = { target: targetOf(`${origin}/work`), accept: "text/plain", maxBodyBytes: 1_000 }
-      const answer = yield* work.get(workCall(), question)
+      const request = { target: targetOf(`${origin}/work`), accept: "text/plain", maxBodyBytes: 1_000 }
+      const answer = yield* work.get(workCall(), request)
       assert.deepStrictEqual([answer.status, answer.headers["x-more"]], [202, "1"])
       assert.deepStrictEqual(JSON.parse(Buffer.from(answer.body).toString()), ["GET", "text/plain", null, "planted"])
       assert.strictEqual(yield* work.accepted(answer), answer.body)
@@ -105,6 +115,24 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
         const reason = error._tag === "OutboundError" ? error.reason : error.fault
         assert.deepStrictEqual<unknown>(reason, { _tag: "TimedOut", clock: "idle" })
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("fails with the status of a streamed rejection with a body that breaks off", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* upstream((_, response) => {
+        response.writeHead(429, { "content-length": "100" }).write("{")
+        setImmediate(() => response.destroy())
+      })
+      const { open } = yield* makeHttpWork({
+        id: "up",
+        apiKey: undefined,
+        headers: {},
+        faultOfStatus: ({ status }) => faultOf(status, "", 7)
+      })
+      const request = { target: targetOf(`${origin}/work`), accept: "*/*", body: "{}", maxBodyBytes: 1_000 }
+      const error = yield* Effect.flip(open(workCall(), request))
+      assert.deepStrictEqual(error.fault, { _tag: "RateLimited", retryAfterSeconds: 7 })
     }).pipe(Effect.scoped)
   )
 
