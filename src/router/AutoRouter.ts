@@ -87,16 +87,16 @@ export const planAuto = <R extends Request>(
     return Result.fail(failure({ _tag: "NoProviderAvailable", detail: `No provider serves ${AUTO_MODEL} at present` }))
   }
   const auto = request.auto ?? plainAuto
-  const sieve = new Sieve(auto)
-  const offered = sieve.catalogue(catalogue)
-  const named = sieve.options(offered)
-  const able = sieve.needs(named, request.needs)
+  const filter = new ModelFilter(auto)
+  const offered = filter.catalogue(catalogue)
+  const named = filter.options(offered)
+  const able = filter.needs(named, request.needs)
   const { allowFallbacks } = request.policy
   const all = { policy: { ...request.policy, allowFallbacks: true }, explores: false }
-  const planned = sieve.plans(able, allowFallbacks, (model) => plan({ ...request, ...all, models: [model.id] }))
-  if (planned.length === 0) return Result.fail(sieve.failure({ offered, named, able }))
-  const suited = sieve.suited(planned, request.needs.parameters)
-  const { banded, range, spare } = sieve.band(suited)
+  const planned = filter.plans(able, allowFallbacks, (model) => plan({ ...request, ...all, models: [model.id] }))
+  if (planned.length === 0) return Result.fail(filter.failure({ offered, named, able }))
+  const suited = filter.suited(planned, request.needs.parameters)
+  const { banded, range, spare } = filter.band(suited)
   const pinned = planned.find(({ model }) => model.id === auto.pinned)
   const ranked = banded.toSorted((a, b) => b.fit - a.fit || Number(a.price - b.price))
   const unpinned = [...ranked, ...spare].filter(({ model }) => model !== pinned?.model)
@@ -109,7 +109,7 @@ export const planAuto = <R extends Request>(
     override: overrideOf(auto),
     reasoning: reasoningOf(auto, chosen[0]!.model.id, { among: banded.length, range, pinned: pinned !== undefined }),
     candidates: chosen.map(({ model }) => model.id),
-    considered: sieve.considered(chosen, ranked, pinned !== undefined)
+    considered: filter.considered(chosen, ranked, pinned !== undefined)
   }
   return Result.map(plan({ ...request, models: decision.candidates }), (made) => ({
     ...made,
@@ -158,7 +158,7 @@ const typicalCost = ({ candidates }: Plan): bigint =>
   candidates.map(({ price }) => tokenCost(price, { ...noTokens, input: 1_000, output: 500 })).reduce(minNano)
 
 /** Removes models step by step and records the reasons. */
-class Sieve {
+class ModelFilter {
   readonly #auto: AutoRequest
   readonly #passed: Array<{ readonly model: Model; readonly reason: string }> = []
   readonly #refusals: Array<Failure> = []
@@ -222,9 +222,7 @@ class Sieve {
       const made = plan(model)
       if (Result.isFailure(made)) {
         this.#refusals.push(made.failure)
-        return made.failure.reason._tag === "ContextLengthExceeded"
-          ? "context window too small"
-          : "no provider meets the routing restrictions"
+        return obstacleOf(made.failure)
       }
       const { candidates } = made.success
       const objection = this.#auto.objection(
@@ -260,7 +258,8 @@ class Sieve {
   }
 
   /**
-   * Returns the models within the price range, by rank. With fewer than five models some tiers are empty and use the nearest band.
+   * Returns the models within the price range. Each band holds about a fifth of the models, by their rank in price. With fewer than five
+   * models, some tiers are empty and use the nearest band.
    * `spare` holds fallbacks from outside the range, nearest first: any models without a cost tier, otherwise the cheaper ones.
    */
   band(models: ReadonlyArray<Eligible>) {
@@ -342,8 +341,16 @@ class Sieve {
     if (cheapest !== undefined) return cheapest
     const [widest] = this.#refusals.toSorted((a, b) => windowOf(b) - windowOf(a))
     if (widest !== undefined && windowOf(widest) > 0) return widest
+    const unable = this.#refusals.find(({ reason }) => reason._tag !== "NoProviderAvailable")
+    if (unable !== undefined) return unable
     return none(`${those} has a provider that meets the routing restrictions of this request`)
   }
+}
+
+/** Why the ordinary planner has no provider of a model for the request, in the words of `considered`. */
+const obstacleOf = ({ reason }: Failure): string => {
+  if (reason._tag === "NoProviderAvailable") return "no provider meets the routing restrictions"
+  return reason._tag === "ContextLengthExceeded" ? "context window too small" : "does not take this request"
 }
 
 const leastOf = ({ reason }: Failure): number => (reason._tag === "NoModelInBudget" ? Number(reason.least) : 0)
