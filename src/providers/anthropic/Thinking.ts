@@ -2,6 +2,7 @@ import type { AssistantMessage, Conversation, Reasoning, ReasoningData } from ".
 import type { Candidate } from "../../domain/Plan.ts"
 import { type OwnReasoning, ownReasoning, piecesOf } from "../../domain/Reasoning.ts"
 import type { ChatCall } from "../Provider.ts"
+import { effortOfTokens, isReasoningOff } from "../wire/ReasoningWish.ts"
 
 /** The request fields that control a model's thinking, in a form that the host accepts. */
 export interface Thinking {
@@ -18,11 +19,14 @@ export interface Thinking {
 type Effort = "low" | "medium" | "high" | "xhigh"
 
 /**
- * Generations of models by how thinking is controlled (https://platform.claude.com/docs/en/build-with-claude/thinking). Up to 4.5: a
- * token budget, when requested. Up to 4.8: an effort, when requested. Opus and Sonnet 5 think unless the request turns it off. Fable,
- * Mythos and all models after 5.0 always think and reject turning it off. Models after 5.0 also reject a forced tool.
+ * Generations of models by how thinking is controlled (https://platform.claude.com/docs/en/build-with-claude/thinking):
+ *
+ * - `budget`, up to 4.5: the model thinks on request, within a token budget.
+ * - `effort`, up to 4.8: the model thinks on request, with an effort.
+ * - `default`, Opus and Sonnet 5: the model thinks unless the request turns it off.
+ * - `always`, Fable, Mythos and all models after 5.0: the model rejects turning it off. Models after 5.0 also reject a forced tool.
  */
-type Generation = "budget" | "asked" | "unasked" | "always"
+type Generation = "budget" | "effort" | "default" | "always"
 
 interface ModelVersion {
   readonly generation: Generation
@@ -38,7 +42,7 @@ const versionOf = (upstreamId: string): ModelVersion => {
   const version = Number(major ?? 0) * 100 + Number(minor ?? 0)
   const always = family === "fable" || family === "mythos" || version > 500
   return {
-    generation: always ? "always" : version === 500 ? "unasked" : version >= 406 ? "asked" : "budget",
+    generation: always ? "always" : version === 500 ? "default" : version >= 406 ? "effort" : "budget",
     xhigh: version >= 407,
     effort: version >= 406 || (family === "opus" && version === 405) || always,
     freeChoice: version > 500
@@ -64,8 +68,8 @@ export const thinkingOf = (call: ChatCall): Thinking => {
   }
   // With a forced tool there is nothing to think about. Hosts reject the two together.
   const wanted = isForced(conversation) ? false : wish.wanted
-  if (generation === "unasked" && wanted === false) return { ...quiet, config: { type: "disabled" } }
-  if (generation === "unasked" && wanted === undefined) return { ...quiet, on: true }
+  if (generation === "default" && wanted === false) return { ...quiet, config: { type: "disabled" } }
+  if (generation === "default" && wanted === undefined) return { ...quiet, on: true }
   if (wanted !== true) return quiet
   if (generation !== "budget") return { config: adaptive, effort, on: true, freeChoice: false }
   const budget = isContinued(call) ? undefined : budgetOf(wish, maxOutputTokens)
@@ -73,28 +77,26 @@ export const thinkingOf = (call: ChatCall): Thinking => {
   return { ...quiet, config: { type: "enabled", budget_tokens: budget }, on: true }
 }
 
+/** What a request asks of the model's thinking. */
 interface Wish {
+  /** Undefined when the request leaves it to the model. */
   readonly wanted: boolean | undefined
   readonly effort: Effort | undefined
   readonly maxTokens: number | undefined
+  /** Whether the effort applies to the whole answer, so that by itself it does not ask for thinking. */
   readonly ofAnswer: boolean
 }
 
-const wishOf = (reasoning: Reasoning | undefined): Wish => {
-  const { effort, enabled, maxTokens } = reasoning ?? {}
-  const ofAnswer = reasoning?.ofAnswer === true
+const wishOf = (reasoning: Partial<Reasoning> = {}): Wish => {
+  const { effort, enabled, maxTokens } = reasoning
+  const ofAnswer = reasoning.ofAnswer === true
   const said = effort === "none" ? undefined : effort === "minimal" ? "low" : effort
-  if (enabled === false || effort === "none" || maxTokens === 0) {
+  if (isReasoningOff(reasoning)) {
     return { wanted: false, effort: ofAnswer ? said : undefined, maxTokens: undefined, ofAnswer }
   }
   const asks = enabled === true || maxTokens !== undefined || (effort !== undefined && !ofAnswer)
-  return { wanted: asks ? true : undefined, effort: said ?? effortFor(maxTokens), maxTokens, ofAnswer }
-}
-
-/** The effort that uses about as many tokens. */
-const effortFor = (maxTokens: number | undefined): Effort | undefined => {
-  if (maxTokens === undefined) return undefined
-  return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
+  const ofTokens = maxTokens === undefined ? undefined : effortOfTokens(maxTokens)
+  return { wanted: asks ? true : undefined, effort: said ?? ofTokens, maxTokens, ofAnswer }
 }
 
 const LEAST_BUDGET = 1_024

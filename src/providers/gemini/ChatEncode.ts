@@ -15,7 +15,8 @@ import { ownReasoning } from "../../domain/Reasoning.ts"
 import { isShort } from "../../domain/ExactJson.ts"
 import { objectOf, parsedWithin } from "../wire/Json.ts"
 import type { ChatCall } from "../Provider.ts"
-import { saidStops } from "../wire/StopSequences.ts"
+import { effortOfTokens, isReasoningOff } from "../wire/ReasoningWish.ts"
+import { stopSequencesOf } from "../wire/StopSequences.ts"
 import { WORDLESS_FAILURE } from "../wire/ToolFailure.ts"
 import { answerSchema, argumentsSchema } from "./Schema.ts"
 
@@ -170,7 +171,7 @@ const encodeImage = ({ url }: ImagePart): object => {
   return { inlineData: { mimeType: type, data } }
 }
 
-/** This wire has no place for a file's name, so that it goes before the file. */
+/** This wire format has no field for a file's name, so the name precedes the file as text. */
 const encodePdf = ({ context, data, name }: PdfPart): ReadonlyArray<object> => [
   ...[name, context].flatMap((text) => (text === undefined ? [] : [{ text }])),
   { inlineData: { mimeType: "application/pdf", data } }
@@ -204,7 +205,7 @@ const encodeSampling = ({ sampling }: Conversation): object => ({
   topK: sampling.topK,
   // The host accepts 32 bits. Of a longer seed, the lowest bits are used.
   seed: sampling.seed === undefined ? undefined : sampling.seed | 0,
-  stopSequences: saidStops(sampling),
+  stopSequences: stopSequencesOf(sampling),
   // Models without log-probabilities reject these fields, whatever their value.
   ...(sampling.logprobs === true ? { responseLogprobs: true, logprobs: sampling.topLogprobs } : {})
 })
@@ -220,10 +221,11 @@ const encodeThinking = (
 ): object | undefined => {
   const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
   if (reasoning === undefined || !able) return undefined
-  const { effort, enabled, maxTokens } = reasoning
-  const off = enabled === false || effort === "none" || maxTokens === 0
+  const { effort, maxTokens } = reasoning
+  const off = isReasoningOff(reasoning)
+  const ofTokens = maxTokens === undefined ? undefined : effortOfTokens(maxTokens)
   const how = takesLevels(offer.upstreamId)
-    ? { thinkingLevel: levelOf(off ? "none" : (effort ?? effortOf(maxTokens)), offer.upstreamId) }
+    ? { thinkingLevel: levelOf(off ? "none" : (effort ?? ofTokens), offer.upstreamId) }
     : {
         thinkingBudget: budgetOf(off ? 0 : (maxTokens ?? BUDGETS[effort ?? "auto"]), offer.upstreamId, maxOutputTokens)
       }
@@ -252,12 +254,6 @@ const levelOf = (effort: Effort | undefined, model: string): string | undefined 
 }
 
 type Effort = NonNullable<Reasoning["effort"]>
-
-/** The level that uses about as many tokens, for models without token budgets. */
-const effortOf = (maxTokens: number | undefined): Effort | undefined => {
-  if (maxTokens === undefined) return undefined
-  return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
-}
 
 /** The token budget of each effort at Google's own OpenAI-compatible endpoint. `auto` leaves it to the model. */
 const BUDGETS: Readonly<Record<Effort | "auto", number>> = {

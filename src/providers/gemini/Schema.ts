@@ -3,8 +3,8 @@ import { type JsonObject, listOf, objectOf } from "../wire/Json.ts"
 import { objectSchema } from "../wire/ToolSchema.ts"
 
 /**
- * The part of JSON Schema that `parametersJsonSchema` and `responseJsonSchema` document
- * (https://ai.google.dev/api/generate-content#GenerationConfig). Each of the others makes the host refuse the request, or is lost.
+ * The keywords of JSON Schema that `parametersJsonSchema` and `responseJsonSchema` document
+ * (https://ai.google.dev/api/generate-content#GenerationConfig). The host ignores other keywords or rejects the request because of them.
  */
 const COPIED = new Set([
   "title",
@@ -24,11 +24,11 @@ const COPIED = new Set([
   "anyOf"
 ])
 
-/** Formats that the host knows. */
+/** Formats that the host accepts. */
 const FORMATS = new Set(["date-time", "date", "time", "int32", "int64", "float", "double"])
 
-/** Keywords without a place on this wire that the model can heed where the description tells of them. */
-const SAID = new Set([
+/** Keywords that this wire format lacks. The description states them, so that the model can follow them. */
+const DESCRIBED = new Set([
   "exclusiveMinimum",
   "exclusiveMaximum",
   "multipleOf",
@@ -60,15 +60,15 @@ const SAID = new Set([
   "examples"
 ])
 
-/** A constraint with more JSON than this is not told. */
-const MAX_SAID_CHARS = 200
+/** The longest JSON of a constraint that the description states, in characters. */
+const MAX_DESCRIBED_CHARS = 200
 
 const TYPES = new Set(["string", "number", "integer", "boolean", "object", "array", "null"])
 
-/** A schema for answers as this host takes it. */
+/** Returns a schema for answers in the form that this host accepts. */
 export const answerSchema = (schema: JsonObject): JsonObject => translated(inlineRefs(schema))
 
-/** A schema of a tool's arguments as this host takes it: one object. */
+/** Returns a schema of a tool's arguments in the form that this host accepts: one object. */
 export const argumentsSchema = (schema: JsonObject): JsonObject => translated(objectSchema(inlineRefs(schema)))
 
 const translated = (schema: JsonObject): JsonObject => {
@@ -78,7 +78,7 @@ const translated = (schema: JsonObject): JsonObject => {
   for (const [key, value] of Object.entries(merged)) {
     const kept = keywordOf(key, value, merged)
     if (kept !== undefined) made[key] = kept
-    else if (SAID.has(key)) tell(said, key, value)
+    else if (DESCRIBED.has(key)) describe(said, key, value)
   }
   if (said.length > 0) {
     const { description } = made
@@ -87,12 +87,12 @@ const translated = (schema: JsonObject): JsonObject => {
   return withChoices(made)
 }
 
-const tell = (said: Array<string>, key: string, value: unknown): void => {
+const describe = (said: Array<string>, key: string, value: unknown): void => {
   const text = JSON.stringify(value)
-  if (text !== undefined && text.length <= MAX_SAID_CHARS) said.push(`${key}: ${text}`)
+  if (text !== undefined && text.length <= MAX_DESCRIBED_CHARS) said.push(`${key}: ${text}`)
 }
 
-/** A keyword's value as the host takes it; undefined where it takes none. */
+/** Returns a keyword's value in the form that the host accepts; undefined when the host does not accept the keyword. */
 const keywordOf = (key: string, value: unknown, schema: JsonObject): unknown => {
   if (key === "format") return FORMATS.has(String(value)) ? value : undefined
   if (!COPIED.has(key)) return undefined
@@ -125,7 +125,7 @@ const keywordOf = (key: string, value: unknown, schema: JsonObject): unknown => 
   }
 }
 
-/** `true` is a schema that takes everything; `false` takes nothing, for which there is no word. */
+/** `true` is a schema that every value meets. The wire format cannot express `false`, which no value meets. */
 const schemaOf = (value: unknown): JsonObject | undefined => {
   if (value === true) return {}
   const schema = objectOf(value)
@@ -143,7 +143,7 @@ const propertiesOf = (value: unknown): JsonObject | undefined => {
   )
 }
 
-/** All that has to hold together: the schema itself and the members of its `allOf`, with theirs. */
+/** Returns the schemas that must all hold: the schema itself and those of its `allOf`, recursively. */
 const allOfIn = ({ allOf, ...schema }: JsonObject): ReadonlyArray<JsonObject> => [
   schema,
   ...listOf(allOf).flatMap((one) => {
@@ -152,7 +152,7 @@ const allOfIn = ({ allOf, ...schema }: JsonObject): ReadonlyArray<JsonObject> =>
   })
 ]
 
-/** One schema for several that have to hold together. What cannot be in one stays in `allOf`, to be told. */
+/** Merges schemas that must all hold into one. Choices that cannot be merged stay in `allOf`, which the description states. */
 const merge = (schemas: ReadonlyArray<JsonObject>): JsonObject => {
   const [first = {}, ...others] = schemas.map(withAnyOf)
   if (others.length === 0) return first
@@ -172,7 +172,7 @@ const withAnyOf = ({ oneOf, ...schema }: JsonObject): JsonObject => {
   return schema["anyOf"] === undefined ? { ...schema, anyOf: oneOf } : { ...schema, allOf: [{ oneOf }] }
 }
 
-/** A keyword that two schemas have. */
+/** Returns the value of a keyword that two merged schemas have. */
 const joined = (key: string, one: unknown, other: unknown): unknown => {
   switch (key) {
     case "properties": {
@@ -211,9 +211,10 @@ const joined = (key: string, one: unknown, other: unknown): unknown => {
   }
 }
 
-/** The schema with types and values in the words of this host. */
+/** Rewrites types and enumerated values in the form that this host accepts. */
 const typed = (schema: JsonObject): JsonObject => {
-  const { const: only, enum: values, nullable, ...made } = bounded(schema) as Record<string, unknown>
+  const { const: only, enum: values, nullable, ...rest } = bounded(schema)
+  const made: Record<string, unknown> = rest
   const types = (Array.isArray(made["type"]) ? made["type"] : [made["type"]]).filter((type) => TYPES.has(String(type)))
   if (nullable === true && types.length > 0 && !types.includes("null")) types.push("null")
   if (types.length > 0) made["type"] = types.length === 1 ? types[0] : types
@@ -222,7 +223,7 @@ const typed = (schema: JsonObject): JsonObject => {
   return all === undefined ? made : enumerated(made, types, all)
 }
 
-/** Bounds that leave the bound itself out are the next whole number's; `items` by place are `prefixItems`. */
+/** Rewrites exclusive bounds of integers as inclusive ones, and a list in `items` as `prefixItems`. */
 const bounded = (schema: JsonObject): JsonObject => {
   const { exclusiveMaximum: below, exclusiveMinimum: above, items, type } = schema
   const made: Record<string, unknown> = { ...schema }
@@ -241,7 +242,7 @@ const bounded = (schema: JsonObject): JsonObject => {
   return made
 }
 
-/** Values are strings that are not empty, or numbers; `null` is a choice of its own, and other values are told. */
+/** Enumerates only non-empty strings and numbers. `null` becomes a choice of its own; the description states any other values. */
 const enumerated = (schema: JsonObject, types: ReadonlyArray<unknown>, values: ReadonlyArray<unknown>): JsonObject => {
   const strings = [...new Set(values.filter((value) => typeof value === "string" && value !== ""))]
   const numbers = [...new Set(values.filter((value) => typeof value === "number"))]
@@ -259,17 +260,17 @@ const enumerated = (schema: JsonObject, types: ReadonlyArray<unknown>, values: R
   return rest["anyOf"] === undefined ? { ...rest, anyOf: kinds } : { ...schema, const: values }
 }
 
-/** An object takes in its choices. */
+/** Merges the choices of an object into its members. */
 const withoutChoices = (schema: JsonObject): JsonObject =>
   schema["anyOf"] !== undefined && objectOf(schema["properties"]) !== undefined ? objectSchema(schema) : schema
 
-/** A choice has nothing beside it but words; a type goes into it. */
+/** The host accepts only a title and a description beside choices, so a type moves into each of them. */
 const withChoices = (schema: JsonObject): JsonObject => {
   const { anyOf, description, title, type, ...rest } = schema
   if (anyOf === undefined) return schema
-  const choices = (listOf(anyOf) as ReadonlyArray<JsonObject>).map((one) =>
-    type === undefined || isTyped(one) ? one : { type, ...one }
-  )
+  const choices = listOf(anyOf)
+    .map((one) => objectOf(one) ?? {})
+    .map((one) => (type === undefined || isTyped(one) ? one : { type, ...one }))
   const words = Object.fromEntries(Object.entries({ title, description }).filter(([, text]) => text !== undefined))
   return choices.length === 1 ? { ...rest, ...choices[0], ...words } : { ...rest, ...words, anyOf: choices }
 }

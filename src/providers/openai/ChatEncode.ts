@@ -10,7 +10,7 @@ import type {
 import type { Candidate } from "../../domain/Plan.ts"
 import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../wire/ToolFailure.ts"
-import { saidStops } from "../wire/StopSequences.ts"
+import { stopSequencesOf } from "../wire/StopSequences.ts"
 import { callIdFor } from "./CallId.ts"
 import {
   type Effort,
@@ -256,7 +256,7 @@ const encodeSampling = ({ sampling }: Conversation, candidate: Candidate, option
     frequency_penalty: taken("frequency_penalty", sampling.frequencyPenalty),
     presence_penalty: taken("presence_penalty", sampling.presencePenalty),
     [isMistral(candidate) ? "random_seed" : "seed"]: taken("seed", sampling.seed),
-    stop: taken("stop", saidStops(sampling)),
+    stop: taken("stop", stopSequencesOf(sampling)),
     logprobs: taken("logprobs", sampling.logprobs),
     top_logprobs: taken("top_logprobs", sampling.topLogprobs),
     ...(open

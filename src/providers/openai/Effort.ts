@@ -1,6 +1,7 @@
 import type { Reasoning } from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import type { EffortWord } from "../../platform/config/HostQuirks.ts"
+import { effortOfTokens, isReasoningOff } from "../wire/ReasoningWish.ts"
 
 export type Effort = NonNullable<Reasoning["effort"]>
 
@@ -19,9 +20,6 @@ const RANKS: Readonly<Record<EffortWord, number>> = {
   max: 6
 }
 
-/** Larger than any distance between two words. */
-const FAR = 10
-
 /**
  * How much a request wants its model to reason. Undefined when the request does not say, and for models that do not reason, because
  * hosts reject the field for those.
@@ -32,16 +30,16 @@ export const wantedEffort = (reasoning: Reasoning | undefined, { model, offer }:
 }
 
 /**
- * The nearest word that a host accepts. It turns reasoning off only if the request asks for that. Undefined when the host accepts none.
+ * The nearest word that a host accepts. It turns reasoning off only if the request asks for that. Undefined when the host accepts no such
+ * word.
  */
 export const nearestEffort = <Word extends EffortWord>(
   wanted: Effort | undefined,
   known: ReadonlyArray<Word>
 ): Word | undefined => {
-  const [first, ...others] = known
+  const [first, ...others] = wanted === "none" ? known : known.filter((word) => word !== "none")
   if (wanted === undefined || first === undefined) return undefined
-  const distance = (word: EffortWord) =>
-    word === "none" && wanted !== "none" ? FAR : Math.abs(RANKS[word] - RANKS[wanted])
+  const distance = (word: EffortWord) => Math.abs(RANKS[word] - RANKS[wanted])
   return others.reduce((best, word) => (distance(word) < distance(best) ? word : best), first)
 }
 
@@ -53,12 +51,13 @@ export const effortOf = (
 ): Effort | undefined => nearestEffort(wantedEffort(reasoning, candidate), known)
 
 /** This wire format has no token budget for reasoning, so a budget becomes the effort that uses about as many tokens. */
-const wantedOf = ({ effort, enabled, maxTokens }: Reasoning): Effort | undefined => {
-  if (enabled === false || maxTokens === 0) return "none"
+const wantedOf = (reasoning: Reasoning): Effort | undefined => {
+  const { effort, enabled, maxTokens } = reasoning
+  if (isReasoningOff(reasoning)) return "none"
   if (effort !== undefined) return effort
   // Some models do not reason unless the request names an effort.
   if (maxTokens === undefined) return enabled === true ? "medium" : undefined
-  return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
+  return effortOfTokens(maxTokens)
 }
 
 /** The version of a GPT model: 502 is 5.2. */

@@ -3,6 +3,7 @@ import type { AssistantMessage, Conversation, ReasoningData } from "../../domain
 import type { Candidate } from "../../domain/Plan.ts"
 import { ownReasoning } from "../../domain/Reasoning.ts"
 import { type JsonObject, listOf, objectOf, textIn } from "../wire/Json.ts"
+import { isReasoningOff } from "../wire/ReasoningWish.ts"
 import type { ChatWireOptions, HostTraits } from "./HostTraits.ts"
 
 /** The fields that may contain the text, in search order. Some hosts send the same text in two of them. */
@@ -78,9 +79,6 @@ const DEMANDING: ReadonlySet<string> = new Set(["deepseek", "moonshotai", "xiaom
 /** Replaces reasoning that another provider made. Kimi treats an empty text as missing. */
 const UNKNOWN = " "
 
-const isOff = ({ reasoning }: Conversation): boolean =>
-  reasoning?.enabled === false || reasoning?.effort === "none" || reasoning?.maxTokens === 0
-
 /** The field in which a host accepts reasoning as text, from any provider. */
 export interface WantedThoughts {
   readonly field: string
@@ -97,7 +95,7 @@ export const wantedThoughts = (
   const called = conversation.messages.some((message) => message.role === "assistant" && message.toolCalls.length > 0)
   const { reasoning_field: named } = traits
   const accepts = flavour === "compatible" || named !== undefined
-  if (!accepts || !called || isOff(conversation)) return undefined
+  if (!accepts || !called || isReasoningOff(conversation.reasoning)) return undefined
   const demands = DEMANDING.has(model.vendor) && model.capabilities.includes("reasoning")
   const always = demands && !/-r1/i.test(offer.upstreamId)
   if (named === undefined || named === "reasoning_details") {

@@ -1,6 +1,7 @@
-type JsonSchema = Readonly<Record<string, unknown>>
+import { referred } from "../../domain/SchemaRefs.ts"
+import { type JsonObject, listOf, objectOf } from "../wire/Json.ts"
 
-/** Below the first depth only required members are made, below the second none, so that recursion ends. */
+/** Below the first depth, a sample has only required members; below the second it has none, so that recursion ends. */
 const OPTIONAL_DEPTH = 4
 const MAX_DEPTH = 16
 const MAX_ITEMS = 5
@@ -8,10 +9,10 @@ const MAX_ITEMS = 5
 /** A value that conforms to a JSON Schema in all commonly used keywords. The same schema gives the same value. */
 export const sampleOf = (schema: unknown): unknown => sample(objectOf(schema) ?? {}, objectOf(schema) ?? {}, "value", 0)
 
-const sample = (root: JsonSchema, schema: JsonSchema, name: string, depth: number): unknown => {
+const sample = (root: JsonObject, schema: JsonObject, name: string, depth: number): unknown => {
   if (depth > MAX_DEPTH) return null
   const ref = schema["$ref"]
-  if (typeof ref === "string") return sample(root, resolve(root, ref), name, depth + 1)
+  if (typeof ref === "string") return sample(root, referred(root, ref) ?? {}, name, depth + 1)
   if ("const" in schema) return schema["const"]
   const [listed] = [...listOf(schema["enum"]), ...listOf(schema["examples"])]
   if (listed !== undefined) return listed
@@ -37,12 +38,12 @@ const sample = (root: JsonSchema, schema: JsonSchema, name: string, depth: numbe
   }
 }
 
-const optionOf = (schema: JsonSchema): JsonSchema | undefined => {
+const optionOf = (schema: JsonObject): JsonObject | undefined => {
   const options = [...listOf(schema["anyOf"]), ...listOf(schema["oneOf"])].map((option) => objectOf(option) ?? {})
   return options.find((option) => option["type"] !== "null") ?? options[0]
 }
 
-const typeOf = (schema: JsonSchema): unknown => {
+const typeOf = (schema: JsonObject): unknown => {
   const type = schema["type"]
   if (Array.isArray(type)) return type.find((one) => one !== "null") ?? "null"
   if (type !== undefined) return type
@@ -50,7 +51,7 @@ const typeOf = (schema: JsonSchema): unknown => {
   return "items" in schema || "prefixItems" in schema ? "array" : "string"
 }
 
-const sampleObject = (root: JsonSchema, schema: JsonSchema, depth: number): unknown => {
+const sampleObject = (root: JsonObject, schema: JsonObject, depth: number): unknown => {
   const required = new Set(listOf(schema["required"]))
   const made: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(objectOf(schema["properties"]) ?? {})) {
@@ -60,7 +61,7 @@ const sampleObject = (root: JsonSchema, schema: JsonSchema, depth: number): unkn
   return made
 }
 
-const sampleArray = (root: JsonSchema, schema: JsonSchema, name: string, depth: number): unknown => {
+const sampleArray = (root: JsonObject, schema: JsonObject, name: string, depth: number): unknown => {
   const prefix = listOf(schema["prefixItems"]).map((item) => sample(root, objectOf(item) ?? {}, name, depth + 1))
   const least = numberIn(schema, "minItems") ?? 0
   const most = Math.min(MAX_ITEMS, numberIn(schema, "maxItems") ?? MAX_ITEMS)
@@ -70,7 +71,7 @@ const sampleArray = (root: JsonSchema, schema: JsonSchema, name: string, depth: 
   return [...prefix, ...Array.from({ length: more }, () => sample(root, items ?? {}, name, depth + 1))]
 }
 
-const sampleNumber = (schema: JsonSchema): number => {
+const sampleNumber = (schema: JsonObject): number => {
   const step = numberIn(schema, "multipleOf") ?? 1
   const above = numberIn(schema, "exclusiveMinimum")
   const below = numberIn(schema, "exclusiveMaximum")
@@ -96,7 +97,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: "123e4567-e89b-42d3-a456-426614174000"
 }
 
-const sampleString = (schema: JsonSchema, name: string): string => {
+const sampleString = (schema: JsonObject, name: string): string => {
   const format = schema["format"]
   const known = typeof format === "string" ? FORMATS[format] : undefined
   if (known !== undefined) return known
@@ -104,20 +105,11 @@ const sampleString = (schema: JsonSchema, name: string): string => {
   return text.slice(0, numberIn(schema, "maxLength") ?? text.length)
 }
 
-const resolve = (root: JsonSchema, ref: string): JsonSchema => {
-  if (!ref.startsWith("#")) return {}
-  let found: unknown = root
-  for (const step of ref.slice(1).split("/").slice(1)) {
-    found = objectOf(found)?.[step.replaceAll("~1", "/").replaceAll("~0", "~")]
-  }
-  return objectOf(found) ?? {}
-}
-
-const merged = (root: JsonSchema, schema: JsonSchema, all: ReadonlyArray<unknown>): JsonSchema => {
+const merged = (root: JsonObject, schema: JsonObject, all: ReadonlyArray<unknown>): JsonObject => {
   const { allOf: _, ...own } = schema
-  return all.reduce<JsonSchema>((into, part) => {
+  return all.reduce<JsonObject>((into, part) => {
     const given = objectOf(part) ?? {}
-    const one = typeof given["$ref"] === "string" ? resolve(root, given["$ref"]) : given
+    const one = typeof given["$ref"] === "string" ? (referred(root, given["$ref"]) ?? {}) : given
     return {
       ...into,
       ...one,
@@ -129,12 +121,7 @@ const merged = (root: JsonSchema, schema: JsonSchema, all: ReadonlyArray<unknown
   }, own)
 }
 
-const objectOf = (value: unknown): JsonSchema | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonSchema) : undefined
-
-const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
-
-const numberIn = (schema: JsonSchema, name: string): number | undefined => {
+const numberIn = (schema: JsonObject, name: string): number | undefined => {
   const value = schema[name]
   return typeof value === "number" ? value : undefined
 }

@@ -8,7 +8,7 @@ import { draw } from "./Images.ts"
 import { makeRetrieval } from "./Retrieval.ts"
 import { search } from "./Search.ts"
 import { speak } from "./Speech.ts"
-import { faultAtOnce, type Steering, steeringOf } from "./Steering.ts"
+import { brokenFault, faultAtOnce, SLOW_MS, type Steering, steeringOf } from "./Steering.ts"
 import { makeVideos } from "./Videos.ts"
 
 /**
@@ -27,8 +27,6 @@ export const makeSandbox = (id: string): Provider => ({
   ...makeVideos(id),
   search: (call, work) => search(id, call, work)
 })
-
-const SLOW_MS = 2_000
 
 interface Play {
   readonly call: ChatCall
@@ -61,8 +59,6 @@ const begin = Effect.fnUntraced(function* (id: string, call: ChatCall) {
   return yield* fail(fault)
 })
 
-const broken: ProviderFault = { _tag: "Broken", detail: "a simulated loss of the connection" }
-
 /** Waits, or fails when a time limit of the call ends first. */
 const pause = (
   { call: { clocks }, startedAt, fail }: Play,
@@ -88,7 +84,7 @@ const chat = (play: Play): Effect.Effect<Output, ProviderError> => {
   const stalled = steering.fault === "stall"
   const ms = stalled ? Infinity : latencyMs + steering.chunkMs * Math.max(0, answer.chunks.length - 1)
   return Effect.flatMap(pause(play, ms, "answer"), () => {
-    if (steering.fault === "break") return play.fail(broken)
+    if (steering.fault === "break") return play.fail(brokenFault)
     const fold = new OutputFold()
     for (const event of answer.chunks.flat()) fold.push(event)
     for (const event of closing(answer)) fold.push(event)
@@ -113,7 +109,7 @@ const sourceOf = (play: Play): ChatSource => {
     }
     const ms = sent === 0 ? latencyMs : sent < answer.chunks.length ? steering.chunkMs : 0
     return Effect.flatMap(pause(play, ms, clock), () => {
-      if (sent === stopAt) return play.fail(broken)
+      if (sent === stopAt) return play.fail(brokenFault)
       const chunk = answer.chunks[sent]
       if (chunk !== undefined) {
         sent += 1

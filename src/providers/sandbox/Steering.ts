@@ -67,11 +67,20 @@ export const steeringOf = (id: string, header: string | undefined): Effect.Effec
   )
 }
 
+/** How long `fault=slow` delays an answer, in milliseconds. */
+export const SLOW_MS = 2_000
+
+/** The fault of `fault=break`. */
+export const brokenFault: ProviderFault = { _tag: "Broken", detail: "a simulated loss of the connection" }
+
+/** The fault of `fault=malformed`. */
+export const malformedFault: ProviderFault = { _tag: "Malformed", detail: "a simulated answer that is not JSON" }
+
 /** The fault that replaces the whole answer. */
 export const faultAtOnce = ({ fault }: Steering): ProviderFault | undefined => {
   if (fault === "rate_limit") return { _tag: "RateLimited", retryAfterSeconds: 1 }
   if (fault === "error") return { _tag: "ServerError", status: 500, detail: "a simulated server error" }
-  return fault === "malformed" ? { _tag: "Malformed", detail: "a simulated answer that is not JSON" } : undefined
+  return fault === "malformed" ? malformedFault : undefined
 }
 
 const FIELD = "X-Svc-Sandbox"

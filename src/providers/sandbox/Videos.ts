@@ -3,13 +3,13 @@ import { createHash } from "node:crypto"
 import type { Provider, WorkCall } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import type { VideoJobState, VideoWork, MediaBytes } from "../../domain/Work.ts"
-import { faultAtOnce, type Steering, steeringOf } from "./Steering.ts"
+import { faultAtOnce, malformedFault, type Steering, steeringOf } from "./Steering.ts"
 import { drawn } from "./Studio.ts"
 import { jobOf, progressAt, type Scene, ticketOf, type VideoFault, type VideoJob } from "./VideoTicket.ts"
 
 /** The duration of a normal and of a slow video job, in milliseconds. */
-const USUAL_MS = 400
-const SLOW_MS = 5_000
+const USUAL_JOB_MS = 400
+const SLOW_JOB_MS = 5_000
 
 /** A URL without a server, which only the double itself uses. */
 const PLACE = "https://sandbox.invalid/clips/"
@@ -44,8 +44,7 @@ export const makeVideos = (id: string): Pick<Required<Provider>, "makeVideo" | "
       if (fault !== undefined) return yield* fail(fault)
       const job = jobOf(ticket)
       if (job === undefined) return yield* unknown
-      if (job.fault === "malformed")
-        return yield* fail({ _tag: "Malformed", detail: "a simulated answer that is not JSON" })
+      if (job.fault === "malformed") return yield* fail(malformedFault)
       return stateOf(job, ticket, yield* Clock.currentTimeMillis)
     }),
     videoClip: (_, url) => {
@@ -69,7 +68,7 @@ const stateOf = (job: VideoJob, ticket: string, now: number): VideoJobState => {
 
 const takenOf = (call: WorkCall, work: VideoWork, { fault, latencyMs }: Steering, takenAt: number): VideoJob => ({
   takenAt,
-  ms: latencyMs ?? (fault === "slow" ? SLOW_MS : USUAL_MS),
+  ms: latencyMs ?? (fault === "slow" ? SLOW_JOB_MS : USUAL_JOB_MS),
   fault: isLater(fault) ? fault : undefined,
   scene: sceneOf(call, work)
 })

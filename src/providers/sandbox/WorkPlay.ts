@@ -2,9 +2,7 @@
 import { Effect } from "effect"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import type { WorkCall } from "../Provider.ts"
-import { faultAtOnce, type Steering, steeringOf } from "./Steering.ts"
-
-const SLOW_MS = 2_000
+import { brokenFault, faultAtOnce, SLOW_MS, type Steering, steeringOf } from "./Steering.ts"
 
 /**
  * Runs one call at the double with this id: waits for the steered latency, fails as the steering asks, and answers otherwise. `answer`
@@ -20,10 +18,7 @@ export const playWork = <A>(
     const { fault } = steering
     const latency = fault === "stall" ? Infinity : (steering.latencyMs ?? (fault === "slow" ? SLOW_MS : 0))
     const outcome = () => {
-      const failed =
-        fault === "break"
-          ? ({ _tag: "Broken", detail: "a simulated loss of the connection" } as const)
-          : faultAtOnce(steering)
+      const failed = fault === "break" ? brokenFault : faultAtOnce(steering)
       return failed === undefined ? answer(steering) : fail(failed)
     }
     if (latency === 0) return outcome()

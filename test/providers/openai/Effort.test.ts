@@ -41,6 +41,11 @@ describe("effortOf", () => {
   })
 })
 
+it("never turns reasoning off unless the request asks for it", () => {
+  assert.isUndefined(effortOf(wish({ effort: "high" }), able, ["none"]))
+  assert.strictEqual(effortOf(wish({ effort: "none" }), able, ["none"]), "none")
+})
+
 describe("the efforts of OpenAI's models", () => {
   const rows: ReadonlyArray<readonly [model: string, sent: ReadonlyArray<Effort>]> = [
     ["o3-mini", ["low", "low", "low", "medium", "high", "high"]],

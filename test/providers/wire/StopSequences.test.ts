@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { saidStops } from "../../../src/providers/wire/StopSequences.ts"
+import { stopSequencesOf } from "../../../src/providers/wire/StopSequences.ts"
 
 describe("stop sequences", () => {
   it("keep non-empty ones, also whitespace", () => {
-    assert.deepStrictEqual(saidStops({ stop: ["END", "", "\n"] }), ["END", "\n"])
-    for (const sampling of [{}, { stop: [] }, { stop: ["", ""] }]) assert.isUndefined(saidStops(sampling))
+    assert.deepStrictEqual(stopSequencesOf({ stop: ["END", "", "\n"] }), ["END", "\n"])
+    for (const sampling of [{}, { stop: [] }, { stop: ["", ""] }]) assert.isUndefined(stopSequencesOf(sampling))
   })
 })
