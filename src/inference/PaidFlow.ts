@@ -7,7 +7,7 @@ import type { Attempt, Plan } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
-import type { CourseCall } from "../providers/pool/CallKind.ts"
+import type { AnyPoolCall } from "../providers/pool/CallKind.ts"
 import { ProviderSpend } from "../usage/ProviderSpend.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { PaidAnswer } from "../domain/Answer.ts"
@@ -41,7 +41,7 @@ export interface ActiveCall {
 }
 
 /** The call's callbacks that update `Running`. */
-export const followedBy = (running: ActiveCall): Required<Pick<CourseCall<Price>, "onAttempt" | "onLeft">> => ({
+export const followedBy = (running: ActiveCall): Required<Pick<AnyPoolCall<Price>, "onAttempt" | "onLeft">> => ({
   onAttempt: ({ beginsAlone, stopsBillingOnAbort }) => {
     running.stopsBillingOnAbort = stopsBillingOnAbort
     if (beginsAlone) running.giveUp?.()

@@ -11,8 +11,9 @@ import { RetryBudget } from "./pool/RetryBudget.ts"
 const clockOf = { connect: "connectMs", first_token: "firstTokenMs", idle: "idleMs", total: "totalMs" } as const
 
 /**
- * What a fault says about the provider, for its breakers and the live figures. Undefined: nothing. Without a fault, the answer was
- * well-formed and empty. A fault that a caller can cause at will must say nothing, because it would affect all other callers.
+ * Returns how a fault counts against its provider in the breakers; undefined when it counts neither there nor in the live figures.
+ * Without a fault, the answer was well-formed and empty. A fault that a caller can cause at will must not count, because it would affect
+ * all other callers.
  */
 export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: Clocks): FailedHow | undefined => {
   switch (fault?._tag) {
@@ -55,7 +56,7 @@ export interface Host {
   readonly breakerOf: (model: string) => Breaker
 }
 
-/** Creates one breaker for each model of each provider in the catalogue. `onOpening` receives the openings that this node causes. */
+/** Creates the hosts, with a breaker for each model that is called there. `onOpening` receives the openings that this node causes. */
 export const makeHosts = (
   providers: ReadonlyArray<Provider>,
   metrics: Metrics,

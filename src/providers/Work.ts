@@ -19,14 +19,14 @@ export interface Embeddings {
  */
 export interface ArrivingVectors {
   /**
-   * Some of what has arrived since, never nothing; undefined when no more follows. For one reader, which is interrupted once it has
-   * left.
+   * Returns bytes that have arrived since the last call, at least one; undefined at the end of the list. Only one reader may use it, and
+   * the effect interrupts the reader after `leave`.
    */
   readonly next: Effect.Effect<ReadonlyArray<Uint8Array> | undefined>
-  /** The reader has gone: unread bytes are dropped, and later ones are not kept. */
+  /** Ends reading: the list drops unread bytes and keeps no later ones. */
   readonly leave: () => void
   /** How many validated vectors have arrived. */
   readonly count: number
-  /** Waits for the end. Returns the provider's count of prompt tokens, or fails with the reason why the list is incomplete. */
+  /** Waits for the end. Returns the provider's count of prompt tokens; fails with the fault that made the list incomplete. */
   readonly whole: Effect.Effect<number | undefined, ProviderError>
 }

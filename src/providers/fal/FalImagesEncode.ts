@@ -36,7 +36,7 @@ const sizeOf = ({ ratios }: FalModel, { size }: ImagesWork): Result.Result<objec
     : Result.succeed({ aspect_ratio: ratio })
 }
 
-/** The first parameter that no model supports. They already do what `auto` and an opaque background ask for. */
+/** The first parameter that no model supports. An automatic quality and an opaque background are what they do anyway. */
 const lackOf = ({ background, images, quality, style }: ImagesWork): string | undefined => {
   if (quality !== undefined && quality !== "auto") return "quality"
   if (background === "transparent") return "background"

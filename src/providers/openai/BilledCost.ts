@@ -1,7 +1,7 @@
-/** What hosts of OpenAI's wire format report that a call costs. */
+/** Reads the cost of a call that hosts of OpenAI's wire format report. */
 import { type JsonObject, objectOf } from "../wire/Json.ts"
 
-/** A cost above this many USD for one call is a mistake of the host. */
+/** The highest plausible cost of one call, in USD. A higher one is the host's mistake. */
 const MAX_USD = 1_000_000
 
 const usdIn = (object: JsonObject | undefined, name: string): number | undefined => {
@@ -9,10 +9,10 @@ const usdIn = (object: JsonObject | undefined, name: string): number | undefined
   return typeof value === "number" && value >= 0 && value <= MAX_USD ? value : undefined
 }
 
-/** xAI counts ten thousand millionths of a USD: https://docs.x.ai/docs/key-information/consumption-and-rate-limits */
+/** xAI reports costs in ticks of 0.0000000001 USD (https://docs.x.ai/docs/key-information/consumption-and-rate-limits). */
 const TICKS_PER_USD = 10_000_000_000
 
-/** OpenRouter bills its fee alone when the upstream's own key was used, and reports the upstream's cost beside it. */
+/** With the operator's own upstream key, OpenRouter bills only its fee, and reports the upstream's cost in another field. */
 const upstreamUsd = (usage: JsonObject): number =>
   usage["is_byok"] === true ? (usdIn(objectOf(usage["cost_details"]), "upstream_inference_cost") ?? 0) : 0
 
@@ -28,6 +28,6 @@ const usdOf = (usage: JsonObject): number | undefined => {
 /** Returns the reported cost of a call in nano-USD, rounded up; undefined when the host reports none. */
 export const billedNanoIn = (usage: JsonObject): number | undefined => {
   const usd = usdOf(usage)
-  // The product of a decimal price can lie a hair above the whole number that was meant.
+  // The product of a decimal fraction can slightly exceed the whole number it stands for.
   return usd === undefined ? undefined : Math.ceil(Number((usd * 1e9).toPrecision(15)))
 }

@@ -20,7 +20,6 @@ import { faultIn } from "./Failure.ts"
 import { type JsonObject, listOf, objectOf, parsed, parsedExact, textIn } from "../wire/Json.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { isPlain, probeOf, templateOf, textBetween, type TextTemplate } from "./TextTemplate.ts"
-
 import { ThoughtFold } from "./ThoughtFold.ts"
 import { textOf } from "./Thoughts.ts"
 

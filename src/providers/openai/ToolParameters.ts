@@ -3,7 +3,7 @@ import type { Candidate } from "../../domain/Plan.ts"
 import { type JsonObject, listOf } from "../wire/Json.ts"
 import { objectSchema } from "../wire/ToolSchema.ts"
 
-/** OpenAI's models refuse a tool with a list whose items are of no kind. */
+/** OpenAI's models reject a tool with a list type that has no `items`. */
 const withItems = (schema: JsonObject): JsonObject => {
   const { items, type } = schema
   const lacks = items === undefined && (type === "array" || listOf(type).includes("array"))
@@ -11,8 +11,8 @@ const withItems = (schema: JsonObject): JsonObject => {
 }
 
 /**
- * A tool's parameters as hosts of this wire take them. Each is an object with properties; templates of open models look for them
- * too. OpenAI's own models also refuse choices at the root.
+ * Returns a tool's parameters in a form that the model's hosts accept: an object with `properties`, which chat templates of open models
+ * read as well. For OpenAI's own models it also removes choices at the root.
  */
 export const parametersFor = (schema: JsonObject, { model }: Candidate): JsonObject => {
   const open = model.vendor === "openai" ? withItems(objectSchema(schema)) : schema
@@ -21,5 +21,5 @@ export const parametersFor = (schema: JsonObject, { model }: Candidate): JsonObj
   return isPlain ? { ...open, type, properties: {} } : open
 }
 
-/** What may say of an object what it has. */
+/** Keywords that can define an object's members in place of `properties`. */
 const CHOICES = ["$ref", "allOf", "anyOf", "oneOf"]

@@ -21,7 +21,7 @@ export interface AnswerKind {
   readonly leastMs: number
 }
 
-/** How many durations are kept per kind. They determine the limit. */
+/** How many durations are kept per kind, and how many it takes before they determine the limit. */
 const MOST_TIMES = 32
 const LEAST_TIMES = 5
 /** How many kinds are kept, each for this long after its last answer. */
@@ -40,7 +40,7 @@ interface KindRecord {
   /** In milliseconds, newest last. */
   readonly times: Array<number>
   /** The limit of the last attempt that timed out, in milliseconds; zero after an answer. */
-  left: number
+  timedOutMs: number
 }
 
 const keyOf = ({ model, provider, size }: AnswerKind): string => `${provider} ${model} ${size}`
@@ -59,27 +59,27 @@ export class AnswerTimes {
     const times = seen?.times ?? []
     const known = times.length >= LEAST_TIMES
     const usual = Math.max(kind.leastMs, PATIENCE * p95Of(times))
-    const ms = Math.max(usual, Math.min(2 * (seen?.left ?? 0), 2 ** MOST_DOUBLINGS * usual))
+    const ms = Math.max(usual, Math.min(2 * (seen?.timedOutMs ?? 0), 2 ** MOST_DOUBLINGS * usual))
     return { ms, clock: "answer", known }
   }
 
   /** Records an answer that took this long. */
-  came(kind: AnswerKind, ms: number, clock: Clock.Clock): void {
+  answered(kind: AnswerKind, ms: number, clock: Clock.Clock): void {
     const seen = this.#of(kind, clock)
     seen.times.push(ms)
     if (seen.times.length > MOST_TIMES) seen.times.shift()
-    seen.left = 0
+    seen.timedOutMs = 0
   }
 
   /** Records an attempt that timed out after this long. A host that has answered before does not get a longer limit because of it. */
-  left(kind: AnswerKind, ms: number, clock: Clock.Clock): void {
+  timedOut(kind: AnswerKind, ms: number, clock: Clock.Clock): void {
     const seen = this.#of(kind, clock)
-    if (seen.times.length < LEAST_TIMES) seen.left = ms
+    if (seen.times.length < LEAST_TIMES) seen.timedOutMs = ms
   }
 
   #of(kind: AnswerKind, clock: Clock.Clock): KindRecord {
     const now = clock.currentTimeMillisUnsafe()
-    const seen = this.#seen.get(keyOf(kind), now) ?? { times: [], left: 0 }
+    const seen = this.#seen.get(keyOf(kind), now) ?? { times: [], timedOutMs: 0 }
     this.#seen.set(keyOf(kind), seen, now)
     return seen
   }

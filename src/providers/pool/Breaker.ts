@@ -1,15 +1,14 @@
-import type { Clock } from "effect"
-
-/** What a breaker judges by; times are in milliseconds. */
+/** The thresholds and times of every breaker. Times are in milliseconds. */
 export const rules = {
-  /** So many failures in a row open it, with no success between them. */
+  /** The breaker opens after this many consecutive failures. */
   consecutive: 5,
-  /** Failures are weighed against all that ended in the last one to two of these. */
+  /** The failure ratio covers the attempts that ended in the current window of this length and in the one before it. */
   windowMs: 10_000,
-  /** Fewer than these say nothing of a share. */
+  /** With fewer attempts than this, the failure ratio does not count. */
   minimumSamples: 20,
+  /** The failure ratio from which the breaker opens. */
   failureShare: 0.5,
-  /** The first time it opens. Each time after that is twice as long as the one before, up to the longest. */
+  /** How long the breaker stays open the first time. Each further time is twice as long, up to `longestOpenMs`. */
   firstOpenMs: 2_000,
   longestOpenMs: 60_000,
   /** The largest random reduction of the open time, as a fraction, so that nodes do not probe at the same moment. */
@@ -88,14 +87,14 @@ export class Breaker {
     return now < this.availableAt() ? undefined : this.#probe(now)
   }
 
-  /** When a request without another provider would be admitted; in the past when that is now. */
+  /** When a request without another provider would be admitted. A time in the past means now. */
   availableAt(): number {
     if (this.#state === "closed") return 0
     return Math.max(this.#pausedUntil, Math.min(this.#dueAt, this.#triedAt + rules.earlyProbeMs))
   }
 
   /**
-   * Records the first content, which closes the breaker and ends a row of failures. The outcome is reported at the end of the answer.
+   * Records the first content. It closes the breaker and ends a series of failures. The outcome is reported at the end of the answer.
    */
   answered(permit: number, now: number): void {
     if (permit !== this.#epoch) return
@@ -205,6 +204,3 @@ export class Breaker {
     this.#onChange(state)
   }
 }
-
-/** The time in milliseconds from a clock that never goes back. A corrected wall clock must not keep a breaker open. */
-export const millisOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6

@@ -9,7 +9,7 @@ import { enforcedSchema } from "../structured/Structured.ts"
 import type { Operation } from "./AttemptRecord.ts"
 
 /** A call that several providers may be tried for, whatever its kind. */
-export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" | "steering"> {
+export interface AnyPoolCall<P extends Price> extends Pick<WorkCall, "requestId" | "steering"> {
   readonly plan: Plan<P>
   /** The trace of its attempts, if there is one. */
   readonly trace?: Trace | undefined
@@ -23,16 +23,16 @@ export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" 
     /** The attempt starts now, and no other is running. */
     readonly beginsAlone: boolean
   }) => void
-  /** Reports whether a call of this candidate is within the bounds on what its provider may cost. Asked once before each first call. */
+  /** Reports whether a call of this candidate stays within the bounds on its provider's cost. Called before a candidate's first call. */
   readonly affords?: (candidate: Candidate<P>) => boolean
-  /** Estimates what an attempt used that served no answer and whose provider reported nothing. Absent: such use is unknown. */
+  /** Estimates the usage of an attempt that served no answer and reported none. Absent: such usage stays unknown. */
   readonly estimateUse?: EstimateUse<P>
   /** Called with the attempts made so far when no client waits for an answer any more. */
   readonly onLeft?: (attempts: ReadonlyArray<Attempt>) => void
 }
 
 /** A chat call that several providers may be tried for. */
-export interface PoolCall extends CourseCall<TokenPrice>, Pick<ChatCall, "accountId" | "conversation" | "held"> {
+export interface PoolCall extends AnyPoolCall<TokenPrice>, Pick<ChatCall, "accountId" | "conversation" | "held"> {
   /** The maximum prompt tokens that the hold covers at a candidate. */
   readonly promptBound: (candidate: Candidate) => number
   /** The output cap at a candidate, within the hold. */
@@ -40,12 +40,12 @@ export interface PoolCall extends CourseCall<TokenPrice>, Pick<ChatCall, "accoun
 }
 
 /** Work other than chat that several providers may be tried for. */
-export interface WorkPoolCall extends CourseCall<Price> {
+export interface WorkPoolCall extends AnyPoolCall<Price> {
   readonly operation: WorkOperation
 }
 
 /** The properties of a kind of call `Q`, and of the provider call `C` that is made from it. */
-export interface CallKind<P extends Price, Q extends CourseCall<P>, C extends WorkCall> {
+export interface CallKind<P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall> {
   readonly stream: boolean
   readonly operationOf: (call: Q) => Operation
   readonly callTo: (candidate: Candidate<P>, call: Q, clocks: Clocks) => C

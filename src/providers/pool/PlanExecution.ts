@@ -1,14 +1,15 @@
 import type { Clock } from "effect"
 import type { Attempt, Candidate } from "../../domain/Plan.ts"
 import type { Price } from "../../domain/Pricing.ts"
+import { millisOf } from "../../platform/Monotonic.ts"
 import { type Host, shorten, weigh } from "../Hosts.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { WorkCall } from "../Provider.ts"
 import type { Clocks, AnswerClock, AnswerKind } from "./AnswerClock.ts"
 import { AttemptLog } from "./AttemptLog.ts"
 import { AttemptRecord } from "./AttemptRecord.ts"
-import { type Breaker, millisOf } from "./Breaker.ts"
-import type { CallKind, CourseCall } from "./CallKind.ts"
+import type { Breaker } from "./Breaker.ts"
+import type { CallKind, AnyPoolCall } from "./CallKind.ts"
 import type { AttemptContext } from "./FirstContent.ts"
 import {
   type FailedAttempt,
@@ -34,10 +35,10 @@ const MOST_WAIT_MS = 5_000
 const BACKOFF_MS = 200
 
 /**
- * The path of one request through its candidates. It decides which candidate is next, which to skip, which is worth a retry, and when
- * to stop. It only decides and keeps records; it makes no calls.
+ * The execution of one request's plan. It decides which candidate is next, which to skip, which is worth a retry, and when to stop. It
+ * only decides and keeps records; it makes no calls.
  */
-export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall> {
+export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall> {
   readonly call: Q
   readonly kind: CallKind<P, Q, C>
   /** The next candidate to call. Undefined while a wait is due, and at the end. */
@@ -60,7 +61,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   #begun = 0
   #retries = 0
   #askedAgain = false
-  /** Whether a candidate was left out because its provider may cost no more today. */
+  /** Whether a candidate was left out because its provider has reached its bound on cost for today. */
   #spent = false
 
   constructor(shared: PoolState, call: Q, kind: CallKind<P, Q, C>, clock: Clock.Clock, chance: () => number) {
@@ -123,7 +124,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
       blames: (fault) => weigh(fault, asked.clocks, this.#shared.clocks) !== undefined,
       ended: (fault) => {
         if (fault === undefined && times !== undefined) {
-          this.#shared.times.came(times, millisOf(this.#clock) - startedAt, this.#clock)
+          this.#shared.times.answered(times, millisOf(this.#clock) - startedAt, this.#clock)
         }
         if (breaker === undefined) return
         if (fault === undefined) breaker.succeeded(permit, millisOf(this.#clock))
@@ -196,7 +197,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.upcoming = goesOn ? this.#nextInPlan(now) : undefined
     const isGone = fault?._tag === "Unreachable" && !this.#isLeftOut(admitted.candidate)
     if (goesOn && this.upcoming === undefined && isGone && !this.#askedAgain) {
-      // A dead keep-alive connection looks like a failed connection. The breaker records the outcome of the retry; this does not.
+      // A dead keep-alive connection looks like a failed connection, so the breaker counts only the outcome of the retry.
       this.#askedAgain = true
       this.upcoming = admitted
     } else this.#blame(admitted, call.clocks, fault)
@@ -218,7 +219,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.#hedged(hedge, admitted === hedge ? "lost" : "won", admitted === hedge ? first : hedge)
   }
 
-  /** Called after the wait. Another request may have used the host meanwhile; then the course waits for it again. */
+  /** Called after the wait. Another request may have used the host meanwhile; then the execution waits for it again. */
   wake(): void {
     const admitted = this.#toRetry
     const now = millisOf(this.#clock)
@@ -341,13 +342,14 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /**
-   * After an answer that violated its schema, from any candidate, the course skips candidates with answers that would have to be checked.
+   * After an answer that violated its schema, from any candidate, the execution skips candidates with answers that would have to be
+   * checked.
    */
   #isLeftOut(candidate: Candidate<P>): boolean {
     return this.#failures.some(({ fault }) => isAnsweredOff(fault)) && this.#isEnforced(candidate)
   }
 
-  /** From here on, the course uses only candidates that guarantee the schema themselves. */
+  /** From here on, the execution uses only candidates that guarantee the schema themselves. */
   #leaveToNative(): void {
     const native = this.#queue.filter((candidate) => !this.#isEnforced(candidate))
     this.#queue.splice(0, Infinity, ...native)
@@ -361,7 +363,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   #blame({ breaker, candidate, permit }: AdmittedCandidate<P>, given: Clocks, fault: ProviderFault | undefined): void {
     if (fault?._tag === "TimedOut" && fault.clock === "answer" && given.answer !== undefined) {
       const kind = this.#answerKind(candidate)
-      if (kind !== undefined) this.#shared.times.left(kind, given.answer.ms, this.#clock)
+      if (kind !== undefined) this.#shared.times.timedOut(kind, given.answer.ms, this.#clock)
     }
     if (breaker === undefined) return
     const how = weigh(fault, given, this.#shared.clocks)

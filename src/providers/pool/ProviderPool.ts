@@ -9,11 +9,11 @@ import {
   otherWork,
   streamedChat,
   wholeChat,
-  type CourseCall,
+  type AnyPoolCall,
   type PoolCall,
   type WorkPoolCall
 } from "./CallKind.ts"
-import { Course } from "./Course.ts"
+import { PlanExecution } from "./PlanExecution.ts"
 import type { AdmittedCandidate, PoolState } from "./PoolState.ts"
 import {
   type AttemptContext,
@@ -21,7 +21,7 @@ import {
   attemptWork,
   type RestOf,
   streamed,
-  type Way,
+  type AttemptMethod,
   whole
 } from "./FirstContent.ts"
 import { type Host, makeHosts } from "../Hosts.ts"
@@ -144,12 +144,12 @@ interface Ended<A, P extends Price = TokenPrice, C extends WorkCall = ChatCall> 
 }
 
 /** Calls the next candidate; undefined when its provider does not do such work. */
-type Asking<A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall> = (
-  course: Course<P, Q, C>,
+type Asking<A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall> = (
+  execution: PlanExecution<P, Q, C>,
   admitted: AdmittedCandidate<P>
 ) => Effect.Effect<Ended<A, P, C>, never, R> | undefined
 
-type ChatCourse = Course<TokenPrice, PoolCall, ChatCall>
+type ChatExecution = PlanExecution<TokenPrice, PoolCall, ChatCall>
 
 const givenBy = <A>({ result }: Pick<Ended<A>, "result">): A | undefined =>
   result._tag === "Success" ? result.success : undefined
@@ -157,7 +157,7 @@ const givenBy = <A>({ result }: Pick<Ended<A>, "result">): A | undefined =>
 const faultOf = <A>({ result }: Pick<Ended<A>, "result">) =>
   result._tag === "Failure" ? result.failure.fault : undefined
 
-const run = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
+const run = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall>(
   shared: PoolState,
   call: Q,
   kind: CallKind<P, Q, C>,
@@ -166,12 +166,12 @@ const run = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>
   Effect.withFiber((fiber) => {
     const random = fiber.getRef(Random.Random)
     const chance = () => random.nextDoubleUnsafe()
-    const course = new Course(shared, call, kind, fiber.getRef(Clock.Clock), chance)
+    const execution = new PlanExecution(shared, call, kind, fiber.getRef(Clock.Clock), chance)
     const { onLeft } = call
-    const followed = follow(course, ask)
+    const followed = follow(execution, ask)
     return onLeft === undefined
       ? followed
-      : Effect.onInterrupt(followed, () => Effect.sync(() => onLeft(course.attempts)))
+      : Effect.onInterrupt(followed, () => Effect.sync(() => onLeft(execution.attempts)))
   })
 
 /** The content, and the candidate that produced it. */
@@ -180,41 +180,41 @@ interface ServedContent<A, P extends Price> {
   readonly by: ServedBy<P>
 }
 
-/** Calls one candidate of the course after the other until one produces content. */
-const follow = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
-  course: Course<P, Q, C>,
+/** Calls one candidate after the other until one produces content. */
+const follow = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall>(
+  execution: PlanExecution<P, Q, C>,
   ask: Asking<A, R, P, Q, C>
 ): Effect.Effect<ServedContent<A, P>, PoolError, R> => {
   for (;;) {
-    const { upcoming, waitMs } = course
+    const { upcoming, waitMs } = execution
     if (upcoming === undefined) {
-      if (waitMs === undefined) return Effect.fail(course.error)
+      if (waitMs === undefined) return Effect.fail(execution.error)
       return Effect.flatMap(Effect.sleep(waitMs), () => {
-        course.wake()
-        return follow(course, ask)
+        execution.wake()
+        return follow(execution, ask)
       })
     }
-    const asking = ask(course, upcoming)
+    const asking = ask(execution, upcoming)
     if (asking === undefined) {
-      course.unable(upcoming)
+      execution.unable(upcoming)
       continue
     }
     return Effect.flatMap(asking, (ended): Effect.Effect<ServedContent<A, P>, PoolError, R> => {
       const given = givenBy(ended)
       if (given !== undefined) {
         // The breaker of a complete answer already has its outcome, so this changes nothing for it.
-        course.answered(ended.admitted)
-        return Effect.succeed({ given, by: course.served(ended.admitted) })
+        execution.answered(ended.admitted)
+        return Effect.succeed({ given, by: execution.served(ended.admitted) })
       }
-      course.failed(ended.admitted, ended.context, faultOf(ended))
-      return follow(course, ask)
+      execution.failed(ended.admitted, ended.context, faultOf(ended))
+      return follow(execution, ask)
     })
   }
 }
 
-/** Makes an attempt that the course has started. */
-const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
-  course: Course<P, Q, C>,
+/** Makes an attempt that the execution has started. */
+const attempted = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall>(
+  execution: PlanExecution<P, Q, C>,
   admitted: AdmittedCandidate<P>,
   context: AttemptContext<C>,
   attempt: Effect.Effect<A | undefined, ProviderError, R>
@@ -223,7 +223,7 @@ const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends Wor
   const watched = Effect.onInterrupt(attempt, () =>
     Effect.sync(() => {
       context.record.cancelled()
-      course.left(admitted)
+      execution.left(admitted)
     })
   )
   return Effect.match(watched, {
@@ -234,42 +234,44 @@ const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends Wor
 
 const askWork =
   <A>(attempt: WorkAttempt<A>, restOf?: RestOf<A>): Asking<A, never, Price, WorkPoolCall, WorkCall> =>
-  (course, admitted) => {
-    const context = course.prepare(admitted)
+  (execution, admitted) => {
+    const context = execution.prepare(admitted)
     const work = attempt(context.provider, context.call)
     if (work === undefined) return undefined
-    const begun = Effect.sync(() => course.begun(admitted, context))
-    return attempted(course, admitted, context, Effect.andThen(begun, attemptWork(context, work, restOf)))
+    const begun = Effect.sync(() => execution.begun(admitted, context))
+    return attempted(execution, admitted, context, Effect.andThen(begun, attemptWork(context, work, restOf)))
   }
 
 const askChat =
-  <A, R>(way: Way<A, R>): Asking<A, R, TokenPrice, PoolCall, ChatCall> =>
-  (course, admitted) => {
-    const { hedgeAfterMs } = course
-    return hedgeAfterMs === undefined ? askOnce(course, admitted, way) : askHedged(course, admitted, way, hedgeAfterMs)
+  <A, R>(method: AttemptMethod<A, R>): Asking<A, R, TokenPrice, PoolCall, ChatCall> =>
+  (execution, admitted) => {
+    const { hedgeAfterMs } = execution
+    return hedgeAfterMs === undefined
+      ? askOnce(execution, admitted, method)
+      : askHedged(execution, admitted, method, hedgeAfterMs)
   }
 
 const askOnce = <A, R>(
-  course: ChatCourse,
+  execution: ChatExecution,
   admitted: AdmittedCandidate,
-  way: Way<A, R>,
+  method: AttemptMethod<A, R>,
   beside?: AdmittedCandidate
 ): Effect.Effect<Ended<A>, never, R> =>
   Effect.suspend(() => {
-    const context = course.begin(admitted, beside)
-    return attempted(course, admitted, context, way.attempt(context))
+    const context = execution.begin(admitted, beside)
+    return attempted(execution, admitted, context, method.attempt(context))
   })
 
 /** The same with a second attempt in parallel when the first takes too long. The first one to produce content wins. */
 const askHedged = Effect.fnUntraced(function* <A, R>(
-  course: ChatCourse,
+  execution: ChatExecution,
   first: AdmittedCandidate,
-  way: Way<A, R>,
+  method: AttemptMethod<A, R>,
   afterMs: number
 ) {
   const fibers: Array<Fiber.Fiber<Ended<A>>> = []
   const start = Effect.fnUntraced(function* (admitted: AdmittedCandidate, beside?: AdmittedCandidate) {
-    const fiber = yield* Effect.forkChild(askOnce(course, admitted, way, beside), { startImmediately: true })
+    const fiber = yield* Effect.forkChild(askOnce(execution, admitted, method, beside), { startImmediately: true })
     fibers.push(fiber)
     return fiber
   })
@@ -279,26 +281,26 @@ const askHedged = Effect.fnUntraced(function* <A, R>(
     const slow = yield* start(first)
     const early = yield* Effect.timeoutOption(Fiber.join(slow), afterMs)
     if (Option.isSome(early)) return early.value
-    const hedge = course.hedge()
+    const hedge = execution.hedge()
     if (hedge === undefined) return yield* Fiber.join(slow)
     const quick = yield* start(hedge, first)
     const ended = yield* Effect.raceFirst(Fiber.join(slow), Fiber.join(quick))
     const other = ended.admitted === first ? quick : slow
     const pair = { first, hedge }
     if (givenBy(ended) === undefined) {
-      course.fellBehind(pair, ended.admitted, ended.context, faultOf(ended))
+      execution.fellBehind(pair, ended.admitted, ended.context, faultOf(ended))
       return yield* Fiber.join(other)
     }
     const late = other.pollUnsafe()
     const given = late !== undefined && Exit.isSuccess(late) ? givenBy(late.value) : undefined
     if (late !== undefined && Exit.isSuccess(late) && given === undefined) {
-      course.fellBehind(pair, late.value.admitted, late.value.context, faultOf(late.value))
+      execution.fellBehind(pair, late.value.admitted, late.value.context, faultOf(late.value))
       return ended
     }
-    course.outran(pair, ended.admitted, given === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined)
+    execution.outran(pair, ended.admitted, given === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined)
     other.interruptUnsafe()
     // It produced content at the same instant.
-    if (given !== undefined) yield* way.abandon(given)
+    if (given !== undefined) yield* method.abandon(given)
     return ended
   })
   return yield* Effect.onExit(raced, (exit) => (Exit.isSuccess(exit) ? Effect.void : Fiber.interruptAll(fibers)))

@@ -1,7 +1,7 @@
 import type { AudioFormat, SpeakWork } from "../../domain/Work.ts"
 
 /**
- * The largest audio the gateway accepts, in bytes: 23 minutes of an uncompressed format, which is what 4,096 characters of English take
+ * The largest audio the gateway accepts, in bytes: 23 minutes of an uncompressed format. 4,096 characters of English take about 18 minutes
  * at the lowest speed.
  */
 export const MAX_AUDIO_BYTES = 64 * 1_048_576

@@ -22,25 +22,25 @@ const FIELDS: ReadonlySet<number> = new Set([..."deir:"].map((letter) => letter.
 
 const [BRACE, BRACKET, DATA] = [0x7b, 0x5b, 0x64]
 
-/** Whether these bytes are the beginning of events, as nearly all streams are, by one look at the first of them. */
+/** Whether a body surely starts with events. It looks only at the first byte, which decides for nearly all streams. */
 export const areEvents = (start: Uint8Array, headers: OutboundHeaders): boolean =>
   start[0] === DATA && headers["content-encoding"] === undefined
 
-/** Whether a whole body is made of events. */
+/** Whether a complete body consists of events. */
 export const holdsEvents = (body: Uint8Array): boolean => FIELDS.has(body[beginOf(body)] ?? 0)
 
-/** What a body is that begins so; undefined where more of it has to come to tell. */
+/** The kind of a body that starts with these bytes; undefined while they are too few to tell. `isAll`: no more bytes follow. */
 export const kindOf = (start: Uint8Array, headers: OutboundHeaders, isAll: boolean): BodyKind | undefined => {
   const encoded = headers["content-encoding"] !== undefined
   const first = start[beginOf(start)]
   const isText = first !== undefined && (first === BRACE || first === BRACKET || FIELDS.has(first))
-  // A mark may be cut in two.
+  // The byte order mark and the codecs' magic numbers may be split between chunks.
   if (!isAll && start.length < TELLING_BYTES && (encoded || !isText)) return undefined
   const codec = codecOf(headers, start, true)
   if (codec !== undefined) return codec
   if (first !== undefined && FIELDS.has(first)) return "events"
   const streams = headerOf(headers, "content-type")?.includes("event-stream") !== false
-  // Before whole answers, some hosts send blanks for as long as they take.
+  // Some hosts send whitespace until a complete answer is ready.
   if (first === undefined) return streams && !isAll ? undefined : streams ? "events" : "whole"
   return first === BRACE || first === BRACKET || !streams ? "whole" : "events"
 }

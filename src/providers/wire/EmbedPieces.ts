@@ -13,18 +13,18 @@ const NONE: ReadonlyArray<Uint8Array> = []
 /** The largest vector of current models plus two chunks from a socket, so that the buffer rarely has to grow. */
 const ROOM_BYTES = 262_144
 
-/** More bytes than come before any list. */
+/** No host sends this many bytes before the list. */
 const MOST_BEFORE_BYTES = 65_536
 
-/** The number of vectors in the list, and the members around it. */
+/** What the members around the list report. */
 export interface ListEnd {
   readonly tokens: number | undefined
 }
 
 /**
- * Takes the bytes of one answer as they arrive and returns those list bytes that are validated. It supports only the order and the
- * members that hosts usually write. An answer of another form must be read as a whole. So a node holds a part of a list in memory, where
- * a whole one may have 270 MB.
+ * Takes the bytes of one answer as they arrive and returns those list bytes that are validated. So a node holds only a part of a list in
+ * memory, because a complete list may have 270 MB. It supports only the order and the members that hosts usually write. An answer of
+ * another form must be read as a whole.
  */
 export class EmbedPieces {
   readonly #asked: Pick<EmbedWork, "inputs" | "format">

@@ -41,17 +41,17 @@ const mayPass = ({ reason }: PublicFetchError): boolean =>
 const detailOf = (reason: PublicFetchReason): string => {
   switch (reason._tag) {
     case "Forbidden":
-      return `the address of a file ${reason.why}`
+      return `the URL of a file ${reason.why}`
     case "Unreachable":
       return `the file cannot be reached: ${reason.detail}`
     case "TimedOut":
-      return "the file did not come in time"
+      return "the file did not arrive in time"
     case "TooLarge":
       return `a file longer than ${reason.limitBytes} bytes`
     case "Status":
-      return `the file is not given: status ${reason.status}`
+      return `the file's server answered with status ${reason.status}`
     case "Busy":
-      return "too many files are read at once"
+      return "too many files are being read"
   }
 }
 

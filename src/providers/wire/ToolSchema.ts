@@ -1,16 +1,16 @@
-/** Schemas of a tool's arguments for hosts whose tools take an object at the root and no choice among several. */
+/** Converts schemas of tool arguments for hosts that accept only an object at the root, without choices. */
 import { referred } from "../../domain/SchemaRefs.ts"
 import { type JsonObject, listOf, objectOf } from "./Json.ts"
 
-/** What the hosts refuse at the root. */
+/** Keywords that the hosts reject at the root. */
 const REFUSED = new Set(["allOf", "anyOf", "oneOf", "not", "enum", "const", "$ref"])
 
 const CHOICES = ["anyOf", "oneOf"] as const
 
-/** So many characters tell the model of the choices that a schema had. */
+/** The longest description of a schema's choices that is added for the model, in characters. */
 const MAX_SAID_CHARS = 300
 
-/** Members of objects, each with its schemas by their JSON, and which members have to be there. */
+/** The members of an object with their schemas, by the JSON of each schema, and the required members. */
 interface Shape {
   readonly properties: ReadonlyMap<string, ReadonlyMap<string, unknown>>
   readonly required: ReadonlySet<string>
@@ -18,7 +18,7 @@ interface Shape {
 
 const EMPTY: Shape = { properties: new Map(), required: new Set() }
 
-/** So many schemas of a root are looked at: references may lead in circles, and to many others each. */
+/** The most schemas that are read below one root, because references can be circular and can multiply. */
 const MOST_SCHEMAS = 1_000
 
 const joined = (shapes: ReadonlyArray<Shape>): Shape["properties"] => {
@@ -68,7 +68,7 @@ const ownShape = ({ properties, required }: JsonObject): Shape => ({
   required: new Set(listOf(required).filter((name) => typeof name === "string"))
 })
 
-/** Which members each choice needs, in words for the model; nothing where that says nothing. */
+/** Describes for the model which members each choice requires; undefined when no choice requires any, or the text is too long. */
 const choicesOf = (schema: JsonObject, always: ReadonlySet<string>): string | undefined => {
   const reader = new Reader(schema)
   for (const key of CHOICES) {
@@ -83,9 +83,9 @@ const choicesOf = (schema: JsonObject, always: ReadonlySet<string>): string | un
 }
 
 /**
- * A schema of arguments as one object: members of all its parts and choices together, of which those are required that every choice
- * requires. The description tells what the choices need. A schema that is one object already stays as it is, and so does one that
- * is no object.
+ * Returns a schema of arguments as one object with the members of all its parts and choices. It requires the members that every choice
+ * requires, and the description says what each choice requires. A schema without parts and choices is unchanged except for its type, and
+ * a schema of another type is returned unchanged.
  */
 export const objectSchema = (schema: JsonObject): JsonObject => {
   const { type } = schema

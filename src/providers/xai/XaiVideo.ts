@@ -73,14 +73,14 @@ const stateOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<VideoJ
     if (status === "failed") {
       const error = objectOf(object?.["error"]) ?? {}
       const code = textIn(error, "code") ?? "unknown"
-      return Effect.succeed(failed(`${code}: ${textIn(error, "message") ?? "no message"}`, BLAMED.has(code)))
+      return Effect.succeed(failed(`${code}: ${textIn(error, "message") ?? "no message"}`, CALLERS.has(code)))
     }
     return malformed(work, "an answer with an unknown status")
   })
 }
 
-/** Failure codes that the caller can fix. */
-const BLAMED: ReadonlySet<string> = new Set(["invalid_argument", "permission_denied", "failed_precondition"])
+/** Failure codes of requests that the caller must change. */
+const CALLERS: ReadonlySet<string> = new Set(["invalid_argument", "permission_denied", "failed_precondition"])
 
 const doneOf = (video: ReturnType<typeof objectOf>, url: string | undefined): VideoJobState => {
   if (video?.["respect_moderation"] === false) return failed("it does not respect moderation", true)

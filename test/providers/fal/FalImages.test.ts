@@ -134,7 +134,7 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
         setTimeout(() => json(response, 200, { images: [{ url: `${origin}/late` }] }), 300)
       )
       const { fault } = yield* Effect.flip(draw({}, 600))
-      assert.deepStrictEqual(fault, { _tag: "Lost", detail: "the file did not come in time" })
+      assert.deepStrictEqual(fault, { _tag: "Lost", detail: "the file did not arrive in time" })
     }).pipe(Effect.scoped)
   )
 

@@ -18,9 +18,9 @@ describe("the time limit of an attempt at a complete answer", () => {
         return [ms, known]
       }
       assert.deepStrictEqual(told(), [30_000, false])
-      for (const ms of [1_000, 2_000, 3_000, 4_000, 5_000]) times.came(kind, ms, clock)
+      for (const ms of [1_000, 2_000, 3_000, 4_000, 5_000]) times.answered(kind, ms, clock)
       assert.deepStrictEqual(told(), [30_000, true])
-      for (let answer = 0; answer < 40; answer++) times.came(kind, 20_000, clock)
+      for (let answer = 0; answer < 40; answer++) times.answered(kind, 20_000, clock)
       assert.deepStrictEqual(
         [told(), told("14")],
         [
@@ -37,11 +37,11 @@ describe("the time limit of an attempt at a complete answer", () => {
       const times = new AnswerTimes()
       const left = () => {
         const { ms } = times.clockOf(kind, clock)
-        times.left(kind, ms, clock)
+        times.timedOut(kind, ms, clock)
         return ms
       }
       assert.deepStrictEqual([left(), left(), left()], [30_000, 60_000, 120_000])
-      times.came(kind, 50_000, clock)
+      times.answered(kind, 50_000, clock)
       assert.strictEqual(times.clockOf(kind, clock).ms, 200_000)
     })
   )

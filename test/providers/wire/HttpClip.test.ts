@@ -68,7 +68,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
       }
       let asked = 0
       const late = yield* faultOf((response) => (asked++ === 0 ? response.writeHead(500).end() : undefined), 400)
-      assert.deepStrictEqual(late, { _tag: "Lost", detail: "the file did not come in time" })
+      assert.deepStrictEqual(late, { _tag: "Lost", detail: "the file did not arrive in time" })
     })
   )
 
@@ -80,7 +80,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
       }
       for (const status of [302, 404, 500]) {
         const fault = yield* faultOf((response) => response.writeHead(status, { location: "/other" }).end())
-        assert.deepStrictEqual(fault, { _tag: "Lost", detail: `the file is not given: status ${status}` })
+        assert.deepStrictEqual(fault, { _tag: "Lost", detail: `the file's server answered with status ${status}` })
       }
       const cut = (response: ServerResponse) => {
         response.writeHead(200, { "content-length": "1000" })
@@ -88,7 +88,7 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
       }
       assert.strictEqual((yield* faultOf(cut))._tag, "Lost")
       const late = yield* faultOf(() => {}, 50)
-      assert.deepStrictEqual(late, { _tag: "Lost", detail: "the file did not come in time" })
+      assert.deepStrictEqual(late, { _tag: "Lost", detail: "the file did not arrive in time" })
       const huge = (response: ServerResponse) => response.writeHead(200, { "content-length": `${2 ** 40}` }).write("x")
       assert.strictEqual((yield* faultOf(huge))._tag, "Lost")
       assert.strictEqual((yield* Effect.flip(read(`${yield* nobody}/clip`))).fault._tag, "Lost")
