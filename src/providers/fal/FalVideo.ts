@@ -7,7 +7,7 @@ import { objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError } from "../ProviderError.ts"
 import type { VideoJobState, VideoTicket } from "../../domain/Work.ts"
-import { detailOf, typesOf } from "./Failure.ts"
+import { detailOf, isNotCallers, POLICY, typesOf } from "./Failure.ts"
 import { encodeVideo } from "./FalVideoEncode.ts"
 
 /** A job's status takes about a kilobyte, but a model's errors can repeat its input. */
@@ -113,14 +113,9 @@ const resultOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<Video
   }
   const types = typesOf(body)
   if (types.length === 0 || OURS.has(status)) return Effect.andThen(work.accepted(answer), malformed(work, "no result"))
-  const refused = types.includes(POLICY) || (status === 422 && !types.some((type) => NOT_CALLERS.has(type)))
+  const refused = types.includes(POLICY) || (status === 422 && !types.some(isNotCallers))
   return Effect.succeed(failed(`${types.join(", ")}: ${detailOf(body) ?? `status ${status}`}`, refused))
 }
 
 /** Statuses that concern the gateway's credential, money or rate limit. */
 const OURS: ReadonlySet<number> = new Set([401, 402, 403, 429])
-
-const POLICY = "content_policy_violation"
-
-/** Error types with a client error status that are not the caller's fault. */
-const NOT_CALLERS: ReadonlySet<string> = new Set(["no_media_generated", "generation_timeout", "internal_server_error"])

@@ -113,23 +113,23 @@ export class Breaker {
     if (pauseMs > 0) this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs)
     if (this.#state === "open") {
       this.#until = Math.max(this.#until, this.#pausedUntil)
-      if (pauseMs > 0) this.#tell()
+      if (pauseMs > 0) this.#report()
       return
     }
-    const heard = permit === this.#epoch
-    if (heard && this.#state === "closed") {
+    const isCurrent = permit === this.#epoch
+    if (isCurrent && this.#state === "closed") {
       if (how.inShareOnly !== true) this.#streak += 1
       this.#count(now, true)
     }
-    const reopens = heard && this.#state === "half_open"
-    if (pauseMs > 0 || reopens || (heard && (how.atOnce === true || this.#isFailing))) {
+    const reopens = isCurrent && this.#state === "half_open"
+    if (pauseMs > 0 || reopens || (isCurrent && (how.atOnce === true || this.#isFailing))) {
       this.#open(now, chance, pauseMs > 0 && !reopens ? "paused" : how.atOnce === true ? "longest" : "backoff")
     }
   }
 
   /** Records an attempt that was abandoned, or says nothing about the provider. It frees the place of a probe. */
   left(permit: number): void {
-    if (permit === this.#epoch && this.#state === "half_open") this.#turn("open")
+    if (permit === this.#epoch && this.#state === "half_open") this.#setState("open")
   }
 
   /**
@@ -144,7 +144,7 @@ export class Breaker {
     if (this.#state === "open" || (this.#state === "half_open" && !paused)) return
     this.#triedAt = now
     this.#epoch += 1
-    this.#turn("open")
+    this.#setState("open")
   }
 
   get #dueAt(): number {
@@ -159,7 +159,7 @@ export class Breaker {
 
   #probe(now: number): number {
     this.#triedAt = now
-    if (this.#state !== "half_open") this.#turn("half_open")
+    if (this.#state !== "half_open") this.#setState("half_open")
     return this.#epoch
   }
 
@@ -182,11 +182,11 @@ export class Breaker {
     this.#until = Math.max(now + openMs, this.#pausedUntil)
     this.#triedAt = now
     this.#epoch += 1
-    this.#turn("open")
-    this.#tell()
+    this.#setState("open")
+    this.#report()
   }
 
-  #tell(): void {
+  #report(): void {
     this.#onOpening({ until: this.#until, pausedUntil: this.#pausedUntil })
   }
 
@@ -196,10 +196,10 @@ export class Breaker {
     this.#streak = 0
     this.#now = { ended: 0, failed: 0 }
     this.#before = { ended: 0, failed: 0 }
-    this.#turn("closed")
+    this.#setState("closed")
   }
 
-  #turn(state: BreakerState): void {
+  #setState(state: BreakerState): void {
     this.#state = state
     this.#onChange(state)
   }

@@ -11,7 +11,7 @@ const INTERVAL = "500 millis"
 /** The maximum number of openings in Redis, and so in one reply. Beyond it, those that end first are dropped. */
 const MOST_SHARED = 1_000
 /** The maximum number of openings sent at once. The rest goes out in the next round. */
-const MOST_TOLD = 500
+const MOST_SENT = 500
 
 const KEY = "tollgate:breakers"
 
@@ -20,7 +20,7 @@ const KEY = "tollgate:breakers"
  * decides: nodes only exchange remaining times. The key expires with its last opening.
  */
 const exchanging = Redis.script(
-  (told: ReadonlyMap<string, number>) => [KEY, MOST_SHARED, ...[...told].flatMap(([name, leftMs]) => [name, leftMs])],
+  (sent: ReadonlyMap<string, number>) => [KEY, MOST_SHARED, ...[...sent].flatMap(([name, leftMs]) => [name, leftMs])],
   {
     numberOfKeys: 1,
     lua: `
@@ -46,30 +46,30 @@ const nameOf = (kind: "open" | "paused", provider: string, model: string) => `${
 /** The openings that this node has not sent yet: at most two for each of its breakers. */
 export class Openings {
   /** The end of each opening, by its name. */
-  readonly #untold = new Map<string, number>()
+  readonly #unsent = new Map<string, number>()
 
   /** A bound function, so that it can be passed on. */
   readonly add = (provider: string, model: string, { pausedUntil, until }: Opening): void => {
-    this.#untold.set(nameOf("open", provider, model), until)
-    this.#untold.set(nameOf("paused", provider, model), pausedUntil)
+    this.#unsent.set(nameOf("open", provider, model), until)
+    this.#unsent.set(nameOf("paused", provider, model), pausedUntil)
   }
 
   /** Some of the openings, with the remaining milliseconds of each. */
   left(now: number): ReadonlyMap<string, number> {
     const left = new Map<string, number>()
-    for (const [name, until] of this.#untold) {
+    for (const [name, until] of this.#unsent) {
       const leftMs = Math.ceil(until - now)
-      if (leftMs <= 0) this.#untold.delete(name)
-      else if (left.size < MOST_TOLD) left.set(name, leftMs)
+      if (leftMs <= 0) this.#unsent.delete(name)
+      else if (left.size < MOST_SENT) left.set(name, leftMs)
     }
     return left
   }
 
   /** Removes the openings that were sent at that time. One that was extended since then stays. */
-  told(names: ReadonlyMap<string, number>, at: number): void {
+  sent(names: ReadonlyMap<string, number>, at: number): void {
     for (const [name, leftMs] of names) {
-      const until = this.#untold.get(name)
-      if (until !== undefined && Math.ceil(until - at) === leftMs) this.#untold.delete(name)
+      const until = this.#unsent.get(name)
+      if (until !== undefined && Math.ceil(until - at) === leftMs) this.#unsent.delete(name)
     }
   }
 }
@@ -80,7 +80,7 @@ const outage = {
 }
 
 /** Applies an opening of another node. Random offsets spread the probes of the nodes, but none comes before the end of a pause. */
-const take = (hosts: ReadonlyMap<string, Host>, name: string, leftMs: number, now: number, chance: number): void => {
+const apply = (hosts: ReadonlyMap<string, Host>, name: string, leftMs: number, now: number, chance: number): void => {
   const [kind, provider = "", ...model] = name.split(" ")
   const breaker = hosts.get(provider)?.breakerOf(model.join(" "))
   if (breaker === undefined) return
@@ -102,28 +102,28 @@ export const exchange: (
 ) => Effect.Effect<void, never, Scope.Scope> = Effect.fnUntraced(function* (url, hosts, openings) {
   const [clock, random] = [yield* Clock.Clock, yield* Random.Random]
   /** When each opening last received ends, by Redis's clock. */
-  let heard = new Map<string, number>()
-  const hear = (asked: number, told: ReadonlyMap<string, number>, redisNow: number, rows: ReadonlyArray<string>) => {
+  let known = new Map<string, number>()
+  const receive = (now: number, sent: ReadonlyMap<string, number>, redisNow: number, rows: ReadonlyArray<string>) => {
     const all = new Map<string, number>()
     for (let at = 0; at + 1 < rows.length; at += 2) {
       const [name, ends] = [rows[at]!, Number(rows[at + 1])]
       all.set(name, ends)
-      const own = told.get(name) === ends - redisNow
-      if (!own && heard.get(name) !== ends) take(hosts, name, ends - redisNow, asked, random.nextDoubleUnsafe())
+      const isOwn = sent.get(name) === ends - redisNow
+      if (!isOwn && known.get(name) !== ends) apply(hosts, name, ends - redisNow, now, random.nextDoubleUnsafe())
     }
-    heard = all
+    known = all
   }
   const rounds = Effect.gen(function* () {
     const link = yield* makeRedisLink(url, outage)
     const round = Effect.suspend(() => {
-      const asked = millisOf(clock)
-      const told = openings.left(asked)
+      const now = millisOf(clock)
+      const sent = openings.left(now)
       return Effect.map(
-        link.attempt((redis) => redis.eval(exchanging)(told)),
+        link.attempt((redis) => redis.eval(exchanging)(sent)),
         (answer) => {
           if (answer === undefined) return
-          openings.told(told, asked)
-          hear(asked, told, ...answer)
+          openings.sent(sent, now)
+          receive(now, sent, ...answer)
         }
       )
     })

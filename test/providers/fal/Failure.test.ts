@@ -24,5 +24,16 @@ describe("fal's errors", () => {
     assert.deepStrictEqual(fault(403, queue), { _tag: "Unauthorized", status: 403 })
     assert.deepStrictEqual(fault(429, queue, { "retry-after": "2" }), { _tag: "RateLimited", retryAfterSeconds: 2 })
     assert.deepStrictEqual(fault(504, "<html>"), { _tag: "ServerError", status: 504, detail: "status 504" })
+    const flagged = { msg: "The content was flagged by a content checker.", type: "content_policy_violation" }
+    for (const status of [422, 500]) {
+      assert.deepStrictEqual(fault(status, { detail: [flagged] }), {
+        _tag: "Refused",
+        status: 422,
+        detail: flagged.msg,
+        about: "policy"
+      })
+    }
+    const none = { msg: "The model made nothing.", type: "no_media_generated" }
+    assert.deepStrictEqual(fault(422, { detail: [none] }), { _tag: "ServerError", status: 500, detail: none.msg })
   })
 })

@@ -60,7 +60,7 @@ describe("an attempt at a complete answer", () => {
 })
 
 describe("an attempt with an answer of which a content filter left nothing", () => {
-  const filtered: OutputEvent = { _tag: "Finish", reason: "content_filter" }
+  const filtered = { _tag: "Finish", reason: "content_filter" } as const
   const rejected = { _tag: "Refused", status: 200, about: "policy" } as const
 
   it.effect("is rejected by the provider, and says nothing about its health", () =>
