@@ -16,7 +16,8 @@ const OVERFLOW_CODES = /context_length_exceeded|exceed_context_size|string_above
 
 /**
  * Messages of hosts for a prompt that is too long, in this order: OpenAI, vLLM and DeepSeek; OpenAI's responses; Anthropic; Gemini;
- * llama.cpp; SGLang and vLLM; Mistral; xAI; Groq; Together and TGI; Fireworks; Moonshot; LM Studio; Z.ai; MiniMax; Bedrock; Ollama.
+ * llama.cpp; SGLang and vLLM; Mistral; xAI; Groq; Together and TGI; Fireworks; Moonshot; LM Studio; Z.ai; MiniMax; Bedrock; Ollama;
+ * Voyage; Mistral's embeddings; Qwen.
  */
 const OVERFLOW: ReadonlyArray<RegExp> = [
   /maximum context length/i,
@@ -35,7 +36,10 @@ const OVERFLOW: ReadonlyArray<RegExp> = [
   /prompt exceeds max length/i,
   /context window exceeds limit/i,
   /input is too long for (?:the )?requested model/i,
-  /exceeds? (?:the )?(?:maximum )?context length/i
+  /exceeds? (?:the )?(?:maximum )?context length/i,
+  /does not fit into the model's context window|max allowed tokens per submitted batch/i,
+  /too many tokens in batch/i,
+  /range of input length should be/i
 ]
 
 const POLICY_CODES =

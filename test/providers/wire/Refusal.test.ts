@@ -49,7 +49,14 @@ const overflow: ReadonlyArray<readonly [host: string, detail: string, hints?: Re
   ],
   ["Z.ai", "Prompt exceeds max length"],
   ["MiniMax", "invalid params, context window exceeds limit"],
-  ["Bedrock", "Input is too long for requested model."]
+  ["Bedrock", "Input is too long for requested model."],
+  [
+    "Voyage",
+    "The example at index 0 in your batch has too many tokens and does not fit into the model's context window of 32000 tokens."
+  ],
+  ["Voyage", "The max allowed tokens per submitted batch is 120000. Your batch has 121138 tokens after truncation."],
+  ["Mistral", "Too many tokens in batch. Max is 16384 got 17555"],
+  ["Qwen", "Range of input length should be [1, 30720]", { code: "InvalidParameter" }]
 ]
 
 const policy: ReadonlyArray<readonly [host: string, detail: string, hints?: RefusalHints]> = [
