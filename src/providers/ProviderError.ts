@@ -50,13 +50,14 @@ export type ProviderFault =
   /** The connection ended before the answer did. */
   | { readonly _tag: "Broken"; readonly detail: string }
   /**
-   * The work was done and will be billed, but its result is lost. No other provider is tried, because the house would pay each time.
+   * The work was done and will be billed, but its result is lost. The pool tries no other provider, because the operator would pay again.
    * `ours`: the loss says nothing about the provider. `param` is the field of the caller's request that made the result too long.
    */
   | { readonly _tag: "Lost"; readonly detail: string; readonly ours?: true; readonly param?: string }
 
 /**
- * A failed attempt. Its `detail` comes from outside: operators may see it, callers only that of `Refused` and of the two schema faults.
+ * A failed attempt. The `detail` of its fault comes from outside. Operators may see it; callers may see only that of `Refused` and of the
+ * two schema faults.
  */
 export class ProviderError extends Data.TaggedError("ProviderError")<{
   readonly provider: string

@@ -3,10 +3,7 @@ import type { Effect } from "effect"
 import type { ProviderError } from "./ProviderError.ts"
 
 export interface Embeddings {
-  /**
-   * The JSON of the list of embeddings as the provider wrote it: it is long, and the gateway changes nothing in it. Empty while the
-   * list is still arriving.
-   */
+  /** The JSON of the list of embeddings, unchanged from the provider because it is long. Empty while the list is still arriving. */
   readonly data: Uint8Array
   /** The provider's count of prompt tokens. Undefined when it does not report one, or has yet to. */
   readonly tokens: number | undefined

@@ -24,8 +24,8 @@ import { ThoughtFold } from "./ThoughtFold.ts"
 import { textOf } from "./Thoughts.ts"
 
 /**
- * Template learning starts after this many texts, because it does not pay for short streams. A host that words each chunk differently,
- * for example with padding, is soon given up.
+ * Template learning starts after this many texts, because it does not pay for short streams. It ends after a few attempts, because some
+ * hosts write each chunk differently, for example with padding.
  */
 const LEARN_AFTER_TEXTS = 1
 const MOST_LESSONS = 3

@@ -117,8 +117,8 @@ export interface ThoughtsBack {
 }
 
 /**
- * The reasoning that a host gets back. Details go only to the host that made them, always. A text goes with the calls that it led to,
- * which is where hosts continue from it. `wanted` names the field in which the host accepts text from any provider.
+ * Returns the reasoning that a host gets back. Details always go back, but only to the host that made them. A text goes back only with
+ * the calls that it led to, because hosts continue from there. `wanted` names the field in which the host accepts text from any provider.
  */
 export const thoughtsBack = (
   message: AssistantMessage,

@@ -29,7 +29,7 @@ export type BreakerState = "closed" | "open" | "half_open"
 export interface FailedHow {
   /** The pause the host asks for, in milliseconds: the breaker opens at once and admits nothing earlier. */
   readonly pauseMs?: number
-  /** Whether more failures would tell nothing new: the breaker opens at once for the longest time. */
+  /** Whether waiting for more failures is pointless: the breaker opens at once for the longest time. */
   readonly atOnce?: boolean
   /** Whether the failure may concern only this request: it counts in the failure ratio, but not as one of consecutive failures. */
   readonly inShareOnly?: boolean

@@ -60,7 +60,7 @@ export interface CallKind<P extends Price, Q extends AnyPoolCall<P>, C extends W
 /** The shortest time limit for a complete answer, in milliseconds. */
 const LEAST_ANSWER_MS = 30_000
 
-/** Images take longer. An abandoned image is still made and billed to the house. */
+/** Images take longer, and providers bill an abandoned image all the same. In milliseconds. */
 const LEAST_IMAGE_MS = 120_000
 
 const firstTokenMsOf = ({ plan }: PoolCall): number | undefined => plan.policy.timeouts.firstTokenMs

@@ -70,8 +70,8 @@ export const uncalledReason = (waits: ReadonlyArray<number>, spent: boolean): Re
 }
 
 /**
- * After this many well-formed answers without content, the request itself is the cause. Each further attempt would cost the house as
- * much again.
+ * After this many well-formed answers without content, the request itself is the cause. Each further attempt would cost the
+ * operator as much again.
  */
 const MOST_EMPTY = 2
 
@@ -95,7 +95,8 @@ export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean
   failures.filter(isBlank).length >= MOST_EMPTY
 
 /**
- * Whether to skip candidates with answers that would have to be checked: the schema may be the cause, and the house pays for each answer.
+ * Whether to skip candidates with answers that would have to be checked: the schema may be the cause, and the operator pays for each
+ * answer.
  */
 export const isAnsweredOff = (fault: ProviderFault | undefined): boolean =>
   fault?._tag === "OffSchema" || fault?._tag === "SchemaRefused"
@@ -167,7 +168,7 @@ const schemaReason = (fault: Extract<ProviderFault, { readonly _tag: "SchemaRefu
   }
 }
 
-/** This failure is not retried automatically, because the house would pay for such an answer each time. */
+/** Clients do not retry this failure, because the operator would pay for such an answer each time. */
 const tooLongReason = (field: string): Reason => ({
   _tag: "ValidationError",
   problems: [{ field, message: "must be off, or the request must be a stream, because the complete answer was too long" }]

@@ -71,20 +71,22 @@ export interface ProviderPoolOptions {
 }
 
 /**
- * Executes a plan. It tries the candidates in order, or only the first when fallbacks are not allowed, until one produces content. An
- * empty answer that its cap did not cut short is a failed attempt. So is an answer that violates the requested schema; after that, the
- * pool uses only models that guarantee a schema themselves. Once a stream has produced content, no other provider is tried, whatever
- * happens to the stream.
- * A candidate with an open breaker is skipped, which is not an attempt. When no other candidate is left, it is probed once a second all
- * the same, unless its host has asked for a pause.
- * Each candidate is called once. When no connection could be made, the last one is called a second time at once, because a dead
- * keep-alive connection looks like that. Beyond that, a host is retried only when it was unreachable or has said when to come back,
- * after that time, and within its retry budget.
- * With `hedgeAfterMs`, the second candidate is called in parallel when the first has produced nothing in that time. The first one to
- * produce content serves the request. The other is abandoned and appears among the attempts as failed over.
- * `ask` carries out any other work by the same rules, except that an attempt returns a complete answer and attempts never run in
- * parallel. `attempt` makes one of them; when it returns undefined, the provider does not do such work and is skipped. After an answer
- * with a rest, no other provider is tried, whatever happens to the rest.
+ * Executes a plan. The pool tries the candidates in order, or only the first when fallbacks are not allowed, until one produces content:
+ *
+ * - An empty answer that its cap did not cut short is a failed attempt. So is an answer that violates the requested schema; after that,
+ *   the pool uses only models that guarantee a schema themselves.
+ * - Once a stream has produced content, the pool tries no other provider, whatever happens to the stream.
+ * - The pool skips a candidate with an open breaker, which is not an attempt. When no other candidate is left, it probes that one once a
+ *   second, unless the host has asked for a pause.
+ * - The pool calls each candidate once. When no connection could be made, it calls the last one again at once, because a dead keep-alive
+ *   connection looks like that. Beyond that, it retries only a host that was unreachable or has named a pause, after that pause and
+ *   within the host's retry budget.
+ * - With `hedgeAfterMs`, the pool calls the second candidate in parallel when the first has produced nothing in that time. The first one
+ *   to produce content serves the request. The pool abandons the other, which appears among the attempts as failed over.
+ *
+ * `ask` carries out other work by the same rules, except that an attempt returns a complete answer and attempts never run in parallel.
+ * `attempt` makes one attempt; it returns undefined for a provider that does not do such work, which the pool skips. After an answer with
+ * a rest, the pool tries no other provider, whatever happens to the rest.
  */
 export class ProviderPool extends Context.Service<
   ProviderPool,

@@ -1,4 +1,4 @@
-/** Remembers answers that violated their schema, because the house has paid for each. */
+/** Remembers answers that violated their schema, because the operator has paid for each. */
 import { createHash } from "node:crypto"
 import { Remembered } from "../../platform/Remembered.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Identifies a response body by its first bytes. Its headers are no help: hosts and proxies send wrong types, or compress although
- * nothing asked them to.
+ * Identifies a response body by its first bytes, because its headers are unreliable: hosts and proxies send wrong types, or compress
+ * although the request did not ask for it.
  */
 import { headerOf, type OutboundHeaders } from "../../platform/outbound/OutboundCall.ts"
 import { type Codec, codecOf, TELLING_BYTES } from "../../platform/outbound/OutboundEncoding.ts"
