@@ -90,9 +90,9 @@ export const presentable = (fault: ProviderFault, secret: string): ProviderFault
   const { detail } = fault
   // The credential is removed before the text is cut, because a part of it might remain otherwise.
   const clean = secret === "" ? detail : detail.replaceAll(secret, "[secret]")
-  return clean === detail && detail.length <= MAX_DETAIL_CHARS
-    ? fault
-    : { ...fault, detail: clean.slice(0, MAX_DETAIL_CHARS) }
+  // The cut may split a character, and a host may send half of one.
+  const shown = clean.slice(0, MAX_DETAIL_CHARS).toWellFormed()
+  return shown === detail ? fault : { ...fault, detail: shown }
 }
 
 const MAX_DETAIL_CHARS = 500

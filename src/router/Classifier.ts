@@ -28,8 +28,11 @@ const CONFIDENT_LEAD = 2
 /** A system prompt describes all requests of its kind, so it weighs half as much as the user's words. */
 const SYSTEM_SHARE = 0.5
 
+/** The ends of a long text. A character that a cut splits is replaced, because hosts reject half of one. */
 const bounded = (text: string): string =>
-  text.length <= HEAD_LENGTH + TAIL_LENGTH ? text : `${text.slice(0, HEAD_LENGTH)}\n\n${text.slice(-TAIL_LENGTH)}`
+  text.length <= HEAD_LENGTH + TAIL_LENGTH
+    ? text
+    : `${text.slice(0, HEAD_LENGTH)}\n\n${text.slice(-TAIL_LENGTH)}`.toWellFormed()
 
 const textOf = (message: Message | undefined): string => {
   if (message === undefined) return ""

@@ -84,4 +84,9 @@ describe("presentable", () => {
     assert.deepStrictEqual(presentable(fault, ""), { ...fault, detail: "x".repeat(497) + "sk-" })
     assert.deepStrictEqual(presentable(fault, "sk-12345"), { ...fault, detail: "x".repeat(497) + "[se" })
   })
+
+  it("leaves no half of a character", () => {
+    const fault: ProviderFault = { _tag: "ServerError", status: 500, detail: "x".repeat(499) + "😀" }
+    assert.deepStrictEqual(presentable(fault, ""), { ...fault, detail: "x".repeat(499) + "\uFFFD" })
+  })
 })

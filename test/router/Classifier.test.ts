@@ -117,6 +117,8 @@ describe("the rules", () => {
     assert.isBelow(lastWords(asked(long)).length, 4_100)
     const parts = { role: "user", content: Array.from({ length: 500 }, () => text("word ".repeat(1_000))[0]) } as const
     assert.isBelow(lastWords(asked("", { messages: [parts] })).length, 4_100)
+    const [head, tail] = [`${"x".repeat(2_999)}😀${"y".repeat(5_000)}`, `${"x".repeat(5_000)}😀${"y".repeat(999)}`]
+    for (const split of [head, tail]) assert.isTrue(lastWords(asked(split)).isWellFormed())
     for (const unit of ["a", "if ", "(", "select ", "1 ", "{ a: ", "x,", "translate ", "\n", "=>"]) {
       assert.include(TASKS, taskOf(asked(unit.repeat(50_000))).task)
     }
