@@ -8,18 +8,18 @@ export const faultOfStatus = ({ body, headers, status }: RefusedAnswer, nowMs: n
   const types = typesOf(body)
   const detail = detailOf(body) ?? `status ${status}`
   if (types.includes(POLICY)) return refused(422, detail, { type: POLICY })
-  const meant = status < 500 && types.some(isNotCallers) ? 500 : status
+  const meant = status < 500 && types.some(isProvidersFault) ? 500 : status
   return faultOf(meant, detail, retryAfterSeconds(headers, nowMs))
 }
 
 /** The error type of content that fal or a model does not accept, which arrives with any status. */
 export const POLICY = "content_policy_violation"
 
-/** Error types that can have a client error status although the caller is not at fault. */
-const NOT_CALLERS: ReadonlySet<string> = new Set(["no_media_generated", "generation_timeout", "internal_server_error"])
+/** Error types for faults of the provider, which can have a client error status. */
+const PROVIDERS_FAULTS: ReadonlySet<string> = new Set(["no_media_generated", "generation_timeout", "internal_server_error"])
 
-/** Whether an error of this type is not the caller's fault, whatever its status. */
-export const isNotCallers = (type: string): boolean => NOT_CALLERS.has(type)
+/** Whether an error of this type is the provider's fault, whatever its status. */
+export const isProvidersFault = (type: string): boolean => PROVIDERS_FAULTS.has(type)
 
 /**
  * fal's error message: a model returns a list of errors, each with `msg` and `type`; the queue returns one sentence.

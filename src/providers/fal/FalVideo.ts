@@ -7,7 +7,7 @@ import { objectOf, parsed, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError } from "../ProviderError.ts"
 import type { VideoJobState, VideoTicket } from "../../domain/Work.ts"
-import { detailOf, isNotCallers, POLICY, typesOf } from "./Failure.ts"
+import { detailOf, isProvidersFault, POLICY, typesOf } from "./Failure.ts"
 import { encodeVideo } from "./FalVideoEncode.ts"
 
 /** A job's status takes about a kilobyte, but a model's errors can repeat its input. */
@@ -113,7 +113,7 @@ const resultOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<Video
   }
   const types = typesOf(body)
   if (types.length === 0 || OURS.has(status)) return Effect.andThen(work.accepted(answer), malformed(work, "no result"))
-  const refused = types.includes(POLICY) || (status === 422 && !types.some(isNotCallers))
+  const refused = types.includes(POLICY) || (status === 422 && !types.some(isProvidersFault))
   return Effect.succeed(failed(`${types.join(", ")}: ${detailOf(body) ?? `status ${status}`}`, refused))
 }
 
