@@ -89,9 +89,10 @@ const filesOf = ({ images }: ImagesWork): ReadonlyArray<FormFile> =>
 const decode = ({ error }: HttpWork, body: Uint8Array, n: number): Effect.Effect<ImageResult, ProviderError> => {
   const malformed = (detail: string) => Effect.fail(error({ _tag: "Malformed", detail }))
   const answer = objectOf(parsed(body)) ?? {}
-  const fault = faultIn(answer)
-  if (fault !== undefined) return Effect.fail(error(fault))
-  if (!Array.isArray(answer["data"])) return malformed("an answer without data")
+  if (!Array.isArray(answer["data"])) {
+    const fault = faultIn(answer)
+    return fault === undefined ? malformed("an answer without data") : Effect.fail(error(fault))
+  }
   const images: Array<ImageResult["images"][number]> = []
   for (const one of listOf(answer["data"]).slice(0, n)) {
     const image = objectOf(one) ?? {}
