@@ -1,6 +1,5 @@
 /** Functions that image adapters share. */
 import { Effect, Result } from "effect"
-import { isAnsweredLost } from "../pool/PoolError.ts"
 import type { ProviderError } from "../ProviderError.ts"
 import type { ImageResult, ImagesWork } from "../../domain/Work.ts"
 
@@ -28,7 +27,7 @@ export const wholeOf = (
   results: ReadonlyArray<Result.Result<ImageResult["images"], ProviderError>>
 ): Effect.Effect<ImageResult, ProviderError> => {
   const failures = results.flatMap((result) => (Result.isFailure(result) ? [result.failure] : []))
-  const failed = failures.find(({ fault }) => isAnsweredLost(fault)) ?? failures[0]
+  const failed = failures.find(({ fault }) => fault._tag === "Lost") ?? failures[0]
   const images = results.flatMap((result) => (Result.isSuccess(result) ? result.success : []))
   return failed !== undefined && images.length === 0 ? Effect.fail(failed) : Effect.succeed({ images })
 }
