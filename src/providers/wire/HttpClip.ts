@@ -7,6 +7,7 @@ import {
   type PublicFetchReason
 } from "../../platform/outbound/PublicFetch.ts"
 import { imageTypeOf } from "../../domain/ImageType.ts"
+import type { MediaBytes } from "../../domain/Work.ts"
 import { MAX_IMAGE_BYTES } from "./ImageParts.ts"
 import type { HttpWork } from "./HttpWork.ts"
 import type { Provider } from "../Provider.ts"
@@ -100,11 +101,5 @@ export const makeHttpClip = (work: Pick<HttpWork, "error">) => makeHttpFile(work
 export const makeHttpImage = (work: Pick<HttpWork, "error">) => makeHttpFile(work, image)
 
 /** A file in a data URL (RFC 2397). */
-export const dataUrlOf = ({
-  bytes,
-  contentType
-}: {
-  readonly bytes: Uint8Array
-  readonly contentType: string
-}): string =>
+export const dataUrlOf = ({ bytes, contentType }: MediaBytes): string =>
   `data:${contentType};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")}`
