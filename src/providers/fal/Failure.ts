@@ -16,7 +16,11 @@ export const faultOfStatus = ({ body, headers, status }: RefusedAnswer, nowMs: n
 export const POLICY = "content_policy_violation"
 
 /** Error types for faults of the provider, which can have a client error status. */
-const PROVIDERS_FAULTS: ReadonlySet<string> = new Set(["no_media_generated", "generation_timeout", "internal_server_error"])
+const PROVIDERS_FAULTS: ReadonlySet<string> = new Set([
+  "no_media_generated",
+  "generation_timeout",
+  "internal_server_error"
+])
 
 /** Whether an error of this type is the provider's fault, whatever its status. */
 export const isProvidersFault = (type: string): boolean => PROVIDERS_FAULTS.has(type)

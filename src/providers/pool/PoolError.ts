@@ -171,7 +171,9 @@ const schemaReason = (fault: Extract<ProviderFault, { readonly _tag: "SchemaRefu
 /** Clients do not retry this failure, because the operator would pay for such an answer each time. */
 const tooLongReason = (field: string): Reason => ({
   _tag: "ValidationError",
-  problems: [{ field, message: "must be off, or the request must be a stream, because the complete answer was too long" }]
+  problems: [
+    { field, message: "must be off, or the request must be a stream, because the complete answer was too long" }
+  ]
 })
 
 /** Describes a fault in the gateway's own words, because callers may read it. */

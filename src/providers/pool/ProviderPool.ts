@@ -299,7 +299,11 @@ const askHedged = Effect.fnUntraced(function* <A, R>(
       execution.fellBehind(pair, late.value.admitted, late.value.context, faultOf(late.value))
       return ended
     }
-    execution.outran(pair, ended.admitted, given === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined)
+    execution.outran(
+      pair,
+      ended.admitted,
+      given === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined
+    )
     other.interruptUnsafe()
     // It produced content at the same instant.
     if (given !== undefined) yield* method.abandon(given)

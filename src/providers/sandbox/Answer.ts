@@ -86,7 +86,10 @@ const saidOf = (
 ): Visible => {
   const full =
     wanted !== undefined && content.filler
-      ? FILLER.repeat(Math.ceil((Math.min(wanted, room) * BYTES_PER_TOKEN) / FILLER.length)).slice(0, wanted * BYTES_PER_TOKEN)
+      ? FILLER.repeat(Math.ceil((Math.min(wanted, room) * BYTES_PER_TOKEN) / FILLER.length)).slice(
+          0,
+          wanted * BYTES_PER_TOKEN
+        )
       : content.text
   const { sampling } = call.conversation
   const stopped = stopIn(full, sampling.stop ?? [])

@@ -97,7 +97,8 @@ describe("the error of failed attempts", () => {
     const refused = { _tag: "SchemaRefused", field: "f", detail: "a $ref has no target" } as const
     const offs = [undefined, broken.fault, off.fault, refused].map(isAnsweredOff)
     assert.deepStrictEqual(offs, [false, false, true, true])
-    const message = "must be a schema that the gateway can check, because these models do not guarantee it: a $ref has no target"
+    const message =
+      "must be a schema that the gateway can check, because these models do not guarantee it: a $ref has no target"
     const reason = { _tag: "ValidationError", problems: [{ field: "f", message }] } as const
     assert.deepStrictEqual(reasonOf([{ ...at("a"), fault: refused }]), reason)
     const passing = { ...at("a"), fault: { ...refused, passing: true } } as const

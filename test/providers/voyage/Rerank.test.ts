@@ -51,10 +51,7 @@ describe("reranking in Voyage's words", () => {
       const decoded = decode(body)
       assert.strictEqual(Result.isFailure(decoded) ? decoded.failure._tag : "taken", "Malformed", JSON.stringify(body))
     }
-    for (const body of [
-      { error: { message: "busy", code: 503 } },
-      { object: "error", message: "busy", code: 503 }
-    ]) {
+    for (const body of [{ error: { message: "busy", code: 503 } }, { object: "error", message: "busy", code: 503 }]) {
       const error = decode(body)
       assert.strictEqual(Result.isFailure(error) ? error.failure._tag : "taken", "ServerError")
     }

@@ -2,7 +2,12 @@ import { assert, it } from "@effect/vitest"
 import { effortOfTokens, isReasoningOff } from "../../../src/providers/wire/ReasoningWish.ts"
 
 it("recognizes each way to turn reasoning off", () => {
-  for (const off of [{ enabled: false }, { effort: "none" }, { maxTokens: 0 }, { enabled: true, maxTokens: 0 }] as const) {
+  for (const off of [
+    { enabled: false },
+    { effort: "none" },
+    { maxTokens: 0 },
+    { enabled: true, maxTokens: 0 }
+  ] as const) {
     assert.isTrue(isReasoningOff(off), JSON.stringify(off))
   }
   for (const on of [undefined, {}, { enabled: true }, { effort: "minimal" }, { maxTokens: 1 }] as const) {
