@@ -170,12 +170,9 @@ describe("svc/auto", () => {
         why({ options: { allowedModels: ["gpt-4o"] }, policy: { only: ["anthropic"] } }),
         "No model left by router.allowed_models has a provider that meets the routing restrictions"
       )
-      const tools = { allowedModels: ["gpt-4o", "claude-haiku-4-5"] }
       const many = { tools: true, toolCount: 129 }
-      assert.deepInclude(decision({ options: tools, needs: many }).considered, {
-        model: "gpt-4o",
-        reason: "does not take this request"
-      })
+      const reasons = decision({ needs: many }).considered.map(({ reason }) => reason)
+      assert.include(reasons, "does not take this request")
       const bounded = refusal({ options: { allowedModels: ["gpt-4o"] }, needs: many })
       const message = "must contain at most 128 tools for gpt-4o; got 129"
       assert.deepStrictEqual(bounded, { _tag: "ValidationError", problems: [{ field: "tools", message }] })
