@@ -1,7 +1,7 @@
 /** What millions of receipts cost the requests that follow: a full database beside an empty one, on one server, loaded in turn. */
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdirSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { prepareDataDirectory } from "../../src/platform/database/DataDirectory.ts"
 import { startPostgres } from "../../src/platform/database/EmbeddedPostgres.ts"
@@ -12,7 +12,7 @@ import { onDatabase, openCallers, seed, type Seeded, synced } from "./GrowthSeed
 import { sizeOf } from "./GrowthSql.ts"
 import { fixedRate } from "./Load.ts"
 import { type Faults, flood, progress, type Samples } from "./Measure.ts"
-import { createDatabase, hurriedly } from "./ReceiptsSql.ts"
+import { createDatabase, dropDatabase, hurriedly } from "./ReceiptsSql.ts"
 import { atLeast, atMost, milliseconds, type Must, perSecond, type Row, spread } from "./Report.ts"
 import { admin, type Stage, type Target } from "./Stage.ts"
 
@@ -117,12 +117,21 @@ const rowsOf = (receipts: number, samples: Samples): ReadonlyArray<Row> => [
   ...compared(samples, `p99 at ${PER_SECOND} requests/s`, { name: "p99", written: milliseconds })
 ]
 
-/** A directory with the full database, and a server of its own with both as the service starts it. */
-const databases = Effect.fnUntraced(function* (stage: Stage) {
-  const directory = join(stage.directory, "growth")
-  yield* Effect.sync(() => mkdirSync(directory, { mode: 0o711 }))
-  const callers = yield* seed(directory, stage.options.growthReceipts)
+/** The callers of the full database in a directory. It is written unless an earlier run has kept it there whole. */
+const callersIn = Effect.fnUntraced(function* (directory: string, receipts: number) {
+  const file = join(directory, "callers.json")
+  if (existsSync(file)) return JSON.parse(readFileSync(file, "utf8")) as Seeded["callers"]
+  yield* Effect.sync(() => mkdirSync(directory, { mode: 0o711, recursive: true }))
+  const callers = yield* seed(directory, receipts)
   yield* synced
+  yield* Effect.sync(() => writeFileSync(file, JSON.stringify(callers), { mode: 0o600 }))
+  return callers
+})
+
+/** The full database, and a server of its own with it and an empty one as the service starts it. */
+const databases = Effect.fnUntraced(function* (stage: Stage) {
+  const directory = stage.options.keep ?? join(stage.directory, "growth")
+  const callers = yield* callersIn(directory, stage.options.growthReceipts)
   const dataDirectory = yield* prepareDataDirectory({ directory, explicit: true, embedded: true })
   const { url } = yield* startPostgres({ dataDirectory, settings: ["max_connections=120"] })
   const full: Seeded = { databaseUrl: Redacted.value(url), callers }
@@ -130,7 +139,9 @@ const databases = Effect.fnUntraced(function* (stage: Stage) {
   other.pathname = "/bench_empty"
   yield* inDatabase(
     full,
-    Effect.flatMap(SqlClient.SqlClient, (sql) => createDatabase(sql, "bench_empty"))
+    Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.andThen(dropDatabase(sql, "bench_empty"), createDatabase(sql, "bench_empty"))
+    )
   )
   const empty: Seeded = { databaseUrl: other.href, callers: yield* openCallers({ databaseUrl: other.href, directory }) }
   return { full, empty }

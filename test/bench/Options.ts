@@ -46,6 +46,8 @@ export interface Options {
   readonly usageRequests: number
   /** Of the section `growth`: receipts of the larger of its databases. */
   readonly growthReceipts: number
+  /** Of the section `growth`: a directory that keeps its larger database for the next run. */
+  readonly keep: string | undefined
   /** Of the section `soak`. */
   readonly minutes: number
   /** Of the section `management`: keys and lines of the audit log of its account, and times that each page is asked for at a rate. */
@@ -70,6 +72,7 @@ export const HELP = `npm run bench: what the gateway costs, beside a bare proxy,
   --only a,b      of ${sections.join(", ")} (all but ${[...named].join(", ")})
   --requests n    through the gateway for the section memory (300000)
   --receipts n    of the account of the section usage (5000000), of the database of the section growth (10000000)
+  --keep dir      writes the database of the section growth here and leaves it, or takes the one that an earlier run left
   --minutes n     of load of the section soak (60)
   --keys n        of the account of the section management (1000000)
   --audit n       lines of its audit log (10000000)
@@ -115,6 +118,7 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
         only: text,
         requests: text,
         receipts: text,
+        keep: text,
         minutes: text,
         keys: text,
         audit: text,
@@ -143,6 +147,7 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
     requests: or("requests", 300_000, 5_000),
     receipts: or("receipts", 5_000_000, 20_000),
     growthReceipts: or("receipts", 10_000_000, 20_000),
+    keep: values.keep,
     minutes: or("minutes", 60, 1),
     usageRequests: values.quick ? 20 : 500,
     keys: or("keys", 1_000_000, 2_000),

@@ -75,3 +75,6 @@ export const unrolledCount = (sql: SqlClient.SqlClient) =>
 
 /** A database for it on the same server. */
 export const createDatabase = (sql: SqlClient.SqlClient, name: string) => sql`CREATE DATABASE ${sql(name)}`
+
+/** Removes such a database, if there is one. */
+export const dropDatabase = (sql: SqlClient.SqlClient, name: string) => sql`DROP DATABASE IF EXISTS ${sql(name)}`
