@@ -1,6 +1,6 @@
 /** Dashboards and alert rules: their form, and every query in a real Prometheus that scrapes a real gateway. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { parse } from "yaml"
@@ -116,6 +116,19 @@ describe("alerts", () => {
   })
 })
 
+/** A search engine that fails every other call, so that its breaker opens for a second and the next call closes it. */
+const recovering = () => {
+  let calls = 0
+  const found = JSON.stringify({
+    results: [{ title: "Tides", url: "https://example.com/tides", content: "High water" }]
+  })
+  return receiver((message, response) =>
+    (calls++ % 2 === 0
+      ? status(503, { "retry-after": "1" })
+      : status(200, { "content-type": "application/json" }, found))(message, response)
+  )
+}
+
 /** Sends chats, streams, other work, failures, refusals and videos, so that each query has something to show. */
 const traffic = (service: Service, well: Receiver, failing: Receiver) =>
   Effect.gen(function* () {
@@ -147,6 +160,9 @@ const traffic = (service: Service, well: Receiver, failing: Receiver) =>
         assert.isAtLeast(yield* chat(inferenceKey, { model: "grok-4.3", provider: { only: ["xai"] } }), 500)
       const embedding = { model: "text-embedding-3-small", input: "hi" }
       assert.strictEqual((yield* post(`${service.api}/embeddings`, inferenceKey, embedding)).status, 200)
+      yield* post(`${service.api}/search`, inferenceKey, { query: "tide tables" }).pipe(
+        Effect.repeat({ schedule: Schedule.spaced("300 millis"), times: 30, until: (answer) => answer.status === 200 })
+      )
       const wish = { model: "veo-3", prompt: "A kite over the sea", duration: 4, aspect_ratio: "16:9" }
       const steering = { "x-svc-sandbox": "latency_ms=1" }
       assert.strictEqual((yield* post(`${service.api}/videos`, inferenceKey, wish, steering)).status, 200)
@@ -209,13 +225,16 @@ describe.skipIf(missing !== undefined)("Prometheus", () => {
       Effect.gen(function* () {
         const well = yield* receiver()
         const failing = yield* receiver(status(500))
-        // What a caller asks of the sandbox opens no breaker, so one provider is a real one that fails.
+        const search = yield* recovering()
+        // What a caller asks of the sandbox opens no breaker, so one provider is a real one that fails, and one fails and recovers.
         const service = yield* startService({
           OUTBOUND_ALLOW_LOOPBACK: "1",
           RATE_LIMIT_SCALE: "1",
           SWEEP_INTERVAL: "500 millis",
           XAI_API_KEY: "key",
-          XAI_BASE_URL: failing.url
+          XAI_BASE_URL: failing.url,
+          TAVILY_API_KEY: "key",
+          TAVILY_BASE_URL: search.url
         })
         const { account, round } = yield* traffic(service, well, failing)
         const prometheus = yield* startPrometheus([new URL(service.ops).host])
