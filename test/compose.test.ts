@@ -7,7 +7,8 @@ import { join } from "node:path"
 import { parse } from "yaml"
 import { Config } from "../src/platform/config/Config.ts"
 import { settingNames } from "./support/Settings.ts"
-import { startService, temporaryDirectory } from "./support/Service.ts"
+import { startService } from "./support/Service.ts"
+import { temporaryDirectory } from "./support/Directories.ts"
 import { packageOf, root, sourcesBelow, textOf } from "./support/Sources.ts"
 
 interface Service {

@@ -47,7 +47,7 @@ import { eventsOf, frames } from "./support/Streams.ts"
 import { attended } from "./support/Things.ts"
 import { type Twilio, twilio } from "./support/Twilio.ts"
 import { upstream } from "./providers/upstream.ts"
-import { eventually } from "./support/WebhookRooms.ts"
+import { eventually } from "./support/Eventually.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
 const asked = { model: "gpt-4o-mini", input: "Hello!" }

@@ -31,7 +31,7 @@ import { blocksIn, pagesOfDocs, quoted, tableIn } from "./support/Documents.ts"
 import { settingNames } from "./support/Settings.ts"
 import { post, startService } from "./support/Service.ts"
 import { root, textOf } from "./support/Sources.ts"
-import { eventually } from "./support/WebhookRooms.ts"
+import { eventually } from "./support/Eventually.ts"
 
 const routing = textOf("docs/guide/models-and-routing.md")
 const documents = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "src/ARCHITECTURE.md", ...pagesOfDocs]

@@ -16,7 +16,7 @@ import {
 } from "./support/Reference.ts"
 import { post, startService } from "./support/Service.ts"
 import { root } from "./support/Sources.ts"
-import { eventually } from "./support/WebhookRooms.ts"
+import { eventually } from "./support/Eventually.ts"
 
 const file = (name: string) => join(root, "docs/reference", name)
 

@@ -5,7 +5,7 @@ import { Budgets, MAX_BUDGET_CENTS } from "../../src/account/Budgets.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { customer } from "../ledger/Fixture.ts"
 import * as Database from "../support/Database.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const inDatabase = <A, E>(test: Effect.Effect<A, E, Budgets | SqlClient.SqlClient>) =>
   test.pipe(Effect.provide(Budgets.layer.pipe(Layer.provideMerge(Database.layer))))

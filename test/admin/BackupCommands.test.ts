@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { emptyDatabase, layerUrl } from "../support/Database.ts"
-import { post, startService, temporaryDirectory } from "../support/Service.ts"
+import { post, startService } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { commandWith, setUp } from "./commandLine.ts"
 
 const chat = (service: { readonly api: string }, key: string) =>

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { firstRequestIdAt } from "../../src/platform/Ids.ts"
-import { temporaryDirectory } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { exportScene } from "./exportScene.ts"
 
 const DAY = "2026-01-31"

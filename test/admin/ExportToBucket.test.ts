@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { bucket, startS3With } from "../support/S3.ts"
-import { temporaryDirectory } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { commandWith } from "./commandLine.ts"
 import { exportScene } from "./exportScene.ts"
 

@@ -6,7 +6,7 @@ import { isUrl, targetOf, receiptsBucket } from "../../src/admin/ReceiptsBucket.
 import { namesOf, ReceiptsFile } from "../../src/admin/ReceiptsFile.ts"
 import { Outbound } from "../../src/platform/outbound/Outbound.ts"
 import { bucket, startS3With } from "../support/S3.ts"
-import { temporaryDirectory } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 
 const DAY = "2026-01-31"
 

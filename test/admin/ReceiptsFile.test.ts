@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { finished, namesOf, ReceiptsFile } from "../../src/admin/ReceiptsFile.ts"
-import { temporaryDirectory } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 
 const DAY = "2026-01-31"
 

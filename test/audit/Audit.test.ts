@@ -5,7 +5,7 @@ import { spawn } from "node:child_process"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { gunzipSync } from "node:zlib"
-import { temporaryDirectory } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { root } from "../support/Sources.ts"
 
 /** Advisories by package, as a registry keeps them. */

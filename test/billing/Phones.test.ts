@@ -100,7 +100,7 @@ describe("Phones", () => {
         const { pages } = yield* owner(`ann-${n}@example.com`)
         const begun = yield* pages[0].ask("POST", "/phone", { phone })
         assert.strictEqual(begun.status, 200, phone)
-        assert.strictEqual(verify.asked.at(-1)?.form["To"], canonical)
+        assert.strictEqual(verify.requests.at(-1)?.form["To"], canonical)
         // The code is for the number, not for its spelling.
         const code = verify.codeFor(canonical)
         const { body, status } = yield* pages[1].ask("POST", "/phone/verify", { phone: canonical, code })
@@ -109,7 +109,7 @@ describe("Phones", () => {
         assert.deepStrictEqual(again.body, body)
       }
       const { pages } = yield* owner("bob@example.com")
-      const sent = verify.asked.length
+      const sent = verify.requests.length
       // The old spelling of Mexico's, one of Brazil's with a digit too few, a fixed line, one that is given to nobody, no country.
       for (const phone of ["+5215512345678", "+551187654321", "+493012345678", "+447700900123", "+9991234567"]) {
         for (const path of ["/phone", "/phone/verify"]) {
@@ -120,7 +120,7 @@ describe("Phones", () => {
           assert.deepStrictEqual([status, body.error.param], [400, "phone"], `${path} ${phone}`)
         }
       }
-      assert.strictEqual(verify.asked.length, sent)
+      assert.strictEqual(verify.requests.length, sent)
       assert.deepStrictEqual(yield* one.faults, [])
     }).pipe(Effect.scoped)
   )
@@ -128,7 +128,7 @@ describe("Phones", () => {
   it.live("are stored in Twilio's spelling", () =>
     Effect.gen(function* () {
       const { one, owner, verify } = yield* stage
-      verify.told.spells = (phone) => (phone === "+4915187654321" ? NUMBER : phone)
+      verify.behaviour.spells = (phone) => (phone === "+4915187654321" ? NUMBER : phone)
       const credited: Array<number> = []
       for (const phone of [NUMBER, "+4915187654321"]) {
         const { pages } = yield* owner(`${phone.slice(1)}@example.com`)
@@ -158,7 +158,7 @@ describe("Phones", () => {
         [429, "rate_limit_exceeded"]
       ]
       assert.deepStrictEqual(begun, [sent, sent, sent, full, full])
-      assert.lengthOf(verify.asked, 3)
+      assert.lengthOf(verify.requests, 3)
     }).pipe(Effect.scoped)
   )
 

@@ -16,7 +16,7 @@ describe("Stripe", () => {
         url: "https://checkout.stripe.com/c/pay/cs_test_1"
       })
       assert.deepStrictEqual(
-        stripe.asked.map(({ body, method, path }) => ({ method, path, body: Object.fromEntries(body) })),
+        stripe.requests.map(({ body, method, path }) => ({ method, path, body: Object.fromEntries(body) })),
         [
           {
             method: "POST",

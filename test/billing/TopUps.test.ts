@@ -12,7 +12,7 @@ import { runScript } from "../platform/database/Child.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { giveBack, takeAway, whenBack } from "../support/Outage.ts"
 import { stripeEvent, stripeServer, stripeSession } from "../support/Stripe.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 import { actor, faults, node, payer } from "./TopUpScene.ts"
 
 const script = fileURLToPath(new URL("topUpProcess.ts", import.meta.url))

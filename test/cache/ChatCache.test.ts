@@ -3,7 +3,8 @@ import { NodeRedis } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { ChatCache } from "../../src/cache/ChatCache.ts"
-import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
+import { missing, RedisServer } from "../support/Redis.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { CAPACITY, freshKey, node, Subject, suite } from "./suite.ts"
 
 const Memory = Layer.effect(
@@ -58,7 +59,7 @@ const Shared = Layer.effect(
   })
 ).pipe(Layer.provideMerge(RedisServer.layer))
 
-announceSkip("ChatCache")
+announceSkip("the Redis half of ChatCache", missing)
 
 describe.skipIf(missing !== undefined)("ChatCache in Redis", () => {
   layer(Shared, { excludeTestServices: true })((it) => {

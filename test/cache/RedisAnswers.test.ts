@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
-import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
+import { missing, RedisServer } from "../support/Redis.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { freshKey, node } from "./suite.ts"
 
-announceSkip("RedisAnswers")
+announceSkip("the Redis half of RedisAnswers", missing)
 
 describe.skipIf(missing !== undefined)("answers in Redis", () => {
   for (const away of ["stop", "hang"] as const) {

@@ -7,22 +7,15 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 import type axe from "axe-core"
 import type { BrowserContextOptions } from "playwright-core"
-import {
-  announceSkip,
-  browser,
-  buildConsole,
-  complaintsOf,
-  missingBrowser,
-  type Page,
-  settled
-} from "../support/Browser.ts"
+import { browser, buildConsole, complaintsOf, missingBrowser, type Page, settled } from "../support/Browser.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { bearer, send } from "../support/Calls.ts"
 import { postbox } from "../support/Postbox.ts"
 import { json, post, startService } from "../support/Service.ts"
 import { root } from "../support/Sources.ts"
 import { twilio } from "../support/Twilio.ts"
 
-announceSkip("the console in a browser")
+announceSkip("the console in a browser", missingBrowser)
 
 const FIRST_LOAD_BYTES = 300_000
 const WAIT_MS = 15_000

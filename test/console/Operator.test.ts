@@ -2,12 +2,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { announceSkip, missingBrowser, settled } from "../support/Browser.ts"
+import { missingBrowser, settled } from "../support/Browser.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { chatAs, operatorPage, operatorStage, signedInOperator, unexpected } from "../support/OperatorConsole.ts"
 import { get } from "../support/Service.ts"
 import { attended } from "../support/Things.ts"
 
-announceSkip("the operator's section of the console")
+announceSkip("the operator's section of the console", missingBrowser)
 
 const CENT = 10_000_000n
 

@@ -4,11 +4,12 @@ import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import type axe from "axe-core"
-import { announceSkip, missingBrowser, type Page, settled } from "../support/Browser.ts"
+import { missingBrowser, type Page, settled } from "../support/Browser.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { chatAs, operatorStage, signedInOperator, unexpected } from "../support/OperatorConsole.ts"
 import { attended } from "../support/Things.ts"
 
-announceSkip("the pages of the operator's section")
+announceSkip("the pages of the operator's section", missingBrowser)
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 

@@ -2,10 +2,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { announceSkip, browser, buildConsole, complaintsOf, missingBrowser, settled } from "../support/Browser.ts"
+import { browser, buildConsole, complaintsOf, missingBrowser, settled } from "../support/Browser.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { post, startService } from "../support/Service.ts"
 
-announceSkip("the console's pages of usage")
+announceSkip("the console's pages of usage", missingBrowser)
 
 const WAIT_MS = 15_000
 const pages = ["/overview", "/explorer", "/requests", "/billing"]

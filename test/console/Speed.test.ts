@@ -2,10 +2,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { writeReceipts } from "../bench/ReceiptsSql.ts"
-import { announceSkip, browser, buildConsole, missingBrowser, type Page, settled } from "../support/Browser.ts"
+import { browser, buildConsole, missingBrowser, type Page, settled } from "../support/Browser.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { post, startService } from "../support/Service.ts"
 
-announceSkip("the speed of the console's pages")
+announceSkip("the speed of the console's pages", missingBrowser)
 
 const WAIT_MS = 30_000
 const RECEIPTS = 4_000

@@ -10,7 +10,7 @@ import { answerOf } from "../support/Answers.ts"
 import { bearer, send, type Things } from "../support/Calls.ts"
 import { get, json, type Service, startService } from "../support/Service.ts"
 import { thingsOf } from "../support/Things.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 import { nextPair } from "./Attack.ts"
 
 const REQUESTS = Number(process.env["ISOLATION_REQUESTS"] ?? 2_000)

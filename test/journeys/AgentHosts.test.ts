@@ -5,7 +5,8 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { HOST_KINDS, type HostKind } from "../../src/platform/config/HostQuirks.ts"
 import { ARGUMENT, CONTENT, HOST_MODELS, startHostKinds } from "../support/HostKinds.ts"
-import { json, post, startService, temporaryDirectory } from "../support/Service.ts"
+import { json, post, startService } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { dataOf, type Frame } from "../support/Streams.ts"
 
 const schema = (...names: ReadonlyArray<string>) => ({

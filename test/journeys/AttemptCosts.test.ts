@@ -5,7 +5,7 @@ import { verifyBooks } from "../../src/usage/Books.ts"
 import type { SqlClient } from "effect/sql"
 import { operatorScene } from "../http/handlers/operator/scene.ts"
 import { get, json, post } from "../support/Service.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const messages = [{ role: "user", content: "What does a failure cost?" }]
 const chat = { model: "gpt-4o-mini", messages, max_tokens: 50 }

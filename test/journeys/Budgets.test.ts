@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { NANO_PER_CENT } from "../../src/domain/Money.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 /** So much that a budget of one cent is enough for 37 of these, and not for 38. */
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello, who pays?" }], max_tokens: 431 }

@@ -9,11 +9,12 @@ import { join } from "node:path"
 import { THIN_BELOW_SAMPLES } from "../../src/catalogue/LiveFigures.ts"
 import { MAX_COUNT } from "../../src/domain/Usage.ts"
 import { rules } from "../../src/providers/pool/Breaker.ts"
-import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
+import { missing, RedisServer } from "../support/Redis.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { frames, textOf } from "../support/Streams.ts"
 
-announceSkip("Failover")
+announceSkip("the Redis half of Failover", missing)
 
 const MODEL = "meta-llama/llama-3.3-70b-instruct"
 

@@ -5,7 +5,8 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { HOST_KINDS, type HostKind } from "../../src/platform/config/HostQuirks.ts"
 import { CONTENT, HOST_MODELS, type Sent, startHostKinds } from "../support/HostKinds.ts"
-import { json, post, startService, temporaryDirectory } from "../support/Service.ts"
+import { json, post, startService } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { frames, textOf } from "../support/Streams.ts"
 
 const tool = {

@@ -7,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { inject } from "vitest"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
 import { startService } from "../support/Service.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 /** Several rounds of everything that a node repeats, except for what it does once an hour. */
 const MINUTES = 12

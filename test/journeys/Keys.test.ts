@@ -5,7 +5,7 @@ import { lockBalance, lockWaiters, newClient } from "../ledger/Fixture.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { managing } from "../support/Management.ts"
 import { json, post, startService } from "../support/Service.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }], max_tokens: 20 }
 

@@ -4,7 +4,8 @@ import { Effect, Redacted, Schema } from "effect"
 import { LegacyErrorBody } from "../../schemas/LegacyErrors.ts"
 import { makeRedisLink, type RedisLink } from "../../src/platform/RedisLink.ts"
 import { managing } from "../support/Management.ts"
-import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
+import { missing, RedisServer } from "../support/Redis.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const messages = [{ role: "user", content: "Say something worth keeping" }]
@@ -241,7 +242,7 @@ describe("the cache of /chat", () => {
   )
 })
 
-announceSkip("the chat cache between nodes")
+announceSkip("the chat cache between nodes", missing)
 
 /** An answer is kept beside its way to the caller. */
 const untilKept = (link: RedisLink, tries = 1_000): Effect.Effect<void> =>

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { freshDatabase } from "../support/Database.ts"
-import { everything } from "../support/Everything.ts"
+import { allRows } from "../support/AllRows.ts"
 import { managing } from "../support/Management.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { frames, lastFrame } from "../support/Streams.ts"
@@ -218,10 +218,10 @@ describe("a project that retains nothing", () => {
         const { body } = planted("/chat")
         const again = yield* post(`${service.api}/chat`, key, { ...body, session_id: undefined })
         assert.strictEqual(again.headers.get("x-svc-cache-status"), "BYPASS")
-        assert.isFalse((yield* everything(service.databaseUrl)).includes("PLANTED"))
+        assert.isFalse((yield* allRows(service.databaseUrl)).includes("PLANTED"))
         // The same without the project is kept, so that what was looked for would have been found.
         for (const path of paths) yield* ask(outside, path)
-        const kept = yield* everything(service.databaseUrl)
+        const kept = yield* allRows(service.databaseUrl)
         for (const path of paths.slice(0, -1)) assert.isTrue(kept.includes(planted(path).word), path)
         for (const path of paths) {
           const again = yield* asked(key, path, {})

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { operating } from "../http/handlers/operator/scene.ts"
 import { json, post, type Service, startService } from "../support/Service.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const body = {
   model: "gpt-4o-mini",

@@ -6,7 +6,8 @@ import type { IncomingHttpHeaders } from "node:http"
 import { join } from "node:path"
 import { HostQuirks } from "../../src/platform/config/HostQuirks.ts"
 import { upstream } from "../providers/upstream.ts"
-import { json, post, startService, temporaryDirectory } from "../support/Service.ts"
+import { json, post, startService } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = Record<string, any>

@@ -5,7 +5,8 @@ import { writeFileSync } from "node:fs"
 import type { IncomingMessage } from "node:http"
 import { join } from "node:path"
 import { upstream } from "../providers/upstream.ts"
-import { json, post, type Service, startService, temporaryDirectory } from "../support/Service.ts"
+import { json, post, type Service, startService } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { dataOf, type Frame } from "../support/Streams.ts"
 
 interface Vendor {

@@ -5,7 +5,8 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { upstream } from "../providers/upstream.ts"
 import { dialects } from "../support/Dialects.ts"
-import { get, json, post, startService, temporaryDirectory } from "../support/Service.ts"
+import { get, json, post, startService } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = Record<string, any>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { everything } from "../support/Everything.ts"
+import { allRows } from "../support/AllRows.ts"
 import { json, post, startService } from "../support/Service.ts"
 
 describe("what is kept", () => {
@@ -32,7 +32,7 @@ describe("what is kept", () => {
           }
         )
       }
-      const text = yield* everything(service.databaseUrl)
+      const text = yield* allRows(service.databaseUrl)
       assert.include(text, "KEPT-ANSWER")
       for (const secret of [inferenceKey, managementKey, inferenceKey.slice(11, 40), managementKey.slice(11, 40)]) {
         assert.notInclude(text, secret)
@@ -52,7 +52,7 @@ describe("what is kept", () => {
       const made = yield* ask("", { url: "http://127.0.0.1:9/", events: ["video.completed"] })
       const rotated = yield* ask(`/${made.id}/rotate-secret`, {})
       yield* ask(`/${made.id}/test`, {})
-      const text = yield* everything(service.databaseUrl)
+      const text = yield* allRows(service.databaseUrl)
       assert.include(text, made.id)
       for (const { secret } of [made, rotated]) {
         const base64 = secret.slice("whsec_".length)

@@ -491,9 +491,9 @@ describe("a collector that is no use", () => {
           assert.isTrue(answers.every(({ status }) => status === 200))
           assert.strictEqual((yield* service.balance(account.id)).held, 0n)
         }).pipe(Effect.scoped)
-        assert.isAbove(collector.asked(), 0)
+        assert.isAbove(collector.requests(), 0)
         // Not everything may wait there at once: 300 requests have 1,200 spans.
-        assert.isBelow(collector.asked(), 100)
+        assert.isBelow(collector.requests(), 100)
         assert.isEmpty(collector.spans)
       }).pipe(Effect.scoped)
     )

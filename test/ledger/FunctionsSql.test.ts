@@ -10,7 +10,7 @@ import { migrate } from "../../src/platform/database/Migrations.ts"
 import { migrations } from "../../src/platform/database/MigrationsSql.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import * as Database from "../support/Database.ts"
-import { temporaryDirectory } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { balance, close, customer, hold } from "./Fixture.ts"
 
 const OWN = fileURLToPath(new URL("../../src/ledger/sql/", import.meta.url))

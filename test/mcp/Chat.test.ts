@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { callOf, modernClient, openSession, rpcHeaders, sessionClient } from "../support/Mcp.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const open = (usd = 10, headers: Record<string, string> = {}) =>
   Effect.gen(function* () {

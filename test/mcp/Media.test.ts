@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { imageTypeOf } from "../../src/domain/ImageType.ts"
 import { sessionClient } from "../support/Mcp.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const open = Effect.gen(function* () {
   const service = yield* startService()

@@ -3,9 +3,10 @@ import { Clock, Effect, Fiber, Logger, Redacted, Schedule } from "effect"
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 import { makeRedisLink, type RedisLink } from "../../src/platform/RedisLink.ts"
-import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
+import { missing, RedisServer } from "../support/Redis.ts"
+import { announceSkip } from "../support/Skips.ts"
 
-announceSkip("RedisLink")
+announceSkip("the Redis half of RedisLink", missing)
 
 const words = { began: "it is away", over: "it is back" }
 

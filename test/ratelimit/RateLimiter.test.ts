@@ -2,7 +2,8 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { RateLimiter } from "../../src/ratelimit/RateLimiter.ts"
-import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
+import { missing, RedisServer } from "../support/Redis.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { admittedOf, freshKey, inspector, node, rush, Subjects, suite, times } from "./suite.ts"
 
 const Memory = Layer.effect(
@@ -44,7 +45,7 @@ const Shared = Layer.effect(
   })
 ).pipe(Layer.provideMerge(RedisServer.layer))
 
-announceSkip("RateLimiter")
+announceSkip("the Redis half of RateLimiter", missing)
 
 describe.skipIf(missing !== undefined)("RateLimiter in Redis", () => {
   layer(Shared, { excludeTestServices: true })((it) => {

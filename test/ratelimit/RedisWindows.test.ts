@@ -3,10 +3,11 @@ import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { Clock, Effect, Logger, Redacted, Schedule } from "effect"
 import type { Store } from "../../src/ratelimit/Store.ts"
-import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
+import { missing, RedisServer } from "../support/Redis.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { admittedOf, freshKey, node, rush } from "./suite.ts"
 
-announceSkip("RedisWindows")
+announceSkip("the Redis half of RedisWindows", missing)
 
 const recorder = () => {
   const lines: Array<string> = []

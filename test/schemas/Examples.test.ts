@@ -11,7 +11,7 @@ import { postbox } from "../support/Postbox.ts"
 import { openApiText, operations } from "../support/Published.ts"
 import { json, startService } from "../support/Service.ts"
 import { thingsOf } from "../support/Things.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 import { twilio } from "../support/Twilio.ts"
 
 const committed: Readonly<Record<string, Example>> = examples

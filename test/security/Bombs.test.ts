@@ -10,7 +10,8 @@ import { bearer, type Call, callsOf } from "../support/Calls.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { start } from "../support/Process.ts"
 import { operations } from "../support/Published.ts"
-import { startService, temporaryDirectory } from "../support/Service.ts"
+import { startService } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 
 /**
  * The most time that the thread of the event loop may take for one request, with all that it receives and parses. It takes 0.1 to 0.2

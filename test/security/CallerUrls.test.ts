@@ -6,7 +6,7 @@ import { upstream } from "../providers/upstream.ts"
 import { bearer, type Call, callsOf, send } from "../support/Calls.ts"
 import { sessionClient } from "../support/Mcp.ts"
 import { get, json, post, startService } from "../support/Service.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 import { urlFields } from "./UrlFields.ts"
 
 const asked = (url: string, part: object) => ({

@@ -7,9 +7,10 @@ import { join } from "node:path"
 import { settingsByName } from "../../src/platform/config/SettingsTable.ts"
 import { upstream } from "../providers/upstream.ts"
 import { freshDatabase } from "../support/Database.ts"
-import { everything } from "../support/Everything.ts"
+import { allRows } from "../support/AllRows.ts"
 import { environment, program } from "../support/Process.ts"
-import { get, post, startService, temporaryDirectory } from "../support/Service.ts"
+import { get, post, startService } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 
 const secretSettings = Object.entries(settingsByName).flatMap(([name, { isSecret }]) => (isSecret ? [name] : []))
 
@@ -254,7 +255,7 @@ describe("a planted secret", () => {
       assert.deepStrictEqual(leaked(gateway.state.text, secrets), [], "the log")
       assert.deepStrictEqual(leaked(shown.join("\n"), secrets), [], "answers")
       assert.deepStrictEqual(leaked(told.join("\n"), secrets), [], "spans and metrics")
-      assert.deepStrictEqual(leaked(yield* everything(database.href), secrets), [], "the database")
+      assert.deepStrictEqual(leaked(yield* allRows(database.href), secrets), [], "the database")
       const [own, ...children] = processesOf(gateway.child.pid!)
       assert.deepStrictEqual(leaked(own!.line, secrets), [], "the process list")
       for (const { env, line } of children) assert.deepStrictEqual(leaked(env + line, secrets), [], "a child")

@@ -10,7 +10,8 @@ import { join } from "node:path"
 import { parse, parseAllDocuments } from "yaml"
 import { freshDatabase } from "../support/Database.ts"
 import { environment, program } from "../support/Process.ts"
-import { json, post, startService, temporaryDirectory } from "../support/Service.ts"
+import { json, post, startService } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { textOf } from "../support/Sources.ts"
 
 const NOBODY = 65_534

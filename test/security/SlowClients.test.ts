@@ -11,7 +11,7 @@ import { connect, type Socket } from "node:net"
 import { patience } from "../../src/http/edge/Server.ts"
 import { keysOf, start } from "../support/Process.ts"
 import { freshDatabase } from "../support/Database.ts"
-import { temporaryDirectory } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 
 const isFull = process.env["TEST_FULL"] === "1"
 

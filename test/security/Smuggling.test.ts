@@ -10,7 +10,8 @@ import type { IncomingMessage, Server } from "node:http"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { balancers, programOf, startBalancer } from "../deploy/programs.ts"
-import { get, json, type Service, startService, temporaryDirectory } from "../support/Service.ts"
+import { get, json, type Service, startService } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { type Payload, payloads } from "./Payloads.ts"
 
 /** A request as the gateway sees it. */

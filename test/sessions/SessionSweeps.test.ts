@@ -6,7 +6,7 @@ import { Audit } from "../../src/account/Audit.ts"
 import { Sessions } from "../../src/sessions/Sessions.ts"
 import { layer as sweeps } from "../../src/sessions/SessionSweeps.ts"
 import { layer as database } from "../support/Database.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const rooms = Layer.mergeAll(Sessions.layer, Accounts.layer).pipe(
   Layer.provideMerge(Audit.layer),

@@ -1,8 +1,8 @@
-/** Compares two OpenAPI documents: what a client of the older one can no longer rely on in the newer one. */
+/** Compares two OpenAPI documents, and finds the changes that break clients of the older one. */
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A document as far as it is compared. */
+/** The compared parts of a document. */
 export interface Contract {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Json>> }
@@ -10,7 +10,7 @@ export interface Contract {
 
 const TEXTS = new Set(["description", "summary", "example", "title", "tags"])
 
-/** Returns a document without what no program depends on: texts, examples, tags and servers. */
+/** Returns a document without the parts that no program depends on: texts, examples, tags and servers. */
 export const contractOf = (document: Contract): Contract => {
   const bare = (value: unknown, isNames: boolean): unknown => {
     if (typeof value !== "object" || value === null) return value
@@ -25,7 +25,7 @@ export const contractOf = (document: Contract): Contract => {
   return bare({ paths, components: { schemas: components.schemas } }, false) as Contract
 }
 
-/** A request is read by the service, so it may accept more. An answer is read by the client, so it may contain more. */
+/** The service reads requests, so a newer one may accept more. Clients read answers, so a newer one may contain more. */
 type Direction = "request" | "answer"
 
 interface Sides {
@@ -51,7 +51,7 @@ const typesOf = (schema: Json): ReadonlyArray<string> => [schema["type"] ?? []].
 const missing = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> =>
   before.filter((one) => !after.includes(one))
 
-/** What breaks between two schemas. `seen` ends the descent at schemas that contain themselves. */
+/** The breaking changes between two schemas. `seen` ends the descent at schemas that contain themselves. */
 const schemaBreaks = (
   sides: Sides,
   where: string,
@@ -90,7 +90,7 @@ const schemaBreaks = (
   ]
 }
 
-/** Pairs the branches of two unions: by reference, else by position among the branches without one. */
+/** Pairs the branches of two unions: by reference, or else by their type and the values of their `type` member. */
 const branchBreaks = (
   before: unknown,
   after: unknown,

@@ -8,7 +8,7 @@ import { root } from "./Sources.ts"
 
 const names = ["chromium", "chromium-browser", "google-chrome"]
 
-/** Where a browser is; undefined without one. */
+/** The path of a browser; undefined without one. */
 const program = (process.env["PATH"] ?? "")
   .split(":")
   .flatMap((directory) => names.map((name) => join(directory, name)))
@@ -17,12 +17,6 @@ const program = (process.env["PATH"] ?? "")
 /** Why tests in a browser cannot run on this machine; undefined when they can. */
 export const missingBrowser: string | undefined =
   program === undefined ? "chromium is not on the PATH (Debian: apt-get install chromium)" : undefined
-
-/** Says on standard error, past any capture by the test runner, that a suite is not run. */
-export const announceSkip = (suite: string): void => {
-  if (missingBrowser === undefined) return
-  process.stderr.write(`\n*** SKIPPED: ${suite} is not run: ${missingBrowser} ***\n\n`)
-}
 
 const newestIn = (directory: string): number =>
   Math.max(
@@ -33,7 +27,7 @@ const newestIn = (directory: string): number =>
 
 const source = join(root, "src/console")
 
-/** Builds the console when what is built is older than its sources. */
+/** Builds the console if its sources are newer than the last build. */
 export const buildConsole = Effect.sync(() => {
   const built = statSync(join(source, "dist/index.html"), { throwIfNoEntry: false })?.mtimeMs ?? 0
   if (built > Math.max(newestIn(source), newestIn(join(root, "src/client")))) return
@@ -54,17 +48,17 @@ const flags = [
   "--disable-dev-shm-usage"
 ]
 
-/** One browser until the scope closes. */
+/** Starts a browser, which closes with the scope. */
 export const browser = Effect.acquireRelease(
   Effect.promise(() => chromium.launch({ executablePath: program ?? "", args: flags })),
   (browser) => Effect.promise(() => browser.close())
 )
 
-/** The browser says so of every answer 401, and the page asks whether an owner is signed in. */
+/** Whether a message is about the 401 with which the page learns that no owner is signed in. The browser logs every 401. */
 const isExpected = (message: ConsoleMessage): boolean =>
   /status of 401/.test(message.text()) && message.location().url.endsWith("/console/session")
 
-/** What a page complains of: errors, breaches of its policy, and requests to other hosts. */
+/** Collects the complaints of a page: errors, breaches of its content policy, and requests to other hosts. */
 export const complaintsOf = (page: Page, origin: string): ReadonlyArray<string> => {
   const complaints: Array<string> = []
   page.on("console", (message) => {
@@ -80,7 +74,7 @@ export const complaintsOf = (page: Page, origin: string): ReadonlyArray<string> 
 
 export type { Browser, Page }
 
-/** Waits until a page has its data and its colours have stopped changing. */
+/** Waits until a page has its data and its animations have ended. */
 export const settled = async (page: Page): Promise<void> => {
   await page.locator("h1").waitFor()
   await page.waitForFunction(() => document.querySelector("[aria-busy=true], .skeleton") === null)

@@ -1,11 +1,11 @@
-/** One good call of each operation of the contract, as data: which of an account's things it names, and nothing of who makes it. */
+/** One valid call of each operation of the contract, as data. A call names things of an account, and has no credential. */
 import { Effect } from "effect"
 
 /** A request below the base URL of the API. */
 export interface Call {
   readonly method: string
   readonly path: string
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body?: object
   readonly form?: () => FormData
   readonly headers?: Readonly<Record<string, string>>
@@ -13,7 +13,7 @@ export interface Call {
 
 const nothing = "0".repeat(24)
 
-/** What calls name, unless told: things that nobody has. */
+/** The ids that calls name by default. No account has a thing with such an id. */
 export const noThings = {
   request: `req_${"0".repeat(26)}`,
   video: nothing,
@@ -44,18 +44,18 @@ export const noThings = {
   sparePreset: "spare"
 }
 
-/** The ids of things that an account has. `spare` ones are those that are taken away. */
+/** The ids of one thing of each kind. Calls revoke, archive or delete the `spare` ones. */
 export type Things = typeof noThings
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
 const chatConfig = { model: "gpt-4o-mini" }
 const asked = { model: "gpt-4o-mini", input: "Hello!" }
-const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
-const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
+const clip = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
+const image = { model: "flux-dev", prompt: "a kite", size: "64x64" }
 const batchOf = { endpoint: "/v1/chat/completions", completion_window: "24h" }
 
-/** Of a request to sign in that nobody made. */
-const unasked = { sign_in_id: "A".repeat(22), code: "000000" }
+/** The code of a sign-in that was never requested. */
+const unrequested = { sign_in_id: "A".repeat(22), code: "000000" }
 
 const hook = { url: "http://127.0.0.1:9/", events: ["video.completed"] }
 
@@ -73,13 +73,13 @@ const write = (path: string, body: object = {}): Call => ({ method: "POST", path
 const change = (path: string, body: object): Call => ({ method: "PATCH", path, body })
 const remove = (path: string): Call => ({ method: "DELETE", path })
 
-/** A decision of an operator about a top-up, once. */
+/** An operator's decision about a top-up, under an idempotency key. */
 const decide = (topUp: string, action: "settle" | "dismiss"): Call => ({
   ...write(`/operator/top-ups/${topUp}/${action}`, { reason: "checked" }),
   headers: { "idempotency-key": `${action}-${topUp}` }
 })
 
-/** By the id of the operation, in the order of the contract. */
+/** The calls by the ids of their operations, in the order of the contract. Absent things have the ids of `noThings`. */
 export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call> => {
   const { batch, checkout, delivery, file, key, preset, project, request, session, ...others } = {
     ...noThings,
@@ -107,9 +107,9 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["embeddings", write("/embeddings", { model: "text-embedding-3-small", input: ["a cat", "a dog"] })],
     ["rerank", write("/rerank", { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] })],
     ["audio.speech", write("/audio/speech", { model: "tts-1", input: "Hello!", voice: "alloy" })],
-    ["images.generations", write("/images/generations", drawn)],
+    ["images.generations", write("/images/generations", image)],
     ["search", write("/search", { query: "tea" })],
-    ["videos.create", write("/videos", film)],
+    ["videos.create", write("/videos", clip)],
     ["videos.list", read("/videos")],
     ["videos.get", read(`/videos/${video}`)],
     ["videos.content", read(`/videos/${video}/content`)],
@@ -173,7 +173,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["management.balance", read("/management/balance")],
     ["management.transactions", read("/management/transactions")],
     ["console.sign_in.create", write("/console/sign-in", { email: "somebody@example.com" })],
-    ["console.sign_in.verify", write("/console/sign-in/verify", { email: "another@example.com", ...unasked })],
+    ["console.sign_in.verify", write("/console/sign-in/verify", { email: "another@example.com", ...unrequested })],
     ["console.session.get", read("/console/session")],
     ["console.session.delete", remove("/console/session")],
     ["console.sessions.list", read("/console/sessions")],
@@ -238,8 +238,8 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["payments.stripe", write("/payments/stripe")],
     ["payments.simulated", read(`/payments/simulated/${checkout}`)],
     ["chat", write("/chat", hello)],
-    ["images", write("/images", drawn)],
-    ["video", write("/video", film)],
+    ["images", write("/images", image)],
+    ["video", write("/video", clip)],
     ["video.status", read(`/video/status?id=${video}`)],
     ["sessions.create", write("/sessions")],
     ["sessions.export", read(`/sessions/${session}/export`)],
@@ -248,13 +248,13 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
   ])
 }
 
-/** What a request says of who makes it. */
+/** The headers with the credential of a request. */
 export type Credential = Readonly<Record<string, string>>
 
-/** A key, as a bearer. */
+/** A key as a bearer token. */
 export const bearer = (key: string): Credential => ({ authorization: `Bearer ${key}` })
 
-/** Makes a call at the API of a service; goes nowhere it is sent on to. */
+/** Makes a call at the API of a service. It follows no redirect. */
 export const send = (
   api: string,
   { body, form, headers: own, method, path }: Call,

@@ -1,4 +1,4 @@
-/** A certificate that signs itself, made anew, so that no key is kept anywhere. */
+/** Makes self-signed certificates, so that the tree contains no keys. */
 import { generateKeyPairSync, sign } from "node:crypto"
 import { isIPv4 } from "node:net"
 
@@ -29,7 +29,7 @@ const pem = (label: string, der: Buffer) =>
 const generalName = (name: string) =>
   isIPv4(name) ? tagged(0x87, Buffer.from(name.split(".").map(Number))) : tagged(0x82, Buffer.from(name))
 
-/** Key and certificate in PEM of these DNS names and IPv4 addresses, which vouches for itself where it is trusted (RFC 5280, 4.1). */
+/** A new key and a self-signed certificate in PEM for these DNS names and IPv4 addresses (RFC 5280, 4.1). */
 export const certificateFor = (...names: ReadonlyArray<string>): { readonly key: string; readonly cert: string } => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const name = sequence(tagged(0x31, sequence(COMMON_NAME, tagged(0x0c, Buffer.from(names[0]!)))))

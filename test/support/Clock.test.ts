@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { makeClock, missing } from "./Clock.ts"
+import { announceSkip } from "./Skips.ts"
 
-if (missing !== undefined) process.stderr.write(`\n*** SKIPPED: no clock is stepped: ${missing} ***\n\n`)
+announceSkip("the stepping of a clock", missing)
 
 /** Prints wall time and monotonic time of a Node process at each line of input. */
 const program = `process.stdin.on("data", () => console.log(JSON.stringify([Date.now(), performance.now()])))`

@@ -1,11 +1,11 @@
 /**
- * A wall clock that a test can step while a process runs, where monotonic time, and with it every timer, goes on undisturbed; and a clock
- * on which one delay lasts until a test ends it.
+ * Two clocks for tests: the wall clock of a process, which a test steps while monotonic time and every timer go on; and an Effect clock
+ * on which one delay lasts until the test ends it.
  */
 import { Clock as Clocks, Duration, Effect, Latch, type Scope } from "effect"
-import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { temporaryDirectory } from "./Directories.ts"
 
 /** Debian puts it below the library directory of the machine's architecture. */
 const library = ["x86_64", "aarch64"]
@@ -16,32 +16,29 @@ const library = ["x86_64", "aarch64"]
 export const missing: string | undefined =
   library === undefined ? "libfaketime is not installed (Debian: apt-get install faketime)" : undefined
 
-/** The library reads its file at the first question of each second. */
+/** The library reads its file when the process first asks for the time in a second. */
 const SEEN_WITHIN = "1100 millis"
 
 export interface Clock {
-  /** Settings for the environment of the process whose clock this is. */
+  /** Variables for the environment of the process that uses the clock. */
   readonly environment: Readonly<Record<string, string>>
-  /** Sets how far the clock is ahead of the machine's, in milliseconds; negative is behind. Returns when the process sees it. */
+  /** Sets how far the clock is ahead of the machine's, in milliseconds; a negative number is behind. Returns once the process sees it. */
   readonly set: (aheadMs: number) => Effect.Effect<void>
   /** How far the clock is ahead, in milliseconds. */
   readonly ahead: () => number
 }
 
-/** A clock that at first agrees with the machine's. Its file goes with the scope; the process must end before. */
+/** A clock that at first agrees with the machine's. The process must end before the scope closes, which removes the clock's file. */
 export const makeClock: Effect.Effect<Clock, never, Scope.Scope> = Effect.gen(function* () {
   if (library === undefined) return yield* Effect.die(new Error(missing))
-  const directory = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-clock-"))),
-    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-  )
+  const directory = yield* temporaryDirectory
   const file = join(directory, "offset")
   let ahead = 0
   const write = (aheadMs: number) =>
     Effect.sync(() => {
       ahead = aheadMs
       const seconds = (aheadMs / 1000).toFixed(3)
-      // Renamed into place: the process must never read half a line.
+      // A rename, because the process must never read half a line.
       writeFileSync(`${file}.next`, `${aheadMs < 0 ? seconds : `+${seconds}`}\n`)
       renameSync(`${file}.next`, file)
     })
@@ -59,7 +56,7 @@ export const makeClock: Effect.Effect<Clock, never, Scope.Scope> = Effect.gen(fu
   }
 })
 
-/** A clock on which sleeps of exactly this length end when the test says so. Everything else runs in real time. */
+/** A clock on which sleeps of exactly this length last until the test runs `end`. Everything else runs in real time. */
 export const holding = (length: Duration.Input) =>
   Effect.gen(function* () {
     const live = yield* Clocks.Clock

@@ -1,10 +1,12 @@
-/** A collector that takes OTLP over HTTP as JSON on a socket of its own, and keeps what it is sent. */
+/** A collector on loopback that accepts OTLP over HTTP as JSON, and keeps spans, logs and metrics. */
 import { Effect } from "effect"
 import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
+import { bodyOf } from "./Bodies.ts"
 
-export type Attribute = string | number | boolean | ReadonlyArray<string>
+type Attribute = string | number | boolean | ReadonlyArray<string>
 
+/** A received span, decoded. */
 export interface ReceivedSpan {
   readonly name: string
   readonly kind: "internal" | "server" | "client"
@@ -19,7 +21,8 @@ export interface ReceivedSpan {
   readonly failed: boolean
 }
 
-export interface ReceivedLog {
+/** A received log record, decoded. */
+interface ReceivedLog {
   readonly body: Attribute
   readonly severity: string
   readonly traceId: string | undefined
@@ -27,7 +30,7 @@ export interface ReceivedLog {
   readonly attributes: Readonly<Record<string, Attribute>>
 }
 
-/** What is wrong with a body, so that a test sees it instead of a missing span. */
+/** The fault of a body that is not OTLP, which a test reads in `faults`. */
 class Malformed extends Error {}
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -85,19 +88,13 @@ const logOf = (log: Json): ReceivedLog => ({
   attributes: attributesOf(log.attributes)
 })
 
-const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
-  const pieces: Array<Buffer> = []
-  for await (const piece of request) pieces.push(piece)
-  return Buffer.concat(pieces)
-}
-
 /**
- * What a collector does with an export: takes it, takes it without reading it, refuses it, asks at the first one of each kind for an
- * hour's pause, or never answers.
+ * How a collector answers an export. `takes`: it decodes it. `takes anything`: it does not decode it. `refuses`: 503. `pauses`: it answers
+ * the first export of each kind with 429 and an hour to wait. `hangs`: never.
  */
 export type Behaviour = "takes" | "takes anything" | "refuses" | "pauses" | "hangs"
 
-/** A collector that lives as long as the scope. */
+/** Starts a collector, which ends when the scope closes. */
 export const startCollector = (behaviour: Behaviour = "takes") =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -110,7 +107,7 @@ export const startCollector = (behaviour: Behaviour = "takes") =>
       const resources: Array<Readonly<Record<string, Attribute>>> = []
       const paused = new Set<string | undefined>()
       let text = ""
-      let asked = 0
+      let requests = 0
       const take = (path: string | undefined, body: string) => {
         text += body
         const sent = JSON.parse(body)
@@ -127,7 +124,7 @@ export const startCollector = (behaviour: Behaviour = "takes") =>
         if (!/^\/v1\/(traces|logs|metrics)$/.test(path ?? "")) throw new Malformed(`the path is ${path}`)
       }
       const server = createServer(async (request, response) => {
-        asked++
+        requests++
         const body = await bodyOf(request)
         if (behaviour === "hangs") return
         if (behaviour === "refuses") return response.writeHead(503).end()
@@ -152,20 +149,21 @@ export const startCollector = (behaviour: Behaviour = "takes") =>
       const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
       return {
         endpoint,
-        /** The settings of a service that exports here. */
+        /** The environment of a service that exports here. */
         environment: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" },
         spans,
         logs,
         metrics,
-        /** What was not OTLP; nothing. */
+        /** Faults of bodies that are not OTLP; none from a correct service. */
         faults,
         headers,
         bodies,
         resources,
-        /** Everything received, as it came. */
+        /** All received bodies as one text. */
         text: () => text,
-        asked: () => asked,
-        /** The spans of a trace, as they began. */
+        /** The number of received requests. */
+        requests: () => requests,
+        /** The spans of a trace, in the order of their starts. */
         trace: (traceId: string) =>
           spans.filter((span) => span.traceId === traceId).toSorted((a, b) => (a.start < b.start ? -1 : 1)),
         close

@@ -1,4 +1,4 @@
 import { fileURLToPath } from "node:url"
 
-/** Where Node keeps the compiled program between the many processes of the service that a run starts. */
+/** The directory of Node's compile cache, which the processes of the service in a test run share. */
 export const COMPILE_CACHE = fileURLToPath(new URL("../../node_modules/.cache/compiled", import.meta.url))

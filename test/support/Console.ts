@@ -1,8 +1,8 @@
-/** A page of the console in a browser: it keeps the cookie, and sends what a page has to send. */
+/** A client of the console's API that acts as a page in a browser: it keeps the cookie, and sends the CSRF token and the origin. */
 import { Effect } from "effect"
 import type { Postbox } from "./Postbox.ts"
 
-/** What was answered. */
+/** A response with its body as JSON. */
 export interface Shown {
   readonly status: number
   readonly headers: Headers
@@ -10,7 +10,7 @@ export interface Shown {
   readonly body: any
 }
 
-/** A page of the service at this origin, signed in by nobody. */
+/** A page of the service at this origin that is not signed in. */
 export const page = (origin: string) => {
   const has: { cookie: string | undefined; csrf: string | undefined } = { cookie: undefined, csrf: undefined }
   const ask = (
@@ -43,7 +43,7 @@ export const page = (origin: string) => {
   return {
     has,
     ask,
-    /** Signs in, or up, with the code that comes by mail. */
+    /** Signs in with the code that arrives by mail. A new address gets a new account. */
     signIn: (postbox: Postbox, email: string, headers: Record<string, string> = {}) =>
       Effect.gen(function* () {
         const { body } = yield* ask("POST", "/sign-in", { email }, headers)

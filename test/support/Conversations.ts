@@ -1,6 +1,6 @@
 import type { Conversation } from "../../src/domain/Conversation.ts"
 
-/** A conversation of one question, and whatever else a test needs of it. */
+/** A conversation with one user message. `more` replaces other fields. */
 export const asked = (text: string, more: Partial<Conversation> = {}): Conversation => ({
   messages: [{ role: "user", content: [{ type: "text", text }] }],
   tools: [],

@@ -5,39 +5,44 @@ import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import { connect, layerOf } from "../../src/platform/database/Sql.ts"
 
-const serverConnection = Effect.suspend(() =>
-  PgClient.make({ url: Redacted.make(inject("serverUrl")), maxConnections: 1 })
-)
+/** The URL of the run's server, with its own database or another. */
+export const serverUrl = (database?: string): URL => {
+  const url = new URL(inject("serverUrl"))
+  if (database !== undefined) url.pathname = `/${database}`
+  return url
+}
 
-/** One connection for each statement: none is kept while a test runs. */
-const onServer = <A, E>(body: (sql: PgClient.PgClient) => Effect.Effect<A, E>) =>
-  Effect.scoped(Effect.flatMap(serverConnection, body)).pipe(Effect.provide(Reactivity.layer))
+/** Runs statements as the superuser of the run's server, in its own database or another, over a connection that ends with them. */
+export const asSuperuser = <A, E>(body: (sql: PgClient.PgClient) => Effect.Effect<A, E>, database?: string) =>
+  Effect.suspend(() => PgClient.make({ url: Redacted.make(serverUrl(database).toString()), maxConnections: 1 })).pipe(
+    Effect.flatMap(body),
+    Effect.scoped,
+    Effect.provide(Reactivity.layer)
+  )
 
 const create = (name: string | undefined, template: string | undefined) =>
   Effect.gen(function* () {
     const database = `${name ?? "test"}_${randomBytes(6).toString("hex")}`
     yield* Effect.acquireRelease(
-      onServer((sql) =>
+      asSuperuser((sql) =>
         template === undefined
           ? sql`CREATE DATABASE ${sql(database)}`
           : sql`CREATE DATABASE ${sql(database)} TEMPLATE ${sql(template)}`
       ),
-      () => Effect.ignore(onServer((sql) => sql`DROP DATABASE IF EXISTS ${sql(database)} WITH (FORCE)`))
+      () => Effect.ignore(asSuperuser((sql) => sql`DROP DATABASE IF EXISTS ${sql(database)} WITH (FORCE)`))
     )
-    const url = new URL(inject("serverUrl"))
-    url.pathname = `/${database}`
-    return url.toString()
+    return serverUrl(database).toString()
   })
 
-/** The URL of a migrated database of its own, dropped when the scope closes. */
+/** Creates a migrated database, which is dropped when the scope closes. Returns its URL. */
 export const freshDatabase = (name?: string) => Effect.suspend(() => create(name, inject("templateDatabase")))
 
-/** The URL of a database with nothing in it, dropped when the scope closes. */
+/** Creates an empty database, which is dropped when the scope closes. Returns its URL. */
 export const emptyDatabase = (name?: string) => create(name, undefined)
 
-/** A client of the database with this URL, as the service makes it. */
+/** A client of the database with this URL, with the service's own settings. */
 export const layerUrl = (url: string, poolSize = 10) =>
   layerOf(connect({ url: Redacted.make(url), poolSize, called: "The test database" }))
 
-/** A client of a migrated database of its own. */
+/** A client of a new migrated database. */
 export const layer = Layer.unwrap(Effect.map(freshDatabase(), (url) => layerUrl(url)))

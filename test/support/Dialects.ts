@@ -1,8 +1,8 @@
-/** The same question in every dialect, and what of its answer says what was delivered and paid. */
+/** The same question in every dialect, and what its answer delivered and cost. */
 import type { TokenUsage } from "../../src/domain/Usage.ts"
 import type { Frame } from "./Streams.ts"
 
-/** One user's turn, and perhaps a call of a tool before it. */
+/** A user's message, optionally followed by a tool call and its result. */
 export interface Question {
   readonly model: string
   readonly text: string
@@ -10,17 +10,17 @@ export interface Question {
   /** A data URL. */
   readonly image?: string
   readonly tools?: boolean
-  /** The answer to a call of the tool, as the last turn. */
+  /** The result of a call of the tool, as the last message. */
   readonly toolAnswer?: string
   readonly effort?: "low" | "high"
   readonly schema?: object
-  /** Absent, there is no cap, which one of the dialects cannot say. */
+  /** Absent for no limit, which `messages` cannot express. */
   readonly maxTokens?: number
-  /** Members with the same name and form in all dialects. */
+  /** Fields with the same name and form in all dialects. */
   readonly more?: object
 }
 
-/** An answer in no dialect's words. */
+/** An answer, independent of its dialect. */
 export interface Delivered {
   readonly requestId: string
   readonly cost: number
@@ -30,13 +30,15 @@ export interface Delivered {
   readonly calls: ReadonlyArray<readonly [name: string, input: unknown]>
 }
 
+/** Writes questions and reads answers in one dialect. */
 export interface Dialect {
   readonly name: string
   readonly path: string
-  /** The body of a question; undefined where the dialect has no words for it. */
+  /** The request body of a question; undefined if the dialect cannot express it. */
   readonly ask: (question: Question, stream: boolean) => object | undefined
+  /** Reads a complete answer. */
   readonly read: (body: Frame) => Delivered
-  /** What the frames of a stream come to. */
+  /** Reads the frames of a stream. */
   readonly fold: (frames: ReadonlyArray<Frame>) => Delivered
 }
 
@@ -193,7 +195,7 @@ const messages: Dialect = {
                 tools: [{ name: tool.name, description: tool.description, input_schema: tool.schema, strict: true }]
               }
             : {}),
-          // An effort alone is the whole answer's, and asks for no thinking.
+          // An effort alone applies to the whole answer, and does not turn thinking on.
           ...unless(effort, () => ({ thinking: { type: "adaptive" } })),
           ...(effort === undefined && schema === undefined
             ? {}

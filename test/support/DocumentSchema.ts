@@ -1,4 +1,4 @@
-/** Values checked with the JSON Schemas of the published document, as a program that knows only the document would. */
+/** Checks values against the JSON Schemas of the published document, as a program that knows only the document does. */
 import { dereference, type Schema, validate } from "@cfworker/json-schema"
 import { openApiText } from "./Published.ts"
 
@@ -6,12 +6,12 @@ const { components } = JSON.parse(openApiText())
 
 const root = { components } as Schema
 
-/** The schemas by their addresses. Making it takes longer than checking a value, so all named schemas share one. */
+/** The schemas by their addresses. Creating the lookup takes longer than checking a value, so all named schemas share it. */
 const named = dereference(root)
 
 const inline = new Map<string, readonly [Schema, ReturnType<typeof dereference>]>()
 
-/** A schema without a name, together with those that it refers to. */
+/** A schema without a name, with the lookup of the schemas that it refers to. */
 const inlineOf = (schema: object): readonly [Schema, ReturnType<typeof dereference>] => {
   const key = JSON.stringify(schema)
   const known = inline.get(key)
@@ -22,7 +22,7 @@ const inlineOf = (schema: object): readonly [Schema, ReturnType<typeof dereferen
   return made
 }
 
-/** Returns what in a value breaks a schema of the document, or undefined. */
+/** The faults of a value by a schema of the document, one a line; undefined without any. */
 export const breach = (schema: object, value: unknown): string | undefined => {
   const reference = (schema as { readonly $ref?: string }).$ref
   const [from, lookup] =

@@ -1,4 +1,4 @@
-/** Reads the documents, so that what they list can be compared with the program. */
+/** Reads the pages of `docs/`, so that tests can compare them with the program. */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "./Sources.ts"
@@ -9,11 +9,11 @@ export const pagesOfDocs: ReadonlyArray<string> = readdirSync(join(root, "docs")
   .map((path) => `docs/${path}`)
   .toSorted()
 
-/** The texts of a document's blocks of code in this language. */
+/** The code blocks of a page in this language. */
 export const blocksIn = (text: string, language: string): ReadonlyArray<string> =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((found) => found[1]!)
 
-/** The cells of the rows of a document's table, by its first headings. */
+/** The cells of the rows of the first table that has this first heading. */
 export const tableIn = (text: string, heading: string): ReadonlyArray<ReadonlyArray<string>> => {
   const after = text.slice(text.search(new RegExp(`^\\| ${heading} +\\|`, "m")))
   const rows = after.slice(0, after.indexOf("\n\n")).split("\n").slice(2)
@@ -25,6 +25,6 @@ export const tableIn = (text: string, heading: string): ReadonlyArray<ReadonlyAr
   )
 }
 
-/** What stands in backticks. */
+/** The texts in backticks. */
 export const quoted = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/`([^`]+)`/g)].map((found) => found[1]!)

@@ -1,7 +1,7 @@
-/** Examples of the published contract: the bodies that documents show, and real answers with their ids and times made stable. */
+/** Examples of the published contract: request bodies, and real responses with stable ids and times. */
 import type { Call } from "./Calls.ts"
 
-/** What an operation is sent and what it answers. */
+/** The request body and the response body of an operation. */
 export interface Example {
   readonly request?: unknown
   readonly response?: unknown
@@ -12,7 +12,7 @@ const question = [
   { role: "user", content: "Why is the sky blue?" }
 ]
 
-/** Request bodies that show more than the smallest good call. */
+/** Request bodies that show more than the smallest valid call. */
 const shown: Readonly<Record<string, object>> = {
   "chat.completions": { model: "gpt-4o-mini", messages: question, max_tokens: 200, temperature: 0.2 },
   responses: { model: "gpt-4o-mini", instructions: "Answer in one sentence.", input: "Why is the sky blue?" },
@@ -25,13 +25,13 @@ const shown: Readonly<Record<string, object>> = {
   "console.sign_in.create": { email: "owner@example.com" }
 }
 
-/** The calls with the bodies that documents show. Bodies with ids and codes stay what the call has. */
+/** The calls with the bodies of the examples. Other bodies, such as those with ids and codes, stay as they are. */
 export const shownCalls = (calls: ReadonlyMap<string, Call>): ReadonlyMap<string, Call> =>
   new Map([...calls].map(([id, call]) => [id, shown[id] === undefined ? call : { ...call, body: shown[id] }]))
 
 const MOST_ITEMS = 1
 
-/** The most numbers of a vector. */
+/** The maximum number of items of an array in an example: of numbers in a vector. */
 const MOST_NUMBERS = 3
 
 const NOW = 1_790_000_000
@@ -51,7 +51,7 @@ const stableText = (text: string): string =>
     .replace(/http:\/\/(127\.0\.0\.1|localhost):\d+/g, "http://127.0.0.1:8787")
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "2026-09-21T14:13:20.000Z")
 
-/** Texts that are random as a whole, by their members. */
+/** Stable values for members whose texts are random as a whole. */
 const texts: Readonly<Record<string, string>> = {
   csrf_token: "c".repeat(43),
   sign_in_id: "s".repeat(22),
@@ -62,13 +62,13 @@ const texts: Readonly<Record<string, string>> = {
   b64_json: "iVBORw0KGgo="
 }
 
-/** The address of a receiver on this machine. */
+/** The URL of a receiver on this machine. */
 const RECEIVER = /^http:\/\/127\.0\.0\.1:\d+\/?$/
 
 const isRandom = (name: string, text: string): boolean =>
   name === "code" ? /^\d{6}$/.test(text) : Object.hasOwn(texts, name)
 
-/** Members whose numbers are durations or depend on what a run did before. */
+/** Members with durations, or with numbers that depend on earlier requests of the run. */
 const VARIES = /_ms$|Ms$|latency|throughput|uptime|success_rate/i
 
 const isTime = (value: number): boolean => value > 1_700_000_000 && value < 1_900_000_000
@@ -79,7 +79,7 @@ export const stable = (value: unknown, name = ""): unknown => {
   if (typeof value === "string") return isRandom(name, value) ? texts[name] : stableText(value)
   if (typeof value === "number") return VARIES.test(name) ? 1 : isTime(value) ? NOW : value
   if (Array.isArray(value)) {
-    // The messages of a request and the arrays of short words are whole.
+    // Messages of a request and arrays of words keep up to eight items.
     const most =
       typeof value[0] === "number" ? MOST_NUMBERS : typeof value[0] === "string" || name === "messages" ? 8 : MOST_ITEMS
     return value.slice(0, most).map((item) => stable(item))

@@ -1,8 +1,8 @@
-/** The functions of a source and their lengths. */
+/** Measures the functions of a source file. */
 import { parseAst } from "rolldown/parseAst"
 
-/** A function, and how many lines are its own. */
-export interface Measured {
+/** A function, its place and the number of its own lines. */
+interface Measured {
   readonly name: string
   readonly index: number
   readonly lines: number
@@ -26,7 +26,7 @@ const holdsFunction = (node: Node): boolean => functions.has(node.type) || below
 const nameIn = (node: unknown): string | undefined =>
   isNode(node) ? ((node["name"] ?? node["value"]) as string | undefined) : undefined
 
-/** The name under which a function stands: its own, that of its variable, or that of the member that it is. */
+/** The name of a function: its own, its variable's or its member's. */
 const nameOf = (node: Node, parent: Node | undefined): string | undefined =>
   nameIn(node["id"]) ?? (parent?.type === "VariableDeclarator" ? nameIn(parent["id"]) : nameIn(parent?.["key"]))
 

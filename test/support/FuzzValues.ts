@@ -1,4 +1,4 @@
-/** Values made from the JSON Schemas of the published document, good ones and broken ones. */
+/** Makes valid and broken values from the JSON Schemas of the published document. */
 import { openApiText } from "./Published.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -18,7 +18,7 @@ const resolve = (schema: Json): Json => {
 
 const pick = <A>(random: Random, all: ReadonlyArray<A>): A => all[Math.floor(random() * all.length)]!
 
-/** Texts that have broken programs before. */
+/** Texts that often break programs. */
 const TEXTS = ["a", "Hello!", "日本語 é", "👩‍👩‍👧", "\u0000", "\ud800", "' OR 1=1 --", "%00%", "a".repeat(300), " ", "{}"]
 
 const textOf = (schema: Json, random: Random): string => {
@@ -36,7 +36,7 @@ const numberOf = (schema: Json, random: Random, whole: boolean): number => {
 
 const DEEPEST = 5
 
-/** Returns a value that is meant to conform to a schema. Patterns are not followed, so the caller checks it. */
+/** Returns a value that should conform to a schema. It ignores patterns, so the caller checks the value. */
 export const valueOf = (of: Json, random: Random, depth = 0): unknown => {
   const schema = resolve(of)
   if (Array.isArray(schema["enum"])) return pick(random, schema["enum"])
@@ -82,7 +82,7 @@ export const valueOf = (of: Json, random: Random, depth = 0): unknown => {
   }
 }
 
-/** Returns a good body with some of its members replaced by other values from its schema. */
+/** Returns a valid body with some members replaced by other values of its schema. */
 export const variantOf = (good: Json, of: Json, random: Random): Json => {
   const schema = resolve(of)
   const branch = Array.isArray(schema["anyOf"]) ? resolve(pick(random, schema["anyOf"] as ReadonlyArray<Json>)) : schema
@@ -92,10 +92,10 @@ export const variantOf = (good: Json, of: Json, random: Random): Json => {
   return { ...good, ...Object.fromEntries(changes.map(([name, one]) => [name, valueOf(one, random)])) }
 }
 
-/** Values of the wrong type, or out of every range. */
+/** Values of wrong types, or out of range. */
 const WRONG = [7.5, -1, 1e15, "", "x", "x".repeat(5000), true, null, [], {}, [[]], { banana: 1 }]
 
-/** Returns a body in which one value is another, is left out, or has an unknown member beside it. */
+/** Returns a body in which one value is replaced, is missing, or has an unknown member beside it. */
 export const brokenOf = (good: unknown, random: Random): unknown => {
   if (typeof good !== "object" || good === null || random() < 0.15) return pick(random, WRONG)
   const names = Object.keys(good)

@@ -1,10 +1,10 @@
 import { Effect, Schedule } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { freePort } from "../crash/Ports.ts"
+import { temporaryDirectory } from "./Directories.ts"
 
 /** Debian puts it where only root looks for programs. */
 const program = ["haproxy", "/usr/sbin/haproxy"].find((path) => spawnSync(path, ["-v"]).status === 0)
@@ -13,17 +13,17 @@ const program = ["haproxy", "/usr/sbin/haproxy"].find((path) => spawnSync(path, 
 export const missing: string | undefined =
   program === undefined ? "haproxy is not installed (Debian: apt-get install haproxy)" : undefined
 
-/** A node behind the load balancer, and where it says whether it is ready. */
+/** A node behind the load balancer, with the port of its `/readyz`. */
 export interface Node {
   readonly name: string
   readonly port: number
   readonly opsPort: number
 }
 
-/** As `deploy/haproxy.cfg` has it: a request is sent again only where it has not reached a node. */
+/** As in `deploy/haproxy.cfg`: HAProxy repeats only requests that have not reached a node. */
 const redispatching = ["  retries 2", "  retry-on conn-failure", "  option redispatch"]
 
-/** Keeps connections on both sides, and says by `x-node` which node answered. */
+/** Keeps connections open on both sides, and names the node that answered in `x-node`. */
 const configuration = (port: number, nodes: ReadonlyArray<Node>, retries: ReadonlyArray<string>) =>
   [
     "defaults",
@@ -31,7 +31,7 @@ const configuration = (port: number, nodes: ReadonlyArray<Node>, retries: Readon
     "  timeout connect 5s",
     "  timeout client 60s",
     "  timeout server 60s",
-    // Without it a check has to be answered before the next one, which a busy machine may not manage.
+    // Without it, a check fails unless it ends before the next one, which a busy machine may not manage.
     "  timeout check 5s",
     ...retries,
     "frontend public",
@@ -49,14 +49,11 @@ const configuration = (port: number, nodes: ReadonlyArray<Node>, retries: Readon
   ].join("\n")
 
 /**
- * Runs HAProxy before these nodes until the scope closes; its origin. It sends no request twice, unless it is to send those again
- * that reached no node.
+ * Runs HAProxy before these nodes until the scope closes, and returns its origin. With `redispatches`, it repeats requests that reached
+ * no node.
  */
 export const startHaProxy = Effect.fnUntraced(function* (nodes: ReadonlyArray<Node>, redispatches = false) {
-  const directory = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-haproxy-"))),
-    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-  )
+  const directory = yield* temporaryDirectory
   const port = yield* freePort
   const file = join(directory, "haproxy.cfg")
   writeFileSync(file, configuration(port, nodes, redispatches ? redispatching : ["  retries 0"]))
@@ -70,7 +67,7 @@ export const startHaProxy = Effect.fnUntraced(function* (nodes: ReadonlyArray<No
       })
   )
   const origin = `http://127.0.0.1:${port}`
-  // Any answer will do.
+  // Any response shows that HAProxy listens.
   yield* Effect.retry(
     Effect.tryPromise(() => fetch(origin)),
     Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))

@@ -1,19 +1,20 @@
-/** A fake host for each kind of `PROVIDERS_FILE`, which refuses what the real one refuses and reasons when the real one would. */
+/** A fake host for each kind in `PROVIDERS_FILE`, which refuses what the real host refuses and reasons when the real host does. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 import type { HostKind } from "../../src/platform/config/HostQuirks.ts"
 
+/** A request body that a host received. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Sent = Record<string, any>
 
-/** What makes a host of its kind. */
-interface Manner {
+/** The behaviour of a kind of host. */
+interface HostBehaviour {
   /** Why the host refuses a request, if it does. */
   readonly refuses: (body: Sent, headers: IncomingHttpHeaders) => string | undefined
-  /** Whether the host's model reasons about a request. */
+  /** Whether the host's model reasons in its answer to a request. */
   readonly thinks: (body: Sent) => boolean
-  /** What a message or a delta has of the reasoning, beside its content. */
+  /** The members of a message or a delta that contain the reasoning. */
   readonly said: (reasoning: string) => object
 }
 
@@ -52,7 +53,7 @@ const has = (body: Sent, ...names: ReadonlyArray<string>): string | undefined =>
   return name === undefined ? undefined : `${name} is not supported`
 }
 
-/** Many hosts take parts in no message but the user's. */
+/** Many hosts accept parts only in messages of users. */
 const onlyStrings = (body: Sent): string | undefined => {
   const at = (body["messages"] as ReadonlyArray<Sent>).findIndex(
     ({ content, role }) => role !== "user" && content !== null && typeof content !== "string"
@@ -74,7 +75,7 @@ const content = (reasoning: string) => ({ reasoning_content: reasoning })
 const plain = (reasoning: string) => ({ reasoning })
 const byType = (body: Sent): boolean => body["thinking"]?.type !== "disabled"
 
-export const manners: Readonly<Record<HostKind, Manner>> = {
+const behaviours: Readonly<Record<HostKind, HostBehaviour>> = {
   deepseek: {
     refuses: (body) => onlyStrings(body) ?? noDeveloper(body),
     thinks: byType,
@@ -167,7 +168,7 @@ export const manners: Readonly<Record<HostKind, Manner>> = {
   }
 }
 
-/** A model that the kind serves, and its id there. */
+/** A model that each kind of host serves: its id in the catalogue and at the host. */
 export const HOST_MODELS: Readonly<Record<HostKind, readonly [id: string, upstream: string]>> = {
   deepseek: ["deepseek-v4-flash", "deepseek-v4-flash"],
   groq: ["qwen/qwen3-32b", "qwen/qwen3-32b"],
@@ -183,18 +184,20 @@ export const HOST_MODELS: Readonly<Record<HostKind, readonly [id: string, upstre
   azure: ["gpt-5", "gpt-5"]
 }
 
-export interface HostRequest {
+/** A request that a host received. */
+interface HostRequest {
   readonly kind: HostKind
   readonly body: Sent
   readonly headers: IncomingHttpHeaders
 }
 
-export const REASONING = "Let me think."
+const REASONING = "Let me think."
+/** The text of every answer. */
 export const CONTENT = "It works."
 
 const USAGE = { prompt_tokens: 9, completion_tokens: 7, total_tokens: 16 }
 
-/** What the host's model gives each member that a tool requires. */
+/** The value of each required member in the arguments of a tool call. */
 export const ARGUMENT = 'a "b"\n'
 
 const callOf = (tool: Sent) => {
@@ -208,17 +211,17 @@ const callOf = (tool: Sent) => {
   }
 }
 
-/** Calls the first tool that it is offered, unless the last message is a tool's. */
-const messageOf = (manner: Manner, body: Sent): Sent => {
-  const reasoning = manner.thinks(body) ? manner.said(REASONING) : {}
+/** The answer: a call of the first offered tool, or a text when the last message is the result of a tool. */
+const messageOf = (behaviour: HostBehaviour, body: Sent): Sent => {
+  const reasoning = behaviour.thinks(body) ? behaviour.said(REASONING) : {}
   const [tool] = (body["tools"] ?? []) as ReadonlyArray<Sent>
   return tool === undefined || body["messages"].at(-1)?.role === "tool"
     ? { role: "assistant", content: CONTENT, ...reasoning }
     : { role: "assistant", content: null, ...reasoning, tool_calls: [callOf(tool)] }
 }
 
-const answer = (response: ServerResponse, manner: Manner, body: Sent) => {
-  const message = messageOf(manner, body)
+const answer = (response: ServerResponse, behaviour: HostBehaviour, body: Sent) => {
+  const message = messageOf(behaviour, body)
   const finish = message["tool_calls"] === undefined ? "stop" : "tool_calls"
   if (body["stream"] !== true) {
     response.writeHead(200, { "content-type": "application/json" })
@@ -232,7 +235,7 @@ const answer = (response: ServerResponse, manner: Manner, body: Sent) => {
   response.end("data: [DONE]\n\n")
 }
 
-/** Hosts of all kinds on one port, each below its kind's name; gone with the scope. */
+/** Starts hosts of all kinds on one port, each below the path of its kind. They end when the scope closes. */
 export const startHostKinds = Effect.acquireRelease(
   Effect.callback<{ readonly port: number; readonly requests: Array<HostRequest>; readonly close: () => void }>(
     (resume) => {
@@ -244,8 +247,8 @@ export const startHostKinds = Effect.acquireRelease(
           const kind = request.url?.split("/")[1] as HostKind
           const body = JSON.parse(text) as Sent
           requests.push({ kind, body, headers: request.headers })
-          const refusal = manners[kind].refuses(body, request.headers)
-          if (refusal === undefined) return answer(response, manners[kind], body)
+          const refusal = behaviours[kind].refuses(body, request.headers)
+          if (refusal === undefined) return answer(response, behaviours[kind], body)
           response.writeHead(400, { "content-type": "application/json" })
           response.end(JSON.stringify({ error: { message: refusal, type: "invalid_request_error" } }))
         })

@@ -1,8 +1,8 @@
-/** The management API, as the holder of a management key calls it. */
+/** Calls of the management API with a management key. */
 import { Effect } from "effect"
 import { json, type Service } from "./Service.ts"
 
-/** An answer of it, body and all. */
+/** A response of the management API. */
 export interface Managed {
   readonly status: number
   readonly headers: Headers
@@ -10,7 +10,7 @@ export interface Managed {
   readonly body: any
 }
 
-/** Calls an operation below `/management`, or below a path there, with this key. */
+/** A function that calls operations below `/management`, or below a path there, with this key. */
 export const managing =
   ({ api }: Pick<Service, "api">, key: string, below = "") =>
   (method: string, path = "", body?: unknown, headers: Record<string, string> = {}): Effect.Effect<Managed> =>
@@ -29,5 +29,5 @@ export const managing =
       return { status: response.status, headers: response.headers, body: yield* json(response) }
     })
 
-/** Status, code and `param` of a refusal. */
+/** The status, the code and the `param` of an error response. */
 export const refusal = ({ body, status }: Managed) => [status, body.error?.code, body.error?.param]

@@ -1,4 +1,4 @@
-/** Clients of the MCP server, and messages of its protocol sent by hand. */
+/** Clients of the MCP server, and raw messages of its protocol. */
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
@@ -6,7 +6,7 @@ import { Effect } from "effect"
 
 const self = { name: "test", version: "1.0.0" }
 
-/** The official client of the revisions with sessions, as this key. It closes with the scope. */
+/** The official client of the revisions with sessions, with this key. It closes with the scope. */
 export const sessionClient = (origin: string, key: string, headers: Record<string, string> = {}) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -19,7 +19,7 @@ export const sessionClient = (origin: string, key: string, headers: Record<strin
     (client) => Effect.promise(() => client.close())
   )
 
-/** The official client of the newest revision, which has no sessions. */
+/** The official client of the newest revision, which has no sessions. It closes with the scope. */
 export const modernClient = (origin: string, key: string, headers: Record<string, string> = {}) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -34,7 +34,7 @@ export const modernClient = (origin: string, key: string, headers: Record<string
 /** The headers of every message. */
 export const rpcHeaders = { "content-type": "application/json", accept: "application/json, text/event-stream" }
 
-/** Sends one message by hand. */
+/** Sends a raw message. */
 export const send = (
   origin: string,
   key: string | undefined,
@@ -49,7 +49,7 @@ export const send = (
     })
   )
 
-/** Opens a session by hand in a revision; answers its id. */
+/** Opens a session of a revision with a raw message, and returns its id. */
 export const openSession = (origin: string, key: string, protocolVersion = "2025-11-25") =>
   Effect.map(
     send(origin, key, {
@@ -61,7 +61,7 @@ export const openSession = (origin: string, key: string, protocolVersion = "2025
     (response) => response.headers.get("mcp-session-id") ?? ""
   )
 
-/** The call of a tool, as a message. */
+/** The message that calls a tool. */
 export const callOf = (name: string, args: object, id: number = 1, meta?: object) => ({
   jsonrpc: "2.0",
   id,

@@ -1,19 +1,20 @@
-/** Audio and images as a program that others wrote decodes them: FFmpeg, where the machine has it. */
+/** Decodes audio, images and videos with FFmpeg. */
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { announceSkip } from "./Skips.ts"
 
 const has = (program: string): boolean => spawnSync(program, ["-version"], { stdio: "ignore" }).status === 0
 
-/** Why nothing can be decoded here; undefined where it can. Says so once. */
+/** Why media cannot be decoded on this machine; undefined when they can. */
 export const decoderMissing: string | undefined =
-  has("ffprobe") && has("ffmpeg") ? undefined : "there is no ffmpeg on this machine"
+  has("ffprobe") && has("ffmpeg") ? undefined : "ffmpeg is not on the PATH (Debian: apt-get install ffmpeg)"
 
-if (decoderMissing !== undefined) console.warn(`media is not decoded in tests: ${decoderMissing}`)
+announceSkip("the decoding of media", decoderMissing)
 
-export interface Decoded {
+interface Decoded {
   readonly codec: string
   readonly container: string
   readonly sampleRate: number
@@ -23,7 +24,7 @@ export interface Decoded {
   readonly samples: Int16Array
 }
 
-/** Bare samples say nothing of themselves. */
+/** FFmpeg's options for a format. Raw samples have no header. */
 const inputOf = (format: string): ReadonlyArray<string> =>
   format === "pcm" ? ["-f", "s16le", "-ar", "24000", "-ac", "1"] : []
 
@@ -34,7 +35,7 @@ const run = (program: string, args: ReadonlyArray<string>, input?: Uint8Array): 
   return stdout
 }
 
-/** What is in a file, to the last sample; dies of whatever the decoder minds. */
+/** Decodes an audio file to the last sample. Dies of every complaint of the decoder. */
 export const decoded = (file: Uint8Array, format: string): Effect.Effect<Decoded> =>
   Effect.sync(() => {
     const input = [...inputOf(format), "-i", "pipe:0"]
@@ -53,7 +54,7 @@ export const decoded = (file: Uint8Array, format: string): Effect.Effect<Decoded
     }
   })
 
-export interface DecodedImage {
+interface DecodedImage {
   readonly codec: string
   readonly width: number
   readonly height: number
@@ -61,7 +62,7 @@ export interface DecodedImage {
   readonly rgb: Uint8Array
 }
 
-/** The pixels of an image file; dies of whatever the decoder minds. */
+/** Decodes an image file. Dies of every complaint of the decoder. */
 export const decodedImage = (file: Uint8Array): Effect.Effect<DecodedImage> =>
   Effect.sync(() => {
     const entries = ["-show_entries", "stream=codec_name,width,height", "-of", "json"]
@@ -71,16 +72,16 @@ export const decodedImage = (file: Uint8Array): Effect.Effect<DecodedImage> =>
     return { codec: stream.codec_name, width: stream.width, height: stream.height, rgb }
   })
 
-export interface DecodedVideo {
+interface DecodedVideo {
   readonly codecs: ReadonlyArray<string>
   readonly width: number
   readonly height: number
   readonly seconds: number
-  /** One a second, row by row from the top, a byte a pixel: how bright it is. */
+  /** One frame a second, row by row from the top, one byte a pixel: its brightness. */
   readonly frames: ReadonlyArray<Uint8Array>
 }
 
-/** What is to be seen in a video file, and what it holds; dies of whatever the decoder minds. It is decoded from a file, to seek in. */
+/** Decodes a video, from a temporary file because FFmpeg seeks in it. Dies of every complaint of the decoder. */
 export const decodedVideo = (file: Uint8Array): Effect.Effect<DecodedVideo> =>
   Effect.sync(() => {
     const directory = mkdtempSync(join(tmpdir(), "tollgate-video-"))
@@ -89,7 +90,7 @@ export const decodedVideo = (file: Uint8Array): Effect.Effect<DecodedVideo> =>
       writeFileSync(path, file)
       const entries = ["-show_entries", "stream=codec_name,width,height,duration", "-of", "json"]
       const said = JSON.parse(run("ffprobe", ["-v", "error", ...entries, "-i", path]).toString())
-      // All of it is decoded before some of it is looked at.
+      // Decodes the whole file first, so that a fault in any frame is found.
       run("ffmpeg", ["-v", "error", "-i", path, "-f", "null", "-"])
       const looked = ["-vf", "fps=1", "-f", "rawvideo", "-pix_fmt", "gray", "-"]
       const gray = run("ffmpeg", ["-v", "error", "-i", path, ...looked])

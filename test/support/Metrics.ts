@@ -1,10 +1,10 @@
-/** Figures for metrics, and the reading of what `/metrics` shows. */
+/** Figures for metrics, and readers of Prometheus' text format. */
 import { Context, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import type { HttpFigures } from "../../src/platform/telemetry/HttpMetrics.ts"
 import type { Metrics } from "../../src/platform/telemetry/Metrics.ts"
 
-/** A request that ended with this status. */
+/** The figures of a request that ended with this status. */
 export const ended = (status: number): HttpFigures => ({
   method: "GET",
   route: "/api/v1/models",
@@ -13,11 +13,11 @@ export const ended = (status: number): HttpFigures => ({
   durationMs: 1
 })
 
-/** Prometheus' text of a set of metrics, with names that lack their units. */
+/** The metrics as Prometheus' text, with names that lack their units. */
 export const textOf = (metrics: Metrics) =>
   PrometheusMetrics.formatUnsafe(Context.make(Metric.MetricRegistry, metrics.registry))
 
-/** The value of one line of the text. */
+/** The value of the series with this name and these labels; undefined without one. */
 export const valueOf = (metrics: Metrics, line: string): number | undefined => {
   const found = textOf(metrics)
     .split("\n")

@@ -1,4 +1,4 @@
-/** A browser whose operator has signed in to the console, beside a service with an account. */
+/** Browser pages of the operator's section of the console. */
 import { Effect } from "effect"
 import type { BrowserContextOptions } from "playwright-core"
 import { browser, buildConsole, complaintsOf, type Browser } from "./Browser.ts"
@@ -6,13 +6,13 @@ import { post, type Service, startService } from "./Service.ts"
 
 const WAIT_MS = 15_000
 
-/** A service, and a browser for its console. */
+/** Starts a service, and a browser for its console. */
 export const operatorStage = Effect.gen(function* () {
   yield* buildConsole
   return { service: yield* startService(), chromium: yield* browser }
 })
 
-/** A page of a browser that no operator has signed in with yet. */
+/** Opens a page without a session, and collects its complaints. */
 export const operatorPage = Effect.fnUntraced(function* (
   { chromium, service }: { readonly chromium: Browser; readonly service: Service },
   options: BrowserContextOptions = {}
@@ -26,7 +26,7 @@ export const operatorPage = Effect.fnUntraced(function* (
   return { page, complaints: complaintsOf(page, service.origin), origin: service.origin }
 })
 
-/** A new operator key, and a page on which its holder has signed in by pasting it. */
+/** Creates an operator key, and opens a page that is signed in with it. */
 export const signedInOperator = Effect.fnUntraced(function* (
   stage: { readonly chromium: Browser; readonly service: Service },
   options: BrowserContextOptions = {}
@@ -53,6 +53,6 @@ export const chatAs = (service: Service, inferenceKey: string) =>
     (response) => response.headers.get("x-request-id") ?? ""
   )
 
-/** Complaints beside those about the answer 401 that shows that no operator is signed in. */
+/** The complaints of a page other than those about the 401 with which it learns that no operator is signed in. */
 export const unexpected = (complaints: ReadonlyArray<string>) =>
   complaints.filter((words) => !/status of 401/.test(words))

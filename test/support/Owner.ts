@@ -1,18 +1,20 @@
-/** An owner who is signed in to a service that sends mail. */
+/** An owner with a session of a service that sends mail. */
 import { Effect } from "effect"
 import { page } from "./Console.ts"
 import { postbox } from "./Postbox.ts"
 import { startService } from "./Service.ts"
-import { eventually } from "./WebhookRooms.ts"
+import { eventually } from "./Eventually.ts"
 
+/** The address of the owner. */
 export const ann = "ann@example.com"
 
+/** Starts a mail server and a service, and signs the owner in to the console. */
 export const ownerStage = Effect.gen(function* () {
   const mail = yield* postbox()
   const service = yield* startService(mail.settings)
   const one = page(service.origin)
   const { account } = (yield* one.signIn(mail, ann)).body
-  /** The letters to an address that are no codes, once there are so many. */
+  /** Waits until an address has `count` letters other than codes, and returns them. */
   const letters = (to: string, count: number) =>
     eventually(
       Effect.sync(() =>

@@ -1,20 +1,20 @@
 /** Makes PDF files. */
 import { deflateSync } from "node:zlib"
 
-/** The objects of a file by number, each as it stands between `obj` and `endobj`. */
+/** The objects of a file by their numbers: the text between `obj` and `endobj`. */
 export type PdfObjects = Readonly<Record<number, string>>
 
-/** A stream with its dictionary. */
+/** A stream with its dictionary, to which `members` adds. */
 export const stream = (data: string, members = ""): string =>
   `<< ${members} /Length ${data.length} >>\nstream\n${data}\nendstream`
 
-/** A stream as most files have it. */
+/** A compressed stream, as most files have it. */
 export const deflated = (data: string, members = ""): string =>
   stream(deflateSync(Buffer.from(data, "latin1")).toString("latin1"), `/Filter /FlateDecode ${members}`)
 
 const offsetLine = (offset: number) => `${String(offset).padStart(10, "0")} 00000 n \n`
 
-/** A file with these objects and a table of them; the first is its catalogue. */
+/** A file with these objects and their table. Object 1 is the catalogue. */
 export const pdfOf = (objects: PdfObjects, trailer = ""): Buffer => {
   let text = "%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"
   let [table, next] = ["0000000000 65535 f \n", 1]
@@ -29,7 +29,7 @@ export const pdfOf = (objects: PdfObjects, trailer = ""): Buffer => {
   return Buffer.from(text, "latin1")
 }
 
-/** What a file says after an update: objects that take the place of those of the same number. */
+/** A file with an update: objects that replace those with the same numbers. */
 export const updated = (file: Buffer, objects: PdfObjects): Buffer =>
   Buffer.concat([
     file,
@@ -43,7 +43,7 @@ export const updated = (file: Buffer, objects: PdfObjects): Buffer =>
 
 const FONT = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 
-/** Lines of a page, as content. */
+/** The content of a page with a text in lines. */
 export const linesOf = (text: string): string => {
   const lines = (text.match(/.{1,110}(?:\s|$)/g) ?? [text]).map((line) => line.replaceAll(/[\\()]/g, "\\$&"))
   return `BT /F1 7 Tf 8 TL 30 810 Td ${lines.map((line) => `(${line}) Tj T*`).join(" ")} ET`
@@ -63,5 +63,5 @@ export const pdfWith = (texts: ReadonlyArray<string>): Buffer => {
   return pdfOf(objects)
 }
 
-/** The same as a data URL. */
+/** A file as a data URL. */
 export const pdfUrl = (file: Buffer): string => `data:application/pdf;base64,${file.toString("base64")}`

@@ -1,7 +1,8 @@
-/** How statements are planned. */
+/** Reads PostgreSQL's plans of statements. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 
+/** A node of a plan, in PostgreSQL's JSON form. */
 export interface Plan {
   readonly Plans?: ReadonlyArray<Plan>
   readonly "Node Type": string
@@ -10,12 +11,12 @@ export interface Plan {
   readonly "Index Cond"?: string
 }
 
-/** A plan and all that it is made of. */
+/** A node and all nodes below it. */
 export const nodesOf = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 
 type Explained = ReadonlyArray<{ "QUERY PLAN": ReadonlyArray<{ Plan: Plan }> }>
 
-/** The plan of a statement that has not been run, made for its parameters. */
+/** The plan of a statement for its parameters. The statement does not run. */
 export const planOf = (sql: SqlClient.SqlClient, statement: Effect.Effect<unknown, SqlError.SqlError>) => {
   const [text, parameters] = (statement as Statement.Statement<unknown>).compile()
   return Effect.map(
@@ -24,7 +25,7 @@ export const planOf = (sql: SqlClient.SqlClient, statement: Effect.Effect<unknow
   )
 }
 
-/** The plan made for any parameters, as a connection keeps it sooner or later, of a statement that has not been run. */
+/** The plan of a statement for any parameters, which a connection eventually caches. The statement does not run. */
 export const genericPlan = (sql: SqlClient.SqlClient, statement: Effect.Effect<unknown, SqlError.SqlError>) =>
   sql.withTransaction(
     Effect.gen(function* () {

@@ -1,19 +1,22 @@
-/** A mail server on loopback that keeps what it is given to deliver. */
+/** A mail server on loopback that keeps the letters. */
 import { Effect } from "effect"
 import type { AddressInfo } from "node:net"
 import { SMTPServer, type SMTPServerOptions } from "smtp-server"
 
-/** A letter as the server was given it. */
+/** A received letter. */
 export interface Delivered {
   readonly from: string
   readonly to: ReadonlyArray<string>
-  /** With its headers. */
+  /** The whole letter with its headers. */
   readonly text: string
 }
 
 const refusal = (code: number, message: string) => Object.assign(new Error(message), { responseCode: code })
 
-/** A server until the scope closes. It takes no letters for `nobody@…`, for `syntax@…` neither, and for `later@…` not at present. */
+/**
+ * Starts the server, which ends when the scope closes. It refuses letters to `nobody@…` with 550, to `syntax@…` with 501 and to
+ * `later@…` with 451.
+ */
 export const postbox = (options: SMTPServerOptions = {}) =>
   Effect.gen(function* () {
     const letters: Array<Delivered> = []
@@ -47,10 +50,10 @@ export const postbox = (options: SMTPServerOptions = {}) =>
     const { port } = server.server.address() as AddressInfo
     return {
       host: `127.0.0.1:${port}`,
-      /** The settings with which a service writes letters here. */
+      /** The settings of a service that sends mail here. */
       settings: { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: "Tollgate <no-reply@example.com>" },
       letters,
-      /** The code of the newest letter with one to an address. */
+      /** The code in the newest letter to an address that has one. Throws when there is none. */
       codeFor: (address: string): string => {
         const codes = letters.flatMap(({ text, to }) =>
           to.includes(address) ? (/^Subject: (\d{6}) /m.exec(text)?.slice(1) ?? []) : []

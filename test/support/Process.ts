@@ -1,13 +1,13 @@
-/** The service as a process. */
+/** Starts the service as a process. */
 import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-/** A program of the service. */
+/** The path of a program of the service. */
 export const program = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url))
 
-/** None of this process's settings reach the children. */
+/** The environment of a child process. It inherits no settings of this process. */
 export const environment = (settings: Record<string, string>) => ({
   PATH: process.env["PATH"] ?? "",
   NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
@@ -19,20 +19,20 @@ export const environment = (settings: Record<string, string>) => ({
   ...settings
 })
 
-/** A service as a process, ready; killed when the scope closes, if it still runs. */
+/** A service as a process. */
 export interface Process {
   readonly child: ChildProcess
-  /** Its standard output until it was ready. */
+  /** The standard output until the service was ready. */
   readonly greeting: string
   readonly api: string
   readonly port: number
-  /** Where `/readyz` and the like are. */
+  /** The origin of the ops port, with `/readyz` and `/metrics`. */
   readonly ops: string
-  /** Sends a signal and answers how it ended. */
+  /** Sends a signal, and returns the exit code or the signal that ended the process. */
   readonly end: (signal: NodeJS.Signals) => Effect.Effect<number | NodeJS.Signals | null>
 }
 
-/** Starts a service with these settings. */
+/** Starts a service with these settings, and returns when it is ready. The process ends when the scope closes. */
 export const start = (settings: Record<string, string>) =>
   Effect.acquireRelease(
     Effect.promise(async (): Promise<Process> => {
@@ -52,7 +52,7 @@ export const start = (settings: Record<string, string>) =>
       }
       const [, api = "", port] = /(http:\/\/127\.0\.0\.1:(\d+)\/api\/v1)/.exec(lines.at(-1) ?? "") ?? []
       if (port === undefined) throw new Error(`the service did not become ready: ${lines.join("\n")}\n${stderr}`)
-      // What is logged from here on must not fill the pipe.
+      // Later output must not fill the pipe.
       child.stdout.resume()
       const end = (signal: NodeJS.Signals) =>
         Effect.promise(() => {
@@ -65,7 +65,7 @@ export const start = (settings: Record<string, string>) =>
     ({ end }) => end("SIGTERM")
   )
 
-/** The keys that the first start of a sandbox prints. */
+/** The keys that a sandbox prints at its first start. */
 export const keysOf = (greeting: string) => ({
   inference: /inference key +(svc_sk_\S+)/.exec(greeting)?.[1] ?? "",
   management: /management key +(svc_mk_\S+)/.exec(greeting)?.[1] ?? ""

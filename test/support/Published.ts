@@ -5,17 +5,17 @@ import { type CredentialKind, credentialsOf } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
 
-/** An endpoint of the contract as its published line has it. */
+/** An endpoint of the contract, with the facts of its line in `operations.txt`. */
 export interface PublishedOperation extends OperationFacts {
   readonly id: string
   readonly method: string
-  /** As OpenAPI writes it. */
+  /** The path in OpenAPI's form. */
   readonly path: string
-  /** Every credential that it accepts, the usual one first. */
+  /** All accepted credentials, the usual one first. */
   readonly credentials: readonly [CredentialKind, ...ReadonlyArray<CredentialKind>]
-  /** The usual one. */
+  /** The usual credential. */
   readonly credential: CredentialKind
-  /** Whether and how a repeat does no more than the first: by itself, under an `Idempotency-Key`, or not. */
+  /** Whether a repeat has no further effect: always, under an `Idempotency-Key`, or never. */
   readonly idempotent: "safe" | "by key" | "no"
 }
 
@@ -47,13 +47,13 @@ const published = (endpoint: HttpApiEndpoint.Top): PublishedOperation => {
   }
 }
 
-/** Every operation that the contract shows, in its order. */
+/** All published operations, in the order of the contract. */
 export const operations: ReadonlyArray<PublishedOperation> = Object.values(Api.groups)
   .flatMap((group) => Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>)
   .filter((endpoint) => !Context.get(endpoint.annotations, OpenApi.Exclude))
   .map(published)
 
-/** One line per operation, in columns. */
+/** The text of `operations.txt`: one line per operation, in columns. */
 export const operationsText = (): string => {
   const rows = [
     ["id", "method", "path", "credential", "scope", "limit", "charge", "idempotent"],
@@ -78,5 +78,5 @@ export const operationsText = (): string => {
   return `${lines.join("\n")}\n`
 }
 
-/** The OpenAPI document as the published file has it. */
+/** The text of `openapi.json`. */
 export const openApiText = (of: unknown = document): string => `${JSON.stringify(of, null, 2)}\n`

@@ -1,15 +1,15 @@
-/** Request rows as they would stand after many requests, written at once. */
+/** Writes many request rows at once, as many requests leave them. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Rollups } from "../../src/usage/Rollups.ts"
 
 const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-/** When the first of them arrived. */
+/** The arrival of the first mixed and of the first usual request. */
 export const MIXED_FROM_MS = 1_700_000_000_000
 export const USUAL_FROM_MS = 1_710_000_000_000
 
-/** The id of an account's `n`th request, which arrived at a millisecond; all are expressions of SQL. */
+/** The id of an account's `n`th request, which arrived at this millisecond. All arguments are SQL expressions. */
 const idOf = (accountId: string, ms: string, n: string) => {
   const time = Array.from({ length: 10 }, (_, at) => `substr('${digits}', (${ms} >> ${45 - 5 * at} & 31)::int + 1, 1)`)
   return `'req_' || ${time.join(" || ")} || upper(right(${accountId}, 8)) || lpad(${n}::text, 8, '0')`
@@ -20,7 +20,7 @@ interface Owner {
   readonly keyId: string
 }
 
-/** What a row is, as expressions of SQL in its number `n`. */
+/** The columns of a row, as SQL expressions of its number `n`. */
 interface Kinds {
   readonly status: string
   readonly model: string
@@ -56,7 +56,7 @@ const write = (
     CROSS JOIN LATERAL (SELECT ${BigInt(fromMs)}::bigint + ${BigInt(everyMs)} * n AS ms, ${sql.literal(kinds.status)} AS status) AS m
     CROSS JOIN LATERAL (SELECT to_timestamp(ms / 1000.0) AS at) AS t`
 
-/** Requests of every status, charged ones that are not concluded among them, some of which asked for or were served by a model of their own. */
+/** Writes requests of every status, with other models, operations, providers, projects and keys among them. */
 export const writeMixed = (sql: SqlClient.SqlClient, owner: Owner, count: number, everyMs?: number) =>
   write(
     sql,
@@ -76,7 +76,7 @@ export const writeMixed = (sql: SqlClient.SqlClient, owner: Owner, count: number
     everyMs
   )
 
-/** Requests that succeeded, but for the first of all, which failed and had another model. */
+/** Writes requests that succeeded, after a first one that failed and had another model. */
 export const writeUsual = (sql: SqlClient.SqlClient, owner: Owner, count: number) =>
   write(sql, owner, count, USUAL_FROM_MS, {
     status: "CASE WHEN n = 1 THEN 'failed' ELSE 'succeeded' END",

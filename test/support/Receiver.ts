@@ -1,15 +1,16 @@
-/** Receivers of webhooks: servers on loopback that note what they are sent, and answer as they are told. */
+/** Receivers of webhooks: servers on loopback that keep the messages and answer as a test decides. */
 import { Deferred, Effect } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** A message as it arrived. */
+/** A received message. */
 export interface Received {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
+/** Answers a message. */
 export type Answer = (message: Received, response: ServerResponse) => void
 
 const read = (request: IncomingMessage, done: (body: string) => void): void => {
@@ -24,20 +25,20 @@ export const status =
   (_, response) =>
     void response.writeHead(code, headers).end(body)
 
-/** Takes a message, and never says anything. */
+/** Answers nothing. */
 export const silence: Answer = () => undefined
 
-/** A receiver on loopback, until the scope closes. */
+/** Starts a receiver, which ends when the scope closes. */
 export const receiver = (answer: Answer = status(200)) =>
   Effect.gen(function* () {
     const received: Array<Received> = []
     const waiting: Array<{ readonly count: number; readonly there: Deferred.Deferred<void> }> = []
-    const told = { answer }
+    const state = { answer }
     const server = createServer((request, response) => {
       read(request, (body) => {
         const message = { path: request.url ?? "", headers: request.headers as Record<string, string>, body }
         received.push(message)
-        told.answer(message, response)
+        state.answer(message, response)
         for (const { count, there } of waiting) if (received.length >= count) Deferred.doneUnsafe(there, Effect.void)
       })
     })
@@ -55,9 +56,9 @@ export const receiver = (answer: Answer = status(200)) =>
       url: `http://127.0.0.1:${port}/hook`,
       port,
       received,
-      /** Answers otherwise from now on. */
-      answerWith: (next: Answer) => void (told.answer = next),
-      /** Waits until so many messages have come and been answered. */
+      /** Replaces the answer to later messages. */
+      answerWith: (next: Answer) => void (state.answer = next),
+      /** Waits until `count` messages have been received and answered. */
       have: (count: number) =>
         Effect.gen(function* () {
           if (received.length >= count) return

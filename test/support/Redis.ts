@@ -1,32 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { Context, Effect, Layer, Redacted } from "effect"
+import { freePort } from "../crash/Ports.ts"
+import { temporaryDirectory } from "./Directories.ts"
 
 /** Why tests on a real Redis cannot run on this machine; undefined when they can. */
 export const missing: string | undefined =
   spawnSync("redis-server", ["--version"]).status === 0
     ? undefined
     : "redis-server is not on the PATH (Debian: apt-get install redis-server)"
-
-/** Says on standard error, past any capture by the test runner, that the Redis half of a suite is not run. */
-export const announceSkip = (suite: string): void => {
-  if (missing === undefined) return
-  process.stderr.write(`\n*** SKIPPED: the Redis half of ${suite} is not run: ${missing} ***\n\n`)
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  await once(server, "close")
-  if (address === null || typeof address === "string") throw new Error("no port")
-  return address.port
-}
 
 const launch = async (port: number, dir: string): Promise<ChildProcess> => {
   const options = { port, bind: "127.0.0.1", dir, daemonize: "no", appendonly: "no", maxmemory: "64mb" }
@@ -52,17 +34,17 @@ const kill = async (child: ChildProcess): Promise<void> => {
   await ended
 }
 
-/** A redis-server of the test's own, on loopback, with nothing written to disk. Ends with its scope. */
+/** A redis-server for one test, on loopback, which writes nothing to disk and ends when its scope closes. */
 export class RedisServer extends Context.Service<
   RedisServer,
   {
     readonly url: Redacted.Redacted
     readonly port: number
-    /** Ends the server with everything in it. */
+    /** Ends the server, which loses all its data. */
     readonly stop: Effect.Effect<void>
-    /** Starts it again, empty, on the same port. */
+    /** Starts it again, empty, at the same port. */
     readonly start: Effect.Effect<void>
-    /** The process hangs: connections stay open and nothing is answered. */
+    /** Suspends the process: connections stay open, and commands get no reply. */
     readonly hang: Effect.Effect<void>
     readonly resume: Effect.Effect<void>
   }
@@ -70,11 +52,8 @@ export class RedisServer extends Context.Service<
   static readonly layer = Layer.effect(
     RedisServer,
     Effect.gen(function* () {
-      const dir = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-redis-"))),
-        (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-      )
-      const port = yield* Effect.promise(freePort)
+      const dir = yield* temporaryDirectory
+      const port = yield* freePort
       let child: ChildProcess | undefined
       // A test run that ends without closing its scopes leaves no server behind.
       const sweep = () => child?.kill("SIGKILL")

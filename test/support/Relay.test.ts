@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from "node:net"
 import { until } from "../crash/Patience.ts"
 import { type Direction, startRelay } from "./Relay.ts"
 
-/** A server that says everything again in capitals, and what it heard. */
+/** A server that repeats every text in capitals, and what it received. */
 const echo = Effect.gen(function* () {
   const heard = { text: "", ends: 0, sockets: 0 }
   const server = createServer((socket) => {
@@ -40,7 +40,7 @@ const open = (port: number) =>
 
 const holds = (what: string, condition: () => boolean) => until(what, Effect.sync(condition), "5 seconds")
 
-/** Longer than loopback takes, to see that something does not come. */
+/** Longer than loopback takes, to show that nothing arrives. */
 const wait = Effect.sleep("100 millis")
 
 describe("a relay", () => {
@@ -75,7 +75,7 @@ describe("a relay", () => {
     ["requests", false],
     ["answers", true]
   ] satisfies ReadonlyArray<[Direction, boolean]>) {
-    it.live(`loses ${direction} alone when it is told so`, () =>
+    it.live(`delays ${direction} alone when it is cut in that direction`, () =>
       Effect.gen(function* () {
         const { heard, port } = yield* echo
         const relay = yield* startRelay(port)
@@ -93,7 +93,7 @@ describe("a relay", () => {
     )
   }
 
-  it.live("lets a server know only after healing that its client has gone", () =>
+  it.live("passes a client's end on to the server only after healing", () =>
     Effect.gen(function* () {
       const { heard, port } = yield* echo
       const relay = yield* startRelay(port)

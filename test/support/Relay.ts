@@ -1,21 +1,21 @@
-/** A network between a client and a server on loopback that can fall silent: nothing arrives any more, and no connection ends. */
+/** A relay between a client and a server on loopback that can fall silent: no byte arrives, and no connection ends. */
 import { Effect, type Scope } from "effect"
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 
-/** Where bytes are lost: on the way to the server, on the way back, or both. */
+/** Where bytes wait: on the way to the server, on the way back, or both. */
 export type Direction = "requests" | "answers" | "both"
 
 export interface Relay {
-  /** Where the relay listens on loopback. */
+  /** The port of the relay on loopback. */
   readonly port: number
   /**
-   * Falls silent. Connections stay open, and bytes, ends and new connections wait, as those of a cut network do that TCP sends again.
-   * With a direction, only bytes and ends of that way wait.
+   * Cuts the network. Connections stay open; bytes, ends and new connections wait, because TCP sends them again after the cut. With a
+   * direction, only the bytes and ends of that way wait.
    */
   readonly cut: (direction?: Direction) => Effect.Effect<void>
-  /** Passes on what waits, and then everything. */
+  /** Ends the cut: passes on what waits. */
   readonly heal: Effect.Effect<void>
-  /** Connections that are open on the client's side. */
+  /** The number of connections that are open on the client's side. */
   readonly connections: () => number
 }
 
@@ -24,7 +24,7 @@ class Way {
   readonly #from: Socket
   readonly #to: Socket
   #isCut: boolean
-  /** The sender's connection has ended in a way that destroys the receiver's. */
+  /** Whether the sender's connection has closed, so that the receiver's must close too. */
   #isBroken = false
 
   constructor(from: Socket, to: Socket, isCut: boolean) {
@@ -39,7 +39,7 @@ class Way {
     if (!isCut) from.pipe(to)
   }
 
-  /** An ended sender's last bytes go out before the end does, unless it broke its connection off. */
+  /** Passes an end on after the last bytes, and a reset at once. */
   #finish(): void {
     if (!this.#isBroken || this.#isCut) return
     if (this.#from.readableEnded) this.#to.end()
@@ -65,12 +65,12 @@ class Pair {
 
   constructor(client: Socket, target: number, cut: Direction | undefined, ended: (pair: Pair) => void) {
     this.#client = client
-    // Each way ends on its own, as it does between two machines.
+    // Each way ends by itself, as between two machines.
     this.#server = connect({ port: target, host: "127.0.0.1", allowHalfOpen: true, noDelay: true })
     client.setNoDelay(true)
     this.#requests = new Way(client, this.#server, cut === "requests" || cut === "both")
     this.#answers = new Way(this.#server, client, cut === "answers" || cut === "both")
-    // One side may end long before the other may know of it.
+    // One side may end long before the other side learns of it.
     for (const socket of [client, this.#server]) {
       socket.once("close", () => client.destroyed && this.#server.destroyed && ended(this))
     }
@@ -91,11 +91,11 @@ class Pair {
   }
 }
 
-/** Starts a relay before a port of loopback; it ends with the scope, and all its connections with it. */
+/** Starts a relay to a port of loopback. The relay and its connections end when the scope closes. */
 export const startRelay = (target: number): Effect.Effect<Relay, never, Scope.Scope> =>
   Effect.gen(function* () {
     const pairs = new Set<Pair>()
-    /** Connections that were begun while nothing passed. */
+    /** Connections that clients opened during a cut. */
     const waiting = new Set<Socket>()
     let state: Direction | undefined
     const open = (client: Socket) => void pairs.add(new Pair(client, target, state, (pair) => pairs.delete(pair)))

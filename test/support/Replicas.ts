@@ -1,17 +1,17 @@
 /** A PostgreSQL 15 with a standby that follows it synchronously, for failovers there and back. */
 import { Effect, Exit, Schedule, type Scope } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
-import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
 import { once } from "node:events"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../crash/Ports.ts"
+import { temporaryDirectory } from "./Directories.ts"
 
 const programs = "/usr/lib/postgresql/15/bin"
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 const options = { ...account, cwd: "/", env: { LC_ALL: "C" } }
 
-/** Runs a program to its end. The caller's relays, clients and scripted hosts go on meanwhile. */
+/** Runs a program to its end without blocking the relays, clients and scripted hosts of this process. */
 const run = (program: string, ...args: ReadonlyArray<string>) =>
   Effect.callback<string>((resume) => {
     const child = execFile(join(programs, program), args, options, (error, stdout, stderr) =>
@@ -20,7 +20,7 @@ const run = (program: string, ...args: ReadonlyArray<string>) =>
     return Effect.sync(() => child.kill())
   })
 
-/** Why no test can have a standby on this machine; undefined when tests can. */
+/** Why tests with a standby cannot run on this machine; undefined when they can. */
 export const missing: string | undefined = existsSync(join(programs, "pg_basebackup"))
   ? undefined
   : "PostgreSQL 15 is not installed (Debian: apt-get install postgresql-15)"
@@ -28,52 +28,46 @@ export const missing: string | undefined = existsSync(join(programs, "pg_basebac
 type Part = "primary" | "standby"
 
 export interface Replicas {
-  /** With both hosts. */
+  /** A URL with both hosts. */
   readonly url: string
-  /** Of both hosts. */
+  /** The ports of both hosts. */
   readonly ports: ReadonlyArray<number>
-  /** The server that takes writes, or did last. */
+  /** The server that takes writes, or took the last ones. */
   readonly writer: () => {
     readonly port: number
     readonly pid: number
     readonly data: string
     readonly isRunning: boolean
   }
-  /** Ends the server that takes writes without a checkpoint. */
+  /** Ends the server that takes writes, without a checkpoint. */
   readonly crash: Effect.Effect<void>
-  /** Starts the server that took writes; returns when it takes connections. */
+  /** Starts the server that took the last writes. Returns when it accepts connections. */
   readonly start: Effect.Effect<void>
-  /** Both, one after the other. */
+  /** `crash`, then `start`. */
   readonly restart: Effect.Effect<void>
-  /** Ends the server that takes writes and lets the other one take its place. */
+  /** Ends the server that takes writes, and promotes the other one. */
   readonly failOver: Effect.Effect<void>
-  /** After a failover, makes the server that ended the synchronous standby of the one that took its place. */
+  /** After a failover, starts the ended server as the synchronous standby of the promoted one. */
   readonly rejoin: Effect.Effect<void>
 }
 
-/** How the servers of a pair are set up. */
+/** The settings of a pair of servers. */
 export interface ReplicasOptions {
-  /** Where a server's data are kept; by default in a directory of its own. Made when it is missing. */
+  /** The data directory of a server, which is created when it is missing. Default: a temporary one. */
   readonly dataOf?: (server: string) => Effect.Effect<string, never, Scope.Scope>
-  /** More settings for both. */
+  /** More settings of both servers. */
   readonly settings?: ReadonlyArray<string>
-  /** More settings for one, which come last. */
+  /** More settings of one server, which override the others. */
   readonly settingsOf?: (server: string) => ReadonlyArray<string>
-  /** Whether a crash of the machine may lose the cluster; true unless given. */
+  /** Whether a crash of the machine may lose the cluster. Default: true. */
   readonly volatile?: boolean
 }
 
 const statement = (port: number, text: string) =>
   run("psql", "-h", "127.0.0.1", "-p", String(port), "-U", "postgres", "-Atc", text)
 
-const temporaryDirectory = Effect.acquireRelease(
-  Effect.sync(() => {
-    const path = mkdtempSync(join(tmpdir(), "tollgate-replicas-"))
-    chmodSync(path, 0o755)
-    return path
-  }),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }))
-)
+/** A directory that the servers' own user can read. */
+const sharedDirectory = Effect.tap(temporaryDirectory, (path) => Effect.sync(() => chmodSync(path, 0o755)))
 
 const ended = (child: ChildProcess | undefined) =>
   child === undefined || child.exitCode !== null || child.signalCode !== null
@@ -102,7 +96,7 @@ const launch = (server: Server, more: ReadonlyArray<string>) =>
       "listen_addresses=127.0.0.1",
       "unix_socket_directories=",
       "max_connections=200",
-      // A standby looks for its primary again at once.
+      // A standby looks for its primary again without a pause.
       "wal_retrieve_retry_interval=200ms",
       ...more,
       ...server.settings
@@ -118,22 +112,22 @@ const launch = (server: Server, more: ReadonlyArray<string>) =>
     )
   })
 
-/** Copies a running server and makes the copy a standby that follows it; commits wait for it from then on. */
+/** Copies a running server and starts the copy as its standby. From then on, commits wait for the standby. */
 const follow = (standby: Server, primary: Server, settings: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    // The directory itself may be where a disk is mounted.
+    // The directory itself may be a mount point, so only its content is removed.
     for (const name of readdirSync(standby.data)) rmSync(join(standby.data, name), { recursive: true })
     const from = ["-h", "127.0.0.1", "-p", String(primary.port), "-U", "postgres"]
     yield* run("pg_basebackup", "-D", standby.data, "-R", "-X", "stream", "-c", "fast", ...from)
-    // What the copy says of itself is for when it takes the other's place: then it has no standby.
+    // The copy's own setting applies once it is promoted: then it has no standby.
     appendFileSync(join(standby.data, "postgresql.auto.conf"), "synchronous_standby_names = ''\n")
     yield* launch(standby, settings)
-    // Nothing is committed that the standby does not have, so a failover loses nothing.
+    // The standby has every commit, so a failover loses none.
     yield* statement(primary.port, "ALTER SYSTEM SET synchronous_standby_names = '*'")
     yield* statement(primary.port, "SELECT pg_reload_conf()")
   })
 
-/** Starts both; they end with the scope. */
+/** Starts both servers, which end when the scope closes. */
 export const startReplicasWith = ({
   dataOf,
   settings = [],
@@ -141,7 +135,7 @@ export const startReplicasWith = ({
   volatile = true
 }: ReplicasOptions): Effect.Effect<Replicas, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const directory = yield* temporaryDirectory
+    const directory = yield* sharedDirectory
     const make = (name: string) =>
       Effect.gen(function* () {
         const data = dataOf === undefined ? join(directory, name) : yield* dataOf(name)
@@ -186,5 +180,5 @@ export const startReplicasWith = ({
     }
   })
 
-/** Starts both with the usual settings; they end with the scope. */
+/** Starts both servers with the usual settings. They end when the scope closes. */
 export const startReplicas: Effect.Effect<Replicas, never, Scope.Scope> = startReplicasWith({})

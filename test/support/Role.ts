@@ -1,25 +1,11 @@
-/** A role of the test server that can be taken its rights, and databases of its own. */
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
-import { Reactivity } from "effect/reactivity"
+/** Roles of the test server with few rights, each with a database. */
+import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
-import { inject } from "vitest"
-
-const withDatabase = (database: string | undefined) => {
-  const url = new URL(inject("serverUrl"))
-  if (database !== undefined) url.pathname = `/${database}`
-  return url
-}
-
-/** Runs this as the superuser, on the server or on one of its databases. */
-export const asSuperuser = <A, E>(body: (sql: PgClient.PgClient) => Effect.Effect<A, E>, database?: string) =>
-  Effect.scoped(
-    Effect.flatMap(PgClient.make({ url: Redacted.make(withDatabase(database).toString()), maxConnections: 1 }), body)
-  ).pipe(Effect.provide(Reactivity.layer))
+import { asSuperuser, serverUrl } from "./Database.ts"
 
 const PASSWORD = "planted-password"
 
-/** A role and an empty database, which is the role's own unless told; both are dropped with the scope. */
+/** Creates a role and an empty database, which the role owns if `owner` says so. Both are dropped when the scope closes. */
 export const roleWithDatabase = Effect.fnUntraced(function* (options: {
   readonly owner: boolean
   readonly tablespace?: string
@@ -38,14 +24,14 @@ export const roleWithDatabase = Effect.fnUntraced(function* (options: {
     }),
     () => Effect.ignore(asSuperuser((sql) => sql`DROP DATABASE ${sql(database)} WITH (FORCE)`))
   )
-  const url = withDatabase(database)
+  const url = serverUrl(database)
   url.username = role
   url.password = PASSWORD
   return {
     role,
     database,
     url: url.toString(),
-    /** Ends its connections, so that new ones are made. */
+    /** Ends the role's connections, so that clients open new ones. */
     disconnect: asSuperuser(
       (sql) => sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ${role}`
     )

@@ -1,5 +1,7 @@
-/** A store that speaks S3 over a socket, and takes only what is signed right. Its signatures are derived here, from the
- * specification of Signature Version 4 alone. */
+/**
+ * A fake of S3 on loopback that accepts only requests with a correct signature. It derives the signatures from the specification of
+ * Signature Version 4.
+ */
 import { Effect } from "effect"
 import { createHash, createHmac, timingSafeEqual } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -18,10 +20,10 @@ const escaped = (text: string): string =>
     })
     .join("")
 
-/** What a signature is made of. */
-export interface Signable {
+/** The parts of a request that its signature covers. */
+interface Signable {
   readonly method: string
-  /** Path and query, as they are sent. */
+  /** Path and query as sent. */
   readonly target: string
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
@@ -61,7 +63,7 @@ export const signatureOf = (request: Signable): string => {
   return hmac(key, toSign).toString("hex")
 }
 
-/** A bucket and who may use it. */
+/** A bucket and the credentials for it. */
 export interface Bucket {
   readonly name: string
   readonly region: string
@@ -69,6 +71,7 @@ export interface Bucket {
   readonly secret: string
 }
 
+/** The bucket of the tests. */
 export const bucket: Bucket = {
   name: "media-test",
   region: "eu-central-1",
@@ -76,7 +79,7 @@ export const bucket: Bucket = {
   secret: "a/secret+of=the-tests"
 }
 
-/** Why a request is not taken, as S3's own code; undefined when it is signed right. */
+/** S3's code for the fault of a request; undefined for a correct signature. */
 const refusal = (request: IncomingMessage, body: Uint8Array, { accessKeyId, region, secret }: Bucket) => {
   const { authorization = "" } = request.headers
   const form =
@@ -132,13 +135,13 @@ const list = (response: ServerResponse, objects: ReadonlyMap<string, Kept>, quer
   response.end(`<?xml version="1.0"?><ListBucketResult><Name>b</Name>${entries}</ListBucketResult>`)
 }
 
-/** What a bucket does next instead of its work: answers with a status or not at all, or drops the connection. */
+/**
+ * What befalls a request: an error status, a dropped connection, no answer, or an answer that breaks off after half of the object. `pass`
+ * leaves the request alone.
+ */
 export type Fault = number | "drop" | "hang" | "truncate" | "pass"
 
-/**
- * A store on loopback, gone with the scope, with the bucket of the tests and one by each of these names. `faults` befall the requests
- * that come next, one each; "pass" leaves one alone.
- */
+/** Starts a store with the bucket of the tests and others with these names. `faults` befall the next requests, one each. */
 export const startS3With = Effect.fnUntraced(function* (others: ReadonlyArray<string>) {
   const objects = new Map<string, Kept>()
   const buckets = new Map([[bucket.name, objects], ...others.map((name) => [name, new Map<string, Kept>()] as const)])
@@ -193,14 +196,14 @@ export const startS3With = Effect.fnUntraced(function* (others: ReadonlyArray<st
   return {
     origin,
     objects,
-    /** The objects of a bucket of the store. */
+    /** The objects of a bucket. */
     objectsOf: (name: string): Map<string, Kept> => buckets.get(name) ?? new Map(),
     seen,
     faults,
-    /** How many answers are not yet taken whole, or given up. */
+    /** The number of responses that have neither been sent in full nor broken off. */
     answering: () => answering
   }
 })
 
-/** A store with the bucket of the tests alone. */
+/** Starts a store with the bucket of the tests alone. */
 export const startS3 = startS3With([])

@@ -1,4 +1,4 @@
-/** Seals of reasoning under a key of the tests. */
+/** The encryption of reasoning with a key for tests. */
 import { Layer, Redacted } from "effect"
 import { ReasoningSeals } from "../../src/inference/ReasoningSeals.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"

@@ -1,11 +1,8 @@
-/** The whole service, on a database of its own and a free port, with an account to call it as. */
+/** Starts the whole service in this process, on a new database and a free port, and calls it over HTTP. */
 import { Effect, Layer, Logger } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { mkdtempSync, rmSync } from "node:fs"
 import { connect } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { layer as app } from "../../src/App.ts"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { OperatorKeys } from "../../src/account/OperatorKeys.ts"
@@ -27,18 +24,13 @@ import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { layer as telemetry } from "../../src/platform/telemetry/Telemetry.ts"
 import { verifyBooks } from "../../src/billing/Books.ts"
 import { freshDatabase } from "./Database.ts"
+import { temporaryDirectory } from "./Directories.ts"
 
 const actor = { type: "operator", id: "test" } as const
 
-/** A directory of its own, removed with the scope. */
-export const temporaryDirectory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-test-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-)
-
 /**
- * Starts a service in this process, in sandbox mode unless told; `env` adds to its settings. Its log goes to `loggers`, and `adjust`
- * changes what the settings were read to. It ends with the scope.
+ * Starts a service in this process, which ends when the scope closes. It runs in the sandbox, unless `env` sets
+ * other settings. Its log goes to `loggers`, and `adjust` changes the decoded settings.
  */
 export const startService = (
   env: Record<string, string> = {},
@@ -87,17 +79,17 @@ export const startService = (
         origin,
         /** The base URL of the API. */
         api: `${origin}/api/v1`,
-        /** Where `/metrics` and the like are. */
+        /** The origin of the ops port, with `/metrics` and `/readyz`. */
         ops: `http://127.0.0.1:${ops.port}`,
         databaseUrl,
-        /** Where it keeps its files. */
+        /** The directory of its files. */
         dataDirectory,
         accounts: accountsOf,
         customers,
         ledger,
         keys,
         operatorKeys,
-        /** The ID of a new price plan without limits. */
+        /** Creates a price plan without limits, and returns its id. */
         plan: (name: string) =>
           Effect.map(
             plans.create(
@@ -114,9 +106,9 @@ export const startService = (
             ),
             ({ id }) => id
           ),
-        /** A new operator key. */
+        /** Creates an operator key, and returns its secret. */
         operatorKey: Effect.map(operatorKeys.create({ name: "test", expiresAt: null }), ({ key }) => key),
-        /** The headers of an operator, who is signed in with a key of its own or with this one. */
+        /** Signs an operator in with this key, or with a new one. Returns the headers of the session. */
         operatorSignedIn: (keyId?: string) =>
           Effect.gen(function* () {
             const id = keyId ?? (yield* operatorKeys.create({ name: "console", expiresAt: null })).id
@@ -127,17 +119,17 @@ export const startService = (
         media,
         presets,
         webhooks,
-        /** A new preset of an account. */
+        /** Creates a preset of an account. */
         preset: (accountId: string, slug: string, config: object) =>
           presets.create({ accountId, preset: { slug, name: slug, config }, actor }),
         /** The newest lines of an account's audit log, at most 20. */
         audit: (accountId: string) => audit.list(accountId, 20),
-        /** A new project of an account. */
+        /** Creates a project of an account. */
         project: (accountId: string, name: string) =>
           projects.create({ accountId, id: newResourceId(), project: { name }, actor }),
-        /** What is wrong with the books: nothing. */
+        /** The checks of the books that fail; none in a correct service. */
         faults: Effect.map(verifyBooks(sql), ({ checks }) => checks.filter((check) => !check.ok)),
-        /** A new account with so many dollars, real ones unless told. */
+        /** Opens an account with a balance in USD, and returns it with its keys. */
         account: (usd = 100, money: "real" | "play" = "real") =>
           customers.open(
             `caller-${accounts++}@example.com`,
@@ -145,9 +137,9 @@ export const startService = (
             actor,
             money
           ),
-        /** The id of a new session of its owner. */
+        /** Signs an account's owner in, and returns the id of the session. */
         ownerSession: (accountId: string) => Effect.map(sessions.begin(accountId), ({ id }) => id),
-        /** The headers of its owner, who is signed in to the console. */
+        /** Signs an account's owner in to the console, and returns the headers of the session. */
         signedIn: (accountId: string) =>
           Effect.map(sessions.begin(accountId), ({ token }) => ({
             cookie: `svc_session=${token}`,
@@ -162,7 +154,7 @@ export const startService = (
 
 export type Service = Effect.Success<ReturnType<typeof startService>>
 
-/** A POST of a JSON body as this key. */
+/** Posts a JSON body with a key as bearer token. A string is sent as it is. */
 export const post = (
   url: string,
   key: string,
@@ -177,16 +169,16 @@ export const post = (
     })
   )
 
-/** A GET as this key. */
+/** Makes a GET request with a key as bearer token. */
 export const get = (url: string, key: string): Effect.Effect<Response> =>
   Effect.promise(() => fetch(url, { headers: { authorization: `Bearer ${key}` } }))
 
-/** A connection that asks as this key for something below the API, has the answer in its kernel at most, and reads none of it. */
-export const unread = (service: { readonly api: string }, key: string, path: string, asked: object) =>
+/** Posts a body below the API over a connection that reads nothing of the answer, which fills at most the kernel's buffers. */
+export const unread = (service: { readonly api: string }, key: string, path: string, content: object) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const { host, hostname, port } = new URL(service.api)
-      const body = JSON.stringify(asked)
+      const body = JSON.stringify(content)
       const head = [`host: ${host}`, `authorization: Bearer ${key}`, "content-type: application/json"].join("\r\n")
       const socket = connect(Number(port), hostname)
       socket.on("error", () => {})
@@ -197,6 +189,6 @@ export const unread = (service: { readonly api: string }, key: string, path: str
     (socket) => Effect.sync(() => socket.destroy())
   )
 
-/** The JSON of a response, for a test that looks into it. */
+/** The body of a response as JSON, untyped, for assertions. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export const json = (response: Response): Effect.Effect<any> => Effect.promise(() => response.json())

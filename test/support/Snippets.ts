@@ -1,4 +1,4 @@
-/** Runs code that the console shows to copy. */
+/** Runs the code snippets that the console shows. */
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { root } from "./Sources.ts"
 
-/** A folder below the project, so that the clients' packages are found. */
+/** A temporary folder below the project, from which the packages of clients resolve. */
 export const snippetFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(root, ".snippets-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
@@ -14,11 +14,11 @@ export const snippetFolder = Effect.acquireRelease(
 
 interface Setting {
   readonly key: string
-  /** Where it runs; the project, unless told. */
+  /** The working directory. Default: the project. */
   readonly directory?: string
 }
 
-/** Runs a program with a key in `KEY`. Returns what it wrote, however it ended. */
+/** Runs a program with a key in `KEY`. Returns its output, whether it succeeds or fails. */
 export const runProgram = (program: string, args: ReadonlyArray<string>, { directory = root, key }: Setting) =>
   Effect.promise(() =>
     promisify(execFile)(program, [...args], { cwd: directory, env: { ...process.env, KEY: key } }).then(

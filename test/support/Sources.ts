@@ -1,13 +1,13 @@
-/** The files of the project as text, for tests that read them. */
+/** Reads the files of the project. */
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 
-/** The project's directory, without a slash at its end. */
+/** The project's directory, without a trailing slash. */
 export const root = dirname(dirname(import.meta.dirname))
 
 const generated = new Set(["node_modules", ".git", ".data", "coverage", "dist"])
 
-/** Paths of all files below a directory of the project, relative to the project, in order; without what is generated. */
+/** The paths of all files below a directory, sorted and relative to the project. Generated files are left out. */
 export const filesBelow = (directory: string): ReadonlyArray<string> =>
   readdirSync(join(root, directory), { withFileTypes: true })
     .filter((entry) => !generated.has(entry.name))
@@ -20,13 +20,13 @@ export const filesBelow = (directory: string): ReadonlyArray<string> =>
 /** The text of a file of the project. */
 export const textOf = (path: string): string => readFileSync(join(root, path), "utf8")
 
-/** What a file imports. */
+/** An import of a file. */
 export interface Import {
-  /** As it is written. */
+  /** The module as the import names it. */
   readonly from: string
-  /** The file of the project it means; undefined for a package. */
+  /** The path of the imported file; undefined for a package. */
   readonly file: string | undefined
-  /** The names that are there when the program runs. */
+  /** The imported names that exist at run time: no types. */
   readonly values: ReadonlyArray<string>
   readonly line: number
 }
@@ -42,11 +42,11 @@ export interface Source {
 
 const blank = (text: string) => text.replace(/[^\n]/g, " ")
 
-/** The text with its comments blanked out, so that lines and columns stay. */
+/** The text with spaces in place of comments, so that lines and columns stay. */
 export const withoutComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\//g, blank).replace(/(^|[\s;{}(,])\/\/[^\n]*/g, blank)
 
-/** The line, from 1, of a place in a text. */
+/** The number of the line at an index of a text, from 1. */
 export const lineAt = (text: string, index: number): number => text.slice(0, index).split("\n").length
 
 const statement = /^(?:import|export)\s+(type\s+)?([\w$*\s{},]+?)\s+from\s+"([^"]+)"/gm
@@ -86,7 +86,7 @@ export const sourcesBelow = (directory: string): ReadonlyArray<Source> =>
     .filter((path) => /\.tsx?$/.test(path))
     .map(read)
 
-/** The package that an import names, without the path within it; undefined for a file and for what Node brings. */
+/** The package that an import names, without a path within it; undefined for a file and for a module of Node. */
 export const packageOf = ({ file, from }: Import): string | undefined =>
   file !== undefined || from.startsWith("node:")
     ? undefined
@@ -95,7 +95,7 @@ export const packageOf = ({ file, from }: Import): string | undefined =>
         .slice(0, from.startsWith("@") ? 2 : 1)
         .join("/")
 
-/** The circles in which files import each other, each named once by its files in the order of their imports. */
+/** The circles of imports among files. Each is named once, as `a → b → a`. */
 export const circlesIn = (sources: ReadonlyArray<Source>): ReadonlyArray<string> => {
   const byPath = new Map(sources.map((source) => [source.path, source]))
   const done = new Set<string>()

@@ -1,4 +1,4 @@
-/** Spans as tests look at them: made by the OpenTelemetry SDK, kept in memory. */
+/** Records spans of the OpenTelemetry SDK in memory. */
 import { SpanKind as SdkKind, SpanStatusCode } from "@opentelemetry/api"
 import {
   AlwaysOffSampler,
@@ -43,7 +43,7 @@ const recordOf = (span: ReadableSpan): RecordedSpan => {
   }
 }
 
-/** A tracing that records all traces, or only those whose callers record them; and the spans that have ended so far. */
+/** A tracing that records all traces, or only those that callers record, and the spans that have ended so far. */
 export const recordSpans = (which: "all" | "of callers" = "all") => {
   const spans: Array<RecordedSpan> = []
   const provider = new BasicTracerProvider({

@@ -2,7 +2,7 @@ import { Effect, Queue, Stream } from "effect"
 import type { AnswerStream } from "../../src/inference/StreamFlow.ts"
 import type { StreamItem } from "../../src/domain/Answer.ts"
 
-/** One `data:` frame of a chat stream, decoded; `[DONE]` as the string it is. */
+/** A decoded `data:` frame of a stream, untyped, for assertions; `[DONE]` is a string. */
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Frame = any
 
@@ -12,7 +12,7 @@ const framesOf = (text: string): Array<Frame> =>
     .filter((frame) => frame.startsWith("data: "))
     .map((frame) => (frame === "data: [DONE]" ? "[DONE]" : JSON.parse(frame.slice(6))))
 
-/** All events of a streamed response that names them, with their data decoded. */
+/** All events of a stream with event names, with their data decoded. */
 export const eventsOf = (response: Response): Effect.Effect<ReadonlyArray<{ readonly event: string; data: Frame }>> =>
   Effect.map(
     Effect.promise(() => response.text()),
@@ -23,32 +23,32 @@ export const eventsOf = (response: Response): Effect.Effect<ReadonlyArray<{ read
       }))
   )
 
-/** The decoded data of all events of a streamed response, whether they have names or not. */
+/** The decoded data of all events of a stream, with or without event names. */
 export const dataOf = (response: Response): Effect.Effect<ReadonlyArray<Frame>> =>
   Effect.map(
     Effect.promise(() => response.text()),
     (text) => framesOf(text.replaceAll(/^event: .*\n/gm, ""))
   )
 
-/** All frames of a streamed response. */
+/** The decoded frames of a stream without event names. */
 export const frames = (response: Response): Effect.Effect<Array<Frame>> =>
   Effect.map(
     Effect.promise(() => response.text()),
     framesOf
   )
 
-/** The text a stream's frames make. */
+/** The text in the frames of a chat stream. */
 export const textOf = (all: ReadonlyArray<Frame>): string =>
   all
     .filter((frame) => frame !== "[DONE]")
     .map((frame) => frame.choices[0]?.delta?.content ?? "")
     .join("")
 
-/** The frame that carries usage and cost. */
+/** The frame of a chat stream with the usage and the cost. */
 export const lastFrame = (all: ReadonlyArray<Frame>): Frame =>
   all.find((frame) => frame !== "[DONE]" && frame.usage !== undefined)
 
-/** Reads a stream until `count` content frames have come, and hangs up. */
+/** Reads a chat stream until `count` frames have arrived, and then disconnects. */
 export const hangUpAfter = (
   url: string,
   key: string,
@@ -75,7 +75,7 @@ export const hangUpAfter = (
     return { requestId, seen: textOf(framesOf(text.slice(0, text.lastIndexOf("\n\n") + 2))) }
   })
 
-/** The items of a stream as they come, for a reader that takes all of them. */
+/** The items of an answer's stream as they arrive, for a consumer that accepts all of them. */
 export const itemsOf = ({ read }: AnswerStream): Stream.Stream<StreamItem> =>
   Stream.callback((queue) =>
     Effect.andThen(

@@ -1,13 +1,14 @@
-/** A server that keeps what Stripe documents of checkout sessions and idempotency (docs.stripe.com/api), and signs events as it does. */
+/** A fake of Stripe on loopback, with checkout sessions, idempotency and signed events as Stripe documents them (docs.stripe.com/api). */
 import { Effect, Redacted } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Stripe } from "stripe"
 import { upstream } from "../providers/upstream.ts"
+import { bodyOf } from "./Bodies.ts"
 
 export const STRIPE_KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
 export const STRIPE_SECRET = "whsec_wHbLyjWDarjtT1zdp7dcVuTlJBpQ"
 
-/** A checkout session, as far as it is looked at. */
+/** A checkout session, as far as the gateway reads it. */
 export interface StripeSession {
   readonly id: string
   readonly object: "checkout.session"
@@ -27,18 +28,12 @@ interface Kept {
   answer: readonly [status: number, body: string] | undefined
 }
 
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  let text = ""
-  for await (const piece of request) text += String(piece)
-  return text
-}
-
-/** What Stripe says of a failure of its own. */
+/** Stripe's response to a failure of its own. */
 const failed = [500, { error: { type: "api_error", message: "An error occurred" } }] as const
 
 const problem = (type: string, message: string, more: object = {}) => ({ error: { type, message, ...more } })
 
-/** An event in Stripe's form, with the header it is delivered with. */
+/** An event in Stripe's form, with the header of its signature. */
 export const stripeEvent = (
   type: string,
   object: object,
@@ -64,7 +59,7 @@ export const stripeEvent = (
   return { payload, raw: Buffer.from(payload), signature }
 }
 
-/** A checkout session in this state, of nobody's unless told. */
+/** An open checkout session that belongs to no top-up. `more` replaces other fields. */
 export const stripeSession = (more: Partial<StripeSession> = {}): StripeSession => ({
   id: "cs_test_1",
   object: "checkout.session",
@@ -80,17 +75,17 @@ export const stripeSession = (more: Partial<StripeSession> = {}): StripeSession 
 })
 
 /**
- * How it is with Stripe: as ever, in trouble before it begins with what was asked, or while it is at it, which is kept under an
- * idempotency key like any other answer; or silent before or after it has done that.
+ * How the server behaves. `broken`: it answers 500 and does nothing. `fails`: it answers 500 and keeps that under the idempotency key.
+ * `hangs_before`: it answers nothing and does nothing. `hangs_after`: it carries the request out and answers nothing.
  */
-export type StripeMood = "well" | "broken" | "fails" | "hangs_before" | "hangs_after"
+type StripeMood = "well" | "broken" | "fails" | "hangs_before" | "hangs_after"
 
-/** Starts one; it is gone with the scope. */
+/** Starts the server, which ends when the scope closes. */
 export const stripeServer = Effect.gen(function* () {
   const sessions = new Map<string, StripeSession>()
   const intents = new Map<string, string>()
   const kept = new Map<string, Kept>()
-  const asked: Array<{ readonly method: string; readonly path: string; readonly body: URLSearchParams }> = []
+  const requests: Array<{ readonly method: string; readonly path: string; readonly body: URLSearchParams }> = []
   const state = { mood: "well" as StripeMood, conflicts: 0 }
 
   const create = (body: URLSearchParams): readonly [number, object] => {
@@ -137,7 +132,7 @@ export const stripeServer = Effect.gen(function* () {
     return [200, session]
   }
 
-  /** A POST under a key is carried out once: a repeat has the first answer, and other parameters are refused. */
+  /** Carries a POST out once per idempotency key: a repeat gets the first answer, and other parameters are refused. */
   const once = (key: string, parameters: string, carryOut: () => readonly [number, object]) => {
     const before = kept.get(key)
     if (before === undefined) {
@@ -158,14 +153,14 @@ export const stripeServer = Effect.gen(function* () {
 
   const answer = (response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}) =>
     response
-      .writeHead(status, { "content-type": "application/json", "request-id": `req_${asked.length}`, ...headers })
+      .writeHead(status, { "content-type": "application/json", "request-id": `req_${requests.length}`, ...headers })
       .end(text)
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const url = new URL(request.url ?? "/", "http://stripe")
-    const text = await bodyOf(request)
+    const text = (await bodyOf(request)).toString()
     const body = new URLSearchParams(text)
-    asked.push({ method: request.method ?? "", path: url.pathname, body })
+    requests.push({ method: request.method ?? "", path: url.pathname, body })
     if (request.headers.authorization !== `Bearer ${STRIPE_KEY}`) {
       const said = problem("invalid_request_error", "Invalid API Key provided: sk_test_****")
       return answer(response, 401, JSON.stringify(said))
@@ -192,7 +187,7 @@ export const stripeServer = Effect.gen(function* () {
     if (state.mood === "hangs_after") return
     return answer(response, made.status, made.text, {
       ...(made.replayed ? { "idempotent-replayed": "true" } : {}),
-      // Another try would be told the same.
+      // A retry would get the same answer.
       ...(made.status >= 500 ? { "stripe-should-retry": "false" } : {})
     })
   }
@@ -200,17 +195,18 @@ export const stripeServer = Effect.gen(function* () {
   const { origin } = yield* upstream((request, response) => void serve(request, response))
   return {
     origin,
-    /** What the service is set up with to use it. */
+    /** The decoded settings of a service that uses this server. */
     settings: {
       secretKey: Redacted.make(STRIPE_KEY),
       webhookSecret: Redacted.make(STRIPE_SECRET),
       baseUrl: new URL(origin)
     },
+    /** The same as environment variables. */
     env: { STRIPE_SECRET_KEY: STRIPE_KEY, STRIPE_WEBHOOK_SECRET: STRIPE_SECRET, STRIPE_BASE_URL: origin },
     sessions,
-    asked,
+    requests,
     state,
-    /** Its customer pays, at once or by a way that takes its time and ends so. */
+    /** Completes a session: the customer pays at once, or in a way that is processing or has failed. */
     pay: (id: string, by: "at once" | "processing" | "requires_payment_method" = "at once"): StripeSession => {
       const session = sessions.get(id)!
       session.status = "complete"

@@ -1,11 +1,11 @@
-/** A catalogue of models that nobody sells, for tests that decide every figure themselves. */
+/** A catalogue of invented models, for tests that set every figure themselves. */
 import { Layer } from "effect"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
 import type { Snapshot } from "../../src/catalogue/Snapshot.ts"
 import type { Capability, Model, ProviderInfo } from "../../src/domain/Model.ts"
 import { picoFromUsd, picoPerUnit } from "../../src/domain/Money.ts"
 
-/** A provider of a synthetic model; prices in USD per million tokens, and per request. */
+/** A provider of a synthetic model. Prices are in USD per million tokens, and per request. */
 export interface Serving extends Partial<Omit<ProviderInfo, "name">> {
   readonly id: string
   readonly prompt?: number
@@ -13,7 +13,7 @@ export interface Serving extends Partial<Omit<ProviderInfo, "name">> {
   readonly request?: number
   readonly contextWindow?: number
   readonly unsupported?: ReadonlyArray<Capability>
-  /** False for one that has no key. */
+  /** Whether the gateway has a key for the provider. Default: true. */
   readonly keyed?: boolean
 }
 
@@ -29,8 +29,8 @@ const rates = ({ completion = 2, prompt = 1 }: Serving) => ({
 const modelOf = (id: string, servings: ReadonlyArray<Serving>): Model => ({
   id,
   name: id,
-  vendor: "nobody",
-  brand: "Nobody",
+  vendor: "none",
+  brand: "None",
   description: "",
   modality: "text",
   status: "ga",
@@ -56,7 +56,7 @@ const modelOf = (id: string, servings: ReadonlyArray<Serving>): Model => ({
   }))
 })
 
-/** A snapshot of these models; what a provider says of itself in one of them holds for all. */
+/** A snapshot of these models. The properties of a provider in one model apply to all its models. */
 export const syntheticCatalogue = (servings: Readonly<Record<string, ReadonlyArray<Serving>>>): Snapshot => {
   const all = Object.entries(servings).map(([id, of]) => modelOf(id, of))
   const byId = new Map(all.map((model) => [model.id, model]))
@@ -82,6 +82,6 @@ export const syntheticCatalogue = (servings: Readonly<Record<string, ReadonlyArr
   }
 }
 
-/** The service with such a snapshot, for all time. */
+/** The catalogue service with a snapshot that never changes. */
 export const layerOf = (snapshot: Snapshot) =>
   Layer.succeed(Catalogue, Catalogue.of({ ...snapshot, current: () => snapshot }))

@@ -1,14 +1,14 @@
-/** One of each thing that an account can have, made as its holder would make it. */
+/** Creates one thing of each kind that an account can have. */
 import { Effect } from "effect"
 import type { NewCustomer } from "../../src/billing/Customers.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { bearer, callsOf, type Call, send, type Things } from "./Calls.ts"
 import { json, type Service } from "./Service.ts"
-import { eventually } from "./WebhookRooms.ts"
+import { eventually } from "./Eventually.ts"
 
 const actor = { type: "operator", id: "test" } as const
 
-/** The ID of a top-up that needs an operator. */
+/** Creates a top-up that needs an operator, and returns its id. */
 export const attended = ({ sql }: Pick<Service, "sql">, accountId: string) =>
   Effect.suspend(() => {
     const id = newResourceId()
@@ -19,7 +19,7 @@ export const attended = ({ sql }: Pick<Service, "sql">, accountId: string) =>
     )
   })
 
-/** The addresses of webhooks lead to `receiver`, which is told of a video. */
+/** Creates the things of an account, and returns their ids. Its webhooks go to `receiver`, which gets the event of a video. */
 export const thingsOf = (
   service: Service,
   { account: { id: accountId }, inferenceKey }: NewCustomer,

@@ -1,15 +1,15 @@
-/** A PostgreSQL with a standby over TLS, each with a certificate that is good for its own name alone. */
+/** A PostgreSQL with a standby over TLS. Each has a certificate for its own name alone. */
 import { Effect } from "effect"
 import { chmodSync, chownSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { certificateFor } from "./Certificate.ts"
 import { startReplicasWith } from "./Replicas.ts"
-import { temporaryDirectory } from "./Service.ts"
+import { temporaryDirectory } from "./Directories.ts"
 
-/** The name of each server in the URL. */
+/** The host of each server in the URL. */
 const names: Readonly<Record<string, string>> = { one: "localhost", two: "127.0.0.1" }
 
-/** Starts both; they end with the scope. */
+/** Starts both servers, which end when the scope closes. */
 export const startTlsReplicas = Effect.gen(function* () {
   const directory = yield* temporaryDirectory
   chmodSync(directory, 0o755)
@@ -17,7 +17,7 @@ export const startTlsReplicas = Effect.gen(function* () {
     const { cert, key } = certificateFor(name)
     const path = join(directory, `${server}.key`)
     writeFileSync(path, key, { mode: 0o600 })
-    // The servers run as nobody where the tests run as root.
+    // Where the tests run as root, the servers run as the user `nobody`.
     if (process.getuid?.() === 0) chownSync(path, 65_534, 65_534)
     writeFileSync(join(directory, `${server}.crt`), cert)
     return cert

@@ -1,4 +1,4 @@
-/** Several nodes of the service as processes, on one database and one Redis, behind HAProxy; and the accounts that use them. */
+/** Several nodes of the service as processes, on one database and one Redis, behind HAProxy. */
 import { Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
@@ -14,21 +14,16 @@ import { freshDatabase } from "./Database.ts"
 import { missing as noHaProxy, startHaProxy } from "./HaProxy.ts"
 import { start } from "./Process.ts"
 import { missing as noRedis, RedisServer } from "./Redis.ts"
-import { temporaryDirectory } from "./Service.ts"
+import { temporaryDirectory } from "./Directories.ts"
 
 /** Why tests with nodes, HAProxy and Redis cannot run on this machine; undefined when they can. */
 export const missing: string | undefined = noHaProxy ?? noRedis
 
-/** Whether tests take the time for longer variants. */
+/** Whether `TEST_FULL` asks for the longer variants of tests. */
 export const isFull = process.env["TEST_FULL"] === "1"
 
-/** Says on standard error that tests are left out, and why. */
-export const announceSkip = (what: string, reason: string | undefined): void => {
-  if (reason !== undefined) process.stderr.write(`\n*** SKIPPED: ${what}: ${reason} ***\n\n`)
-}
-
-/** One node. It can be ended and started again at the same ports. */
-export interface TopologyNode {
+/** One node. A test can end it and start it again at the same ports. */
+interface TopologyNode {
   readonly name: string
   readonly origin: string
   /** The base URL of its API. */
@@ -36,58 +31,60 @@ export interface TopologyNode {
   /** Whether its `/readyz` answers 200. */
   readonly isReady: Effect.Effect<boolean>
   readonly start: Effect.Effect<void>
-  /** Ends it at once, in the middle of whatever it does. */
+  /** Ends the node at once, with SIGKILL. */
   readonly kill: Effect.Effect<void>
 }
 
+/** An account that uses the nodes. */
 export interface Account {
   readonly id: string
   readonly keyId: string
   /** Its inference key. */
   readonly key: string
   readonly managementKey: string
-  /** What it was opened with, in nano-USD. */
+  /** The money that the account was opened with, in nano-USD. */
   readonly credited: bigint
 }
 
+/** The nodes, what they share, and what a test reads of it. */
 export interface Topology {
   readonly nodes: ReadonlyArray<TopologyNode>
-  /** Where HAProxy takes requests for all nodes. */
+  /** The origin of HAProxy, which passes requests on to all nodes. */
   readonly origin: string
   readonly redis: RedisServer["Service"]
-  /** A client of the database, past every relay. */
+  /** A client of the database that goes through no relay. */
   readonly sql: SqlClient.SqlClient
   readonly accounts: Accounts["Service"]
   readonly keys: Keys["Service"]
-  /** Opens an account with so many nano-USD. */
+  /** Opens an account with a balance in nano-USD. Default: 100 USD. */
   readonly open: (credited?: bigint) => Effect.Effect<Account>
-  /** The money of an account in nano-USD, and how many of its requests have not ended. */
+  /** The money of an account in nano-USD, and the number of its open requests. */
   readonly books: (account: Pick<Account, "id">) => Effect.Effect<{
     readonly posted: bigint
     readonly held: bigint
     readonly running: number
   }>
-  /** Waits until no request holds money any more. */
+  /** Waits until no request holds money. */
   readonly settled: Effect.Effect<void>
-  /** Checks of `ledger verify` that fail. */
+  /** The checks of `ledger verify` that fail. */
   readonly faults: Effect.Effect<ReadonlyArray<string>>
 }
 
-export interface TopologyOptions {
-  /** Three unless told. */
+interface TopologyOptions {
+  /** The number of nodes. Default: 3. */
   readonly count?: number
   /** Settings of all nodes. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Settings of one node, which come last. */
+  /** Settings of one node, which override the others. */
   readonly settingsOf?: (index: number) => Readonly<Record<string, string>>
-  /** The database of all; one of the run's server unless told. */
+  /** The database of all nodes. Default: a new one on the run's server. */
   readonly databaseUrl?: string
 }
 
 const usual = {
   SANDBOX: "on",
   SECRETS_KEY: "a-key-that-all-nodes-of-these-tests-share",
-  // Holds end soon after their node, so that tests see them end, and are renewed in time on a busy machine.
+  // Short enough that tests see the holds of a dead node end, and long enough that a busy node renews its own in time.
   HOLD_TTL: "15 seconds",
   SWEEP_INTERVAL: "1 second",
   OUTBOUND_ALLOW_LOOPBACK: "1"
@@ -100,7 +97,7 @@ const makeNode = (index: number, settings: Readonly<Record<string, string>>) =>
     const name = `node${index}`
     let life: Scope.Closeable | undefined
     const launch = start({ ...settings, PORT: String(port), OPS_PORT: String(opsPort) }).pipe(
-      // Ends before SIGTERM would let it drain.
+      // SIGTERM would let the node drain first.
       Effect.tap(({ end }) => Effect.addFinalizer(() => end("SIGKILL")))
     )
     const isReady = Effect.promise(() =>
@@ -140,7 +137,7 @@ const booksOf = (sql: SqlClient.SqlClient) =>
     return row!
   }, Effect.orDie)
 
-/** Starts everything; all of it ends with the scope. */
+/** Starts the nodes, Redis and HAProxy, which end when the scope closes. */
 export const startTopology = ({ count = 3, databaseUrl, settings = {}, settingsOf }: TopologyOptions = {}) =>
   Effect.gen(function* () {
     const url = databaseUrl ?? (yield* freshDatabase("topology"))
@@ -177,7 +174,7 @@ export const startTopology = ({ count = 3, databaseUrl, settings = {}, settingsO
       "no request holds money",
       sql`SELECT FROM request WHERE closed IS NULL LIMIT 1`.pipe(
         Effect.map((rows) => rows.length === 0),
-        // The database may just be coming back.
+        // The database may still be restarting.
         Effect.catch(() => Effect.succeed(false))
       )
     )
@@ -197,7 +194,7 @@ export const startTopology = ({ count = 3, databaseUrl, settings = {}, settingsO
     } satisfies Topology
   })
 
-/** The nodes that the tests of a file share. */
+/** A topology that the tests of a file share. */
 export class Nodes extends Context.Service<Nodes, Topology>()("tollgate/test/Nodes") {
   static readonly layer = (options: TopologyOptions = {}) => Layer.effect(Nodes, startTopology(options))
 }

@@ -1,8 +1,9 @@
-/** A Verify service on loopback, with the shapes that Twilio documents for its API v2. */
+/** A fake of Twilio's Verify service on loopback, with the shapes that Twilio documents for its API v2. */
 import { Effect } from "effect"
 import { randomBytes, randomInt } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { upstream } from "../providers/upstream.ts"
+import { bodyOf } from "./Bodies.ts"
 
 export const ACCOUNT_SID = `AC${"0123456789abcdef".repeat(2)}`
 export const SERVICE_SID = `VA${"fedcba9876543210".repeat(2)}`
@@ -16,17 +17,11 @@ interface Verification {
   status: "pending" | "approved"
 }
 
-/** A request as it came. */
-export interface AskedOfTwilio {
+/** A received request. */
+interface TwilioRequest {
   readonly path: string
   readonly authorization: string
   readonly form: Readonly<Record<string, string>>
-}
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
 }
 
 interface Answer {
@@ -53,30 +48,30 @@ const recordOf = ({ sid, status, to }: Verification, valid: boolean) => ({
   date_updated: "2026-01-01T00:00:00Z"
 })
 
-/** What it does instead of what it does. */
-interface Told {
-  /** What is answered in its stead, while it says something. */
+/** How the service departs from its usual behaviour. */
+interface Behaviour {
+  /** Answers every request in place of the service. */
   answer: ((response: ServerResponse) => void) | undefined
-  /** The number that is meant by another spelling of it. */
+  /** Turns a phone number as sent into its usual form. */
   spells: (phone: string) => string
-  /** What it waits for with an answer that it has, while it waits for something. */
+  /** Delays every response until it resolves. */
   waits: Promise<void> | undefined
 }
 
 const MAX_CHECKS = 5
 
-/** The service until the scope closes. */
+/** Starts the service, which ends when the scope closes. */
 export const twilio = Effect.gen(function* () {
   const verifications: Array<Verification> = []
-  const asked: Array<AskedOfTwilio> = []
-  const told: Told = { answer: undefined, spells: (phone) => phone, waits: undefined }
+  const requests: Array<TwilioRequest> = []
+  const behaviour: Behaviour = { answer: undefined, spells: (phone) => phone, waits: undefined }
 
   const begin = (form: Readonly<Record<string, string>>): Answer => {
-    const { To: asked = "" } = form
-    if (form["Channel"] !== "sms" || !/^\+\d{7,15}$/.test(asked)) {
+    const { To: phone = "" } = form
+    if (form["Channel"] !== "sms" || !/^\+\d{7,15}$/.test(phone)) {
       return refused(400, 60200, "Invalid parameter `To`")
     }
-    const to = told.spells(asked)
+    const to = behaviour.spells(phone)
     const sent = verifications.filter((one) => one.to === to && one.status === "pending")
     if (sent.length >= 5) return refused(429, 60203, "Max send attempts reached")
     const code = String(randomInt(1_000_000)).padStart(6, "0")
@@ -106,38 +101,38 @@ export const twilio = Effect.gen(function* () {
   }
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const form = Object.fromEntries(new URLSearchParams(await bodyOf(request)))
+    const form = Object.fromEntries(new URLSearchParams((await bodyOf(request)).toString()))
     const { authorization = "" } = request.headers
     const path = request.url ?? ""
-    if (told.answer === undefined) {
+    if (behaviour.answer === undefined) {
       const { body, status } = answerTo(path, authorization, form)
-      asked.push({ path, authorization, form })
-      await told.waits
+      requests.push({ path, authorization, form })
+      await behaviour.waits
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
     } else {
-      asked.push({ path, authorization, form })
-      told.answer(response)
+      requests.push({ path, authorization, form })
+      behaviour.answer(response)
     }
   }
 
   const host = yield* upstream((request, response) => void serve(request, response))
   return {
-    /** The settings with which a service verifies telephones here. */
+    /** The settings of a service that verifies phone numbers here. */
     settings: {
       TWILIO_ACCOUNT_SID: ACCOUNT_SID,
       TWILIO_AUTH_TOKEN: AUTH_TOKEN,
       TWILIO_VERIFY_SERVICE_SID: SERVICE_SID,
       TWILIO_BASE_URL: host.origin
     },
-    asked,
-    told,
-    /** The code of the newest message to a number. */
+    requests,
+    behaviour,
+    /** The code of the newest message to a number. Throws when there is none. */
     codeFor: (phone: string): string => {
       const code = verifications.findLast(({ to }) => to === phone)?.code
       if (code === undefined) throw new Error(`no code was sent to ${phone}`)
       return code
     },
-    /** Ten minutes pass. */
+    /** Forgets all codes, as Twilio does after ten minutes. */
     expire: () => void verifications.splice(0)
   }
 })

@@ -1,4 +1,4 @@
-/** The rooms that webhooks need, on a database of their own, with accounts to own them. */
+/** The services that webhooks need, and accounts with webhooks. */
 import { type Duration, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
@@ -14,7 +14,7 @@ export const actor = { type: "operator", id: "test" } as const
 
 export const SECRETS_KEY = "a key for tests that has 32 characters and more"
 
-/** Everything but the database. */
+/** The services that webhooks need, without the database. */
 export const webhookRooms = (
   options: Partial<PublicFetchOptions & { readonly key: string; readonly retention: Duration.Duration }> = {}
 ) =>
@@ -29,7 +29,7 @@ export const webhookRooms = (
 
 let accounts = 0
 
-/** A new account, and what is done in its name. */
+/** Creates an account, and returns operations on its webhooks. */
 export const webhookAccount = Effect.gen(function* () {
   const { create } = yield* Accounts
   const webhooks = yield* Webhooks
@@ -39,7 +39,7 @@ export const webhookAccount = Effect.gen(function* () {
     accountId,
     register: (url: string, events: ReadonlyArray<EventType> = ["video.completed", "video.failed"]) =>
       webhooks.register({ accountId, url, events, actor }),
-    /** Publishes in a transaction of its own; answers the id of the event. */
+    /** Publishes an event in a transaction, and returns its id. */
     publish: (type: EventType = "video.completed", data: object = { object: "video", status: "completed" }) => {
       const id = `evt_${newResourceId()}`
       const event = { id, accountId, type, data: { id: "job", ...data }, createdAt: new Date() }
@@ -49,12 +49,3 @@ export const webhookAccount = Effect.gen(function* () {
       Effect.map(webhooks.deliveries(accountId, id, { limit: 100, cursor: undefined }), ({ rows }) => rows)
   }
 })
-
-/** Looks until it is so; the test's own time is the bound. */
-export const eventually = <A, E, R>(
-  look: Effect.Effect<A, E, R>,
-  isSo: (found: A) => boolean
-): Effect.Effect<A, E, R> =>
-  Effect.flatMap(look, (found) =>
-    isSo(found) ? Effect.succeed(found) : Effect.andThen(Effect.sleep("10 millis"), eventually(look, isSo))
-  )

@@ -15,9 +15,9 @@ import { COMPILE_CACHE } from "./CompileCache.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A database of the run's PostgreSQL whose user may create others. */
+    /** The URL of the run's PostgreSQL, with a user that may create databases. */
     readonly serverUrl: string
-    /** A migrated database that nobody connects to, to be copied. */
+    /** The name of a migrated database, which tests copy and never connect to. */
     readonly templateDatabase: string
   }
 }
@@ -33,10 +33,10 @@ const MEMORY = "/dev/shm"
 const ENOUGH_BYTES = 2 * 1_024 ** 3
 
 /**
- * Where the databases of a run lie: in memory where there is room for them. A disk takes ten times as long to make and remove the
- * files of a database, and most tests have one of their own.
+ * The directory for the databases of a run: in memory where there is room. A disk takes ten times as long to create and remove the files
+ * of a database, and most tests have one of their own.
  */
-const placeOfDatabases = (): string => {
+const databasesDirectory = (): string => {
   try {
     accessSync(MEMORY, constants.W_OK)
     const { bavail, bsize } = statfsSync(MEMORY)
@@ -46,12 +46,12 @@ const placeOfDatabases = (): string => {
   }
 }
 
-/** One server for the run, with nothing durable about it. TEST_DATABASE_URL names another to run the tests against. */
+/** One server for the run, which syncs nothing to disk. `TEST_DATABASE_URL` names another server for the tests. */
 const server = Effect.gen(function* () {
   const given = process.env["TEST_DATABASE_URL"]
   if (given !== undefined && given !== "") return given
   const directory = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(placeOfDatabases(), "tollgate-test-"))),
+    Effect.sync(() => mkdtempSync(join(databasesDirectory(), "tollgate-test-"))),
     (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
   )
   const dataDirectory = yield* prepareDataDirectory({ directory, explicit: true, embedded: true })
@@ -65,7 +65,7 @@ const server = Effect.gen(function* () {
 const template = Effect.fn("template")(function* (serverUrl: string) {
   const name = `tollgate_template_${process.pid}`
   const url = Redacted.make(serverUrl)
-  // A connection for each statement: a pool makes no new one in the release, when its scope is closing.
+  // A connection for each statement, because a pool opens none while its scope closes.
   const onServer = <A, E>(body: (sql: PgClient.PgClient) => Effect.Effect<A, E>) =>
     Effect.scoped(Effect.flatMap(PgClient.make({ url, maxConnections: 1 }), body))
   yield* onServer((sql) => sql`DROP DATABASE IF EXISTS ${sql(name)}`)

@@ -7,7 +7,8 @@ import { until } from "../crash/Patience.ts"
 import { makeClock, missing as noClock } from "../support/Clock.ts"
 import { type Receiver, receiver } from "../support/Receiver.ts"
 import { get, json, post } from "../support/Service.ts"
-import { announceSkip, missing as noNodes, startTopology, type Topology } from "../support/Topology.ts"
+import { missing as noNodes, startTopology, type Topology } from "../support/Topology.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { chat, tally } from "./Callers.ts"
 
 const missing = noNodes ?? noClock

@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { until } from "../crash/Patience.ts"
-import { announceSkip, isFull, missing, startTopology } from "../support/Topology.ts"
+import { isFull, missing, startTopology } from "../support/Topology.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { chat, load, type Seen, tally } from "./Callers.ts"
 import { prove } from "./Evidence.ts"
 

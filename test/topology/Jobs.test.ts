@@ -8,8 +8,10 @@ import { Webhook } from "standardwebhooks"
 import { until } from "../crash/Patience.ts"
 import { upstream } from "../providers/upstream.ts"
 import { type Receiver, receiver } from "../support/Receiver.ts"
-import { get, json, post, temporaryDirectory } from "../support/Service.ts"
-import { announceSkip, missing, startTopology, type Topology } from "../support/Topology.ts"
+import { get, json, post } from "../support/Service.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
+import { missing, startTopology, type Topology } from "../support/Topology.ts"
+import { announceSkip } from "../support/Skips.ts"
 
 announceSkip("jobs of several nodes", missing)
 

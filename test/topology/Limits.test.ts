@@ -2,7 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { limits } from "../../src/ratelimit/Limits.ts"
-import { announceSkip, missing, startTopology } from "../support/Topology.ts"
+import { missing, startTopology } from "../support/Topology.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { chat, tally } from "./Callers.ts"
 
 announceSkip("rate limits of several nodes", missing)

@@ -2,7 +2,8 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Agent } from "node:http"
-import { type Account, announceSkip, missing, Nodes, type Topology } from "../support/Topology.ts"
+import { type Account, missing, Nodes, type Topology } from "../support/Topology.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { chat, type Seen, tally } from "./Callers.ts"
 
 announceSkip("balances and budgets of several nodes", missing)

@@ -4,7 +4,8 @@ import { Effect } from "effect"
 import { OPERATOR } from "../../src/billing/Customers.ts"
 import { until } from "../crash/Patience.ts"
 import { get } from "../support/Service.ts"
-import { type Account, announceSkip, missing, Nodes, type Topology } from "../support/Topology.ts"
+import { type Account, missing, Nodes, type Topology } from "../support/Topology.ts"
+import { announceSkip } from "../support/Skips.ts"
 import { chat, load, type Seen, tally } from "./Callers.ts"
 
 announceSkip("stops that hold on every node", missing)

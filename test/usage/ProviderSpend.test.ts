@@ -7,7 +7,7 @@ import { Margins } from "../../src/usage/Margins.ts"
 import { ProviderSpend, Spend } from "../../src/usage/ProviderSpend.ts"
 import { setSpendLimit } from "../../src/usage/ProviderSpendSql.ts"
 import { layer as database } from "../support/Database.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const scene = () => {
   let day = "2026-11-26"

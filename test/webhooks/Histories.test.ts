@@ -8,7 +8,8 @@ import type { Attempt } from "../../src/webhooks/Sender.ts"
 import { type EventType, Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { Random, seeds } from "../ledger/Random.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
-import { actor, eventually, webhookAccount, webhookRooms } from "../support/WebhookRooms.ts"
+import { actor, webhookAccount, webhookRooms } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const closed = "http://127.0.0.1:9/"
 

@@ -8,7 +8,7 @@ import { makeMetrics, Metrics } from "../../src/platform/telemetry/Metrics.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { layer as auditSweeps } from "../../src/workers/AuditSweeps.ts"
 import { layer as database } from "../support/Database.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const actor = { type: "operator", id: "test" } as const
 const rooms = Accounts.layer.pipe(Layer.provideMerge(Audit.layer), Layer.provideMerge(database))

@@ -10,7 +10,7 @@ import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
 import { makeMetrics, Metrics } from "../../src/platform/telemetry/Metrics.ts"
 import { layer as backlogs } from "../../src/workers/Backlogs.ts"
 import { layer as database } from "../support/Database.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const actor = { type: "operator", id: "test" } as const
 const rooms = Accounts.layer.pipe(Layer.provideMerge(Audit.layer), Layer.provideMerge(database))

@@ -5,7 +5,8 @@ import { BudgetAlerts } from "../../src/webhooks/BudgetAlerts.ts"
 import { layer as worker } from "../../src/workers/BudgetAlerts.ts"
 import { addBudget, close, customer, hold, onDay, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
-import { eventually, webhookRooms } from "../support/WebhookRooms.ts"
+import { webhookRooms } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 describe("the worker of budgets' alerts", () => {
   it.live("publishes on any node, goes on after a failure, and writes nothing while no crossing is unreported", () =>

@@ -6,7 +6,7 @@ import { makeMetrics, Metrics } from "../../src/platform/telemetry/Metrics.ts"
 import { layer as ledgerProofs } from "../../src/workers/LedgerProofs.ts"
 import { customer } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 /** A node that verifies, what it says, and what it measures. */
 const node = (interval: Duration.Duration) =>

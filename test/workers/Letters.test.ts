@@ -7,7 +7,7 @@ import { insertNotice } from "../../src/notices/NoticesSql.ts"
 import { customer } from "../ledger/Fixture.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
 import { postbox } from "../support/Postbox.ts"
-import { eventually } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const program = fileURLToPath(new URL("letterProcess.ts", import.meta.url))
 

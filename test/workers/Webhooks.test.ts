@@ -10,7 +10,8 @@ import { layer as delivering } from "../../src/workers/Webhooks.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
 import { type Answer, receiver, silence, status } from "../support/Receiver.ts"
 import { root } from "../support/Sources.ts"
-import { actor, eventually, webhookAccount, webhookRooms } from "../support/WebhookRooms.ts"
+import { actor, webhookAccount, webhookRooms } from "../support/WebhookRooms.ts"
+import { eventually } from "../support/Eventually.ts"
 
 /** A node on this database that delivers, until its scope closes. */
 const node = (url: string) =>

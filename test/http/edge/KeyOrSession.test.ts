@@ -5,7 +5,7 @@ import { bearer, callsOf, type Credential, send, type Things } from "../../suppo
 import { operations } from "../../support/Published.ts"
 import { get, json, post, startService } from "../../support/Service.ts"
 import { thingsOf } from "../../support/Things.ts"
-import { eventually } from "../../support/WebhookRooms.ts"
+import { eventually } from "../../support/Eventually.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
 

@@ -7,7 +7,8 @@ import { NANO_PER_USD } from "../../../src/domain/Money.ts"
 import { BODY_BUDGET_BYTES, NodeBodyBudget } from "../../../src/http/edge/BodyBudget.ts"
 import { Config } from "../../../src/platform/config/Config.ts"
 import { freshDatabase } from "../../support/Database.ts"
-import { get, json, post, startService, temporaryDirectory } from "../../support/Service.ts"
+import { get, json, post, startService } from "../../support/Service.ts"
+import { temporaryDirectory } from "../../support/Directories.ts"
 
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] }
 

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { brotliDecompressSync } from "node:zlib"
 import { layerOf } from "../../../src/http/handlers/Console.ts"
-import { temporaryDirectory } from "../../support/Service.ts"
+import { temporaryDirectory } from "../../support/Directories.ts"
 import { serve } from "../serve.ts"
 import { raw } from "../wire.ts"
 

@@ -4,7 +4,7 @@ import { MAX_METADATA_BYTES, Session, SessionExport } from "../../../schemas/inf
 import { messageOf, sessionOf } from "../../../src/http/handlers/Sessions.ts"
 import { takeAway } from "../../support/Outage.ts"
 import { get, json, post, startService } from "../../support/Service.ts"
-import { eventually } from "../../support/WebhookRooms.ts"
+import { eventually } from "../../support/Eventually.ts"
 
 const decodeSession = Schema.decodeUnknownSync(Session, { onExcessProperty: "error" })
 const decodeExport = Schema.decodeUnknownSync(SessionExport, { onExcessProperty: "error" })

@@ -12,7 +12,7 @@ import {
 import { newResourceId } from "../../../src/platform/Ids.ts"
 import { receiver, status } from "../../support/Receiver.ts"
 import { get, json, post, startService } from "../../support/Service.ts"
-import { eventually } from "../../support/WebhookRooms.ts"
+import { eventually } from "../../support/Eventually.ts"
 
 const exact = { onExcessProperty: "error" } as const
 const decodeMade = Schema.decodeUnknownSync(WebhookEndpointWithSecret, exact)

@@ -11,7 +11,7 @@ import { migrate } from "../../../src/platform/database/Migrations.ts"
 import { migrations } from "../../../src/platform/database/MigrationsSql.ts"
 import { close, hold } from "../../ledger/Fixture.ts"
 import { emptyDatabase, layerUrl } from "../../support/Database.ts"
-import { temporaryDirectory } from "../../support/Service.ts"
+import { temporaryDirectory } from "../../support/Directories.ts"
 
 /** The schema of a version after this one. */
 const later = {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { headerOf, readBackup, writeBackup } from "../../../src/platform/database/BackupFile.ts"
-import { temporaryDirectory } from "../../support/Service.ts"
+import { temporaryDirectory } from "../../support/Directories.ts"
 
 const header = headerOf({ version: "1.0.0", created_at: "2026-01-31T00:00:00.000Z", migrations: [] })
 

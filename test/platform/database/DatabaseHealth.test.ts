@@ -9,8 +9,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inWords } from "../../../src/platform/telemetry/LogWords.ts"
 import { layer as migrations } from "../../../src/platform/database/Migrations.ts"
-import { layerUrl } from "../../support/Database.ts"
-import { asSuperuser, roleWithDatabase } from "../../support/Role.ts"
+import { asSuperuser, layerUrl } from "../../support/Database.ts"
+import { roleWithDatabase } from "../../support/Role.ts"
 import { json, post, type Service, startService } from "../../support/Service.ts"
 
 const chat = { model: "gpt-4o-mini", max_tokens: 5, messages: [{ role: "user", content: "hello" }] }

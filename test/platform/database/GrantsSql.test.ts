@@ -3,8 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { APPEND_ONLY, grantTo, READ_ONLY } from "../../../src/platform/database/GrantsSql.ts"
-import { freshDatabase, layerUrl } from "../../support/Database.ts"
-import { asSuperuser } from "../../support/Role.ts"
+import { asSuperuser, freshDatabase, layerUrl } from "../../support/Database.ts"
 
 const RIGHTS = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"]
 

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { readSql, statementsIn } from "../../../src/platform/database/SqlFiles.ts"
-import { temporaryDirectory } from "../../support/Service.ts"
+import { temporaryDirectory } from "../../support/Directories.ts"
 
 const written = (files: Readonly<Record<string, string>>) =>
   Effect.map(temporaryDirectory, (path) => {

@@ -3,7 +3,7 @@ import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { wakeupsOf } from "../../../src/platform/database/Wakeups.ts"
 import { freshDatabase, layerUrl } from "../../support/Database.ts"
-import { eventually } from "../../support/WebhookRooms.ts"
+import { eventually } from "../../support/Eventually.ts"
 
 const hearing = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   eventually(

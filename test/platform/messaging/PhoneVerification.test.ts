@@ -47,7 +47,7 @@ describe("PhoneVerification", () => {
           assert.strictEqual(yield* phones.check(sent, code), NUMBER)
           assert.isUndefined(yield* phones.check(sent, code), "it was approved")
           const authorization = `Basic ${Buffer.from(`${ACCOUNT_SID}:${AUTH_TOKEN}`).toString("base64")}`
-          assert.deepStrictEqual(verify.asked.slice(0, 2), [
+          assert.deepStrictEqual(verify.requests.slice(0, 2), [
             {
               path: `/v2/Services/${SERVICE_SID}/Verifications`,
               authorization,
@@ -67,7 +67,7 @@ describe("PhoneVerification", () => {
   it.live("uses Twilio's spelling of a number", () =>
     Effect.gen(function* () {
       const verify = yield* twilio
-      verify.told.spells = () => NUMBER
+      verify.behaviour.spells = () => NUMBER
       yield* using(verify.settings, (phones) =>
         Effect.gen(function* () {
           const sent = yield* phones.begin("+49015112345678")
@@ -75,7 +75,8 @@ describe("PhoneVerification", () => {
           const asked = { ...sent, phone: "+49015112345678" }
           assert.strictEqual(yield* phones.check(asked, verify.codeFor(NUMBER)), NUMBER)
           for (const to of ["", "+49 151", null, 7]) {
-            verify.told.answer = (response) => void response.end(JSON.stringify({ sid: "VE1", to, status: "approved" }))
+            verify.behaviour.answer = (response) =>
+              void response.end(JSON.stringify({ sid: "VE1", to, status: "approved" }))
             assert.strictEqual((yield* phones.begin(NUMBER)).phone, NUMBER)
             assert.strictEqual(yield* phones.check(sent, "000000"), NUMBER)
           }
@@ -115,7 +116,8 @@ describe("PhoneVerification", () => {
             [403, 60605],
             [403, 60220]
           ] as const) {
-            verify.told.answer = (response) => void response.writeHead(status).end(JSON.stringify({ code, status }))
+            verify.behaviour.answer = (response) =>
+              void response.writeHead(status).end(JSON.stringify({ code, status }))
             const error = yield* Effect.flip(phones.begin(NUMBER))
             assert.deepStrictEqual(
               [error.reason, error.detail],
@@ -143,14 +145,14 @@ describe("PhoneVerification", () => {
       yield* using(verify.settings, (phones) =>
         Effect.gen(function* () {
           for (const [status, body] of answers) {
-            verify.told.answer = (response) => void response.writeHead(status).end(body)
+            verify.behaviour.answer = (response) => void response.writeHead(status).end(body)
             const error = yield* Effect.flip(phones.begin(NUMBER))
             assert.strictEqual(error.reason, "unreachable", String(status))
             assert.notMatch(error.message, new RegExp(`${AUTH_TOKEN}|${NUMBER.slice(1)}`))
             if (status !== 201)
               assert.strictEqual(yield* reasonOf(phones.check({ reference: "VE1", phone: NUMBER }, "1")), "unreachable")
           }
-          verify.told.answer = (response) => void response.destroy()
+          verify.behaviour.answer = (response) => void response.destroy()
           assert.strictEqual(yield* reasonOf(phones.begin(NUMBER)), "unreachable")
         })
       )

@@ -29,7 +29,7 @@ describe("telemetry", () => {
       })
       yield* telling({}, told)
       yield* telling({ ...endpoint, OTEL_SDK_DISABLED: "true" }, told)
-      assert.strictEqual(collector.asked(), 0)
+      assert.strictEqual(collector.requests(), 0)
       yield* telling(endpoint, told)
       assert.lengthOf(collector.spans, 1)
       assert.strictEqual(collector.spans[0]?.attributes["svc.amount"], 12)
@@ -103,8 +103,8 @@ describe("telemetry", () => {
         })
       )
       // Logs and metrics may have found room at the end.
-      assert.isAtMost(collector.asked(), 10)
-      assert.isAbove(collector.asked(), 0)
+      assert.isAtMost(collector.requests(), 10)
+      assert.isAbove(collector.requests(), 0)
     }).pipe(Effect.scoped)
   )
 
@@ -115,7 +115,7 @@ describe("telemetry", () => {
         collector.environment,
         Effect.gen(function* () {
           yield* one
-          while (collector.asked() === 0) yield* Effect.sleep("50 millis")
+          while (collector.requests() === 0) yield* Effect.sleep("50 millis")
           yield* one
           while (collector.spans.length < 1) yield* Effect.sleep("50 millis")
         })

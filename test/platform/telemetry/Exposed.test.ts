@@ -6,7 +6,7 @@ import { Api } from "../../../schemas/Api.ts"
 import { type Family, familiesOf } from "../../support/Metrics.ts"
 import { receiver, status } from "../../support/Receiver.ts"
 import { get, post, startService } from "../../support/Service.ts"
-import { eventually } from "../../support/WebhookRooms.ts"
+import { eventually } from "../../support/Eventually.ts"
 
 const MODEL = ["gen_ai_provider_name", "gen_ai_request_model"]
 

@@ -10,11 +10,12 @@ import { ProviderPool } from "../../../src/providers/pool/ProviderPool.ts"
 import { makeSandbox } from "../../../src/providers/sandbox/Sandbox.ts"
 import { exchange, Openings } from "../../../src/providers/pool/SharedBreakers.ts"
 import { inspector } from "../../ratelimit/suite.ts"
-import { announceSkip, missing, RedisServer } from "../../support/Redis.ts"
+import { missing, RedisServer } from "../../support/Redis.ts"
+import { announceSkip } from "../../support/Skips.ts"
 import { candidate, clocks } from "../calls.ts"
 import { failing, outcomes, poolCall } from "../pools.ts"
 
-announceSkip("SharedBreakers")
+announceSkip("the Redis half of SharedBreakers", missing)
 
 const KEY = "tollgate:breakers"
 

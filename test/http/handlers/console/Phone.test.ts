@@ -5,7 +5,7 @@ import { get, json, startService } from "../../../support/Service.ts"
 import { page } from "../../../support/Console.ts"
 import { postbox } from "../../../support/Postbox.ts"
 import { twilio } from "../../../support/Twilio.ts"
-import { eventually } from "../../../support/WebhookRooms.ts"
+import { eventually } from "../../../support/Eventually.ts"
 
 const decode = Schema.decodeUnknownSync(PhoneResult, { onExcessProperty: "error" })
 
@@ -138,10 +138,10 @@ describe("the telephone of an account", () => {
     Effect.gen(function* () {
       const { signedIn, verify } = yield* stage
       const ann = yield* signedIn("ann@example.com")
-      verify.told.answer = (response) => void response.writeHead(503).end("down")
+      verify.behaviour.answer = (response) => void response.writeHead(503).end("down")
       const down = yield* ann.ask("POST", "/phone", { phone: NUMBER })
       assert.deepStrictEqual([down.status, down.body.error.code], [503, "service_unavailable"])
-      verify.told.answer = undefined
+      verify.behaviour.answer = undefined
       const statuses = yield* Effect.forEach([1, 2, 3], () =>
         Effect.map(ann.ask("POST", "/phone", { phone: NUMBER }), ({ body, status }) => [status, body.error?.code])
       )
@@ -165,12 +165,12 @@ describe("the telephone of an account", () => {
       const leaving = (path: string, body: object) =>
         Effect.gen(function* () {
           const [answered, leave] = [Promise.withResolvers<void>(), new AbortController()]
-          verify.told.waits = answered.promise
-          const before = verify.asked.length
+          verify.behaviour.waits = answered.promise
+          const before = verify.requests.length
           const gone = ann.ask("POST", path, body, {}, leave.signal).pipe(Effect.exit, Effect.forkChild)
           const fiber = yield* gone
           yield* eventually(
-            Effect.sync(() => verify.asked.length),
+            Effect.sync(() => verify.requests.length),
             (asked) => asked > before
           )
           leave.abort()
@@ -178,7 +178,7 @@ describe("the telephone of an account", () => {
           // By then the service has heard of it.
           for (let reads = 0; reads < 3; reads++)
             assert.isFalse((yield* ann.ask("GET", "/session")).body.phone_verified)
-          verify.told.waits = undefined
+          verify.behaviour.waits = undefined
           answered.resolve()
         })
       yield* leaving("/phone", { phone: NUMBER })

@@ -147,8 +147,8 @@ describe("/console/top-ups by Stripe", () => {
       assert.deepStrictEqual(report((yield* once).body).data, made)
       assert.strictEqual(stripe.sessions.size, 1)
       assert.strictEqual((yield* ask("POST", `/top-ups/${made.id}/simulate`)).status, 404)
-      const [asked] = stripe.asked.slice(-1)
-      assert.match(asked!.body.get("success_url") ?? "", /^http:\/\/localhost:\d+\/billing\?top_up=/)
+      const [request] = stripe.requests.slice(-1)
+      assert.match(request!.body.get("success_url") ?? "", /^http:\/\/localhost:\d+\/billing\?top_up=/)
     }).pipe(Effect.scoped)
   )
 

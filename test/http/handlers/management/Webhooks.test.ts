@@ -7,7 +7,7 @@ import { layerUrl } from "../../../support/Database.ts"
 import { managing, refusal } from "../../../support/Management.ts"
 import { receiver } from "../../../support/Receiver.ts"
 import { type Service, startService } from "../../../support/Service.ts"
-import { eventually } from "../../../support/WebhookRooms.ts"
+import { eventually } from "../../../support/Eventually.ts"
 
 const events = ["video.completed", "video.failed"]
 

@@ -2,8 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 
-/** Every row of every table as text. */
-export const everything = (url: string) =>
+/** All rows of all tables of a database, as one text. */
+export const allRows = (url: string) =>
   Effect.gen(function* () {
     const sql = yield* PgClient.make({ url: Redacted.make(url), maxConnections: 1 })
     const tables = yield* sql<{ name: string }>`SELECT quote_ident(table_name) AS name FROM information_schema.tables
