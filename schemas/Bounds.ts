@@ -1,10 +1,18 @@
 import { Schema } from "effect"
 
+/** A field that may be absent. A null counts as absent. */
+export const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** An object with members of any names and values. */
+export const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
+
 const counted = (count: number): string => count.toLocaleString("en-US")
 
 /** The message for a list that must have from `minimum` to `maximum` items, or characters. */
-const sizeOf = (minimum: number, maximum: number, unit: "characters" | "items"): string =>
-  `must ${unit === "items" ? "contain" : "have"} ${minimum === maximum ? "" : `${counted(minimum)} to `}${counted(maximum)} ${unit}`
+const sizeOf = (minimum: number, maximum: number, unit: "characters" | "items"): string => {
+  const least = minimum === maximum ? "" : minimum === 0 ? "at most " : `${counted(minimum)} to `
+  return `must ${unit === "items" ? "contain" : "have"} ${least}${counted(maximum)} ${unit}`
+}
 
 /** Checks that an array has at most `maximum` items. */
 export const atMost = (maximum: number) =>
@@ -61,6 +69,15 @@ export const textOf = (minimum: number, maximum: number) =>
       }
     )
   )
+
+/**
+ * OpenAI's metadata: up to 16 pairs of texts, with keys of at most 64 characters and values of at most 512. A record whose keys have a
+ * length of their own would call a longer key an unknown field.
+ */
+export const Metadata = Schema.Record(Schema.String, textOf(0, 512)).check(
+  Schema.isMaxProperties(16, { message: "must have at most 16 pairs" }),
+  Schema.isPropertyNames(textOf(0, 64), { message: "must have keys of at most 64 characters" })
+)
 
 /** A null character or half a surrogate pair as JSON escapes it. */
 const unstorable = /(?<!\\)(\\\\)*\\u(0000|d[89a-f])/

@@ -2,15 +2,22 @@ import { Schema } from "effect"
 import { BatchItem } from "./inference/BatchItem.ts"
 
 /** An invalid field of a request. */
-export const FieldDetail = Schema.Struct({ field: Schema.String, message: Schema.String }).annotate({
-  identifier: "FieldDetail"
-})
+export const FieldDetail = Schema.Struct({
+  /** The path of the field, such as `messages[2].content`. */
+  field: Schema.String,
+  /** What must hold, and what the request has instead. */
+  message: Schema.String
+}).annotate({ identifier: "FieldDetail" })
 
 /** An error: a sentence for people, `type` and `code` for programs, and `param` for the field concerned. */
 export const ErrorObject = Schema.Struct({
+  /** A sentence for people. It may change. */
   message: Schema.String,
+  /** The kind of error, such as `invalid_request_error`. */
   type: Schema.String,
+  /** The exact error, such as `validation_error`. */
   code: Schema.String,
+  /** The path of the field concerned; null without one. */
   param: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "ErrorObject" })
 
@@ -24,6 +31,7 @@ const fields = {
   ),
   /** On a 429: the providers limit the gateway's rate. Absent when the caller's own limit is reached. */
   upstream_rate_limited: Schema.optionalKey(Schema.Literal(true)),
+  /** The id of this request, or on `idempotency_result_unavailable` that of the request with the receipt. */
   request_id: Schema.optionalKey(Schema.String),
   /** The index of the failed request in a batch. */
   failed_index: Schema.optionalKey(Schema.Int),

@@ -3,7 +3,9 @@ import { ErrorBody } from "./Errors.ts"
 import { RequestId } from "./Ids.ts"
 
 const mirrored = {
+  /** The same as `error.message`. */
   message: Schema.String,
+  /** The same as `error.code`. */
   code: Schema.String,
   /** The id of this request, or on `idempotency_result_unavailable` that of the request with the receipt. */
   request_id: RequestId

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /** The tools of the MCP server. */
-export const ToolName = Schema.Literals([
+export const McpToolName = Schema.Literals([
   "chat",
   "list_models",
   "get_model",
@@ -18,4 +18,4 @@ export const ToolName = Schema.Literals([
   "list_requests",
   "get_receipt"
 ])
-export type ToolName = typeof ToolName.Type
+export type McpToolName = typeof McpToolName.Type

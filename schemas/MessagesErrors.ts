@@ -5,6 +5,7 @@ import { RequestId } from "./Ids.ts"
 /** An error with Anthropic's `type`. The other members are the standard ones. */
 export const MessagesErrorObject = Schema.Struct({
   ...ErrorObject.fields,
+  /** The kind of error in Anthropic's words. */
   type: Schema.Literals([
     "invalid_request_error",
     "authentication_error",
@@ -24,6 +25,7 @@ export const MessagesErrorObject = Schema.Struct({
   details: Schema.optionalKey(
     Schema.Struct({
       error_code: Schema.Literal("thread_unsupported_request"),
+      /** The unsupported features. */
       unsupported: Schema.Array(Schema.String)
     })
   )

@@ -19,6 +19,7 @@ type Content = Readonly<Record<string, { readonly schema: Json; readonly example
 
 interface Operation extends Json {
   readonly operationId: string
+  readonly parameters: ReadonlyArray<Json & { readonly name: string }>
   readonly requestBody?: Json & { readonly content: Content }
   readonly responses: Readonly<Record<string, Response>>
 }
@@ -58,30 +59,35 @@ const OPEN = [
   "ResponsesInputFile"
 ] as const
 
-const only = (...values: ReadonlyArray<unknown>): Json => ({ enum: [...values, null] })
+const only = (description: string, ...values: ReadonlyArray<unknown>): Json => ({
+  description,
+  enum: [...values, null]
+})
+
+const serviceTier = only("No effect: every request is served at the standard tier.", "auto", "default")
+const route = only("No effect: fallbacks are the default. `routing.allow_fallbacks` turns them off.", "fallback")
 
 /** Fields of OpenAI's and OpenRouter's requests that accept only these values. */
 export const TAKEN = {
   chat: {
-    n: only(1),
-    store: only(false),
-    service_tier: only("auto", "default"),
-    route: only("fallback"),
-    top_a: only(0)
+    n: only("An answer has one choice.", 1),
+    store: only("The gateway stores no completions.", false),
+    service_tier: serviceTier,
+    route,
+    top_a: only("Sampling by `top_a` is not supported.", 0)
   },
   responses: {
-    store: only(false),
-    background: only(false),
-    previous_response_id: only(),
-    conversation: only(),
-    prompt: only(),
-    service_tier: only("auto", "default"),
-    route: only("fallback")
+    store: only("The gateway stores no responses.", false),
+    background: only("Responses in the background are not supported.", false),
+    previous_response_id: only("The gateway stores no responses: send the whole conversation in `input`."),
+    conversation: only("The gateway stores no conversations: send the whole conversation in `input`."),
+    prompt: only("The gateway stores no prompts. Presets take their place."),
+    service_tier: serviceTier,
+    route
   }
 } as const
 
-/** OpenRouter's form of `routing`. */
-const provider: Json = { anyOf: [{ type: "object" }, { type: "null" }] }
+const provider: Json = { description: "OpenRouter's form of `routing`.", anyOf: [{ type: "object" }, { type: "null" }] }
 
 const beside: Readonly<Record<string, Json>> = {
   ChatCompletionRequest: { ...TAKEN.chat, provider },
@@ -102,17 +108,17 @@ const opened = (value: unknown): unknown => {
   )
 }
 
-/** Whether a schema is of objects whose members it does not describe. */
+/** Whether a schema accepts objects and describes none of their members. */
 const isFree = (schema: Json): boolean =>
   schema["type"] === "object" && !("properties" in schema) && !("additionalProperties" in schema)
 
-/** Whether a schema is of arrays whose first items have the schema of all others. */
+/** Whether a schema accepts arrays, and describes the first items like all others. */
 const isPlainList = ({ items, prefixItems }: Json): boolean =>
   Array.isArray(prefixItems) && prefixItems.every((item) => JSON.stringify(item) === JSON.stringify(items))
 
 /**
- * The same schema in words that generators of clients understand. They take an object without a word on its members for an empty one,
- * and a list that describes its first item for a list of one.
+ * The same schema in a form that generators of clients understand. They read an object without `additionalProperties` as an empty one,
+ * and a list with `prefixItems` as one of that length.
  */
 const plain = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
@@ -124,7 +130,7 @@ const plain = (value: unknown): unknown => {
   return { minItems: (prefixItems as ReadonlyArray<unknown>).length, ...others }
 }
 
-/** A security scheme with its name as the registry of HTTP schemes has it: readers of documents compare it with that. */
+/** A security scheme with its name in lower case, as the registry of HTTP schemes has it, because readers compare the two. */
 const lowerCased = (scheme: Json): Json =>
   typeof scheme["scheme"] === "string" ? { ...scheme, scheme: scheme["scheme"].toLowerCase() } : scheme
 
@@ -147,7 +153,11 @@ const withEvents = (content: Content): Content => {
   return { ...content, [EVENTS]: { schema } }
 }
 
+/** The descriptions by the keys that `descriptions` in `test/support/Descriptions.ts` makes. */
 const sentences: Readonly<Record<string, string>> = descriptions
+
+/** What every path begins with, and the paths of endpoints do not. */
+const PREFIX = "/api/v1"
 
 const firstSentence = (text: string): string => /^[^]*?[.:](?= [A-Z`]|$)/.exec(text)?.[0].replace(/:$/, ".") ?? text
 
@@ -190,30 +200,46 @@ const factsIn = (groups: Groups): ReadonlyMap<string, Json> =>
       })
   )
 
+/** The text that distinguishes an object of a union: its role or type. */
+const tagOf = (properties: Readonly<Record<string, Json>>): string =>
+  ["role", "type"]
+    .map((name) => properties[name]?.["enum"])
+    .flatMap((values) => (Array.isArray(values) ? values : []))[0] ?? ""
+
 /**
- * The schemas with a description of each and of its members. `sentences` has them by the schema's name, or by that name, a dot and the
- * member's name.
+ * A schema with a description of each member that has a sentence, by the schema's name and the member's path. A tag before the member's
+ * name is that of the one object of a union that describes the member differently.
  */
-export const described = (
-  schemas: Record<string, Json>,
-  sentences: Readonly<Record<string, string>>
-): Record<string, Json> => {
-  const withSentence = (value: unknown, key: string): Json => {
-    const description = sentences[key]
-    return { ...(value as Json), ...(description === undefined ? {} : { description }) }
-  }
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => {
-      const whole = withSentence(schema, name)
-      if (schema["properties"] === undefined) return [name, whole]
-      const members = Object.entries(schema["properties"] as Json)
-      const properties = Object.fromEntries(
-        members.map(([member, value]) => [member, withSentence(value, `${name}.${member}`)])
-      )
-      return [name, { ...whole, properties }]
-    })
-  )
+const withMembers = (schema: Json, path: string): Json =>
+  mapValues(schema, (part, keyword) => {
+    if (keyword === "properties") {
+      const members = part as Readonly<Record<string, Json>>
+      const tagged = `${path}.(${tagOf(members)})`
+      return mapValues(members, (member, name) => {
+        const own = sentences[`${tagged}.${name}`]
+        const described = describedAt(member, `${path}.${name}`)
+        return own === undefined ? described : { ...described, description: own }
+      })
+    }
+    if (keyword === "items") return withMembers(part as Json, path)
+    if (keyword === "anyOf" || keyword === "allOf" || keyword === "prefixItems") {
+      return (part as ReadonlyArray<Json>).map((one) => withMembers(one, path))
+    }
+    return part
+  })
+
+/** A schema with its own description, if it has a sentence, and those of its members. */
+const describedAt = (schema: Json, path: string): Json => {
+  const description = sentences[path]
+  return { ...withMembers(schema, path), ...(description === undefined ? {} : { description }) }
 }
+
+/** The parameters of an operation with a description of each. */
+const withParameters = (parameters: Operation["parameters"], where: string): Operation["parameters"] =>
+  parameters.map((parameter) => {
+    const description = sentences[`${where} ${parameter.name}`]
+    return description === undefined ? parameter : { ...parameter, description }
+  })
 
 interface Example {
   readonly request?: unknown
@@ -244,8 +270,8 @@ const inReadingOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
 const servers = [{ url: "http://127.0.0.1:8787", description: "A gateway with the default settings." }]
 
 /**
- * The document with descriptions, with the facts and examples of every operation, with the requests open that accept unknown fields, with their
- * additional fields, and with the events of streams.
+ * The document with descriptions, the facts and examples of every operation, and the events of streams. Requests that accept unknown
+ * fields are open, and have the fields that accept only some values.
  */
 export const published = (document: Record<string, unknown>, groups: Groups): Record<string, unknown> => {
   const { components, openapi, info, paths, tags, ...others } = document as Document
@@ -264,10 +290,11 @@ export const published = (document: Record<string, unknown>, groups: Groups): Re
       name,
       description: sentences[`tag:${name}`]
     })),
-    paths: mapValues(paths, (methods) =>
-      mapValues(methods, (operation) =>
+    paths: mapValues(paths, (methods, path) =>
+      mapValues(methods, (operation, method) =>
         withExamples({
           ...operation,
+          parameters: withParameters(operation.parameters, `${method.toUpperCase()} ${path.replace(PREFIX, "")}`),
           ...facts.get(operation.operationId),
           responses: withResponses(operation.responses)
         })
@@ -276,7 +303,7 @@ export const published = (document: Record<string, unknown>, groups: Groups): Re
     components: {
       ...components,
       securitySchemes: mapValues(components.securitySchemes, lowerCased),
-      schemas: mapValues(described(schemas, descriptions), (schema) => plain(schema) as Json)
+      schemas: mapValues(schemas, (schema, name) => plain(describedAt(schema, name)) as Json)
     },
     ...others
   }

@@ -20,22 +20,26 @@ export const CreditsReport = Schema.Struct({
 }).annotate({ identifier: "CreditsReport" })
 export type CreditsReport = typeof CreditsReport.Type
 
-/** `id` is the id of a chat completion, a message, a response or a request. Each of them ends with the same 26 characters. */
-export const GenerationQuery = { id: Schema.String.check(...sized(1, 64, "characters")) }
+/** The request of a receipt. */
+export const GenerationQuery = {
+  /** The id of a chat completion, a message, a response or a request. Each of them ends with the same 26 characters. */
+  id: Schema.String.check(...sized(1, 64, "characters"))
+}
 
-/** An attempt at a provider. `status` is 200 for the one that served, null for the others. */
+/** An attempt at a provider. */
 export const GenerationAttempt = Schema.Struct({
+  /** The id of the provider. */
   provider_name: Schema.String,
+  /** 200 for the attempt that served; null for others. */
   status: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "GenerationAttempt" })
 
+/** Always null. OpenRouter's clients require the member. */
 const none = Schema.Null
+/** The provider's count; null for work that is not priced by tokens. */
 const tokens = Schema.NullOr(Count)
 
-/**
- * A receipt in OpenRouter's form. `GET /requests/{request_id}` has every fact of it. Members that OpenRouter's clients require and the
- * gateway does not record are null. Token counts are the provider's, and null for work that is not priced by tokens.
- */
+/** A receipt in OpenRouter's form. `GET /requests/{request_id}` has every fact of it. */
 export const Generation = Schema.Struct({
   data: Schema.Struct({
     /** The id in the query. */
@@ -45,12 +49,19 @@ export const Generation = Schema.Struct({
     created_at: Schema.String,
     /** The model that served, or the requested model if none did. */
     model: Schema.String,
+    /** The provider that served; null when none did. */
     provider_name: Schema.NullOr(Schema.String),
+    /** The attempts, in order; null without any. */
     provider_responses: Schema.NullOr(Schema.Array(GenerationAttempt)),
+    /** The kind of work in OpenRouter's words; null for work that OpenRouter does not have. */
     api_type: Schema.NullOr(Schema.Literals(["completions", "embeddings", "rerank", "video", "tts", "image"])),
+    /** Whether the answer was a stream. */
     streamed: Schema.Boolean,
+    /** Whether the client ended the request. */
     cancelled: Schema.Boolean,
+    /** Why the answer ended; null without an answer. */
     finish_reason: Schema.NullOr(Schema.String),
+    /** The same as `finish_reason`. */
     native_finish_reason: Schema.NullOr(Schema.String),
     tokens_prompt: tokens,
     tokens_completion: tokens,
@@ -73,6 +84,7 @@ export const Generation = Schema.Struct({
     preset_id: Schema.NullOr(Schema.String),
     is_byok: Schema.Literal(false),
     data_region: Schema.Literal("global"),
+    /** Always empty. */
     origin: Schema.String,
     cache_discount: none,
     upstream_inference_cost: none,

@@ -12,7 +12,10 @@ export class RequestsGroup extends HttpApiGroup.make("requests")
       operation("requests.list", "List receipts, newest first", { limit: "default", charge: "free" })
     ),
     HttpApiEndpoint.get("getRequest", "/requests/:request_id", {
-      params: { request_id: RequestId },
+      params: {
+        /** The id of a request, which every response has in `X-Request-ID`. */
+        request_id: RequestId
+      },
       success: RequestReceipt,
       error: NotFoundError
     }).annotateMerge(operation("requests.get", "Retrieve a receipt", { limit: "default", charge: "free" }))

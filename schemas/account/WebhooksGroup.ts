@@ -17,7 +17,16 @@ import {
   WebhookTest
 } from "./Webhooks.ts"
 
-const params = { webhook_id: ResourceId }
+const params = {
+  /** The id of a webhook. */
+  webhook_id: ResourceId
+}
+
+const delivered = {
+  ...params,
+  /** The id of a delivery. */
+  delivery_id: ResourceId
+}
 
 const free = { limit: "default", charge: "free" } as const
 
@@ -51,7 +60,7 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       error: NotFoundError
     }).annotateMerge(operation("webhooks.deliveries", "List the deliveries of a webhook, newest first", free)),
     HttpApiEndpoint.post("redeliver", "/webhooks/:webhook_id/deliveries/:delivery_id/redeliver", {
-      params: { ...params, delivery_id: ResourceId },
+      params: delivered,
       headers: idempotency,
       success: WebhookDelivery,
       error: [NotFoundError, ConflictError, IdempotencyError]

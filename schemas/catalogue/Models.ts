@@ -21,6 +21,7 @@ export const Modality = Schema.Literals([
 
 /** A temporary price cut, from `startsAt` until just before `endsAt`. A request keeps the price at which it was admitted. */
 export const Promotion = Schema.Struct({
+  /** The name of the promotion. */
   label: Schema.String,
   /** Above 0 and below 100. Discounted rates are rounded up to a multiple of 1e-12 USD. */
   discountPercent: Schema.Finite,
@@ -42,12 +43,17 @@ export const ModelPricing = Schema.Struct({
    * 10,000 tokens, one image, 5 seconds of video, 1,000 characters of speech, or one search.
    */
   typicalRequestUsd: Schema.NullOr(Usd),
+  /** For a token of the prompt outside the prompt cache. */
   meteredPromptPerToken: Schema.NullOr(Usd),
+  /** For a token read from the prompt cache. */
   meteredCachedPromptPerToken: Schema.NullOr(Usd),
+  /** For a token written to the prompt cache. */
   meteredCacheWritePromptPerToken: Schema.NullOr(Usd),
+  /** For a token of the output. */
   meteredCompletionPerToken: Schema.NullOr(Usd),
   /** Charged once per request, whatever it uses. */
   perRequestUsd: Schema.NullOr(Usd),
+  /** For an image, a second, a character or a request. */
   perUnitUsd: Schema.NullOr(Usd),
   /** `perUnitUsd` without the promotion; for token prices, `meteredPromptPerToken` without it. Null when there is no promotion. */
   listPerUnitUsd: Schema.NullOr(Usd),
@@ -58,13 +64,15 @@ export const ModelPricing = Schema.Struct({
 
 /** A provider's performance for the model in the last 30 minutes, across all nodes. Unknown values are null. */
 export const ProviderPerformance = Schema.Struct({
+  /** The number of requests. */
   samples: Count,
-  /** 0 to 1. */
+  /** The share of successful requests, 0 to 1. */
   successRate: Schema.NullOr(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))),
-  /** Of successful requests, as are all times. */
+  /** The median time to the end of the answer, of successful requests as all times. */
   p50Ms: Schema.NullOr(Usd),
+  /** The time within which 95% of them ended. */
   p95Ms: Schema.NullOr(Usd),
-  /** From the request to the first content of a stream. */
+  /** The median time to the first content of a stream. */
   medianTtftMs: Schema.NullOr(Usd),
   /** True for fewer than 20 samples, which are not reliable. */
   thin: Schema.Boolean
@@ -72,17 +80,25 @@ export const ProviderPerformance = Schema.Struct({
 
 /** A provider that offers the model. */
 export const ModelProvider = Schema.Struct({
+  /** The id of the provider. */
   provider: Schema.String,
+  /** Its name for people. */
   providerDisplayName: Schema.String,
+  /** The id of the model there. */
   upstreamModelId: Schema.String,
   /** `primary`: the first available provider; its price is shown. The routing of a request decides which provider it uses first. */
   role: Schema.Literals(["primary", "fallback"]),
+  /** Whether the gateway can call it. */
   available: Schema.Boolean,
   /** Capabilities of the model that this provider does not support. */
   unsupportedCapabilities: Schema.Array(Schema.String),
+  /** Whether the provider may train on prompts and answers. */
   trainsOnData: Schema.Boolean,
+  /** Whether the provider keeps no prompts and answers. */
   zeroRetentionAvailable: Schema.Boolean,
+  /** In tokens; 0 for models that do not count tokens. */
   contextWindow: Count,
+  /** The maximum number of output tokens there; 0 for models that do not count tokens. */
   maxOutputTokens: Count,
   performance: ProviderPerformance
 }).annotate({ identifier: "ModelProvider" })
@@ -105,9 +121,11 @@ export const ModelEvent = Schema.Struct({
   date: Schema.String,
   /** Present when it happened at one provider only. */
   provider: Schema.optionalKey(Schema.String),
+  /** What changed, in words. */
   detail: Schema.optionalKey(Schema.String),
   /** For token prices, as in `pricing`: the price from then on, without promotions. */
   meteredPromptPerToken: Schema.optionalKey(Usd),
+  /** The same for a token of the output. */
   meteredCompletionPerToken: Schema.optionalKey(Usd),
   /** For any other price. */
   perUnitUsd: Schema.optionalKey(Usd)
@@ -116,28 +134,37 @@ export const ModelEvent = Schema.Struct({
 /** A model of the catalogue, with its prices and its providers. */
 export const ModelDetail = Schema.Struct({
   object: Schema.Literal("model"),
+  /** The id that requests name. */
   id: ModelId,
+  /** The name for people. */
   name: Schema.String,
   /** The release date, in Unix seconds. */
   created: Schema.Int,
+  /** The vendor of the model. */
   owned_by: Schema.String,
   modality: Modality,
+  /** `deprecated` models still serve, `retired` ones do not. */
   status: Schema.Literals(["preview", "ga", "deprecated", "retired"]),
   /** Whether a request for it can be served now. */
   servable: Schema.Boolean,
+  /** What the model can do, such as `tools` and `vision`. */
   capabilities: Schema.Array(Schema.String),
   pricing: ModelPricing,
   /** In order of preference. */
   providers: Schema.Array(ModelProvider),
   /** Optional request parameters that change the answer. */
   supportedParameters: Schema.Array(Schema.String),
+  /** The family of models. */
   brand: Schema.String,
+  /** The model in a sentence. */
   description: Schema.String,
   /** In tokens; 0 for models that do not count tokens. */
   contextWindow: Count,
+  /** The maximum number of output tokens; 0 for models that do not count tokens. */
   maxOutputTokens: Count,
   /** Whether the id stands for a choice among other models. */
   virtual: Schema.Boolean,
+  /** What the prices do not show; empty when there is nothing. */
   pricingNote: Schema.String,
   overlay: ModelOverlay,
   /** The model's changes, oldest first. Prices that vary by the hour of the day are not recorded. */
@@ -149,16 +176,21 @@ export type ModelDetail = typeof ModelDetail.Type
 /** All models that pass the filters, on one page unless `limit` is smaller. */
 export const ModelList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The models. */
   data: Schema.Array(ModelDetail),
   /** Whether more models follow; with `before_id`, whether more come before. */
   has_more: Schema.Boolean,
-  /** The ids of the first and the last model on the page; null when it is empty. */
+  /** The id of the first model on the page; null when it is empty. */
   first_id: Schema.NullOr(ModelId),
+  /** The id of the last model on the page; null when it is empty. */
   last_id: Schema.NullOr(ModelId),
   /** The number of models that pass the filters, on all pages. */
   total_count: Count,
-  /** `next` is the path and query of the next page, null on the last. */
-  links: Schema.Struct({ next: Schema.NullOr(Schema.String) })
+  /** Other pages. */
+  links: Schema.Struct({
+    /** The path and query of the next page; null on the last. */
+    next: Schema.NullOr(Schema.String)
+  })
 }).annotate({ identifier: "ModelList" })
 export type ModelList = typeof ModelList.Type
 
@@ -199,11 +231,14 @@ export class ModelsGroup extends HttpApiGroup.make("models").add(
     operation("models.list", "List models", { limit: "default", charge: "free" })
   ),
   HttpApiEndpoint.get("get", "/models/:id", {
-    params: { id: ModelId },
+    params: {
+      /** The id of a model. */
+      id: ModelId
+    },
     success: ModelDetail,
     error: NotFoundError
   }).annotateMerge(operation("models.get", "Retrieve a model", { limit: "default", charge: "free" })),
-  /** The same for an id with an unescaped slash. */
+  // An id may contain an unescaped slash.
   HttpApiEndpoint.get("getNamespaced", "/models/:namespace/:name", {
     params: { namespace: ModelId, name: ModelId },
     success: ModelDetail,

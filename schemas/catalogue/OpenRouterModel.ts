@@ -4,10 +4,13 @@ import { Count } from "../Bounds.ts"
 
 /** The kinds of input and output of a model, in OpenRouter's words. */
 export const ModelArchitecture = Schema.Struct({
+  /** What a prompt may contain. */
   input_modalities: Schema.Array(Schema.Literals(["text", "image", "file"])),
+  /** What the model makes. */
   output_modalities: Schema.Array(Schema.Literals(["text", "image", "video", "speech", "embeddings", "rerank"])),
   /** Both lists in one text, such as `text+image->text`. */
   modality: Schema.String,
+  /** Always null. OpenRouter's clients require the member. */
   instruct_type: Schema.Null
 }).annotate({ identifier: "ModelArchitecture" })
 
@@ -17,12 +20,18 @@ export const textPrices = {
   prompt: Schema.String,
   /** Per token, as `prompt`. */
   completion: Schema.String,
+  /** Per request. */
   request: Schema.optionalKey(Schema.String),
   /** Per image that the model makes. */
   image_output: Schema.optionalKey(Schema.String),
+  /** Per token read from the prompt cache. */
   input_cache_read: Schema.optionalKey(Schema.String),
+  /** Per token written to the prompt cache. */
   input_cache_write: Schema.optionalKey(Schema.String)
 }
+
+/** Always null. OpenRouter's clients require the member. */
+const AlwaysNull = Schema.Null
 
 /** The members of a model that OpenRouter's clients require. */
 export const openRouterModel = {
@@ -33,15 +42,20 @@ export const openRouterModel = {
   architecture: ModelArchitecture,
   /** The preferred provider. The gateway does not moderate, and does not know whether the provider does. */
   top_provider: Schema.Struct({
+    /** The same as its `contextWindow`. */
     context_length: Count,
+    /** The same as its `maxOutputTokens`; null when there is no limit. */
     max_completion_tokens: Schema.NullOr(Count),
     is_moderated: Schema.Literal(false)
   }),
   /** The same as `supportedParameters`. */
   supported_parameters: Schema.Array(Schema.String),
-  /** The path of this model. */
-  links: Schema.Struct({ details: Schema.String }),
-  per_request_limits: Schema.Null,
-  default_parameters: Schema.Null,
-  supported_voices: Schema.Null
+  /** Where the model is. */
+  links: Schema.Struct({
+    /** The path. */
+    details: Schema.String
+  }),
+  per_request_limits: AlwaysNull,
+  default_parameters: AlwaysNull,
+  supported_voices: AlwaysNull
 }

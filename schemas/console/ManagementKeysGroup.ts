@@ -26,7 +26,10 @@ export class ConsoleManagementKeysGroup extends HttpApiGroup.make("consoleManage
       operation("console.management_keys.create", "Create a management key; the response shows its secret once", writes)
     ),
     HttpApiEndpoint.delete("revokeManagementKey", "/console/management-keys/:key_id", {
-      params: { key_id: ResourceId },
+      params: {
+        /** The id of a management key. */
+        key_id: ResourceId
+      },
       success: ManagementKeyRevoked,
       error: NotFoundError
     }).annotateMerge(operation("console.management_keys.revoke", "Revoke a management key immediately", writes))

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { Usd } from "../Bounds.ts"
 import { SentCode } from "./SignIn.ts"
 
+/** In E.164 form, such as `+4915123456789`. */
 const Phone = Schema.String.check(
   Schema.isPattern(/^\+[1-9]\d{6,14}$/, {
     message: "must be an E.164 phone number: a plus sign, the country code and the number, digits only"
@@ -16,7 +17,9 @@ export const PhoneCode = Schema.Struct({ phone: Phone, code: SentCode }).annotat
 
 const record = {
   object: Schema.Literal("phone"),
+  /** Whether the number is verified. */
   verified: Schema.Boolean,
+  /** The last two digits of the number. */
   last2: Schema.String,
   /** The starter credit for the number: $0.50, once per account and once per number. */
   starter_credit_usd: Usd,

@@ -10,12 +10,13 @@ export const OwnerSession = Schema.Struct({
   current: Schema.Boolean,
   /** The browser and the system that signed in, such as `Firefox on Linux`; null when they are unknown. */
   browser: Schema.NullOr(Schema.String),
-  /** The address that it was begun from; null when it is unknown. */
+  /** The client's address at sign-in; null when it is unknown. */
   address: Schema.NullOr(Schema.String),
+  /** When the owner signed in. */
   created_at: Schema.Int,
   /** The last use, to within a minute. */
   seen_at: Schema.Int,
-  /** When it ends unless it is used before. */
+  /** When the session ends unless it is used before. */
   ends_at: Schema.Int
 }).annotate({ identifier: "OwnerSession" })
 export type OwnerSession = typeof OwnerSession.Type
@@ -23,7 +24,9 @@ export type OwnerSession = typeof OwnerSession.Type
 /** One page of sessions, newest first. `next_cursor` is null on the last page. */
 export const OwnerSessionList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The entries of the page. */
   data: Schema.Array(OwnerSession),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "OwnerSessionList" })
 

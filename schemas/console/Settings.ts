@@ -12,6 +12,7 @@ export const EmailCode = Schema.Struct({ email: Email, code: SentCode }).annotat
 export const EmailSent = Schema.Struct({
   data: Schema.Struct({
     object: Schema.Literal("email"),
+    /** The new address. */
     email: Schema.String,
     status: Schema.Literal("code_sent"),
     /** How long the code is valid, in seconds. */
@@ -22,10 +23,11 @@ export const EmailSent = Schema.Struct({
 }).annotate({ identifier: "EmailSent" })
 export type EmailSent = typeof EmailSent.Type
 
-/** The address of the account was changed. A letter tells the former address. */
+/** The address of the account was changed. The former address gets a notice. */
 export const EmailChanged = Schema.Struct({
   data: Schema.Struct({
     object: Schema.Literal("email"),
+    /** The new address. */
     email: Schema.String,
     status: Schema.Literal("changed"),
     /** How many other sessions ended. The session that asked stays. */
@@ -47,7 +49,7 @@ const choices = {
   key_change: Schema.Boolean
 }
 
-/** Which notices the owner gets by email. All are on until the owner declines them. The change of the address itself is always told. */
+/** The notices that the owner gets by email. All are on until the owner declines them. A change of the address is always sent. */
 export const NotificationChoices = Schema.Struct({
   data: Schema.Struct({ object: Schema.Literal("notifications"), ...choices })
 }).annotate({ identifier: "NotificationChoices" })
@@ -72,11 +74,13 @@ const line = (maximum: number) =>
       })
     )
 
+/** One line of 1 to 200 characters. */
 const CompanyName = line(200)
 
+/** The postal address: at most 6 lines of 1 to 100 characters. */
 const AddressLines = Schema.Array(line(100)).check(...sized(0, 6, "items"))
 
-/** Tax ids of all countries: letters, digits and what separates their groups. */
+/** A VAT number or another tax id: 4 to 32 characters, which are letters and digits in groups. */
 const TaxId = Schema.String.check(
   Schema.isPattern(/^(?=.{4,32}$)[A-Za-z0-9]+(?:[ ./-][A-Za-z0-9]+)*$/, {
     message: "must have 4 to 32 letters and digits, in groups that a space, a dot, a slash or a dash separates"
@@ -87,6 +91,7 @@ const TaxId = Schema.String.check(
 export const BillingDetailsReport = Schema.Struct({
   data: Schema.Struct({
     object: Schema.Literal("billing_details"),
+    /** The name of the company; null without one. */
     company_name: Schema.NullOr(Schema.String),
     /** The postal address, a line each. */
     address_lines: Schema.Array(Schema.String),

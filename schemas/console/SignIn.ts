@@ -17,7 +17,7 @@ export const Email = Schema.String.check(
 /** Six digits, as they were sent. */
 export const SentCode = Schema.String.check(Schema.isPattern(/^\d{6}$/, { message: "must be six digits" }))
 
-/** An id that only the client that asked for a code knows. */
+/** The id of a request for a code, which only the client that made it knows. */
 const SignInId = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{22}$/, {
     message: "must be the sign_in_id from the response to the request for a code"
@@ -48,9 +48,16 @@ export const SignInCode = Schema.Struct({ email: Email, sign_in_id: SignInId, co
 /** The signed-in owner. */
 export const ConsoleSession = Schema.Struct({
   object: Schema.Literal("session"),
-  account: Schema.Struct({ id: ResourceId, object: Schema.Literal("account"), email: Schema.String }),
+  /** The owner's account. */
+  account: Schema.Struct({
+    id: ResourceId,
+    object: Schema.Literal("account"),
+    /** The address of the owner. */
+    email: Schema.String
+  }),
   /** Must be sent as `X-CSRF-Token` with every method other than GET. */
   csrf_token: Schema.String,
+  /** Whether the owner has verified a phone number. */
   phone_verified: Schema.Boolean,
   /** The last two digits of the phone number; null before it is verified. */
   phone_last2: Schema.NullOr(Schema.String),

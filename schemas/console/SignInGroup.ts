@@ -44,7 +44,10 @@ export class ConsoleSessionGroup extends HttpApiGroup.make("consoleSession")
       success: OwnerSessionList
     }).annotateMerge(operation("console.sessions.list", "List the sessions that have not ended, newest first", reads)),
     HttpApiEndpoint.delete("endListedSession", "/console/sessions/:session_id", {
-      params: { session_id: ResourceId },
+      params: {
+        /** The id of a session. */
+        session_id: ResourceId
+      },
       success: SessionsEnded,
       error: NotFoundError
     }).annotateMerge(operation("console.sessions.end", "End a session", writes)),

@@ -6,7 +6,10 @@ import { idempotency } from "../inference/ChatGroup.ts"
 import { operation } from "../Operation.ts"
 import { NewTopUp, TopUpList, TopUpPage, TopUpReport } from "./TopUps.ts"
 
-const params = { top_up_id: ResourceId }
+const params = {
+  /** The id of a top-up. */
+  top_up_id: ResourceId
+}
 
 const reads = { limit: "console_reads", charge: "free" } as const
 const writes = { limit: "console_writes", charge: "free" } as const

@@ -16,26 +16,31 @@ export const MAX_BATCH = 100
 
 const body = Schema.Record(Schema.String, Schema.Unknown)
 
-/** One request of a batch. `body` is the body of the operation, without streaming; `params` is an alias. */
+/** One request of a batch. */
 export const BatchEntry = Schema.Struct({
-  /** The client's name for the request, unique within the batch. */
+  /** The client's name for the request, unique within the batch. 1 to 64 characters. */
   custom_id: Schema.optionalKey(textOf(1, 64).check(storable)),
-  /** Default: `/chat/completions`. */
+  /** The operation. Default: `/chat/completions`. */
   url: Schema.optionalKey(Schema.Literals(batchUrls)),
+  /** The body of the operation, without streaming. */
   body: Schema.optionalKey(body),
+  /** The same as `body`, as in Anthropic's batches. */
   params: Schema.optionalKey(body)
 }).annotate({ identifier: "BatchEntry" })
 export type BatchEntry = typeof BatchEntry.Type
 
 /** Up to 100 requests, which are all validated before any of them starts. Unknown fields are rejected. */
 export const BatchRequest = Schema.Struct({
+  /** The requests, 1 to 100. */
   requests: Schema.Array(BatchEntry).check(...sized(1, MAX_BATCH, "items"))
 }).annotate({ identifier: "BatchRequest" })
 
-/** The answers to all requests of a batch, in order. `cost_usd` is their total cost. Each request has a receipt of its own. */
+/** The answers to all requests of a batch. Each request has a receipt of its own. */
 export const BatchList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The answers, in order. */
   data: Schema.Array(BatchItem),
+  /** The total charge in USD. */
   cost_usd: Usd,
   request_id: RequestId,
   balance_warning: Schema.optionalKey(BalanceWarning)

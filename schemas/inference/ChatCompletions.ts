@@ -1,129 +1,38 @@
 import { Schema } from "effect"
-import { atMost, between, integer, MESSAGES_MAX, sized, textOf, ToolName, TOOLS_MAX, Count, Usd } from "../Bounds.ts"
+import {
+  atMost,
+  between,
+  Count,
+  integer,
+  JsonObject,
+  MESSAGES_MAX,
+  orNull,
+  sized,
+  textOf,
+  ToolName,
+  TOOLS_MAX,
+  Usd
+} from "../Bounds.ts"
+import { ErrorObject } from "../Errors.ts"
 import { ModelString, RequestId } from "../Ids.ts"
-import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
-
-const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
+import { BalanceWarning, RoutingSummary } from "../Routing.ts"
+import { cacheable, ChatMessage, ReasoningDetail, ToolCall } from "./ChatMessages.ts"
+import { endUserFields, modelFields, routingFields, samplingFields } from "./RequestFields.ts"
 
 // --- request
-
-/**
- * Marks the end of a part of the prompt to keep in the provider's prompt cache, as on OpenRouter. It has no effect for providers that
- * cache automatically. Only the last four of a request count.
- */
-export const CacheControl = Schema.Struct({
-  type: Schema.Literal("ephemeral"),
-  ttl: orNull(Schema.Literals(["5m", "1h"]))
-}).annotate({ identifier: "ChatCacheControl" })
-const cacheable = { cache_control: orNull(CacheControl) }
-
-/** Text of a message. */
-export const TextPart = Schema.Struct({
-  type: Schema.Literal("text"),
-  text: Schema.String,
-  ...cacheable
-}).annotate({ identifier: "ChatTextPart" })
-/** An image of a message. */
-export const ImagePart = Schema.Struct({
-  type: Schema.Literal("image_url"),
-  image_url: Schema.Struct({
-    /** An https URL or a data URL. */
-    url: Schema.String.check(Schema.isMinLength(1, { message: "must be a URL" })),
-    /** `original` means `high`, because the full-size image has no cost limit. */
-    detail: orNull(Schema.Literals(["auto", "low", "high", "original"]))
-  }),
-  ...cacheable
-}).annotate({ identifier: "ChatImagePart" })
-
-/**
- * A file: a PDF file, for models with vision of Anthropic, Google and OpenAI, or one of nothing but text, which any model reads
- * behind a line with its name.
- */
-export const FilePart = Schema.Struct({
-  type: Schema.Literal("file"),
-  file: Schema.Struct({
-    /**
-     * A data URL with base64 of type `application/pdf`, or of type `text/…` or `application/json` in UTF-8, of up to 20 MiB. The PDF
-     * files of a request may have 100 pages.
-     */
-    file_data: Schema.String,
-    filename: orNull(Schema.String)
-  }),
-  ...cacheable
-}).annotate({ identifier: "ChatFilePart" })
-
-/** A refusal of the assistant in an earlier answer. */
-export const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String }).annotate({
-  identifier: "ChatRefusalPart"
-})
-
-/** Content of a message: a text, or up to 512 parts. */
-const contentOf = <S extends Schema.Top>(part: S) =>
-  Schema.Union([Schema.String, Schema.NonEmptyArray(part).check(atMost(512))])
-
-/** Text as a string or in parts. */
-export const TextContent = contentOf(TextPart)
-/** Text as a string, or text, images and files as parts. */
-export const RichContent = contentOf(Schema.Union([TextPart, ImagePart, FilePart]))
-const AssistantContent = contentOf(Schema.Union([TextPart, RefusalPart]))
-
-/** A tool call of the assistant. */
-export const ToolCall = Schema.Struct({
-  id: Schema.String,
-  type: Schema.Literal("function"),
-  function: Schema.Struct({ name: Schema.String, arguments: Schema.String })
-}).annotate({ identifier: "ChatToolCall" })
-
-/**
- * A piece of an answer's reasoning in OpenRouter's format: `reasoning.text` has a `signature`, and `reasoning.encrypted` has only
- * `data`. Send the pieces back unchanged with their message, and the model continues from its reasoning. Only this service can read a
- * signature, and only for the account for which it was made.
- */
-export const ReasoningDetail = Schema.Struct({
-  type: Schema.Literals(["reasoning.text", "reasoning.encrypted"]),
-  /** In a stream, the text comes earlier, as `reasoning`. */
-  text: Schema.optionalKey(Schema.String),
-  signature: Schema.optionalKey(Schema.String),
-  data: Schema.optionalKey(Schema.String),
-  format: Schema.Literal("unknown"),
-  index: Count
-}).annotate({ identifier: "ChatReasoningDetail" })
-export type ReasoningDetail = typeof ReasoningDetail.Type
-
-/** Reasoning of an assistant message in the request. */
-export const saidReasoning = {
-  reasoning: orNull(Schema.String),
-  /** The same text under DeepSeek's name. */
-  reasoning_content: orNull(Schema.String),
-  /** The details of the earlier answer, unchanged. They override the two texts. Details that this service did not sign are ignored. */
-  reasoning_details: orNull(Schema.Array(JsonObject).check(atMost(512)))
-}
-
-/** A message of the conversation. */
-export const ChatMessage = Schema.Union([
-  Schema.Struct({ role: Schema.Literal("system"), content: TextContent, name: orNull(Schema.String) }),
-  Schema.Struct({ role: Schema.Literal("developer"), content: TextContent, name: orNull(Schema.String) }),
-  Schema.Struct({ role: Schema.Literal("user"), content: RichContent, name: orNull(Schema.String) }),
-  Schema.Struct({
-    role: Schema.Literal("assistant"),
-    content: orNull(AssistantContent),
-    name: orNull(Schema.String),
-    refusal: orNull(Schema.String),
-    ...saidReasoning,
-    tool_calls: orNull(Schema.Array(ToolCall).check(atMost(128)))
-  }),
-  Schema.Struct({ role: Schema.Literal("tool"), content: RichContent, tool_call_id: Schema.String })
-]).annotate({ identifier: "ChatMessage" })
 
 /** A function that the model may call. */
 export const ChatTool = Schema.Struct({
   type: Schema.Literal("function"),
+  /** The function. */
   function: Schema.Struct({
+    /** 1 to 256 letters, digits, underscores and dashes. */
     name: ToolName,
+    /** What the function does, from which the model decides when to call it. */
     description: orNull(Schema.String),
-    /** The JSON Schema of the arguments. */
+    /** The JSON Schema of the arguments. Default: no arguments. */
     parameters: orNull(JsonObject),
+    /** Whether the arguments must conform to `parameters`, where the provider can ensure that. */
     strict: orNull(Schema.Boolean)
   }),
   ...cacheable
@@ -131,10 +40,17 @@ export const ChatTool = Schema.Struct({
 
 const NamedTool = Schema.Struct({
   type: Schema.Literal("function"),
-  function: Schema.Struct({ name: Schema.String })
+  /** The function to call. */
+  function: Schema.Struct({
+    /** The name of a declared function. */
+    name: Schema.String
+  })
 })
 
-/** Whether the model calls tools, and which. */
+/**
+ * Whether the model calls tools, and which. `auto`, the default: the model decides. `none`: it calls none. `required`: it calls at least
+ * one. A function: it calls that one.
+ */
 export const ToolChoice = Schema.Union([
   Schema.Literals(["auto", "none", "required"]),
   NamedTool,
@@ -142,7 +58,9 @@ export const ToolChoice = Schema.Union([
     type: Schema.Literal("allowed_tools"),
     /** The model may call only these tools. */
     allowed_tools: Schema.Struct({
+      /** Whether the model decides, or must call one of them. */
       mode: Schema.Literals(["auto", "required"]),
+      /** The functions, 1 to 512. */
       tools: Schema.Array(NamedTool).check(...sized(1, TOOLS_MAX, "items"))
     })
   })
@@ -154,10 +72,15 @@ export const ResponseFormat = Schema.Union([
   Schema.Struct({ type: Schema.Literal("json_object") }),
   Schema.Struct({
     type: Schema.Literal("json_schema"),
+    /** The schema and its name. */
     json_schema: Schema.Struct({
+      /** 1 to 64 characters. */
       name: textOf(1, 64),
+      /** What the answer is, for the model. */
       description: orNull(Schema.String),
+      /** The JSON Schema. */
       schema: orNull(JsonObject),
+      /** Whether the answer must conform to the schema, where the provider can ensure that. */
       strict: orNull(Schema.Boolean)
     })
   })
@@ -165,8 +88,11 @@ export const ResponseFormat = Schema.Union([
 
 /** How much a reasoning model thinks. Unknown fields are rejected. */
 export const ChatReasoning = Schema.Struct({
+  /** Default: the model's own. A model without the word uses the nearest one that it has. */
   effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
+  /** The maximum number of reasoning tokens, for models with such a limit. */
   max_tokens: orNull(integer(0, Number.MAX_SAFE_INTEGER)),
+  /** Whether the model reasons, for models that can do both. Default: the model's own. */
   enabled: orNull(Schema.Boolean)
 }).annotate({ identifier: "ChatReasoning" })
 
@@ -176,108 +102,146 @@ export const ChatReasoning = Schema.Struct({
  * and are not supported, with `unsupported_parameter`.
  */
 export const ChatCompletionRequest = Schema.Struct({
-  /**
-   * A model id, a fallback chain of up to 15 ids separated by commas, or `@` and the slug of a preset. Required unless `models` is
-   * given.
-   */
-  model: orNull(ModelString),
-  /** The fallback chain as a list. */
-  models: orNull(Schema.Array(ModelString).check(...sized(1, 15, "items"))),
+  ...modelFields,
   /** At most 100, unless the operator allows more with `MAX_MESSAGES`. */
   messages: Schema.Array(ChatMessage).check(...sized(1, MESSAGES_MAX, "items")),
+  /** Whether the answer is a stream of chunks. Default: false. */
   stream: orNull(Schema.Boolean),
-  stream_options: orNull(Schema.Struct({ include_usage: orNull(Schema.Boolean) })),
-  /** Without a limit, the service chooses a ceiling and holds money for it as far as the balance allows. */
+  /** Options for a stream. */
+  stream_options: orNull(
+    Schema.Struct({
+      /** Whether the last chunk, which has the usage and the cost, has no choices, as OpenAI sends it. Default: false. */
+      include_usage: orNull(Schema.Boolean)
+    })
+  ),
+  /**
+   * The maximum number of output tokens. Without a limit, the service chooses a ceiling and holds money for it as far as the balance
+   * allows.
+   */
   max_tokens: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
+  /** OpenAI's newer name of `max_tokens`, which it overrides. */
   max_completion_tokens: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
-  temperature: orNull(between(0, 2)),
-  top_p: orNull(between(0, 1)),
-  top_k: orNull(integer(0, 1_000_000)),
+  ...samplingFields,
+  /** From 0 to 1. The model leaves out tokens below this share of the most likely token's probability. Default: the model's own. */
   min_p: orNull(between(0, 1)),
+  /** From 0 to 2. Above 1, tokens that have occurred become less likely. Default: the model's own. */
   repetition_penalty: orNull(between(0, 2)),
-  frequency_penalty: orNull(between(-2, 2)),
-  presence_penalty: orNull(between(-2, 2)),
+  /** Requests with the same seed tend to get the same answer, where the provider supports that. */
   seed: orNull(Schema.Int),
+  /** A text, or up to four, at which the model stops. The answer does not contain it. */
   stop: orNull(Schema.Union([Schema.String, Schema.Array(Schema.String).check(atMost(4))])),
+  /** The functions that the model may call, at most 512. */
   tools: orNull(Schema.Array(ChatTool).check(atMost(TOOLS_MAX))),
   tool_choice: orNull(ToolChoice),
+  /** Whether an answer may call several tools. Default: the model's own. */
   parallel_tool_calls: orNull(Schema.Boolean),
   response_format: orNull(ResponseFormat),
   reasoning: orNull(ChatReasoning),
   /** The same as `reasoning.effort`, which takes precedence. `max` means `xhigh`. */
   reasoning_effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh", "max"])),
+  /** Whether the answer has the log-probabilities of its tokens, where the model supports that. Default: false. */
   logprobs: orNull(Schema.Boolean),
+  /** The number of alternatives to each token among the log-probabilities. Default: 0. */
   top_logprobs: orNull(integer(0, 20)),
-  /** How detailed the answer is. */
+  /** How detailed the answer is. Default: the model's own. */
   verbosity: orNull(Schema.Literals(["low", "medium", "high"])),
-  user: orNull(textOf(0, 256)),
-  /** Used when `user` is absent. */
-  safety_identifier: orNull(textOf(0, 64)),
-  /** A hint for OpenAI's prompt cache: requests with the same key have much in common. */
-  prompt_cache_key: orNull(textOf(0, 64)),
+  ...endUserFields,
+  /** Texts of the client's own. They have no effect. */
   metadata: orNull(Schema.Record(Schema.String, Schema.String)),
-  /** Requests with the same id belong to one session; see `router.pin_model`. */
-  session_id: orNull(textOf(1, 256)),
-  routing: orNull(RoutingPolicy),
-  /** Options for `svc/auto`. */
-  router: orNull(RouterOptions),
-  /** The maximum cost of this request, in US cents. Models that could cost more are left out. */
-  budget_cents: orNull(between(0, 1_000_000_000))
+  ...routingFields
 }).annotate({ identifier: "ChatCompletionRequest" })
 export type ChatCompletionRequest = typeof ChatCompletionRequest.Type
 
 // --- response
 
-/** Token counts of a chat. `prompt_tokens` includes cached ones, `completion_tokens` includes reasoning. */
+/** Token counts of a chat. */
 export const ChatUsage = Schema.Struct({
+  /** The tokens of the prompt, prompt cache reads and writes included. */
   prompt_tokens: Count,
+  /** The tokens of the output, reasoning included. */
   completion_tokens: Count,
+  /** The sum of both. */
   total_tokens: Count,
-  prompt_tokens_details: Schema.Struct({ cached_tokens: Count, cache_creation_tokens: Count }),
-  completion_tokens_details: Schema.Struct({ reasoning_tokens: Count }),
+  /** Parts of `prompt_tokens`. */
+  prompt_tokens_details: Schema.Struct({
+    /** Tokens read from the prompt cache. */
+    cached_tokens: Count,
+    /** Tokens written to the prompt cache. */
+    cache_creation_tokens: Count
+  }),
+  /** Parts of `completion_tokens`. */
+  completion_tokens_details: Schema.Struct({
+    /** Tokens of reasoning, shown or hidden. */
+    reasoning_tokens: Count
+  }),
   /** The same as `cost_usd`, where OpenRouter's clients read it. */
   cost: Schema.optionalKey(Usd)
 }).annotate({ identifier: "ChatUsage" })
 
+/** Log-probabilities in OpenAI's format; null without any. */
 const Logprobs = Schema.NullOr(
-  Schema.Struct({ content: Schema.NullOr(Schema.Array(Schema.Unknown)), refusal: Schema.Null })
+  Schema.Struct({
+    /** An entry for each token. */
+    content: Schema.NullOr(Schema.Array(Schema.Unknown)),
+    /** Always null. */
+    refusal: Schema.Null
+  })
 )
 
+/**
+ * Why the answer ended: the model was done or wrote a stop sequence, the limit of the output was reached, the model called tools, or the
+ * answer was filtered.
+ */
 export const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
 
 /** The reasoning that a model shows. The first two members contain the same text, because clients read one or the other. */
 const shownReasoning = {
+  /** The text of the reasoning, if the model shows it. */
   reasoning: Schema.optionalKey(Schema.String),
+  /** The same text under DeepSeek's name. */
   reasoning_content: Schema.optionalKey(Schema.String),
+  /** The reasoning in pieces, which the client sends back with its message. */
   reasoning_details: Schema.optionalKey(Schema.Array(ReasoningDetail))
 }
 
 /** One choice of an answer. There is always exactly one. */
 export const ChatChoice = Schema.Struct({
+  /** Always 0. */
   index: Count,
+  /** The model's message. */
   message: Schema.Struct({
     role: Schema.Literal("assistant"),
+    /** The text; empty when there is none. */
     content: Schema.String,
     ...shownReasoning,
+    /** The text of a refusal; null without one. */
     refusal: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    /** The calls that the model makes; absent without any. */
     tool_calls: Schema.optionalKey(Schema.Array(ToolCall))
   }),
   finish_reason: FinishReason,
   logprobs: Schema.optionalKey(Logprobs)
 }).annotate({ identifier: "ChatChoice" })
 
-/** A complete answer. `cost_usd` is the charge, as on the receipt of `request_id`. */
+/** A complete answer. */
 export const ChatCompletion = Schema.Struct({
+  /** `chatcmpl-` and the end of the request's id. */
   id: Schema.String,
   object: Schema.Literal("chat.completion"),
+  /** Unix seconds. */
   created: Schema.Int,
+  /** The model as the request names it. */
   model: ModelString,
+  /** The model that served. */
   resolved_model: ModelString,
+  /** The provider that served. */
   provider: Schema.String,
+  /** The answer: exactly one choice. */
   choices: Schema.Array(ChatChoice),
   usage: ChatUsage,
   /** Always null. OpenRouter's clients require the member. */
   system_fingerprint: Schema.Null,
+  /** The charge in USD, as on the receipt of `request_id`. */
   cost_usd: Usd,
   request_id: RequestId,
   routing: RoutingSummary,
@@ -290,50 +254,62 @@ export type ChatCompletion = typeof ChatCompletion.Type
  * otherwise one with an empty delta. An error after the start of the stream is a chunk with `error` and `finish_reason: "error"`.
  */
 export const ChatCompletionChunk = Schema.Struct({
+  /** `chatcmpl-` and the end of the request's id. */
   id: Schema.String,
   object: Schema.Literal("chat.completion.chunk"),
+  /** Unix seconds. */
   created: Schema.Int,
+  /** The model as the request names it. */
   model: ModelString,
+  /** The next part of the answer. */
   choices: Schema.Array(
     Schema.Struct({
+      /** Always 0. */
       index: Count,
+      /** What is added to the message. */
       delta: Schema.Struct({
         role: Schema.optionalKey(Schema.Literal("assistant")),
+        /** The next piece of the text. */
         content: Schema.optionalKey(Schema.String),
         ...shownReasoning,
+        /** The next piece of a refusal. */
         refusal: Schema.optionalKey(Schema.String),
+        /** The next pieces of tool calls. */
         tool_calls: Schema.optionalKey(
           Schema.Array(
             Schema.Struct({
+              /** The place of the call in the message. */
               index: Count,
+              /** The id of the call, in its first piece. */
               id: Schema.optionalKey(Schema.String),
               type: Schema.optionalKey(Schema.Literal("function")),
+              /** The called function. */
               function: Schema.Struct({
+                /** The name, in the first piece. */
                 name: Schema.optionalKey(Schema.String),
+                /** The next piece of the arguments. */
                 arguments: Schema.optionalKey(Schema.String)
               })
             })
           )
         )
       }),
+      /** Why the answer ended; null before. `error`: the answer broke off. */
       finish_reason: Schema.NullOr(Schema.Literals(["stop", "length", "tool_calls", "content_filter", "error"])),
       logprobs: Schema.optionalKey(Logprobs)
     })
   ),
   usage: Schema.optionalKey(ChatUsage),
+  /** The charge in USD, in the chunk with the usage. */
   cost_usd: Schema.optionalKey(Usd),
+  /** The id of the request, in the chunk with the usage. */
   request_id: Schema.optionalKey(RequestId),
+  /** The provider that served, in the chunk with the usage. */
   provider: Schema.optionalKey(Schema.String),
+  /** The model that served, in the chunk with the usage. */
   resolved_model: Schema.optionalKey(ModelString),
   routing: Schema.optionalKey(RoutingSummary),
   balance_warning: Schema.optionalKey(BalanceWarning),
-  error: Schema.optionalKey(
-    Schema.Struct({
-      message: Schema.String,
-      type: Schema.String,
-      code: Schema.String,
-      param: Schema.NullOr(Schema.String)
-    })
-  )
+  error: Schema.optionalKey(ErrorObject)
 }).annotate({ identifier: "ChatCompletionChunk" })
 export type ChatCompletionChunk = typeof ChatCompletionChunk.Type

@@ -21,8 +21,11 @@ const StreamFrame = Schema.Struct({
   data: Schema.String
 })
 
-/** Makes repeating the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
-export const idempotency = { "idempotency-key": Schema.optional(Schema.String) }
+/** The headers of an operation that a client can safely repeat. */
+export const idempotency = {
+  /** Makes repeating the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
+  "idempotency-key": Schema.optional(Schema.String)
+}
 
 /** The errors that only a paid operation of this kind can return. */
 export const paidErrors = [
@@ -45,7 +48,10 @@ export class ChatGroup extends HttpApiGroup.make("chat")
     }).annotateMerge(operation("chat.completions", "Create a chat completion", { limit: "default", charge: "tokens" })),
     HttpApiEndpoint.post("presetChatCompletions", "/presets/:slug/chat/completions", {
       // Any text is allowed: an invalid slug is simply an unknown preset, which is a 404.
-      params: { slug: Schema.String },
+      params: {
+        /** The slug of a preset. */
+        slug: Schema.String
+      },
       headers: idempotency,
       payload: PresetChatRequest,
       success: [ChatCompletion, HttpApiSchema.StreamSse({ events: StreamFrame })],

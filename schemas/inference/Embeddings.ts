@@ -13,14 +13,13 @@ export const MAX_INPUTS = 2_048
 const Text = Schema.String.check(Schema.isMinLength(1, { message: "must be a non-empty string" }))
 const Tokens = Schema.Array(Count).check(Schema.isMinLength(1, { message: "must be a non-empty array of tokens" }))
 
-/**
- * An embeddings request. Unknown fields are rejected; a null counts as absent. `input` is a text, up to 2,048 texts, the tokens of one
- * text, or the tokens of up to 2,048 texts. Models that accept only texts reject tokens. An input longer than the model's context
- * window is rejected, unless `truncation` is true and the model supports it. `input_type` is for models that embed queries and
- * documents differently, and has no effect on others.
- */
+/** An embeddings request. Unknown fields are rejected; a null counts as absent. */
 export const EmbeddingsRequest = Schema.Struct({
+  /** The id of an embedding model. */
   model: ModelString,
+  /**
+   * A text, up to 2,048 texts, the tokens of one text, or the tokens of up to 2,048 texts. Models that accept only texts reject tokens.
+   */
   input: Schema.Union([
     Text,
     Schema.Array(Text).check(...sized(1, MAX_INPUTS, "items")),
@@ -33,27 +32,43 @@ export const EmbeddingsRequest = Schema.Struct({
   ),
   /** Default: `float`. `base64` is the base64 of little-endian 32-bit floats. */
   encoding_format: Schema.optionalKey(Schema.NullOr(Schema.Literals(["float", "base64"]))),
+  /** For models that embed queries and documents differently. No effect on others. */
   input_type: Schema.optionalKey(Schema.NullOr(Schema.Literals(["query", "document"]))),
-  /** Default: false. */
+  /**
+   * Whether an input longer than the model's context window is cut, if the model supports that, and not rejected. Default: false.
+   */
   truncation: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  /** An id of the end user, with which a provider can trace misuse. At most 256 characters. */
   user: Schema.optionalKey(Schema.NullOr(textOf(0, 256)))
 }).annotate({ identifier: "EmbeddingsRequest" })
 export type EmbeddingsRequest = typeof EmbeddingsRequest.Type
 
-/** The vector of the input with this index: numbers, or a string for base64. */
+/** The vector of one input. */
 export const Embedding = Schema.Struct({
   object: Schema.Literal("embedding"),
+  /** The place of the input in the request. */
   index: Count,
+  /** The vector: numbers, or a text for `base64`. */
   embedding: Schema.Union([Schema.Array(Schema.Finite), Schema.String])
 }).annotate({ identifier: "Embedding" })
 
 /** The vectors of all inputs, in order. */
 export const EmbeddingsList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The model that served. */
   model: ModelString,
+  /** One vector per input. */
   data: Schema.Array(Embedding),
-  usage: Schema.Struct({ prompt_tokens: Count, total_tokens: Count }),
+  /** Token counts. */
+  usage: Schema.Struct({
+    /** The tokens of all inputs. */
+    prompt_tokens: Count,
+    /** The same: embeddings have no output tokens. */
+    total_tokens: Count
+  }),
+  /** The charge in USD, as on the receipt of `request_id`. */
   cost_usd: Usd,
+  /** The id of the request. */
   request_id: Schema.String,
   balance_warning: Schema.optionalKey(BalanceWarning)
 }).annotate({ identifier: "EmbeddingsList" })

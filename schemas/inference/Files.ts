@@ -14,15 +14,19 @@ const FileId = Schema.String.check(
 /** The purpose of a file: the input of a batch, or its output. */
 export const FilePurpose = Schema.Literals(["batch", "batch_output"])
 
-/** A file of the account in OpenAI's format. Times are Unix seconds. */
+/** A file of the account in OpenAI's format. */
 export const FileObject = Schema.Struct({
   id: FileId,
   object: Schema.Literal("file"),
+  /** The size. */
   bytes: Count,
+  /** Unix seconds. */
   created_at: Schema.Int,
+  /** The name of the uploaded file. */
   filename: Schema.String,
   purpose: FilePurpose,
   status: Schema.Literal("processed"),
+  /** When the file is deleted, in Unix seconds. */
   expires_at: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "FileObject" })
 export type FileObject = typeof FileObject.Type
@@ -30,9 +34,13 @@ export type FileObject = typeof FileObject.Type
 /** One page of files, newest first by default. `last_id` is the `after` of the next page. */
 export const FileList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The files. */
   data: Schema.Array(FileObject),
+  /** The id of the first file; null on an empty page. */
   first_id: Schema.NullOr(FileId),
+  /** The id of the last file; null on an empty page. */
   last_id: Schema.NullOr(FileId),
+  /** Whether more files follow. */
   has_more: Schema.Boolean
 }).annotate({ identifier: "FileList" })
 
@@ -43,28 +51,32 @@ export const FileDeleted = Schema.Struct({
   deleted: Schema.Literal(true)
 }).annotate({ identifier: "FileDeleted" })
 
-/**
- * The upload form, of at most 32 MiB. `purpose` is `batch`, and `file` contains one request per line, at most 50,000. The file is kept
- * for 30 days, or as long as `expires_after[seconds]` says, from an hour to 30 days. An account can have at most 1,000 input files, of
- * 512 MiB in total.
- */
+/** The upload form, of at most 32 MiB. An account can have at most 1,000 input files, of 512 MiB in total. */
 export const NewFile = Schema.Struct({
   purpose: Schema.Literal("batch"),
+  /** The file: one request per line as JSON, at most 50,000 lines. */
   file: Schema.String.annotate({ format: "binary" }),
+  /** The moment from which `expires_after[seconds]` counts. */
   "expires_after[anchor]": Schema.optionalKey(Schema.Literal("created_at")),
+  /** How long the file is kept, in seconds, from an hour to 30 days. Default: 30 days. */
   "expires_after[seconds]": Schema.optionalKey(Schema.NumberFromString)
 }).annotate({ identifier: "NewFile" })
 
 /** The files to list. */
-export const FilePage = {
+export const FileQuery = {
   limit: Schema.optionalKey(Limit),
+  /** The `last_id` of the previous page. */
   after: Schema.optionalKey(FileId),
   purpose: Schema.optionalKey(FilePurpose),
+  /** `asc` sorts by time, oldest first. Default: `desc`. */
   order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
 }
 
 // Any text is allowed: an invalid id is simply an unknown file, which is a 404.
-const params = { file_id: Schema.String }
+const params = {
+  /** The id of a file. */
+  file_id: Schema.String
+}
 const free = { limit: "default", charge: "free" } as const
 
 /** Input and output files of batches. */
@@ -76,7 +88,7 @@ export class FilesGroup extends HttpApiGroup.make("files").add(
   })
     .annotateMerge(operation("files.create", "Upload the input of a batch", free))
     .middleware(InferenceAccess),
-  HttpApiEndpoint.get("listFiles", "/files", { query: FilePage, success: FileList })
+  HttpApiEndpoint.get("listFiles", "/files", { query: FileQuery, success: FileList })
     .annotateMerge(operation("files.list", "List batch files, newest first by default", free))
     .middleware(AccountAccess),
   HttpApiEndpoint.get("getFile", "/files/:file_id", {

@@ -1,9 +1,10 @@
 import { Schema } from "effect"
 import { sized } from "../Bounds.ts"
 import { ModelString } from "../Ids.ts"
-import { ChatCompletion, ChatCompletionRequest, RichContent, saidReasoning, TextContent } from "./ChatCompletions.ts"
+import { ChatCompletion, ChatCompletionRequest } from "./ChatCompletions.ts"
+import { RichContent, saidReasoning, TextContent } from "./ChatMessages.ts"
 
-/** A message of the legacy chat: a role and a text. */
+/** A message of the legacy chat: a role and its content. Only messages of users may contain images and files. */
 export const LegacyChatMessage = Schema.Union([
   Schema.Struct({ role: Schema.Literal("system"), content: TextContent }),
   Schema.Struct({ role: Schema.Literal("developer"), content: TextContent }),
@@ -32,6 +33,7 @@ const {
 export const LegacyChatRequest = Schema.Struct({
   /** A model id, a fallback chain of up to 15 ids separated by commas, or a preset as `@slug`. */
   model: ModelString,
+  /** 1 to 100 messages. */
   messages: Schema.Array(LegacyChatMessage).check(...sized(1, 100, "items")),
   budget_cents,
   max_tokens,
@@ -48,12 +50,13 @@ export const LegacyChatRequest = Schema.Struct({
 }).annotate({ identifier: "LegacyChatRequest" })
 export type LegacyChatRequest = typeof LegacyChatRequest.Type
 
-/**
- * A complete answer. `cached: true` means that the same account and project asked the same before. Such an answer is free: its usage
- * has no tokens, its routing no provider attempts, and it has a request id of its own but no receipt.
- */
+/** A complete answer of the legacy chat. */
 export const LegacyChatCompletion = Schema.Struct({
   ...ChatCompletion.fields,
+  /**
+   * Whether the answer comes from the cache, because the account and the project sent the same request before. Such an answer is free:
+   * its usage has no tokens, its routing no provider attempts, and its request id no receipt.
+   */
   cached: Schema.Boolean
 }).annotate({ identifier: "LegacyChatCompletion" })
 export type LegacyChatCompletion = typeof LegacyChatCompletion.Type

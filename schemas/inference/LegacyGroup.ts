@@ -16,10 +16,11 @@ import { LegacyChatCompletion, LegacyChatRequest } from "./LegacyChat.ts"
 
 const headers = {
   ...idempotency,
-  /** `false` neither reads nor writes the cache, and neither does `Cache-Control: no-store`. Default: `true`. */
+  /** `false`: the request neither reads nor writes the cache. Default: `true`. */
   "x-svc-cache": Schema.optional(Schema.String),
   /** How long an answer to this request is cached, in seconds, 1 to 3,600. Default: 300. */
   "x-svc-cache-ttl": Schema.optional(Schema.String),
+  /** `no-store`: the request neither reads nor writes the cache. */
   "cache-control": Schema.optional(Schema.String)
 }
 

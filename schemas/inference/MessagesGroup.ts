@@ -10,7 +10,9 @@ import {
   MessagesUpstreamError
 } from "../MessagesErrors.ts"
 import { operation } from "../Operation.ts"
-import { MessagesAnswer, MessagesCountRequest, MessagesRequest, MessagesTokenCount } from "./Messages.ts"
+import { idempotency } from "./ChatGroup.ts"
+import { MessagesCountRequest, MessagesRequest } from "./Messages.ts"
+import { MessagesAnswer, MessagesTokenCount } from "./MessagesAnswer.ts"
 
 /** A stream event. `data` is a `MessagesStreamEvent` as JSON, and `event` is its type. */
 const StreamFrame = Schema.Struct({
@@ -30,11 +32,7 @@ const versions = {
 export class MessagesGroup extends HttpApiGroup.make("messages")
   .add(
     HttpApiEndpoint.post("messages", "/messages", {
-      headers: {
-        /** Makes repeating the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
-        "idempotency-key": Schema.optional(Schema.String),
-        ...versions
-      },
+      headers: { ...idempotency, ...versions },
       payload: MessagesRequest,
       success: [MessagesAnswer, HttpApiSchema.StreamSse({ events: StreamFrame })],
       error: [

@@ -12,38 +12,55 @@ const MAX_DOCUMENTS = 1_000
 
 const Text = Schema.String.check(Schema.isMinLength(1, { message: "must be a non-empty string" }))
 
-/**
- * A rerank request. Unknown fields are rejected; a null counts as absent. If the query with a document is longer than the model's
- * context window, the request is rejected unless `truncation` is true.
- */
+/** A rerank request. Unknown fields are rejected; a null counts as absent. */
 export const RerankRequest = Schema.Struct({
+  /** The id of a rerank model. */
   model: ModelString,
+  /** The text to which the documents should be relevant. */
   query: Text,
+  /** 1 to 1,000 texts. */
   documents: Schema.Array(Text).check(...sized(1, MAX_DOCUMENTS, "items")),
-  /** Default: all. */
+  /** The number of the most relevant documents to return. Default: all. */
   top_n: Schema.optionalKey(
     Schema.NullOr(Schema.Int.check(Schema.isGreaterThan(0, { message: "must be an integer above 0" })))
   ),
-  /** Default: false. */
+  /** Whether the results contain the texts of the documents. Default: false. */
   return_documents: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
-  /** Default: false. */
+  /** Whether a query with a document longer than the model's context window is cut, and not rejected. Default: false. */
   truncation: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 }).annotate({ identifier: "RerankRequest" })
 export type RerankRequest = typeof RerankRequest.Type
 
-/** The documents, most relevant first. `index` is a document's position in the request. */
+/** The documents, most relevant first. */
 export const RerankResult = Schema.Struct({
+  /** The model that served. */
   model: ModelString,
+  /** The provider that served. */
   provider: Schema.String,
+  /** The documents, most relevant first. */
   results: Schema.Array(
     Schema.Struct({
+      /** The place of the document in the request. */
       index: Count,
+      /** Higher is more relevant. */
       relevance_score: Schema.Finite,
-      document: Schema.optionalKey(Schema.Struct({ text: Schema.String }))
+      /** The document, with `return_documents`. */
+      document: Schema.optionalKey(
+        Schema.Struct({
+          /** The text. */
+          text: Schema.String
+        })
+      )
     })
   ),
-  usage: Schema.Struct({ total_tokens: Count }),
+  /** Token counts. */
+  usage: Schema.Struct({
+    /** The tokens of the query and the documents. */
+    total_tokens: Count
+  }),
+  /** The charge in USD, as on the receipt of `request_id`. */
   cost_usd: Usd,
+  /** The id of the request. */
   request_id: Schema.String,
   balance_warning: Schema.optionalKey(BalanceWarning)
 }).annotate({ identifier: "RerankResult" })

@@ -2,33 +2,66 @@
 import { Schema } from "effect"
 import { Count } from "../Bounds.ts"
 import { BalanceWarning } from "../Routing.ts"
-import { ResponseBegun, ResponseObject, ResponsesMessageItem, ResponsesReasoningItem } from "./Responses.ts"
+import { ResponseBegun, ResponseObject, ResponsesMessageItem, ResponsesReasoningItem } from "./ResponsesAnswer.ts"
 import { ResponsesCallItem, ResponsesCustomCallItem, ResponsesSearchItem } from "./ResponsesTools.ts"
 
+const numbered = {
+  /** The place of the event in the stream, from 0. */
+  sequence_number: Count
+}
+
 const event = <const T extends string, F extends Schema.Struct.Fields>(type: T, fields: F) =>
-  Schema.Struct({ type: Schema.Literal(type), sequence_number: Count, ...fields })
+  Schema.Struct({ type: Schema.Literal(type), ...numbered, ...fields })
 
-const ofItem = { item_id: Schema.String, output_index: Count }
-const ofPart = { ...ofItem, content_index: Count }
-const ofSummary = { ...ofItem, summary_index: Count }
+const inOutput = {
+  /** The place of the item in `output`. */
+  output_index: Count
+}
+const ofItem = {
+  /** The id of the item. */
+  item_id: Schema.String,
+  ...inOutput
+}
+const ofPart = {
+  ...ofItem,
+  /** The place of the part in the item's `content`. */
+  content_index: Count
+}
+const ofSummary = {
+  ...ofItem,
+  /** The place of the part in the item's `summary`. */
+  summary_index: Count
+}
 
+/** `in_progress` until the item is done. */
 const Status = Schema.Literals(["in_progress", "completed", "incomplete"])
 
 /** A part of a message. In a stream, a refusal has a part type of its own; in the complete answer it is text. */
 export const ResponsesStreamPart = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("output_text"),
+    /** The text. */
     text: Schema.String,
+    /** Always empty. */
     annotations: Schema.Array(Schema.Unknown)
   }),
-  Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String })
+  Schema.Struct({
+    type: Schema.Literal("refusal"),
+    /** The text of the refusal. */
+    refusal: Schema.String
+  })
 ]).annotate({ identifier: "ResponsesStreamPart" })
 export type ResponsesStreamPart = typeof ResponsesStreamPart.Type
+
+const streamed = {
+  /** The parts of the message. */
+  content: Schema.Array(ResponsesStreamPart)
+}
 
 /** An item while it is streamed: `in_progress` and empty when it is added. */
 export const ResponsesStreamItem = Schema.Union([
   Schema.Struct({ ...ResponsesReasoningItem.fields, status: Status }),
-  Schema.Struct({ ...ResponsesMessageItem.fields, status: Status, content: Schema.Array(ResponsesStreamPart) }),
+  Schema.Struct({ ...ResponsesMessageItem.fields, status: Status, ...streamed }),
   Schema.Struct({ ...ResponsesCallItem.fields, status: Status }),
   Schema.Struct({ ...ResponsesCustomCallItem.fields, status: Status }),
   Schema.Struct({ ...ResponsesSearchItem.fields, status: Status })
@@ -36,7 +69,21 @@ export const ResponsesStreamItem = Schema.Union([
 export type ResponsesStreamItem = typeof ResponsesStreamItem.Type
 
 const ended = { response: ResponseObject, balance_warning: Schema.optionalKey(BalanceWarning) }
-const SummaryPart = Schema.Struct({ type: Schema.Literal("summary_text"), text: Schema.String })
+/** A part of a summary. */
+const SummaryPart = Schema.Struct({
+  type: Schema.Literal("summary_text"),
+  /** The text. */
+  text: Schema.String
+})
+const delta = {
+  /** The next piece. */
+  delta: Schema.String
+}
+const wholeText = {
+  /** The whole text. */
+  text: Schema.String
+}
+/** Log-probabilities, if the request asks for them; empty otherwise. */
 const Logprobs = Schema.Array(Schema.Unknown)
 
 /**
@@ -47,31 +94,59 @@ const Logprobs = Schema.Array(Schema.Unknown)
 export const ResponsesStreamEvent = Schema.Union([
   event("response.created", { response: ResponseBegun }),
   event("response.in_progress", { response: ResponseBegun }),
-  event("response.output_item.added", { output_index: Count, item: ResponsesStreamItem }),
-  event("response.output_item.done", { output_index: Count, item: ResponsesStreamItem }),
+  event("response.output_item.added", { ...inOutput, item: ResponsesStreamItem }),
+  event("response.output_item.done", { ...inOutput, item: ResponsesStreamItem }),
   event("response.content_part.added", { ...ofPart, part: ResponsesStreamPart }),
   event("response.content_part.done", { ...ofPart, part: ResponsesStreamPart }),
-  event("response.output_text.delta", { ...ofPart, delta: Schema.String, logprobs: Logprobs }),
-  event("response.output_text.done", { ...ofPart, text: Schema.String, logprobs: Logprobs }),
-  event("response.refusal.delta", { ...ofPart, delta: Schema.String }),
-  event("response.refusal.done", { ...ofPart, refusal: Schema.String }),
+  event("response.output_text.delta", { ...ofPart, ...delta, logprobs: Logprobs }),
+  event("response.output_text.done", { ...ofPart, ...wholeText, logprobs: Logprobs }),
+  event("response.refusal.delta", { ...ofPart, ...delta }),
+  event("response.refusal.done", {
+    ...ofPart,
+    /** The whole refusal. */
+    refusal: Schema.String
+  }),
   event("response.reasoning_summary_part.added", { ...ofSummary, part: SummaryPart }),
   event("response.reasoning_summary_part.done", { ...ofSummary, part: SummaryPart }),
-  event("response.reasoning_summary_text.delta", { ...ofSummary, delta: Schema.String }),
-  event("response.reasoning_summary_text.done", { ...ofSummary, text: Schema.String }),
-  event("response.function_call_arguments.delta", { ...ofItem, delta: Schema.String }),
-  event("response.function_call_arguments.done", { ...ofItem, name: Schema.String, arguments: Schema.String }),
-  event("response.custom_tool_call_input.delta", { ...ofItem, delta: Schema.String }),
-  event("response.custom_tool_call_input.done", { ...ofItem, input: Schema.String }),
+  event("response.reasoning_summary_text.delta", { ...ofSummary, ...delta }),
+  event("response.reasoning_summary_text.done", { ...ofSummary, ...wholeText }),
+  event("response.function_call_arguments.delta", { ...ofItem, ...delta }),
+  event("response.function_call_arguments.done", {
+    ...ofItem,
+    /** The name of the tool. */
+    name: Schema.String,
+    /** The whole arguments as JSON text. */
+    arguments: Schema.String
+  }),
+  event("response.custom_tool_call_input.delta", { ...ofItem, ...delta }),
+  event("response.custom_tool_call_input.done", {
+    ...ofItem,
+    /** The whole input. */
+    input: Schema.String
+  }),
   event("response.completed", ended),
   event("response.incomplete", ended),
   event("response.failed", {
+    /** The answer as it was at the start, with the error. */
     response: Schema.Struct({
       ...ResponseBegun.fields,
       status: Schema.Literal("failed"),
-      error: Schema.Struct({ code: Schema.String, message: Schema.String })
+      /** Why the request failed. */
+      error: Schema.Struct({
+        /** The code of the error. */
+        code: Schema.String,
+        /** A sentence for people. */
+        message: Schema.String
+      })
     })
   }),
-  event("error", { code: Schema.String, message: Schema.String, param: Schema.NullOr(Schema.String) })
+  event("error", {
+    /** The code of the error. */
+    code: Schema.String,
+    /** A sentence for people. */
+    message: Schema.String,
+    /** The path of the field concerned; null without one. */
+    param: Schema.NullOr(Schema.String)
+  })
 ]).annotate({ identifier: "ResponsesStreamEvent" })
 export type ResponsesStreamEvent = typeof ResponsesStreamEvent.Type

@@ -4,7 +4,8 @@ import { InferenceAccess } from "../Access.ts"
 import { NotFoundError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
 import { idempotency, paidErrors } from "./ChatGroup.ts"
-import { ResponseObject, ResponsesRequest, ResponsesTokens, ResponsesTokensRequest } from "./Responses.ts"
+import { ResponsesRequest, ResponsesTokensRequest } from "./Responses.ts"
+import { ResponseObject, ResponsesTokens } from "./ResponsesAnswer.ts"
 
 /** A stream event. `data` is a `ResponsesStreamEvent` as JSON, and `event` is its type. */
 const StreamFrame = Schema.Struct({

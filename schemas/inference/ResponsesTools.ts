@@ -1,19 +1,29 @@
 /** Tools of OpenAI's Responses API, the choice among them, and the items for calls and results. */
 import { Schema } from "effect"
-import { atMost, sized, ToolName, TOOLS_MAX } from "../Bounds.ts"
+import { atMost, JsonObject, orNull, sized, ToolName, TOOLS_MAX } from "../Bounds.ts"
 
-const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
+/** The name and the description of a tool. */
+const about = {
+  /** 1 to 256 letters, digits, underscores and dashes. */
+  name: ToolName,
+  /** What the tool does, from which the model decides when to call it. */
+  description: orNull(Schema.String)
+}
 
-/** A function that the model may call. All functions are loaded: `defer_loading` has no effect. */
+const deferred = {
+  /** No effect: all tools are loaded. */
+  defer_loading: orNull(Schema.Boolean)
+}
+
+/** A function that the model may call. */
 export const ResponsesFunctionTool = Schema.Struct({
   type: Schema.Literal("function"),
-  name: ToolName,
-  description: orNull(Schema.String),
-  /** The JSON Schema of the arguments. */
+  ...about,
+  /** The JSON Schema of the arguments. Default: no arguments. */
   parameters: orNull(JsonObject),
+  /** Whether the arguments must conform to `parameters`, where the provider can ensure that. */
   strict: orNull(Schema.Boolean),
-  defer_loading: orNull(Schema.Boolean)
+  ...deferred
 }).annotate({ identifier: "ResponsesFunctionTool" })
 
 /**
@@ -22,26 +32,31 @@ export const ResponsesFunctionTool = Schema.Struct({
  */
 export const ResponsesCustomTool = Schema.Struct({
   type: Schema.Literal("custom"),
-  name: ToolName,
-  description: orNull(Schema.String),
+  ...about,
+  /** The format of the input. Default: any text. */
   format: orNull(
     Schema.Union([
       Schema.Struct({ type: Schema.Literal("text") }),
       Schema.Struct({
         type: Schema.Literal("grammar"),
+        /** The language of `definition`. */
         syntax: Schema.Literals(["lark", "regex"]),
+        /** The grammar. */
         definition: Schema.String
       })
     ])
   ),
-  defer_loading: orNull(Schema.Boolean)
+  ...deferred
 }).annotate({ identifier: "ResponsesCustomTool" })
 
 /** Tools under a common name. The model sees each as `namespace__name`; its call contains the two separately. */
 export const ResponsesNamespaceTool = Schema.Struct({
   type: Schema.Literal("namespace"),
+  /** 1 to 256 letters, digits, underscores and dashes. */
   name: ToolName,
+  /** What the tools are for. The model reads it with the first of them. */
   description: orNull(Schema.String),
+  /** At most 512. */
   tools: Schema.Array(Schema.Union([ResponsesFunctionTool, ResponsesCustomTool])).check(atMost(TOOLS_MAX))
 }).annotate({ identifier: "ResponsesNamespaceTool" })
 
@@ -50,7 +65,9 @@ export const ResponsesToolSearchTool = Schema.Struct({
   type: Schema.Literal("tool_search"),
   /** Without `client`, the search is left out of the request, because all tools are loaded. */
   execution: orNull(Schema.Literals(["client", "server"])),
+  /** What the search finds. */
   description: orNull(Schema.String),
+  /** The JSON Schema of the arguments. Default: a `query` and a `limit`. */
   parameters: orNull(JsonObject)
 }).annotate({ identifier: "ResponsesToolSearchTool" })
 
@@ -64,11 +81,13 @@ export const HOSTED_TOOLS = [
   "computer_use_preview",
   "code_interpreter",
   "image_generation",
-  "mcp"
+  "mcp",
+  "programmatic_tool_calling"
 ] as const
 
 /** A tool that only OpenAI's servers run. It is left out and listed in `X-Svc-Ignored-Parameters` as `tools[3]`. */
 export const ResponsesHostedTool = Schema.Struct({
+  /** The type, which a version may follow, such as `web_search_2025_08_26`. */
   type: Schema.Union([
     Schema.Literals(HOSTED_TOOLS),
     Schema.String.check(Schema.isPattern(/^web_search(_preview)?_\d{4}_\d{2}_\d{2}$/))
@@ -85,12 +104,20 @@ export const ResponsesTool = Schema.Union([
 ]).annotate({ identifier: "ResponsesTool" })
 export type ResponsesTool = typeof ResponsesTool.Type
 
-/** `namespace` is the namespace of the tool, if it is in one. */
-const named = { name: Schema.String, namespace: orNull(Schema.String) }
+const named = {
+  /** The name of a declared tool. */
+  name: Schema.String,
+  /** The namespace of the tool, if it is in one. */
+  namespace: orNull(Schema.String)
+}
 const FunctionReference = Schema.Struct({ type: Schema.Literal("function"), ...named })
 const CustomReference = Schema.Struct({ type: Schema.Literal("custom"), ...named })
 const SearchReference = Schema.Struct({ type: Schema.Literal("tool_search") })
-const NamespaceReference = Schema.Struct({ type: Schema.Literal("namespace"), name: Schema.String })
+const NamespaceReference = Schema.Struct({
+  type: Schema.Literal("namespace"),
+  /** The name of a declared namespace: all its tools. */
+  name: Schema.String
+})
 
 /** A tool of the request. One that only OpenAI's servers run is left out. */
 export const ResponsesToolReference = Schema.Union([
@@ -102,7 +129,10 @@ export const ResponsesToolReference = Schema.Union([
 ])
 export type ResponsesToolReference = typeof ResponsesToolReference.Type
 
-/** Whether the model calls tools, and which. */
+/**
+ * Whether the model calls tools, and which. `auto`, the default: the model decides. `none`: it calls none. `required`: it calls at least
+ * one. A tool: it calls that one.
+ */
 export const ResponsesToolChoice = Schema.Union([
   Schema.Literals(["auto", "none", "required"]),
   FunctionReference,
@@ -110,8 +140,9 @@ export const ResponsesToolChoice = Schema.Union([
   SearchReference,
   Schema.Struct({
     type: Schema.Literal("allowed_tools"),
+    /** Whether the model decides, or must call one of them. */
     mode: Schema.Literals(["auto", "required"]),
-    /** The model sees only these tools. */
+    /** The model sees only these tools, 1 to 512. */
     tools: Schema.Array(ResponsesToolReference).check(...sized(1, TOOLS_MAX, "items"))
   })
 ]).annotate({ identifier: "ResponsesToolChoice" })
@@ -122,15 +153,23 @@ export type ResponsesToolChoice = typeof ResponsesToolChoice.Type
 /** Tools in addition to those of `tools`. */
 export const ResponsesAdditionalTools = Schema.Struct({
   type: Schema.Literal("additional_tools"),
+  /** At most 512. One with the name of an earlier tool replaces it. */
   tools: Schema.Array(ResponsesTool).check(atMost(TOOLS_MAX))
 }).annotate({ identifier: "ResponsesAdditionalTools" })
+
+const saidCall = {
+  /** The `call_id` of the item with the result. */
+  call_id: Schema.String,
+  /** The name of the tool. */
+  name: Schema.String,
+  /** The namespace of the tool, if it is in one. */
+  namespace: orNull(Schema.String)
+}
 
 /** A tool call of an earlier answer. */
 export const ResponsesSaidCall = Schema.Struct({
   type: Schema.Literal("function_call"),
-  call_id: Schema.String,
-  name: Schema.String,
-  namespace: orNull(Schema.String),
+  ...saidCall,
   /** JSON text, as the model wrote it. */
   arguments: Schema.String
 }).annotate({ identifier: "ResponsesSaidCall" })
@@ -138,31 +177,37 @@ export const ResponsesSaidCall = Schema.Struct({
 /** A custom tool call of an earlier answer. */
 export const ResponsesSaidCustomCall = Schema.Struct({
   type: Schema.Literal("custom_tool_call"),
-  call_id: Schema.String,
-  name: Schema.String,
-  namespace: orNull(Schema.String),
+  ...saidCall,
+  /** The text that the model wrote. */
   input: Schema.String
 }).annotate({ identifier: "ResponsesSaidCustomCall" })
 
 /** A search for tools of an earlier answer. */
 export const ResponsesSaidSearch = Schema.Struct({
   type: Schema.Literal("tool_search_call"),
+  /** The `call_id` of the item with the tools. A search without one was run by a server, and the gateway leaves it out. */
   call_id: orNull(Schema.String),
+  /** What the model searched for. */
   arguments: Schema.Unknown
 }).annotate({ identifier: "ResponsesSaidSearch" })
 
 /** The tools that a search found. The model may call them from then on. */
 export const ResponsesSearchOutput = Schema.Struct({
   type: Schema.Literal("tool_search_output"),
+  /** The `call_id` of the search. */
   call_id: orNull(Schema.String),
+  /** At most 512. One with the name of an earlier tool replaces it. */
   tools: Schema.Array(ResponsesTool).check(atMost(TOOLS_MAX))
 }).annotate({ identifier: "ResponsesSearchOutput" })
 
 // --- items of the output
 
 const called = {
+  /** The id of the item. */
   id: Schema.String,
+  /** `incomplete`: the answer was cut short in this item. */
   status: Schema.Literals(["completed", "incomplete"]),
+  /** The id of the call, which its result repeats. */
   call_id: Schema.String
 }
 
@@ -170,9 +215,11 @@ const called = {
 export const ResponsesCallItem = Schema.Struct({
   ...called,
   type: Schema.Literal("function_call"),
+  /** The name of the tool. */
   name: Schema.String,
   /** Only for a tool that the request declares in a namespace. */
   namespace: Schema.optionalKey(Schema.String),
+  /** JSON text, as the model wrote it. It may be invalid or break the tool's schema. */
   arguments: Schema.String
 }).annotate({ identifier: "ResponsesCallItem" })
 export type ResponsesCallItem = typeof ResponsesCallItem.Type
@@ -181,8 +228,11 @@ export type ResponsesCallItem = typeof ResponsesCallItem.Type
 export const ResponsesCustomCallItem = Schema.Struct({
   ...called,
   type: Schema.Literal("custom_tool_call"),
+  /** The name of the tool. */
   name: Schema.String,
+  /** Only for a tool that the request declares in a namespace. */
   namespace: Schema.optionalKey(Schema.String),
+  /** The text that the model wrote. */
   input: Schema.String
 }).annotate({ identifier: "ResponsesCustomCallItem" })
 export type ResponsesCustomCallItem = typeof ResponsesCustomCallItem.Type
@@ -192,6 +242,7 @@ export const ResponsesSearchItem = Schema.Struct({
   ...called,
   type: Schema.Literal("tool_search_call"),
   execution: Schema.Literal("client"),
+  /** What the model searches for. */
   arguments: JsonObject
 }).annotate({ identifier: "ResponsesSearchItem" })
 export type ResponsesSearchItem = typeof ResponsesSearchItem.Type

@@ -1,12 +1,10 @@
 import { Schema } from "effect"
-import { Count, integer, sized, textOf, Usd } from "../Bounds.ts"
+import { Count, integer, orNull, sized, textOf, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { BalanceWarning } from "../Routing.ts"
 
 const listOf = <S extends Schema.Top>(element: S, minimum: number, maximum: number) =>
   Schema.Array(element).check(...sized(minimum, maximum, "items"))
-
-const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const Query = textOf(1, 2048)
 
@@ -28,10 +26,11 @@ const Tokens = integer(1, 1_000_000)
  * absent. Days are whole days in UTC, and a range includes both of its days. A page without a known date is in no range.
  */
 export const SearchRequest = Schema.Struct({
+  /** A query, or up to five. Each has 1 to 2,048 characters. */
   query: Schema.Union([Query, listOf(Query, 1, 5)]),
   /** Default: the first search engine that the key's routing admits. */
   model: orNull(ModelString),
-  /** Per query. Default: 10. */
+  /** The maximum number of results per query, 1 to 20. Default: 10. */
   max_results: orNull(integer(1, 20)),
   /** The limit for all snippets together, at four characters per token; the rest is left out. */
   max_tokens: orNull(Tokens),
@@ -53,36 +52,50 @@ export const SearchRequest = Schema.Struct({
   ),
   /** Only pages published within this time. */
   search_recency_filter: orNull(Schema.Literals(["hour", "day", "week", "month", "year"])),
+  /** Only pages published on this day or later, as `MM/DD/YYYY`. */
   search_after_date_filter: orNull(Day),
+  /** Only pages published on this day or earlier, as `MM/DD/YYYY`. */
   search_before_date_filter: orNull(Day),
+  /** Only pages last changed on this day or later, as `MM/DD/YYYY`. */
   last_updated_after_filter: orNull(Day),
+  /** Only pages last changed on this day or earlier, as `MM/DD/YYYY`. */
   last_updated_before_filter: orNull(Day),
-  /** Default: `web`. */
+  /** The kind of pages to search. Default: `web`. */
   search_mode: orNull(Schema.Literals(["web", "academic", "sec"])),
   /** How much of each page is returned, if the engine offers a choice. Default: `medium`. */
   search_context_size: orNull(Schema.Literals(["low", "medium", "high"]))
 }).annotate({ identifier: "SearchRequest" })
 export type SearchRequest = typeof SearchRequest.Type
 
-/** A page, best first. Dates are `YYYY-MM-DD`. */
+/** A page. */
 export const SearchResult = Schema.Struct({
+  /** The title of the page. */
   title: Schema.String,
+  /** The address of the page. */
   url: Schema.String,
+  /** Text of the page that answers the query. */
   snippet: Schema.String,
+  /** When it was published, as `YYYY-MM-DD`. */
   date: Schema.optionalKey(Schema.String),
+  /** When it last changed, as `YYYY-MM-DD`. */
   last_updated: Schema.optionalKey(Schema.String),
   /** The index of the query that it answers, if there were several. */
   query_index: Schema.optionalKey(Count)
 }).annotate({ identifier: "SearchResult" })
 
-/** The results, query by query. `cost_usd` is charged per query, and only on success. */
+/** The results, query by query. */
 export const SearchResponse = Schema.Struct({
+  /** The id of the response. */
   id: Schema.String,
+  /** The pages, query by query, best first. */
   results: Schema.Array(SearchResult),
   /** The time of the answer, ISO 8601. */
   server_time: Schema.String,
+  /** The search engine that served. */
   model: ModelString,
+  /** The provider that served. */
   provider: Schema.String,
+  /** The charge in USD: per query, and only on success. */
   cost_usd: Usd,
   request_id: RequestId,
   balance_warning: Schema.optionalKey(BalanceWarning)

@@ -18,8 +18,10 @@ export class SessionsGroup extends HttpApiGroup.make("sessions")
       error: [LegacyConflictError, LegacyIdempotencyError]
     }).annotateMerge(operation("sessions.create", "Open a session, or return the one with this `session_id`", free)),
     HttpApiEndpoint.get("exportSession", "/sessions/:id/export", {
-      /** The session's own `id`. */
-      params: { id: textOf(1, 160) },
+      params: {
+        /** The session's own `id`. */
+        id: textOf(1, 160)
+      },
       success: SessionExport,
       error: LegacyNotFoundError
     }).annotateMerge(operation("sessions.export", "Retrieve a session with its messages", free))

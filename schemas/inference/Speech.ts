@@ -6,21 +6,22 @@ import { ModelString } from "../Ids.ts"
 /** The available voices. */
 export const Voice = Schema.Literals(["alloy", "ash", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer"])
 
-/** The audio formats. `opus` is Opus in Ogg, `aac` is AAC in ADTS, `pcm` is raw 16-bit little-endian mono at 24 kHz. */
+/** The audio formats. */
 export const SpeechFormat = Schema.Literals(["mp3", "opus", "aac", "flac", "wav", "pcm"])
 export type SpeechFormat = typeof SpeechFormat.Type
 
-/**
- * A text to speak, of 1 to 4,096 characters (Unicode code points), each of which is charged. Unknown fields are rejected; a null counts
- * as absent.
- */
+/** A text to speak. Unknown fields are rejected; a null counts as absent. */
 export const SpeechRequest = Schema.Struct({
+  /** The id of a speech model. */
   model: ModelString,
+  /** 1 to 4,096 characters (Unicode code points). Each of them is charged. */
   input: textOf(1, 4096),
   voice: Voice,
-  /** Default: `mp3`. */
+  /**
+   * Default: `mp3`. `opus` is Opus in Ogg, `aac` is AAC in ADTS, `pcm` is raw 16-bit little-endian mono at 24 kHz.
+   */
   response_format: Schema.optionalKey(Schema.NullOr(SpeechFormat)),
-  /** Default: 1. */
+  /** The factor of the usual speed, from 0.25 to 4. Default: 1. */
   speed: Schema.optionalKey(Schema.NullOr(between(0.25, 4)))
 }).annotate({ identifier: "SpeechRequest" })
 export type SpeechRequest = typeof SpeechRequest.Type

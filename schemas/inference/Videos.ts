@@ -22,6 +22,7 @@ const MAX_REFERENCE_IMAGES = 4
 
 const Address = Schema.String.check(...sized(1, 8_192, "characters"), storable)
 
+/** Width to height. */
 const AspectRatio = Schema.Literals(["16:9", "9:16"])
 
 /**
@@ -29,16 +30,18 @@ const AspectRatio = Schema.Literals(["16:9", "9:16"])
  * references that each model supports. URLs must be public https URLs; the service downloads them when the job starts.
  */
 export const VideoRequest = Schema.Struct({
+  /** The id of a video model. */
   model: ModelString,
+  /** What the video should show. 1 to 5,000 characters. */
   prompt: textOf(1, 5_000).check(storable),
-  /** Whole seconds. */
+  /** The length in whole seconds, 4 to 15. Each second is charged. */
   duration: integer(4, 15),
   aspect_ratio: AspectRatio,
-  /** The first frame. */
+  /** An image that is the first frame. */
   image_url: Schema.optionalKey(Schema.NullOr(Address)),
   /** Whether it has sound. Default: false. */
   generate_audio: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
-  /** Images of what the video should show. */
+  /** Up to four images of what the video should show. */
   reference_images: Schema.optionalKey(
     Schema.NullOr(Schema.Array(Address).check(...sized(0, MAX_REFERENCE_IMAGES, "items")))
   ),
@@ -47,26 +50,37 @@ export const VideoRequest = Schema.Struct({
 }).annotate({ identifier: "VideoRequest" })
 export type VideoRequest = typeof VideoRequest.Type
 
+/** `completed` and `failed` are final. */
 const VideoStatus = Schema.Literals(["queued", "processing", "completed", "failed"])
 
 const jobFields = {
   id: ResourceId,
   object: Schema.Literal("video"),
+  /** The id of the model. */
   model: ModelString,
   status: VideoStatus,
-  /** Unix time in seconds, as is `completed_at`. */
+  /** Unix seconds. */
   created_at: Schema.Int,
-  /** When it was completed or failed. */
+  /** When the job ended, in Unix seconds; null before. */
   completed_at: Schema.NullOr(Schema.Int),
+  /** As in the request. */
   prompt: Schema.String,
+  /** The length in whole seconds. */
   duration: Schema.Int,
   aspect_ratio: AspectRatio,
   /** A whole percentage, if the provider reports it; 100 once the video is completed. */
   progress: Schema.optionalKey(integer(0, 100)),
   /** The URL of the video, once it is completed. Any client that has the URL may read it. */
   video_url: Schema.optionalKey(Schema.String),
-  /** Why it failed. */
-  error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String })),
+  /** Why the job failed; null when it did not. */
+  error: Schema.NullOr(
+    Schema.Struct({
+      /** For programs. */
+      code: Schema.String,
+      /** For people. */
+      message: Schema.String
+    })
+  ),
   /** The charge minus the refund. */
   cost_usd: Usd,
   /** Whether everything was refunded, which is so for every failed job. */
@@ -85,16 +99,22 @@ export type VideoJob = typeof VideoJob.Type
 /** One page of video jobs, newest first by default. `last_id` is the `after` of the next page. */
 export const VideoPage = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The jobs. */
   data: Schema.Array(VideoJob),
+  /** The id of the first job; null on an empty page. */
   first_id: Schema.NullOr(ResourceId),
+  /** The id of the last job; null on an empty page. */
   last_id: Schema.NullOr(ResourceId),
+  /** Whether more jobs follow. */
   has_more: Schema.Boolean
 }).annotate({ identifier: "VideoPage" })
 
 /** The videos to list. */
 export const VideoQuery = {
   limit: Schema.optionalKey(Limit),
+  /** The `last_id` of the previous page. */
   after: Schema.optionalKey(ResourceId),
+  /** `asc` sorts by time, oldest first. Default: `desc`. */
   order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
 }
 
@@ -104,8 +124,11 @@ export const LegacyVideoJob = Schema.Struct({ ...jobFields, job_id: ResourceId }
 })
 export type LegacyVideoJob = typeof LegacyVideoJob.Type
 
-/** Any text is allowed: an invalid id is simply an unknown video, which is a 404. */
-const params = { id: Schema.String }
+// Any text is allowed: an invalid id is simply an unknown video, which is a 404.
+const params = {
+  /** The id of a video job. */
+  id: Schema.String
+}
 
 /** Videos, which are made in the background. */
 export class VideosGroup extends HttpApiGroup.make("videos").add(
@@ -161,7 +184,10 @@ export class LegacyVideosGroup extends HttpApiGroup.make("legacyVideos")
       ]
     }).annotateMerge(operation("video", "Submit a video", { limit: "video", charge: "seconds" })),
     HttpApiEndpoint.get("videoStatus", "/video/status", {
-      query: { id: Schema.String },
+      query: {
+        /** The id of a video job. */
+        id: Schema.String
+      },
       success: LegacyVideoJob,
       error: [LegacyNotFoundError, LegacyUpstreamError]
     }).annotateMerge(

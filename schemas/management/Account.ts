@@ -3,11 +3,14 @@ import { Usd } from "../Bounds.ts"
 import { RequestId, ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 
-/** The account's money. `available_usd` is the part that running requests do not hold. */
+/** The account's money. */
 export const BalanceReport = Schema.Struct({
   data: Schema.Struct({
+    /** The balance. */
     balance_usd: Schema.Finite,
+    /** The part of the balance that running requests hold. */
     held_usd: Usd,
+    /** The part of the balance that running requests do not hold. */
     available_usd: Schema.Finite,
     currency: Schema.Literal("USD"),
     /** The part of the balance that is simulated money of a sandbox, which cannot pay a real provider. */
@@ -22,13 +25,10 @@ export type BalanceReport = typeof BalanceReport.Type
 
 /** `txn_` and 16 hexadecimal characters, which do not sort by time. */
 export const TransactionId = Schema.String.check(
-  Schema.isPattern(/^txn_[0-9a-f]{16}$/, { message: "txn_ and 16 hexadecimal characters" })
+  Schema.isPattern(/^txn_[0-9a-f]{16}$/, { message: "must be txn_ and 16 hexadecimal characters" })
 ).annotate({ identifier: "TransactionId" })
 
-/**
- * A movement of the account's money other than a charge. Charges have receipts: `GET /requests`. `amount_usd` is negative when money
- * left the account.
- */
+/** A movement of the account's money other than a charge. Charges have receipts: `GET /requests`. */
 export const Transaction = Schema.Struct({
   id: TransactionId,
   object: Schema.Literal("transaction"),
@@ -37,13 +37,15 @@ export const Transaction = Schema.Struct({
    * movements. `refund`: money that a request had charged.
    */
   type: Schema.Literals(["top_up", "starter_credit", "credit", "adjustment", "refund"]),
+  /** Negative when money left the account. */
   amount_usd: Schema.Finite,
   /** `simulated`: simulated money of a sandbox. */
   paid_with: Schema.Literals(["real", "simulated"]),
   /** Unix seconds. */
   created_at: Schema.Int,
-  /** The request whose charge was refunded. */
+  /** The request of a `refund`; null for others. */
   request_id: Schema.NullOr(RequestId),
+  /** The top-up of a `top_up`; null for others. */
   top_up_id: Schema.NullOr(ResourceId),
   /** The operator's reference of a `credit` or an `adjustment`. */
   reference: Schema.NullOr(Schema.String)
@@ -53,7 +55,9 @@ export type Transaction = typeof Transaction.Type
 /** One page of transactions, newest first. `next_cursor` is null on the last page. */
 export const TransactionList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The entries of the page. */
   data: Schema.Array(Transaction),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(TransactionId)
 }).annotate({ identifier: "TransactionList" })
 

@@ -1,18 +1,20 @@
 import { Schema } from "effect"
 import { END_OF_TIME, integer, sized, storable, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
-import { ToolName } from "../Mcp.ts"
+import { McpToolName } from "../Mcp.ts"
 import { Limit } from "../Page.ts"
 import { KeptRoutingPolicy, RoutingPolicy } from "../Routing.ts"
 import { BudgetCents, BudgetPeriod } from "./Budgets.ts"
 
 const wanted = {
+  /** A name of 1 to 100 characters. */
   name: textOf(1, 100).check(storable),
+  /** The project that the key belongs to. Its budget and its data policy apply to the key. */
   project_id: ResourceId,
   /** Unix seconds, in the future. */
   expires_at: integer(0, END_OF_TIME),
   routing: KeptRoutingPolicy,
-  allowed_tools: Schema.Array(ToolName).check(...sized(0, ToolName.literals.length, "items"))
+  allowed_tools: Schema.Array(McpToolName).check(...sized(0, McpToolName.literals.length, "items"))
 }
 
 /** An inference key to create. */
@@ -57,24 +59,30 @@ export const KeyRotation = Schema.Struct({
 export const ManagedKey = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("key"),
+  /** The name of the key. */
   name: Schema.String,
   /** The start of the secret, as `last4` is its end. */
   prefix: Schema.String,
+  /** The last four characters of the secret. */
   last4: Schema.String,
   project_id: Schema.NullOr(ResourceId),
   /** An expired key is also `revoked`. Neither becomes active again. */
   status: Schema.Literals(["active", "revoked"]),
+  /** The spending limit per period in whole USD cents; null for unlimited. */
   budget_cents: Schema.NullOr(Schema.Int),
   budget_period: Schema.NullOr(BudgetPeriod),
   /** The spending in USD cents, which may have fractions: in the budget's current period or, without a budget, in total. */
   spent_cents: Schema.Finite,
   routing: Schema.NullOr(RoutingPolicy),
   /** The tools of the MCP server that the key may call; null for all of them. */
-  allowed_tools: Schema.NullOr(Schema.Array(ToolName)),
+  allowed_tools: Schema.NullOr(Schema.Array(McpToolName)),
+  /** When the key was created. */
   created_at: Schema.Int,
-  /** When its newest paid request was made. */
+  /** When its newest paid request was made; null before. */
   last_used_at: Schema.NullOr(Schema.Int),
+  /** When the key expires; null if it does not. */
   expires_at: Schema.NullOr(Schema.Int),
+  /** When the key was revoked; null while it is not. */
   revoked_at: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "ManagedKey" })
 export type ManagedKey = typeof ManagedKey.Type
@@ -83,15 +91,19 @@ export type ManagedKey = typeof ManagedKey.Type
 export const ManagedKeyResult = Schema.Struct({ data: ManagedKey }).annotate({ identifier: "ManagedKeyResult" })
 
 /** A key with its secret, which is shown only once. */
-export const ManagedKeyWithSecret = Schema.Struct({ key: Schema.String, data: ManagedKey }).annotate({
-  identifier: "ManagedKeyWithSecret"
-})
+export const ManagedKeyWithSecret = Schema.Struct({
+  /** The secret. */
+  key: Schema.String,
+  data: ManagedKey
+}).annotate({ identifier: "ManagedKeyWithSecret" })
 export type ManagedKeyWithSecret = typeof ManagedKeyWithSecret.Type
 
 /** One page of keys, newest first. `next_cursor` is null on the last page. */
 export const ManagedKeyList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The entries of the page. */
   data: Schema.Array(ManagedKey),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "ManagedKeyList" })
 

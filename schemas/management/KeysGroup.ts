@@ -15,7 +15,10 @@ import {
   NewManagedKey
 } from "./Keys.ts"
 
-const params = { key_id: ResourceId }
+const params = {
+  /** The id of a key. */
+  key_id: ResourceId
+}
 
 const reads = { limit: "management_reads", charge: "free", scope: "keys:read" } as const
 const writes = { limit: "management_writes", charge: "free", scope: "keys:write" } as const

@@ -17,7 +17,12 @@ const PRESET_MAX_TOKENS = 131_072
 const maxTokens = Schema.optionalKey(Schema.NullOr(integer(1, PRESET_MAX_TOKENS)))
 
 /** The limit on output tokens under both of its names. */
-export const presetMaxTokens = { max_tokens: maxTokens, max_completion_tokens: maxTokens }
+export const presetMaxTokens = {
+  /** The maximum number of output tokens, at most 131,072. */
+  max_tokens: maxTokens,
+  /** OpenAI's newer name of `max_tokens`, which it overrides. At most 131,072. */
+  max_completion_tokens: maxTokens
+}
 
 const MAX_CHAIN = 15
 
@@ -52,14 +57,16 @@ export const PresetConfig = Schema.Struct({
     "session_id"
   ]),
   ...presetMaxTokens,
-  /** A system message before all others. */
+  /** A system message before all others, 1 to 32,768 characters. */
   instructions: Schema.optionalKey(Schema.NullOr(textOf(1, 32_768)))
 })
   .check(Schema.makeFilter(chainProblem))
   .annotate({ identifier: "PresetConfig" })
 export type PresetConfig = typeof PresetConfig.Type
 
+/** A name of 1 to 128 characters. */
 const name = textOf(1, 128)
+/** A text of 1 to 1,024 characters for people. */
 const description = Schema.NullOr(textOf(1, 1_024))
 
 /** A preset to create. */
@@ -85,12 +92,15 @@ const preset = {
   id: ResourceId,
   object: Schema.Literal("preset"),
   slug: PresetSlug,
+  /** The name for people. */
   name: Schema.String,
+  /** A text for people; null without one. */
   description: Schema.NullOr(Schema.String),
   /** The version that requests use. */
   active_version: Schema.Int,
   /** Unix seconds. */
   created_at: Schema.Int,
+  /** When the preset last changed, in Unix seconds. */
   updated_at: Schema.Int
 }
 
@@ -108,7 +118,9 @@ export const PresetResult = Schema.Struct({ data: Preset }).annotate({ identifie
 /** One page of presets, newest first. `next_cursor` is null on the last page. */
 export const PresetList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The entries of the page. */
   data: Schema.Array(PresetSummary),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "PresetList" })
 
@@ -122,6 +134,7 @@ export const PresetPage = {
 /** One version of a preset, which never changes. */
 export const PresetVersion = Schema.Struct({
   object: Schema.Literal("preset.version"),
+  /** The number of the version, from 1. */
   version: Schema.Int,
   config: PresetConfig,
   /** Unix seconds. */
@@ -132,7 +145,9 @@ export type PresetVersion = typeof PresetVersion.Type
 /** One page of versions, newest first. `next_cursor` is null on the last page. */
 export const PresetVersionList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The entries of the page. */
   data: Schema.Array(PresetVersion),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "PresetVersionList" })
 

@@ -16,7 +16,10 @@ import {
   PresetVersionPage
 } from "./Presets.ts"
 
-const params = { slug: PresetSlug }
+const params = {
+  /** The slug of a preset. */
+  slug: PresetSlug
+}
 
 const reads = { limit: "management_reads", charge: "free", scope: "presets:read" } as const
 const writes = { limit: "management_writes", charge: "free", scope: "routing:write" } as const

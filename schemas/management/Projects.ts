@@ -6,6 +6,7 @@ import { DataPolicy, KeptRoutingPolicy, RoutingPolicy } from "../Routing.ts"
 import { BudgetCents, BudgetPeriod } from "./Budgets.ts"
 import { PresetSlug } from "./Presets.ts"
 
+/** A name of 1 to 100 characters. */
 const ProjectName = textOf(1, 100).check(storable)
 
 /** A project to create. */
@@ -27,6 +28,7 @@ export type NewProject = typeof NewProject.Type
 /** The changes to a project, at least one. A null removes a value. */
 export const ProjectChange = Schema.Struct({
   name: Schema.optionalKey(ProjectName),
+  /** Unique in the account. */
   slug: Schema.optionalKey(PresetSlug),
   budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
   /** Null only without a budget. */
@@ -44,18 +46,23 @@ export type ProjectChange = typeof ProjectChange.Type
 export const Project = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("project"),
+  /** The name for people. */
   name: Schema.String,
   slug: PresetSlug,
   /** An archived project is final: it accepts no keys and no changes. */
   status: Schema.Literals(["active", "archived"]),
+  /** The spending limit per period in whole USD cents, for all keys together; null for unlimited. */
   budget_cents: Schema.NullOr(Schema.Int),
   budget_period: Schema.NullOr(BudgetPeriod),
   /** The spending in USD cents, which may have fractions, in the budget's current period; null without a budget. */
   spent_cents: Schema.NullOr(Schema.Finite),
   routing: Schema.NullOr(RoutingPolicy),
   data_policy: DataPolicy,
+  /** When the project was created. */
   created_at: Schema.Int,
+  /** When the project last changed. */
   updated_at: Schema.Int,
+  /** When the project was archived; null while it is active. */
   archived_at: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "Project" })
 export type Project = typeof Project.Type
@@ -66,7 +73,9 @@ export const ProjectResult = Schema.Struct({ data: Project }).annotate({ identif
 /** One page of projects, newest first. `next_cursor` is null on the last page. */
 export const ProjectList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The entries of the page. */
   data: Schema.Array(Project),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "ProjectList" })
 

@@ -6,7 +6,10 @@ import { idempotency } from "../inference/ChatGroup.ts"
 import { operation } from "../Operation.ts"
 import { NewProject, ProjectChange, ProjectList, ProjectPage, ProjectResult } from "./Projects.ts"
 
-const params = { project_id: ResourceId }
+const params = {
+  /** The id of a project. */
+  project_id: ResourceId
+}
 
 const reads = { limit: "management_reads", charge: "free", scope: "projects:read" } as const
 const writes = { limit: "management_writes", charge: "free", scope: "projects:write" } as const

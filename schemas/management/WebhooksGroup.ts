@@ -14,7 +14,16 @@ import { idempotency } from "../inference/ChatGroup.ts"
 import { operation } from "../Operation.ts"
 import { WebhookDeliveryResult, WebhookRemoved, WebhookResult, WebhookResultWithSecret } from "./Webhooks.ts"
 
-const params = { webhook_id: ResourceId }
+const params = {
+  /** The id of a webhook. */
+  webhook_id: ResourceId
+}
+
+const delivered = {
+  ...params,
+  /** The id of a delivery. */
+  delivery_id: ResourceId
+}
 
 const reads = { limit: "management_reads", charge: "free", scope: "webhooks:read" } as const
 const writes = { limit: "management_writes", charge: "free", scope: "webhooks:write" } as const
@@ -71,7 +80,7 @@ export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhoo
       operation("management.webhooks.deliveries", "List the deliveries of a webhook, newest first", reads)
     ),
     HttpApiEndpoint.post("redeliver", "/management/webhooks/:webhook_id/deliveries/:delivery_id/redeliver", {
-      params: { ...params, delivery_id: ResourceId },
+      params: delivered,
       headers: idempotency,
       success: WebhookDeliveryResult,
       error: [NotFoundError, ConflictError, IdempotencyError]

@@ -19,13 +19,17 @@ import {
   OperatorKeyPage
 } from "./Accounts.ts"
 
-const params = { account_id: ResourceId }
+/** The account that an operation is about. */
+export const ofAccount = {
+  /** The id of an account. */
+  account_id: ResourceId
+}
 
 const reads = { limit: "operator_reads", charge: "free" } as const
 const writes = { limit: "operator_writes", charge: "free" } as const
 
 const change = {
-  params,
+  params: ofAccount,
   headers: idempotency,
   payload: AccountStateChange,
   success: AccountStateResult,
@@ -40,7 +44,7 @@ export class OperatorAccountsGroup extends HttpApiGroup.make("operatorAccounts")
       success: OperatorAccountList
     }).annotateMerge(operation("operator.accounts.list", "List or search accounts, newest first", reads)),
     HttpApiEndpoint.get("getAccount", "/operator/accounts/:account_id", {
-      params,
+      params: ofAccount,
       success: OperatorAccountResult,
       error: NotFoundError
     }).annotateMerge(
@@ -56,7 +60,7 @@ export class OperatorAccountsGroup extends HttpApiGroup.make("operatorAccounts")
       operation("operator.accounts.close", "Close an account for good and revoke its keys; its books stay", writes)
     ),
     HttpApiEndpoint.patch("setAccountMarkup", "/operator/accounts/:account_id/markup", {
-      params,
+      params: ofAccount,
       payload: AccountMarkup,
       success: AccountMarkupResult,
       error: NotFoundError
@@ -68,7 +72,7 @@ export class OperatorAccountsGroup extends HttpApiGroup.make("operatorAccounts")
       )
     ),
     HttpApiEndpoint.patch("setAccountLimits", "/operator/accounts/:account_id/limits", {
-      params,
+      params: ofAccount,
       payload: AccountLimits,
       success: AccountLimitsResult,
       error: NotFoundError
@@ -76,13 +80,17 @@ export class OperatorAccountsGroup extends HttpApiGroup.make("operatorAccounts")
       operation("operator.accounts.limits", "Multiply the rate limits of an account, within 30 seconds", writes)
     ),
     HttpApiEndpoint.get("listAccountKeys", "/operator/accounts/:account_id/keys", {
-      params,
+      params: ofAccount,
       query: OperatorKeyPage,
       success: OperatorKeyList,
       error: NotFoundError
     }).annotateMerge(operation("operator.keys.list", "List the keys of an account, newest first", reads)),
     HttpApiEndpoint.delete("revokeAccountKey", "/operator/accounts/:account_id/keys/:key_id", {
-      params: { ...params, key_id: ResourceId },
+      params: {
+        ...ofAccount,
+        /** The id of a key. */
+        key_id: ResourceId
+      },
       success: KeyRevoked,
       error: [NotFoundError, ConflictError]
     }).annotateMerge(operation("operator.keys.revoke", "Revoke a key of an account immediately", writes))

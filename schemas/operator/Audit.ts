@@ -9,6 +9,7 @@ export const OperatorChange = Schema.Struct({
   /** The operator key, or `command-line` for the admin command. */
   actor: Schema.Struct({
     type: Schema.Literal("operator"),
+    /** The id of the operator key, or `command-line`. */
     id: Schema.String,
     /** The name of the operator key; null for the admin command. */
     name: Schema.NullOr(Schema.String)
@@ -23,7 +24,9 @@ export type OperatorChange = typeof OperatorChange.Type
 /** One page of operators' changes, newest first. `next_cursor` is null on the last page. */
 export const OperatorChangeList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The entries of the page. */
   data: Schema.Array(OperatorChange),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "OperatorChangeList" })
 

@@ -1,9 +1,9 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OperatorAccess } from "../Access.ts"
 import { NotFoundError } from "../Errors.ts"
-import { ResourceId } from "../Ids.ts"
 import { AuditLogList, AuditQuery } from "../management/Audit.ts"
 import { operation } from "../Operation.ts"
+import { ofAccount } from "./AccountsGroup.ts"
 import { OperatorChangeList, OperatorChangePage } from "./Audit.ts"
 
 const reads = { limit: "operator_reads", charge: "free" } as const
@@ -16,7 +16,7 @@ export class OperatorAuditGroup extends HttpApiGroup.make("operatorAudit")
       success: OperatorChangeList
     }).annotateMerge(operation("operator.audit.list", "List what operators changed, newest first", reads)),
     HttpApiEndpoint.get("listAccountAudit", "/operator/accounts/:account_id/audit", {
-      params: { account_id: ResourceId },
+      params: ofAccount,
       query: AuditQuery,
       success: AuditLogList,
       error: NotFoundError

@@ -23,6 +23,7 @@ export const ReportQuery = {
   from: Schema.optionalKey(Day),
   /** The last day. Default: today. */
   to: Schema.optionalKey(Day),
+  /** Only requests of this account. */
   account_id: Schema.optionalKey(ResourceId),
   /** `simulated` reports requests that the sandbox's simulated money paid for. Default: `real`. */
   paid_with: Schema.optionalKey(Schema.Literals(["real", "simulated"])),
@@ -32,6 +33,7 @@ export const ReportQuery = {
 }
 
 const figures = {
+  /** Requests that have ended. */
   requests: Schema.Int,
   /** Charges less refunds. */
   revenue_usd: Schema.Finite,
@@ -54,10 +56,13 @@ const figures = {
 
 /** The revenue and the cost of a group of requests. A property is null unless the report is grouped by it. */
 export const ReportRow = Schema.Struct({
+  /** The UTC day, such as `2026-01-31`. */
   day: Schema.NullOr(Schema.String),
+  /** The id of the account. */
   account_id: Schema.NullOr(Schema.String),
   /** The address of the account's owner. */
   email: Schema.NullOr(Schema.String),
+  /** The model that served, or the requested model if none did. */
   model: Schema.NullOr(Schema.String),
   /** Also null for requests that no provider served. */
   provider: Schema.NullOr(Schema.String),
@@ -68,14 +73,19 @@ export type ReportRow = typeof ReportRow.Type
 /** One page of a report, in order of day, account, model and provider. `next_cursor` is null on the last page. */
 export const OperatorReport = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The first day. */
   from: Schema.String,
+  /** The last day. */
   to: Schema.String,
+  /** The groups of the page. */
   data: Schema.Array(ReportRow),
   /** All groups together, across all pages. */
   totals: Schema.Struct(figures),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "OperatorReport" })
 
+/** `paid`, `expired` and `failed` are final. */
 const TopUpStatus = Schema.Literals(["open", "paid", "expired", "failed"])
 
 /** A top-up. Times are Unix seconds. */
@@ -83,7 +93,9 @@ export const OperatorTopUp = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("top_up"),
   account_id: ResourceId,
+  /** The address of the account's owner. */
   email: Schema.String,
+  /** The amount to pay. */
   amount_usd: Usd,
   /** The amount credited to the account; null before that. */
   credited_usd: Schema.NullOr(Usd),
@@ -91,18 +103,23 @@ export const OperatorTopUp = Schema.Struct({
   refunded_usd: Usd,
   /** The amount that operators have taken back from the account since it was credited. */
   taken_back_usd: Usd,
+  /** The payment processor. */
   processor: Schema.Literals(["stripe", "simulated"]),
   status: TopUpStatus,
   /** Why it needs an operator; null when it does not. */
   attention: Schema.NullOr(Schema.String),
+  /** When the top-up was created. */
   created_at: Schema.Int,
+  /** When the money was credited; null before. */
   paid_at: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "OperatorTopUp" })
 
 /** One page of top-ups, newest first. `next_cursor` is null on the last page. */
 export const OperatorTopUpList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The entries of the page. */
   data: Schema.Array(OperatorTopUp),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(ResourceId)
 }).annotate({ identifier: "OperatorTopUpList" })
 
@@ -145,6 +162,7 @@ export const TopUpDecision = Schema.Struct({
     object: Schema.Literal("top_up_decision"),
     top_up_id: ResourceId,
     account_id: ResourceId,
+    /** What the operator decided. */
     action: Schema.Literals(["settled", "dismissed"]),
     /** The amount that the decision moved to the account: below zero when it took money back, zero for a dismissal. */
     amount_usd: Schema.Finite,
@@ -152,6 +170,7 @@ export const TopUpDecision = Schema.Struct({
     status: TopUpStatus,
     /** The account's balance. */
     balance_usd: Schema.Finite,
+    /** The reason of the decision. */
     reason: Schema.String,
     /** The `Idempotency-Key`. The gateway keeps it, so that a repeat never moves money twice, however late. */
     reference: Schema.String,

@@ -4,6 +4,7 @@ import { OperatorAccess } from "../Access.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
+import { ofAccount } from "./AccountsGroup.ts"
 import {
   OperatorReport,
   OperatorTopUpList,
@@ -18,8 +19,14 @@ const reads = { limit: "operator_reads", charge: "free" } as const
 const writes = { limit: "operator_writes", charge: "free" } as const
 
 const decision = {
-  params: { top_up_id: ResourceId },
-  headers: { "idempotency-key": Schema.optional(Schema.String) },
+  params: {
+    /** The id of a top-up. */
+    top_up_id: ResourceId
+  },
+  headers: {
+    /** Required. The gateway keeps it, so that a repeat never moves money twice, however late. 1 to 255 characters. */
+    "idempotency-key": Schema.optional(Schema.String)
+  },
   success: TopUpDecision,
   error: [NotFoundError, ConflictError, IdempotencyError]
 } as const
@@ -35,7 +42,7 @@ export class OperatorMoneyGroup extends HttpApiGroup.make("operatorMoney")
       success: OperatorTopUpList
     }).annotateMerge(operation("operator.top_ups.list", "List top-ups that need an operator, newest first", reads)),
     HttpApiEndpoint.get("listAccountTopUps", "/operator/accounts/:account_id/top-ups", {
-      params: { account_id: ResourceId },
+      params: ofAccount,
       query: OperatorTopUpPage,
       success: OperatorTopUpList,
       error: NotFoundError

@@ -9,18 +9,23 @@ const Model = Schema.String.check(...sized(1, 200, "characters"), storable)
 
 /** A fixed price of a model that is priced per token. A cached or cache-write rate that is absent is the input rate. */
 export const PlanTokenPrice = Schema.Struct({
+  /** The id of the model. */
   model: Model,
   input_usd_per_million: Rate,
   output_usd_per_million: Rate,
   cached_input_usd_per_million: Schema.optionalKey(Rate),
   cache_write_usd_per_million: Schema.optionalKey(Rate),
+  /** USD per request, beside the tokens. Default: 0. */
   per_request_usd: Schema.optionalKey(between(0, 1_000))
 }).annotate({ identifier: "PlanTokenPrice" })
 
-/** A fixed price of a model that is priced per image, second, character or request, in USD for one of them. */
-export const PlanUnitPrice = Schema.Struct({ model: Model, per_unit_usd: between(0, 100_000) }).annotate({
-  identifier: "PlanUnitPrice"
-})
+/** A fixed price of a model that is priced per image, second, character or request. */
+export const PlanUnitPrice = Schema.Struct({
+  /** The id of the model. */
+  model: Model,
+  /** USD per unit. */
+  per_unit_usd: between(0, 100_000)
+}).annotate({ identifier: "PlanUnitPrice" })
 
 /** A fixed price of one model. */
 export const PlanPrice = Schema.Union([PlanTokenPrice, PlanUnitPrice]).annotate({ identifier: "PlanPrice" })
@@ -54,10 +59,13 @@ export const PlanCreate = Schema.Struct({
   limits: Schema.optionalKey(PlanLimits)
 }).annotate({ identifier: "PlanCreate" })
 
-/** A change of a plan. Absent properties stay as they are; `prices` replaces the whole list. */
+/** A change of a plan. Absent fields stay as they are. */
 export const PlanChange = Schema.Struct({
+  /** Unique without regard to case. */
   name: Schema.optionalKey(Name),
+  /** In hundredths of a percent of the catalogue's prices. */
   markup_basis_points: Schema.optionalKey(Markup),
+  /** Fixed prices, at most one per model. They replace the whole list. */
   prices: Schema.optionalKey(Prices),
   /** Absent limits stay as they are. */
   limits: Schema.optionalKey(PlanLimits)
@@ -67,13 +75,21 @@ export const PlanChange = Schema.Struct({
 export const Plan = Schema.Struct({
   id: ResourceId,
   object: Schema.Literal("plan"),
+  /** The name of the plan. */
   name: Schema.String,
+  /** In hundredths of a percent of the catalogue's prices. */
   markup_basis_points: Schema.Int,
+  /** Fixed prices. They win over every markup. */
   prices: Schema.Array(PlanPrice),
+  /** The limits of each account of the plan. Null leaves the usual limit. */
   limits: Schema.Struct({
+    /** Chat requests a minute per key. */
     requests_per_minute: Schema.NullOr(Schema.Int),
+    /** Unfinished videos. */
     running_videos: Schema.NullOr(Schema.Int),
+    /** Unfinished batches of files. */
     running_batches: Schema.NullOr(Schema.Int),
+    /** The most that an account spends in a UTC day, over all its keys. */
     daily_spend_usd: Schema.NullOr(Usd)
   }),
   /** The number of accounts that belong to it. */
@@ -87,9 +103,11 @@ export type Plan = typeof Plan.Type
 export const PlanResult = Schema.Struct({ data: Plan }).annotate({ identifier: "PlanResult" })
 
 /** All plans, by name. */
-export const PlanList = Schema.Struct({ object: Schema.Literal("list"), data: Schema.Array(Plan) }).annotate({
-  identifier: "PlanList"
-})
+export const PlanList = Schema.Struct({
+  object: Schema.Literal("list"),
+  /** The plans. */
+  data: Schema.Array(Plan)
+}).annotate({ identifier: "PlanList" })
 
 /** The result of removing a plan. */
 export const PlanRemoved = Schema.Struct({

@@ -3,9 +3,13 @@ import { OperatorAccess } from "../Access.ts"
 import { ConflictError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
+import { ofAccount } from "./AccountsGroup.ts"
 import { AccountPlan, AccountPlanResult, PlanChange, PlanCreate, PlanList, PlanRemoved, PlanResult } from "./Plans.ts"
 
-const params = { plan_id: ResourceId }
+const params = {
+  /** The id of a price plan. */
+  plan_id: ResourceId
+}
 
 const reads = { limit: "operator_reads", charge: "free" } as const
 const writes = { limit: "operator_writes", charge: "free" } as const
@@ -40,7 +44,7 @@ export class OperatorPlansGroup extends HttpApiGroup.make("operatorPlans")
       error: [NotFoundError, ConflictError]
     }).annotateMerge(operation("operator.plans.remove", "Remove a price plan that no account belongs to", writes)),
     HttpApiEndpoint.patch("setAccountPlan", "/operator/accounts/:account_id/plan", {
-      params: { account_id: ResourceId },
+      params: ofAccount,
       payload: AccountPlan,
       success: AccountPlanResult,
       error: NotFoundError

@@ -8,8 +8,11 @@ import { Limit } from "../Page.ts"
 export const OperatorAttemptCost = Schema.Struct({
   /** As in `routing.provider_attempts`. */
   attempt_index: Schema.Int,
+  /** The id of the provider. */
   provider: Schema.String,
+  /** The id of the model. */
   model: Schema.String,
+  /** The provider's charge to the operator. */
   cost_usd: Usd,
   /** `estimated`: the provider reported no usage, and the gateway counted what it sent and what had arrived. */
   basis: Schema.Literals(["reported", "estimated"])
@@ -45,7 +48,9 @@ export const OperatorReceipt = Schema.Struct({ ...RequestReceipt.fields, ...besi
 /** One page of an account's receipts, newest first, as `RequestList` describes it. */
 export const OperatorReceiptList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The entries of the page. */
   data: Schema.Array(OperatorReceipt),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(RequestId),
   /** When the oldest request that this page searched arrived, in Unix seconds; null when the page searched all of them. */
   searched_to: Schema.NullOr(Schema.Int)
@@ -62,7 +67,9 @@ export const OperatorAnyReceipt = Schema.Struct({
 /** One page of the receipts of all accounts, newest first. A page examines at most 10,000 requests, so it may be short or empty. */
 export const OperatorAnyReceiptList = Schema.Struct({
   object: Schema.Literal("list"),
+  /** The entries of the page. */
   data: Schema.Array(OperatorAnyReceipt),
+  /** The `cursor` of the next page; null on the last page. */
   next_cursor: Schema.NullOr(RequestId),
   /** When the oldest request that this page examined arrived, in Unix seconds; null when it examined all of them. */
   searched_to: Schema.NullOr(Schema.Int)
@@ -84,12 +91,15 @@ export const OperatorRequestQuery = {
   operation: Schema.optionalKey(Name)
 }
 
-/** A movement of money for a request. `amount_usd` is above zero when money came to the account. */
+/** A movement of money for a request. */
 export const OperatorMovement = Schema.Struct({
   /** Unix seconds. */
   at: Schema.Int,
+  /** The kind of movement in the ledger. */
   kind: Schema.String,
+  /** Above zero when money came to the account. */
   amount_usd: Schema.Finite,
+  /** The operator's reference; null without one. */
   reference: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "OperatorMovement" })
 
@@ -100,6 +110,7 @@ export const OperatorReceiptResult = Schema.Struct({
     ...beside,
     /** The address of the account's owner. */
     email: Schema.String,
+    /** The movements, in order. */
     transfers: Schema.Array(OperatorMovement)
   })
 }).annotate({ identifier: "OperatorReceiptResult" })
@@ -122,6 +133,7 @@ export const OperatorRefund = Schema.Struct({
     object: Schema.Literal("refund"),
     request_id: RequestId,
     account_id: ResourceId,
+    /** The refund. */
     amount_usd: Usd,
     /** All refunds of the request together. */
     refunded_usd: Usd,

@@ -3,8 +3,9 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { OperatorAccess } from "../Access.ts"
 import { RequestListQuery } from "../account/Requests.ts"
 import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
-import { RequestId, ResourceId } from "../Ids.ts"
+import { RequestId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
+import { ofAccount } from "./AccountsGroup.ts"
 import {
   OperatorAnyReceiptList,
   OperatorReceiptList,
@@ -14,7 +15,10 @@ import {
   OperatorRequestQuery
 } from "./Requests.ts"
 
-const params = { request_id: RequestId }
+const params = {
+  /** The id of a request. */
+  request_id: RequestId
+}
 
 const reads = { limit: "operator_reads", charge: "free" } as const
 
@@ -22,7 +26,7 @@ const reads = { limit: "operator_reads", charge: "free" } as const
 export class OperatorRequestsGroup extends HttpApiGroup.make("operatorRequests")
   .add(
     HttpApiEndpoint.get("listAccountRequests", "/operator/accounts/:account_id/requests", {
-      params: { account_id: ResourceId },
+      params: ofAccount,
       query: RequestListQuery,
       success: OperatorReceiptList,
       error: NotFoundError
@@ -42,7 +46,10 @@ export class OperatorRequestsGroup extends HttpApiGroup.make("operatorRequests")
     }).annotateMerge(operation("operator.requests.get", "Retrieve a receipt of any account with its movements", reads)),
     HttpApiEndpoint.post("refundRequest", "/operator/requests/:request_id/refund", {
       params,
-      headers: { "idempotency-key": Schema.optional(Schema.String) },
+      headers: {
+        /** Required. The ledger keeps it, so that a repeat never refunds twice, however late. 1 to 255 characters. */
+        "idempotency-key": Schema.optional(Schema.String)
+      },
       payload: OperatorRefundRequest,
       success: OperatorRefund,
       error: [NotFoundError, ConflictError, IdempotencyError]

@@ -16,7 +16,10 @@ export class OperatorSpendGroup extends HttpApiGroup.make("operatorSpend")
       })
     ),
     HttpApiEndpoint.patch("setSpendLimit", "/operator/spend/:provider", {
-      params: { provider: Schema.String.check(...sized(1, 64, "characters"), storable) },
+      params: {
+        /** The id of a provider, or `all`. */
+        provider: Schema.String.check(...sized(1, 64, "characters"), storable)
+      },
       payload: ProviderSpendLimit,
       success: ProviderSpendLimitResult,
       error: NotFoundError

@@ -13,12 +13,22 @@ const free = { limit: "default", charge: "free" } as const
 /** For payment processors, which have no key: Stripe signs its events (docs.stripe.com/webhooks). */
 export class PaymentsGroup extends HttpApiGroup.make("payments").add(
   HttpApiEndpoint.post("receiveStripe", "/payments/stripe", {
-    headers: { "stripe-signature": Schema.optional(Schema.String) },
+    headers: {
+      /** Stripe's signature of the event. */
+      "stripe-signature": Schema.optional(Schema.String)
+    },
     success: EventReceived,
     error: [RateLimitError, UnavailableError]
   }).annotateMerge(operation("payments.stripe", "Receive a signed event from Stripe, at most 256 KiB", free)),
   HttpApiEndpoint.get("paySimulated", "/payments/simulated/:session_id", {
-    params: { session_id: Schema.String.check(Schema.isPattern(/^cs_simulated_[0-9a-f]{32}$/)) },
+    params: {
+      /** The id of a checkout of the sandbox. */
+      session_id: Schema.String.check(
+        Schema.isPattern(/^cs_simulated_[0-9a-f]{32}$/, {
+          message: "must be cs_simulated_ and 32 hexadecimal characters"
+        })
+      )
+    },
     success: TopUpReport,
     error: [NotFoundError, ConflictError, UnavailableError]
   })

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash, randomBytes } from "node:crypto"
-import type { ToolName } from "../../schemas/Mcp.ts"
+import type { McpToolName } from "../../schemas/Mcp.ts"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
@@ -76,7 +76,7 @@ export interface NewKey {
   readonly expiresAt?: Date | null | undefined
   readonly routing?: RoutingPolicy | null | undefined
   /** The tools of the MCP server that the key may call; null for all. */
-  readonly allowedTools?: ReadonlyArray<ToolName> | null | undefined
+  readonly allowedTools?: ReadonlyArray<McpToolName> | null | undefined
 }
 
 /** A change to a key. The gateway leaves `undefined` fields as they are and clears `null` fields. */
@@ -88,7 +88,7 @@ export interface KeyChange {
   readonly expiresAt?: Date | null | undefined
   readonly routing?: RoutingPolicy | null | undefined
   /** The tools of the MCP server that the key may call; null for all. */
-  readonly allowedTools?: ReadonlyArray<ToolName> | null | undefined
+  readonly allowedTools?: ReadonlyArray<McpToolName> | null | undefined
 }
 
 /** An inference key, its account, and the actor that changes it. */

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
-import type { ToolName } from "../../schemas/Mcp.ts"
+import type { McpToolName } from "../../schemas/Mcp.ts"
 import type { PlanPrice } from "../../schemas/operator/Plans.ts"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
@@ -41,7 +41,7 @@ export interface KeyRow {
   readonly project_routing: RoutingPolicy | null
   readonly project_data_policy: DataPolicy | null
   /** The tools of the MCP server that the key may call; null for all. */
-  readonly allowed_tools: ReadonlyArray<ToolName> | null
+  readonly allowed_tools: ReadonlyArray<McpToolName> | null
   /** The database's time when it read the row. */
   readonly read_at: Date
 }
@@ -130,7 +130,7 @@ export interface NewKeyRow {
   readonly expiresAt: Date | null
   /** JSON text. */
   readonly routing: string | null
-  readonly allowedTools: ReadonlyArray<ToolName> | null
+  readonly allowedTools: ReadonlyArray<McpToolName> | null
 }
 
 /** An array that may be null, as a parameter. */
@@ -181,7 +181,7 @@ export interface KeyRecord {
   readonly active: boolean
   readonly replaced_by: string | null
   readonly routing: RoutingPolicy | null
-  readonly allowed_tools: ReadonlyArray<ToolName> | null
+  readonly allowed_tools: ReadonlyArray<McpToolName> | null
   readonly budget_id: string | null
   readonly budget_limit: bigint | null
   readonly budget_period: BudgetPeriodName | null
@@ -269,7 +269,7 @@ export interface KeySettings {
   readonly expiresAt: Date | null
   /** JSON text. */
   readonly routing: string | null
-  readonly allowedTools: ReadonlyArray<ToolName> | null
+  readonly allowedTools: ReadonlyArray<McpToolName> | null
 }
 
 export const updateKey = (sql: Sql, accountId: string, id: string, to: KeySettings) =>

@@ -1,6 +1,6 @@
 // Written from schemas/published/openapi.json by `npm run published`; a change here is lost.
 
-/** The method and path of each operation by its id; `keyed` marks those that take an idempotency key. */
+/** The method and path of each operation by its id; `keyed` marks those with an idempotency key. */
 export const operations = {
   "chat.completions": "POST /api/v1/chat/completions keyed",
   "presets.chat.completions": "POST /api/v1/presets/{slug}/chat/completions keyed",

@@ -7,9 +7,9 @@ import {
   ChatCompletion,
   ChatCompletionRequest,
   ChatUsage,
-  FinishReason,
-  RichContent
+  FinishReason
 } from "../../schemas/inference/ChatCompletions.ts"
+import { RichContent } from "../../schemas/inference/ChatMessages.ts"
 import { BalanceWarning } from "../../schemas/Routing.ts"
 import { modelFieldsOf } from "../dialects/Decode.ts"
 import { encodeCompletion } from "../dialects/chat/ChatEncode.ts"

@@ -3,7 +3,7 @@ import { type Effect, Schema } from "effect"
 import type { McpSchema } from "effect/ai"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { between, textOf } from "../../schemas/Bounds.ts"
-import type { ToolName } from "../../schemas/Mcp.ts"
+import type { McpToolName } from "../../schemas/Mcp.ts"
 import type { Failure } from "../domain/Failure.ts"
 import type { McpCall } from "./McpCall.ts"
 
@@ -61,7 +61,7 @@ export type Kind =
 
 /** A tool. */
 export interface ToolOf {
-  readonly name: ToolName
+  readonly name: McpToolName
   readonly title: string
   readonly description: string
   readonly input: Schema.Top

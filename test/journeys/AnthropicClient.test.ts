@@ -188,6 +188,7 @@ describe("tools of Anthropic's client", () => {
     const call = first.content.at(-1)
     if (call?.type !== "tool_use") return assert.fail("no call")
     assert.deepStrictEqual([call.name, call.input, first.stop_reason], ["weather", { city: "Oslo" }, "tool_use"])
+    assert.deepStrictEqual(call.caller, { type: "direct" })
     const second = await client.messages.create({
       ...body,
       messages: [

@@ -7,7 +7,7 @@ import { createServer, request as forward } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
-import { ToolName } from "../../schemas/Mcp.ts"
+import { McpToolName } from "../../schemas/Mcp.ts"
 import { modernClient, openSession, send, sessionClient } from "../support/Mcp.ts"
 import { textOf } from "../support/Sources.ts"
 import { json, startService } from "../support/Service.ts"
@@ -99,7 +99,7 @@ const conformance = (...args: ReadonlyArray<string>) =>
       })
   )
 
-const NAMES: ReadonlyArray<string> = ToolName.literals
+const NAMES: ReadonlyArray<string> = McpToolName.literals
 
 describe("the MCP server", () => {
   it.live("serves the official client of revisions with sessions", () =>

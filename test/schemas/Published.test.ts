@@ -21,6 +21,48 @@ interface Document {
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
 }
 
+/** A schema, as far as its fields are looked for. */
+interface Fields {
+  readonly [keyword: string]: unknown
+  readonly $ref?: string
+  readonly description?: string
+  readonly enum?: ReadonlyArray<unknown>
+  readonly properties?: Readonly<Record<string, Fields>>
+}
+
+/**
+ * The paths of the fields of a value's schemas that have no description. A field needs none if it has a single value, or a named schema,
+ * which describes itself; and neither does `data` around the fields of a result.
+ */
+const fieldsWithoutDescription = (value: unknown, schemas: Readonly<Record<string, Fields>>): ReadonlyArray<string> => {
+  const seen = new Set<string>()
+  const missing: Array<string> = []
+  const refersIn = (schema: Fields): boolean =>
+    schema.$ref !== undefined ||
+    Object.values(schema)
+      .flat()
+      .some((one) => (one as Fields | null)?.$ref !== undefined)
+  const visit = (one: unknown, path: string): void => {
+    if (typeof one !== "object" || one === null) return
+    if (Array.isArray(one)) return one.forEach((item) => visit(item, path))
+    const { $ref, example: _, properties, ...others } = one as Fields
+    const name = $ref?.split("/").at(-1)
+    if (name !== undefined && !seen.has(name)) {
+      seen.add(name)
+      visit(schemas[name], name)
+    }
+    for (const [field, schema] of Object.entries(properties ?? {})) {
+      const isWrapper = field === "data" && schema.properties !== undefined
+      const isDescribed = isWrapper || schema.description !== undefined || schema.enum?.length === 1 || refersIn(schema)
+      if (!isDescribed) missing.push(`${path}.${field}`)
+      visit(schema, `${path}.${field}`)
+    }
+    for (const inner of Object.values(others)) visit(inner, path)
+  }
+  visit(value, "")
+  return missing
+}
+
 // `npm run published` writes the files anew; what changed is then seen in review.
 describe("the published contract", () => {
   it("has every file", () => {
@@ -119,6 +161,37 @@ describe("the published contract", () => {
       schemas.filter(([, { description }]) => description === undefined).map(([name]) => name),
       []
     )
+  })
+
+  it("describes every parameter", () => {
+    const missing = operations.flatMap(({ method, path }) =>
+      (paths[path][method.toLowerCase()].parameters as ReadonlyArray<{ name: string; description?: string }>)
+        .filter(({ description }) => description === undefined)
+        .map(({ name }) => `${method} ${path} ${name}`)
+    )
+    assert.deepStrictEqual(missing, [])
+    const [limit] = paths["/api/v1/requests"].get.parameters
+    assert.strictEqual(limit.description, "The number of entries on a page: 1 to 100; default 50.")
+  })
+
+  it("describes every field of every request, answer and event", () => {
+    assert.deepStrictEqual(fieldsWithoutDescription(paths, components.schemas), [])
+    const { properties } = components.schemas.ChatImagePart.properties.image_url
+    assert.strictEqual(properties.url.description, "An https URL, or a data URL with base64.")
+  })
+
+  it("describes a field of each object of a union by itself", () => {
+    const contents = components.schemas.ChatMessage.anyOf.map(
+      // oxlint-disable-next-line typescript/no-explicit-any
+      ({ properties }: any) => [properties.role.enum[0], properties.content.description]
+    )
+    assert.deepStrictEqual(Object.fromEntries(contents), {
+      system: "Text as a string or in parts.",
+      developer: "Text as a string or in parts.",
+      user: "Text as a string, or text, images and files as parts.",
+      assistant: "Text as a string, or text and refusals as parts.",
+      tool: "Text as a string, or text, images and files as parts."
+    })
   })
 
   it("describes every tag, in the order of reading", () => {

@@ -1,4 +1,4 @@
-/** The types and the table of operations of the typed client, written from the published document. */
+/** Writes the types of the typed client and its table of operations from the published document. */
 
 /** A JSON Schema, as far as the document uses it. */
 interface Schema {
@@ -71,7 +71,7 @@ const arrayOf = ({ items, minItems = 0, prefixItems = [] }: Schema): string => {
   return items === undefined ? `readonly [${fixed.join(", ")}]` : `readonly [${fixed.join(", ")}, ...Array<${rest}>]`
 }
 
-/** The type of the values that a schema takes. */
+/** The TypeScript type of a schema's values. */
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1) ?? "unknown"
   if (schema.enum !== undefined) return union(schema.enum.map((value) => JSON.stringify(value)))
@@ -113,7 +113,7 @@ const parametersOf = (operation: Operation, place: Parameter["in"]): string | un
 const MULTIPART = "multipart/form-data"
 const EVENTS = "text/event-stream"
 
-/** The content of the answer of a success. */
+/** The content of the successful response. */
 const answerOf = ({ responses }: Operation): Content =>
   Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1].content ?? {}
 
@@ -145,23 +145,22 @@ const operationsOf = ({ paths }: Document) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))
   )
 
-/** `src/client/Contract.ts`: every schema by its name, and what each operation takes and answers by its id. */
+/** The text of `src/client/Contract.ts`: every schema by its name, and the request and the response of each operation by its id. */
 export const clientTypes = (document: Document): string => {
   const schemas = Object.entries(document.components.schemas)
     .filter(([name]) => !name.endsWith("ErrorEncoded"))
     .map(([name, schema]) => `${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`)
   const operations = operationsOf(document).map(({ operation }) => operationType(operation))
-  const table = `/** What each operation takes and answers, by its id. */\nexport interface Operations {\n${operations.join("\n")}\n}\n`
+  const table = `/** The request and the response of each operation, by its id. */\nexport interface Operations {\n${operations.join("\n")}\n}\n`
   return [HEADER, ...schemas, table].join("\n")
 }
 
-/** `src/client/Operations.ts`: where each operation is found. */
+/** The text of `src/client/Operations.ts`: the method and path of each operation. */
 export const clientOperations = (document: Document): string => {
   const rows = operationsOf(document).map(({ method, operation, path }) => {
     const keyed = (operation.parameters ?? []).some(({ name }) => name === "idempotency-key")
     return `${JSON.stringify(operation.operationId)}: ${JSON.stringify(`${method} ${path}${keyed ? " keyed" : ""}`)}`
   })
-  const about =
-    "/** The method and path of each operation by its id; `keyed` marks those that take an idempotency key. */"
+  const about = "/** The method and path of each operation by its id; `keyed` marks those with an idempotency key. */"
   return `${HEADER}\n${about}\nexport const operations = {\n${rows.join(",\n")}\n} as const\n`
 }

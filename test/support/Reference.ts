@@ -25,7 +25,7 @@ const page = (title: string, ...parts: ReadonlyArray<string>): string => `# ${ti
 /** Escapes what would end a cell. */
 const cell = (text: string) => text.replaceAll("|", "\\|")
 
-/** Every variable, by group. */
+/** The page of settings: every variable, by group. */
 export const settingsPage = (): string =>
   page(
     "Settings",
@@ -46,15 +46,22 @@ export const settingsPage = (): string =>
     ])
   )
 
-/** Every code, by status. */
+/** The page of errors: every code, by status. */
 export const errorsPage = (): string => {
   const rows = (Object.keys(table) as ReadonlyArray<Reason["_tag"]>).map((tag) => {
     const { charged, code: name, retry, status, type } = table[tag]
-    return [String(status), code(name), code(type), retry ? "yes" : "no", charged ? "what came" : "no", meanings[tag]]
+    return [
+      String(status),
+      code(name),
+      code(type),
+      retry ? "yes" : "no",
+      charged ? "what was delivered" : "no",
+      meanings[tag]
+    ]
   })
   return page(
     "Errors",
-    "Every code the gateway answers with. [Errors and retries](../guide/errors.md) says what to do. **Retry** is the header `X-Should-Retry`. **Charged** says whether a request that failed this way may have been charged.",
+    "Every code the gateway answers with. [Errors and retries](../guide/errors.md) says what to do. **Retry** is the header `X-Should-Retry`. **Charged** says what such a request is charged for.",
     GENERATED,
     tableOf(["Status", "Code", "Type", "Retry", "Charged", "When"], rows)
   )
@@ -62,7 +69,7 @@ export const errorsPage = (): string => {
 
 const credentialsOf = (one: PublishedOperation): string => one.credentials.join(" or ")
 
-/** Every operation, by its credential. */
+/** The page of operations: every operation, by its credential. */
 export const operationsPage = (): string =>
   page(
     "Operations",
@@ -87,7 +94,7 @@ export const operationsPage = (): string =>
   )
 
 /** One instrument as `/metrics` announces it. */
-export interface Instrument {
+interface Instrument {
   readonly name: string
   readonly type: string
   readonly description: string
@@ -101,7 +108,7 @@ export const instrumentsIn = (text: string): ReadonlyArray<Instrument> => {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Every metric. */
+/** The page of metrics. */
 export const metricsPage = (instruments: ReadonlyArray<Instrument>): string =>
   page(
     "Metrics",
@@ -113,7 +120,7 @@ export const metricsPage = (instruments: ReadonlyArray<Instrument>): string =>
     )
   )
 
-/** The day whose prices the page shows, so that the page does not change by itself. */
+/** The day of the prices on the page, so that the page does not change by itself. */
 const PRICES_OF = "2026-11-25"
 
 const perMillion = (pico: bigint) => `$${(usdFromPico(pico) * 1_000_000).toFixed(4).replace(/\.?0+$/, "")}`
@@ -125,7 +132,7 @@ const priceOf = (price: Price | undefined): string => {
   return output === 0n ? `${perMillion(input)} in` : `${perMillion(input)} in, ${perMillion(output)} out`
 }
 
-/** Every model, by modality. */
+/** The page of models: every model, by modality. */
 export const modelsPage = (overlay: ReadonlyArray<OverlayPrice>): string => {
   const { snapshot } = snapshotAt(
     { sandbox: true, keyed: new Set(), hosts: [], overlay, changes: noChanges },
@@ -154,7 +161,7 @@ export const modelsPage = (overlay: ReadonlyArray<OverlayPrice>): string => {
   )
 }
 
-/** The help of the admin command and of each of its subcommands. */
+/** The page of the admin command: its help, and that of each subcommand. */
 export const adminPage = (helps: ReadonlyArray<readonly [words: string, help: string]>): string =>
   page(
     "The admin command",

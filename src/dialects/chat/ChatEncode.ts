@@ -1,5 +1,6 @@
 /** Encodes a paid answer as OpenAI's chat completion. */
-import type { ChatCompletion, ReasoningDetail } from "../../../schemas/inference/ChatCompletions.ts"
+import type { ChatCompletion } from "../../../schemas/inference/ChatCompletions.ts"
+import type { ReasoningDetail } from "../../../schemas/inference/ChatMessages.ts"
 import { usdFromNano } from "../../domain/Money.ts"
 import { type Output, saidIn } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"

@@ -1,6 +1,7 @@
 /** Decodes the messages of a chat request to the canonical conversation. */
 import { Result } from "effect"
-import type { CacheControl, ChatCompletionRequest } from "../../../schemas/inference/ChatCompletions.ts"
+import type { ChatCompletionRequest } from "../../../schemas/inference/ChatCompletions.ts"
+import type { CacheControl } from "../../../schemas/inference/ChatMessages.ts"
 import type { AssistantMessage, Cacheable, Message, Part, ReasoningPart, TextPart } from "../../domain/Conversation.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import { type PdfRoom, pdfRoom } from "../../domain/PdfPages.ts"

@@ -1,13 +1,15 @@
 /** Finds what this service does not support of Anthropic's Messages request. This dialect ignores nothing. */
 import { Schema } from "effect"
-import { MessagesCountRequest, MessagesCustomTool, MessagesTypedTool } from "../../../schemas/inference/Messages.ts"
+import { MessagesCountRequest } from "../../../schemas/inference/Messages.ts"
 import {
   MessagesClearThinking,
   MessagesClearToolUses,
   MessagesCompact
 } from "../../../schemas/inference/MessagesContext.ts"
-import { type Failure, failure, invalid } from "../../domain/Failure.ts"
+import { MessagesCustomTool, MessagesTypedTool } from "../../../schemas/inference/MessagesTools.ts"
+import { type Failure, invalid } from "../../domain/Failure.ts"
 import { textOfBase64 } from "../Base64.ts"
+import { type Harmless, oneOf, unsupported, unsupportedMember } from "../chat/Foreign.ts"
 import { objectOf } from "../Decode.ts"
 import { strangers } from "../Members.ts"
 import { PDF_TYPE } from "../Pdfs.ts"
@@ -20,8 +22,10 @@ type Content = Exclude<Message["content"], string>[number]
 type Inner = Exclude<NonNullable<Extract<Content, { readonly type: "tool_result" }>["content"]>, string>[number]
 type Block = Content | Inner
 export type DocumentBlock = Extract<Block, { readonly type: "document" }>
+export type SearchResultBlock = Extract<Block, { readonly type: "search_result" }>
 
-const unsupported = (param: string, detail: string): Failure => failure({ _tag: "UnsupportedParameter", param, detail })
+/** Fields whose other values would change the answer. */
+const harmless: Harmless = new Map([["speed", oneOf("standard")]])
 
 /** `routing` and `router` reject unknown fields where they are decoded. All dialects decode `provider`, and this one rejects it. */
 const strangerIn = strangers(
@@ -47,6 +51,14 @@ const inOneOf = (one: unknown, at: string, find: ReturnType<typeof strangers>): 
   return field === undefined ? undefined : unsupported(`${at}.${field}`, `\`${at}.${field}\` is not supported; omit it`)
 }
 
+/** Tools whose callers leave out the model could be called by code alone, which only Anthropic's servers run. */
+const foreignCallers = (tool: unknown, at: string): Failure | undefined => {
+  const callers = objectOf(tool)?.["allowed_callers"]
+  return Array.isArray(callers) && !callers.includes("direct")
+    ? unsupported(`${at}.allowed_callers`, `\`${at}.allowed_callers\` must be absent or contain "direct"`)
+    : undefined
+}
+
 /** A server tool has fields of its own, but the error must name its type. */
 const foreignTool = (tools: unknown): Failure | undefined => {
   if (!Array.isArray(tools)) return undefined
@@ -60,8 +72,12 @@ const foreignTool = (tools: unknown): Failure | undefined => {
       `tools[${at}].type`,
       `\`tools[${at}].type\` is ${typeOf(tools[at]).slice(0, 64)}; only tools that the client runs are supported`
     )
-  return firstOf(tools, "tools", (tool, place) =>
-    inOneOf(tool, place, typeOf(tool) === "custom" ? strangerInCustom : strangerInTyped)
+  return firstOf(
+    tools,
+    "tools",
+    (tool, place) =>
+      inOneOf(tool, place, typeOf(tool) === "custom" ? strangerInCustom : strangerInTyped) ??
+      foreignCallers(tool, place)
   )
 }
 
@@ -89,7 +105,8 @@ const foreignEdit = (management: unknown): Failure | undefined => {
 
 /** The error for the first unsupported field of a body, or for a block or a tool of an unsupported type. */
 export const firstUnsupported = (body: Body): Failure | undefined => {
-  const found = foreignTool(body["tools"]) ?? foreignEdit(body["context_management"])
+  const found =
+    unsupportedMember(body, harmless) ?? foreignTool(body["tools"]) ?? foreignEdit(body["context_management"])
   if (found !== undefined) return found
   const stranger = strangerIn(body)
   if (stranger === undefined) return undefined
@@ -131,8 +148,14 @@ export const documentText = ({ context, source, title }: DocumentBlock): string 
   return [title, context, ...texts].filter((text) => text != null && text !== "").join("\n\n")
 }
 
-const ofDocument = ({ citations, source }: DocumentBlock, at: string): Failure | undefined => {
-  if (citations?.enabled === true) return unsupported(`${at}.citations.enabled`, "Citations are not supported")
+/** The text of a search result, after its title and its source. */
+export const searchResultText = ({ content, source, title }: SearchResultBlock): string =>
+  [title, source, ...content.map(({ text }) => text)].filter((text) => text !== "").join("\n\n")
+
+const cited = ({ citations }: Pick<DocumentBlock, "citations">, at: string): Failure | undefined =>
+  citations?.enabled === true ? unsupported(`${at}.citations.enabled`, "Citations are not supported") : undefined
+
+const ofDocument = ({ source }: DocumentBlock, at: string): Failure | undefined => {
   if (source.type === "content") return firstOf(source.content, `${at}.source.content`, ofBlock)
   if (source.type === "text") return undefined
   // Its bytes are read with the message it stands in.
@@ -151,10 +174,13 @@ const ofBlock = (block: Block, at: string): Failure | undefined => {
         ? undefined
         : unsupported(`${at}.citations`, "Citations are not supported; omit them")
     case "document":
-      return ofDocument(block, at)
+      return cited(block, at) ?? ofDocument(block, at)
+    case "search_result":
+      return cited(block, at) ?? firstOf(block.content, `${at}.content`, ofBlock)
     case "tool_result":
       return firstOf(block.content, `${at}.content`, ofBlock)
     case "image":
+    case "tool_reference":
     case "tool_use":
       return undefined
   }

@@ -1,6 +1,7 @@
 /** Decodes Anthropic's Messages request to the canonical conversation. */
 import { Result } from "effect"
 import { MessagesCountRequest, MessagesRequest } from "../../../schemas/inference/Messages.ts"
+import type { MessagesCustomTool } from "../../../schemas/inference/MessagesTools.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type {
   AssistantMessage,
@@ -110,16 +111,23 @@ const messagesOf = ({ messages, system }: Wire, said: SaidReasoning, files: File
   return all
 }
 
+/** The description contains the examples of the input, because no other API has a field for them. */
+const descriptionOf = ({ description, input_examples }: typeof MessagesCustomTool.Type): string | undefined => {
+  if (input_examples == null || input_examples.length === 0) return description ?? undefined
+  const examples = ["Examples of the input:", ...input_examples.map((example) => JSON.stringify(example))].join("\n")
+  return description == null || description === "" ? examples : `${description}\n\n${examples}`
+}
+
 const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
   (tools ?? []).map((tool) => {
     const { name, strict } = tool
     const said = { name, strict: strict ?? undefined, ...cacheableOf(tool) }
     if ("input_schema" in tool) {
-      const { description, input_schema: parameters } = tool
+      const { input_schema: parameters } = tool
       const open = strict === true && !isClosed(parameters) ? ({ isOpen: true } as const) : {}
-      return { ...said, ...open, description: description ?? undefined, parameters }
+      return { ...said, ...open, description: descriptionOf(tool), parameters }
     }
-    const { cache_control: _, defer_loading: __, ...typed } = tool
+    const { allowed_callers: _, cache_control: __, defer_loading: ___, ...typed } = tool
     return { ...said, ...functionOf(tool), typed }
   })
 

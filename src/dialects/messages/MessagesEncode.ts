@@ -4,7 +4,7 @@ import type {
   MessagesBlock,
   MessagesStopReason,
   MessagesUsage
-} from "../../../schemas/inference/Messages.ts"
+} from "../../../schemas/inference/MessagesAnswer.ts"
 import { parseWithin } from "../../domain/ExactJson.ts"
 import { type Output, type OutputPiece, saidIn } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
@@ -70,6 +70,9 @@ export const argumentsOf = (text: string): Readonly<Record<string, unknown>> | u
 export const inputOf = (text: string): Readonly<Record<string, unknown>> =>
   text.trim() === "" ? {} : (argumentsOf(text) ?? { arguments: text })
 
+/** The caller of every tool: no code that a server runs calls tools here. */
+export const DIRECT = { type: "direct" } as const
+
 type Thought = Extract<OutputPiece, { readonly kind: "reasoning" }>
 
 const thinkingOf = ({ seal = "", text }: Thought, showsThinking: boolean): MessagesBlock =>
@@ -90,7 +93,7 @@ const contentOf = (output: Output, showsThinking: boolean): ReadonlyArray<Messag
     if (one.kind === "reasoning") return isShown(output, one, at) ? [thinkingOf(one, showsThinking)] : []
     if (one.kind !== "tool") return [{ type: "text", text: one.text }]
     const { arguments: text, id, name } = one.call
-    return [{ type: "tool_use", id, name, input: inputOf(text) }]
+    return [{ type: "tool_use", id, name, input: inputOf(text), caller: DIRECT }]
   })
 
 /** The edits made to the prompt, for a request that asks for edits. */

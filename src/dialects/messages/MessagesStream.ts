@@ -1,11 +1,11 @@
 /** Encodes a paid stream as Anthropic's events. */
-import type { MessagesBlock, MessagesStreamEvent } from "../../../schemas/inference/Messages.ts"
+import type { MessagesBlock, MessagesStreamEvent } from "../../../schemas/inference/MessagesAnswer.ts"
 import { eventsOf, OutputFold, type OutputEvent } from "../../domain/Output.ts"
 import { noTokens } from "../../domain/Usage.ts"
 import type { Answer, StreamItem } from "../../domain/Answer.ts"
 import { extrasOf } from "../chat/ChatEncode.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
-import { argumentsOf, editsOf, inputOf, messageId, stopOf, usageOf } from "./MessagesEncode.ts"
+import { argumentsOf, DIRECT, editsOf, inputOf, messageId, stopOf, usageOf } from "./MessagesEncode.ts"
 import { encodeMessagesError } from "./MessagesFailure.ts"
 
 const frame = (event: MessagesStreamEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
@@ -219,7 +219,9 @@ export class MessagesStreamEncoder implements StreamEncoder {
   #startTool({ id, index, name }: ToolStart): string {
     this.#called = true
     const signed = this.#signed()
-    return signed + this.#close() + this.#begin("tool", { type: "tool_use", id, name, input: {} }, index)[0]
+    return (
+      signed + this.#close() + this.#begin("tool", { type: "tool_use", id, name, input: {}, caller: DIRECT }, index)[0]
+    )
   }
 
   #begin(kind: Open["kind"], content_block: MessagesBlock, call = -1): readonly [string, Open] {

@@ -5,7 +5,7 @@ import type { Cacheable, ImagePart, Message, Part, TextPart } from "../../domain
 import type { Failure } from "../../domain/Failure.ts"
 import type { PdfRoom } from "../../domain/PdfPages.ts"
 import { PDF_TYPE, pdfOfBase64 } from "../Pdfs.ts"
-import { type DocumentBlock, documentText, unbroken } from "./Foreign.ts"
+import { type DocumentBlock, documentText, searchResultText, unbroken } from "./Foreign.ts"
 
 type WireMessage = MessagesCountRequest["messages"][number]
 /** The blocks of a message of a role. */
@@ -18,6 +18,7 @@ type ResultBlock = Extract<UserBlock, { readonly type: "tool_result" }>
 type PromptBlock = Exclude<UserBlock, ResultBlock>
 type ImageBlock = Extract<PromptBlock, { readonly type: "image" }>
 type TextBlock = Extract<PromptBlock, { readonly type: "text" }>
+type InnerBlock = Exclude<NonNullable<ResultBlock["content"]>, string>[number]
 
 const breakpoint: Cacheable = { cacheBreakpoint: true }
 const none: Cacheable = {}
@@ -79,8 +80,16 @@ const promptPart = (block: PromptBlock, at: string, files: FilesRead): Part => {
       return imagePart(block, at)
     case "document":
       return documentPart(block, at, files)
+    case "search_result":
+      return { type: "text", text: searchResultText(block), ...cacheableOf(block) }
   }
 }
+
+/** A block of a tool's result. A tool that a search found is in the request already, so the model only reads its name. */
+const resultPart = (block: InnerBlock, at: string, files: FilesRead): Part =>
+  block.type === "tool_reference"
+    ? { type: "text", text: `Found the tool ${block.tool_name}.`, ...cacheableOf(block) }
+    : promptPart(block, at, files)
 
 const resultOf = (block: ResultBlock, at: string, files: FilesRead): Message => {
   const { content, is_error, tool_use_id } = block
@@ -90,7 +99,7 @@ const resultOf = (block: ResultBlock, at: string, files: FilesRead): Message => 
     content:
       content == null || typeof content === "string"
         ? textParts(content ?? "")
-        : content.map((one, index) => promptPart(one, `${at}.content[${index}]`, files)),
+        : content.map((one, index) => resultPart(one, `${at}.content[${index}]`, files)),
     ...(is_error === true ? { isError: true } : {}),
     ...cacheableOf(block)
   }

@@ -1,5 +1,5 @@
 /** Converts tools that Anthropic's API defines by type, and that the caller runs, to functions for all other providers. */
-import type { MessagesTypedTool } from "../../../schemas/inference/Messages.ts"
+import type { MessagesTypedTool } from "../../../schemas/inference/MessagesTools.ts"
 
 interface Shape {
   readonly description: string

@@ -1,5 +1,5 @@
 /** Encodes tool calls of a response, each as an item of the kind that the request declares for its tool. */
-import type { ResponsesOutputItem } from "../../../schemas/inference/Responses.ts"
+import type { ResponsesOutputItem } from "../../../schemas/inference/ResponsesAnswer.ts"
 import type {
   ResponsesCallItem,
   ResponsesCustomCallItem,

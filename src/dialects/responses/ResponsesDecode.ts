@@ -177,7 +177,10 @@ const unkept = (input: Wire["input"]): ReadonlyArray<string> =>
 /** Known fields without effect here. */
 const idle = (wire: Wire): ReadonlyArray<string> => {
   const logprobs = showsLogprobs(wire)
-  const summary = wire.reasoning?.summary
+  const wordy = (["summary", "generate_summary"] as const).filter((name) => {
+    const word = wire.reasoning?.[name]
+    return word === "concise" || word === "detailed"
+  })
   return [
     ...(wire.max_tool_calls == null ? [] : ["max_tool_calls"]),
     ...(wire.stream_options == null ? [] : ["stream_options"]),
@@ -185,7 +188,7 @@ const idle = (wire: Wire): ReadonlyArray<string> => {
     ...(wire.truncation === "auto" ? ["truncation"] : []),
     ...(wire.top_logprobs == null || logprobs ? [] : ["top_logprobs"]),
     ...(wire.reasoning?.context == null ? [] : ["reasoning.context"]),
-    ...(summary === "concise" || summary === "detailed" ? ["reasoning.summary"] : []),
+    ...wordy.map((name) => `reasoning.${name}`),
     ...(wire.include ?? [])
       .filter((name) => name !== ENCRYPTED && (name !== LOGPROBS || !logprobs))
       .map((name) => `include.${name}`)

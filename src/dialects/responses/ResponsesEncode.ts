@@ -5,7 +5,7 @@ import type {
   ResponseObject,
   ResponsesOutputItem,
   ResponsesUsage
-} from "../../../schemas/inference/Responses.ts"
+} from "../../../schemas/inference/ResponsesAnswer.ts"
 import { usdFromNano } from "../../domain/Money.ts"
 import { type FinishReason, type Output, saidIn } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"

@@ -1,6 +1,6 @@
 /** Converts the items of a Responses input to the messages of a conversation. */
 import { Result, Schema } from "effect"
-import { TOOLS_MAX } from "../../../schemas/Bounds.ts"
+import { atMost, TOOLS_MAX } from "../../../schemas/Bounds.ts"
 import {
   ResponsesCallOutput,
   ResponsesCustomOutput,
@@ -40,9 +40,7 @@ const decodeCustomCall = loose(ResponsesSaidCustomCall)
 const decodeCustomOutput = loose(ResponsesCustomOutput)
 const decodeSearchCall = loose(ResponsesSaidSearch)
 /** Their tools are decoded one by one. */
-const anyTools = {
-  tools: Schema.Array(Schema.Unknown).check(Schema.isMaxLength(TOOLS_MAX, { message: `at most ${TOOLS_MAX} items` }))
-}
+const anyTools = { tools: Schema.Array(Schema.Unknown).check(atMost(TOOLS_MAX)) }
 const decodeAdditional = loose(Schema.Struct({ ...ResponsesAdditionalTools.fields, ...anyTools }))
 const decodeFound = loose(Schema.Struct({ ...ResponsesSearchOutput.fields, ...anyTools }))
 

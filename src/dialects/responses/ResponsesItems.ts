@@ -1,5 +1,5 @@
 /** The items of a streamed response. Each emits its own events and keeps its content. */
-import type { ResponsesOutputItem } from "../../../schemas/inference/Responses.ts"
+import type { ResponsesOutputItem } from "../../../schemas/inference/ResponsesAnswer.ts"
 import type { ResponsesStreamEvent, ResponsesStreamItem } from "../../../schemas/inference/ResponsesEvents.ts"
 import { Pieces } from "../../domain/Pieces.ts"
 import { itemId, outputText, reasoningItem } from "./ItemParts.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { ResponsesTokens } from "../../../schemas/inference/Responses.ts"
+import type { ResponsesTokens } from "../../../schemas/inference/ResponsesAnswer.ts"
 import { decodePrompt, decodeResponses, type DecodedResponses } from "../../dialects/responses/ResponsesDecode.ts"
 import { responsesNames } from "../../dialects/RefusedMember.ts"
 import { encodeResponse, headersOf } from "../../dialects/responses/ResponsesEncode.ts"

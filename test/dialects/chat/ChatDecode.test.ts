@@ -157,6 +157,12 @@ describe("a chat completion request", () => {
     assert.deepStrictEqual(fieldsOf({ prompt_cache_key: "k".repeat(65) }), ["prompt_cache_key"])
   })
 
+  it("accepts a safety identifier of 128 characters, as OpenAI does", () => {
+    const longest = "s".repeat(128)
+    assert.strictEqual(decoded({ safety_identifier: longest }).conversation.user, longest)
+    assert.deepStrictEqual(fieldsOf({ safety_identifier: `${longest}s` }), ["safety_identifier"])
+  })
+
   it("says of what it takes and does nothing with that it is ignored", () => {
     const { ignored } = decoded({
       colour: 1,

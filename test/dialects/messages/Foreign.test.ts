@@ -24,6 +24,7 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
   ["servers of tools", { ...hello, mcp_servers: [] }, "mcp_servers"],
   ["a thread that the server keeps", { ...hello, thread: { type: "create" } }, "thread"],
   ["a container", { ...hello, container: "c" }, "container"],
+  ["a faster answer", { ...hello, speed: "fast" }, "speed"],
   ["a member of the context's management", managing({ edits: [], x: 1 }), "context_management.x"],
   [
     "an edit that is not known",
@@ -64,10 +65,10 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
   ["a tool of the server", { ...hello, tools: [{ type: "web_search_20250305", name: "w" }] }, "tools[0].type"],
   ["a page that the server fetches", { ...hello, tools: [{ type: "web_fetch_20250910", name: "w" }] }, "tools[0].type"],
   ["code that the server runs", { ...hello, tools: [{ type: "code_execution_20250825", name: "c" }] }, "tools[0].type"],
-  ["a tool with rules of its own", tool({ allowed_callers: ["code"] }), "tools[0].allowed_callers"],
+  ["a tool that only code calls", tool({ allowed_callers: ["code_execution_20260120"] }), "tools[0].allowed_callers"],
   ["a member of a typed tool", { ...hello, tools: [{ type: "bash_20250124", name: "bash", x: 1 }] }, "tools[0].x"],
   ["another way to think", { ...hello, thinking: { type: "between_tools" } }, "thinking.type"],
-  ["a block that there is not", saying({ type: "search_result", source: "s" }), `${at}.type`],
+  ["a block that there is not", saying({ type: "container_upload", file_id: "f" }), `${at}.type`],
   ["an image by its id", saying({ type: "image", source: { type: "file", file_id: "f" } }), `${at}.source.type`],
   ["a document by its id", document({ type: "file", file_id: "f" }), `${at}.source.type`],
   ["a document at a URL", document({ type: "url", url: "https://x" }), `${at}.source.type`],
@@ -94,7 +95,16 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
     answered({ type: "tool_use", id: "i", name: "n", input: {}, caller: { type: "code_execution_20250825" } }),
     `${said}.caller.type`
   ],
-  ["a search result of a tool", result({ type: "search_result" }), `${at}.content[0].type`]
+  [
+    "citations of a search result",
+    result({ type: "search_result", source: "s", title: "t", content: [words], citations: { enabled: true } }),
+    `${at}.content[0].citations.enabled`
+  ],
+  [
+    "citations in a search result",
+    saying({ type: "search_result", source: "s", title: "t", content: [{ ...words, citations: [{}] }] }),
+    `${at}.content[0].citations`
+  ]
 ]
 
 const failureOf = (body: object) => {
@@ -114,12 +124,14 @@ describe("what is not offered", () => {
 
   it("is nothing that asks for nothing", () => {
     const idle = [
-      { ...hello, container: null, banana: null, service_tier: "standard_only" },
+      { ...hello, container: null, banana: null, service_tier: "standard_only", speed: "standard" },
       saying({ ...words, citations: null, cache_control: null }),
       answered({ ...words, citations: [] }, { type: "thinking", thinking: "t", signature: "" }),
       answered({ type: "thinking", thinking: "t" }, { type: "tool_use", id: "i", name: "n", input: { any: { x: 1 } } }),
       answered({ type: "tool_use", id: "i", name: "n", input: {}, caller: { type: "direct" }, toolset_name: null }),
       tool({ type: "custom", input_schema: { type: "object", anything: { goes: 1 } }, eager_input_streaming: true }),
+      tool({ allowed_callers: ["direct", "code_execution_20260120"], input_examples: [] }),
+      { ...hello, tools: [{ type: "bash_20250124", name: "bash", allowed_callers: ["direct"] }] },
       document({ type: "text", media_type: "text/plain", data: "x" }, { citations: { enabled: false } })
     ]
     for (const body of idle) assert.isTrue(Result.isSuccess(decodeMessages(body)), JSON.stringify(body))

@@ -176,6 +176,22 @@ describe("a messages request", () => {
     assert.deepInclude<object>(reason, { _tag: "ValidationError", problems })
   })
 
+  it("shows the model the examples of a tool's input with its description", () => {
+    const examples = { input_examples: [{ city: "Oslo" }, { city: "Rome" }] }
+    const descriptionOf = (more: object) =>
+      conversationOf({ ...hello, tools: [{ name: "t", input_schema: {}, ...examples, ...more }] }).tools[0]?.description
+    const listed = 'Examples of the input:\n{"city":"Oslo"}\n{"city":"Rome"}'
+    assert.strictEqual(descriptionOf({ description: "The weather." }), `The weather.\n\n${listed}`)
+    assert.strictEqual(descriptionOf({}), listed)
+    assert.isUndefined(descriptionOf({ input_examples: [] }))
+  })
+
+  it("sends Anthropic a typed tool without the callers that it may not have", () => {
+    const bash = { type: "bash_20250124", name: "bash" }
+    const { tools } = conversationOf({ ...hello, tools: [{ ...bash, allowed_callers: ["direct"] }] })
+    assert.deepStrictEqual(tools[0]?.typed, bash)
+  })
+
   it("is strict about a schema that hosts can be strict about", () => {
     const strict = (schema: object) => {
       const { format } = conversationOf({ ...hello, output_config: { format: { type: "json_schema", schema } } })
@@ -245,6 +261,26 @@ describe("the turns of a messages request", () => {
     ])
   })
 
+  it("name the tools that a client's search for tools found", () => {
+    const found = { type: "tool_reference", tool_name: "look" }
+    const result = {
+      type: "tool_result",
+      tool_use_id: "a",
+      content: [found, { ...found, tool_name: "hear", ...cached }]
+    }
+    assert.deepStrictEqual(said(["user", [result]]) as unknown, [
+      {
+        role: "tool",
+        toolCallId: "a",
+        content: [text("Found the tool look."), { ...text("Found the tool hear."), cacheBreakpoint: true }]
+      }
+    ])
+    assert.property(
+      wrong(messages(["user", [{ ...result, content: [{ type: "tool_reference" }] }]])),
+      "messages[0].content[0].content[0].tool_name"
+    )
+  })
+
   it("answer calls first, wherever the results stand", () => {
     const content = [
       text("and now?"),
@@ -285,6 +321,22 @@ describe("the turns of a messages request", () => {
         { role: "assistant", content: [], toolCalls: [] }
       ]
     )
+  })
+
+  it("have search results as text, behind their title and source", () => {
+    const found = {
+      type: "search_result",
+      source: "https://example.com/a",
+      title: "T",
+      content: [text("a"), text("b")]
+    }
+    const part = text("T\n\nhttps://example.com/a\n\na\n\nb")
+    assert.deepStrictEqual(said(["user", [{ ...found, ...cached }]]) as unknown, [
+      { role: "user", content: [{ ...part, cacheBreakpoint: true }] }
+    ])
+    const result = { type: "tool_result", tool_use_id: "a", content: [found] }
+    assert.deepStrictEqual(said(["user", [result]]) as unknown, [{ role: "tool", toolCallId: "a", content: [part] }])
+    assert.property(wrong(messages(["user", [{ ...found, title: undefined }]])), "messages[0].content[0].title")
   })
 
   it("have documents as the text they are, behind their title and context", () => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { MessagesAnswer } from "../../../schemas/inference/Messages.ts"
+import { MessagesAnswer } from "../../../schemas/inference/MessagesAnswer.ts"
 import { encodeMessage } from "../../../src/dialects/messages/MessagesEncode.ts"
 import type { Output } from "../../../src/domain/Output.ts"
 import { answerWith } from "../chat/answer.ts"
@@ -25,8 +25,8 @@ describe("a message", () => {
       content: [
         { type: "thinking", thinking: "Hm", signature: "" },
         { type: "text", text: "Hello" },
-        { type: "tool_use", id: "a", name: "look", input: { at: 1 } },
-        { type: "tool_use", id: "b", name: "look", input: {} }
+        { type: "tool_use", id: "a", name: "look", input: { at: 1 }, caller: { type: "direct" } },
+        { type: "tool_use", id: "b", name: "look", input: {}, caller: { type: "direct" } }
       ],
       stop_reason: "tool_use",
       stop_sequence: null,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { MessagesStreamEvent } from "../../../schemas/inference/Messages.ts"
+import { MessagesStreamEvent } from "../../../schemas/inference/MessagesAnswer.ts"
 import { encodeMessage } from "../../../src/dialects/messages/MessagesEncode.ts"
 import { MessagesStreamEncoder } from "../../../src/dialects/messages/MessagesStream.ts"
 import { failure } from "../../../src/domain/Failure.ts"

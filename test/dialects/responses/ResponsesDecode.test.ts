@@ -181,6 +181,8 @@ describe("a request for a response", () => {
   it("takes the safety identifier for the user where it names none", () => {
     assert.strictEqual(decoded({ safety_identifier: "s" }).conversation.user, "s")
     assert.strictEqual(decoded({ safety_identifier: "s", user: "u" }).conversation.user, "u")
+    const longest = "s".repeat(128)
+    assert.strictEqual(decoded({ safety_identifier: longest }).conversation.user, longest)
     assert.strictEqual(decoded({ prompt_cache_key: "k" }).conversation.cacheKey, "k")
   })
 
@@ -218,7 +220,7 @@ describe("a request for a response", () => {
       [{ top_logprobs: 21 }, "top_logprobs"],
       [{ presence_penalty: -3 }, "presence_penalty"],
       [{ user: "u".repeat(257) }, "user"],
-      [{ safety_identifier: "u".repeat(65) }, "safety_identifier"],
+      [{ safety_identifier: "u".repeat(129) }, "safety_identifier"],
       [{ metadata: { a: 7 } }, "metadata.a"],
       [{ metadata: { a: "b".repeat(513) } }, "metadata.a"],
       [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, ""])) }, "metadata"],
@@ -226,6 +228,7 @@ describe("a request for a response", () => {
       [{ tools: [{ type: "function", name: "no name" }] }, "tools[0].name"],
       [{ text: { verbosity: "chatty" } }, "text.verbosity"],
       [{ reasoning: { effort: "most" } }, "reasoning.effort"],
+      [{ reasoning: { mode: "pro" } }, "reasoning.mode"],
       [{ reasoning: { effort: "low", budget: 7 } }, "reasoning.budget"],
       [{ routing: { strategy: "best" } }, "routing.strategy"],
       [
@@ -269,6 +272,8 @@ describe("a request for a response", () => {
       [{ top_logprobs: 3, stream: true }, ["top_logprobs"]],
       [{ reasoning: { summary: "detailed" } }, ["reasoning.summary"]],
       [{ reasoning: { summary: "auto" } }, []],
+      [{ reasoning: { generate_summary: "concise" } }, ["reasoning.generate_summary"]],
+      [{ reasoning: { generate_summary: "auto", mode: "standard" } }, []],
       [{ session_id: "s" }, ["session_id"]],
       [{ router: { pin_model: true } }, ["router"]],
       [{ routing: { max_price: { image: 1 } } }, ["routing.max_price.image"]],

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ResponseBegun, ResponseObject } from "../../../schemas/inference/Responses.ts"
+import { ResponseBegun, ResponseObject } from "../../../schemas/inference/ResponsesAnswer.ts"
 import type { Echo } from "../../../src/dialects/responses/ResponsesDecode.ts"
 import { encodeBegun, encodeResponse, headersOf } from "../../../src/dialects/responses/ResponsesEncode.ts"
 import { describe as describeFailure } from "../../../src/http/Failures.ts"

@@ -192,6 +192,11 @@ describe("the input of a response", () => {
   it("names what is wrong of a tool that an item declares", () => {
     const failed = addTools(new Toolbox(), [{ type: "additional_tools", tools: [{ type: "local_shell" }] }])
     assert.deepInclude(failed?.reason, { _tag: "UnsupportedParameter", param: "input[0].tools[0].type" })
+    const many = addTools(new Toolbox(), [{ type: "additional_tools", tools: Array.from({ length: 513 }, () => ({})) }])
+    assert.deepInclude(many?.reason, {
+      _tag: "ValidationError",
+      problems: [{ field: "input[0].tools", message: "must contain at most 512 items; got 513" }]
+    })
     const without = addTools(new Toolbox(), [{ type: "additional_tools" }])
     assert.strictEqual(without?.reason._tag, "ValidationError")
   })

@@ -70,16 +70,15 @@ describe("the tools of a response", () => {
 
   it("leave out and name those that only OpenAI's servers run", () => {
     const hosted = ["web_search", "web_search_preview_2025_03_11", "file_search", "computer_use", "code_interpreter"]
-    const box = boxOf(look, ...["image_generation", "mcp", ...hosted].map((type) => ({ type })), {
-      type: "tool_search"
-    })
+    const others = ["image_generation", "mcp", "programmatic_tool_calling"]
+    const box = boxOf(look, ...[...others, ...hosted].map((type) => ({ type })), { type: "tool_search" })
     assert.deepStrictEqual(
       box.tools.map(({ name }) => name),
       ["look"]
     )
     assert.deepStrictEqual(
       box.ignored,
-      [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `tools[${index}]`)
+      [1, 2, 3, 4, 5, 6, 7, 8, 9].map((index) => `tools[${index}]`)
     )
   })
 

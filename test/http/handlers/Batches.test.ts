@@ -109,7 +109,15 @@ describe("/batches", () => {
         metadata: { a: "b".repeat(513) }
       }
       const response = yield* post(`${service.api}/batches`, inferenceKey, body)
-      assert.deepStrictEqual([response.status, (yield* json(response)).error.param], [400, "metadata.a"])
+      assert.deepStrictEqual((yield* json(response)).details, [
+        { field: "metadata.a", message: "must have at most 512 characters; got 513" }
+      ])
+      const long = { ...body, metadata: { ["k".repeat(65)]: "b" } }
+      const { details } = yield* json(yield* post(`${service.api}/batches`, inferenceKey, long))
+      assert.deepStrictEqual(
+        details.map(({ message }: { readonly message: string }) => message),
+        ["must have keys of at most 64 characters"]
+      )
       for (const output_expires_after of [{ anchor: "created_at", seconds: 3_599 }, { seconds: 3_600 }]) {
         const asked = { ...body, metadata: null, completion_window: "24h", output_expires_after }
         const wrong = yield* post(`${service.api}/batches`, inferenceKey, asked)
