@@ -24,7 +24,7 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
   readonly clocks: OutboundClocks
-  /** The longest response body that `send` accepts, in bytes; 16 MiB when absent. */
+  /** The longest response body that `send` accepts, in bytes; 16 MiB when absent. A longer error response is cut there. */
   readonly maxBodyBytes?: number | undefined
 }
 

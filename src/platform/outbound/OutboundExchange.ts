@@ -163,13 +163,13 @@ export class WholeExchange extends Exchange {
 
   protected onHead(): void {
     const announced = Number(headerOf(this.headers, "content-length") ?? 0)
-    if (announced > this.#limit) return this.#tooLarge()
-    this.#announced = announced
+    if (announced > this.#limit && this.#isSuccess) return this.#tooLarge()
+    this.#announced = Math.min(announced, this.#limit)
   }
 
   protected onBytes(chunk: Uint8Array): void {
     const length = this.#length + chunk.length
-    if (length > this.#limit) return this.#tooLarge()
+    if (length > this.#limit) return this.#isSuccess ? this.#tooLarge() : this.#cut(chunk)
     if (this.#length === 0) this.#body = chunk
     else this.#append(chunk, length)
     this.#length = length
@@ -193,6 +193,19 @@ export class WholeExchange extends Exchange {
 
   protected onFailure(error: OutboundError): void {
     queueMicrotask(() => this.#resume(Effect.fail(error)))
+  }
+
+  get #isSuccess(): boolean {
+    return this.status >= 200 && this.status < 300
+  }
+
+  /** Ends an error response at the limit, because its status and its beginning tell the cause. */
+  #cut(chunk: Uint8Array): void {
+    const room = this.#limit - this.#length
+    if (room > 0) this.#append(chunk.subarray(0, room), this.#limit)
+    this.#length = this.#limit
+    this.drop()
+    this.onEnd()
   }
 
   #tooLarge(): void {

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import type { RequestListener } from "node:http"
+import type { RequestListener, ServerResponse } from "node:http"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { targetOf } from "../../../src/platform/outbound/OutboundCall.ts"
 import { faultOf } from "../../../src/providers/Failure.ts"
@@ -40,6 +40,19 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
       assert.deepStrictEqual(error.fault, { _tag: "Refused", status: 400, detail: "not with [secret]" })
       const long = yield* Effect.flip(posted((_, response) => response.writeHead(200).end("x".repeat(1_001))))
       assert.strictEqual(long.fault._tag, "Malformed")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("fails with the status of a rejection that is longer than an answer may be", () =>
+    Effect.gen(function* () {
+      const told = "x".repeat(100_000)
+      for (const answer of [
+        (response: ServerResponse) => response.writeHead(422, { "content-length": told.length }).end(told),
+        (response: ServerResponse) => void response.writeHead(422).write(told)
+      ]) {
+        const { fault } = yield* Effect.flip(posted((_, response) => answer(response)))
+        assert.deepStrictEqual(fault, { _tag: "Refused", status: 422, detail: "x".repeat(500) })
+      }
     }).pipe(Effect.scoped)
   )
 
