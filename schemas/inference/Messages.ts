@@ -69,6 +69,7 @@ export const MessagesDocumentBlock = Schema.Struct({
   source: Schema.Union([
     Schema.Struct({
       type: Schema.Literal("text"),
+      /** The type of the text. */
       media_type: Schema.Literal("text/plain"),
       /** The text. */
       data: Schema.String

@@ -68,8 +68,21 @@ export const ResponsesStreamItem = Schema.Union([
 ]).annotate({ identifier: "ResponsesStreamItem" })
 export type ResponsesStreamItem = typeof ResponsesStreamItem.Type
 
-const ended = { response: ResponseObject, balance_warning: Schema.optionalKey(BalanceWarning) }
-/** A part of a summary. */
+const begun = {
+  /** The answer at its start, without output. */
+  response: ResponseBegun
+}
+const ended = {
+  /** The complete answer. */
+  response: ResponseObject,
+  balance_warning: Schema.optionalKey(BalanceWarning)
+}
+const ofMessage = {
+  ...ofPart,
+  /** The part: empty when it is added, whole when it is done. */
+  part: ResponsesStreamPart
+}
+/** A part of a summary: empty when it is added, whole when it is done. */
 const SummaryPart = Schema.Struct({
   type: Schema.Literal("summary_text"),
   /** The text. */
@@ -92,12 +105,12 @@ const Logprobs = Schema.Array(Schema.Unknown)
  * is no `[DONE]`.
  */
 export const ResponsesStreamEvent = Schema.Union([
-  event("response.created", { response: ResponseBegun }),
-  event("response.in_progress", { response: ResponseBegun }),
+  event("response.created", begun),
+  event("response.in_progress", begun),
   event("response.output_item.added", { ...inOutput, item: ResponsesStreamItem }),
   event("response.output_item.done", { ...inOutput, item: ResponsesStreamItem }),
-  event("response.content_part.added", { ...ofPart, part: ResponsesStreamPart }),
-  event("response.content_part.done", { ...ofPart, part: ResponsesStreamPart }),
+  event("response.content_part.added", ofMessage),
+  event("response.content_part.done", ofMessage),
   event("response.output_text.delta", { ...ofPart, ...delta, logprobs: Logprobs }),
   event("response.output_text.done", { ...ofPart, ...wholeText, logprobs: Logprobs }),
   event("response.refusal.delta", { ...ofPart, ...delta }),

@@ -72,14 +72,14 @@ export type ResponsesStreamEvent =
       readonly type: "response.created"
       /** The place of the event in the stream, from 0. */
       readonly sequence_number: number
-      /** The answer as it was at the start, with the error. */
+      /** The answer at its start, without output. */
       readonly response: ResponseBegun
     }
   | {
       readonly type: "response.in_progress"
       /** The place of the event in the stream, from 0. */
       readonly sequence_number: number
-      /** The answer as it was at the start, with the error. */
+      /** The answer at its start, without output. */
       readonly response: ResponseBegun
     }
   | {
@@ -108,7 +108,7 @@ export type ResponsesStreamEvent =
       readonly output_index: number
       /** The place of the part in the item's `content`. */
       readonly content_index: number
-      /** A part of a summary. */
+      /** The part: empty when it is added, whole when it is done. */
       readonly part: ResponsesStreamPart
     }
   | {
@@ -121,7 +121,7 @@ export type ResponsesStreamEvent =
       readonly output_index: number
       /** The place of the part in the item's `content`. */
       readonly content_index: number
-      /** A part of a summary. */
+      /** The part: empty when it is added, whole when it is done. */
       readonly part: ResponsesStreamPart
     }
   | {
@@ -190,7 +190,7 @@ export type ResponsesStreamEvent =
       readonly output_index: number
       /** The place of the part in the item's `summary`. */
       readonly summary_index: number
-      /** A part of a summary. */
+      /** A part of a summary: empty when it is added, whole when it is done. */
       readonly part: {
         readonly type: "summary_text"
         /** The text. */
@@ -207,7 +207,7 @@ export type ResponsesStreamEvent =
       readonly output_index: number
       /** The place of the part in the item's `summary`. */
       readonly summary_index: number
-      /** A part of a summary. */
+      /** A part of a summary: empty when it is added, whole when it is done. */
       readonly part: {
         readonly type: "summary_text"
         /** The text. */
@@ -290,7 +290,7 @@ export type ResponsesStreamEvent =
       readonly type: "response.completed"
       /** The place of the event in the stream, from 0. */
       readonly sequence_number: number
-      /** The answer as it was at the start, with the error. */
+      /** The complete answer. */
       readonly response: Response
       readonly balance_warning?: BalanceWarning
     }
@@ -298,7 +298,7 @@ export type ResponsesStreamEvent =
       readonly type: "response.incomplete"
       /** The place of the event in the stream, from 0. */
       readonly sequence_number: number
-      /** The answer as it was at the start, with the error. */
+      /** The complete answer. */
       readonly response: Response
       readonly balance_warning?: BalanceWarning
     }
@@ -1364,7 +1364,7 @@ export type MessagesDocumentBlock = {
   readonly source:
     | {
         readonly type: "text"
-        /** `application/pdf`, or `text/plain` for UTF-8. */
+        /** The type of the text. */
         readonly media_type: "text/plain"
         /** The text. */
         readonly data: string
