@@ -237,7 +237,7 @@ describe("a batch", () => {
         const { apiOf, asked, gateways, key } = yield* startGateways(2)
         const clients = gateways.map(({ port }) => new OpenAI({ baseURL: apiOf(port), apiKey: key, maxRetries: 0 }))
         const [client] = clients
-        const count = 3_000
+        const count = 1_500
         const { id } = yield* begin(client!, count)
         yield* until(
           "some lines are served",
