@@ -44,7 +44,7 @@ for (const balancer of balancers) {
           assert.strictEqual((yield* post(`${api}/chat/completions`, inferenceKey, body)).status, 200)
         }
 
-        const steering = { "x-svc-sandbox": "chunk_ms=200,text=one%20two%20three%20four%20five" }
+        const steering = { "x-svc-sandbox": "chunk_ms=400,text=one%20two%20three%20four%20five" }
         const streamed = yield* post(`${api}/chat/completions`, inferenceKey, { ...body, stream: true }, steering)
         const times = yield* Effect.promise(async () => {
           const seen: Array<number> = []
