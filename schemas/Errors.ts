@@ -5,7 +5,7 @@ import { BatchItem } from "./inference/BatchItem.ts"
 export const FieldDetail = Schema.Struct({
   /** The path of the field, such as `messages[2].content`. */
   field: Schema.String,
-  /** What must hold, and what the request has instead. */
+  /** The rule that the field breaks, and the value that the request has instead. */
   message: Schema.String
 }).annotate({ identifier: "FieldDetail" })
 

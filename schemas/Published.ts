@@ -156,7 +156,7 @@ const withEvents = (content: Content): Content => {
 /** The descriptions by the keys that `descriptions` in `test/support/Descriptions.ts` makes. */
 const sentences: Readonly<Record<string, string>> = descriptions
 
-/** What every path begins with, and the paths of endpoints do not. */
+/** The beginning of every published path. The paths of endpoints in `schemas/` leave it out. */
 const PREFIX = "/api/v1"
 
 const firstSentence = (text: string): string => /^[^]*?[.:](?= [A-Z`]|$)/.exec(text)?.[0].replace(/:$/, ".") ?? text

@@ -3,8 +3,8 @@ import { atMost, integer, isStorable, sized, STORABLE } from "./Bounds.ts"
 import { ModelString } from "./Ids.ts"
 
 /**
- * What comes first among the providers and models that can serve a request: `cost`, `latency`, `quality`, or `balanced` between them,
- * which is the default.
+ * The order among the providers and models that can serve a request: by `cost`, `latency` or `quality`, or `balanced` between them, which
+ * is the default.
  */
 export const Strategy = Schema.Literals(["balanced", "cost", "latency", "quality"])
 /**
@@ -114,7 +114,7 @@ export const RouterDecisionSummary = Schema.Struct({
   task: Schema.String,
   /** Whether rules or a model found the task. `llm-cached`: a model did for the same text before. */
   classified_by: Schema.Literals(["regex", "llm", "llm-cached"]),
-  /** What counted more than the task: a long prompt, or a text that is not in English; null without either. */
+  /** The property of the prompt that counted more than its task: its length, or a language other than English; null without one. */
   override: Schema.NullOr(Schema.Literals(["long_context", "multilingual"])),
   /** The decision in a sentence. */
   reasoning: Schema.String,

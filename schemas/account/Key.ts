@@ -19,9 +19,9 @@ export const KeyBudget = Schema.Struct({
   period: Schema.Literals(["daily", "weekly", "monthly", "lifetime"]),
   /** The limit. */
   budget_cents: Schema.Finite,
-  /** What was spent in the period. */
+  /** The amount spent in the period. */
   spent_cents: Schema.Finite,
-  /** What is left of the limit. */
+  /** The rest of the limit. */
   remaining_cents: Schema.Finite
 }).annotate({ identifier: "KeyBudget" })
 
@@ -29,7 +29,7 @@ export const KeyBudget = Schema.Struct({
 export const KeyReport = Schema.Struct({
   object: Schema.Literal("key"),
   id: ResourceId,
-  /** What the key is for. */
+  /** Whether the key sends requests (`inference`) or manages the account (`management`). */
   kind: Schema.Literals(["inference", "management"]),
   /** The name of the key. */
   name: Schema.String,
@@ -59,7 +59,7 @@ export const KeyReport = Schema.Struct({
     images: KeyRateLimit,
     video: KeyRateLimit
   }),
-  /** What the key has spent. */
+  /** The amounts that the key has spent. */
   spend_usd: Schema.Struct({
     /** Since the start of the UTC day. */
     today: Usd,

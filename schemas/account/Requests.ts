@@ -22,7 +22,7 @@ export const ReceiptTokens = Schema.Struct({
   reasoning_tokens: Count
 }).annotate({ identifier: "ReceiptTokens" })
 
-/** What is counted. */
+/** The unit of the number. */
 const Unit = Schema.Literals(["request", "image", "second", "character"])
 
 /** The usage of work that is not measured in tokens, such as spoken characters or searches. */

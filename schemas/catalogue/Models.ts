@@ -121,7 +121,7 @@ export const ModelEvent = Schema.Struct({
   date: Schema.String,
   /** Present when it happened at one provider only. */
   provider: Schema.optionalKey(Schema.String),
-  /** What changed, in words. */
+  /** A sentence about the change. */
   detail: Schema.optionalKey(Schema.String),
   /** For token prices, as in `pricing`: the price from then on, without promotions. */
   meteredPromptPerToken: Schema.optionalKey(Usd),
@@ -147,7 +147,7 @@ export const ModelDetail = Schema.Struct({
   status: Schema.Literals(["preview", "ga", "deprecated", "retired"]),
   /** Whether a request for it can be served now. */
   servable: Schema.Boolean,
-  /** What the model can do, such as `tools` and `vision`. */
+  /** The abilities of the model, such as `tools` and `vision`. */
   capabilities: Schema.Array(Schema.String),
   pricing: ModelPricing,
   /** In order of preference. */
@@ -164,7 +164,7 @@ export const ModelDetail = Schema.Struct({
   maxOutputTokens: Count,
   /** Whether the id stands for a choice among other models. */
   virtual: Schema.Boolean,
-  /** What the prices do not show; empty when there is nothing. */
+  /** Facts about the charge that the prices do not show; empty when there are none. */
   pricingNote: Schema.String,
   overlay: ModelOverlay,
   /** The model's changes, oldest first. Prices that vary by the hour of the day are not recorded. */

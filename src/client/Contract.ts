@@ -497,7 +497,7 @@ export type BalanceWarning = {
 
 /** How a request was routed. */
 export type RoutingSummary = {
-  /** What comes first among the providers and models that can serve a request: `cost`, `latency`, `quality`, or `balanced` between them, which is the default. */
+  /** The order among the providers and models that can serve a request: by `cost`, `latency` or `quality`, or `balanced` between them, which is the default. */
   readonly strategy: "balanced" | "cost" | "latency" | "quality"
   /** The requested model or chain. */
   readonly requested_models: ReadonlyArray<string>
@@ -524,7 +524,7 @@ export type RouterDecisionSummary = {
   readonly task: string
   /** Whether rules or a model found the task. `llm-cached`: a model did for the same text before. */
   readonly classified_by: "regex" | "llm" | "llm-cached"
-  /** What counted more than the task: a long prompt, or a text that is not in English; null without either. */
+  /** The property of the prompt that counted more than its task: its length, or a language other than English; null without one. */
   readonly override: "long_context" | "multilingual" | null
   /** The decision in a sentence. */
   readonly reasoning: string
@@ -932,7 +932,7 @@ export type ChatReasoningDetail = {
 export type FieldDetail = {
   /** The path of the field, such as `messages[2].content`. */
   readonly field: string
-  /** What must hold, and what the request has instead. */
+  /** The rule that the field breaks, and the value that the request has instead. */
   readonly message: string
 }
 
@@ -1017,7 +1017,7 @@ export type RouterOptions = {
 
 /** Routing options of a request. Unknown fields are rejected. */
 export type RoutingPolicy = {
-  /** What comes first among the providers and models that can serve a request: `cost`, `latency`, `quality`, or `balanced` between them, which is the default. */
+  /** The order among the providers and models that can serve a request: by `cost`, `latency` or `quality`, or `balanced` between them, which is the default. */
   readonly strategy?: "balanced" | "cost" | "latency" | "quality"
   /** The providers that may serve the request, each list with at most 32. */
   readonly providers?: {
@@ -2475,7 +2475,7 @@ export type ReceiptPrice = ReceiptTokenPrice | ReceiptUnitPrice
 
 /** The price in USD per unit when the request was admitted. */
 export type ReceiptUnitPrice = {
-  /** What is counted. */
+  /** The unit of the number. */
   readonly unit: "request" | "image" | "second" | "character"
   /** USD for one unit. */
   readonly per_unit: number
@@ -2523,7 +2523,7 @@ export type ReceiptUsage = ReceiptTokens | ReceiptUnits
 export type ReceiptUnits = {
   /** The number of units. */
   readonly units: number
-  /** What is counted. */
+  /** The unit of the number. */
   readonly unit: "request" | "image" | "second" | "character"
 }
 
@@ -3855,7 +3855,7 @@ export type ProjectChange = {
 
 /** The routing options stored with a key or a project, for requests that set none. */
 export type KeptRoutingPolicy = {
-  /** What comes first among the providers and models that can serve a request: `cost`, `latency`, `quality`, or `balanced` between them, which is the default. */
+  /** The order among the providers and models that can serve a request: by `cost`, `latency` or `quality`, or `balanced` between them, which is the default. */
   readonly strategy?: "balanced" | "cost" | "latency" | "quality"
   /** The providers that may serve the request, each list with at most 32. */
   readonly providers?: {
@@ -4081,7 +4081,7 @@ export type ModelDetail = {
   readonly status: "preview" | "ga" | "deprecated" | "retired"
   /** Whether a request for it can be served now. */
   readonly servable: boolean
-  /** What the model can do, such as `tools` and `vision`. */
+  /** The abilities of the model, such as `tools` and `vision`. */
   readonly capabilities: ReadonlyArray<string>
   readonly pricing: ModelPricing
   /** In order of preference. */
@@ -4098,7 +4098,7 @@ export type ModelDetail = {
   readonly maxOutputTokens: number
   /** Whether the id stands for a choice among other models. */
   readonly virtual: boolean
-  /** What the prices do not show; empty when there is nothing. */
+  /** Facts about the charge that the prices do not show; empty when there are none. */
   readonly pricingNote: string
   readonly overlay: ModelOverlay
   /** The model's changes, oldest first. Prices that vary by the hour of the day are not recorded. */
@@ -4151,7 +4151,7 @@ export type ModelEvent = {
   readonly date: string
   /** Present when it happened at one provider only. */
   readonly provider?: string
-  /** What changed, in words. */
+  /** A sentence about the change. */
   readonly detail?: string
   /** For token prices, as in `pricing`: the price from then on, without promotions. */
   readonly meteredPromptPerToken?: number
@@ -4398,7 +4398,7 @@ export type CreditsReport = {
 export type KeyReport = {
   readonly object: "key"
   readonly id: ResourceId
-  /** What the key is for. */
+  /** Whether the key sends requests (`inference`) or manages the account (`management`). */
   readonly kind: "inference" | "management"
   /** The name of the key. */
   readonly name: string
@@ -4428,7 +4428,7 @@ export type KeyReport = {
     readonly images: KeyRateLimit
     readonly video: KeyRateLimit
   }
-  /** What the key has spent. */
+  /** The amounts that the key has spent. */
   readonly spend_usd: {
     /** Since the start of the UTC day. */
     readonly today: number
@@ -4457,9 +4457,9 @@ export type KeyBudget = {
   readonly period: "daily" | "weekly" | "monthly" | "lifetime"
   /** The limit. */
   readonly budget_cents: number
-  /** What was spent in the period. */
+  /** The amount spent in the period. */
   readonly spent_cents: number
-  /** What is left of the limit. */
+  /** The rest of the limit. */
   readonly remaining_cents: number
 }
 

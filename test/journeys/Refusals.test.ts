@@ -118,22 +118,27 @@ const bodies = (model: string, stream: boolean) =>
     ["responses", { model, input: "Hello", stream }]
   ] as const
 
+/** A service whose three kinds of provider are one host that refuses, and an account with a key. */
+const startRefused = Effect.gen(function* () {
+  const host = yield* startRefusing
+  const service = yield* startService({
+    SANDBOX: "off",
+    OPENAI_API_KEY: "sk-host-1",
+    OPENAI_BASE_URL: `${host.url}/v1`,
+    ANTHROPIC_API_KEY: "sk-host-1",
+    ANTHROPIC_BASE_URL: host.url,
+    GEMINI_API_KEY: "sk-host-1",
+    GEMINI_BASE_URL: host.url
+  })
+  return { host, service, ...(yield* service.account()) }
+})
+
 describe("a provider's refusal", () => {
   it.live(
     "has its code, the caller's own member and the provider's sentence on every dialect, and costs nothing",
     () =>
       Effect.gen(function* () {
-        const host = yield* startRefusing
-        const service = yield* startService({
-          SANDBOX: "off",
-          OPENAI_API_KEY: "sk-host-1",
-          OPENAI_BASE_URL: `${host.url}/v1`,
-          ANTHROPIC_API_KEY: "sk-host-1",
-          ANTHROPIC_BASE_URL: host.url,
-          GEMINI_API_KEY: "sk-host-1",
-          GEMINI_BASE_URL: host.url
-        })
-        const { account, inferenceKey } = yield* service.account()
+        const { account, host, inferenceKey, service } = yield* startRefused
         for (const { code, params, provider, refusal } of cases) {
           host.refusal = refusal
           for (const stream of [false, true]) {
@@ -194,17 +199,7 @@ describe("an answer of which a content filter leaves nothing", () => {
     "is a content policy violation on every dialect, which no client retries and which costs nothing",
     () =>
       Effect.gen(function* () {
-        const host = yield* startRefusing
-        const service = yield* startService({
-          SANDBOX: "off",
-          OPENAI_API_KEY: "sk-host-1",
-          OPENAI_BASE_URL: `${host.url}/v1`,
-          ANTHROPIC_API_KEY: "sk-host-1",
-          ANTHROPIC_BASE_URL: host.url,
-          GEMINI_API_KEY: "sk-host-1",
-          GEMINI_BASE_URL: host.url
-        })
-        const { account, inferenceKey } = yield* service.account()
+        const { account, host, inferenceKey, service } = yield* startRefused
         for (const [provider, body] of filtered) {
           host.refusal = { status: 200, body }
           for (const stream of [false, true]) {

@@ -255,9 +255,9 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`CREATE TRIGGER work_arrives AFTER INSERT OR UPDATE OR DELETE ON provider_spend_limit FOR EACH STATEMENT
       EXECUTE FUNCTION work_arrives('spend')`
   }),
-  // A share of a table that is never deleted from grows with it. Vacuums of 10,000,000 receipts then came after the next checkpoint: each
-  // page was read again, and written to the log as a whole once more, six times as many as in an empty database. A vacuum of the last
-  // 20,000 dead rows skips all older pages, and the indexes too while the dead rows are on fewer than a fiftieth of the pages.
+  // A share of this table grows without end, because receipts are never deleted. With 10,000,000 of them, vacuum came only after the next
+  // checkpoint. PostgreSQL then wrote six times as many whole pages to its log as for an empty database. A vacuum of 20,000 dead rows
+  // skips older pages by the visibility map. It skips the indexes while fewer than a fiftieth of the pages have dead rows.
   "0016_vacuum_by_number": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`ALTER TABLE request SET (autovacuum_vacuum_scale_factor = 0)`
