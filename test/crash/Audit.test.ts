@@ -288,6 +288,26 @@ describe("the auditor", () => {
     }
   })
 
+  it("lets an answer go on after a short partition until its gateway dies, and not after the hold's own end", () => {
+    const rule = "nothing is given after the end of a hold"
+    const diedWith = (expiresAt: number) => ({
+      ...withReceipt({ status: "failed", errorCode: "request_expired", settled: 0n, expiresAt }),
+      tries: [
+        {
+          ...one,
+          endedAt: 20_000,
+          ending: { _tag: "Lost", seen: { ...seen, whole: false, contentAt: 19_500 } } as const
+        }
+      ],
+      gateways: [
+        { ...NO_TROUBLES, partitions: [{ from: 1_500, to: 3_500 }], deaths: [{ from: 19_900, to: 21_000 }] },
+        NO_TROUBLES
+      ]
+    })
+    assert.isFalse(broken(diedWith(26_000)).has(rule))
+    assert.isTrue(broken(diedWith(9_500)).has(rule))
+  })
+
   it("lets the rest of a whole answer come late only when its settle waited for the database", () => {
     const rule = "nothing is given after the end of a hold"
     const until = (to: number) => ({

@@ -270,7 +270,7 @@ const nothingIsGivenLate: Rule = (it) =>
     const one = tryOf(it, receipt)
     const contentAt = one === undefined ? undefined : seenOf(one)?.contentAt
     if (receipt.errorCode !== "request_expired" || one === undefined || contentAt === undefined) return []
-    const last = lastGift(it.evidence, one)
+    const last = lastGift(it.evidence, one, receipt)
     return last === undefined || contentAt <= last
       ? []
       : [`${one.ask}: ${receipt.id} expired, and gave content ${contentAt - last} ms after it had to be over`]

@@ -62,7 +62,16 @@ const withoutDatabase = (evidence: Evidence, one: Pick<Try, "gateway">): Readonl
  * When a gateway answered nothing at all although it was asked: a machine with too much to do gave it no time. A fault that concerns
  * only some requests is no standstill.
  */
-export const standstills = ({ tries }: Evidence, gateway: number): ReadonlyArray<Outage> => {
+export const standstills = (evidence: Evidence, gateway: number): ReadonlyArray<Outage> => {
+  const known = standstillsOf.get(evidence) ?? evidence.gateways.map((_, one) => findStandstills(evidence, one))
+  standstillsOf.set(evidence, known)
+  return known[gateway] ?? []
+}
+
+/** Nearly every rule asks for them, and to find them takes a look at every try. */
+const standstillsOf = new WeakMap<Evidence, ReadonlyArray<ReadonlyArray<Outage>>>()
+
+const findStandstills = ({ tries }: Evidence, gateway: number): ReadonlyArray<Outage> => {
   const mine = tries.filter((one) => one.gateway === gateway && one.ending._tag !== "Refused")
   const ends = mine.map(({ endedAt }) => endedAt).toSorted((a, b) => a - b)
   const gaps = ends.flatMap((to, index) => {
@@ -104,8 +113,8 @@ export const mayBreakOff = (evidence: Evidence, one: Try): boolean => {
 }
 
 /** After this moment a try whose hold has ended must give nothing more; undefined when nothing kept its gateway from renewing. */
-export const lastGift = (evidence: Evidence, one: Try): number | undefined => {
-  const { partitions, pauses } = troublesOf(evidence, one)
+export const lastGift = (evidence: Evidence, one: Try, { expiresAt }: Receipt): number | undefined => {
+  const { deaths, partitions, pauses } = troublesOf(evidence, one)
   const met = (times: ReadonlyArray<Outage>) => times.filter((time) => overlaps(one, [time]))
   const renewed = (from: number) => Math.max(from, one.startedAt) + HOLD_TTL_MS
   const whole = "seen" in one.ending && one.ending.seen?.whole === true
@@ -118,6 +127,8 @@ export const lastGift = (evidence: Evidence, one: Try): number | undefined => {
     ),
     // The rest of an answer that its provider has finished waits for the settle: one after the hold's end charges nothing.
     ...(whole ? silent.map(({ to }) => to + RENEWED_MS) : []),
+    // What kept the gateway from renewing ended in time, and the process that renewed the hold was killed.
+    ...(expiresAt === undefined ? [] : met(deaths).map(() => expiresAt)),
     // A process that does not run notices nothing, and gives nothing.
     ...met(pauses).map(({ to }) => to)
   ]

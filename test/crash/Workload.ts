@@ -17,9 +17,12 @@ const WORDS = ["sea ", "ship ", "salt ", "wind ", "wave ", "gull ", "rope ", "ti
 
 const answers: Behaviour = { _tag: "Answer" }
 
-/** Most answers are whole; the faults that come before any content are those a fallback can mend. */
+/**
+ * Most answers are whole; the faults that come before any content are those a fallback can mend. With more faults, and hundreds of
+ * requests a second, most breakers would be open at any moment.
+ */
 const behaviour = (random: Random, chunks: number): Behaviour => {
-  switch (random.below(12)) {
+  switch (random.below(24)) {
     case 0:
       return { _tag: "Status", status: random.pick([500, 503, 429]) }
     case 1:
