@@ -16,7 +16,7 @@ import {
 } from "./CheckpointSql.ts"
 import { functionNamed } from "./FunctionsSql.ts"
 import type { BookRule, Verification, VerifyOptions } from "./Verify.ts"
-import { ALLOWED_MS, allowScans, allowTime } from "./VerifySql.ts"
+import { ALLOWED_MS, allowTime, withScans } from "./VerifySql.ts"
 
 /** How long a verification waits for transactions that were running when it began. Without a closed point it writes no checkpoint. */
 const CLOSING_MS = 10_000
@@ -61,8 +61,8 @@ const rulesOf = (sql: SqlClient.SqlClient, known: Checkpoint | undefined, whole:
 const written = (sql: SqlClient.SqlClient, from: Checkpoint | undefined, point: ClosedPoint) =>
   Effect.gen(function* () {
     yield* allowTime(sql)
-    if (from === undefined) yield* allowScans(sql)
-    return (yield* writeCheckpoint(sql, from, point)) ? point.through : undefined
+    const writing = writeCheckpoint(sql, from, point)
+    return (yield* from === undefined ? withScans(sql, writing) : writing) ? point.through : undefined
   }).pipe(sql.withTransaction, Effect.provideService(StatementTimeout, ALLOWED_MS + 10_000))
 
 interface Verifying {

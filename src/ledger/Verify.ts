@@ -4,7 +4,6 @@ import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { StatementTimeout } from "../platform/database/StatementTimeout.ts"
 import {
   ALLOWED_MS,
-  allowScans,
   allowTime,
   balancesEqualTransfers,
   begin,
@@ -22,7 +21,8 @@ import {
   type Scope,
   settledWithinHeld,
   transfersAreAppendOnly,
-  transfersSumToZero
+  transfersSumToZero,
+  withScans
 } from "./VerifySql.ts"
 
 /** How long after its expiry a hold or a charge may be open, because sweeps run at intervals. */
@@ -88,14 +88,15 @@ export const verify = (
   ]
   return Effect.gen(function* () {
     yield* allowTime(sql)
-    if (scope.since === undefined) yield* allowScans(sql)
-    const read = rules.filter(([, , , when]) => when === undefined || scope.since === undefined)
-    const checks = yield* Effect.forEach(read, ([name, noun, query]) =>
+    const isWhole = scope.since === undefined
+    const read = rules.filter(([, , , when]) => when === undefined || isWhole)
+    const checking = Effect.forEach(read, ([name, noun, query]) =>
       Effect.map(query(scope), ([finding]): Check => {
         const found = finding ?? { checked: 0n, failed: 1n, example: "nothing could be read" }
         return { name, ok: found.failed === 0n, detail: describe(noun, found) }
       })
     )
+    const checks = yield* isWhole ? withScans(sql, checking) : checking
     return { ok: checks.every((check) => check.ok), checks }
   }).pipe(
     sql.withTransaction,

@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 
 /**
@@ -11,8 +12,10 @@ export interface Scope {
   readonly requests: Statement.Fragment
   /** All settles and charges of those requests, as a table `transfer`. */
   readonly costs: Statement.Fragment
-  /** All transfers of those requests, as a table `transfer`. */
-  readonly movements: Statement.Fragment
+  /** All refunds of those requests, as a table `transfer`. */
+  readonly refunds: Statement.Fragment
+  /** Those of the requests that did not settle, as a table `unpaid`: `id`, `state` and whether they `moved` money. */
+  readonly unpaid: Statement.Fragment
   /** The sums of accounts and budgets before those transfers: `account_id`, `what` and `amount`, as in `ledger_checkpoint_sum`. */
   readonly sums: Statement.Fragment
   /** The checkpoint after which the rows were chosen; undefined for all rows. */
@@ -31,7 +34,11 @@ export const everything = (sql: SqlClient.SqlClient): Scope => ({
   transfers: sql.literal("transfer"),
   requests: sql.literal("request"),
   costs: sql.literal("transfer"),
-  movements: sql.literal("transfer"),
+  refunds: sql.literal("transfer"),
+  // A join: no index has the requests of all kinds of transfers, and a subquery would read all of them for each request.
+  unpaid: sql.literal(`(
+    SELECT r.id, r.state, r.settled <> 0 OR r.refunded <> 0 OR t.request_id IS NOT NULL AS moved FROM request r
+    LEFT JOIN (SELECT DISTINCT request_id FROM transfer) AS t ON t.request_id = r.id WHERE r.state <> 'settled') AS unpaid`),
   sums: sql.literal(
     "(SELECT NULL::text AS account_id, NULL::text AS what, NULL::bigint AS amount WHERE false) AS sums"
   ),
@@ -52,8 +59,18 @@ export const ALLOWED_MS = 600_000
 export const allowTime = (sql: SqlClient.SqlClient) =>
   sql`SET LOCAL statement_timeout = ${sql.literal(String(ALLOWED_MS))}`
 
-/** The service avoids plans that scan a whole table, which a verification of everything needs. */
-export const allowScans = (sql: SqlClient.SqlClient) => sql`SET LOCAL enable_seqscan = on`
+/**
+ * Runs statements with plans that scan a whole table. The service avoids them, and a verification of everything needs them. The
+ * session forgets its plans before and after, because it would go on using those that it made with the other setting.
+ */
+export const withScans = <A, E, R>(sql: SqlClient.SqlClient, statements: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    yield* sql`SET LOCAL enable_seqscan = on`
+    yield* sql`DISCARD PLANS`
+    const result = yield* statements
+    yield* sql`DISCARD PLANS`
+    return result
+  })
 
 /** Each side of a transfer is an account with a balance or one of the house's, and all transfers together sum to zero. */
 export const transfersSumToZero = (sql: SqlClient.SqlClient, { transfers }: Scope) => sql<Finding>`
@@ -120,7 +137,8 @@ const usedByTransfers = (sql: SqlClient.SqlClient, { sums, transfers }: Scope) =
     SELECT budget, sum(spent) AS spent, sum(held) AS held FROM (
       SELECT substr(what, 8) AS budget, amount AS spent, 0::bigint AS held FROM ${sums} WHERE what LIKE 'budget %'
       UNION ALL SELECT u.budget, CASE t.kind WHEN 'refund' THEN -t.amount ELSE t.amount END, 0
-        FROM (SELECT * FROM ${transfers}) AS t JOIN request r ON r.id = t.request_id
+        FROM (SELECT * FROM ${transfers}) AS t
+        CROSS JOIN LATERAL (SELECT budgets FROM request WHERE request.id = t.request_id OFFSET 0) AS r
         CROSS JOIN LATERAL unnest(r.budgets) AS u(budget) WHERE t.kind IN ('settle', 'charge', 'refund')
       UNION ALL SELECT u.budget, 0, r.held FROM request r CROSS JOIN LATERAL unnest(r.budgets) AS u(budget)
         WHERE r.state = 'open'
@@ -176,20 +194,14 @@ export const costsHaveOneTransfer = (sql: SqlClient.SqlClient, { costs, requests
     min(format('request %s settled %s, its transfers come to %s', id, COALESCE(settled, 0), COALESCE(amount, 0)))
       FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
 
-/** A join: no index has the requests of all kinds of transfers, and a subquery would read all of them for each request. */
-export const releasedMovedNothing = (sql: SqlClient.SqlClient, { movements, requests }: Scope) => sql<Finding>`
-  WITH unpaid AS (
-    SELECT r.id, r.state, r.settled <> 0 OR r.refunded <> 0 OR t.request_id IS NOT NULL AS moved
-    FROM (SELECT * FROM ${requests}) AS r
-    LEFT JOIN (SELECT DISTINCT request_id FROM ${movements}) AS t ON t.request_id = r.id WHERE r.state <> 'settled'
-  )
+export const releasedMovedNothing = (sql: SqlClient.SqlClient, { unpaid }: Scope) => sql<Finding>`
   SELECT count(*) AS checked, count(*) FILTER (WHERE moved) AS failed,
-    min(format('request %s is %s and moved money', id, state)) FILTER (WHERE moved) AS example FROM unpaid`
+    min(format('request %s is %s and moved money', id, state)) FILTER (WHERE moved) AS example FROM ${unpaid}`
 
-export const refundsEqualTransfers = (sql: SqlClient.SqlClient, { movements, requests }: Scope) => sql<Finding>`
+export const refundsEqualTransfers = (sql: SqlClient.SqlClient, { refunds, requests }: Scope) => sql<Finding>`
   WITH paid_back AS (
     SELECT request_id, sum(amount) AS amount, min(debit) AS house, max(debit) AS last_house, min(credit) AS least,
-      max(credit) AS most FROM ${movements} WHERE kind = 'refund' GROUP BY request_id
+      max(credit) AS most FROM ${refunds} WHERE kind = 'refund' GROUP BY request_id
   ), compared AS (
     SELECT COALESCE(r.id, p.request_id) AS id, r.refunded, r.settled, p.amount, r.refunded = p.amount AND r.refunded <= r.settled
       AND p.house = p.last_house AND p.house = CASE WHEN r.play THEN 'house:play' ELSE 'house:revenue' END AND p.least = r.account_id AND p.most = r.account_id AS right
