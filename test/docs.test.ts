@@ -14,7 +14,7 @@ import { render } from "../src/documentation/Markdown.ts"
 import { defaultPolicy, type Strategy } from "../src/domain/Plan.ts"
 import { MAX_CHAIN } from "../src/domain/Chain.ts"
 import { restrictionsOf } from "../src/router/Restrictions.ts"
-import { FIGURES_LIFE_MS } from "../src/router/Standings.ts"
+import { FIGURES_LIFE_MS } from "../src/router/MeasuredCandidates.ts"
 import {
   EXPLORATION_SHARE,
   explorationPriceBound,

@@ -4,7 +4,7 @@ import { type Actor, Audit } from "../account/Audit.ts"
 import { lockAccount } from "../account/KeysSql.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { NANO_PER_CENT, usdFromNano } from "../domain/Money.ts"
-import { type CheckoutState, nextOf, type TopUpStanding, type PaymentEvent } from "../domain/TopUp.ts"
+import { type CheckoutState, nextOf, type RecordedTopUp, type PaymentEvent } from "../domain/TopUp.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { PublicUrl } from "../platform/outbound/PublicUrl.ts"
 import { type Page, readPage } from "../platform/database/Page.ts"
@@ -198,7 +198,7 @@ const apply = (deps: Deps, told: PaymentEvent): Effect.Effect<void, SqlError.Sql
   }
 }
 
-const standingOf = (row: TopUpRow): TopUpStanding => ({
+const recordedOf = (row: TopUpRow): RecordedTopUp => ({
   status: row.status,
   amountCents: row.amount_cents,
   sessionId: row.session_id,
@@ -213,7 +213,7 @@ const settle = (deps: Deps, said: CheckoutState, topUpId: string | null): Effect
     if (row === undefined) {
       return yield* Effect.logWarning(`a checkout is of no top-up that is known here: ${said._tag} ${said.sessionId}`)
     }
-    const step = nextOf(standingOf(row), said)
+    const step = nextOf(recordedOf(row), said)
     switch (step._tag) {
       case "Credits":
         return yield* credit(deps, row, said)

@@ -99,8 +99,8 @@ export const decodeEstimate = (
 
 /** The account's money that determines what it can afford. */
 export interface Funds extends Balance {
-  /** The room left in the budgets of the calling key, if it has any. */
-  readonly budgetRoom?: Nano | undefined
+  /** What is left in the budgets of the calling key, if it has any. */
+  readonly budgetLeft?: Nano | undefined
 }
 
 interface EstimateFacts extends Pick<CostEstimate, "model" | "unit" | "breakdown"> {
@@ -114,7 +114,7 @@ interface EstimateFacts extends Pick<CostEstimate, "model" | "unit" | "breakdown
  */
 export const estimateOf = (
   { breakdown, hold, model, most, plan, unit }: EstimateFacts,
-  { budgetRoom, ...balance }: Funds
+  { budgetLeft, ...balance }: Funds
 ): CostEstimate => ({
   object: "cost_estimate",
   model,
@@ -125,7 +125,7 @@ export const estimateOf = (
   unit,
   breakdown,
   balance_usd: usdFromNano(balance.posted),
-  affordable: availableTo(balance, isSimulated(plan)) >= hold && (budgetRoom === undefined || budgetRoom >= hold)
+  affordable: availableTo(balance, isSimulated(plan)) >= hold && (budgetLeft === undefined || budgetLeft >= hold)
 })
 
 /**

@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { type Message, type PdfPart, pdfsIn } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
-import { PDF_MAX_PAGES, type PdfProblem, type PdfRoom, sizeOfPdf } from "../domain/PdfPages.ts"
+import { PDF_MAX_PAGES, type PdfProblem, type PdfAllowance, sizeOfPdf } from "../domain/PdfPages.ts"
 import { bytesOfBase64 } from "./Base64.ts"
 import { FILE_MAX_BYTES, fileHead, lineOf } from "./TextFiles.ts"
 
@@ -23,19 +23,19 @@ export interface AboutPdf {
   readonly name?: string | null | undefined
   readonly context?: string | null | undefined
   /** What all files of the request may take together. */
-  readonly room: PdfRoom
+  readonly allowance: PdfAllowance
 }
 
 /** The part of a PDF file of up to 20 MiB and 100 pages. Anything else is a wrong field. */
 export const pdfOfBase64 = (
   encoded: string,
-  { context, field, name, room }: AboutPdf
+  { context, field, name, allowance }: AboutPdf
 ): Result.Result<PdfPart, Failure> => {
   if (Buffer.byteLength(encoded, "base64") > FILE_MAX_BYTES)
     return Result.fail(invalid(field, "must be a file of at most 20 MiB"))
   const bytes = bytesOfBase64(encoded)
   if (bytes === undefined) return Result.fail(invalid(field, "must be base64 of a PDF file"))
-  const size = sizeOfPdf(bytes, room)
+  const size = sizeOfPdf(bytes, allowance)
   if (typeof size === "string") return Result.fail(invalid(field, problems[size]))
   const line = lineOf(name ?? "")
   return Result.succeed({

@@ -28,12 +28,12 @@ const MAX_DEFINITIONS = 100_000
 const MAX_DECODED = 16 * 1_048_576
 
 /** How many bytes may still be inflated for the files of one request. */
-export interface PdfRoom {
+export interface PdfAllowance {
   left: number
 }
 
 /** A new allowance for one request. */
-export const pdfRoom = (): PdfRoom => ({ left: MAX_DECODED })
+export const pdfAllowance = (): PdfAllowance => ({ left: MAX_DECODED })
 
 /** The most nodes of the tree of pages to visit, and how deep it and forms within forms may be. */
 const MAX_NODES = 10_000
@@ -89,15 +89,15 @@ class PdfFile {
   readonly #contents = new Map<Definition, PdfContent | undefined>()
   readonly #forms = new Map<PdfValue | undefined, Map<number, number>>()
   #count = 0
-  readonly #room: PdfRoom
+  readonly #allowance: PdfAllowance
   #parsed = 0
   #nodes = 0
   #encrypted = false
   #overrun = false
 
-  constructor(bytes: Buffer, room: PdfRoom) {
+  constructor(bytes: Buffer, allowance: PdfAllowance) {
     this.#bytes = bytes
-    this.#room = room
+    this.#allowance = allowance
     this.#text = bytes.toString("latin1")
   }
 
@@ -139,7 +139,7 @@ class PdfFile {
   #define(number: number, text: string, at: number): Definition {
     const parsed = this.#overrun ? undefined : parsePdf(text, at)
     this.#parsed += (parsed?.end ?? text.length) - at
-    if (this.#parsed > 2 * (this.#bytes.length + MAX_DECODED - this.#room.left)) this.#overrun = true
+    if (this.#parsed > 2 * (this.#bytes.length + MAX_DECODED - this.#allowance.left)) this.#overrun = true
     const begin =
       parsed === undefined ? null : /^[\0\t\n\f\r ]*stream(\r\n|\n|\r)/.exec(text.slice(parsed.end, parsed.end + 64))
     const one: Definition = {
@@ -172,7 +172,7 @@ class PdfFile {
     for (const { 0: word, index } of this.#text.matchAll(/trailer/g)) {
       const trailer = parsePdf(this.#text, index + word.length)
       this.#parsed += (trailer?.end ?? this.#text.length) - index
-      if (this.#parsed > 2 * (2 * this.#bytes.length + MAX_DECODED - this.#room.left)) this.#overrun = true
+      if (this.#parsed > 2 * (2 * this.#bytes.length + MAX_DECODED - this.#allowance.left)) this.#overrun = true
       if (this.#overrun) return false
       if (isDict(trailer?.value) && trailer.value.has("Encrypt")) return true
     }
@@ -193,10 +193,10 @@ class PdfFile {
     const end = Math.max(typeof said === "number" ? begin + said : 0, ended === -1 ? Infinity : ended)
     const deflated = first === "FlateDecode" || first === "Fl"
     const data = this.#bytes.subarray(begin, deflated ? undefined : end)
-    if (!deflated) this.#room.left -= data.length
-    if (this.#room.left < 0) return undefined
-    const plain = decodeStream(data, filter, parameters, this.#room.left)
-    this.#room.left -= plain?.length ?? 0
+    if (!deflated) this.#allowance.left -= data.length
+    if (this.#allowance.left < 0) return undefined
+    const plain = decodeStream(data, filter, parameters, this.#allowance.left)
+    this.#allowance.left -= plain?.length ?? 0
     return plain
   }
 
@@ -385,5 +385,5 @@ class PdfFile {
 }
 
 /** The size of a PDF file, or why it is not counted. The file's length and the allowance bound time and memory for any input. */
-export const sizeOfPdf = (bytes: Buffer, room: PdfRoom = pdfRoom()): PdfSize | PdfProblem =>
-  new PdfFile(bytes, room).size()
+export const sizeOfPdf = (bytes: Buffer, allowance: PdfAllowance = pdfAllowance()): PdfSize | PdfProblem =>
+  new PdfFile(bytes, allowance).size()

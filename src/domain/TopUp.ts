@@ -2,7 +2,7 @@
 export type TopUpStatus = "open" | "paid" | "expired" | "failed"
 
 /** What the next state depends on. */
-export interface TopUpStanding {
+export interface RecordedTopUp {
   readonly status: TopUpStatus
   readonly amountCents: number
   /** Its checkout; null until it is known. */
@@ -51,20 +51,20 @@ const nothing: TopUpStep = { _tag: "Nothing" }
  * payment is credited even when the top-up had ended without it, because the customer's money has been taken, unless all of it is
  * known to be given back.
  */
-export const nextOf = (standing: TopUpStanding, said: CheckoutState): TopUpStep => {
-  const open = standing.status === "open"
-  if (standing.sessionId !== null && standing.sessionId !== said.sessionId) {
+export const nextOf = (recorded: RecordedTopUp, said: CheckoutState): TopUpStep => {
+  const open = recorded.status === "open"
+  if (recorded.sessionId !== null && recorded.sessionId !== said.sessionId) {
     return said._tag === "Paid" ? attends(`another checkout was paid for it: ${said.sessionId}`) : nothing
   }
   switch (said._tag) {
     case "Paid":
-      if (standing.status === "paid") return nothing
-      if (said.amount !== standing.amountCents || said.currency !== "usd") {
+      if (recorded.status === "paid") return nothing
+      if (said.amount !== recorded.amountCents || said.currency !== "usd") {
         return attends(
-          `paid ${said.amount} ${said.currency} instead of ${standing.amountCents} usd, in the smallest unit`
+          `paid ${said.amount} ${said.currency} instead of ${recorded.amountCents} usd, in the smallest unit`
         )
       }
-      return standing.refundedCents < standing.amountCents
+      return recorded.refundedCents < recorded.amountCents
         ? { _tag: "Credits" }
         : attends("all of it was given back before it was credited")
     case "Failed":

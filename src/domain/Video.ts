@@ -12,7 +12,7 @@ export interface VideoError {
 }
 
 /** The facts that decide the next state. */
-export interface VideoStanding {
+export interface RecordedVideo {
   readonly state: VideoState
   /** In whole percent, as far as the provider reports it. */
   readonly progress: number
@@ -61,7 +61,7 @@ export type VideoEventType = "video.completed" | "video.failed"
 /** The consequences of an event, which all belong to one transaction. */
 export type VideoStep =
   /** The job continues. */
-  | (VideoStanding & { readonly _tag: "Goes"; readonly state: "queued" | "processing" })
+  | (RecordedVideo & { readonly _tag: "Goes"; readonly state: "queued" | "processing" })
   /** The job ends. The charge beyond the price of the serving provider is refunded, or all of it when no provider served. */
   | {
       readonly _tag: "Ends"
@@ -96,15 +96,15 @@ export const MOST_LOST = 3
 const nothing: VideoStep = { _tag: "Nothing" }
 
 const goes = (
-  standing: VideoStanding,
+  recorded: RecordedVideo,
   state: "queued" | "processing",
-  change: Partial<Omit<VideoStanding, "state">> = {}
+  change: Partial<Omit<RecordedVideo, "state">> = {}
 ): VideoStep => {
-  const { faults, lost, polls, progress, submissions } = standing
+  const { faults, lost, polls, progress, submissions } = recorded
   return { _tag: "Goes", progress, submissions, polls, faults, lost, ...change, state }
 }
 
-const fails = ({ progress }: VideoStanding, code: VideoError["code"], message: string): VideoStep => ({
+const fails = ({ progress }: RecordedVideo, code: VideoError["code"], message: string): VideoStep => ({
   _tag: "Ends",
   state: "failed",
   progress,
@@ -122,46 +122,46 @@ const further = (known: number, reported: number | undefined): number =>
     ? known
     : Math.max(known, Math.min(99, Math.max(0, Math.floor(reported))))
 
-const fromQueued = (standing: VideoStanding, event: VideoEvent): VideoStep => {
-  const { faults, polls, submissions } = standing
-  const notTaken = () => fails(standing, "generation_failed", `No provider could take this video. ${NOT_CHARGED}`)
+const fromQueued = (recorded: RecordedVideo, event: VideoEvent): VideoStep => {
+  const { faults, polls, submissions } = recorded
+  const notTaken = () => fails(recorded, "generation_failed", `No provider could take this video. ${NOT_CHARGED}`)
   switch (event._tag) {
     case "Full":
       // Earlier failures still count. Otherwise a job that waits in between would try for ever.
-      return goes(standing, "queued", { polls: polls + 1 })
+      return goes(recorded, "queued", { polls: polls + 1 })
     case "Submitted":
-      return goes(standing, "processing", { polls: 0, faults: 0, lost: 0 })
+      return goes(recorded, "processing", { polls: 0, faults: 0, lost: 0 })
     case "NotTaken":
       return faults + 1 >= MOST_REFUSED_ROUNDS
         ? notTaken()
-        : goes(standing, "queued", { submissions: Math.max(0, submissions - 1), faults: faults + 1 })
+        : goes(recorded, "queued", { submissions: Math.max(0, submissions - 1), faults: faults + 1 })
     case "NotFetched":
       return faults + 1 >= MOST_FETCHES
-        ? fails(standing, "validation_error", `${event.message.replace(/\.$/, "")}. ${NOT_CHARGED}`)
-        : goes(standing, "queued", { faults: faults + 1 })
+        ? fails(recorded, "validation_error", `${event.message.replace(/\.$/, "")}. ${NOT_CHARGED}`)
+        : goes(recorded, "queued", { faults: faults + 1 })
     case "Unclear":
-      return submissions >= MOST_SUBMISSIONS ? notTaken() : goes(standing, "queued", { faults: faults + 1 })
+      return submissions >= MOST_SUBMISSIONS ? notTaken() : goes(recorded, "queued", { faults: faults + 1 })
     default:
       return nothing
   }
 }
 
-const fromProcessing = (standing: VideoStanding, event: VideoEvent): VideoStep => {
-  const { faults, lost, polls, progress } = standing
+const fromProcessing = (recorded: RecordedVideo, event: VideoEvent): VideoStep => {
+  const { faults, lost, polls, progress } = recorded
   switch (event._tag) {
     case "Progressed":
-      return goes(standing, "processing", {
+      return goes(recorded, "processing", {
         progress: further(progress, event.progress),
         polls: polls + 1,
         faults: 0,
         lost: 0
       })
     case "NotAsked":
-      return goes(standing, "processing", { faults: faults + 1 })
+      return goes(recorded, "processing", { faults: faults + 1 })
     case "NotRead":
-      return goes(standing, "processing", { faults: faults + 1, lost: 0 })
+      return goes(recorded, "processing", { faults: faults + 1, lost: 0 })
     case "Ready":
-      return goes(standing, "processing", { faults: 0, lost: 0 })
+      return goes(recorded, "processing", { faults: 0, lost: 0 })
     case "Made":
       return {
         _tag: "Ends",
@@ -172,25 +172,25 @@ const fromProcessing = (standing: VideoStanding, event: VideoEvent): VideoStep =
         error: undefined
       }
     case "Broke":
-      return fails(standing, "generation_failed", `The provider could not make this video. ${NOT_CHARGED}`)
+      return fails(recorded, "generation_failed", `The provider could not make this video. ${NOT_CHARGED}`)
     case "Lost":
       return lost + 1 < MOST_LOST
-        ? goes(standing, "processing", { faults: faults + 1, lost: lost + 1 })
-        : fails(standing, "generation_failed", `The provider has lost this video. ${NOT_CHARGED}`)
+        ? goes(recorded, "processing", { faults: faults + 1, lost: lost + 1 })
+        : fails(recorded, "generation_failed", `The provider has lost this video. ${NOT_CHARGED}`)
     default:
       return nothing
   }
 }
 
 /** Returns the next state of a job and its consequences. Nothing changes a job that has ended. */
-export const transition = (standing: VideoStanding, event: VideoEvent): VideoStep => {
-  const { state } = standing
+export const transition = (recorded: RecordedVideo, event: VideoEvent): VideoStep => {
+  const { state } = recorded
   if (state === "completed" || state === "failed") return nothing
   if (event._tag === "DeadlinePassed") {
-    return fails(standing, "upstream_timeout", `This video was not made in time. ${NOT_CHARGED}`)
+    return fails(recorded, "upstream_timeout", `This video was not made in time. ${NOT_CHARGED}`)
   }
-  if (event._tag === "Refused") return fails(standing, "validation_error", event.message)
-  return state === "queued" ? fromQueued(standing, event) : fromProcessing(standing, event)
+  if (event._tag === "Refused") return fails(recorded, "validation_error", event.message)
+  return state === "queued" ? fromQueued(recorded, event) : fromProcessing(recorded, event)
 }
 
 const POLL_FIRST_MS = 1_000
@@ -205,7 +205,7 @@ const jittered = (ms: number, chance: number): number => Math.round(ms * (0.5 + 
  * How long a job waits for its next step, in milliseconds. The wait grows with the number of polls, because a provider that has worked
  * for minutes will work for some seconds more, and with the number of failed steps. `chance` is a number from 0 to 1.
  */
-export const waitMs = ({ faults, polls }: Pick<VideoStanding, "polls" | "faults">, chance: number): number =>
+export const waitMs = ({ faults, polls }: Pick<RecordedVideo, "polls" | "faults">, chance: number): number =>
   faults > 0
     ? jittered(Math.min(FAULT_MOST_MS, FAULT_FIRST_MS * 2 ** Math.min(faults - 1, 16)), chance)
     : jittered(Math.min(POLL_MOST_MS, POLL_FIRST_MS * 1.25 ** Math.min(polls, 64)), chance)

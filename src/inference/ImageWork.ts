@@ -3,7 +3,7 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import { Media } from "../platform/files/Media.ts"
-import { AnswerRoom, type RoomReservation, type RoomRequest } from "../providers/pool/AnswerRoom.ts"
+import { AnswerMemory, type MemoryReservation, type MemoryRequest } from "../providers/pool/AnswerMemory.ts"
 import { MAX_IMAGE_BYTES } from "../providers/wire/ImageParts.ts"
 import type { WorkAttempt } from "../providers/pool/ProviderPool.ts"
 import type { ImageResult, ImagesWork, ImageForm, GivenImage } from "../domain/Work.ts"
@@ -20,7 +20,7 @@ export interface ImagesRequest extends PaidRequest {
   readonly image: string | undefined
   readonly form: ImageForm
   /** Receives the memory reservation of images that are returned as bytes. The caller may keep it until the response is read. */
-  readonly onRoom?: (reservation: RoomReservation) => void
+  readonly onRoom?: (reservation: MemoryReservation) => void
 }
 
 /** Images as received, and as they are returned. */
@@ -67,13 +67,13 @@ const hostsNone = failure({
 })
 
 /** How long to wait for the memory of images, in milliseconds. */
-const ROOM_WAIT_MS = 60_000
+const MEMORY_WAIT_MS = 60_000
 
 /** The memory reservation for images. */
-const roomOf = (accountId: string, { n }: Pick<ImagesWork, "n">): RoomRequest => ({
+const memoryOf = (accountId: string, { n }: Pick<ImagesWork, "n">): MemoryRequest => ({
   accountId,
   maxBodyBytes: n * MAX_IMAGE_BYTES,
-  waitMs: ROOM_WAIT_MS
+  waitMs: MEMORY_WAIT_MS
 })
 
 const revised = ({ revisedPrompt }: { readonly revisedPrompt?: string | undefined }) =>
@@ -150,7 +150,7 @@ export class ImageWork extends Context.Service<
       const media = yield* Media
       const work = yield* Work
       const sources = yield* PromptImages
-      const room = yield* AnswerRoom
+      const memory = yield* AnswerMemory
       const make = Effect.fnUntraced(function* (request: ImagesRequest) {
         const { form, image, onRoom, principal, work: asked } = request
         const asAddress = form !== "b64_json"
@@ -174,7 +174,7 @@ export class ImageWork extends Context.Service<
           bound: { kind: "units", units: asked.n },
           pixels: asked.size && asked.size.width * asked.size.height,
           ask: Effect.andThen(
-            Effect.map(room.take(roomOf(principal.accountId, asked)), (reservation) => {
+            Effect.map(memory.take(memoryOf(principal.accountId, asked)), (reservation) => {
               if (withBytes) onRoom?.(reservation)
             }),
             source === undefined
@@ -198,7 +198,7 @@ export class ImageWork extends Context.Service<
         if (!withBytes || !answer.replayed || !asAddress) return { ...answer, value: given }
         const value = yield* Effect.scoped(
           Effect.andThen(
-            Effect.mapBoth(room.take(roomOf(principal.accountId, asked)), {
+            Effect.mapBoth(memory.take(memoryOf(principal.accountId, asked)), {
               onSuccess: (reservation) => onRoom?.(reservation),
               onFailure: () => failure({ _tag: "Overloaded" })
             }),

@@ -22,7 +22,7 @@ import type { GivenImage } from "../domain/Work.ts"
 import { Videos } from "../videos/Videos.ts"
 import { Work } from "../inference/Work.ts"
 import { Media } from "../platform/files/Media.ts"
-import { AnswerRoom } from "../providers/pool/AnswerRoom.ts"
+import { AnswerMemory } from "../providers/pool/AnswerMemory.ts"
 import { makePaidRequest, paidOf, reporting } from "./Paying.ts"
 import { type Content, paidFields, type ToolOf } from "./Tool.ts"
 
@@ -213,7 +213,7 @@ const SpeechOutput = Schema.Struct({
 
 const speechTool = Effect.gen(function* () {
   const work = yield* Work
-  const room = yield* AnswerRoom
+  const memory = yield* AnswerMemory
   const paidRequest = yield* makePaidRequest
   return {
     name: "speak",
@@ -228,7 +228,7 @@ const speechTool = Effect.gen(function* () {
       Effect.gen(function* () {
         const decoded = yield* Effect.fromResult(decodeSpeech(call.body))
         const { characters, model, work: asked } = decoded
-        const request = speechRequest(room, yield* paidRequest(call, model), decoded, () => undefined)
+        const request = speechRequest(memory, yield* paidRequest(call, model), decoded, () => undefined)
         const answer = yield* reporting(call, waiting, work.run(request))
         const { audio } = answer.value
         const warning = answer.balanceWarning

@@ -17,7 +17,7 @@ import { wholeRequest } from "../http/handlers/Embeddings.ts"
 import { rerankRequest } from "../http/handlers/Rerank.ts"
 import { searches } from "../http/handlers/Search.ts"
 import { Work } from "../inference/Work.ts"
-import { AnswerRoom } from "../providers/pool/AnswerRoom.ts"
+import { AnswerMemory } from "../providers/pool/AnswerMemory.ts"
 import { makePaidRequest, paidOf } from "./Paying.ts"
 import { paidFields, type ToolOf } from "./Tool.ts"
 
@@ -102,7 +102,7 @@ const decodeTexts = decoder(Schema.Struct({ input: EmbedInput.fields.input }), {
 
 const embedTool = Effect.gen(function* () {
   const work = yield* Work
-  const room = yield* AnswerRoom
+  const memory = yield* AnswerMemory
   const paidRequest = yield* makePaidRequest
   return {
     name: "embed",
@@ -118,7 +118,7 @@ const embedTool = Effect.gen(function* () {
       Effect.gen(function* () {
         yield* Effect.fromResult(decodeTexts(call.body))
         const { model, work: asked } = yield* Effect.fromResult(decodeEmbeddings(call.body))
-        const answer = yield* work.run(wholeRequest(room, yield* paidRequest(call, model), asked))
+        const answer = yield* work.run(wholeRequest(memory, yield* paidRequest(call, model), asked))
         const text = `${beforeList(model)}${Buffer.from(answer.value.data).toString()}${afterList(answer)}`
         const { data, object: _, ...list } = JSON.parse(text) as Listed
         const structured = { ...list, embeddings: data.map(({ embedding }) => embedding) }

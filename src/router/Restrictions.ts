@@ -1,13 +1,13 @@
 /** The exclusions of a client's routing policy, and the explanation when no provider is left. */
 import type { RoutingPolicy } from "../domain/Plan.ts"
-import type { Offered } from "./Standings.ts"
+import type { PreparedCandidate } from "./MeasuredCandidates.ts"
 
 /**
  * The properties that restrictions examine. A price per unit has no token rates; it has a request price only when it is per
  * request.
  */
-export interface Restrictable extends Pick<Offered, "provider" | "perRequestUsd" | "parameters"> {
-  readonly rates: ReadonlyArray<Offered["rates"][number]>
+export interface Restrictable extends Pick<PreparedCandidate, "provider" | "perRequestUsd" | "parameters"> {
+  readonly rates: ReadonlyArray<PreparedCandidate["rates"][number]>
   /** Set when the price is per image. */
   readonly perImageUsd?: number | undefined
 }
@@ -16,7 +16,7 @@ export interface Restrictable extends Pick<Offered, "provider" | "perRequestUsd"
 export interface Restriction {
   /** The field of `routing` that asks for it. */
   readonly name: string
-  readonly excludes: (contender: Restrictable) => boolean
+  readonly excludes: (measured: Restrictable) => boolean
 }
 
 /** The parts of a request that its restrictions depend on. */
@@ -73,7 +73,7 @@ export const restrictionsOf = (asked: RestrictedRequest): ReadonlyArray<Restrict
   if (policy.requireParameters && parameters.length > 0) {
     found.push({
       name: "require_parameters",
-      excludes: (contender) => parameters.some((name) => !contender.parameters.has(name))
+      excludes: (measured) => parameters.some((name) => !measured.parameters.has(name))
     })
   }
   const dear = tooDear(asked)

@@ -10,8 +10,8 @@ import { keptForAnHour, type Price } from "../domain/Pricing.ts"
 import { likelyTokens } from "../domain/TokenBound.ts"
 import { type AutoRequest, isAuto, planAuto } from "./AutoRouter.ts"
 import { explain, lowerCased, type Restriction, restrictionsOf } from "./Restrictions.ts"
-import { type Contender, likelyPriceUsd, pricedContenders, Standings } from "./Standings.ts"
-import { arrange, explore, type Standing } from "./Strategy.ts"
+import { type MeasuredCandidate, likelyPriceUsd, atAccountPrices, MeasuredCandidates } from "./MeasuredCandidates.ts"
+import { arrange, explore, type WeighedProvider } from "./Strategy.ts"
 import { planWork, type WorkPlanRequest } from "./WorkPlan.ts"
 import { unknownModel } from "./UnknownModel.ts"
 
@@ -75,7 +75,7 @@ const inabilityOfModel = (catalogue: Snapshot, model: Model, { needs }: PlanRequ
 }
 
 const inabilityOf = (
-  { candidate: { model, offer } }: Contender,
+  { candidate: { model, offer } }: MeasuredCandidate,
   { fits, needs }: PlanRequest
 ): Inability | undefined => {
   if (needs.vision && offer.unsupported.includes("vision")) return "vision"
@@ -107,30 +107,30 @@ const unable = (catalogue: Snapshot, request: PlanRequest, because: ReadonlySet<
   return failure({ _tag: "NoProviderAvailable", detail: `No provider serves ${model} at present` })
 }
 
-/** A contender with its standing for one request. */
-interface Ranked extends Standing {
-  readonly contender: Contender
+/** A candidate with what the strategies weigh for one request. */
+interface Ranked extends WeighedProvider {
+  readonly measured: MeasuredCandidate
 }
 
 /** Returns the providers of one model that may serve the request, in the order to try them. */
 const rank = (
-  permitted: ReadonlyArray<Contender>,
+  permitted: ReadonlyArray<MeasuredCandidate>,
   request: PlanRequest,
   wishes: Pick<RoutingPolicy, "strategy" | "order">,
   draw: number | undefined
-): ReadonlyArray<Contender> => {
+): ReadonlyArray<MeasuredCandidate> => {
   if (permitted.length < 2) return permitted
   const outputTokens = Math.min(request.maxTokens ?? LIKELY_OUTPUT_TOKENS, LIKELY_OUTPUT_TOKENS)
   const size = { promptTokens: likelyTokens(request.promptBound), outputTokens }
   const arranged = arrange(
-    permitted.map((contender): Ranked => {
-      const { expected, preferred, provider, thin } = contender
-      return { contender, provider: provider.id, priceUsd: likelyPriceUsd(contender, size), preferred, thin, expected }
+    permitted.map((measured): Ranked => {
+      const { expected, preferred, provider, thin } = measured
+      return { measured, provider: provider.id, priceUsd: likelyPriceUsd(measured, size), preferred, thin, expected }
     }),
     wishes
   )
   const ranked = draw === undefined ? arranged : explore(arranged, wishes, draw)
-  return ranked.map(({ contender }) => contender)
+  return ranked.map(({ measured }) => measured)
 }
 
 /** Returns the models of the chain, or fails with `UnknownModel`. */
@@ -154,21 +154,25 @@ export const modelsOf = (
 /** The inputs of a plan besides the request. */
 interface PlanDeps extends RouterOptions {
   readonly catalogue: Snapshot
-  readonly contendersOf: (model: Model) => ReadonlyArray<Contender>
+  readonly candidatesOf: (model: Model) => ReadonlyArray<MeasuredCandidate>
   /** A number from 0 (inclusive) to 1 (exclusive), when the request may explore. */
   readonly draw: number | undefined
 }
 
-const hedgeOf = ({ latencyHedge }: PlanDeps, { policy, stream }: PlanRequest, chosen: ReadonlyArray<Contender>) => {
+const hedgeOf = (
+  { latencyHedge }: PlanDeps,
+  { policy, stream }: PlanRequest,
+  chosen: ReadonlyArray<MeasuredCandidate>
+) => {
   const [first] = chosen
   if (!latencyHedge || !policy.allowFallbacks || policy.strategy !== "latency" || chosen.length < 2) return undefined
   if (first === undefined || first.thin) return undefined
   return (stream ? first.slow.firstTokenMs : first.slow.wholeMs) ?? undefined
 }
 
-/** Reports whether no restriction excludes the contender. */
-const permits = (restrictions: ReadonlyArray<Restriction>, contender: Contender): boolean => {
-  for (const { excludes } of restrictions) if (excludes(contender)) return false
+/** Reports whether no restriction excludes the candidate. */
+const permits = (restrictions: ReadonlyArray<Restriction>, measured: MeasuredCandidate): boolean => {
+  for (const { excludes } of restrictions) if (excludes(measured)) return false
   return true
 }
 
@@ -180,8 +184,8 @@ const planOf = (deps: PlanDeps, request: PlanRequest): Result.Result<Plan, Failu
   const restrictions = restrictionsOf({ policy, parameters: needs.parameters, promptBound })
   const wishes = { strategy: policy.strategy, order: lowerCased(policy.order) }
   const because = new Set<Inability>()
-  const able: Array<Contender> = []
-  const chosen: Array<Contender> = []
+  const able: Array<MeasuredCandidate> = []
+  const chosen: Array<MeasuredCandidate> = []
   const draw = policy.allowFallbacks ? deps.draw : undefined
   for (const model of models.success) {
     const inability = inabilityOfModel(catalogue, model, request)
@@ -189,15 +193,15 @@ const planOf = (deps: PlanDeps, request: PlanRequest): Result.Result<Plan, Failu
       because.add(inability)
       continue
     }
-    const permitted: Array<Contender> = []
-    for (const contender of deps.contendersOf(model)) {
-      const cannot = inabilityOf(contender, request)
+    const permitted: Array<MeasuredCandidate> = []
+    for (const measured of deps.candidatesOf(model)) {
+      const cannot = inabilityOf(measured, request)
       if (cannot !== undefined) {
         because.add(cannot)
         continue
       }
-      able.push(contender)
-      if (permits(restrictions, contender)) permitted.push(contender)
+      able.push(measured)
+      if (permits(restrictions, measured)) permitted.push(measured)
     }
     // Exploring changes only the first candidate of the whole plan.
     chosen.push(...rank(permitted, request, wishes, chosen.length === 0 ? draw : undefined))
@@ -208,7 +212,7 @@ const planOf = (deps: PlanDeps, request: PlanRequest): Result.Result<Plan, Failu
     return Result.fail(failure({ _tag: "NoProviderAvailable", detail: explain(able, restrictions) }))
   }
   const hedgeAfterMs = hedgeOf(deps, request, chosen)
-  const priced = ({ candidate }: Contender): Candidate =>
+  const priced = ({ candidate }: MeasuredCandidate): Candidate =>
     needs.longCache === true ? { ...candidate, price: keptForAnHour(candidate.price) } : candidate
   return Result.succeed({
     requestedModels: ids,
@@ -239,14 +243,14 @@ export class Router extends Context.Service<
         const live = yield* LiveFigures
         const clock = yield* Clock.Clock
         const random = yield* Random.Random
-        const standings = new Standings(live.performance)
+        const measured = new MeasuredCandidates(live.performance)
         const ordinary = (request: PlanRequest) => {
           const catalogue = catalogues.current()
           const nowMs = clock.currentTimeMillisUnsafe()
           const deps: PlanDeps = {
             ...options,
             catalogue,
-            contendersOf: (model) => pricedContenders(standings.of(catalogue, model, nowMs), request.policy),
+            candidatesOf: (model) => atAccountPrices(measured.of(catalogue, model, nowMs), request.policy),
             draw: request.explores === true ? random.nextDoubleUnsafe() : undefined
           }
           return planOf(deps, request)

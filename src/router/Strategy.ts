@@ -20,7 +20,7 @@ export interface Expected {
 }
 
 /** The properties of one provider of a model that the strategies weigh. */
-export interface Standing {
+export interface WeighedProvider {
   readonly provider: string
   /** The estimated price of the request at this provider. */
   readonly priceUsd: number
@@ -133,7 +133,10 @@ export const expectedOf = (all: ReadonlyArray<Figures>): ReadonlyArray<Expected>
 const part = (weight: number, figure: number): number => (weight === 0 ? 0 : weight * Math.log(figure))
 
 /** Returns the score of a provider under a strategy. Lower scores are tried first. */
-export const score = (strategy: Strategy, { expected, preferred, priceUsd }: Omit<Standing, "provider">): number => {
+export const score = (
+  strategy: Strategy,
+  { expected, preferred, priceUsd }: Omit<WeighedProvider, "provider">
+): number => {
   const weight = weights[strategy]
   return (
     part(weight.price, priceUsd + LEAST_PRICE_USD) -
@@ -151,23 +154,23 @@ type Wishes = Pick<RoutingPolicy, "strategy" | "order">
  * Orders the providers of one model, best first. Providers named in `order` come first, then the others by score. Among equal
  * scores, providers that fail often come last, and otherwise the given order stays.
  */
-export const arrange = <A extends Standing>(
-  standings: ReadonlyArray<A>,
+export const arrange = <A extends WeighedProvider>(
+  providers: ReadonlyArray<A>,
   { order, strategy }: Wishes
 ): ReadonlyArray<A> => {
-  if (standings.length < 2) return standings
-  const ranked = standings.map((standing) => {
-    const wish = order.length === 0 ? 0 : order.indexOf(standing.provider)
+  if (providers.length < 2) return providers
+  const ranked = providers.map((weighed) => {
+    const wish = order.length === 0 ? 0 : order.indexOf(weighed.provider)
     return {
-      standing,
+      weighed,
       wish: wish === -1 ? order.length : wish,
-      score: score(strategy, standing),
-      failing: standing.expected.successRate < LOWEST_SUCCESS_RATE ? 1 : 0
+      score: score(strategy, weighed),
+      failing: weighed.expected.successRate < LOWEST_SUCCESS_RATE ? 1 : 0
     }
   })
   // The sort is stable.
   ranked.sort((a, b) => a.wish - b.wish || a.score - b.score || a.failing - b.failing)
-  return ranked.map(({ standing }) => standing)
+  return ranked.map(({ weighed }) => weighed)
 }
 
 /**
@@ -175,7 +178,7 @@ export const arrange = <A extends Standing>(
  * moves ahead of a provider that the client put first or that is little known itself, nor when its price exceeds
  * `explorationPriceBound`. `draw` ranges from 0 (inclusive) to 1 (exclusive).
  */
-export const explore = <A extends Standing>(
+export const explore = <A extends WeighedProvider>(
   arranged: ReadonlyArray<A>,
   { order, strategy }: Wishes,
   draw: number
@@ -186,5 +189,5 @@ export const explore = <A extends Standing>(
   if (first.thin || order.includes(first.provider)) return arranged
   const unknown = arranged.filter(({ priceUsd, thin }) => thin && priceUsd <= first.priceUsd * bound)
   const chosen = unknown[Math.floor((draw / EXPLORATION_SHARE) * unknown.length)]
-  return chosen === undefined ? arranged : [chosen, ...arranged.filter((standing) => standing !== chosen)]
+  return chosen === undefined ? arranged : [chosen, ...arranged.filter((weighed) => weighed !== chosen)]
 }

@@ -8,7 +8,7 @@ import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
 import { priceFor, ruleFor } from "../domain/PriceTerms.ts"
 import type { Price } from "../domain/Pricing.ts"
 import { explain, lowerCased, type Restrictable, restrictionsOf } from "./Restrictions.ts"
-import { ratesOf } from "./Standings.ts"
+import { ratesOf } from "./MeasuredCandidates.ts"
 import { unknownModel } from "./UnknownModel.ts"
 
 /** The requirements of an operation other than chat. */

@@ -5,7 +5,7 @@ import {
   endJob,
   forgetEnded,
   goOn,
-  hasRoom,
+  hasCapacity,
   insertJob,
   jobById,
   jobOfRequest,
@@ -16,8 +16,8 @@ import {
   noteSubmission,
   releaseLease,
   renewLease,
-  type Room,
-  standingJobs,
+  type ProviderLimits,
+  unattendedJobs,
   takeLease,
   unfinishedOf,
   type VideoEnd,
@@ -27,7 +27,7 @@ import {
 } from "./VideoJobsSql.ts"
 
 /** How many abandoned jobs one call returns at most. */
-const STANDING_BATCH = 100
+const UNATTENDED_BATCH = 100
 
 /** How many ended jobs one call deletes at most. */
 const FORGOTTEN_BATCH = 1_000
@@ -61,13 +61,13 @@ export class VideoJobs extends Context.Service<
     readonly release: (lease: Lease) => Effect.Effect<void, Unavailable>
     /**
      * Records, before the job goes to a provider, that it is about to, and renews the lease. If the outcome is lost, the record
-     * remains. Returns `full` when the provider, across all nodes, has no room for this job and those that have waited longer; the
+     * remains. Returns `full` when the provider, across all nodes, has no capacity for this job and those that have waited longer; the
      * job then waits in line. Returns `lease_lost` when the lease is no longer valid.
      */
     readonly submitting: (
       lease: Lease & Pick<VideoRow, "account_id" | "submissions">,
       provider: string,
-      room: Room,
+      limits: ProviderLimits,
       forMs: number
     ) => Effect.Effect<"noted" | "full" | "lease_lost", Unavailable>
     /** Ends a lease and lets the job continue. Returns undefined and writes nothing when the lease is no longer valid. */
@@ -75,7 +75,7 @@ export class VideoJobs extends Context.Service<
     /** Ends the job. Returns undefined and writes nothing when the lease is no longer valid. */
     readonly end: (lease: Lease, end: VideoEnd) => Effect.Effect<VideoRow | undefined, SqlError.SqlError>
     /** Returns some jobs without a worker that are past their deadline or have been due for longer than `graceMs`. */
-    readonly standing: (graceMs: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+    readonly unattended: (graceMs: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
     /** Counts the unfinished jobs of an account. The count is exact in a transaction that has charged the account. */
     readonly unfinished: (accountId: string) => Effect.Effect<number, SqlError.SqlError>
     /** Deletes some of the jobs that ended longer ago than this. */
@@ -98,12 +98,12 @@ export class VideoJobs extends Context.Service<
         take: (id, how) => storeErrors(takeLease(sql, id, how)),
         renew: ({ id, turn }, forMs) => storeErrors(renewLease(sql, id, turn, forMs)),
         release: ({ id, turn }) => storeErrors(Effect.asVoid(releaseLease(sql, id, turn))),
-        submitting: (lease, provider, room, forMs) =>
+        submitting: (lease, provider, limits, forMs) =>
           storeErrors(
             sql.withTransaction(
               Effect.gen(function* () {
                 yield* lockProvider(sql, provider)
-                if (yield* hasRoom(sql, lease, provider, room)) {
+                if (yield* hasCapacity(sql, lease, provider, limits)) {
                   return (yield* noteSubmission(sql, lease, provider, forMs))
                     ? ("noted" as const)
                     : ("lease_lost" as const)
@@ -115,7 +115,7 @@ export class VideoJobs extends Context.Service<
           ),
         goOn: (lease, going) => storeErrors(goOn(sql, lease, going)),
         end: (lease, end) => endJob(sql, lease, end),
-        standing: (graceMs) => storeErrors(standingJobs(sql, graceMs, STANDING_BATCH)),
+        unattended: (graceMs) => storeErrors(unattendedJobs(sql, graceMs, UNATTENDED_BATCH)),
         unfinished: (accountId) => unfinishedOf(sql, accountId),
         forget: (olderThanMs) => storeErrors(Effect.asVoid(forgetEnded(sql, olderThanMs, FORGOTTEN_BATCH)))
       })

@@ -65,7 +65,7 @@ export interface VideoEnd extends Pick<
 }
 
 /** How many jobs a provider may have at once, in total and per account. */
-export interface Room {
+export interface ProviderLimits {
   readonly limit: number
   readonly perAccount: number
 }
@@ -157,14 +157,14 @@ export const lockProvider = (sql: Sql, provider: string) =>
 const LATE_IN_LINE = "30 seconds"
 
 /**
- * Reports whether a provider has room for a job and for the jobs ahead of it in its queue. Of the jobs ahead, an account counts
+ * Reports whether a provider has capacity for a job and for the jobs ahead of it in its queue. Of the jobs ahead, an account counts
  * only as many as it may still start there.
  */
-export const hasRoom = (
+export const hasCapacity = (
   sql: Sql,
   { account_id, id }: Pick<VideoRow, "id" | "account_id">,
   provider: string,
-  { limit, perAccount }: Room
+  { limit, perAccount }: ProviderLimits
 ): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql<{ free: boolean }>`
@@ -237,7 +237,7 @@ export const endJob = (
   )
 
 /** Returns jobs that need work but have no worker: past their deadline, or due for longer than `graceMs`. */
-export const standingJobs = (
+export const unattendedJobs = (
   sql: Sql,
   graceMs: number,
   limit: number

@@ -8,7 +8,7 @@ import {
   MOST_SUBMISSIONS,
   transition,
   type VideoEvent,
-  type VideoStanding,
+  type RecordedVideo,
   type VideoStep,
   type VideoWish,
   waitMs
@@ -79,7 +79,7 @@ const within = (
   policy: { ...plan.policy, timeouts: { totalMs } }
 })
 
-const standingOf = ({ faults, lost, polls, progress, state, submissions }: VideoRow): VideoStanding => ({
+const recordedOf = ({ faults, lost, polls, progress, state, submissions }: VideoRow): RecordedVideo => ({
   state,
   progress,
   submissions,
@@ -114,7 +114,7 @@ const apply = (
   fileId?: string
 ): Effect.Effect<StepResult, Unavailable> =>
   Effect.gen(function* () {
-    const step = transition(standingOf(row), event)
+    const step = transition(recordedOf(row), event)
     if (step._tag === "Nothing") return yield* Effect.as(deps.jobs.release(row), leaseLost(event))
     if (step._tag === "Ends") {
       const ending = { ...step, billed: isBilled(row, event) }
@@ -125,9 +125,9 @@ const apply = (
       return ended === undefined ? leaseLost(event) : { row: ended, event, step, waitMs: 0 }
     }
     const wait = waitMs(step, yield* Random.next)
-    const { _tag, ...standing } = step
+    const { _tag, ...recorded } = step
     const { attempts, provider, ticket } = { ...row, ...change }
-    const going = { ...standing, provider, ticket, attempts: attempts.slice(-MOST_ATTEMPTS), waitMs: wait }
+    const going = { ...recorded, provider, ticket, attempts: attempts.slice(-MOST_ATTEMPTS), waitMs: wait }
     const gone = yield* deps.jobs.goOn(row, going)
     return gone === undefined ? leaseLost(event) : { row: gone, event, step, waitMs: wait }
   }).pipe(Effect.uninterruptible)
@@ -200,9 +200,9 @@ interface Placement {
 /** The first candidate at a provider with capacity. Its submission is recorded. */
 const admitted = (deps: VideoDeps, { row }: Leased, candidates: ReadonlyArray<VideoCandidates[0]>) =>
   Effect.gen(function* () {
-    const room = { limit: deps.perProvider, perAccount: Math.ceil(deps.perProvider / 2) }
+    const limits = { limit: deps.perProvider, perAccount: Math.ceil(deps.perProvider / 2) }
     for (const [index, candidate] of candidates.entries()) {
-      const noted = yield* deps.jobs.submitting(row, candidate.offer.provider, room, LEASE_MS.submit)
+      const noted = yield* deps.jobs.submitting(row, candidate.offer.provider, limits, LEASE_MS.submit)
       if (noted === "lease_lost") return noted
       if (noted === "noted") return { candidate, others: candidates.slice(index + 1) } satisfies Placement
     }

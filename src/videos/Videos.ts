@@ -67,7 +67,7 @@ const CHARGE_BEYOND_DEADLINE = "15 minutes"
 const LEAST_BETWEEN_CHECKS_MS = 2_000
 
 /** A job that has been due for this long without a worker has lost its queue entry. */
-const STANDING_MS = 60_000
+const UNATTENDED_MS = 60_000
 
 /** How long to wait before the next try when another worker has the lease on a job. */
 const BUSY_PAUSE = "5 seconds"
@@ -169,7 +169,7 @@ const tooMany = (limit: number): Failure =>
   })
 
 /** The job that was created under the idempotency key of a request; undefined when the key was freed meanwhile. */
-const standing = (deps: SubmitDeps, request: VideoRequest, claimedBy: string) =>
+const videoOfClaim = (deps: SubmitDeps, request: VideoRequest, claimedBy: string) =>
   Effect.gen(function* () {
     const { jobs, media, requests } = deps
     const row = yield* Effect.mapError(requests.claimOf(claimedBy), storeUnavailable)
@@ -200,7 +200,7 @@ const unplanned = (deps: SubmitDeps, request: VideoRequest, failed: Failure): Ef
     const claimedBy = yield* Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable)
     if (claimedBy === undefined) return yield* failed
     yield* auth.confirm(principal.keyId)
-    const video = yield* standing(deps, request, claimedBy)
+    const video = yield* videoOfClaim(deps, request, claimedBy)
     return video === undefined ? yield* failed : yield* answered(deps, request, video, true)
   })
 
@@ -261,7 +261,7 @@ const submit = (deps: SubmitDeps, request: VideoRequest): Effect.Effect<Submissi
     const sold = yield* sell(deps, request, planned.success)
     if ("_tag" in sold) return yield* submit(deps, repriced(request, sold.principal))
     if ("job" in sold) return yield* answered(deps, request, viewOf(sold.job, deps.media.urlOf), false)
-    const video = yield* standing(deps, request, sold.claimedBy)
+    const video = yield* videoOfClaim(deps, request, sold.claimedBy)
     return video === undefined ? yield* submit(deps, request) : yield* answered(deps, request, video, true)
   })
 
@@ -304,7 +304,7 @@ const step = (deps: SubmitDeps, id: string): Effect.Effect<Outcome, Unavailable>
 
 const sweep = (deps: SubmitDeps): Effect.Effect<number, Unavailable> =>
   Effect.gen(function* () {
-    const found = yield* deps.jobs.standing(STANDING_MS)
+    const found = yield* deps.jobs.unattended(UNATTENDED_MS)
     yield* Effect.forEach(
       found,
       (id) =>

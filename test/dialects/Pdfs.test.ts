@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { checkPages, isPdf, pdfOfBase64, pdfOfUrl } from "../../src/dialects/Pdfs.ts"
 import { FILE_MAX_BYTES } from "../../src/dialects/TextFiles.ts"
-import { pdfRoom } from "../../src/domain/PdfPages.ts"
+import { pdfAllowance } from "../../src/domain/PdfPages.ts"
 import { deflated, pdfOf, pdfUrl, pdfWith } from "../support/Pdf.ts"
 
 const problemOf = (encoded: string) => {
-  const read = pdfOfBase64(encoded, { field: "at", room: pdfRoom() })
+  const read = pdfOfBase64(encoded, { field: "at", allowance: pdfAllowance() })
   const reason = Result.isFailure(read) ? read.failure.reason : undefined
   return reason?._tag === "ValidationError" ? reason.problems[0] : undefined
 }
@@ -24,10 +24,12 @@ describe("a PDF file in a request", () => {
   it("keeps its bytes, its name and what is said of it", () => {
     const file = pages(1)
     const read = Result.getOrThrow(
-      pdfOfUrl(pdfUrl(file), { field: "at", name: "a.pdf", context: "Why", room: pdfRoom() })
+      pdfOfUrl(pdfUrl(file), { field: "at", name: "a.pdf", context: "Why", allowance: pdfAllowance() })
     )
     assert.deepInclude(read, { data: file.toString("base64"), name: "a.pdf", context: "Why", pages: 1, field: "at" })
-    const bare = Result.getOrThrow(pdfOfUrl(pdfUrl(file), { field: "at", name: null, context: "", room: pdfRoom() }))
+    const bare = Result.getOrThrow(
+      pdfOfUrl(pdfUrl(file), { field: "at", name: null, context: "", allowance: pdfAllowance() })
+    )
     assert.notProperty(bare, "name")
     assert.notProperty(bare, "context")
   })
@@ -50,20 +52,20 @@ describe("a PDF file in a request", () => {
   })
 
   it("shares what may be inflated with the other files of its request", () => {
-    const room = pdfRoom()
+    const allowance = pdfAllowance()
     const large = pdfOf({
       1: "<< /Pages 2 0 R >>",
       2: "<< /Kids [3 0 R] >>",
       3: "<< /Contents 4 0 R >>",
       4: deflated("0 ".repeat(3_000_000))
     }).toString("base64")
-    const read = () => Result.isSuccess(pdfOfBase64(large, { field: "at", room }))
+    const read = () => Result.isSuccess(pdfOfBase64(large, { field: "at", allowance }))
     assert.deepStrictEqual([read(), read(), read(), read()], [true, true, false, false])
   })
 
   it("has no more than 100 pages together with the others", () => {
     const part = (count: number, field: string) =>
-      Result.getOrThrow(pdfOfBase64(pages(count).toString("base64"), { field, room: pdfRoom() }))
+      Result.getOrThrow(pdfOfBase64(pages(count).toString("base64"), { field, allowance: pdfAllowance() }))
     const asked = (count: number) => [
       { role: "user", content: [part(60, "a")] } as const,
       { role: "tool", toolCallId: "c", content: [part(count, "b")] } as const

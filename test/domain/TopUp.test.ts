@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type CheckoutState, nextOf, type TopUpStanding, type TopUpStatus } from "../../src/domain/TopUp.ts"
+import { type CheckoutState, nextOf, type RecordedTopUp, type TopUpStatus } from "../../src/domain/TopUp.ts"
 
 const sessionId = "cs_1"
 const paid: CheckoutState = { _tag: "Paid", sessionId, amount: 2_500, currency: "usd", paymentId: "pi_1" }
@@ -7,7 +7,7 @@ const quiet = (["Open", "Pending", "Failed", "Expired", "Unknown"] as const).map
   _tag,
   sessionId
 }))
-const open: TopUpStanding = { status: "open", amountCents: 2_500, sessionId, refundedCents: 0 }
+const open: RecordedTopUp = { status: "open", amountCents: 2_500, sessionId, refundedCents: 0 }
 
 /** Every order of these. */
 const orders = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>

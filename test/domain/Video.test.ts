@@ -9,7 +9,7 @@ import {
   neededFor,
   transition,
   type VideoEvent,
-  type VideoStanding,
+  type RecordedVideo,
   type VideoState,
   type VideoWish,
   waitMs
@@ -34,7 +34,7 @@ const events: { readonly [T in VideoEvent["_tag"]]: Extract<VideoEvent, { readon
   DeadlinePassed: { _tag: "DeadlinePassed" }
 }
 
-const standing = (state: VideoState, more: Partial<VideoStanding> = {}): VideoStanding => ({
+const recorded = (state: VideoState, more: Partial<RecordedVideo> = {}): RecordedVideo => ({
   state,
   progress: 10,
   submissions: 1,
@@ -82,7 +82,7 @@ const table: Record<"queued" | "processing", Record<VideoEvent["_tag"], string>>
   }
 }
 
-const told = (from: VideoStanding, event: VideoEvent): string => {
+const told = (from: RecordedVideo, event: VideoEvent): string => {
   const step = transition(from, event)
   switch (step._tag) {
     case "Nothing":
@@ -101,7 +101,7 @@ describe("a video job", () => {
     const found = Object.fromEntries(
       (["queued", "processing"] as const).map((state) => [
         state,
-        Object.fromEntries(Object.values(events).map((event) => [event._tag, told(standing(state), event)]))
+        Object.fromEntries(Object.values(events).map((event) => [event._tag, told(recorded(state), event)]))
       ])
     )
     assert.deepStrictEqual(found, table)
@@ -109,21 +109,21 @@ describe("a video job", () => {
 
   it("stays as it is once it has ended, whatever happens", () => {
     for (const state of ["completed", "failed"] as const) {
-      for (const event of Object.values(events)) assert.strictEqual(told(standing(state), event), nothing)
+      for (const event of Object.values(events)) assert.strictEqual(told(recorded(state), event), nothing)
     }
   })
 
   it("completes with all of its progress, and fails with what it had", () => {
-    assert.deepInclude(transition(standing("processing"), events.Made), { progress: 100 })
-    assert.deepInclude(transition(standing("processing"), events.Broke), { progress: 10 })
+    assert.deepInclude(transition(recorded("processing"), events.Made), { progress: 100 })
+    assert.deepInclude(transition(recorded("processing"), events.Broke), { progress: 10 })
   })
 
   it("says what the request was refused for, and never anything else of a provider's", () => {
-    const refused = transition(standing("queued"), events.Refused)
+    const refused = transition(recorded("queued"), events.Refused)
     assert.deepInclude(refused, { error: { code: "validation_error", message: "because" } })
     for (const state of states) {
       for (const event of Object.values(events)) {
-        const step = transition(standing(state), event)
+        const step = transition(recorded(state), event)
         if (step._tag === "Ends" && step.error !== undefined && event._tag !== "Refused") {
           assert.match(step.error.message, /[^.]\. You were not charged\.$/)
         }
@@ -132,16 +132,16 @@ describe("a video job", () => {
   })
 
   it("is handed in so often and no more when nobody knows what became of it", () => {
-    const unclear = (submissions: number) => told(standing("queued", { submissions, faults: 0 }), events.Unclear)
+    const unclear = (submissions: number) => told(recorded("queued", { submissions, faults: 0 }), events.Unclear)
     assert.match(unclear(MOST_SUBMISSIONS - 1), /^queued/)
     assert.strictEqual(unclear(MOST_SUBMISSIONS), "failed generation_failed, whole")
     // One that nobody took was not taken, and counts for nothing.
-    assert.deepInclude(transition(standing("queued", { submissions: 0 }), events.NotTaken), { submissions: 0 })
+    assert.deepInclude(transition(recorded("queued", { submissions: 0 }), events.NotTaken), { submissions: 0 })
   })
 
   it("is given up when nobody takes it again and again, or its provider knows nothing of it", () => {
-    const after = (state: VideoState, event: VideoEvent, more: Partial<VideoStanding>) =>
-      told(standing(state, more), event).split(" ", 1)[0]
+    const after = (state: VideoState, event: VideoEvent, more: Partial<RecordedVideo>) =>
+      told(recorded(state, more), event).split(" ", 1)[0]
     const faults = (state: VideoState, event: VideoEvent, count: number) => after(state, event, { faults: count })
     const lost = (count: number) => after("processing", events.Lost, { faults: 0, lost: count })
     assert.strictEqual(faults("queued", events.NotTaken, MOST_REFUSED_ROUNDS - 2), "queued")
@@ -157,7 +157,7 @@ describe("a video job", () => {
 
   it("never goes back in its progress, and reaches 100 by its clip alone", () => {
     const after = (progress: number | undefined) => {
-      const step = transition(standing("processing", { progress: 50 }), { _tag: "Progressed", progress })
+      const step = transition(recorded("processing", { progress: 50 }), { _tag: "Progressed", progress })
       return step._tag === "Goes" ? step.progress : undefined
     }
     assert.deepStrictEqual(

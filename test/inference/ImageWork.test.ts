@@ -24,7 +24,7 @@ import { PromptImages } from "../../src/inference/PromptImages.ts"
 import { PublicFetch } from "../../src/platform/outbound/PublicFetch.ts"
 import { PublicUrl } from "../../src/platform/outbound/PublicUrl.ts"
 import { Unavailable } from "../../src/platform/database/Sql.ts"
-import { AnswerRoom, Room } from "../../src/providers/pool/AnswerRoom.ts"
+import { AnswerMemory, ReservableMemory } from "../../src/providers/pool/AnswerMemory.ts"
 import type { Provider } from "../../src/providers/Provider.ts"
 import { ProviderError, type ProviderFault } from "../../src/providers/ProviderError.ts"
 import { ProviderPool } from "../../src/providers/pool/ProviderPool.ts"
@@ -266,17 +266,17 @@ describe("images", () => {
 
   it.live("have memory reserved from before the call until they are stored", () =>
     Effect.gen(function* () {
-      const room = yield* AnswerRoom
+      const memory = yield* AnswerMemory
       const free: Array<number> = []
       const asked = provider("gemini", () => {
-        free.push(room.free)
+        free.push(memory.free)
         return Effect.succeed({ images: Array.from({ length: 10 }, () => image) })
       })
       const { make } = yield* scene([asked])
       yield* make({ work: drawWork({ n: 10 }) })
-      free.push(room.free)
+      free.push(memory.free)
       assert.deepStrictEqual(free, [512 - 63, 512])
-    }).pipe(Effect.scoped, Effect.provideService(AnswerRoom, new Room()))
+    }).pipe(Effect.scoped, Effect.provideService(AnswerMemory, new ReservableMemory()))
   )
 })
 

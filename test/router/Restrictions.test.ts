@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
 import { explain, restrictionsOf } from "../../src/router/Restrictions.ts"
-import { Standings } from "../../src/router/Standings.ts"
+import { MeasuredCandidates } from "../../src/router/MeasuredCandidates.ts"
 import { syntheticCatalogue } from "../support/SyntheticCatalogue.ts"
 
 const catalogue = syntheticCatalogue({
@@ -21,7 +21,7 @@ const unseen = {
   p95TtftMs: null,
   streamed: 0
 }
-const able = new Standings(() => ({ ...unseen, thin: true })).of(catalogue, catalogue.find("m")!, 0)
+const able = new MeasuredCandidates(() => ({ ...unseen, thin: true })).of(catalogue, catalogue.find("m")!, 0)
 
 const restrictions = (policy: Partial<RoutingPolicy>, parameters: ReadonlyArray<string> = []) =>
   restrictionsOf({ policy: { ...defaultPolicy, ...policy }, parameters, promptBound: 1_000 })
@@ -56,7 +56,7 @@ describe("a restriction", () => {
     const prices = Array.from({ length: 2_000 }, (_, index) => (index + 1) / 200)
     const offers = prices.map((prompt, index) => ({ id: `p${index}`, prompt, completion: prompt * 4 }))
     const found = syntheticCatalogue({ m: offers })
-    const priced = new Standings(() => ({ ...unseen, thin: true })).of(found, found.find("m")!, 0)
+    const priced = new MeasuredCandidates(() => ({ ...unseen, thin: true })).of(found, found.find("m")!, 0)
     const out = priced.filter((one, index) => {
       const prompt = prices[index]!
       const [rule] = restrictions({ maxPrice: { prompt, completion: prompt * 4 } })

@@ -5,7 +5,7 @@ import { Catalogue } from "../../src/catalogue/Catalogue.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { defaultPolicy, type Plan, type RoutingPolicy } from "../../src/domain/Plan.ts"
 import { type PlanRequest, Router, type RouterOptions } from "../../src/router/Router.ts"
-import { FIGURES_LIFE_MS } from "../../src/router/Standings.ts"
+import { FIGURES_LIFE_MS } from "../../src/router/MeasuredCandidates.ts"
 import { EXPLORATION_SHARE } from "../../src/router/Strategy.ts"
 import { layerOf, syntheticCatalogue } from "../support/SyntheticCatalogue.ts"
 

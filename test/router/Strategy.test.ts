@@ -10,7 +10,7 @@ import {
   LOWEST_SUCCESS_RATE,
   PRIOR_SUCCESS_RATE,
   score,
-  type Standing,
+  type WeighedProvider,
   weights
 } from "../../src/router/Strategy.ts"
 import { Random } from "../ledger/Random.ts"
@@ -28,10 +28,10 @@ const seen = (figures: Partial<Figures>): Figures => ({
 })
 
 /** Providers named a, b, c … with these figures and prices. The first is the preferred one. */
-const standings = (
+const providers = (
   all: ReadonlyArray<Partial<Figures> & { readonly priceUsd?: number }>,
   thin: ReadonlyArray<number> = []
-): ReadonlyArray<Standing> => {
+): ReadonlyArray<WeighedProvider> => {
   const expected = expectedOf(all.map((one) => ({ ...unknown, ...one })))
   return all.map(({ priceUsd = 1 }, index) => ({
     provider: "abcdefgh"[index]!,
@@ -42,8 +42,8 @@ const standings = (
   }))
 }
 
-const names = (arranged: ReadonlyArray<Standing>) => arranged.map(({ provider }) => provider).join("")
-const order = (strategy: Strategy, all: ReadonlyArray<Standing>, wishes: ReadonlyArray<string> = []) =>
+const names = (arranged: ReadonlyArray<WeighedProvider>) => arranged.map(({ provider }) => provider).join("")
+const order = (strategy: Strategy, all: ReadonlyArray<WeighedProvider>, wishes: ReadonlyArray<string> = []) =>
   names(arrange(all, { strategy, order: wishes }))
 
 const given = process.env["ROUTING_SEED"]
@@ -63,7 +63,7 @@ const randomSamples = (random: Random) => random.pick([0, 1, 5, 19, 20, 200, 100
 const randomPrice = (random: Random) => random.pick([0, 1e-7, 0.0001, 0.001, 0.0011, 0.5])
 
 /** The properties that a strategy weighs, each so that less is better. */
-const weighed = (strategy: Strategy, { expected, preferred, priceUsd }: Standing): ReadonlyArray<number> => {
+const weighed = (strategy: Strategy, { expected, preferred, priceUsd }: WeighedProvider): ReadonlyArray<number> => {
   const { medianTtft, p50, p95, preferred: place, price, successRate } = weights[strategy]
   return [
     ...(price > 0 ? [priceUsd] : []),
@@ -79,7 +79,7 @@ const dominates = (better: ReadonlyArray<number>, worse: ReadonlyArray<number>) 
   better.every((figure, index) => figure <= worse[index]!) && better.some((figure, index) => figure < worse[index]!)
 
 /** Every pair of an order in which the later provider dominates the earlier one. */
-const inverted = (strategy: Strategy, arranged: ReadonlyArray<Standing>) =>
+const inverted = (strategy: Strategy, arranged: ReadonlyArray<WeighedProvider>) =>
   arranged.flatMap((earlier, index) =>
     arranged
       .slice(index + 1)
@@ -92,7 +92,7 @@ describe(`with random figures (ROUTING_SEED=${seed})`, () => {
     const random = new Random(seed)
     let pairs = 0
     for (let run = 0; run < CASES; run++) {
-      const all = standings(
+      const all = providers(
         Array.from({ length: 2 + random.below(5) }, () => ({
           ...randomFigures(random, randomSamples(random)),
           priceUsd: randomPrice(random)
@@ -115,7 +115,7 @@ describe(`with random figures (ROUTING_SEED=${seed})`, () => {
       const worse = randomFigures(random, samples)
       const better = { ...worse, successRate: 1 }
       for (const key of keys) if (random.chance(0.5)) better[key] = worse[key]! * 0.7
-      const all = standings([{ ...seen({ samples: random.below(500) }), priceUsd: 9 }, worse, better])
+      const all = providers([{ ...seen({ samples: random.below(500) }), priceUsd: 9 }, worse, better])
       for (const strategy of strategies) {
         const [, b, c] = all.map((one) => score(strategy, one))
         assert.isAtMost(c!, b!, `case ${run}, ${strategy}`)
@@ -126,7 +126,7 @@ describe(`with random figures (ROUTING_SEED=${seed})`, () => {
   it("the cost strategy orders by price, whatever the other figures", () => {
     const random = new Random(seed)
     for (let run = 0; run < CASES; run++) {
-      const all = standings(
+      const all = providers(
         Array.from({ length: 6 }, () => ({
           ...randomFigures(random, randomSamples(random)),
           priceUsd: random.chance(0.5) ? randomPrice(random) : random.next()
@@ -144,7 +144,7 @@ describe(`with random figures (ROUTING_SEED=${seed})`, () => {
   it("no strategy ranks a provider lower for being cheaper", () => {
     const random = new Random(seed)
     for (let run = 0; run < CASES; run++) {
-      const all = standings(
+      const all = providers(
         Array.from({ length: 5 }, () => ({
           ...randomFigures(random, randomSamples(random)),
           priceUsd: randomPrice(random)
@@ -167,7 +167,7 @@ describe(`with random figures (ROUTING_SEED=${seed})`, () => {
     const random = new Random(seed)
     let explored = 0
     for (let run = 0; run < CASES; run++) {
-      const all = standings(
+      const all = providers(
         Array.from({ length: 4 }, () => ({ priceUsd: randomPrice(random) })),
         [0, 1, 2, 3].filter(() => random.chance(0.5))
       )
@@ -216,11 +216,11 @@ describe("expected figures", () => {
 
 describe("an order", () => {
   it("is the catalogue's when nothing is known and all prices are equal", () => {
-    for (const strategy of strategies) assert.strictEqual(order(strategy, standings([{}, {}, {}])), "abc", strategy)
+    for (const strategy of strategies) assert.strictEqual(order(strategy, providers([{}, {}, {}])), "abc", strategy)
   })
 
   it("puts the client's names first, in their order, whatever the score", () => {
-    const all = standings([{ priceUsd: 1 }, { priceUsd: 3 }, { priceUsd: 2 }, { priceUsd: 9 }])
+    const all = providers([{ priceUsd: 1 }, { priceUsd: 3 }, { priceUsd: 2 }, { priceUsd: 9 }])
     for (const strategy of strategies) {
       assert.strictEqual(order(strategy, all, ["d", "nobody", "b"]).slice(0, 2), "db", strategy)
     }
@@ -229,35 +229,35 @@ describe("an order", () => {
 
   it("puts a provider that often fails behind others of equal price", () => {
     const failing = { samples: 500, successRate: LOWEST_SUCCESS_RATE - 0.1 }
-    assert.strictEqual(order("cost", standings([failing, {}, { priceUsd: 0.5 }])), "cba")
-    assert.strictEqual(order("balanced", standings([failing, seen({})])), "ba")
-    assert.strictEqual(order("quality", standings([failing, seen({})])), "ba")
+    assert.strictEqual(order("cost", providers([failing, {}, { priceUsd: 0.5 }])), "cba")
+    assert.strictEqual(order("balanced", providers([failing, seen({})])), "ba")
+    assert.strictEqual(order("quality", providers([failing, seen({})])), "ba")
   })
 
   it("puts the fastest first, by figures with enough samples", () => {
     const slow = seen({ medianTtftMs: 900 })
     const quick = seen({ medianTtftMs: 200 })
-    assert.strictEqual(order("latency", standings([slow, quick])), "ba")
-    assert.strictEqual(order("latency", standings([seen({ p95Ms: 60_000 }), seen({})])), "ba")
+    assert.strictEqual(order("latency", providers([slow, quick])), "ba")
+    assert.strictEqual(order("latency", providers([seen({ p95Ms: 60_000 }), seen({})])), "ba")
     const once = seen({ samples: 1, medianTtftMs: 1 })
-    assert.strictEqual(order("latency", standings([quick, once])), "ab")
+    assert.strictEqual(order("latency", providers([quick, once])), "ab")
   })
 
   it("of the quality strategy keeps the preferred provider first until it fails noticeably", () => {
     const other = seen({ medianTtftMs: 10 })
-    assert.strictEqual(order("quality", standings([seen({ successRate: 0.93 }), other])), "ab")
-    assert.strictEqual(order("quality", standings([seen({ successRate: 0.88 }), other])), "ba")
+    assert.strictEqual(order("quality", providers([seen({ successRate: 0.93 }), other])), "ab")
+    assert.strictEqual(order("quality", providers([seen({ successRate: 0.88 }), other])), "ba")
   })
 
   it("of the balanced strategy trades price for time", () => {
     const slow = seen({ medianTtftMs: 4_000, p50Ms: 20_000, p95Ms: 50_000 })
-    assert.strictEqual(order("balanced", standings([seen({}), { ...slow, priceUsd: 0.8 }])), "ab")
-    assert.strictEqual(order("balanced", standings([seen({}), { ...slow, priceUsd: 0.1 }])), "ba")
+    assert.strictEqual(order("balanced", providers([seen({}), { ...slow, priceUsd: 0.8 }])), "ab")
+    assert.strictEqual(order("balanced", providers([seen({}), { ...slow, priceUsd: 0.1 }])), "ba")
   })
 })
 
 describe("exploring", () => {
-  const all = standings([seen({}), unknown, { ...unknown, priceUsd: 1.4 }, { ...unknown, priceUsd: 1.6 }], [1, 2, 3])
+  const all = providers([seen({}), unknown, { ...unknown, priceUsd: 1.4 }, { ...unknown, priceUsd: 1.6 }], [1, 2, 3])
   const tried = (strategy: Strategy, draw: number, wishes: ReadonlyArray<string> = []) =>
     names(explore(all, { strategy, order: wishes }, draw))
 

@@ -261,7 +261,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
     it.effect("are found when they have no worker", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
-        const ids = (graceMs: number) => Effect.map(jobs.standing(graceMs), (found) => [...found])
+        const ids = (graceMs: number) => Effect.map(jobs.unattended(graceMs), (found) => [...found])
         const late = yield* inserted(0)
         const due = yield* inserted()
         assert.includeMembers(yield* ids(0), [late.id, due.id])

@@ -4,7 +4,7 @@ import type { ChatCompletionRequest } from "../../../schemas/inference/ChatCompl
 import type { CacheControl } from "../../../schemas/inference/ChatMessages.ts"
 import type { AssistantMessage, Cacheable, Message, Part, ReasoningPart, TextPart } from "../../domain/Conversation.ts"
 import type { Failure } from "../../domain/Failure.ts"
-import { type PdfRoom, pdfRoom } from "../../domain/PdfPages.ts"
+import { type PdfAllowance, pdfAllowance } from "../../domain/PdfPages.ts"
 import { detailOf } from "../Images.ts"
 import { isPdf, pdfOfUrl } from "../Pdfs.ts"
 import type { SaidReasoning } from "../SaidReasoning.ts"
@@ -25,12 +25,12 @@ export const messagesOf = (
   said: SaidReasoning
 ): Result.Result<ReadonlyArray<Message>, Failure> => {
   const read: Array<Message> = []
-  const room = pdfRoom()
+  const allowance = pdfAllowance()
   for (const [index, message] of messages.entries()) {
     const one =
       message.role === "assistant"
         ? Result.succeed(assistantOf(message, `messages[${index}].reasoning_details`, said))
-        : messageOf(message, `messages[${index}]`, room)
+        : messageOf(message, `messages[${index}]`, allowance)
     if (Result.isFailure(one)) return Result.fail(one.failure)
     read.push(one.success)
   }
@@ -70,20 +70,20 @@ const assistantOf = (message: AssistantWire, at: string, said: SaidReasoning): A
 const messageOf = (
   message: Exclude<WireMessage, AssistantWire>,
   at: string,
-  room: PdfRoom
+  allowance: PdfAllowance
 ): Result.Result<Message, Failure> => {
   switch (message.role) {
     case "system":
     case "developer":
       return Result.succeed({ role: "system", content: textParts(message.content), ...namedOf(message.name) })
     case "user":
-      return Result.map(richParts(message.content, at, room), (content) => ({
+      return Result.map(richParts(message.content, at, allowance), (content) => ({
         role: "user",
         content,
         ...namedOf(message.name)
       }))
     case "tool":
-      return Result.map(richParts(message.content, at, room), (content) => ({
+      return Result.map(richParts(message.content, at, allowance), (content) => ({
         role: "tool",
         toolCallId: message.tool_call_id,
         content
@@ -111,19 +111,19 @@ const saidParts = ({ content, refusal }: AssistantWire): Array<TextPart> => {
 const richParts = (
   content: ContentOf<"user">,
   at: string,
-  room: PdfRoom
+  allowance: PdfAllowance
 ): Result.Result<ReadonlyArray<Part>, Failure> => {
   if (typeof content === "string") return Result.succeed([{ type: "text", text: content }])
   const parts: Array<Part> = []
   for (const [index, part] of content.entries()) {
-    const one = richPart(part, `${at}.content[${index}]`, room)
+    const one = richPart(part, `${at}.content[${index}]`, allowance)
     if (Result.isFailure(one)) return Result.fail(one.failure)
     parts.push(one.success)
   }
   return Result.succeed(parts)
 }
 
-const richPart = (part: WirePart, at: string, room: PdfRoom): Result.Result<Part, Failure> => {
+const richPart = (part: WirePart, at: string, allowance: PdfAllowance): Result.Result<Part, Failure> => {
   const breakpoint = breakpointOf(part.cache_control)
   switch (part.type) {
     case "text":
@@ -141,7 +141,7 @@ const richPart = (part: WirePart, at: string, room: PdfRoom): Result.Result<Part
     case "file": {
       const { file_data, filename } = part.file
       if (isPdf(file_data)) {
-        const pdf = pdfOfUrl(file_data, { field: `${at}.file.file_data`, name: filename, room })
+        const pdf = pdfOfUrl(file_data, { field: `${at}.file.file_data`, name: filename, allowance })
         return Result.map(pdf, (one) => ({ ...one, ...breakpoint }))
       }
       const text = textOfFile(file_data, filename ?? undefined, `${at}.file.file_data`)

@@ -19,7 +19,7 @@ import type {
 } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { NOT_AN_OBJECT } from "../../domain/SchemaProblems.ts"
-import { pdfRoom } from "../../domain/PdfPages.ts"
+import { pdfAllowance } from "../../domain/PdfPages.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { decoder, objectOf, withModel } from "../Decode.ts"
@@ -289,7 +289,7 @@ const decodeBody = (
     const unusable = unsupportedValue(wire) ?? checkFormat(wire)
     if (unusable !== undefined) return yield* Result.fail(unusable)
     const reasoning = new SaidReasoning(open)
-    const files: FilesRead = { room: pdfRoom(), failures: [] }
+    const files: FilesRead = { allowance: pdfAllowance(), failures: [] }
     const said = saidOf(wire, reasoning, files)
     const { messages, tools } = said.conversation
     const [foreign] = reasoning.foreign

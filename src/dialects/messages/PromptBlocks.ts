@@ -3,7 +3,7 @@ import { Result } from "effect"
 import type { MessagesCountRequest } from "../../../schemas/inference/Messages.ts"
 import type { Cacheable, ImagePart, Message, Part, TextPart } from "../../domain/Conversation.ts"
 import type { Failure } from "../../domain/Failure.ts"
-import type { PdfRoom } from "../../domain/PdfPages.ts"
+import type { PdfAllowance } from "../../domain/PdfPages.ts"
 import { PDF_TYPE, pdfOfBase64 } from "../Pdfs.ts"
 import { type DocumentBlock, documentText, searchResultText, unbroken } from "./Foreign.ts"
 
@@ -25,7 +25,7 @@ const none: Cacheable = {}
 
 /** What has been read of the files of a request. */
 export interface FilesRead {
-  readonly room: PdfRoom
+  readonly allowance: PdfAllowance
   readonly failures: Array<Failure>
 }
 
@@ -63,7 +63,7 @@ const documentPart = (block: DocumentBlock, at: string, files: FilesRead): Part 
   if (source.type !== "base64" || source.media_type !== PDF_TYPE) {
     return { type: "text", text: documentText(block), ...cacheableOf(block) }
   }
-  const about = { field: `${at}.source.data`, name: title, context, room: files.room }
+  const about = { field: `${at}.source.data`, name: title, context, allowance: files.allowance }
   // After a failure no more are read: the request is refused.
   const pdf = files.failures.length === 0 ? pdfOfBase64(unbroken(source.data), about) : undefined
   if (pdf === undefined) return { type: "text", text: "" }

@@ -18,7 +18,7 @@ import {
 } from "../../../schemas/inference/ResponsesTools.ts"
 import type { Message, Part, ReasoningPart, TextPart, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
-import { type PdfRoom, pdfRoom } from "../../domain/PdfPages.ts"
+import { type PdfAllowance, pdfAllowance } from "../../domain/PdfPages.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
 import { unsupported } from "../chat/Foreign.ts"
 import { detailOf } from "../Images.ts"
@@ -50,7 +50,7 @@ const roles = ["user", "system", "developer", "assistant"]
 
 const text = (value: string): TextPart => ({ type: "text", text: value })
 
-const partOf = (part: ResponsesInputPart, at: string, room: PdfRoom): Result.Result<Part, Failure> => {
+const partOf = (part: ResponsesInputPart, at: string, allowance: PdfAllowance): Result.Result<Part, Failure> => {
   switch (part.type) {
     case "input_text":
       return Result.succeed(text(part.text))
@@ -58,7 +58,7 @@ const partOf = (part: ResponsesInputPart, at: string, room: PdfRoom): Result.Res
       const { file_data: data, filename: name } = part
       const field = `${at}.file_data`
       return isPdf(data)
-        ? pdfOfUrl(data, { field, name, room })
+        ? pdfOfUrl(data, { field, name, allowance })
         : Result.map(textOfFile(data, name ?? undefined, field), text)
     }
     case "input_image": {
@@ -72,12 +72,12 @@ const partOf = (part: ResponsesInputPart, at: string, room: PdfRoom): Result.Res
 const partsOf = (
   content: string | ReadonlyArray<ResponsesInputPart>,
   at: string,
-  room: PdfRoom
+  allowance: PdfAllowance
 ): Result.Result<ReadonlyArray<Part>, Failure> => {
   if (typeof content === "string") return Result.succeed([text(content)])
   const parts: Array<Part> = []
   for (const [index, one] of content.entries()) {
-    const part = partOf(one, `${at}[${index}]`, room)
+    const part = partOf(one, `${at}[${index}]`, allowance)
     if (Result.isFailure(part)) return Result.fail(part.failure)
     parts.push(part.success)
   }
@@ -121,7 +121,7 @@ class Turns {
   readonly messages: Array<Message> = []
   readonly toolbox: Toolbox
   readonly said: SaidReasoning
-  readonly room = pdfRoom()
+  readonly allowance = pdfAllowance()
   /** The assistant's message that still grows. It is the last one. */
   #open: Turn | undefined
   /** Reasoning that belongs to the next item. */
@@ -203,7 +203,7 @@ const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void
     return Result.fail(invalid(`${at}.role`, `must be one of ${roles.join(", ")}`))
   }
   return Result.flatMap(within(at, decodeMessage(item)), (message) =>
-    Result.flatMap(partsOf(message.content, `${at}.content`, turns.room), (content) => {
+    Result.flatMap(partsOf(message.content, `${at}.content`, turns.allowance), (content) => {
       const pdf = message.role === "user" ? undefined : content.find((part) => part.type === "pdf")
       if (pdf !== undefined) {
         return Result.fail(unsupported(pdf.field, `PDF files in messages of role ${message.role} are not offered`))
@@ -232,7 +232,7 @@ const addOutput = (turns: Turns, item: unknown, at: string): Result.Result<void,
   const decode = objectOf(item)?.["type"] === "function_call_output" ? decodeOutput : decodeCustomOutput
   return Result.flatMap(within<CallOutput>(at, decode(item)), ({ call_id: toolCallId, name, namespace, output }) => {
     if (toolCallId == null && name == null) return Result.fail(invalid(`${at}.call_id`, "must be the id of a call"))
-    return Result.map(partsOf(output, `${at}.output`, turns.room), (content) => {
+    return Result.map(partsOf(output, `${at}.output`, turns.allowance), (content) => {
       if (toolCallId != null) return turns.answer({ role: "tool", toolCallId, content })
       // No provider takes a result without a call, so the model reads it as a message.
       const tool = [namespace, name].filter((part) => part != null).join(".")

@@ -66,7 +66,7 @@ export const estimates = Effect.gen(function* () {
     Effect.zipWith(
       ledger.balance(accountId),
       budgets.roomIn(limits.map(({ id }) => id)),
-      (balance = { posted: 0n, held: 0n }, budgetRoom) => ({ ...balance, budgetRoom })
+      (balance = { posted: 0n, held: 0n }, budgetLeft) => ({ ...balance, budgetLeft })
     ).pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))
   /** The modality of the model that a body names, if it is not a chat model. */
   const otherThanChat = ({ model }: ModelFields) => {

@@ -11,7 +11,12 @@ import type { ProviderError } from "../../providers/ProviderError.ts"
 import type { ArrivingVectors, Embeddings } from "../../providers/Work.ts"
 import type { EmbedWork } from "../../domain/Work.ts"
 import { mostEmbedBytes } from "../../providers/wire/EmbedDecode.ts"
-import { AnswerRoom, isShort, type RoomReservation, type Room } from "../../providers/pool/AnswerRoom.ts"
+import {
+  AnswerMemory,
+  isShort,
+  type MemoryReservation,
+  type ReservableMemory
+} from "../../providers/pool/AnswerMemory.ts"
 import { countEmbed, embedBound, fits, longestInput } from "../../domain/WorkSize.ts"
 import { replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
@@ -40,29 +45,29 @@ const WAIT_MS = 5_000
 const BATCH_WAIT_MS = 60_000
 
 /** The memory reservation of an answer, if it needs one. */
-interface Rooming {
-  readonly room: Room
+interface Reserving {
+  readonly memory: ReservableMemory
   readonly waitMs: number
-  readonly onTaken?: (reservation: RoomReservation) => void
+  readonly onTaken?: (reservation: MemoryReservation) => void
 }
 
 /** Calls the provider within the account's share of memory, so that waiting for memory does not occupy a provider. */
 const askWithin = (
-  { onTaken, room, waitMs }: Rooming,
+  { onTaken, memory, waitMs }: Reserving,
   { principal: { accountId } }: PaidRequest,
   asked: EmbedWork
 ): WorkRequest<Embeddings>["ask"] => {
   const attempt: WorkAttempt<Embeddings> = (provider, call) => provider.embed?.(call, asked)
   const maxBodyBytes = mostEmbedBytes(asked)
   if (isShort(maxBodyBytes)) return attempt
-  return Effect.map(room.take({ accountId, maxBodyBytes, waitMs }), (reservation) => {
+  return Effect.map(memory.take({ accountId, maxBodyBytes, waitMs }), (reservation) => {
     onTaken?.(reservation)
     return attempt
   })
 }
 
 /** The service request for embedding these inputs. */
-const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: Rooming): WorkRequest<Embeddings> => {
+const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: Reserving): WorkRequest<Embeddings> => {
   const longest = longestInput(asked)
   return {
     ...paid,
@@ -105,8 +110,12 @@ const gathered = ({ arriving, data, tokens }: Embeddings): Effect.Effect<Embeddi
       })
 
 /** A request for a complete answer of any length. */
-export const wholeRequest = (room: Room, paid: PaidRequest, asked: EmbedWork): WorkRequest<Embeddings> => ({
-  ...requestOf(paid, asked, { room, waitMs: BATCH_WAIT_MS }),
+export const wholeRequest = (
+  memory: ReservableMemory,
+  paid: PaidRequest,
+  asked: EmbedWork
+): WorkRequest<Embeddings> => ({
+  ...requestOf(paid, asked, { memory, waitMs: BATCH_WAIT_MS }),
   deliver: gathered
 })
 
@@ -138,7 +147,7 @@ const respondLong = (model: string, answer: WorkAnswer<Embeddings>, list: Pick<A
 
 const embeddings = Effect.gen(function* () {
   const work = yield* Work
-  const room = yield* AnswerRoom
+  const memory = yield* AnswerMemory
   const log = Effect.runForkWith(yield* Effect.context())
   const accept = yield* paidWork({ operation: "embeddings", path: "/embeddings" }, decodeEmbeddings)
   return Effect.fnUntraced(function* (request: ApiRequest) {
@@ -147,9 +156,9 @@ const embeddings = Effect.gen(function* () {
     const { model } = decoded
     const reader = readerOf(request)
     const begun = Deferred.makeUnsafe<ArrivingVectors>()
-    let reservation: RoomReservation | undefined
+    let reservation: MemoryReservation | undefined
     const asked: WorkRequest<Embeddings> = {
-      ...requestOf(paid, decoded.work, { room, waitMs: WAIT_MS, onTaken: (taken) => (reservation = taken) }),
+      ...requestOf(paid, decoded.work, { memory, waitMs: WAIT_MS, onTaken: (taken) => (reservation = taken) }),
       rest: ({ arriving }) =>
         arriving && { ended: arriving.whole, part: () => countEmbed(firstOf(decoded.work, arriving.count)) },
       deliver: (embedded) => {

@@ -14,7 +14,7 @@ import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
 import type { ServedItem, Surface } from "../../inference/Surface.ts"
 import { type KeptWork, Work } from "../../inference/Work.ts"
 import { Config } from "../../platform/config/Config.ts"
-import { AnswerRoom } from "../../providers/pool/AnswerRoom.ts"
+import { AnswerMemory } from "../../providers/pool/AnswerMemory.ts"
 import { Presets } from "../../presets/Presets.ts"
 import { mostEmbedBytes } from "../../providers/wire/EmbedDecode.ts"
 import { chatDialect } from "./Chat.ts"
@@ -91,11 +91,11 @@ const chatSurface = <D extends DecodedRequest>(
 
 const embeddingsSurface = Effect.gen(function* () {
   const work = yield* Work
-  const room = yield* AnswerRoom
+  const memory = yield* AnswerMemory
   const accept: Surface["accept"] = (body, circumstances) =>
     Effect.map(Effect.fromResult(decodeEmbeddings(body)), ({ model, work: asked }) => {
       const policy = basePolicy(circumstances.principal)
-      const request = wholeRequest(room, { ...circumstances, model, policy }, asked)
+      const request = wholeRequest(memory, { ...circumstances, model, policy }, asked)
       const said = (answer: PaidAnswer & { readonly used: number }, data: Uint8Array) =>
         `${beforeList(model)}${Buffer.from(data).toString()}${afterList(answer)}`
       return {

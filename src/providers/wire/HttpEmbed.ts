@@ -1,7 +1,7 @@
 import { Clock, Effect, Exit, Result, Scope } from "effect"
 import { millisOf } from "../../platform/Monotonic.ts"
 import { OutboundError, type OutboundStream } from "../../platform/outbound/OutboundCall.ts"
-import { isShort, roomBytes } from "../pool/AnswerRoom.ts"
+import { isShort, reservedBytes } from "../pool/AnswerMemory.ts"
 import { decodeEmbeddings, mostEmbedBytes } from "./EmbedDecode.ts"
 import { EmbedPieces } from "./EmbedPieces.ts"
 import { ArrivingList } from "./Arriving.ts"
@@ -134,7 +134,7 @@ const readLong = (
       if (Exit.isFailure(began)) return yield* Effect.andThen(Scope.close(scope, began), Effect.failCause(began.cause))
       const { beginning, reading } = began.value
       if ("data" in beginning) return yield* Effect.as(Scope.close(scope, began), beginning)
-      const rest = new ArrivingList(beginning, roomBytes(maxBodyBytes))
+      const rest = new ArrivingList(beginning, reservedBytes(maxBodyBytes))
       rest.count = reading.pieces.count
       const finished = Effect.onExit(finish(reading, rest), (exit) =>
         Effect.andThen(

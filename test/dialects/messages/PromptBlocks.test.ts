@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { pdfRoom } from "../../../src/domain/PdfPages.ts"
+import { pdfAllowance } from "../../../src/domain/PdfPages.ts"
 import { cacheableOf, type FilesRead, textParts, userMessages } from "../../../src/dialects/messages/PromptBlocks.ts"
 import { pdfWith } from "../../support/Pdf.ts"
 
@@ -15,7 +15,7 @@ const document = (data: string) =>
 describe("blocks of a user's turn", () => {
   it("with PDF files are parts, in results of tools too", () => {
     const file = pdfWith(["One"]).toString("base64")
-    const files: FilesRead = { room: pdfRoom(), failures: [] }
+    const files: FilesRead = { allowance: pdfAllowance(), failures: [] }
     const broken = file.replaceAll(/.{76}/g, "$&\r\n")
     const result = { type: "tool_result", tool_use_id: "c", content: [document(broken)] } as const
     const read = userMessages([document(file), result], "messages[0]", files)
@@ -37,7 +37,7 @@ describe("blocks of a user's turn", () => {
   })
 
   it("put what is wrong with the first wrong file to the failures", () => {
-    const files: FilesRead = { room: pdfRoom(), failures: [] }
+    const files: FilesRead = { allowance: pdfAllowance(), failures: [] }
     userMessages([document("aGk="), document("JVBERi0")], "messages[3]", files)
     assert.deepStrictEqual(
       files.failures.map(({ reason }) => (reason._tag === "ValidationError" ? reason.problems[0].field : reason._tag)),

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import type { ServerResponse } from "node:http"
-import { AnswerRoom } from "../../../src/providers/pool/AnswerRoom.ts"
+import { AnswerMemory } from "../../../src/providers/pool/AnswerMemory.ts"
 import { countEmbed } from "../../../src/domain/WorkSize.ts"
 import { upstream } from "../../providers/upstream.ts"
 import { type ReceivedSpan, startCollector } from "../../support/Collector.ts"
@@ -204,7 +204,7 @@ describe("POST /embeddings", () => {
 
   it.live("keeps the memory of a long answer reserved until its reader has it or disconnects", () =>
     Effect.gen(function* () {
-      const room = yield* AnswerRoom
+      const memory = yield* AnswerMemory
       const many = Array.from({ length: 1_500 }, (_, index) => `text ${index}`)
       const all = many.map((_, index) => JSON.stringify({ object: "embedding", index, embedding: vector }))
       const inOrder = `{"data":[${all.join()}],"usage":{"prompt_tokens":9,"total_tokens":9}}`
@@ -218,12 +218,12 @@ describe("POST /embeddings", () => {
         const socket = yield* unread(service, inferenceKey, "/embeddings", { model, input: many })
         const settled = ({ posted }: { readonly posted: bigint }) => posted < 10_000_000_000n
         yield* Effect.repeat(service.balance(account.id), { until: settled })
-        assert.strictEqual(room.free, 464)
+        assert.strictEqual(memory.free, 464)
         socket.destroy()
-        yield* Effect.repeat(Effect.as(Effect.sleep(1), room), { until: ({ free }) => free === 512 })
+        yield* Effect.repeat(Effect.as(Effect.sleep(1), memory), { until: ({ free }) => free === 512 })
         const read = yield* post(`${service.api}/embeddings`, inferenceKey, { model, input: many })
         assert.lengthOf((yield* json(read)).data, many.length)
-        yield* Effect.repeat(Effect.as(Effect.sleep(1), room), { until: ({ free }) => free === 512 })
+        yield* Effect.repeat(Effect.as(Effect.sleep(1), memory), { until: ({ free }) => free === 512 })
         assert.deepStrictEqual(yield* service.faults, [])
       }
     }).pipe(Effect.scoped)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { AnswerRoom } from "../../../src/providers/pool/AnswerRoom.ts"
+import { AnswerMemory } from "../../../src/providers/pool/AnswerMemory.ts"
 import { upstream } from "../../providers/upstream.ts"
 import { json, post, startService, unread } from "../../support/Service.ts"
 
@@ -43,7 +43,7 @@ describe.each(["/images/generations", "/images"])("POST %s", (path) => {
 
 it.live("images keep their memory reserved until the client has read them or they are stored", () =>
   Effect.gen(function* () {
-    const room = yield* AnswerRoom
+    const memory = yield* AnswerMemory
     const png = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d", "hex"), Buffer.alloc(6 * 1_048_576)])
     const { origin } = yield* upstream((request, response) => {
       const data = Array.from({ length: 4 }, () => ({ b64_json: png.toString("base64") }))
@@ -58,13 +58,13 @@ it.live("images keep their memory reserved until the client has read them or the
     const socket = yield* unread(service, inferenceKey, path, inline)
     const receipts = service.sql<{ readonly closed: object | null }>`SELECT closed FROM request`
     yield* Effect.repeat(receipts, { until: ([one]) => one?.closed != null })
-    assert.strictEqual(room.free, 512 - 25)
+    assert.strictEqual(memory.free, 512 - 25)
     socket.destroy()
-    const isFree = Effect.repeat(Effect.as(Effect.sleep(1), room), { until: ({ free }) => free === 512 })
+    const isFree = Effect.repeat(Effect.as(Effect.sleep(1), memory), { until: ({ free }) => free === 512 })
     yield* isFree
     assert.lengthOf((yield* Effect.flatMap(post(`${service.api}${path}`, inferenceKey, inline), json)).data, 4)
     yield* isFree
     assert.lengthOf((yield* Effect.flatMap(post(`${service.api}${path}`, inferenceKey, hosted), json)).data, 4)
-    assert.strictEqual(room.free, 512)
+    assert.strictEqual(memory.free, 512)
   }).pipe(Effect.scoped)
 )

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { AnswerRoom } from "../../../src/providers/pool/AnswerRoom.ts"
+import { AnswerMemory } from "../../../src/providers/pool/AnswerMemory.ts"
 import { upstream } from "../../providers/upstream.ts"
 import { json, post, startService, unread } from "../../support/Service.ts"
 
@@ -50,13 +50,13 @@ describe("POST /audio/speech", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps room for long audio before it is asked for, until its reader has it or has gone", () =>
+  it.live("keeps memory for long audio before it is asked for, until its reader has it or has gone", () =>
     Effect.gen(function* () {
-      const room = yield* AnswerRoom
+      const memory = yield* AnswerMemory
       const free: Array<number> = []
       const { origin } = yield* upstream((request, response) => {
         request.resume().on("end", () => {
-          free.push(room.free)
+          free.push(memory.free)
           response.end(Buffer.alloc(16 * 1_048_576, "RIFF"))
         })
       })
@@ -66,9 +66,9 @@ describe("POST /audio/speech", () => {
       const socket = yield* unread(service, inferenceKey, "/audio/speech", long)
       const settled = ({ posted }: { readonly posted: bigint }) => posted < 10_000_000_000n
       yield* Effect.repeat(service.balance(account.id), { until: settled })
-      assert.deepStrictEqual([...free, room.free], [512 - 16, 512 - 16])
+      assert.deepStrictEqual([...free, memory.free], [512 - 16, 512 - 16])
       socket.destroy()
-      const isFree = Effect.repeat(Effect.as(Effect.sleep(1), room), { until: ({ free }) => free === 512 })
+      const isFree = Effect.repeat(Effect.as(Effect.sleep(1), memory), { until: ({ free }) => free === 512 })
       yield* isFree
       const read = yield* post(`${service.api}/audio/speech`, inferenceKey, long)
       assert.strictEqual((yield* Effect.promise(() => read.arrayBuffer())).byteLength, 16 * 1_048_576)

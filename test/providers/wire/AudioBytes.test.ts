@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { isShort } from "../../../src/providers/pool/AnswerRoom.ts"
+import { isShort } from "../../../src/providers/pool/AnswerMemory.ts"
 import { MAX_AUDIO_BYTES, mostAudioBytes } from "../../../src/providers/wire/AudioBytes.ts"
 import type { AudioFormat } from "../../../src/domain/Work.ts"
 import { speak } from "../../../src/providers/sandbox/Speech.ts"

@@ -3,7 +3,7 @@ import { unknownPerformance } from "../../src/catalogue/LiveFigures.ts"
 import type { Model } from "../../src/domain/Model.ts"
 import { tokenCost } from "../../src/domain/Pricing.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
-import { FIGURES_LIFE_MS, likelyPriceUsd, Standings } from "../../src/router/Standings.ts"
+import { FIGURES_LIFE_MS, likelyPriceUsd, MeasuredCandidates } from "../../src/router/MeasuredCandidates.ts"
 import { syntheticCatalogue } from "../support/SyntheticCatalogue.ts"
 
 const catalogue = syntheticCatalogue({
@@ -15,38 +15,38 @@ const catalogue = syntheticCatalogue({
 })
 const model = catalogue.find("m")!
 
-/** Standings over figures that the test controls, with a count of reads. */
+/** Candidates with figures that the test controls, with a count of reads. */
 const watched = () => {
   const seen = { figures: unknownPerformance, reads: 0 }
-  const standings = new Standings(() => {
+  const measured = new MeasuredCandidates(() => {
     seen.reads += 1
     return seen.figures
   })
-  return { seen, standings }
+  return { seen, measured }
 }
 
-describe("the standings of a model", () => {
+describe("the measured candidates of a model", () => {
   it("list the callable providers in the catalogue's order, the first one preferred", () => {
-    const contenders = watched().standings.of(catalogue, model, 0)
+    const candidates = watched().measured.of(catalogue, model, 0)
     assert.deepStrictEqual(
-      contenders.map(({ preferred, provider }) => [provider.id, preferred]),
+      candidates.map(({ preferred, provider }) => [provider.id, preferred]),
       [
         ["one", true],
         ["two", false]
       ]
     )
-    assert.strictEqual(contenders[0]!.candidate.offer, model.offers[1])
+    assert.strictEqual(candidates[0]!.candidate.offer, model.offers[1])
   })
 
   it("contain the parameters that each provider accepts", () => {
-    const [one, two] = watched().standings.of(catalogue, model, 0)
+    const [one, two] = watched().measured.of(catalogue, model, 0)
     assert.deepStrictEqual([...one!.parameters], model.supportedParameters)
     assert.deepStrictEqual([...two!.parameters], ["max_tokens", "temperature"])
   })
 
   it("refresh their figures when these are old, and not before", () => {
-    const { seen, standings } = watched()
-    const thin = (nowMs: number) => standings.of(catalogue, model, nowMs)[0]!.thin
+    const { seen, measured } = watched()
+    const thin = (nowMs: number) => measured.of(catalogue, model, nowMs)[0]!.thin
     assert.isTrue(thin(5_000))
     seen.figures = { ...unknownPerformance, samples: 100, successRate: 1, thin: false }
     assert.isTrue(thin(5_000 + FIGURES_LIFE_MS - 1))
@@ -58,10 +58,10 @@ describe("the standings of a model", () => {
   })
 
   it("are computed again for another snapshot", () => {
-    const { standings } = watched()
-    standings.of(catalogue, model, 0)
+    const { measured } = watched()
+    measured.of(catalogue, model, 0)
     const other = syntheticCatalogue({ m: [{ id: "away" }] })
-    const ids = standings.of(other, other.find("m")!, 0).map(({ provider }) => provider.id)
+    const ids = measured.of(other, other.find("m")!, 0).map(({ provider }) => provider.id)
     assert.deepStrictEqual(ids, ["away"])
   })
 })
@@ -70,7 +70,7 @@ describe("an estimated price", () => {
   const size = { promptTokens: 1_000, outputTokens: 200 }
 
   it("equals the cost of the same usage", () => {
-    const [one] = watched().standings.of(catalogue, model, 0)
+    const [one] = watched().measured.of(catalogue, model, 0)
     const cost = tokenCost(one!.candidate.price, { ...noTokens, input: 1_000, output: 200 })
     assert.approximately(likelyPriceUsd(one!, size), Number(cost) / 1e9, 1e-12)
     assert.approximately(likelyPriceUsd(one!, size), 0.008, 1e-12)
@@ -86,7 +86,7 @@ describe("an estimated price", () => {
       ...model,
       offers: [{ ...offer!, price: { ...price, tiers: [price.tiers[0], { abovePromptTokens: 1_000, rates }] } }]
     }
-    const [one] = watched().standings.of(catalogue, tiered, 0)
+    const [one] = watched().measured.of(catalogue, tiered, 0)
     assert.approximately(likelyPriceUsd(one!, size), 0.008, 1e-12)
     assert.approximately(likelyPriceUsd(one!, { ...size, promptTokens: 1_001 }), 0.002 + 0.006006 + 0.003, 1e-12)
   })

@@ -5,7 +5,7 @@ import { PoolError } from "./PoolError.ts"
 const MEBIBYTE = 1_048_576
 
 /** The memory of a node for such answers, and the share that one account may use. */
-const usualRoom = { mebibytes: 512, shareMebibytes: 128 }
+const defaultMemory = { mebibytes: 512, shareMebibytes: 128 }
 
 /** Most answers have a quarter of their maximum length, because the maximum assumes the longest spelling of every number. */
 const USUAL_PART = 4
@@ -20,12 +20,12 @@ const MOST_BYTES = 64 * MEBIBYTE
 export const isShort = (maxBodyBytes: number): boolean => maxBodyBytes <= SHORT_BYTES
 
 /** The reservation for an answer of at most this many bytes. */
-export const roomBytes = (maxBodyBytes: number): number => Math.min(MOST_BYTES, maxBodyBytes / USUAL_PART)
+export const reservedBytes = (maxBodyBytes: number): number => Math.min(MOST_BYTES, maxBodyBytes / USUAL_PART)
 
 const overloaded = new PoolError({ reason: { _tag: "Overloaded" }, attempts: [], failures: [] })
 
 /** The account of a reservation, and its size. */
-export interface RoomRequest {
+export interface MemoryRequest {
   readonly accountId: string
   /** The maximum length of the answer, in bytes. */
   readonly maxBodyBytes: number
@@ -34,7 +34,7 @@ export interface RoomRequest {
 }
 
 /** A reservation that was granted or is waiting. Its memory is released when the last holder releases it. */
-class RoomReservation {
+class MemoryReservation {
   readonly accountId: string
   readonly mebibytes: number
   readonly #giveBack: () => void
@@ -61,16 +61,16 @@ class RoomReservation {
   }
 }
 
-export type { RoomReservation }
+export type { MemoryReservation }
 
 /** The memory of a node. A reservation beyond its account's share waits only for the account's own reservations. */
-export class Room {
+export class ReservableMemory {
   readonly #shareMebibytes: number
   #free: number
   readonly #taken = new Map<string, number>()
-  readonly #waiting = new Set<RoomReservation>()
+  readonly #waiting = new Set<MemoryReservation>()
 
-  constructor({ mebibytes, shareMebibytes } = usualRoom) {
+  constructor({ mebibytes, shareMebibytes } = defaultMemory) {
     this.#free = mebibytes
     this.#shareMebibytes = shareMebibytes
   }
@@ -84,10 +84,10 @@ export class Room {
    * Reserves memory until the scope ends and every other holder has released it. Fails with `Overloaded` when no memory becomes free in
    * time.
    */
-  take({ accountId, maxBodyBytes, waitMs }: RoomRequest): Effect.Effect<RoomReservation, PoolError, Scope.Scope> {
-    const mebibytes = Math.ceil(roomBytes(maxBodyBytes) / MEBIBYTE)
+  take({ accountId, maxBodyBytes, waitMs }: MemoryRequest): Effect.Effect<MemoryReservation, PoolError, Scope.Scope> {
+    const mebibytes = Math.ceil(reservedBytes(maxBodyBytes) / MEBIBYTE)
     return Effect.uninterruptibleMask((restore) => {
-      const reservation = new RoomReservation(accountId, mebibytes, () => this.#giveBack(reservation))
+      const reservation = new MemoryReservation(accountId, mebibytes, () => this.#giveBack(reservation))
       const letGo = reservation.hold()
       const taken = Effect.suspend(() => {
         this.#waiting.add(reservation)
@@ -126,7 +126,7 @@ export class Room {
     }
   }
 
-  #giveBack(reservation: RoomReservation): void {
+  #giveBack(reservation: MemoryReservation): void {
     const { accountId, isTaken, mebibytes } = reservation
     this.#waiting.delete(reservation)
     if (isTaken) {
@@ -139,11 +139,13 @@ export class Room {
   }
 }
 
-const granted = (reservation: RoomReservation): Effect.Effect<void> =>
+const granted = (reservation: MemoryReservation): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const taken = () => resume(Effect.void)
     reservation.resume = taken
   })
 
 /** The reservations of this node. */
-export const AnswerRoom = Context.Reference<Room>("tollgate/providers/AnswerRoom", { defaultValue: () => new Room() })
+export const AnswerMemory = Context.Reference<ReservableMemory>("tollgate/providers/AnswerMemory", {
+  defaultValue: () => new ReservableMemory()
+})

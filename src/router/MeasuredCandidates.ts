@@ -1,4 +1,4 @@
-/** Prepares the standings of every model before requests arrive, so that planning looks them up. */
+/** Prepares the candidates of every model, with their figures, before requests arrive, so that planning looks them up. */
 import { type Performance, THIN_BELOW_SAMPLES } from "../catalogue/LiveFigures.ts"
 import type { CatalogueProvider, Snapshot } from "../catalogue/Snapshot.ts"
 import type { Capability, Model, Offer } from "../domain/Model.ts"
@@ -16,7 +16,7 @@ interface Rates {
 }
 
 /** A callable candidate with its properties that never change within a snapshot. */
-export interface Offered {
+export interface PreparedCandidate {
   readonly candidate: Candidate
   readonly provider: CatalogueProvider
   readonly preferred: boolean
@@ -27,7 +27,7 @@ export interface Offered {
 }
 
 /** A callable candidate with its recent figures. */
-export interface Contender extends Offered {
+export interface MeasuredCandidate extends PreparedCandidate {
   readonly expected: Expected
   readonly thin: boolean
   /** 95th percentiles of the time to the whole response and, given enough streams, to the first token; null without data. */
@@ -52,7 +52,7 @@ const takes = (offer: Offer, parameter: string): boolean => {
 }
 
 /** Returns the token rates of a price as floating-point numbers. */
-export const ratesOf = ({ tiers }: TokenPrice): Offered["rates"] => {
+export const ratesOf = ({ tiers }: TokenPrice): PreparedCandidate["rates"] => {
   const [first, ...others] = tiers.map(({ abovePromptTokens, rates }): Rates => ({
     abovePromptTokens,
     input: usdFromPico(rates.input),
@@ -62,8 +62,8 @@ export const ratesOf = ({ tiers }: TokenPrice): Offered["rates"] => {
 }
 
 /** Returns the offers of a model that are callable and priced per token, in the catalogue's order. */
-const offeredOf = (catalogue: Snapshot, model: Model): ReadonlyArray<Offered> => {
-  const found: Array<Offered> = []
+const preparedOf = (catalogue: Snapshot, model: Model): ReadonlyArray<PreparedCandidate> => {
+  const found: Array<PreparedCandidate> = []
   for (const offer of model.offers) {
     const provider = catalogue.provider(offer.provider)
     if (offer.price?.unit !== "token" || provider === undefined || provider.serving === "none") continue
@@ -79,25 +79,25 @@ const offeredOf = (catalogue: Snapshot, model: Model): ReadonlyArray<Offered> =>
   return found
 }
 
-/** Returns the contenders at the prices of the account that asks, by which they are compared, limited and charged. */
-export const pricedContenders = (
-  contenders: ReadonlyArray<Contender>,
+/** Returns the candidates at the prices of the account that asks, by which they are compared, limited and charged. */
+export const atAccountPrices = (
+  candidates: ReadonlyArray<MeasuredCandidate>,
   { terms }: Pick<RoutingPolicy, "terms">
-): ReadonlyArray<Contender> =>
+): ReadonlyArray<MeasuredCandidate> =>
   terms === undefined
-    ? contenders
-    : contenders.map((contender) => {
-        const { model, price: listed } = contender.candidate
+    ? candidates
+    : candidates.map((measured) => {
+        const { model, price: listed } = measured.candidate
         const price = priceFor(terms, model.id, listed)
         const rule = ruleFor(terms, model.id, listed)
         const perRequestUsd = usdFromPico(price.perRequest)
-        const candidate = { ...contender.candidate, price, ...(rule === undefined ? {} : { rule }) }
-        return { ...contender, candidate, rates: ratesOf(price), perRequestUsd }
+        const candidate = { ...measured.candidate, price, ...(rule === undefined ? {} : { rule }) }
+        return { ...measured, candidate, rates: ratesOf(price), perRequestUsd }
       })
 
 /** Returns the estimated price of a request of this size. */
 export const likelyPriceUsd = (
-  { perRequestUsd, rates }: Offered,
+  { perRequestUsd, rates }: PreparedCandidate,
   size: { readonly promptTokens: number; readonly outputTokens: number }
 ): number => {
   let reached = rates[0]
@@ -109,15 +109,15 @@ export const likelyPriceUsd = (
 export const FIGURES_LIFE_MS = 1_000
 
 interface Entry {
-  readonly offered: ReadonlyArray<Offered>
-  contenders: ReadonlyArray<Contender>
+  readonly prepared: ReadonlyArray<PreparedCandidate>
+  candidates: ReadonlyArray<MeasuredCandidate>
   readAtMs: number
 }
 
 type PerformanceOf = (model: string, provider: string) => Performance
 
-/** Caches the contenders of each requested model for the latest snapshot. */
-export class Standings {
+/** Caches the candidates of each requested model, with their figures, for the latest snapshot. */
+export class MeasuredCandidates {
   readonly #performance: PerformanceOf
   #snapshot: Snapshot | undefined
   #entries = new Map<string, Entry>()
@@ -127,29 +127,29 @@ export class Standings {
   }
 
   /** Returns a model's callable candidates in the catalogue's order. Their figures are at most `FIGURES_LIFE_MS` old. */
-  of(catalogue: Snapshot, model: Model, nowMs: number): ReadonlyArray<Contender> {
+  of(catalogue: Snapshot, model: Model, nowMs: number): ReadonlyArray<MeasuredCandidate> {
     if (this.#snapshot !== catalogue) {
       this.#snapshot = catalogue
       this.#entries = new Map()
     }
     let entry = this.#entries.get(model.id)
     if (entry === undefined) {
-      const offered = offeredOf(catalogue, model)
-      entry = { offered, contenders: this.#read(model, offered), readAtMs: nowMs }
+      const prepared = preparedOf(catalogue, model)
+      entry = { prepared, candidates: this.#read(model, prepared), readAtMs: nowMs }
       this.#entries.set(model.id, entry)
     }
     // The absolute difference, because a clock that was set back must not keep figures forever.
     if (Math.abs(nowMs - entry.readAtMs) >= FIGURES_LIFE_MS) {
-      entry.contenders = this.#read(model, entry.offered)
+      entry.candidates = this.#read(model, entry.prepared)
       entry.readAtMs = nowMs
     }
-    return entry.contenders
+    return entry.candidates
   }
 
-  #read(model: Model, offered: ReadonlyArray<Offered>): ReadonlyArray<Contender> {
-    const seen = offered.map(({ provider }) => this.#performance(model.id, provider.id))
+  #read(model: Model, prepared: ReadonlyArray<PreparedCandidate>): ReadonlyArray<MeasuredCandidate> {
+    const seen = prepared.map(({ provider }) => this.#performance(model.id, provider.id))
     const expected = expectedOf(seen)
-    return offered.map((one, index) => {
+    return prepared.map((one, index) => {
       const { p95Ms, p95TtftMs, streamed, thin } = seen[index]!
       const slow = { wholeMs: p95Ms, firstTokenMs: streamed < THIN_BELOW_SAMPLES ? null : p95TtftMs }
       return { ...one, expected: expected[index]!, thin, slow }
