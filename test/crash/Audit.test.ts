@@ -74,10 +74,10 @@ const books: Books = {
 }
 
 const made = { id: "a", state: "completed", charged: 5n, cost: 5n, events: 1, delivered: 1 }
-const films: Evidence["films"] = {
+const videos: Evidence["videos"] = {
   handed: [
-    { key: "film-0", status: undefined, id: undefined },
-    { key: "film-0", status: 200, id: "a" }
+    { key: "video-0", status: undefined, id: undefined },
+    { key: "video-0", status: 200, id: "a" }
   ],
   jobs: [made],
   told: [
@@ -97,7 +97,7 @@ const kept: Evidence = {
   calls: [call],
   receipts: [receipt],
   books: [books],
-  films,
+  videos,
   outages: [{ from: 5_000, to: 6_000 }],
   slows: [],
   gateways: [NO_TROUBLES, NO_TROUBLES],
@@ -195,13 +195,17 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   "a gateway that is told to stop ends by itself": {
     gateways: [{ ...NO_TROUBLES, deploys: [{ from: 3_000, to: 4_000, exit: "SIGKILL" }] }, NO_TROUBLES]
   },
-  "every video ends with one event, delivered": { films: { ...films, jobs: [{ ...made, delivered: 0 }] } },
-  "what is delivered was heard, with a signature that is right": { films: { ...films, told: films.told.slice(0, 1) } },
-  "what was accepted is not sent again": {
-    films: { ...films, told: [...films.told, { event: "evt_a", verified: true, accepted: true, at: 30_000 }] }
+  "every video ends with one event, delivered": { videos: { ...videos, jobs: [{ ...made, delivered: 0 }] } },
+  "what is delivered was heard, with a signature that is right": {
+    videos: { ...videos, told: videos.told.slice(0, 1) }
   },
-  "videos cost what their state says": { films: { ...films, jobs: [{ ...made, state: "failed" }] } },
-  "no video is sold twice": { films: { ...films, handed: [...films.handed, { key: "film-0", status: 200, id: "b" }] } },
+  "what was accepted is not sent again": {
+    videos: { ...videos, told: [...videos.told, { event: "evt_a", verified: true, accepted: true, at: 30_000 }] }
+  },
+  "videos cost what their state says": { videos: { ...videos, jobs: [{ ...made, state: "failed" }] } },
+  "no video is sold twice": {
+    videos: { ...videos, handed: [...videos.handed, { key: "video-0", status: 200, id: "b" }] }
+  },
   "ledger verify": { faults: ["nothing_negative: 1 of 3 rows"] }
 }
 
@@ -401,9 +405,9 @@ describe("the auditor", () => {
   })
 
   it("bears a message that is sent again where its acceptance could not be noted", () => {
-    const told = [...films.told, { event: "evt_a", verified: true, accepted: true, at: 30_000 }]
+    const told = [...videos.told, { event: "evt_a", verified: true, accepted: true, at: 30_000 }]
     const died = { ...NO_TROUBLES, deaths: [{ from: 25_100, to: 27_000 }] }
-    assert.deepStrictEqual([...broken({ films: { ...films, told }, gateways: [NO_TROUBLES, died] })], [])
+    assert.deepStrictEqual([...broken({ videos: { ...videos, told }, gateways: [NO_TROUBLES, died] })], [])
   })
 
   it("does not take a charge for more than was used", () => {

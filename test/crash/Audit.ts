@@ -1,6 +1,6 @@
 /** Holds the clients' notes, the upstream's, the receipts and the books against each other. Pure functions over values. */
 import { nanoFromPico } from "../../src/domain/Money.ts"
-import { filmRules } from "./AuditFilms.ts"
+import { videoRules } from "./AuditVideos.ts"
 import { answersOf, askOf, type Case, caseOf, groupBy, seenOf, tryOf } from "./Case.ts"
 import { QUESTION } from "./Dialects.ts"
 import {
@@ -315,7 +315,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   "every answer has its end while its gateway lives": answersEnd,
   "nothing is given after the end of a hold": nothingIsGivenLate,
   "a gateway that is told to stop ends by itself": deploysEnd,
-  ...filmRules,
+  ...videoRules,
   "ledger verify": verified
 }
 

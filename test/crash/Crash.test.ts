@@ -45,7 +45,7 @@ describe("broken at random moments under load", () => {
         const report = yield* run({ seed, counts, gateways: 2, clients: 6, withinMs: 5_000, minutes: 2 })
         assert.deepStrictEqual(report.violations, [], `${replayOf(report)}\n${summaryOf(report)}`)
         assert.deepStrictEqual(report.done, counts)
-        assert.isAbove(report.evidence.films.jobs.length, 0)
+        assert.isAbove(report.evidence.videos.jobs.length, 0)
         assert.isAbove(report.evidence.receipts.filter(({ settled }) => settled > 0n).length, 0)
       }).pipe(Effect.scoped),
     { timeout: 400_000 }

@@ -199,7 +199,7 @@ export interface Told {
 }
 
 /** The videos of a run: each try to hand one in, what became of them, and what was told of that. */
-export interface Films {
+export interface VideoNotes {
   readonly handed: ReadonlyArray<{
     readonly key: string
     /** Undefined where nothing came back. */
@@ -227,7 +227,7 @@ export interface Evidence {
   readonly calls: ReadonlyArray<Call>
   readonly receipts: ReadonlyArray<Receipt>
   readonly books: ReadonlyArray<Books>
-  readonly films: Films
+  readonly videos: VideoNotes
   /** Of the database. */
   readonly outages: ReadonlyArray<Outage>
   /** When the database's disk was slow. */

@@ -2,9 +2,9 @@
 import { Effect, Schedule, type Scope } from "effect"
 import { audit, type Violation } from "./Audit.ts"
 import { carryOutPlan, type Counts, type Done, kinds, NO_FAULTS, planOf } from "./Faults.ts"
-import { film, filmsOf, NO_FILMS, PURSE, settleFilms, subscribe } from "./Films.ts"
+import { requestVideos, videosOf, NO_VIDEOS, PURSE, settleVideos, subscribe } from "./VideoLoad.ts"
 import { emptyLoad, type Load, work } from "./Load.ts"
-import type { Evidence, Films } from "./Notes.ts"
+import type { Evidence, VideoNotes } from "./Notes.ts"
 import { type Account, startWorld, type World } from "./World.ts"
 import { purses } from "./Workload.ts"
 
@@ -46,7 +46,7 @@ export const evidenceOf = (
   world: World,
   load: Load,
   accounts: Iterable<Account>,
-  films: Films = NO_FILMS
+  videos: VideoNotes = NO_VIDEOS
 ): Effect.Effect<Evidence> =>
   Effect.gen(function* () {
     const all = [...accounts]
@@ -55,7 +55,7 @@ export const evidenceOf = (
       calls: world.upstream.calls(),
       receipts: (yield* Effect.forEach(all, world.receipts, { concurrency: "unbounded" })).flat(),
       books: yield* Effect.forEach(all, world.books),
-      films,
+      videos,
       outages: world.database.outages(),
       slows: world.database.slows(),
       gateways: world.gateways.map((gateway) => gateway.troubles()),
@@ -86,7 +86,7 @@ const underLoad = (
   options: RunOptions,
   load: Load,
   accounts: ReadonlyMap<string, Account>,
-  { broken, filming }: { filming: (goesOn: () => boolean) => Promise<void>; broken: () => void }
+  { broken, requesting }: { requesting: (goesOn: () => boolean) => Promise<void>; broken: () => void }
 ) =>
   Effect.gen(function* () {
     const done: Done = { ...NO_FAULTS }
@@ -95,7 +95,7 @@ const underLoad = (
     const working = Array.from({ length: options.clients }, (_, worker) =>
       work({ world, load, accounts, seed: options.seed, worker, goesOn: () => !over })
     )
-    const films = filming(() => !over)
+    const videos = requesting(() => !over)
     const progress = Effect.gen(function* () {
       yield* Effect.sleep("15 seconds")
       options.say?.(progressOf(done, load))
@@ -106,7 +106,7 @@ const underLoad = (
         Effect.promise(() => {
           over = true
           broken()
-          return Promise.all([...working, films])
+          return Promise.all([...working, videos])
         })
       )
     )
@@ -144,23 +144,26 @@ export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.S
     const opened = yield* Effect.forEach(purses, ({ credit, name }) => world.open(name, credit))
     const accounts = new Map(opened.map((account) => [account.name, account]))
     const load = emptyLoad()
-    const { gateways, studio } = world
-    const [director, handed] = [yield* world.open(PURSE.name, PURSE.credit), [] as Array<Films["handed"][number]>]
+    const { gateways, videoHost } = world
+    const [videoOwner, handed] = [
+      yield* world.open(PURSE.name, PURSE.credit),
+      [] as Array<VideoNotes["handed"][number]>
+    ]
     const ports = gateways.map(({ port }) => port)
-    yield* subscribe(studio, ports[0] ?? 0, director.key)
+    yield* subscribe(videoHost, ports[0] ?? 0, videoOwner.key)
     ended("starting")
     const done = yield* underLoad(world, options, load, accounts, {
-      filming: (goesOn) => film(handed, { ports, key: director.key, seed: options.seed, goesOn }),
+      requesting: (goesOn) => requestVideos(handed, { ports, key: videoOwner.key, seed: options.seed, goesOn }),
       broken: () => ended("breaking")
     })
     ended("ending")
     options.say?.(`${progressOf(done, load)}; at rest`)
     const sql = yield* world.sql
-    yield* settleFilms(sql, studio)
+    yield* settleVideos(sql, videoHost)
     yield* untilNoHold(world)
     ended("resting")
     options.say?.("all holds have ended, or had their time")
-    const evidence = yield* evidenceOf(world, load, opened, yield* filmsOf(sql, studio, director.id, handed))
+    const evidence = yield* evidenceOf(world, load, opened, yield* videosOf(sql, videoHost, videoOwner.id, handed))
     const violations = audit(evidence)
     ended("auditing")
     return {

@@ -142,8 +142,8 @@ export const summaryOf = (report: Report): string => {
     ["holds that expired", expired.length],
     ["of them with progress recorded", expired.filter(({ progress }) => progress > 0n).length],
     ["absorbed by the house", receipts.filter(({ absorbed }) => absorbed > 0n).length],
-    ...countBy(evidence.films.jobs.map(({ state }) => `videos ${state}`)),
-    ["webhooks received", evidence.films.told.length],
+    ...countBy(evidence.videos.jobs.map(({ state }) => `videos ${state}`)),
+    ["webhooks received", evidence.videos.told.length],
     ["errors logged", report.logged.length]
   ]
   const promises = Object.keys(rules).map((rule) => {

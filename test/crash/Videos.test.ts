@@ -21,17 +21,17 @@ const COST = 1_600_000_000n
 const clip = { model: "veo-3", prompt: "A kite over the sea", duration: 4, aspect_ratio: "16:9" }
 
 /** What a host that speaks fal's queue is asked for. */
-type Question = "film" | "status" | "result" | "clip"
+type Question = "submit" | "status" | "result" | "clip"
 
 const questionOf = (method: string, path: string): Question => {
-  if (method === "POST") return "film"
+  if (method === "POST") return "submit"
   if (path.endsWith("/clip.mp4")) return "clip"
   return path.endsWith("/status") ? "status" : "result"
 }
 
 /** Answers as fal does, but for the question that it is to keep waiting for ever. */
 class Fal {
-  readonly asked: Record<Question, number> = { film: 0, status: 0, result: 0, clip: 0 }
+  readonly asked: Record<Question, number> = { submit: 0, status: 0, result: 0, clip: 0 }
   origin = ""
   #holding: Question | undefined
   #arrived = Deferred.makeUnsafe<void>()
@@ -56,7 +56,7 @@ class Fal {
     response.end(
       JSON.stringify(
         {
-          film: { request_id: "r1", response_url: `${this.origin}/fal-ai/veo3/requests/r1` },
+          submit: { request_id: "r1", response_url: `${this.origin}/fal-ai/veo3/requests/r1` },
           status: { status: "COMPLETED" },
           result: { video: { url: `${this.origin}/clip.mp4` } }
         }[question]
@@ -177,10 +177,14 @@ const killedAt =
       yield* rise(stage)
     })
 
-const moments: ReadonlyArray<{ readonly name: string; readonly filmed: number | undefined; readonly kill: Killing }> = [
+const moments: ReadonlyArray<{
+  readonly name: string
+  readonly submitted: number | undefined
+  readonly kill: Killing
+}> = [
   {
     name: "while it charges",
-    filmed: 1,
+    submitted: 1,
     kill: (stage, { id, key }) =>
       Effect.gen(function* () {
         const free = yield* lockBalance(stage.sql, id)
@@ -195,16 +199,16 @@ const moments: ReadonlyArray<{ readonly name: string; readonly filmed: number | 
   {
     name: "as soon as it is sold",
     // Whether the provider has been handed it by then is chance.
-    filmed: undefined,
+    submitted: undefined,
     kill: (stage, { key }) => Effect.andThen(submit(stage, key, "k"), rise(stage))
   },
   // Nobody can know whether it was taken.
-  { name: "while the provider is handed it", filmed: 2, kill: killedAt("film") },
-  { name: "while the provider says how far it is", filmed: 1, kill: killedAt("status") },
-  { name: "while it reads the clip", filmed: 1, kill: killedAt("clip") },
+  { name: "while the provider is handed it", submitted: 2, kill: killedAt("submit") },
+  { name: "while the provider says how far it is", submitted: 1, kill: killedAt("status") },
+  { name: "while it reads the clip", submitted: 1, kill: killedAt("clip") },
   {
     name: "in the transaction of its end",
-    filmed: 1,
+    submitted: 1,
     kill: (stage, { id, key }) =>
       Effect.gen(function* () {
         const asked = stage.fal.hold("status")
@@ -221,7 +225,7 @@ const moments: ReadonlyArray<{ readonly name: string; readonly filmed: number | 
 ]
 
 layer(Stage.layer, { excludeTestServices: true, timeout: 120_000 })("a process that makes videos", (it) => {
-  for (const { filmed, kill, name } of moments) {
+  for (const { submitted, kill, name } of moments) {
     it.effect(
       `that is killed ${name} leaves a video that is made once and paid for once`,
       () =>
@@ -229,7 +233,7 @@ layer(Stage.layer, { excludeTestServices: true, timeout: 120_000 })("a process t
           const stage = yield* Stage
           const { api, fal, sql } = stage
           const account = yield* stage.account
-          const before = fal.asked.film
+          const before = fal.asked.submit
           yield* kill(stage, account)
           // Whoever heard nothing asks again, and is answered with the job there is.
           const { id } = yield* Effect.flatMap(submit(stage, account.key, "k"), json)
@@ -238,8 +242,8 @@ layer(Stage.layer, { excludeTestServices: true, timeout: 120_000 })("a process t
             until: ({ status }) => status === "completed" || status === "failed"
           })
           assert.deepInclude(video, { status: "completed", cost_usd: 1.6, refunded: false, provider: "fal" })
-          const handed = fal.asked.film - before
-          assert.include(filmed === undefined ? [1, 2] : [filmed], handed)
+          const handed = fal.asked.submit - before
+          assert.include(submitted === undefined ? [1, 2] : [submitted], handed)
           const jobs = yield* sql`SELECT id FROM video_job WHERE account_id = ${account.id}`
           assert.deepStrictEqual(jobs, [{ id }])
           const events = yield* sql`SELECT id, type FROM webhook_event WHERE account_id = ${account.id}`

@@ -18,7 +18,7 @@ import { usageOf } from "../../src/usage/UsageSql.ts"
 import { makeClock } from "../support/Clock.ts"
 import { startRelay } from "../support/Relay.ts"
 import { type DatabaseNeeds, type DatabaseServer, startDatabase } from "./DatabaseServer.ts"
-import { startStudio, type Studio } from "./Films.ts"
+import { startVideoHost, type VideoHost } from "./VideoLoad.ts"
 import { environment, type Gateway, makeGateway, program } from "./Gateway.ts"
 import { type Books, HOLD_TTL_MS, hosts, type Receipt, SHUTDOWN_DELAY_MS, SWEEP_MS } from "./Notes.ts"
 import { startUpstream, type Upstream } from "./Upstream.ts"
@@ -34,7 +34,7 @@ export const models = [
   ...["meta-llama/llama-3.3-70b-instruct", "meta-llama/llama-3.1-8b-instruct", "qwen/qwen3-coder"]
 ] as const
 
-const settings = (directory: string, { origin }: Studio) => ({
+const settings = (directory: string, { origin }: VideoHost) => ({
   DATA_DIR: directory,
   PROVIDERS_FILE: join(directory, "providers.json"),
   FAL_API_KEY: "k",
@@ -64,7 +64,7 @@ export interface Account {
 export interface World {
   readonly database: DatabaseServer
   readonly upstream: Upstream
-  readonly studio: Studio
+  readonly videoHost: VideoHost
   readonly gateways: ReadonlyArray<Gateway>
   /** Opens an account with so many nano-USD. */
   readonly open: (name: string, credit: bigint) => Effect.Effect<Account>
@@ -269,11 +269,11 @@ export const startWorld = (needs: WorldNeeds): Effect.Effect<World, unknown, Sco
   Effect.gen(function* () {
     const directory = yield* temporaryDirectory
     const upstream = yield* startUpstream
-    const studio = yield* startStudio
+    const videoHost = yield* startVideoHost
     yield* writeProviders(directory, upstream)
     const database = yield* startDatabase(needs)
     const makeOne = Effect.flatMap(surroundingsOf(needs, database), ({ around, url }) =>
-      makeGateway({ ...settings(directory, studio), DATABASE_URL: url }, around)
+      makeGateway({ ...settings(directory, videoHost), DATABASE_URL: url }, around)
     )
     const gateways = yield* Effect.all(Array.from({ length: needs.gateways }, () => makeOne))
     yield* Effect.forEach(gateways, (gateway) => gateway.start, { concurrency: "unbounded", discard: true })
@@ -287,7 +287,7 @@ export const startWorld = (needs: WorldNeeds): Effect.Effect<World, unknown, Sco
     return {
       database,
       upstream,
-      studio,
+      videoHost,
       gateways,
       open: (name, credit) => administering(database.url, directory, openAccount(name, credit)),
       revoke: (id) => administering(database.url, directory, revokeKey(id)),

@@ -4,7 +4,7 @@ import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import type { ImageResult, ImagesWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import type { Drawing } from "./Drawing.ts"
-import { drawn } from "./Studio.ts"
+import { drawn } from "./DrawingThread.ts"
 import { playWork } from "./WorkPlay.ts"
 
 /** The default size, in pixels. */

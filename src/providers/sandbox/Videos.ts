@@ -4,7 +4,7 @@ import type { Provider, WorkCall } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import type { VideoJobState, VideoWork, MediaBytes } from "../../domain/Work.ts"
 import { faultAtOnce, malformedFault, type Steering, steeringOf } from "./Steering.ts"
-import { drawn } from "./Studio.ts"
+import { drawn } from "./DrawingThread.ts"
 import { jobOf, progressAt, type Scene, ticketOf, type VideoFault, type VideoJob } from "./VideoTicket.ts"
 
 /** The duration of a normal and of a slow video job, in milliseconds. */

@@ -5,14 +5,14 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { Webhook } from "standardwebhooks"
 import { Random } from "../ledger/Random.ts"
 import { upstream } from "../providers/upstream.ts"
-import type { Films, Told } from "./Notes.ts"
+import type { VideoNotes, Told } from "./Notes.ts"
 
 /** The account that asks for videos, and what it is opened with. */
-export const PURSE = { name: "films", credit: 1_000_000_000_000n } as const
+export const PURSE = { name: "videos", credit: 1_000_000_000_000n } as const
 
-export const NO_FILMS: Films = { handed: [], jobs: [], told: [], credited: 0n, posted: 0n }
+export const NO_VIDEOS: VideoNotes = { handed: [], jobs: [], told: [], credited: 0n, posted: 0n }
 
-const MOST_FILMS = 40
+const MOST_VIDEOS = 40
 
 /** A client gives a video up after so many tries. */
 const TRIES_MAX = 8
@@ -21,11 +21,11 @@ const TRIES_MAX = 8
 const BAD = "bad"
 
 /** A host that speaks fal's queue, and an endpoint that says no now and then. */
-export interface Studio {
+export interface VideoHost {
   readonly origin: string
   readonly told: Array<Told>
   /** What the endpoint verifies with, and whether it says no by chance. */
-  readonly endpoint: { secret: string; moody: boolean }
+  readonly endpoint: { secret: string; refusesSometimes: boolean }
 }
 
 const textOf = async (request: IncomingMessage): Promise<string> => {
@@ -37,26 +37,26 @@ const textOf = async (request: IncomingMessage): Promise<string> => {
 const send = (response: ServerResponse, status: number, body: object) =>
   void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
 
-const hear = (studio: Studio, random: Random, headers: IncomingMessage["headers"], body: string): number => {
-  const refused = studio.endpoint.moody && random.chance(0.2)
+const hear = (videoHost: VideoHost, random: Random, headers: IncomingMessage["headers"], body: string): number => {
+  const refused = videoHost.endpoint.refusesSometimes && random.chance(0.2)
   const told = { event: String(headers["webhook-id"]), accepted: !refused, at: Date.now() }
   try {
-    new Webhook(studio.endpoint.secret).verify(body, headers as Record<string, string>)
-    studio.told.push({ ...told, verified: true })
+    new Webhook(videoHost.endpoint.secret).verify(body, headers as Record<string, string>)
+    videoHost.told.push({ ...told, verified: true })
   } catch {
-    studio.told.push({ ...told, verified: false })
+    videoHost.told.push({ ...told, verified: false })
   }
   return refused ? 500 : 200
 }
 
 /** Starts the host and the endpoint; they end with the scope. */
-export const startStudio: Effect.Effect<Studio, never, Scope.Scope> = Effect.gen(function* () {
+export const startVideoHost: Effect.Effect<VideoHost, never, Scope.Scope> = Effect.gen(function* () {
   const random = new Random(7)
   const told: Array<Told> = []
   let made = 0
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const [path, body] = [request.url ?? "", await textOf(request)]
-    if (path === "/hook") return void response.writeHead(hear(studio, random, request.headers, body)).end()
+    if (path === "/hook") return void response.writeHead(hear(videoHost, random, request.headers, body)).end()
     if (path.endsWith("/clip.mp4")) return void response.end(Buffer.from("\0\0\0\x18ftypisom", "latin1"))
     if (request.method === "POST") {
       const id = `${body.includes(`"${BAD} `) ? BAD : "good"}-${made++}`
@@ -70,8 +70,8 @@ export const startStudio: Effect.Effect<Studio, never, Scope.Scope> = Effect.gen
     // A gateway that was killed breaks its request off: there is nobody to answer.
     answer(request, response).catch(() => response.destroy())
   })
-  const studio: Studio = { origin, told, endpoint: { secret: "", moody: true } }
-  return studio
+  const videoHost: VideoHost = { origin, told, endpoint: { secret: "", refusesSometimes: true } }
+  return videoHost
 })
 
 const asked = async (url: string, key: string, body: object, more: Record<string, string> = {}) => {
@@ -81,18 +81,18 @@ const asked = async (url: string, key: string, body: object, more: Record<string
 }
 
 /** Registers the endpoint of the account with this key. */
-export const subscribe = (studio: Studio, port: number, key: string): Effect.Effect<void> =>
+export const subscribe = (videoHost: VideoHost, port: number, key: string): Effect.Effect<void> =>
   Effect.promise(async () => {
-    const wanted = { url: `${studio.origin}/hook`, events: ["video.completed", "video.failed"] }
+    const wanted = { url: `${videoHost.origin}/hook`, events: ["video.completed", "video.failed"] }
     const made = await asked(`http://127.0.0.1:${port}/api/v1/webhooks`, key, wanted)
-    studio.endpoint.secret = String(made.body["secret"])
+    videoHost.endpoint.secret = String(made.body["secret"])
   })
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** One client, until it is told to end: it hands videos in, each again where it does not know what became of it. */
-export const film = async (
-  handed: Array<Films["handed"][number]>,
+export const requestVideos = async (
+  handed: Array<VideoNotes["handed"][number]>,
   working: {
     readonly ports: ReadonlyArray<number>
     readonly key: string
@@ -101,9 +101,9 @@ export const film = async (
   }
 ): Promise<void> => {
   const random = new Random(working.seed * 1_013)
-  for (let number = 0; number < MOST_FILMS && working.goesOn(); number++) {
-    const key = `film-${number}`
-    const prompt = `${random.chance(0.2) ? BAD : "good"} film ${number}`
+  for (let number = 0; number < MOST_VIDEOS && working.goesOn(); number++) {
+    const key = `video-${number}`
+    const prompt = `${random.chance(0.2) ? BAD : "good"} video ${number}`
     const body = { model: "veo-3", prompt, duration: 4, aspect_ratio: "16:9" }
     const first = random.below(working.ports.length)
     for (let count = 0; count < TRIES_MAX; count++) {
@@ -127,9 +127,9 @@ const leftOf = (sql: SqlClient.SqlClient) =>
   )
 
 /** The dead have their leases ended, and what waits for a later attempt is due; the audit names what has not ended then. */
-export const settleFilms = (sql: SqlClient.SqlClient, { endpoint }: Studio) =>
+export const settleVideos = (sql: SqlClient.SqlClient, { endpoint }: VideoHost) =>
   Effect.gen(function* () {
-    endpoint.moody = false
+    endpoint.refusesSometimes = false
     // What a living gateway is sending now is not to be sent by another as well.
     yield* Effect.sleep("2 seconds")
     yield* sql`UPDATE video_job SET busy_until = NULL WHERE completed_at IS NULL`
@@ -144,12 +144,17 @@ export const settleFilms = (sql: SqlClient.SqlClient, { endpoint }: Studio) =>
   })
 
 /** What the database says of the account's videos. */
-export const filmsOf = (sql: SqlClient.SqlClient, { told }: Studio, accountId: string, handed: Films["handed"]) =>
+export const videosOf = (
+  sql: SqlClient.SqlClient,
+  { told }: VideoHost,
+  accountId: string,
+  handed: VideoNotes["handed"]
+) =>
   Effect.gen(function* () {
-    const jobs = yield* sql<Films["jobs"][number]>`SELECT id, state, charged, cost,
+    const jobs = yield* sql<VideoNotes["jobs"][number]>`SELECT id, state, charged, cost,
         (SELECT count(*)::int FROM webhook_event WHERE body::json -> 'data' ->> 'id' = j.id) AS events,
         (SELECT count(*)::int FROM webhook_delivery WHERE event_id = 'evt_' || j.id AND status = 'delivered') AS delivered
       FROM video_job j WHERE account_id = ${accountId} ORDER BY id`
     const [row] = yield* sql<{ posted: bigint }>`SELECT posted FROM balance WHERE account_id = ${accountId}`
-    return { handed, jobs, told, credited: PURSE.credit, posted: row?.posted ?? 0n } satisfies Films
+    return { handed, jobs, told, credited: PURSE.credit, posted: row?.posted ?? 0n } satisfies VideoNotes
   })

@@ -8,18 +8,18 @@ type Rule = (it: { readonly evidence: Evidence }) => ReadonlyArray<string>
 const ended = (state: string): boolean => state === "completed" || state === "failed"
 
 const videosEnd: Rule = ({ evidence }) =>
-  evidence.films.jobs.flatMap(({ delivered, events, id, state }) => [
+  evidence.videos.jobs.flatMap(({ delivered, events, id, state }) => [
     ...(ended(state) ? [] : [`${id} is ${state}`]),
     ...(!ended(state) || (events === 1 && delivered === 1)
       ? []
       : [`${id} has ${events} events, ${delivered} delivered`])
   ])
 
-const videosAreTold: Rule = ({ evidence: { films } }) => {
-  const heard = new Set(films.told.flatMap(({ accepted, event, verified }) => (accepted && verified ? [event] : [])))
+const videosAreTold: Rule = ({ evidence: { videos } }) => {
+  const heard = new Set(videos.told.flatMap(({ accepted, event, verified }) => (accepted && verified ? [event] : [])))
   return [
-    ...films.told.filter((one) => !one.verified).map(({ event }) => `${event} came with a signature that is wrong`),
-    ...films.jobs
+    ...videos.told.filter((one) => !one.verified).map(({ event }) => `${event} came with a signature that is wrong`),
+    ...videos.jobs
       .filter(({ delivered, id }) => delivered > 0 && !heard.has(`evt_${id}`))
       .map(({ id }) => `${id} is delivered, and nobody has heard of it`)
   ]
@@ -29,7 +29,7 @@ const videosAreTold: Rule = ({ evidence: { films } }) => {
 const acceptedOnce: Rule = ({ evidence }) =>
   [
     ...groupBy(
-      evidence.films.told.filter(({ accepted }) => accepted),
+      evidence.videos.told.filter(({ accepted }) => accepted),
       ({ event }) => event
     )
   ].flatMap(([event, times]) => {
@@ -41,23 +41,23 @@ const acceptedOnce: Rule = ({ evidence }) =>
         ]
   })
 
-const videosArePaid: Rule = ({ evidence: { films } }) => {
-  const spent = films.jobs.reduce((sum, { charged, cost }) => sum + (cost ?? charged), 0n)
+const videosArePaid: Rule = ({ evidence: { videos } }) => {
+  const spent = videos.jobs.reduce((sum, { charged, cost }) => sum + (cost ?? charged), 0n)
   return [
-    ...films.jobs
+    ...videos.jobs
       .filter(({ charged, cost, state }) => cost !== null && cost !== (state === "completed" ? charged : 0n))
       .map(({ charged, cost, id, state }) => `${id} is ${state} and costs ${cost} of ${charged}`),
-    ...(films.credited - spent === films.posted
+    ...(videos.credited - spent === videos.posted
       ? []
-      : [`videos come to ${spent} of ${films.credited}, and ${films.posted} is left`])
+      : [`videos come to ${spent} of ${videos.credited}, and ${videos.posted} is left`])
   ]
 }
 
-const videosAreOnce: Rule = ({ evidence: { films } }) => {
+const videosAreOnce: Rule = ({ evidence: { videos } }) => {
   const sold = new Map<string, Set<string>>()
-  for (const { id, key } of films.handed) if (id !== undefined) sold.set(key, (sold.get(key) ?? new Set()).add(id))
-  const keys = new Set(films.handed.map(({ key }) => key)).size
-  const known = new Set(films.jobs.map(({ id }) => id))
+  for (const { id, key } of videos.handed) if (id !== undefined) sold.set(key, (sold.get(key) ?? new Set()).add(id))
+  const keys = new Set(videos.handed.map(({ key }) => key)).size
+  const known = new Set(videos.jobs.map(({ id }) => id))
   return [
     ...[...sold].flatMap(([key, ids]) => (ids.size === 1 ? [] : [`${key} was sold ${[...ids].join(" and ")}`])),
     ...[...sold].flatMap(([key, ids]) =>
@@ -68,7 +68,7 @@ const videosAreOnce: Rule = ({ evidence: { films } }) => {
 }
 
 /** Every rule of videos, by the promise it proves. */
-export const filmRules = {
+export const videoRules = {
   "every video ends with one event, delivered": videosEnd,
   "what is delivered was heard, with a signature that is right": videosAreTold,
   "what was accepted is not sent again": acceptedOnce,

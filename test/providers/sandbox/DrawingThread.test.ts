@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { clipOf } from "../../../src/providers/sandbox/Clip.ts"
 import { drawPng } from "../../../src/providers/sandbox/Drawing.ts"
-import { drawn } from "../../../src/providers/sandbox/Studio.ts"
+import { drawn } from "../../../src/providers/sandbox/DrawingThread.ts"
 
 const scene = { width: 64, height: 48, seconds: 4, lines: [], seed: 1 }
 const drawing = { width: 16, height: 16, lines: [], seed: 1 }

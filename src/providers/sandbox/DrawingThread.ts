@@ -9,17 +9,17 @@ const THREADS = 2
 const turns = Semaphore.makeUnsafe(THREADS)
 
 /** What a thread makes: one PNG for each drawing, or one clip. */
-export type StudioWork = { readonly drawings: ReadonlyArray<Drawing> } | { readonly scene: Scene }
+export type DrawingWork = { readonly drawings: ReadonlyArray<Drawing> } | { readonly scene: Scene }
 
 /** An image or a clip could not be drawn. `detail` is for operators. */
 export class DrawingError extends Data.TaggedError("DrawingError")<{ readonly detail: string }> {}
 
 /** The files of the work, in order. A thread makes them; it ends with the effect. */
-export const drawn = (work: StudioWork): Effect.Effect<ReadonlyArray<Uint8Array>, DrawingError> =>
+export const drawn = (work: DrawingWork): Effect.Effect<ReadonlyArray<Uint8Array>, DrawingError> =>
   Effect.callback<ReadonlyArray<Uint8Array>, DrawingError>((resume) => {
     const count = "scene" in work ? 1 : work.drawings.length
     // The thread must not see the settings of the process.
-    const worker = new Worker(new URL("./StudioWorker.ts", import.meta.url), {
+    const worker = new Worker(new URL("./DrawingWorker.ts", import.meta.url), {
       workerData: work,
       env: {},
       execArgv: []

@@ -2,9 +2,9 @@
 import { parentPort, workerData } from "node:worker_threads"
 import { clipOf } from "./Clip.ts"
 import { drawPng } from "./Drawing.ts"
-import type { StudioWork } from "./Studio.ts"
+import type { DrawingWork } from "./DrawingThread.ts"
 
-const work = workerData as StudioWork
+const work = workerData as DrawingWork
 
 const files = "scene" in work ? [clipOf(work.scene)] : work.drawings.map(drawPng)
 for (const file of files) {
