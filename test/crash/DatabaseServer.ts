@@ -158,19 +158,18 @@ const pair = (mountAt: MountAt, settings: ReadonlyArray<string>): Effect.Effect<
   })
 
 /**
- * A transaction that writes, so that it commits only where a standby that must have it does. The driver cannot decode a position of the
- * log, which the function returns: it takes its bytes for text, and most are not.
+ * Why no transaction that writes commits; undefined when one did. It commits only where a standby that must have it does. The driver
+ * cannot decode a position of the log, which the function returns: it takes its bytes for text, and most are not.
  */
-const commits = (port: number): Effect.Effect<boolean> =>
+const obstacle = (port: number): Effect.Effect<string | undefined> =>
   PgConnection.make({
     url: Redacted.make(urlAt(port)),
     connectTimeout: "1 second"
   }).pipe(
     Effect.flatMap((connection) => connection.query("SELECT pg_logical_emit_message(true, 'harness', '')::text")),
-    Effect.andThen(Effect.void),
     Effect.scoped,
     Effect.timeout("2 seconds"),
-    Effect.isSuccess
+    Effect.match({ onSuccess: () => undefined, onFailure: (error) => `${error.message} ${String(error.cause)}` })
   )
 
 /** Starts one; it ends with the scope, and its directory goes. */
@@ -184,12 +183,15 @@ export const startDatabase = ({
       smallDisk ? Effect.map(mountSmallDisk(path, account), (disk) => void disks.set(path, disk)) : Effect.void
     const engine = yield* (standby ? pair : one)(mountAt, settingsOn(smallDisk))
     const [outages, slows] = [new Outages<Pick<Outage, "commits">>(), new Outages()]
+    let seen: string | undefined
     const committing = until(
-      "the database commits",
-      Effect.suspend(() => {
+      () => `the database commits (${seen})`,
+      Effect.gen(function* () {
         const { isRunning, port } = engine.writer()
+        seen = isRunning ? yield* obstacle(port) : "its process has ended"
         // A server that could not write its log, or not read it, has ended itself.
-        return isRunning ? commits(port) : Effect.as(engine.start, false)
+        if (!isRunning) yield* engine.start
+        return seen === undefined
       })
     )
     const back = Effect.andThen(
