@@ -137,7 +137,9 @@ export const settleVideos = (sql: SqlClient.SqlClient, { endpoint }: VideoHost) 
     yield* sql`UPDATE webhook_delivery SET due_at = now() WHERE status = 'pending'`
     const hurry = sql`UPDATE webhook_delivery SET due_at = now()
       WHERE status = 'pending' AND claim IS NULL AND due_at > now()`
-    yield* Effect.andThen(hurry, leftOf(sql)).pipe(
+    // Nodes hear of new work, and look by themselves once a minute.
+    const wake = sql`SELECT pg_notify('tollgate_work', work) FROM (VALUES ('jobs'), ('webhooks')) AS one(work)`
+    yield* Effect.andThen(hurry, Effect.andThen(wake, leftOf(sql))).pipe(
       Effect.repeat({ schedule: Schedule.spaced("200 millis"), until: (left) => left === 0 }),
       Effect.timeoutOption("40 seconds")
     )
