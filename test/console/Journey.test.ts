@@ -7,7 +7,7 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 import type axe from "axe-core"
 import type { BrowserContextOptions } from "playwright-core"
-import { browser, buildConsole, complaintsOf, missingBrowser, type Page, settled } from "../support/Browser.ts"
+import { browser, complaintsOf, missingBrowser, type Page, settled } from "../support/Browser.ts"
 import { announceSkip } from "../support/Skips.ts"
 import { bearer, send } from "../support/Calls.ts"
 import { postbox } from "../support/Postbox.ts"
@@ -94,7 +94,6 @@ class Stage extends Context.Service<Stage, Effect.Success<typeof makeStage>>()("
 }
 
 const makeStage = Effect.gen(function* () {
-  yield* buildConsole
   const [mail, verify] = [yield* postbox(), yield* twilio]
   const service = yield* startService({ ...mail.settings, ...verify.settings })
   const chromium = yield* browser
@@ -509,7 +508,6 @@ withBrowser("the console", (it) => {
 describe("the built console", () => {
   it.live("loads at most 300 kB of compressed scripts before its first page", () =>
     Effect.gen(function* () {
-      yield* buildConsole
       const html = readFileSync(join(root, "src/console/dist/index.html"), "utf8")
       assert.notMatch(html, /<script(?![^>]*\bsrc=)|\bstyle=|\bon\w+=/)
       const scripts = [...html.matchAll(/(?:src|href)="(\/[^"]+\.js)"/g)].map(([, path]) => path!)

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { browser, buildConsole, complaintsOf, missingBrowser, settled } from "../support/Browser.ts"
+import { browser, complaintsOf, missingBrowser, settled } from "../support/Browser.ts"
 import { announceSkip } from "../support/Skips.ts"
 import { post, startService } from "../support/Service.ts"
 
@@ -12,7 +12,6 @@ const WAIT_MS = 15_000
 const pages = ["/overview", "/explorer", "/requests", "/billing"]
 
 const makeStage = Effect.gen(function* () {
-  yield* buildConsole
   return { service: yield* startService(), chromium: yield* browser }
 })
 

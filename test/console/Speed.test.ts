@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { writeReceipts } from "../bench/ReceiptsSql.ts"
-import { browser, buildConsole, missingBrowser, type Page, settled } from "../support/Browser.ts"
+import { browser, missingBrowser, type Page, settled } from "../support/Browser.ts"
 import { announceSkip } from "../support/Skips.ts"
 import { post, startService } from "../support/Service.ts"
 
@@ -26,7 +26,6 @@ const paths = [
 ]
 
 const makeStage = Effect.gen(function* () {
-  yield* buildConsole
   return { service: yield* startService(), chromium: yield* browser }
 })
 

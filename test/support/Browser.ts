@@ -1,10 +1,8 @@
 /** A browser for tests of the console. */
-import { spawnSync } from "node:child_process"
-import { existsSync, readdirSync, statSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { type Browser, chromium, type ConsoleMessage, type Page } from "playwright-core"
-import { root } from "./Sources.ts"
 
 const names = ["chromium", "chromium-browser", "google-chrome"]
 
@@ -17,25 +15,6 @@ const program = (process.env["PATH"] ?? "")
 /** Why tests in a browser cannot run on this machine; undefined when they can. */
 export const missingBrowser: string | undefined =
   program === undefined ? "chromium is not on the PATH (Debian: apt-get install chromium)" : undefined
-
-const newestIn = (directory: string): number =>
-  Math.max(
-    ...readdirSync(directory, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && !entry.parentPath.includes("/dist"))
-      .map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs)
-  )
-
-const source = join(root, "src/console")
-
-/** Builds the console if its sources are newer than the last build. */
-export const buildConsole = Effect.sync(() => {
-  const built = statSync(join(source, "dist/index.html"), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  if (built > Math.max(newestIn(source), newestIn(join(root, "src/client")))) return
-  // Vitest's own NODE_ENV would choose React's build for development.
-  const env = { ...process.env, NODE_ENV: "production" }
-  const { status, stderr } = spawnSync(process.execPath, [join(source, "build.ts")], { encoding: "utf8", env })
-  if (status !== 0) throw new Error(`the console was not built: ${stderr}`)
-})
 
 const flags = [
   "--no-sandbox",

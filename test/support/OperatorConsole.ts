@@ -1,14 +1,13 @@
 /** Browser pages of the operator's section of the console. */
 import { Effect } from "effect"
 import type { BrowserContextOptions } from "playwright-core"
-import { browser, buildConsole, complaintsOf, type Browser } from "./Browser.ts"
+import { browser, complaintsOf, type Browser } from "./Browser.ts"
 import { post, type Service, startService } from "./Service.ts"
 
 const WAIT_MS = 15_000
 
 /** Starts a service, and a browser for its console. */
 export const operatorStage = Effect.gen(function* () {
-  yield* buildConsole
   return { service: yield* startService(), chromium: yield* browser }
 })
 

@@ -12,6 +12,7 @@ import { startPostgres } from "../../src/platform/database/EmbeddedPostgres.ts"
 import { migrate } from "../../src/platform/database/Migrations.ts"
 import { migrations } from "../../src/platform/database/MigrationsSql.ts"
 import { COMPILE_CACHE } from "./CompileCache.ts"
+import { buildConsole } from "./ConsoleBuild.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -85,6 +86,7 @@ const template = Effect.fn("template")(function* (serverUrl: string) {
 
 export const setup = async (project: TestProject) => {
   process.env["NODE_COMPILE_CACHE"] = COMPILE_CACHE
+  buildConsole()
   const scope = Scope.makeUnsafe()
   const prepare = Effect.gen(function* () {
     const serverUrl = yield* server
