@@ -106,7 +106,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   }),
   // PostgreSQL's defaults wait for a fifth of a table. Every request leaves one dead row when it closes, and a dead entry in the index of
   // open holds, which sweeps and verifications read: at 10,000,000 receipts the default lets 2,000,000 of them pile up. A hundredth is
-  // still rare enough, because each vacuum reads all indexes of the table. Transfers are only inserted; a vacuum marks their pages
+  // still rare enough for a vacuum that reads all indexes of the table. Transfers are only inserted; a vacuum marks their pages
   // visible, which sums over an index need. Balances and budget periods are few and hot, so a vacuum of them is short and never pauses.
   "0006_autovacuum": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
