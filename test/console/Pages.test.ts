@@ -97,11 +97,11 @@ withBrowser("the pages of usage", (it) => {
         await page.waitForURL(/status=failed/)
         await page.waitForFunction(() => document.querySelectorAll("[role=row].line").length === 1)
         await page.getByText("Columns", { exact: true }).click()
-        await page.getByLabel("Ended by").check()
+        await page.getByLabel("Finish reason").check()
         await page.waitForURL(/cols=/)
         await page.keyboard.press("Escape")
-        await page.getByLabel("Ended by").waitFor({ state: "hidden" })
-        await rows.getByRole("columnheader", { name: "Ended by" }).waitFor()
+        await page.getByLabel("Finish reason").waitFor({ state: "hidden" })
+        await rows.getByRole("columnheader", { name: "Finish reason" }).waitFor()
       })
       assert.deepStrictEqual(complaints, [])
     })
@@ -113,7 +113,7 @@ withBrowser("the pages of usage", (it) => {
       yield* Effect.promise(async () => {
         for (const [path, words] of [
           ["/overview", "Send your first request"],
-          ["/explorer", "Nothing was used in this range."],
+          ["/explorer", "There is no usage in this range."],
           ["/requests", "There is no request in this range."]
         ] as const) {
           await page.goto(origin + path)

@@ -1,22 +1,23 @@
-/** Counts, shares, times and durations as people read them. */
+/** Formats counts, shares, times and durations. */
 
 const whole = new Intl.NumberFormat()
 const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 })
 const rate = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 })
-// Always one digit, so that shares in a column stand one below the other.
+// One digit always, so that the shares of a column line up.
 const percent = new Intl.NumberFormat(undefined, {
   style: "percent",
   minimumFractionDigits: 1,
   maximumFractionDigits: 1
 })
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" })
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" })
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" })
+const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" })
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "narrow" })
 
-/** A whole number with its separators. */
+/** A whole number with thousands separators. */
 export const count = (value: number): string => whole.format(value)
 
-/** A number in a tile or on an axis: from 100,000 on with a unit, such as 1.2M. */
+/** A number for a tile or an axis. Numbers from 100,000 on have a unit, such as 1.2M. */
 export const brief = (value: number): string =>
   Math.abs(value) < 100_000 ? whole.format(value) : compact.format(value)
 
@@ -30,37 +31,47 @@ const sizes = ["byte", "kilobyte", "megabyte", "gigabyte"].map(
     })
 )
 
-/** A size of a file, in units of a thousand. */
+/** A file size in decimal units, such as 1.2 MB. */
 export const bytes = (size: number): string => {
   const step = size < 1_000 ? 0 : Math.min(sizes.length - 1, Math.floor(Math.log10(size) / 3))
   return sizes[step]!.format(size / 1_000 ** step)
 }
 
-/** A share of one, such as 12.5%. A share below zero has the minus of figures, which is as wide as a digit. */
+/** A share of one, such as 12.5%. The minus sign is as wide as a digit. */
 export const share = (value: number): string => percent.format(value).replace("-", "−")
 
-/** A duration: milliseconds below a second, seconds above, minutes above those. */
-export const duration = (ms: number): string => {
-  if (ms < 1) return `${ms.toFixed(2)} ms`
-  if (ms < 10) return `${ms.toFixed(1)} ms`
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  return ms < 60_000
-    ? `${(ms / 1_000).toFixed(2)} s`
-    : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
-}
+const points = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2, signDisplay: "always" })
 
-/** A span of whole seconds, such as 2 min 5 s or 3 h 10 min. */
+/** A markup from basis points, with its sign, such as +12.5% or −5%. */
+export const signedPercent = (basisPoints: number): string => points.format(basisPoints / 10_000).replace("-", "−")
+
+/** A duration of whole seconds, such as 2 min 5 s or 3 h 10 min. */
 export const lasting = (seconds: number): string => {
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)]
   if (hours > 0) return `${hours} h ${minutes} min`
   return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`
 }
 
-/** A moment with its date, to the second, from Unix seconds. */
+/** Formats with a fixed number of digits after the point. */
+const fixed = [0, 1, 2].map(
+  (digits) => new Intl.NumberFormat(undefined, { minimumFractionDigits: digits, maximumFractionDigits: digits })
+)
+
+/** A duration from milliseconds: milliseconds below a second, seconds below a minute, and minutes or hours above. */
+export const duration = (ms: number): string => {
+  // Each bound is where rounding reaches the next unit, so that no text says 1,000 ms or 60 s.
+  if (ms < 999.5) return `${fixed[ms < 1 ? 2 : ms < 9.95 ? 1 : 0]!.format(ms)} ms`
+  return ms < 59_995 ? `${fixed[2]!.format(ms / 1_000)} s` : lasting(Math.round(ms / 1_000))
+}
+
+/** A date and time to the second, in the reader's time zone, from Unix seconds. */
 export const moment = (seconds: number): string => absolute.format(seconds * 1_000)
 
-/** A date, from Unix seconds. */
-export const date = (seconds: number): string => day.format(seconds * 1_000)
+/** A day in UTC, such as Mar 5, 2026, from Unix seconds. */
+export const utcDate = (seconds: number): string => day.format(seconds * 1_000)
+
+/** The name of a month, such as March 2026, from `YYYY-MM`. */
+export const monthName = (yearAndMonth: string): string => month.format(Date.parse(`${yearAndMonth}-01`))
 
 const STEPS = [
   ["second", 60],
@@ -83,15 +94,15 @@ export const ago = (seconds: number, now: number = Date.now() / 1_000): string =
   return relative.format(Math.trunc(distance / (365 * 86_400)), "year")
 }
 
-/** From this change on, a figure is so many times what it was. */
-const MANIFOLD = 9
+/** A growth by at least this share is written as a factor. */
+const FACTOR_FROM = 9
 
-/** The change from one figure to another, in words; undefined where there is nothing to compare. */
+/** The change from one figure to another, in words. Returns undefined when the earlier figure is zero. */
 export const change = (now: number, before: number): string | undefined => {
   if (before === 0) return undefined
   const by = (now - before) / before
   if (Math.abs(by) < 0.005) return "unchanged"
   // A percentage of four digits is harder to grasp than a factor.
-  if (by >= MANIFOLD) return `▲ ${whole.format(Math.round(now / before))} times`
+  if (by >= FACTOR_FROM) return `▲ ${whole.format(Math.round(now / before))} times`
   return `${by > 0 ? "▲" : "▼"} ${rate.format(Math.abs(by))}`
 }

@@ -1,4 +1,4 @@
-/** Amounts in US dollars as people read them. */
+/** Formats amounts in US dollars. */
 
 const CENT = 0.01
 const SIGNIFICANT = 4
@@ -7,7 +7,7 @@ const currency = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
   new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", ...options })
 
 const usual = currency({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
-/** Formats by the digits that an amount below a dollar needs. */
+/** Formats for amounts below a dollar, by the number of digits that they need. */
 const small = Array.from({ length: 16 }, (_, digits) =>
   currency({ minimumFractionDigits: 2, maximumFractionDigits: Math.max(2, digits) })
 )
@@ -15,7 +15,7 @@ const full = currency({ minimumFractionDigits: 2, maximumFractionDigits: 15 })
 
 const signed = (usd: number, text: string): string => (usd < 0 ? `minus ${text}` : text)
 
-/** An amount: cents from a dollar on, four significant digits below, so that a price of parts of a cent keeps its size. */
+/** An amount: to the cent from one dollar on, and with four significant digits below, so that small prices stay exact. */
 export const money = (usd: number): string => {
   const size = Math.abs(usd)
   if (size === 0 || size >= 1) return signed(usd, usual.format(size))
@@ -26,7 +26,7 @@ export const money = (usd: number): string => {
 const tens = currency({ maximumFractionDigits: 0, roundingMode: "floor" })
 const compact = currency({ notation: "compact", maximumFractionDigits: 1, roundingMode: "floor" })
 
-/** An amount in a few digits, rounded down: what one has is never less than it says. */
+/** An amount in a few digits, rounded down, so that it never shows more money than there is. */
 export const briefMoney = (usd: number): string => {
   if (usd < 10) return usual.format(Math.floor(Math.max(0, usd) * 100 + 1e-6) / 100)
   return (usd < 1_000 ? tens : compact).format(usd)
@@ -34,15 +34,16 @@ export const briefMoney = (usd: number): string => {
 
 /** An amount with all its digits. */
 export const exactMoney = (usd: number): string => {
-  // A double has 15 digits that mean something; the rest is noise of adding.
+  // A double holds 15 significant digits. The others are rounding errors of sums.
   const size = Number(Math.abs(usd).toPrecision(15))
   return signed(usd, full.format(size))
 }
 
-/** Whether the short form of an amount leaves digits out. */
-export const isShortened = (usd: number): boolean => money(usd) !== exactMoney(usd)
+/** An amount that moved, with its sign: +$1.00, −$1.00, or $0.00. */
+export const signedMoney = (usd: number, format: (usd: number) => string = money): string =>
+  usd === 0 ? format(0) : `${usd > 0 ? "+" : "−"}${format(Math.abs(usd))}`
 
-/** An amount on an axis, where the step gives the precision. */
+/** An amount on an axis, with the precision of the step between its lines. */
 export const axisMoney = (usd: number, step: number): string => {
   const digits = step >= 1 ? 0 : Math.max(2, Math.ceil(-Math.log10(step)))
   return step >= CENT || step === 0
@@ -50,5 +51,5 @@ export const axisMoney = (usd: number, step: number): string => {
     : currency({ minimumFractionDigits: 2, maximumFractionDigits: Math.min(digits, 15) }).format(usd)
 }
 
-/** A price for a million tokens. */
+/** The price of a million tokens, from the price of one. A dash stands for no price. */
 export const perMillion = (perToken: number | null): string => (perToken === null ? "—" : money(perToken * 1e6))

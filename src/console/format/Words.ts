@@ -1,4 +1,5 @@
-/** The API's words as a reader's. */
+/** Names of operations and statuses for people, and sentences with counts. */
+import { count } from "./Figures.ts"
 
 const OPERATIONS: Readonly<Record<string, string>> = {
   "chat.completions": "Chat",
@@ -22,7 +23,7 @@ export const operations: ReadonlyArray<string> = Object.keys(OPERATIONS)
 /** The name of an operation. */
 export const operationName = (id: string): string => OPERATIONS[id] ?? id
 
-/** The first letter as a capital, and words apart. */
+/** An identifier as words: `key.created` becomes "Key created". */
 export const sentence = (word: string): string => {
   const words = word.replaceAll(/[_.]/g, " ")
   return words.charAt(0).toUpperCase() + words.slice(1)
@@ -32,10 +33,10 @@ export type Tone = "good" | "bad" | "warn" | "info" | "plain"
 
 const STATUSES: Readonly<Record<string, string>> = { ga: "Available" }
 
-/** The word for a status. */
+/** The name of a status. */
 export const statusName = (status: string): string => STATUSES[status] ?? sentence(status)
 
-/** The tone of a status, which always stands beside its word. */
+/** The colour of a status. Its name always stands beside the colour. */
 export const toneOf = (status: string): Tone => {
   if (["succeeded", "active", "paid", "delivered", "enabled", "ga", "completed"].includes(status)) return "good"
   if (["failed", "revoked", "disabled", "retired"].includes(status)) return "bad"
@@ -48,5 +49,5 @@ export const toneOf = (status: string): Tone => {
 }
 
 /** "1 request", "2 requests". */
-export const plural = (count: number, one: string, many: string = `${one}s`): string =>
-  `${count.toLocaleString()} ${count === 1 ? one : many}`
+export const plural = (many: number, one: string, others: string = `${one}s`): string =>
+  `${count(many)} ${many === 1 ? one : others}`

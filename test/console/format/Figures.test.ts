@@ -1,5 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ago, brief, change, count, duration, share } from "../../../src/console/format/Figures.ts"
+import {
+  ago,
+  brief,
+  change,
+  count,
+  duration,
+  monthName,
+  share,
+  signedPercent,
+  utcDate
+} from "../../../src/console/format/Figures.ts"
 
 describe("figures", () => {
   it("writes counts whole, and large ones in short", () => {
@@ -17,6 +27,28 @@ describe("figures", () => {
       "1.23 s",
       "1 min 1 s"
     ])
+  })
+
+  it("carries a duration over to the next unit when rounding reaches it", () => {
+    assert.deepStrictEqual([9.96, 999.6, 59_996, 119_600, 3_599_700, 3_700_000].map(duration), [
+      "10 ms",
+      "1.00 s",
+      "1 min 0 s",
+      "2 min 0 s",
+      "1 h 0 min",
+      "1 h 1 min"
+    ])
+  })
+
+  it("writes markups with their sign", () =>
+    assert.deepStrictEqual([1_250, -500, 100_000].map(signedPercent), ["+12.5%", "−5%", "+1,000%"]))
+
+  it("names days and months in UTC, whatever the reader's time zone", () => {
+    assert.deepStrictEqual(
+      ["2026-03-31T23:30:00Z", "2026-04-01T00:30:00Z"].map((text) => utcDate(Date.parse(text) / 1_000)),
+      ["Mar 31, 2026", "Apr 1, 2026"]
+    )
+    assert.strictEqual(monthName("2026-03"), "March 2026")
   })
 
   it("says how long ago a moment is", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { axisMoney, briefMoney, exactMoney, money, perMillion } from "../../../src/console/format/Money.ts"
+import { axisMoney, briefMoney, exactMoney, money, perMillion, signedMoney } from "../../../src/console/format/Money.ts"
 
 describe("money", () => {
   for (const [usd, short] of [
@@ -19,6 +19,14 @@ describe("money", () => {
   it("keeps every digit in the exact form, without the noise of adding", () => {
     assert.strictEqual(exactMoney(0.1 + 0.2), "$0.30")
     assert.strictEqual(exactMoney(0.000_180_525), "$0.000180525")
+  })
+
+  it("has a sign where it moved, and none when nothing moved", () => {
+    assert.deepStrictEqual(
+      [2.5, -2.5, 0, -0].map((usd) => signedMoney(usd)),
+      ["+$2.50", "−$2.50", "$0.00", "$0.00"]
+    )
+    assert.strictEqual(signedMoney(-0.000_180_525, exactMoney), "−$0.000180525")
   })
 
   it("is never more than there is in its brief form", () => {

@@ -5,11 +5,11 @@ import { downloadCsv } from "../../data/Csv.ts"
 import { ledgerQuery } from "../../data/Ledgers.ts"
 import { billingDetailsQuery, sessionQuery } from "../../data/Queries.ts"
 import { isMonth, type Ledger } from "../../data/Statement.ts"
-import { date } from "../../format/Figures.ts"
+import { monthName, utcDate } from "../../format/Figures.ts"
 import { Money } from "../../parts/Figures.tsx"
 import { Icon } from "../../parts/Icons.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
-import { csvOfLedger, LedgerTable, monthName } from "./Ledger.tsx"
+import { csvOfLedger, LedgerTable } from "./Ledger.tsx"
 
 interface StatementFactsProps {
   readonly email: string | undefined
@@ -42,8 +42,8 @@ const StatementFacts = ({ email, ledger, month }: StatementFactsProps) => (
     <dd>{email}</dd>
     <dt>Period</dt>
     <dd>{monthName(month)}, days in UTC</dd>
-    <dt>Made</dt>
-    <dd>{date(Date.now() / 1_000)}</dd>
+    <dt>Created</dt>
+    <dd>{utcDate(Date.now() / 1_000)}</dd>
     <dt>Opening balance</dt>
     <dd>
       <Money usd={ledger.opening} />
@@ -105,7 +105,7 @@ export const StatementPage = () => {
             <>
               <StatementFacts email={session.data?.account.email} month={month} ledger={data} />
               {data.lines.length === 0 ? (
-                <Empty title="Nothing was paid in or spent in this month." />
+                <Empty title="No money moved in this month." />
               ) : (
                 <LedgerTable ledger={data} />
               )}

@@ -26,10 +26,7 @@ import { SeriesChart } from "./SeriesChart.tsx"
 import { SeriesTable } from "./SeriesTable.tsx"
 
 const figureOptions = figures.map((value) => ({ value, name: figureNames[value] }))
-const groupOptions = [
-  { value: "", name: "Everything together" },
-  ...groupings.map((value) => ({ value, name: `By ${value}` }))
-]
+const groupOptions = [{ value: "", name: "No grouping" }, ...groupings.map((value) => ({ value, name: `By ${value}` }))]
 const tops = [5, 8, 12, 20].map((top) => ({ value: String(top), name: `Top ${top}` }))
 
 /** What the URL asks for. */
@@ -166,7 +163,7 @@ export const ExplorerPage = () => {
             {data === undefined ? (
               <Skeleton height={352} />
             ) : data.data.length === 0 ? (
-              <Empty title="Nothing was used in this range.">
+              <Empty title="There is no usage in this range.">
                 <p>Choose a longer range, or remove a filter.</p>
               </Empty>
             ) : (
@@ -187,7 +184,7 @@ export const ExplorerPage = () => {
           <SeriesTable
             report={data}
             figure={figure}
-            title={grouping === undefined ? "Together" : sentence(grouping)}
+            title={grouping === undefined ? "Group" : sentence(grouping)}
             nameOf={nameOf}
             onChoose={grouping === undefined ? undefined : narrow}
           />

@@ -4,13 +4,14 @@ import type { Cell } from "../../data/Csv.ts"
 import type { ShownFigure } from "../../data/UsageSeries.ts"
 import { brief, duration } from "../../format/Figures.ts"
 import { axisMoney, money } from "../../format/Money.ts"
+import { plural } from "../../format/Words.ts"
 
 export const figureNames: Readonly<Record<ShownFigure, string>> = {
   cost_usd: "Spend",
   requests: "Requests",
   prompt_tokens: "Tokens in",
   completion_tokens: "Tokens out",
-  failed_requests: "Errors",
+  failed_requests: "Failed requests",
   latency_ms: "Average latency",
   tokens: "Tokens"
 }
@@ -34,7 +35,7 @@ export const groupNameOf = (
   one: UsageSeriesReport["data"][number],
   { data, group_by, groups }: UsageSeriesReport,
   nameOf: NameOf
-) => (one.is_rest ? `${groups - data.length + 1} others` : group_by === null ? "Everything" : nameOf(one.group))
+) => (one.is_rest ? plural(groups - data.length + 1, "other") : group_by === null ? "Everything" : nameOf(one.group))
 
 /** The report as rows of a file: one for each series and bucket, with every figure. */
 export const csvRowsOf = (report: UsageSeriesReport, nameOf: NameOf): ReadonlyArray<ReadonlyArray<Cell>> => [

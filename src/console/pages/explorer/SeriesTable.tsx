@@ -59,8 +59,8 @@ export const SeriesTable = ({ figure, nameOf, onChoose, report, title }: SeriesT
           { right: "Requests" },
           { right: "Tokens in" },
           { right: "Tokens out" },
-          { right: "Errors" },
-          { right: "Avg latency" },
+          { right: "Failed" },
+          { right: "Average latency" },
           { right: "Share" }
         ]}
       >

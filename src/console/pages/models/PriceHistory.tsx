@@ -1,4 +1,5 @@
 import type { ModelDetail } from "../../../client/Contract.ts"
+import { utcDate } from "../../format/Figures.ts"
 import { money } from "../../format/Money.ts"
 import { priceSteps } from "./Steps.ts"
 
@@ -22,7 +23,7 @@ export const PriceHistory = ({ model }: { readonly model: ModelDetail }) => {
       <header>
         <h2>Price history</h2>
         <span className="small muted">
-          {model.pricing.unit === "token" ? "million output tokens" : model.pricing.unit}
+          per {model.pricing.unit === "token" ? "million output tokens" : model.pricing.unit}
         </span>
       </header>
       <div className="body">
@@ -32,7 +33,7 @@ export const PriceHistory = ({ model }: { readonly model: ModelDetail }) => {
         <ul className="small">
           {steps.map(({ date, usd }) => (
             <li key={date} className="split">
-              <span className="muted">{date}</span>
+              <span className="muted">{utcDate(Date.parse(date) / 1_000)}</span>
               <span className="number">{money(usd)}</span>
             </li>
           ))}

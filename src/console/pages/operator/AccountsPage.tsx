@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import type { OperatorAccount } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { accountsQuery } from "../../data/Operator.ts"
+import { signedPercent } from "../../format/Figures.ts"
 import { Select } from "../../parts/Fields.tsx"
 import { FilterField } from "../../parts/FilterField.tsx"
 import { Ago, Money, Status } from "../../parts/Figures.tsx"
@@ -10,13 +11,11 @@ import { Table } from "../../parts/Table.tsx"
 import { More } from "../../parts/More.tsx"
 
 const states = [
-  { value: "", name: "Every state" },
+  { value: "", name: "Any state" },
   { value: "active", name: "Active" },
   { value: "suspended", name: "Suspended" },
   { value: "closed", name: "Closed" }
 ]
-
-const markupOf = (points: number): string => `${points > 0 ? "+" : "−"}${Math.abs(points) / 100}%`
 
 /** What an account pays: its plan and its own markup. */
 const Prices = ({ of }: { readonly of: OperatorAccount }) => {
@@ -24,7 +23,7 @@ const Prices = ({ of }: { readonly of: OperatorAccount }) => {
   return (
     <span className="chips">
       {of.plan === null ? null : <span className="chip">{of.plan.name}</span>}
-      {of.markup_basis_points === 0 ? null : <span className="chip">{markupOf(of.markup_basis_points)}</span>}
+      {of.markup_basis_points === 0 ? null : <span className="chip">{signedPercent(of.markup_basis_points)}</span>}
     </span>
   )
 }
@@ -93,7 +92,7 @@ export const AccountsPage = () => {
               ? { title: "There is no account yet.", about: "An account opens when its owner signs up." }
               : {
                   title: "No account matches.",
-                  about: "Search for a part of the address or the start of the id, in every state."
+                  about: "Search for a part of the email address or the start of the id, and choose “Any state”."
                 }
           }
         >
@@ -106,7 +105,7 @@ export const AccountsPage = () => {
                 "Prices",
                 { right: "Balance" },
                 { right: "Held" },
-                { right: "Play money" },
+                { right: "Simulated money" },
                 { right: "Opened" }
               ]}
             >

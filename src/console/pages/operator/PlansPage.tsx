@@ -4,6 +4,7 @@ import type { Plan } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { operatorApi } from "../../data/Client.ts"
 import { plansQuery } from "../../data/Operator.ts"
+import { count, signedPercent } from "../../format/Figures.ts"
 import { money } from "../../format/Money.ts"
 import { plural } from "../../format/Words.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
@@ -13,14 +14,14 @@ import { PlanDialog } from "./PlanDialog.tsx"
 
 /** The limits of a plan in words. */
 const limitsOf = ({ limits }: Plan): ReadonlyArray<string> => [
-  ...(limits.requests_per_minute === null ? [] : [`${limits.requests_per_minute.toLocaleString()} requests a minute`]),
+  ...(limits.requests_per_minute === null ? [] : [`${plural(limits.requests_per_minute, "request")} per minute`]),
   ...(limits.running_videos === null ? [] : [plural(limits.running_videos, "running video")]),
   ...(limits.running_batches === null ? [] : [plural(limits.running_batches, "running batch", "running batches")]),
-  ...(limits.daily_spend_usd === null ? [] : [`${money(limits.daily_spend_usd)} a day`])
+  ...(limits.daily_spend_usd === null ? [] : [`${money(limits.daily_spend_usd)} per day`])
 ]
 
 const markupOf = ({ markup_basis_points: points }: Plan): string =>
-  points === 0 ? "catalogue's prices" : `${points > 0 ? "+" : "−"}${Math.abs(points) / 100}%`
+  points === 0 ? "catalogue's prices" : signedPercent(points)
 
 type Open = { readonly what: "create" } | { readonly what: "edit" | "remove"; readonly plan: Plan }
 
@@ -43,7 +44,7 @@ const Row = ({ onOpen, plan }: { readonly plan: Plan; readonly onOpen: (open: Op
       </td>
       <td>
         {limits.length === 0 ? (
-          <span className="muted">the usual ones</span>
+          <span className="muted">default</span>
         ) : (
           <span className="chips">
             {limits.map((words) => (
@@ -54,7 +55,7 @@ const Row = ({ onOpen, plan }: { readonly plan: Plan; readonly onOpen: (open: Op
           </span>
         )}
       </td>
-      <td className="right number">{plan.accounts.toLocaleString()}</td>
+      <td className="right number">{count(plan.accounts)}</td>
       <td className="right">
         <Ago at={plan.created_at} />
       </td>
@@ -86,13 +87,13 @@ export const PlansPage = () => {
       query={plans}
       create={{ name: "Create plan", run: () => setOpen({ what: "create" }) }}
       empty={{
-        title: "There is no price plan yet.",
+        title: "There is no plan yet.",
         about: "A plan has a markup, fixed prices and limits for the accounts that belong to it."
       }}
       open={
         open === undefined ? null : open.what === "remove" ? (
           <Confirm
-            title="Remove this plan"
+            title="Remove this plan?"
             action="Remove plan"
             done="The plan is removed."
             changes={[plansQuery]}

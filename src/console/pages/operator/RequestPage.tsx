@@ -5,8 +5,8 @@ import type { OperatorReceiptResult } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { operatorApi } from "../../data/Client.ts"
 import { requestQuery } from "../../data/Operator.ts"
-import { duration, moment, share } from "../../format/Figures.ts"
-import { exactMoney, money } from "../../format/Money.ts"
+import { duration, moment, share, signedPercent } from "../../format/Figures.ts"
+import { exactMoney, money, signedMoney } from "../../format/Money.ts"
 import { operationName, sentence } from "../../format/Words.ts"
 import { Id } from "../../parts/Copy.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
@@ -32,7 +32,7 @@ const Tiles = ({ receipt }: { readonly receipt: Receipt }) => {
         title={exactMoney(cost_usd)}
         change={
           receipt.paid_with === "simulated"
-            ? "paid with play money"
+            ? "paid with simulated money"
             : refunded_usd > 0
               ? `after ${money(refunded_usd)} of refunds`
               : `${money(receipt.held_usd)} was held`
@@ -95,8 +95,8 @@ const Attempts = ({ receipt }: { readonly receipt: Receipt }) => {
             <tr>
               <th scope="col">Provider</th>
               <th scope="col">Outcome</th>
-              <th scope="col">Began after</th>
-              <th scope="col">Took</th>
+              <th scope="col">Started after</th>
+              <th scope="col">Duration</th>
               <th scope="col">Cost</th>
             </tr>
           </thead>
@@ -130,7 +130,7 @@ const Transfers = ({ receipt: { transfers } }: { readonly receipt: Receipt }) =>
     {transfers.length === 0 ? (
       <div className="body muted">No money moved for this request.</div>
     ) : (
-      <div className="body scroll" tabIndex={0} role="region" aria-label="Table: transfers">
+      <div className="body scroll" tabIndex={0} role="region" aria-label="Table: movements of money">
         <table className="lines">
           <thead>
             <tr>
@@ -148,10 +148,7 @@ const Transfers = ({ receipt: { transfers } }: { readonly receipt: Receipt }) =>
                 </td>
                 <td>{sentence(kind)}</td>
                 <td>{reference === null ? <span className="muted">—</span> : <code>{reference}</code>}</td>
-                <td className="number">
-                  {amount_usd > 0 ? "+" : "−"}
-                  {exactMoney(Math.abs(amount_usd))}
-                </td>
+                <td className="number">{signedMoney(amount_usd, exactMoney)}</td>
               </tr>
             ))}
           </tbody>
@@ -163,7 +160,7 @@ const Transfers = ({ receipt: { transfers } }: { readonly receipt: Receipt }) =>
 
 const ruleOf = ({ price_rule: rule }: Receipt): string => {
   if (rule === null) return "the catalogue's price"
-  const markup = rule.markup === undefined ? "" : `, ${rule.markup > 0 ? "+" : "−"}${Math.abs(rule.markup) / 100}%`
+  const markup = rule.markup === undefined ? "" : `, ${signedPercent(rule.markup)}`
   if (rule.by === "account") return `the account's markup${markup}`
   return rule.by === "plan" ? `plan ${rule.plan ?? ""}${markup}` : `fixed price of plan ${rule.plan ?? ""}`
 }
@@ -236,11 +233,11 @@ const Summary = ({ receipt }: { readonly receipt: Receipt }) => (
 const Refund = ({ onClose, receipt }: { readonly receipt: Receipt; readonly onClose: () => void }) => (
   <Ask
     title="Refund this request"
-    action="Refund"
+    action="Refund request"
     referenced
     amount={{
       label: "Amount in USD",
-      hint: `Empty: everything that is left, ${exactMoney(receipt.cost_usd)}`,
+      hint: `Leave it empty to refund all that is left: ${exactMoney(receipt.cost_usd)}.`,
       most: receipt.cost_usd
     }}
     onClose={onClose}

@@ -40,6 +40,7 @@ describe("the explorer's figures", () => {
       report.data.map((one) => groupNameOf(one, report, nameOf)),
       ["the a", "3 others"]
     )
+    assert.strictEqual(groupNameOf(report.data[1]!, { ...report, groups: 2 }, nameOf), "1 other")
     assert.strictEqual(groupNameOf(report.data[0]!, { ...report, group_by: null }, nameOf), "Everything")
   })
 
