@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { LOW_BALANCE_USD } from "../data/Amounts.ts"
 import { balanceQuery, projectsQuery } from "../data/Queries.ts"
 import { briefMoney, exactMoney, money } from "../format/Money.ts"
 import { Money } from "../parts/Figures.tsx"
@@ -7,9 +8,6 @@ import { Icon } from "../parts/Icons.tsx"
 import { Skeleton } from "../parts/States.tsx"
 import { railGroups } from "./Pages.ts"
 import { Rail } from "./Rail.tsx"
-
-/** Below this many dollars the card asks for a top-up. */
-const LOW_USD = 5
 
 /** The narrow rail has room for few digits. */
 const Available = ({ usd }: { readonly usd: number }) => (
@@ -25,10 +23,10 @@ const Available = ({ usd }: { readonly usd: number }) => (
 
 const BalanceCard = () => {
   const { data, isError } = useQuery(balanceQuery)
-  const low = data !== undefined && data.available_usd < LOW_USD
+  const low = data !== undefined && data.available_usd < LOW_BALANCE_USD
   return (
     <section className={low ? "balance low" : "balance"} aria-label="Balance">
-      <span className="label small muted">{low ? "Available, running low" : "Available"}</span>
+      <span className="label small muted">{low ? "Low balance" : "Available"}</span>
       <span className="figure">
         {data !== undefined ? (
           <Available usd={data.available_usd} />
@@ -39,7 +37,7 @@ const BalanceCard = () => {
         )}
       </span>
       <span className="held small muted" title="Held: reserved for running requests. It returns when they finish.">
-        {data !== undefined ? `${money(data.held_usd)} held` : isError ? "could not be read" : "\u00a0"}
+        {data !== undefined ? `${money(data.held_usd)} held` : isError ? "not available" : "\u00a0"}
       </span>
       <Link className="button" to="/billing">
         Top up
@@ -59,7 +57,7 @@ const Switcher = () => {
     <div className="switcher">
       <select
         className="select"
-        aria-label="Keys of the project"
+        aria-label="Show the keys of a project"
         value={project}
         onChange={({ target }) =>
           void navigate({ to: "/keys", search: target.value === "" ? {} : { project: target.value } })

@@ -86,7 +86,7 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
   return (
     <Finder
       label="Search pages, models, keys and projects, or paste a request id"
-      none="Nothing has this name."
+      none="Nothing matches. Try another name."
       find={(words) => targets(words).map(foundOf)}
       onClose={onClose}
     />

@@ -3,8 +3,8 @@ import { queryOptions } from "@tanstack/react-query"
 import { api } from "./Client.ts"
 import { inTurn } from "./Usage.ts"
 
-/** The most groups that the gateway gives a series of their own. */
-const MOST_GROUPS = 20
+/** The most groups to which the gateway gives a series of their own. */
+export const MOST_GROUPS = 20
 
 export const spendQuery = (by: "key" | "project") =>
   queryOptions({

@@ -23,7 +23,7 @@ const Actor = ({ of: { id, name, type } }: { readonly of: AuditLine["actor"] }) 
 const Changes = ({ line }: { readonly line: AuditLine }) => (
   <div className="grid tight">
     {Object.keys(line.changes).length === 0 ? (
-      <span className="muted small">Nothing beside the event itself was recorded.</span>
+      <span className="muted small">The event recorded no values.</span>
     ) : (
       <Diff label="What changed" lines={auditDifferences(line.changes)} />
     )}
@@ -90,7 +90,7 @@ interface AuditTableProps<Line extends AuditLine> {
 
 export const AuditTable = <Line extends AuditLine>({ accountOf, lines }: AuditTableProps<Line>) => {
   const accounts = accountOf === undefined ? [] : ["Account"]
-  const columns: ReadonlyArray<Column> = ["Time", "Event", "By", ...accounts, "To", "Outcome"]
+  const columns: ReadonlyArray<Column> = ["Time", "Event", "Actor", ...accounts, "Resource", "Outcome"]
   return (
     <Table label="audit log" columns={columns}>
       {lines.map((line) => (

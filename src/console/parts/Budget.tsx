@@ -35,7 +35,7 @@ export const BudgetFields = ({ draft, onChange }: BudgetFieldsProps) => (
   <div className="grid two">
     <Field
       label="Budget in dollars"
-      hint="Empty means no budget. Requests stop when it is used up."
+      hint="Leave it empty for no budget. The gateway refuses requests once it is spent."
       wrong={isBudget(draft) ? undefined : "The budget must be an amount such as 25 or 12.50."}
     >
       {(props) => (
@@ -49,7 +49,7 @@ export const BudgetFields = ({ draft, onChange }: BudgetFieldsProps) => (
         />
       )}
     </Field>
-    <Field label="Period" hint="A period begins again by the calendar in UTC.">
+    <Field label="Period" hint="Periods follow the calendar in UTC.">
       {(props) => (
         <select
           {...props}

@@ -101,8 +101,6 @@ export const Secret = ({ label, value }: { readonly label: string; readonly valu
       <code data-secret="">{value}</code>
       <CopyButton label={`Copy the ${label.toLowerCase()}`} text={value} tiny={false} />
     </div>
-    <span className="hint">
-      The gateway stores a hash only and shows this value once. Keep it in a password manager.
-    </span>
+    <span className="hint">The gateway shows this value only now. Store it in a password manager.</span>
   </div>
 )

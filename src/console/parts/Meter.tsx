@@ -17,7 +17,7 @@ export const Meter = ({ budgetCents, period, spentCents }: MeterProps) => {
       <span className="number small">
         {money(spentCents / 100)} <span className="muted">of {money(budgetCents / 100)}</span>
         {period === null ? null : <span className="muted"> {period}</span>}
-        {part >= 1 ? " · used up" : ""}
+        {part >= 1 ? " · spent" : ""}
       </span>
       <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
         <rect className="track" width="100" height="4" />

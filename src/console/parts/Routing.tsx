@@ -147,7 +147,7 @@ const Providers = ({ onChange, policy }: RoutingFieldsProps) => {
   return (
     <>
       {pick("only", "Only these providers", "No other provider gets a request.")}
-      {pick("order", "First these providers", "In this order; others follow.")}
+      {pick("order", "First these providers", "In this order. The others follow.")}
       {pick("ignore", "Never these providers", "They get no request, even as a fallback.")}
     </>
   )
@@ -167,7 +167,7 @@ const Limits = ({ onChange, policy }: RoutingFieldsProps) => {
     <Amount
       whole
       label={label}
-      placeholder="the service's"
+      placeholder="default"
       value={timeouts[field]}
       onChange={(value) => onChange(changed(policy, { timeouts: changed(timeouts, { [field]: value }) }))}
     />
@@ -200,7 +200,7 @@ export const RoutingFields = (props: RoutingFieldsProps) => {
       <div className="grid pair">
         <Choice
           label="Strategy"
-          absent="the default"
+          absent="default"
           options={strategies.map((value) => ({ value, name: sentence(value) }))}
           value={policy.strategy}
           onChange={(strategy) => set({ strategy })}
@@ -208,7 +208,7 @@ export const RoutingFields = (props: RoutingFieldsProps) => {
         {withoutDataPolicy ? null : (
           <Choice
             label="Data policy"
-            absent="the default"
+            absent="default"
             options={dataPolicies}
             value={policy.data_policy}
             onChange={(value) => set({ data_policy: value })}
@@ -229,7 +229,7 @@ export const RoutingFields = (props: RoutingFieldsProps) => {
           onChange={(caching) => set({ caching })}
         />
         <Choice
-          label="Parameters a provider lacks"
+          label="Unsupported parameters"
           absent="ignored"
           options={[{ value: "yes", name: "exclude that provider" }]}
           value={policy.require_parameters === true ? "yes" : undefined}

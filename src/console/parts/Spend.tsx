@@ -1,7 +1,7 @@
-/** What a key or a project spent in 30 days, and which part of its requests failed. */
+/** The spend of a key or a project in 30 days, and the share of its requests that failed. */
 import { useQuery } from "@tanstack/react-query"
 import { Sparkline } from "../charts/Sparkline.tsx"
-import { spendQuery } from "../data/Spend.ts"
+import { MOST_GROUPS, spendQuery } from "../data/Spend.ts"
 import { spentOf } from "../data/Spent.ts"
 import { count, share } from "../format/Figures.ts"
 import { plural } from "../format/Words.ts"
@@ -13,18 +13,24 @@ interface SpendProps {
   readonly id: string
 }
 
-const unknown = (
-  <span className="muted" title="Only the 20 that spent most are shown here.">
+/** A dash with the reason why there is no figure. */
+const Unknown = ({ reason }: { readonly reason: string }) => (
+  <span className="muted" title={reason}>
     —
   </span>
 )
 
-/** The spend with its course. */
+/** The spend, with a sparkline of its days. */
 export const Spend = ({ by, id }: SpendProps) => {
   const { data, isError } = useQuery(spendQuery(by))
-  if (data === undefined) return isError ? unknown : <Skeleton width={110} />
+  if (data === undefined)
+    return isError ? (
+      <Unknown reason="The gateway could not read the spend. Reload the page." />
+    ) : (
+      <Skeleton width={110} />
+    )
   const spent = spentOf(data, id)
-  if (spent === undefined) return unknown
+  if (spent === undefined) return <Unknown reason={`Only the ${MOST_GROUPS} that spent most have a figure.`} />
   return (
     <span className="spend" title={plural(spent.requests, "request")}>
       {spent.requests === 0 ? null : <Sparkline values={spent.costs} />}
@@ -33,7 +39,7 @@ export const Spend = ({ by, id }: SpendProps) => {
   )
 }
 
-/** The part of the requests that failed. */
+/** The share of the requests that failed. */
 export const Failures = ({ by, id }: SpendProps) => {
   const { data } = useQuery(spendQuery(by))
   const spent = data === undefined ? undefined : spentOf(data, id)

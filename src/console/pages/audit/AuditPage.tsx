@@ -17,7 +17,7 @@ const EventSelect = ({ onChange, value = "" }: EventSelectProps) => {
   const isKnown = value === "" || Object.values(auditEvents).some((events) => events.includes(value))
   return (
     <select className="select" aria-label="Event" value={value} onChange={({ target }) => onChange(target.value)}>
-      <option value="">Every event</option>
+      <option value="">Any event</option>
       {isKnown ? null : <option value={value}>{sentence(value)}</option>}
       {Object.entries(auditEvents).map(([group, events]) => (
         <optgroup key={group} label={group}>
@@ -47,15 +47,15 @@ export const AuditPage = () => {
       <section className="card" aria-label="Audit log">
         <More
           of={audit}
-          name="lines"
+          name="events"
           rows={10}
           empty={
             type === undefined
               ? {
-                  title: "Nothing was done yet.",
-                  about: "Every change of the account, its keys and its money gets a line."
+                  title: "There is no event yet.",
+                  about: "Each change to the account, its keys and its money adds a line."
                 }
-              : { title: "This event has not happened yet.", about: "Choose another event, or every event." }
+              : { title: "This event has not happened yet.", about: "Choose another event, or “Any event”." }
           }
         >
           {(lines) => <AuditTable lines={lines} />}

@@ -7,6 +7,7 @@ import { api, origin, wordsOf } from "../../data/Client.ts"
 import { batchesQuery, download, isBatchRunning } from "../../data/Jobs.ts"
 import { batchSnippets } from "../../data/Snippets.ts"
 import { count, lasting } from "../../format/Figures.ts"
+import { plural } from "../../format/Words.ts"
 import { Code, Id } from "../../parts/Copy.tsx"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
@@ -20,10 +21,11 @@ const CancelBatch = ({ of, onClose }: { readonly of: BatchObject; readonly onClo
     action="Cancel batch"
     run={() => api.call("batches.cancel", { path: { batch_id: of.id } })}
     changes={[batchesQuery]}
-    done="The batch starts no more requests."
+    done="The batch starts no further requests."
     onClose={onClose}
   >
-    Requests that run now finish and are charged. Their results stay in the output file, and the others are not sent.
+    Running requests finish and are charged, and the output file keeps their results. The gateway does not send the
+    others.
   </Confirm>
 )
 
@@ -110,8 +112,8 @@ const Row = ({ of, onCancel }: RowProps) => {
           <RowActions
             of={`batch ${of.id}`}
             actions={[
-              ...file("Output", of.output_file_id, `${of.id}.output.jsonl`),
-              ...file("Errors", of.error_file_id, `${of.id}.errors.jsonl`),
+              ...file("Download output", of.output_file_id, `${of.id}.output.jsonl`),
+              ...file("Download errors", of.error_file_id, `${of.id}.errors.jsonl`),
               ...cancel
             ]}
           />
@@ -132,7 +134,7 @@ export const BatchesPage = () => {
       query={batches}
       tools={
         <>
-          {running === 0 ? null : <span className="badge info">{running} running</span>}
+          {running === 0 ? null : <span className="badge info">{plural(running, "batch", "batches")} running</span>}
           <Link className="button" to="/batches/files">
             Files
           </Link>
@@ -140,13 +142,14 @@ export const BatchesPage = () => {
       }
       empty={{
         title: "There is no batch yet.",
-        about: "A batch runs the requests of a file in the background. Upload the file with a key, and name it:",
+        about:
+          "A batch runs the requests of a file in the background. Upload the file with a key, then create the batch:",
         action: <Code snippets={batchSnippets(origin)} />
       }}
       open={cancelled === undefined ? null : <CancelBatch of={cancelled} onClose={() => setCancelled(undefined)} />}
     >
       {(rows) => (
-        <Table label="batches" columns={["Batch", "Status", "Requests", "Created", "Took", actionsColumn]}>
+        <Table label="batches" columns={["Batch", "Status", "Requests", "Created", "Duration", actionsColumn]}>
           {rows.map((of) => (
             <Row key={of.id} of={of} onCancel={() => setCancelled(of)} />
           ))}

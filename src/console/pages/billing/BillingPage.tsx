@@ -28,10 +28,10 @@ const Balance = () => {
     <section className="tiles" aria-label="Balance">
       {(
         [
-          ["Available", data?.available_usd, "What requests can still hold"],
+          ["Available", data?.available_usd, "What new requests can hold"],
           ["Held", data?.held_usd, "Reserved for running requests. It returns when they finish."],
           ["Balance", data?.balance_usd, "Available and held together"],
-          ["Simulated", data?.simulated_usd, "Part of the balance that pays for simulated answers only"]
+          ["Simulated", data?.simulated_usd, "The part that pays for simulated providers only"]
         ] as const
       ).map(([label, usd, words]) => (
         <div className="tile" key={label}>
@@ -148,7 +148,11 @@ const TopUps = () => {
       </header>
       {topUps.isError ? <Failed error={topUps.error} onRetry={() => void topUps.refetch()} /> : null}
       {topUps.isPending ? <SkeletonRows /> : null}
-      {topUps.data?.length === 0 ? <Empty title="Nothing was paid in yet." /> : null}
+      {topUps.data?.length === 0 ? (
+        <Empty title="There is no top-up yet.">
+          <p>A top-up adds money to the balance.</p>
+        </Empty>
+      ) : null}
       {topUps.data === undefined || topUps.data.length === 0 ? null : (
         <div className="scroll" tabIndex={0} role="region" aria-label="Table: top-ups">
           <table className="table">

@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { LOW_BALANCE_USD } from "../../data/Amounts.ts"
 import { keysQuery, projectsQuery } from "../../data/Queries.ts"
+import { money } from "../../format/Money.ts"
 import { Meter } from "../../parts/Meter.tsx"
-import { Empty, SkeletonRows } from "../../parts/States.tsx"
+import { Failed, SkeletonRows } from "../../parts/States.tsx"
 
-interface Budgeted {
+interface BudgetRow {
   readonly id: string
   readonly name: string
   readonly of: "Key" | "Project"
@@ -22,14 +24,14 @@ interface Source {
   readonly spent_cents: number | null
 }
 
-const budgetsOf = (sources: ReadonlyArray<Source>, of: Budgeted["of"]): ReadonlyArray<Budgeted> =>
+const budgetsOf = (sources: ReadonlyArray<Source>, of: BudgetRow["of"]): ReadonlyArray<BudgetRow> =>
   sources.flatMap(({ budget_cents: budget, budget_period: period, id, name, spent_cents: spent, status }) =>
     budget === null || status !== "active" ? [] : [{ id, name, of, budget, spent: spent ?? 0, period }]
   )
 
-const shareOf = ({ budget, spent }: Budgeted): number => (budget === 0 ? 1 : spent / budget)
+const shareOf = ({ budget, spent }: BudgetRow): number => (budget === 0 ? 1 : spent / budget)
 
-/** The budgets of keys and projects, the fullest first, and how to be told when they fill. */
+/** The budgets of keys and projects, the most spent first, and the notices about them. */
 export const BudgetsCard = () => {
   const [keys, projects] = [useQuery(keysQuery), useQuery(projectsQuery)]
   const isRead = keys.data !== undefined && projects.data !== undefined
@@ -43,7 +45,10 @@ export const BudgetsCard = () => {
       </header>
       {!isRead ? (
         keys.isError || projects.isError ? (
-          <Empty title="The budgets could not be read." />
+          <Failed
+            error={keys.error ?? projects.error}
+            onRetry={() => void Promise.all([keys.refetch(), projects.refetch()])}
+          />
         ) : (
           <SkeletonRows rows={3} />
         )
@@ -59,10 +64,10 @@ export const BudgetsCard = () => {
           ))}
           <p className="muted small">
             {budgets.length === 0 ? "No key and no project has a budget. " : ""}
-            You get an email when 80% and 100% of a budget are spent and when the balance falls below $5.00, unless you
-            declined it in <Link to="/settings">Settings</Link>. A <Link to="/webhooks">webhook</Link> for{" "}
-            <code>budget.threshold</code> tells a program. Below $5.00, answers carry a <code>low_balance</code>{" "}
-            warning.
+            The gateway sends an email when 80% and 100% of a budget are spent, and when the balance falls below{" "}
+            {money(LOW_BALANCE_USD)}. Choose these emails in <Link to="/settings">Settings</Link>. A{" "}
+            <Link to="/webhooks">webhook</Link> for <code>budget.threshold</code> notifies your programs. Below{" "}
+            {money(LOW_BALANCE_USD)}, responses carry a <code>low_balance</code> warning.
           </p>
         </div>
       )}

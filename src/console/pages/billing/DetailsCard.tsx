@@ -27,14 +27,14 @@ const DetailsDialog = ({ details, onClose }: { readonly details: Details; readon
       }),
     onSuccess: ({ data }) => {
       client.setQueryData(billingDetailsQuery.queryKey, data)
-      toast("Statements name the company from now on.")
+      toast("Saved the billing details.")
       onClose()
     }
   })
   return (
     <FormDialog
-      title="Change the billing details"
-      action="Save"
+      title="Change billing details"
+      action="Save details"
       busy={save.isPending}
       ready={lines.length <= MOST_LINES}
       onSubmit={() => save.mutate()}
@@ -55,8 +55,12 @@ const DetailsDialog = ({ details, onClose }: { readonly details: Details; readon
       </Field>
       <Field
         label="Address"
-        hint="Up to six lines, as they are printed."
-        wrong={lines.length > MOST_LINES ? `At most ${MOST_LINES} lines; there are ${lines.length}.` : undefined}
+        hint="Up to six lines, as statements show them."
+        wrong={
+          lines.length > MOST_LINES
+            ? `The address must have at most ${MOST_LINES} lines; got ${lines.length}.`
+            : undefined
+        }
       >
         {(props) => (
           <textarea
@@ -94,12 +98,12 @@ export const DetailsCard = () => {
       <header>
         <h2>Billing details</h2>
         <button type="button" className="button" disabled={data === undefined} onClick={() => setChanging(true)}>
-          {isEmpty ? "Add details" : "Change"}
+          {isEmpty ? "Add details" : "Change details"}
         </button>
       </header>
       {error === null ? null : <Failed error={error} onRetry={() => void refetch()} />}
       {isPending ? <SkeletonRows rows={2} /> : null}
-      {isEmpty ? <p className="body muted">Company, address and tax id are printed on statements.</p> : null}
+      {isEmpty ? <p className="body muted">Statements show the company, its address and its tax id.</p> : null}
       {data === undefined || isEmpty ? null : (
         <dl className="body facts">
           <dt>Company</dt>

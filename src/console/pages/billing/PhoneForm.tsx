@@ -16,7 +16,7 @@ export const PhoneForm = () => {
   const verify = useMutation({
     mutationFn: () => api.call("console.phone.verify", { body: { phone, code } }),
     onSuccess: async ({ data }) => {
-      toast(`${money(data.starter_credit_usd)} of starter credit is on the balance.`)
+      toast(`Added ${money(data.starter_credit_usd)} of starter credit to the balance.`)
       await Promise.all([client.invalidateQueries(sessionQuery), client.invalidateQueries(balanceQuery)])
     }
   })
@@ -65,7 +65,7 @@ export const PhoneForm = () => {
       </Field>
       {shown === undefined ? null : <SandboxCode code={shown} onUse={() => setCode(shown)} />}
       <button type="submit" className="button" disabled={send.isPending || verify.isPending}>
-        {sent ? "Verify" : "Send code"}
+        {sent ? "Verify number" : "Send code"}
       </button>
     </form>
   )

@@ -23,16 +23,12 @@ const DeleteFile = ({ of, onClose }: { readonly of: FileObject; readonly onClose
     done={`Deleted ${of.filename}.`}
     onClose={onClose}
   >
-    Its content is gone at once. It cannot be undone. Receipts of the requests in it stay.
+    The gateway deletes its content at once. You cannot undo this. The receipts of its requests stay.
   </Confirm>
 )
 
 const useOf = ({ filename, purpose }: FileObject): string =>
-  purpose === "batch"
-    ? "input of a batch"
-    : filename.endsWith("_error.jsonl")
-      ? "errors of a batch"
-      : "output of a batch"
+  purpose === "batch" ? "batch input" : filename.endsWith("_error.jsonl") ? "batch errors" : "batch output"
 
 export const FilesPage = () => {
   const files = useQuery(filesQuery)
@@ -49,13 +45,13 @@ export const FilesPage = () => {
       }
       empty={{
         title: "There is no file yet.",
-        about: "Files are the inputs of batches and what batches wrote. Upload one with a key:",
+        about: "Files hold the requests and the results of batches. Upload a file with a key:",
         action: <Code snippets={batchSnippets(origin).slice(0, 1)} />
       }}
       open={deleted === undefined ? null : <DeleteFile of={deleted} onClose={() => setDeleted(undefined)} />}
     >
       {(rows) => (
-        <Table label="files" columns={["File", "For", { right: "Size" }, "Created", "Kept until", actionsColumn]}>
+        <Table label="files" columns={["File", "Purpose", { right: "Size" }, "Created", "Kept until", actionsColumn]}>
           {rows.map((of) => (
             <tr key={of.id}>
               <th scope="row">

@@ -40,14 +40,14 @@ const Tools = ({ chosen, onChange }: ToolsProps) => (
       Tools for agents <span className="muted">{chosen === null ? "all" : `${chosen.length} of ${tools.length}`}</span>
     </summary>
     <div className="form">
-      <p className="small muted">Which tools of the MCP server at /mcp an agent with this key may call.</p>
+      <p className="small muted">The tools of the MCP server at /mcp that an agent may call with this key.</p>
       <label className="check">
         <input
           type="checkbox"
           checked={chosen === null}
           onChange={({ target }) => onChange(target.checked ? null : [...tools])}
         />{" "}
-        All tools, and those to come
+        All tools, including new ones
       </label>
       {chosen === null ? null : (
         <Checks legend="Tools" options={tools.map((value) => ({ value }))} chosen={chosen} onChange={onChange} />
@@ -101,7 +101,7 @@ const KeyForm = ({ of, onClose, onSecret, projectId }: FormProps) => {
       onClose={onClose}
     >
       <NameField
-        hint="What uses the key, such as “production backend”."
+        hint="The program that uses the key, such as “production backend”."
         value={name}
         error={save.error}
         onChange={setName}
@@ -119,9 +119,11 @@ const KeyForm = ({ of, onClose, onSecret, projectId }: FormProps) => {
       <BudgetFields draft={budget} onChange={setBudget} />
       <details>
         <summary>
-          Routing <span className="muted">{policyWords(policyOf(routing)) ?? "the project's, or the default"}</span>
+          Routing <span className="muted">{policyWords(policyOf(routing)) ?? "from the project, or default"}</span>
         </summary>
-        <p className="small muted">For requests that set none. The key's options override those of its project.</p>
+        <p className="small muted">
+          These options apply to requests that set none. They override the options of the project.
+        </p>
         <RoutingFields policy={routing} onChange={setRouting} />
       </details>
       <Tools chosen={allowed} onChange={setAllowed} />

@@ -48,7 +48,7 @@ export const RotateKey = ({ of, onClose }: EndProps) => {
     >
       {rotate.isError ? <Failed error={rotate.error} /> : null}
       <p className="muted">A new key takes over the name, project, budget and spend of this one.</p>
-      <Field label="The old secret stops" hint="Leave time to store the new secret wherever the old one is used.">
+      <Field label="The old key stops working" hint="Leave enough time to replace the old key in every program.">
         {(props) => (
           <select
             {...props}
@@ -84,7 +84,7 @@ export const RevokeKey = ({ of, onClose }: EndProps) => {
       }}
       onClose={onClose}
     >
-      Programs with this key get 401 from now on. It cannot be undone. Running requests finish, and their receipts stay.
+      The gateway answers 401 to this key from now on. You cannot undo this. Running requests finish, and receipts stay.
     </Confirm>
   )
 }

@@ -31,7 +31,7 @@ const Limits = ({ of }: { readonly of: ManagedKey }) => {
     <span className="chips">
       {of.expires_at === null ? null : (
         <span className="chip">
-          {of.status === "active" ? "ends" : "ended"}&nbsp;
+          {of.status === "active" ? "expires" : "expired"}&nbsp;
           <Ago at={of.expires_at} />
         </span>
       )}
@@ -164,7 +164,7 @@ export const KeysPage = () => {
       )}
       empty={{
         title: shown === "active" ? "There is no active key." : "No key has been revoked.",
-        about: "Programs authenticate with a key. Give each program its own, so that its spend can be told apart.",
+        about: "Programs authenticate with a key. Create one for each program to see what each of them spends.",
         ...(shown === "active" ? {} : { action: null })
       }}
       open={open === undefined ? null : <Dialogs open={open} projectId={project} onClose={() => setOpen(undefined)} />}

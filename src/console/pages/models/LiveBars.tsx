@@ -72,7 +72,7 @@ export const LiveBars = ({ model }: { readonly model: ModelDetail }) => {
             format={duration}
           />
           <Measure
-            title="Whole answer"
+            title="Total time"
             about="95th percentile, shorter is better"
             providers={known}
             of={({ performance }) => performance.p95Ms}

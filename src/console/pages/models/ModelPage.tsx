@@ -5,7 +5,7 @@ import { Page } from "../../app/Page.tsx"
 import { origin } from "../../data/Client.ts"
 import { modelQuery } from "../../data/Queries.ts"
 import { firstCall, snippetsOf } from "../../data/Snippets.ts"
-import { count, duration, share } from "../../format/Figures.ts"
+import { count, duration, share, utcDate } from "../../format/Figures.ts"
 import { money, perMillion } from "../../format/Money.ts"
 import { sentence } from "../../format/Words.ts"
 import { Code, Id } from "../../parts/Copy.tsx"
@@ -62,7 +62,7 @@ const ProviderRow = ({ of: { performance, ...of } }: { readonly of: ModelProvide
     <td className="right number">
       <span>
         {count(performance.samples)}
-        {performance.thin && performance.samples > 0 ? <span className="muted"> few</span> : null}
+        {performance.thin && performance.samples > 0 ? <span className="muted"> (few)</span> : null}
       </span>
     </td>
     <td>
@@ -75,7 +75,7 @@ const ProviderRow = ({ of: { performance, ...of } }: { readonly of: ModelProvide
 const Providers = ({ model }: { readonly model: ModelDetail }) => (
   <section className="card" aria-label="Providers">
     <header>
-      <h2>Providers and how they did lately</h2>
+      <h2>Providers in the last 30 minutes</h2>
     </header>
     <Table
       label="providers"
@@ -98,9 +98,9 @@ const Providers = ({ model }: { readonly model: ModelDetail }) => (
 )
 
 const Facts = ({ model }: { readonly model: ModelDetail }) => (
-  <section className="card" aria-label="Facts">
+  <section className="card" aria-label="Model">
     <header>
-      <h2>Facts</h2>
+      <h2>Model</h2>
       <Status of={model.status} />
     </header>
     <div className="body grid">
@@ -111,7 +111,7 @@ const Facts = ({ model }: { readonly model: ModelDetail }) => (
         </dd>
         <dt>Maker</dt>
         <dd>{model.brand}</dd>
-        <dt>Kind</dt>
+        <dt>Modality</dt>
         <dd>{sentence(model.modality)}</dd>
         {model.contextWindow > 0 ? (
           <>
@@ -121,7 +121,7 @@ const Facts = ({ model }: { readonly model: ModelDetail }) => (
         ) : null}
         {model.maxOutputTokens > 0 ? (
           <>
-            <dt>Longest answer</dt>
+            <dt>Maximum output</dt>
             <dd>{count(model.maxOutputTokens)} tokens</dd>
           </>
         ) : null}
@@ -177,7 +177,7 @@ const Past = ({ model }: { readonly model: ModelDetail }) => (
                 {sentence(event)} {provider === undefined ? "" : `by ${provider}`}
                 {detail === undefined ? null : <span className="muted"> {detail}</span>}
               </th>
-              <td className="number muted">{date}</td>
+              <td className="number muted">{utcDate(Date.parse(date) / 1_000)}</td>
             </tr>
           ))}
         </tbody>
@@ -221,7 +221,7 @@ export const ModelPage = () => {
       tools={
         <>
           <Link className="button wide-only" to="/requests" search={{ model: id }}>
-            Its requests
+            Show requests
           </Link>
           {model.data?.modality === "text" ? (
             <Link className="button primary" to="/playground" search={{ model: id }}>

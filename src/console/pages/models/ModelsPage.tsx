@@ -16,25 +16,25 @@ const sorts: ReadonlyArray<{ value: Sort; name: string }> = [
   { value: "created", name: "Newest first" },
   { value: "name", name: "By name" },
   { value: "price", name: "Cheapest first" },
-  { value: "-price", name: "Dearest first" },
+  { value: "-price", name: "Most expensive first" },
   { value: "context", name: "Longest context" }
 ]
 
 const prices = [
-  { value: "", name: "Every price" },
-  ...[0.0001, 0.001, 0.01, 0.1].map((usd) => ({ value: String(usd), name: `up to ${money(usd)} a request` }))
+  { value: "", name: "Any price" },
+  ...[0.0001, 0.001, 0.01, 0.1].map((usd) => ({ value: String(usd), name: `Up to ${money(usd)} per request` }))
 ]
 
 const contexts = [
-  { value: "", name: "Every context" },
+  { value: "", name: "Any context" },
   ...[32_000, 128_000, 200_000, 1_000_000].map((tokens) => ({
     value: String(tokens),
-    name: `${brief(tokens)} or more`
+    name: `${brief(tokens)} tokens or more`
   }))
 ]
 
 const policies = [
-  { value: "", name: "Every data policy" },
+  { value: "", name: "Any data policy" },
   { value: "no_training", name: "No training on data" },
   { value: "zero_retention", name: "Zero retention" }
 ]
@@ -69,7 +69,7 @@ const Filters = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) =>
         label="Modality"
         value={search.modality ?? ""}
         options={choices(
-          "Every modality",
+          "Any modality",
           models.map(({ modality }) => modality)
         )}
         onChange={set("modality")}
@@ -78,7 +78,7 @@ const Filters = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) =>
         label="Capability"
         value={search.capability ?? ""}
         options={choices(
-          "Every capability",
+          "Any capability",
           models.flatMap(({ capabilities }) => capabilities)
         )}
         onChange={set("capability")}
@@ -87,7 +87,7 @@ const Filters = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) =>
         label="Provider"
         value={search.provider ?? ""}
         options={choices(
-          "Every provider",
+          "Any provider",
           models.flatMap(({ providers }) => providers.map(({ provider }) => provider))
         )}
         onChange={set("provider")}
@@ -102,7 +102,7 @@ const Filters = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) =>
 
 const Price = ({ model: { pricing, virtual } }: { readonly model: ModelDetail }) =>
   virtual ? (
-    <span className="muted">as the model it picks</span>
+    <span className="muted">price of the chosen model</span>
   ) : pricing.unit === "token" ? (
     <span className="number" title="Per million tokens, input → output">
       {perMillion(pricing.meteredPromptPerToken)} <span className="muted">→</span>{" "}
@@ -157,10 +157,10 @@ const ModelTable = ({ models }: { readonly models: ReadonlyArray<ModelDetail> })
             Maker
           </th>
           <th scope="col" className="wide-only">
-            Kind
+            Modality
           </th>
           <th scope="col" className="right">
-            Price per million tokens
+            Price, input → output
           </th>
           {["Context", "Providers", "First token", "Success"].map((name) => (
             <th key={name} scope="col" className="right wide-only">
@@ -192,7 +192,7 @@ export const ModelsPage = () => {
             <SkeletonRows rows={14} />
           ) : shown.length === 0 ? (
             <Empty
-              title="No model fits these filters."
+              title="No model matches these filters."
               action={
                 <Link className="button" to="/models" search={{}}>
                   Show all models

@@ -21,19 +21,20 @@ const texts = {
   suspend: {
     title: "Suspend this account",
     about:
-      "Every node refuses its requests and its sign-in at once. Running requests finish, nothing is deleted, and resuming lets it work again.",
+      "Every node refuses the account's requests and sign-ins at once. Running requests finish. The gateway deletes nothing, and you can resume the account.",
     action: "Suspend account",
     done: "The account is suspended."
   },
   resume: {
     title: "Resume this account",
-    about: "Its keys and its sign-in work again at once, and its webhooks are delivered.",
+    about: "The account's keys and sign-in work again at once, and the gateway delivers its webhooks.",
     action: "Resume account",
-    done: "The account works again."
+    done: "The account is active again."
   },
   close: {
-    title: "Close this account for good",
-    about: "All its keys are revoked and its sign-in ends. Its books stay. A closed account stays closed.",
+    title: "Close this account",
+    about:
+      "The gateway revokes all keys of the account and ends its sign-in. Its ledger and receipts stay. You cannot undo this.",
     action: "Close account",
     done: "The account is closed."
   }
@@ -115,7 +116,7 @@ const ChangePlan = ({ account, onClose }: DialogProps) => {
       }
       onClose={onClose}
     >
-      <Field label="Plan" hint="The plan's prices and limits hold from the next request on.">
+      <Field label="Plan" hint="The plan's prices and limits apply from the next request on.">
         {(field) => (
           <select {...field} className="select" value={plan} autoFocus onChange={({ target }) => setPlan(target.value)}>
             <option value="">No plan: the catalogue's prices</option>
@@ -153,8 +154,8 @@ const ChangeMarkup = ({ account, onClose }: DialogProps) => {
     >
       <DecimalField
         label="Markup, in percent"
-        hint="Beyond the catalogue's prices; below zero the account pays less. It wins over the plan's markup unless it is 0."
-        wrong={isGood || percent === "" ? undefined : "A number from −99.99 to 1,000."}
+        hint="Added to the catalogue's prices. A negative markup is a discount. A markup other than 0 replaces the plan's markup."
+        wrong={isGood || percent === "" ? undefined : "The markup must be a number from −99.99 to 1,000."}
         value={percent}
         onChange={setPercent}
       />
@@ -182,8 +183,8 @@ const ChangeLimits = ({ account, onClose }: DialogProps) => {
     >
       <DecimalField
         label="Factor"
-        hint="Multiplies every rate limit of the account. 1 is the default; 2 lets it send twice as many requests."
-        wrong={isGood || scale === "" ? undefined : "A number from 0.001 to 1,000,000."}
+        hint="Multiplies every rate limit of the account. 1 is the default. 2 lets it send twice as many requests."
+        wrong={isGood || scale === "" ? undefined : "The factor must be a number from 0.001 to 1,000,000."}
         value={scale}
         onChange={setScale}
       />

@@ -10,7 +10,7 @@ import {
   accountTopUpsQuery,
   reportQuery
 } from "../../data/Operator.ts"
-import { count, moment, share } from "../../format/Figures.ts"
+import { count, moment, share, signedPercent } from "../../format/Figures.ts"
 import { exactMoney, money } from "../../format/Money.ts"
 import { plural, sentence } from "../../format/Words.ts"
 import { Id } from "../../parts/Copy.tsx"
@@ -43,7 +43,7 @@ const Tiles = ({ account }: { readonly account: Account }) => {
         title={exactMoney(account.balance_usd)}
         change={
           account.open_requests === 0 && account.held_usd === 0
-            ? "nothing of it is held"
+            ? "none of it is held"
             : `${money(account.held_usd)} of it held for ${plural(account.open_requests, "running request")}`
         }
       />
@@ -68,10 +68,10 @@ const Tiles = ({ account }: { readonly account: Account }) => {
         }
       />
       <Tile
-        label="Play money"
+        label="Simulated money"
         figure={money(account.play_balance_usd)}
         title={exactMoney(account.play_balance_usd)}
-        change="Pays for the sandbox alone"
+        change="Pays for simulated providers only"
       />
     </section>
   )
@@ -83,7 +83,7 @@ interface FactsProps {
 }
 
 const pricesOf = ({ markup_basis_points: points, plan }: Account): string => {
-  if (points !== 0) return `${Math.abs(points) / 100}% ${points > 0 ? "markup" : "discount"} of its own`
+  if (points !== 0) return `its own markup of ${signedPercent(points)}`
   return plan === null ? "the catalogue's prices" : "the plan's prices"
 }
 
@@ -133,7 +133,8 @@ const Facts = ({ account, onAct }: FactsProps) => {
           </dd>
           <dt>Rate limits</dt>
           <dd className="term">
-            {account.limit_scale} times the default {change("limits", "rate limits")}
+            {account.limit_scale === 1 ? "default" : `${count(account.limit_scale)} times the default`}{" "}
+            {change("limits", "rate limits")}
           </dd>
         </dl>
       </div>
@@ -177,7 +178,7 @@ const Lists = ({ id }: { readonly id: string }) => {
         <More
           of={{ ...requests, hasNextPage: false } as typeof requests}
           name="requests"
-          empty={{ title: "This account sent no request yet." }}
+          empty={{ title: "This account has sent no request yet." }}
         >
           {(rows) => <MarginTable rows={rows} />}
         </More>
@@ -186,7 +187,7 @@ const Lists = ({ id }: { readonly id: string }) => {
         <header>
           <h2>Top-ups</h2>
         </header>
-        <More of={topUps} name="top-ups" rows={3} empty={{ title: "This account paid nothing in yet." }}>
+        <More of={topUps} name="top-ups" rows={3} empty={{ title: "This account has no top-up yet." }}>
           {(rows) => <TopUpTable rows={rows} of="account" />}
         </More>
       </section>
@@ -195,7 +196,7 @@ const Lists = ({ id }: { readonly id: string }) => {
         <header>
           <h2>Audit log</h2>
         </header>
-        <More of={audit} name="lines" empty={{ title: "Nothing was changed in this account yet." }}>
+        <More of={audit} name="events" empty={{ title: "The account has no event yet." }}>
           {(rows) => <AuditTable lines={rows} />}
         </More>
       </section>

@@ -11,7 +11,7 @@ import { More, type Pages } from "../../parts/More.tsx"
 import { MarginTable } from "./MarginTable.tsx"
 
 const statuses = [
-  { value: "", name: "Every status" },
+  { value: "", name: "Any status" },
   { value: "succeeded", name: "Succeeded" },
   { value: "failed", name: "Failed" },
   { value: "cancelled", name: "Cancelled" },
@@ -41,7 +41,12 @@ const Finder = () => {
 const AccountChip = ({ id, onRemove }: { readonly id: string; readonly onRemove: () => void }) => {
   const { data } = useQuery(accountQuery(id))
   return (
-    <button type="button" className="chip remove" aria-label="Remove the filter Account" onClick={onRemove}>
+    <button
+      type="button"
+      className="chip remove"
+      aria-label={`Remove the filter Account ${data?.email ?? id}`}
+      onClick={onRemove}
+    >
       Account: {data?.email ?? id}
       <Icon name="close" />
     </button>
@@ -91,7 +96,7 @@ export const AnyRequestsPage = () => {
         >
           {(rows) =>
             rows.length === 0 ? (
-              <p className="body muted">Nothing matches so far.{searchedTo(last)}</p>
+              <p className="body muted">No request matches yet.{searchedTo(last)}</p>
             ) : (
               <MarginTable rows={rows} owned={account === undefined} />
             )

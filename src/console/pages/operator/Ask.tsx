@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { type ReactNode, useState } from "react"
 import { readAgain } from "../../data/Operator.ts"
+import { exactMoney } from "../../format/Money.ts"
 import { FormDialog } from "../../parts/Dialog.tsx"
 import { Field } from "../../parts/Fields.tsx"
 import { Failed } from "../../parts/States.tsx"
@@ -132,7 +133,7 @@ export const Ask = (props: AskProps) => {
           wrong={
             form.isAmount
               ? undefined
-              : `This must be an amount${amount.most === undefined ? "" : ` up to ${amount.most}`}.`
+              : `The amount must be above $0.00${amount.most === undefined ? "" : ` and at most ${exactMoney(amount.most)}`}.`
           }
           onChange={form.setUsd}
         />
@@ -147,7 +148,7 @@ export const Ask = (props: AskProps) => {
       {referenced ? (
         <TextField
           label="Reference"
-          hint="Such as a ticket. Money moves once under a reference, however often it is sent."
+          hint="For example, a ticket. The ledger moves money once under a reference, even if you send it twice."
           kind="id"
           most={200}
           value={form.reference}

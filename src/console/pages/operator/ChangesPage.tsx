@@ -18,9 +18,9 @@ const Account = ({ of: { account_id, email } }: { readonly of: OperatorChange })
 export const ChangesPage = () => {
   const changes = useInfiniteQuery(changesQuery)
   return (
-    <Page title="What operators changed">
+    <Page title="Audit">
       <section className="card" aria-label="Audit log of operators">
-        <More of={changes} name="lines" rows={10} empty={{ title: "Operators changed nothing yet." }}>
+        <More of={changes} name="events" rows={10} empty={{ title: "Operators have changed nothing yet." }}>
           {(lines) => <AuditTable lines={lines} accountOf={(line) => <Account of={line} />} />}
         </More>
       </section>

@@ -9,10 +9,10 @@ import { Ago, Status } from "../../parts/Figures.tsx"
 import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
 import { More } from "../../parts/More.tsx"
 
-/** The keys of an account, and their end. */
+/** The keys of an account. An operator can revoke each active one. */
 export const KeysCard = ({ accountId }: { readonly accountId: string }) => {
   const keys = useInfiniteQuery(accountKeysQuery(accountId))
-  const [leaving, setLeaving] = useState<OperatorKey>()
+  const [revoking, setRevoking] = useState<OperatorKey>()
   return (
     <section className="card" aria-label="Keys">
       <header>
@@ -20,7 +20,7 @@ export const KeysCard = ({ accountId }: { readonly accountId: string }) => {
       </header>
       <More of={keys} name="keys" rows={3} empty={{ title: "This account has no key." }}>
         {(rows) => (
-          <Table label="keys" columns={["Key", "Kind", "State", { right: "Created" }, actionsColumn]}>
+          <Table label="keys" columns={["Key", "Kind", "Status", { right: "Created" }, actionsColumn]}>
             {rows.map((key) => (
               <tr key={key.id} className={key.status === "active" ? "" : "off"}>
                 <th scope="row">
@@ -44,7 +44,7 @@ export const KeysCard = ({ accountId }: { readonly accountId: string }) => {
                   {key.status === "active" ? (
                     <RowActions
                       of={key.name}
-                      actions={[{ name: "Revoke", danger: true, run: () => setLeaving(key) }]}
+                      actions={[{ name: "Revoke", danger: true, run: () => setRevoking(key) }]}
                     />
                   ) : null}
                 </td>
@@ -53,17 +53,17 @@ export const KeysCard = ({ accountId }: { readonly accountId: string }) => {
           </Table>
         )}
       </More>
-      {leaving === undefined ? null : (
+      {revoking === undefined ? null : (
         <Confirm
-          title="Revoke this key"
+          title={`Revoke ${revoking.name}?`}
+          name={revoking.name}
           action="Revoke key"
           done="The key is revoked on every node."
           changes={[{ queryKey: ["operator", "account", accountId] }]}
-          run={() => operatorApi.call("operator.keys.revoke", { path: { account_id: accountId, key_id: leaving.id } })}
-          onClose={() => setLeaving(undefined)}
+          run={() => operatorApi.call("operator.keys.revoke", { path: { account_id: accountId, key_id: revoking.id } })}
+          onClose={() => setRevoking(undefined)}
         >
-          Every node refuses <strong>{leaving.name}</strong> ({leaving.prefix}…{leaving.last4}) at once. A revoked key
-          never works again.
+          Every node refuses this key ({revoking.prefix}…{revoking.last4}) at once. You cannot undo this.
         </Confirm>
       )}
     </section>

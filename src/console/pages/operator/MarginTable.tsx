@@ -9,7 +9,7 @@ import { type Column, Table } from "../../parts/Table.tsx"
 type Row = OperatorReceipt & { readonly email?: string }
 
 const unknown = (
-  <span className="muted" title="The provider did not report it, and no price list states it.">
+  <span className="muted" title="The provider did not report its cost, and no price list states it.">
     —
   </span>
 )
@@ -25,7 +25,7 @@ export const marginOf = (row: OperatorReceipt): number | undefined =>
 const Margin = ({ row }: { readonly row: OperatorReceipt }) => {
   const margin = marginOf(row)
   if (margin === undefined) {
-    if (row.paid_with === "simulated") return <span className="muted">play money</span>
+    if (row.paid_with === "simulated") return <span className="muted">simulated money</span>
     const reason = row.status === "open" ? "The request is still running." : "The provider's cost is not known."
     return (
       <span className="muted" title={reason}>
@@ -96,7 +96,7 @@ export const MarginTable = ({ owned = false, rows }: MarginTableProps) => {
     { right: "Price" },
     { right: "Provider cost" },
     { right: "Margin" },
-    { right: "Duration" }
+    { right: "Latency" }
   ]
   return (
     <Table label="requests" columns={columns}>

@@ -8,10 +8,10 @@ import { Failed } from "../../parts/States.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
 const limits = [
-  { name: "requests_per_minute", label: "Requests a minute, per key" },
+  { name: "requests_per_minute", label: "Requests per minute and key" },
   { name: "running_videos", label: "Running videos" },
   { name: "running_batches", label: "Running batches" },
-  { name: "daily_spend_usd", label: "Spend a day, in USD" }
+  { name: "daily_spend_usd", label: "Spend per day, in USD" }
 ] as const
 
 const EXAMPLE = '[{ "model": "gpt-4o-mini", "input_usd_per_million": 0.2, "output_usd_per_million": 0.8 }]'
@@ -85,7 +85,7 @@ export const PlanDialog = ({ onClose, plan }: { readonly plan: Plan | undefined;
       {save.isError ? <Failed error={save.error} /> : null}
       <div className="grid pair">
         <NameField value={form.name} onChange={form.setName} />
-        <Field label="Markup, in percent" hint="Beyond the catalogue's prices; below zero accounts pay less.">
+        <Field label="Markup, in percent" hint="Added to the catalogue's prices. A negative markup is a discount.">
           {(field) => (
             <input
               {...field}
@@ -98,7 +98,7 @@ export const PlanDialog = ({ onClose, plan }: { readonly plan: Plan | undefined;
         </Field>
       </div>
       <fieldset className="limits">
-        <legend>Limits of each account; empty leaves the usual one</legend>
+        <legend>Limits of each account. An empty field keeps the default.</legend>
         {limits.map(({ label, name }) => (
           <label key={name} className="amount">
             {label}
@@ -115,10 +115,10 @@ export const PlanDialog = ({ onClose, plan }: { readonly plan: Plan | undefined;
         label="Fixed prices, as JSON"
         hint={
           <>
-            They win over every markup, at most one for a model. Such as <code>{EXAMPLE}</code>
+            A fixed price replaces every markup. Give at most one per model, such as <code>{EXAMPLE}</code>
           </>
         }
-        wrong={form.list === undefined ? "This is no JSON list." : undefined}
+        wrong={form.list === undefined ? "The fixed prices must be a JSON list." : undefined}
       >
         {(field) => (
           <textarea

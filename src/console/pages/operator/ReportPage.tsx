@@ -116,7 +116,7 @@ const Tiles = ({ of: { grouped } }: { readonly of: Report }) => {
         label="Absorbed"
         figure={shown(totals?.absorbed_usd)}
         {...exact(totals?.absorbed_usd)}
-        change="Usage beyond holds, which you bear"
+        change="Usage above the holds, which no account paid"
       />
     </section>
   )
@@ -146,13 +146,13 @@ const Chart = ({ of: { by, change, daily, figure, from, to } }: { readonly of: R
       <div className="body">
         {rows === undefined ? (
           daily.isError ? (
-            <Empty title="The report could not be read." />
+            <Empty title="The gateway could not read the report." />
           ) : (
             <Skeleton height={284} />
           )
         ) : rows.length === 0 ? (
-          <Empty title="Nothing was sold in this range.">
-            <p>Requests paid with real money appear here as they end.</p>
+          <Empty title="No request was paid with real money in this range.">
+            <p>Choose a longer range. Requests appear here when they end.</p>
           </Empty>
         ) : (
           <TimeSeries
@@ -241,7 +241,7 @@ const Rows = ({ of: { by, grouped } }: { readonly of: Report }) => {
       {rows === undefined || data === undefined ? (
         <SkeletonRows rows={8} />
       ) : rows.length === 0 ? (
-        <Empty title="There is nothing to list." />
+        <Empty title="There is no request in this range." />
       ) : (
         <Table
           label="figures of the groups"
@@ -256,7 +256,7 @@ const Rows = ({ of: { by, grouped } }: { readonly of: Report }) => {
             ...(data.totals.attempt_cost_usd === 0 ? [] : [{ right: "Failed attempts" }]),
             { right: "Margin" },
             { right: "Margin, %" },
-            ...(data.totals.uncosted_requests === 0 ? [] : [{ right: "Uncosted" }]),
+            ...(data.totals.uncosted_requests === 0 ? [] : [{ right: "Cost unknown" }]),
             ...(data.totals.absorbed_usd === 0 ? [] : [{ right: "Absorbed" }])
           ]}
         >
@@ -336,7 +336,7 @@ export const ReportPage = () => {
         <Rows of={report} />
       </div>
       <p className="muted small">
-        Days are days in UTC. Play money of a sandbox is left out. Figures of the current day follow within a minute.
+        Days are UTC days. The report leaves out simulated money. Figures of the current day arrive within a minute.
       </p>
     </Page>
   )

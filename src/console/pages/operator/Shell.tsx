@@ -7,6 +7,7 @@ import { type PagesByLetter, useShortcuts } from "../../app/Shortcuts.ts"
 import { useSignOut } from "../../app/SignOut.ts"
 import { operatorApi } from "../../data/Client.ts"
 import { forgetOperator, operatorSessionQuery, attentionQuery } from "../../data/Operator.ts"
+import { plural } from "../../format/Words.ts"
 import { moment } from "../../format/Figures.ts"
 
 const groups: ReadonlyArray<ReadonlyArray<PageEntry>> = [
@@ -32,13 +33,13 @@ const letters: PagesByLetter = {
   s: "/operator/spend"
 }
 
-/** How many top-ups wait, where any do. */
-const Waiting = () => {
+/** The number of top-ups that need an operator. It shows nothing for zero. */
+const TopUpCount = () => {
   const { data } = useInfiniteQuery({ ...attentionQuery, refetchInterval: 60_000 })
   const waiting = data?.pages[0]?.data.length ?? 0
   if (waiting === 0) return null
   return (
-    <span className="count" title={`${waiting} need an operator`}>
+    <span className="count" title={`${plural(waiting, "top-up needs", "top-ups need")} an operator`}>
       {waiting}
       {data?.pages[0]?.next_cursor === null ? "" : "+"}
     </span>
@@ -62,7 +63,7 @@ export const OperatorShell = () => {
           chip="operator"
           open={open}
           groups={groups}
-          noteOf={({ to }) => (to === "/operator/top-ups" ? <Waiting /> : null)}
+          noteOf={({ to }) => (to === "/operator/top-ups" ? <TopUpCount /> : null)}
           docs="/docs/operate/console"
           signOut={{
             name: `Sign out ${session?.key.name ?? ""}`,

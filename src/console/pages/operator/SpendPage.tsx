@@ -45,7 +45,7 @@ const BoundDialog = ({ of, onClose }: { readonly of: ProviderBound; readonly onC
       {save.isError ? <Failed error={save.error} /> : null}
       <DecimalField
         label="USD per UTC day"
-        hint={`Today it cost ${money(of.cost)}. At the bound no further request goes there until the next day; 0 stops it now.`}
+        hint={`Today's cost is ${money(of.cost)}. At the bound, the gateway sends no further request there until the next day. 0 stops it now.`}
         value={usd}
         onChange={setUsd}
       />
@@ -61,16 +61,16 @@ interface EndProps {
 
 const End = ({ action, of, onClose }: EndProps) => (
   <Confirm
-    title={action === "stop" ? `Stop ${nameOf(of.provider)}` : `Remove the bound of ${nameOf(of.provider)}`}
+    title={action === "stop" ? `Stop ${nameOf(of.provider)}?` : `Remove the bound of ${nameOf(of.provider)}?`}
     action={action === "stop" ? "Stop now" : "Remove bound"}
-    done={action === "stop" ? "Nodes send no further request there within five seconds." : "The bound is removed."}
+    done={action === "stop" ? "The bound is $0.00. Every node obeys it within five seconds." : "The bound is removed."}
     changes={SPEND}
     run={() => limit(of.provider, action === "stop" ? 0 : null)}
     onClose={onClose}
   >
     {action === "stop"
-      ? "A bound of $0.00 stops new requests on every node within five seconds. Running requests finish. Other providers of the same models take over; where there is none, requests fail without a charge."
-      : "Requests go there again without a limit on what it costs."}
+      ? "A bound of $0.00 stops new requests on every node within five seconds. Running requests finish. Other providers of the same model take over. Without one, requests fail without a charge."
+      : "The gateway sends requests there again, without a bound on their cost."}
   </Confirm>
 )
 
@@ -138,7 +138,7 @@ export const SpendPage = () => {
               "Provider",
               "Bound",
               { right: "Cost today" },
-              { right: "Running, at most" },
+              { right: "Running requests, at most" },
               { right: "Cost in 30 days" },
               actionsColumn
             ]}
@@ -150,7 +150,7 @@ export const SpendPage = () => {
         )}
       </section>
       <p className="muted small">
-        A bound holds on all nodes together, for a day in UTC. At the bound, requests go to other providers of the same
+        A bound covers all nodes together, for one UTC day. At the bound, requests go to other providers of the same
         model, or fail without a charge.
       </p>
       {open === undefined ? null : open.action === "bound" ? (

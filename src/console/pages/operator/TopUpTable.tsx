@@ -30,7 +30,7 @@ const Settle = ({ of, onClose }: Omit<DecideProps, "action">) => {
   return (
     <Ask
       title={gives ? "Credit this top-up" : "Take this top-up back"}
-      action={gives ? "Credit account" : "Take back"}
+      action={gives ? "Credit account" : "Take money back"}
       danger={!gives}
       referenced
       amount={{
@@ -38,8 +38,8 @@ const Settle = ({ of, onClose }: Omit<DecideProps, "action">) => {
         most: 10_000,
         hint:
           usd > 0
-            ? `Empty: ${money(usd)}`
-            : "The processor reports no refund that was not taken back yet: name the amount."
+            ? `Leave it empty for ${money(usd)}.`
+            : "Enter the amount. The processor reports no refund that is still to be taken back."
       }}
       onClose={onClose}
       run={async ({ amount, reason, reference }) => {
@@ -53,8 +53,8 @@ const Settle = ({ of, onClose }: Omit<DecideProps, "action">) => {
       }}
     >
       {gives
-        ? `${of.email} gets the money once, and the top-up is paid. Check at the processor that it came.`
-        : `The amount leaves the balance of ${of.email}, which was credited ${money(of.credited_usd ?? of.amount_usd)}. It never takes what is held.`}
+        ? `The gateway credits ${of.email} once and marks the top-up as paid. First check at the processor that the payment arrived.`
+        : `The gateway takes the amount from the balance of ${of.email}, which received ${money(of.credited_usd ?? of.amount_usd)} for this top-up. It never takes held money.`}
     </Ask>
   )
 }
@@ -62,7 +62,7 @@ const Settle = ({ of, onClose }: Omit<DecideProps, "action">) => {
 const Dismiss = ({ of, onClose }: Omit<DecideProps, "action">) => (
   <Ask
     title="Dismiss this top-up"
-    action="Dismiss"
+    action="Dismiss top-up"
     referenced
     onClose={onClose}
     run={async ({ reason, reference }) => {
@@ -71,10 +71,10 @@ const Dismiss = ({ of, onClose }: Omit<DecideProps, "action">) => (
         body: { reason },
         idempotencyKey: reference
       })
-      return "The top-up needs no operator any more. No money moved."
+      return "The top-up no longer needs an operator. No money moved."
     }}
   >
-    No money moves. {of.status === "open" ? "The top-up ends as expired. " : ""}A new event of the processor can mark it
+    No money moves. {of.status === "open" ? "The top-up expires. " : ""}A new event from the processor can list it
     again.
   </Ask>
 )
@@ -150,7 +150,7 @@ export const TopUpTable = ({ of, rows }: TopUpTableProps) => {
   const [open, setOpen] = useState<{ readonly action: Action; readonly row: OperatorTopUp }>()
   const columns: ReadonlyArray<Column> = [
     of === "all" ? "Account" : "Top-up",
-    "Why",
+    "Reason",
     "Status",
     ...(of === "all" ? ["Processor"] : []),
     { right: "Amount" },

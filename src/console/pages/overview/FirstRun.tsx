@@ -2,10 +2,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useEffect } from "react"
 import type { ManagedKey, RequestReceipt } from "../../../client/Contract.ts"
+import { STARTER_CREDIT_USD } from "../../data/Amounts.ts"
 import { api, origin } from "../../data/Client.ts"
 import { holdKey, useHeldKey } from "../../data/Held.ts"
 import { balanceQuery, keysQuery, newestQuery, sessionQuery } from "../../data/Queries.ts"
 import { firstCall, snippetsOf } from "../../data/Snippets.ts"
+import { money } from "../../format/Money.ts"
 import { Code, Secret } from "../../parts/Copy.tsx"
 import { Icon } from "../../parts/Icons.tsx"
 import { Failed } from "../../parts/States.tsx"
@@ -31,7 +33,7 @@ const KeyStep = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) => {
       <p className="muted">
         {keys.length === 0
           ? "Programs authenticate with a key. It spends from this account's balance."
-          : "This account has keys. Their secrets were shown once; create another for this snippet, or paste yours into it."}
+          : "The gateway shows the secret of a key only once. Create another key for this snippet, or paste your own into it."}
       </p>
       {create.isError ? <Failed error={create.error} /> : null}
       <div>
@@ -61,16 +63,16 @@ const useFirstRequest = () => {
   return newest
 }
 
-const Arrival = ({ of }: { readonly of: RequestReceipt | undefined }) =>
+const FirstRequestStatus = ({ of }: { readonly of: RequestReceipt | undefined }) =>
   of === undefined ? (
     <p className="muted" role="status">
-      Waiting for the first request. It appears here by itself, from this snippet or from the playground.
+      Waiting for the first request. Send it from this snippet or from the playground.
     </p>
   ) : (
     <p role="status">
       {of.status === "failed" ? "It arrived and failed. " : "It arrived. "}
       <Link to="/requests/$id" params={{ id: of.id }}>
-        See its receipt
+        Open its receipt
       </Link>
     </p>
   )
@@ -97,8 +99,8 @@ export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> })
               {verified
                 ? "Starter credit is on the balance"
                 : isFunded
-                  ? "There is money on the balance; a verified number adds $0.50"
-                  : "Get $0.50 of starter credit, or top up"}
+                  ? `The balance has money. Verify a number to add ${money(STARTER_CREDIT_USD)}`
+                  : `Get ${money(STARTER_CREDIT_USD)} of starter credit, or top up`}
             </h3>
             {verified ? null : (
               <>
@@ -127,7 +129,7 @@ export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> })
           <div className="what">
             <h3>Send the request and see it arrive</h3>
             <Code snippets={snippetsOf(firstCall(origin, key)).slice(0, 3)} />
-            <Arrival of={first} />
+            <FirstRequestStatus of={first} />
           </div>
         </li>
       </ol>

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useState } from "react"
 import { Page } from "../../app/Page.tsx"
+import { LOW_BALANCE_USD } from "../../data/Amounts.ts"
 import { balanceQuery, keysQuery, newestQuery } from "../../data/Queries.ts"
 import { intervalsOf, isCustom, type RangeSearch, timesBefore, timesOf } from "../../data/Ranges.ts"
 import { type Grouping, seriesQuery } from "../../data/UsageSeries.ts"
@@ -15,17 +16,15 @@ import { SpendChart } from "./SpendChart.tsx"
 import { Tiles } from "./Tiles.tsx"
 import { TopGroups } from "./TopGroups.tsx"
 
-const LOW_USD = 5
 const USUAL = "7d"
 
 const LowBalance = () => {
   const { data } = useQuery(balanceQuery)
-  if (data === undefined || data.available_usd >= LOW_USD) return null
+  if (data === undefined || data.available_usd >= LOW_BALANCE_USD) return null
   return (
     <div className="banner warn" role="status">
       <span>
-        <strong>{money(data.available_usd)} left.</strong> Requests stop with 402 when what they may cost is more than
-        that.
+        <strong>{money(data.available_usd)} left.</strong> The gateway answers 402 to a request that may cost more.
       </span>
       <Link className="button" to="/billing">
         Top up
@@ -61,7 +60,7 @@ const BalanceLine = () => {
         </span>
         {data !== undefined && data.simulated_usd > 0 ? (
           <span className="muted">
-            <Money usd={data.simulated_usd} /> of it is simulated: it pays for simulated answers only
+            <Money usd={data.simulated_usd} /> of it is simulated and pays for simulated providers only
           </span>
         ) : null}
       </div>

@@ -58,12 +58,12 @@ export const SpendChart = ({ by, failed, report }: SpendChartProps) => {
       <div className="body">
         {report === undefined ? (
           failed ? (
-            <Empty title="The usage could not be read." />
+            <Empty title="The gateway could not read the usage." />
           ) : (
             <Skeleton height={304} />
           )
         ) : report.data.length === 0 ? (
-          <Empty title="Nothing was used in this range.">
+          <Empty title="There is no usage in this range.">
             <p>Send a request, or choose a longer range.</p>
           </Empty>
         ) : (

@@ -8,7 +8,7 @@ const tiles = [
   { label: "Spend", figure: "cost_usd", show: money, exact: exactMoney },
   { label: "Requests", figure: "requests", show: brief, exact: count },
   { label: "Tokens", figure: "tokens", show: brief, exact: count },
-  { label: "Errors", figure: "failed_requests", show: brief, exact: count }
+  { label: "Failed requests", figure: "failed_requests", show: brief, exact: count }
 ] as const satisfies ReadonlyArray<{
   figure: ShownFigure
   label: string

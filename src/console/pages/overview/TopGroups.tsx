@@ -29,12 +29,12 @@ export const TopGroups = ({ by, failed, report, title }: TopGroupsProps) => {
       </header>
       {rows === undefined ? (
         failed ? (
-          <Empty title="The usage could not be read." />
+          <Empty title="The gateway could not read the usage." />
         ) : (
           <SkeletonRows />
         )
       ) : rows.length === 0 ? (
-        <Empty title={`No ${by} was used in this range.`} />
+        <Empty title={`No request used a ${by} in this range.`} />
       ) : (
         <Table
           label={title}

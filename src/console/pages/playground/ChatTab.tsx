@@ -109,7 +109,9 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
             <Estimate
               apiKey={held?.secret}
               bodies={bodies}
-              otherwise={held === undefined ? "First choose a key above" : "Enter sends, Shift and Enter begin a line"}
+              otherwise={
+                held === undefined ? "First choose a key above." : "Enter sends. Shift+Enter starts a new line."
+              }
             />
           }
           text={text}

@@ -46,7 +46,7 @@ export const Column = (props: ColumnProps) => {
         )}
         <span className="small muted about">
           {found === undefined
-            ? "A preset, or another name of a model."
+            ? "A preset, or a model that is not in the list."
             : [priceWords(found), liveWords(found)].filter((words) => words !== undefined).join(" · ")}
         </span>
       </header>

@@ -48,7 +48,7 @@ interface ComposeProps {
   readonly onStop: () => void
 }
 
-/** A message with its pictures: dropped, pasted or picked. */
+/** The form for a message. Users drop, paste or choose its images. */
 export const Compose = ({ estimate, onSend, onStop, onText, ready, running, text }: ComposeProps) => {
   const { add, images, remove, set } = useImages()
   const can = ready && !running && (text.trim() !== "" || images.length > 0)
@@ -74,7 +74,7 @@ export const Compose = ({ estimate, onSend, onStop, onText, ready, running, text
       {images.length === 0 ? null : (
         <div className="thumbs">
           {images.map((image, at) => (
-            <button key={image} type="button" aria-label={`Remove picture ${at + 1}`} onClick={() => remove(at)}>
+            <button key={image} type="button" aria-label={`Remove image ${at + 1}`} onClick={() => remove(at)}>
               <img src={image} alt="" />
               <Icon name="close" />
             </button>
@@ -85,7 +85,7 @@ export const Compose = ({ estimate, onSend, onStop, onText, ready, running, text
         className="input"
         data-search=""
         aria-label="Message"
-        placeholder="Ask something, or drop a picture"
+        placeholder="Ask something, or drop an image"
         rows={3}
         value={text}
         onPaste={paste}
@@ -96,9 +96,9 @@ export const Compose = ({ estimate, onSend, onStop, onText, ready, running, text
       />
       <div className="send">
         <span className="small muted">{estimate}</span>
-        <label className="button plain square" title="Add pictures">
+        <label className="button plain square" title="Add images">
           <Icon name="picture" />
-          <span className="unseen">Add pictures</span>
+          <span className="unseen">Add images</span>
           <input
             className="unseen"
             type="file"

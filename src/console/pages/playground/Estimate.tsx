@@ -48,7 +48,7 @@ export const Estimate = ({ apiKey, bodies, otherwise }: EstimateProps) => {
     <span className="number" title={`Likely ${exactMoney(data.likely)}, at most ${exactMoney(data.most)}`}>
       {data.likely === data.most ? "Costs" : "Likely"} {money(data.likely)}
       {data.likely === data.most ? "" : `, at most ${money(data.most)}`}
-      {data.affordable ? "" : ". The balance or a budget has no room for it."}
+      {data.affordable ? "" : ". The balance or a budget does not cover it."}
     </span>
   )
 }

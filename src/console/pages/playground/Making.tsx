@@ -9,7 +9,7 @@ import { duration } from "../../format/Figures.ts"
 import { Money } from "../../parts/Figures.tsx"
 import { Empty } from "../../parts/States.tsx"
 import { Estimate } from "./Estimate.tsx"
-import { PlaygroundKey, SpendsThrough } from "./PlaygroundKey.tsx"
+import { PlaygroundKey, PlaygroundKeyName } from "./PlaygroundKey.tsx"
 
 /** One request for a picture or for speech. */
 export interface Made {
@@ -163,13 +163,15 @@ export const Making = (props: MakingProps) => {
             void client.invalidateQueries(balanceQuery)
           }}
         >
-          {held === undefined ? <PlaygroundKey /> : <SpendsThrough />}
+          {held === undefined ? <PlaygroundKey /> : <PlaygroundKeyName />}
           {fields}
           <span className="small muted">
             <Estimate
               apiKey={held?.secret}
               bodies={estimate === undefined ? [] : [estimate]}
-              otherwise={held === undefined ? "First choose a key above." : "The cost is shown before you send."}
+              otherwise={
+                held === undefined ? "First choose a key above." : "The console shows the cost before you send."
+              }
             />
           </span>
           <button type="submit" className="button primary" disabled={held === undefined || !ready}>

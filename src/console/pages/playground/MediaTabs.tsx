@@ -78,18 +78,18 @@ export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
     })
   return (
     <Making
-      label="pictures"
+      label="images"
       code={
         showsCode ? <MediaCode call={{ kind: "image", body: filled(body, "prompt", IMAGE) }} onClose={onCode} /> : null
       }
-      action="Make pictures"
+      action="Create images"
       ready={prompt.trim() !== ""}
       estimate={prompt.trim() === "" ? undefined : { model, n: n ?? 1 }}
       onMake={make}
       empty={
         made.length > 0
           ? undefined
-          : { title: "Pictures appear here.", about: "The gateway keeps each for 30 days, at an address of its own." }
+          : { title: "Images appear here.", about: "The gateway keeps each image for 30 days." }
       }
       gallery={made.map((one) => (
         <MadeCard
@@ -115,7 +115,7 @@ export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
               value={size}
               onChange={setChosen}
             />
-            <NumberField label="Pictures" range={[1, 10, 1]} value={n} onChange={setN} />
+            <NumberField label="Images" range={[1, 10, 1]} value={n} onChange={setN} />
           </div>
         </>
       }
@@ -151,11 +151,15 @@ export const SpeechTab = ({ model, models, onCode, onModel, showsCode }: MediaTa
           <MediaCode call={{ kind: "speech", body: filled(body, "input", "Hello!") }} onClose={onCode} />
         ) : null
       }
-      action="Speak"
+      action="Create speech"
       ready={input.trim() !== ""}
       estimate={input.trim() === "" ? undefined : { model, characters: Math.min([...input].length, 4_096) }}
       onMake={make}
-      empty={made.length > 0 ? undefined : { title: "Speech appears here.", about: "It stays in this page only." }}
+      empty={
+        made.length > 0
+          ? undefined
+          : { title: "Speech appears here.", about: "Only this page keeps it. Download it to keep it longer." }
+      }
       gallery={made.map((one) => (
         <MadeCard
           key={one.id}
@@ -174,7 +178,7 @@ export const SpeechTab = ({ model, models, onCode, onModel, showsCode }: MediaTa
       fields={
         <>
           <Model model={model} models={models} onModel={onModel} />
-          <Prompt label="Text" placeholder="What it should say" value={input} onChange={setInput} />
+          <Prompt label="Text" placeholder="The text to speak" value={input} onChange={setInput} />
           <div className="grid pair">
             <Choice
               label="Voice"

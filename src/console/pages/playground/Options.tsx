@@ -3,7 +3,7 @@ import { changed, policyOf, policyWords } from "../../data/Routing.ts"
 import { Field } from "../../parts/Fields.tsx"
 import { Choice, RoutingFields } from "../../parts/Routing.tsx"
 import { toolsOf } from "./Messages.ts"
-import { SpendsThrough } from "./PlaygroundKey.tsx"
+import { PlaygroundKeyName } from "./PlaygroundKey.tsx"
 
 /** What is asked of every model. */
 export interface ChatOptions {
@@ -80,7 +80,7 @@ const Tools = ({ onOptions, options }: Omit<OptionsProps, "reasons">) => {
       </summary>
       <Field
         label="Functions as JSON"
-        hint="The model calls them, and you type the result."
+        hint="The model calls them, and you enter the results."
         wrong={"wrong" in read ? read.wrong : undefined}
       >
         {(props) => (
@@ -121,7 +121,7 @@ export const Options = ({ onOptions, options, reasons }: OptionsProps) => {
   return (
     <aside className="card" aria-label="Options">
       <div className="body form">
-        <SpendsThrough />
+        <PlaygroundKeyName />
         <Field label="Instructions">
           {(field) => (
             <textarea
@@ -135,10 +135,10 @@ export const Options = ({ onOptions, options, reasons }: OptionsProps) => {
           )}
         </Field>
         <div className="grid pair">
-          {number("max_tokens", "Longest answer", [1, 1_000_000, 1], "In tokens; it also limits the hold.")}
+          {number("max_tokens", "Maximum output", [1, 1_000_000, 1], "In tokens. It also limits the hold.")}
           {number("temperature", "Temperature", [0, 2, 0.1], "0 to 2.")}
           {number("top_p", "Top p", [0, 1, 0.05], "0 to 1.")}
-          {number("seed", "Seed", [0, 2_147_483_647, 1], "For answers that repeat.")}
+          {number("seed", "Seed", [0, 2_147_483_647, 1], "For repeatable answers.")}
         </div>
         {reasons ? (
           <Choice
@@ -150,7 +150,7 @@ export const Options = ({ onOptions, options, reasons }: OptionsProps) => {
           />
         ) : null}
         <Choice
-          label="Answer as"
+          label="Response format"
           absent="text"
           options={[{ value: "json_object", name: "JSON" }]}
           value={parameters["response_format"] === undefined ? undefined : "json_object"}
@@ -159,7 +159,7 @@ export const Options = ({ onOptions, options, reasons }: OptionsProps) => {
         <Tools options={options} onOptions={onOptions} />
         <details>
           <summary>
-            Routing <span className="muted">{policyWords(policyOf(routing)) ?? "the default"}</span>
+            Routing <span className="muted">{policyWords(policyOf(routing)) ?? "default"}</span>
           </summary>
           <RoutingFields policy={routing} onChange={(routing) => onOptions({ ...options, routing })} />
         </details>

@@ -9,13 +9,13 @@ import { Failed } from "../../parts/States.tsx"
 const NAME = "Playground"
 const LIFE_S = 86_400
 
-/** Says through which key the playground spends. */
-export const SpendsThrough = () => {
+/** Names the key that pays for the requests of the playground. */
+export const PlaygroundKeyName = () => {
   const held = useHeldKey()
   if (held === undefined) return null
   return (
     <p className="small muted">
-      Spends through <strong>{held.name}</strong>.{" "}
+      Requests use the key <strong>{held.name}</strong>.{" "}
       <button type="button" className="button plain tiny" onClick={() => holdKey(undefined)}>
         Use another key
       </button>
@@ -23,7 +23,7 @@ export const SpendsThrough = () => {
   )
 }
 
-/** Chooses the key that the playground spends through: one for this page, which ends by itself, or one of the owner's. */
+/** Chooses the key of the playground: a new one that expires after a day, or an existing one. */
 export const PlaygroundKey = () => {
   const client = useQueryClient()
   const [typed, setTyped] = useState("")
@@ -41,7 +41,7 @@ export const PlaygroundKey = () => {
     <div className="form key-choice">
       {create.isError ? <Failed error={create.error} /> : null}
       <p className="small muted">
-        The playground calls the API as your programs do, with a key. It stays in this page's memory.
+        The playground calls the API with a key, as your programs do. The key stays in this page's memory.
       </p>
       <button type="button" className="button primary" disabled={create.isPending} onClick={() => create.mutate()}>
         Create a key for a day

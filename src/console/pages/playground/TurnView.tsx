@@ -50,7 +50,7 @@ export const TurnView = ({ turn }: { readonly turn: Turn }) => (
     {turn.images === undefined ? null : (
       <div className="thumbs">
         {turn.images.map((image, at) => (
-          <img key={at} src={image} alt={`Picture ${at + 1} of the message`} />
+          <img key={at} src={image} alt={`Image ${at + 1} of the message`} />
         ))}
       </div>
     )}
@@ -108,7 +108,7 @@ export const ToolResult = ({ call, onResult }: ResultProps) => {
       </label>
       <div>
         <button type="submit" className="button">
-          Hand in the result
+          Send result
         </button>
       </div>
     </form>

@@ -31,14 +31,17 @@ export const VideoTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
       code={
         showsCode ? <MediaCode call={{ kind: "video", body: filled(body, "prompt", VIDEO) }} onClose={onCode} /> : null
       }
-      action={submit.isPending ? "Submitting…" : "Make video"}
+      action={submit.isPending ? "Submitting…" : "Create video"}
       ready={prompt.trim() !== "" && !submit.isPending}
       estimate={prompt.trim() === "" ? undefined : { model, duration: length }}
       onMake={(key) => submit.mutate(key)}
       empty={
         videos.data === undefined || videos.data.length > 0
           ? undefined
-          : { title: "Videos appear here.", about: "A video takes a minute or more. You may leave: the job goes on." }
+          : {
+              title: "Videos appear here.",
+              about: "A video takes a minute or more. You can leave this page while it runs."
+            }
       }
       gallery={videos.data?.map((one) => (
         <VideoCard key={one.id} of={one} />
@@ -59,7 +62,7 @@ export const VideoTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
               onChange={(value) => setLength(Number(value ?? 8))}
             />
             <Choice
-              label="Shape"
+              label="Aspect ratio"
               absent="wide, 16:9"
               options={[{ value: "tall", name: "tall, 9:16" }]}
               value={tall ? "tall" : undefined}

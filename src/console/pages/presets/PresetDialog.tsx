@@ -83,7 +83,7 @@ export const PresetDialog = ({ of, onClose }: { readonly of: Preset | undefined;
     },
     onSuccess: async ({ data }) => {
       await client.invalidateQueries(presetsQuery)
-      toast(`@${data.slug} is at version ${data.active_version}.`)
+      toast(`@${data.slug} now uses version ${data.active_version}.`)
       onClose()
     }
   })
@@ -99,7 +99,10 @@ export const PresetDialog = ({ of, onClose }: { readonly of: Preset | undefined;
       onClose={onClose}
     >
       <div className="grid pair">
-        <Field label="Slug" hint={of === undefined ? "Requests name it with an @ in front." : "It cannot change."}>
+        <Field
+          label="Slug"
+          hint={of === undefined ? "Requests name it with an @ in front." : "You cannot change the slug."}
+        >
           {(props) => (
             <input
               {...props}
@@ -116,7 +119,7 @@ export const PresetDialog = ({ of, onClose }: { readonly of: Preset | undefined;
         </Field>
         <NameField autoFocus={of !== undefined} value={name} onChange={setName} />
       </div>
-      <Field label="Description" hint="For those that choose among presets.">
+      <Field label="Description" hint="Shown in the list of presets.">
         {(props) => (
           <input
             {...props}

@@ -22,7 +22,8 @@ const DeletePreset = ({ of, onClose }: { readonly of: PresetSummary; readonly on
     done={`Deleted @${of.slug}.`}
     onClose={onClose}
   >
-    Requests with the model <code>@{of.slug}</code> fail from now on. All versions go with it. It cannot be undone.
+    Requests with the model <code>@{of.slug}</code> fail from now on. The gateway deletes all its versions. You cannot
+    undo this.
   </Confirm>
 )
 

@@ -19,7 +19,7 @@ interface VersionProps {
   readonly onActivate: () => void
 }
 
-/** A version, beside the one before it or any other. */
+/** A version, compared with the one before it or with any other. */
 const Version = ({ active, all, busy, of, onActivate }: VersionProps) => {
   const [other, setOther] = useState(String(of.version - 1))
   const before = all.find(({ version }) => String(version) === other)
@@ -63,7 +63,7 @@ const Version = ({ active, all, busy, of, onActivate }: VersionProps) => {
   )
 }
 
-/** Every version of a preset with what it changed, and a way back to each. */
+/** All versions of a preset with their changes. The owner can activate each. */
 export const Versions = ({ of, onClose }: { readonly of: PresetSummary; readonly onClose: () => void }) => {
   const client = useQueryClient()
   const versions = useQuery(presetVersionsQuery(of.slug))
@@ -71,7 +71,7 @@ export const Versions = ({ of, onClose }: { readonly of: PresetSummary; readonly
     mutationFn: (version: number) => api.call("management.presets.activate", { path: { slug: of.slug, version } }),
     onSuccess: async ({ data }) => {
       await client.invalidateQueries(presetsQuery)
-      toast(`@${data.slug} is at version ${data.active_version}.`)
+      toast(`@${data.slug} now uses version ${data.active_version}.`)
       onClose()
     }
   })

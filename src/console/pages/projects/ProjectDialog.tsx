@@ -40,7 +40,7 @@ export const ProjectDialog = ({ of, onClose }: { readonly of: Project | undefine
       onClose={onClose}
     >
       <NameField value={name} error={save.error} onChange={setName} />
-      <Field label="Data policy" hint="The loosest that requests of its keys may have.">
+      <Field label="Data policy" hint="The least strict policy that requests of its keys may have.">
         {(props) => (
           <select
             {...props}
@@ -59,9 +59,9 @@ export const ProjectDialog = ({ of, onClose }: { readonly of: Project | undefine
       <BudgetFields draft={budget} onChange={setBudget} />
       <details>
         <summary>
-          Routing <span className="muted">{policyWords(policyOf(routing)) ?? "the default"}</span>
+          Routing <span className="muted">{policyWords(policyOf(routing)) ?? "default"}</span>
         </summary>
-        <p className="small muted">For requests of its keys that set none, where the key sets none either.</p>
+        <p className="small muted">These options apply when neither the request nor its key sets any.</p>
         <RoutingFields withoutDataPolicy policy={routing} onChange={setRouting} />
       </details>
     </FormDialog>

@@ -24,7 +24,7 @@ const ArchiveProject = ({ of, onClose }: { readonly of: Project; readonly onClos
     done={`Archived ${of.name} and revoked its keys.`}
     onClose={onClose}
   >
-    All keys of the project are revoked at once. It cannot be undone. Receipts and usage stay.
+    The gateway revokes all keys of the project at once. You cannot undo this. Receipts and usage stay.
   </Confirm>
 )
 
@@ -131,7 +131,7 @@ export const ProjectsPage = () => {
             { right: "Keys" },
             "Budget",
             "Policies",
-            { right: "30 days" },
+            { right: "Spend, 30 days" },
             { right: "Failed" },
             "Created",
             actionsColumn

@@ -7,7 +7,7 @@ import { type CostLine, costLines } from "./Lines.ts"
 const after = ({ absorbed_usd, cost_usd, refunded_usd, settled_usd }: RequestReceipt) =>
   [
     { name: "Settled from the hold", usd: settled_usd, shown: settled_usd !== cost_usd },
-    { name: "Not charged: it was above the hold", usd: absorbed_usd, shown: absorbed_usd > 0 },
+    { name: "Above the hold, not charged", usd: absorbed_usd, shown: absorbed_usd > 0 },
     { name: "Refunded", usd: refunded_usd, shown: refunded_usd > 0 }
   ].filter(({ shown }) => shown)
 
@@ -33,7 +33,7 @@ export const CostLines = ({ receipt }: { readonly receipt: RequestReceipt }) => 
   return (
     <section className="card" aria-label="Price times usage">
       <header>
-        <h2>How the cost comes about</h2>
+        <h2>How the cost is calculated</h2>
         <span className="muted small">
           {usage_basis === "reported"
             ? "Tokens as the provider reported them"

@@ -39,7 +39,7 @@ const Summary = ({ receipt }: { readonly receipt: RequestReceipt }) => {
     ...(preset === undefined ? [] : ([["Preset", preset]] as const)),
     ["Key", nameOf(key_id)],
     ...(receipt.project_id === null ? [] : ([["Project", projectName(receipt.project_id)]] as const)),
-    ...(finish_reason === null ? [] : ([["Ended by", sentence(finish_reason)]] as const)),
+    ...(finish_reason === null ? [] : ([["Finish reason", sentence(finish_reason)]] as const)),
     ...(cached ? ([["Cache", "Answered from the cache"]] as const) : []),
     ...(idempotency_key === null ? [] : ([["Idempotency key", <Id value={idempotency_key} />]] as const)),
     ...(receipt.replayed_from === undefined
@@ -106,7 +106,7 @@ const Loaded = ({ receipt }: { readonly receipt: RequestReceipt }) => (
       <div className="grid">
         <Summary receipt={receipt} />
         <Code snippets={commandsOf(receipt, origin)} />
-        <p className="muted small">The gateway keeps no prompts, so the command asks with a text of yours.</p>
+        <p className="muted small">The gateway stores no prompts. Put your own text into the command.</p>
       </div>
     </div>
   </>

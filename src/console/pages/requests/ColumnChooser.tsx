@@ -6,7 +6,7 @@ interface ColumnChooserProps {
   readonly onChange: (chosen: string | undefined) => void
 }
 
-/** Which columns the table has. The choice stands in the URL; without one, the columns fit the window. */
+/** Chooses the columns of the table. The URL keeps the choice. Without a choice, the columns fit the window. */
 export const ColumnChooser = ({ chosen, onChange }: ColumnChooserProps) => {
   const shown = new Set(shownColumns(chosen, window.innerWidth).map(({ id }) => id))
   const toggle = (id: string, on: boolean) =>
@@ -35,7 +35,7 @@ export const ColumnChooser = ({ chosen, onChange }: ColumnChooserProps) => {
           disabled={chosen === undefined}
           onClick={() => onChange(undefined)}
         >
-          Fit the window
+          Reset columns
         </button>
       </div>
     </details>

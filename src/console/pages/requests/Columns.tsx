@@ -113,8 +113,8 @@ export const columns: ReadonlyArray<Column> = [
   },
   {
     id: "finish",
-    name: "Ended by",
-    width: "96px",
+    name: "Finish reason",
+    width: "112px",
     cell: ({ error, finish_reason }) => error?.code ?? finish_reason ?? "—"
   },
   {

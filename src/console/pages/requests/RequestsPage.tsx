@@ -43,7 +43,7 @@ const Rows = ({ columns, filtered, list: { pages, rows } }: RowsProps) => {
     <SkeletonRows rows={12} />
   ) : rows.length === 0 && !pages.hasNextPage ? (
     <Empty
-      title={filtered ? "No request fits these filters." : "There is no request in this range."}
+      title={filtered ? "No request matches these filters." : "There is no request in this range."}
       action={
         filtered ? null : (
           <Link className="button" to="/playground">
@@ -124,7 +124,7 @@ export const RequestsPage = () => {
             onClick={() => change({ live: live ? undefined : true })}
           >
             <Icon name={live ? "stop" : "requests"} />
-            {live ? "Stop the tail" : "Follow live"}
+            {live ? "Stop following" : "Follow live"}
           </button>
         </>
       }
@@ -144,7 +144,7 @@ export const RequestsPage = () => {
         <span className="muted small number" role="status">
           {pages.data === undefined
             ? ""
-            : `${plural(rows.length, "request")}${pages.hasNextPage ? " read, more below" : ""}`}
+            : `${plural(rows.length, "request")}${pages.hasNextPage ? " loaded, more below" : ""}`}
           {live ? " · live" : ""}
         </span>
         <ColumnChooser chosen={cols} onChange={(cols) => change({ cols })} />
@@ -160,7 +160,7 @@ export const RequestsPage = () => {
                 filters={filters}
                 onDay={(day) => change({ range: undefined, from: day, to: day })}
               />
-              {bounded ? <p className="muted small">The bars count requests of every cost and latency.</p> : null}
+              {bounded ? <p className="muted small">The chart ignores the filters by cost and latency.</p> : null}
             </div>
           )}
           <Rows list={list} filtered={filtered} columns={cols} />

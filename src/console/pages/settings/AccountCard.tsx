@@ -1,11 +1,13 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
+import { STARTER_CREDIT_USD } from "../../data/Amounts.ts"
 import { sessionQuery } from "../../data/Queries.ts"
+import { money } from "../../format/Money.ts"
 import { Id } from "../../parts/Copy.tsx"
 import { PhoneForm } from "../billing/PhoneForm.tsx"
 import { EmailDialog } from "./EmailDialog.tsx"
 
-/** Who the account belongs to: its address, its id and its phone number. */
+/** The email address, the id and the phone number of the account. */
 export const AccountCard = () => {
   const { data: session } = useQuery(sessionQuery)
   const [changing, setChanging] = useState(false)
@@ -30,7 +32,7 @@ export const AccountCard = () => {
         <dd>
           {session.phone_verified
             ? `verified, ends in ${session.phone_last2}`
-            : "not verified: a verified number earns $0.50 of starter credit"}
+            : `not verified; a verified number adds ${money(STARTER_CREDIT_USD)} of starter credit`}
         </dd>
       </dl>
       {session.phone_verified ? null : (

@@ -10,7 +10,7 @@ import { toast } from "../../parts/Toasts.tsx"
 
 const wrongOf = (error: Error | null) => (error === null ? undefined : wordsOf(error).message)
 
-/** Changes the address of the account, which a code confirms. */
+/** Changes the email address of the account. A code confirms the new address. */
 export const EmailDialog = ({ email, onClose }: { readonly email: string; readonly onClose: () => void }) => {
   const client = useQueryClient()
   const [to, setTo] = useState("")
@@ -28,7 +28,7 @@ export const EmailDialog = ({ email, onClose }: { readonly email: string; readon
   const shown = send.data?.data.sandbox_code
   return (
     <FormDialog
-      title="Change the email"
+      title="Change email"
       action={send.isSuccess ? "Change email" : "Send code"}
       busy={send.isPending || verify.isPending}
       ready={send.isSuccess ? code.length === 6 : to.trim() !== ""}
@@ -36,8 +36,8 @@ export const EmailDialog = ({ email, onClose }: { readonly email: string; readon
       onClose={onClose}
     >
       <p className="muted">
-        You sign in with this address, and notices go to it. {email} gets a message about the change, and every other
-        browser is signed out.
+        You sign in with this address, and the gateway sends notices to it. The gateway tells {email} about the change
+        and signs out every other browser.
       </p>
       {send.isSuccess ? (
         <>

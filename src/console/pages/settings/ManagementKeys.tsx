@@ -45,12 +45,7 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
       onSubmit={() => create.mutate()}
       onClose={onClose}
     >
-      <NameField
-        hint="The program that manages the account with it."
-        value={name}
-        error={create.error}
-        onChange={setName}
-      />
+      <NameField hint="The program that uses the key." value={name} error={create.error} onChange={setName} />
       <Checks legend="Scopes" options={scopes.map((value) => ({ value }))} chosen={chosen} onChange={setChosen} />
     </FormDialog>
   )
@@ -66,7 +61,7 @@ const RevokeDialog = ({ of, onClose }: { readonly of: ManagementKey; readonly on
     done={`Revoked ${of.name}.`}
     onClose={onClose}
   >
-    Programs with this key get 401 from now on. It cannot be undone.
+    The gateway answers 401 to this key from now on. You cannot undo this.
   </Confirm>
 )
 
@@ -99,7 +94,7 @@ const Row = ({ of, onRevoke }: { readonly of: ManagementKey; readonly onRevoke: 
   </tr>
 )
 
-/** Keys with which the owner's programs manage the account. */
+/** The management keys, with which programs manage the account. */
 export const ManagementKeys = () => {
   const keys = useQuery(managementKeysQuery)
   const [creating, setCreating] = useState(false)
@@ -116,8 +111,8 @@ export const ManagementKeys = () => {
       {keys.isError ? <Failed error={keys.error} onRetry={() => void keys.refetch()} /> : null}
       {keys.isPending ? <SkeletonRows rows={3} /> : null}
       {keys.data?.length === 0 ? (
-        <Empty title="There is no management key.">
-          <p>With one, your programs create keys, set budgets and read usage.</p>
+        <Empty title="There is no management key yet.">
+          <p>Programs use a management key to create keys, set budgets and read usage.</p>
         </Empty>
       ) : null}
       {keys.data === undefined || keys.data.length === 0 ? null : (

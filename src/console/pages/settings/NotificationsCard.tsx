@@ -2,7 +2,9 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { NotificationChoices } from "../../../client/Contract.ts"
 import { api } from "../../data/Client.ts"
+import { LOW_BALANCE_USD } from "../../data/Amounts.ts"
 import { notificationsQuery, sessionQuery } from "../../data/Queries.ts"
+import { money } from "../../format/Money.ts"
 import { Failed, SkeletonRows } from "../../parts/States.tsx"
 
 type Choices = NotificationChoices["data"]
@@ -10,7 +12,7 @@ type Kind = Exclude<keyof Choices, "object">
 type Change = Partial<Record<Kind, boolean>>
 
 const kinds: ReadonlyArray<{ kind: Kind; name: string; words: string }> = [
-  { kind: "low_balance", name: "Low balance", words: "The balance falls below $5.00." },
+  { kind: "low_balance", name: "Low balance", words: `The balance falls below ${money(LOW_BALANCE_USD)}.` },
   { kind: "budget_alert", name: "Budgets", words: "A key or a project has spent 80% or 100% of its budget." },
   {
     kind: "webhook_disabled",
@@ -20,17 +22,17 @@ const kinds: ReadonlyArray<{ kind: Kind; name: string; words: string }> = [
   {
     kind: "sign_in",
     name: "New sign-ins",
-    words: "The account is signed in to from a browser or an address that it did not know for 90 days."
+    words: "A sign-in comes from a browser or an address that the account has not used for 90 days."
   },
-  { kind: "key_change", name: "Changes of keys", words: "A key is created, rotated or revoked." }
+  { kind: "key_change", name: "Key changes", words: "A key is created, rotated or revoked." }
 ]
 
-/** Which notices come by email. Each choice is saved at once. */
+/** Chooses the notices that the gateway sends by email. The console saves each choice at once. */
 export const NotificationsCard = () => {
   const client = useQueryClient()
   const { data, error, isPending, refetch } = useQuery(notificationsQuery)
   const { data: session } = useQuery(sessionQuery)
-  // A box changes with the click that saves its choice, and back if saving fails.
+  // A box changes at the click, before the gateway saved the choice, and changes back if saving fails.
   const [chosen, setChosen] = useState<Change>({})
   const save = useMutation({
     mutationFn: (change: Change) => api.call("console.notifications.update", { body: change }),
@@ -54,7 +56,9 @@ export const NotificationsCard = () => {
       {isPending ? <SkeletonRows rows={9} /> : null}
       {data === undefined ? null : (
         <div className="body choices" role="group" aria-label="Emails">
-          <p className="muted">Emails to {session?.account.email}, at most one of a kind in ten minutes:</p>
+          <p className="muted">
+            The gateway sends these emails to {session?.account.email}, at most one of each kind in ten minutes:
+          </p>
           {kinds.map(({ kind, name, words }) => (
             <label key={kind}>
               <input

@@ -4,6 +4,7 @@ import { type FormEvent, useEffect, useState } from "react"
 import type { SignInSent } from "../../../client/Contract.ts"
 import { api, keepCsrfToken, wordsOf } from "../../data/Client.ts"
 import { forgetAccount, sessionQuery } from "../../data/Queries.ts"
+import { plural } from "../../format/Words.ts"
 import { Field } from "../../parts/Fields.tsx"
 import { SandboxCode } from "../../parts/SandboxCode.tsx"
 
@@ -92,8 +93,8 @@ const CodeForm = ({ email, onBack, sent }: CodeFormProps) => {
         <h1>Enter the code</h1>
         <p className="muted">
           {shown === undefined ? "Sent to " : "This sandbox sends no mail to "}
-          <strong>{email}</strong>. {shown === undefined ? "The code" : "Your code"} is valid for {sent.expires_in / 60}{" "}
-          minutes.
+          <strong>{email}</strong>. {shown === undefined ? "The code" : "Your code"} is valid for{" "}
+          {plural(sent.expires_in / 60, "minute")}.
         </p>
         {shown === undefined ? null : <SandboxCode code={shown} onUse={() => type(shown)} />}
       </div>

@@ -7,16 +7,16 @@ import { Id } from "../../parts/Copy.tsx"
 import { Ago, Money, Status } from "../../parts/Figures.tsx"
 import { Progress } from "../../parts/Progress.tsx"
 
-const Film = ({ of }: { readonly of: VideoJob }) => {
+const Player = ({ of }: { readonly of: VideoJob }) => {
   if (of.video_url !== undefined) {
     return (
-      <div className="film">
+      <div className="player">
         <video controls preload="metadata" src={fileUrl(of.video_url)} aria-label={of.prompt} />
       </div>
     )
   }
   return (
-    <div className="film">
+    <div className="player">
       <div className="waiting">
         {isVideoRunning(of) ? (
           <>
@@ -26,17 +26,17 @@ const Film = ({ of }: { readonly of: VideoJob }) => {
             <Progress label={`Progress of ${of.prompt}`} part={(of.progress ?? 0) / 100} />
           </>
         ) : (
-          <span>{of.error?.message ?? "There is no clip."}</span>
+          <span>{of.error?.message ?? "There is no video."}</span>
         )}
       </div>
     </div>
   )
 }
 
-/** A video: its clip or how far it is, its cost, and its way to the receipt. */
+/** A video job: the video or its progress, its cost, and a link to its receipt. */
 export const VideoCard = ({ of }: { readonly of: VideoJob }) => (
   <article className="card made" aria-label={of.prompt}>
-    <Film of={of} />
+    <Player of={of} />
     <div className="body">
       <p className="lines-2" title={of.prompt}>
         {of.prompt}
@@ -51,7 +51,7 @@ export const VideoCard = ({ of }: { readonly of: VideoJob }) => (
         <span className="clip" title={of.model}>
           {of.model}
         </span>
-        <span className="number">{of.duration} s clip</span>
+        <span className="number">{of.duration} s long</span>
         {of.completed_at === null ? null : (
           <span className="number">took {lasting(of.completed_at - of.created_at)}</span>
         )}

@@ -6,9 +6,9 @@ import { plural } from "../../format/Words.ts"
 import { Segments } from "../../parts/Fields.tsx"
 import { VideoCard } from "./VideoCard.tsx"
 
-const make = (
+const createLink = (
   <Link className="button primary" to="/playground" search={{ tab: "video" }}>
-    Make a video
+    Create video
   </Link>
 )
 
@@ -37,14 +37,14 @@ export const VideosPage = () => {
             ]}
             onChange={(next) => void navigate({ search: next === "all" ? {} : { status: next }, replace: true })}
           />
-          {make}
+          {createLink}
         </>
       }
       empty={{
         title: status === "all" ? "There is no video yet." : "No video has this status.",
         about:
-          "A video is a job: a key submits it, the price is charged at once, and all of it comes back when the job fails. A submitted video cannot be cancelled, because its provider bills it.",
-        action: status === "all" ? make : null
+          "The gateway charges the price of a video at once and refunds all of it if the video fails. You cannot cancel a video, because its provider charges for it.",
+        action: status === "all" ? createLink : null
       }}
     >
       {(rows) => (

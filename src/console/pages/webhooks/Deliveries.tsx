@@ -17,7 +17,7 @@ const lastOf = ({ attempts }: WebhookDelivery): string => {
   return last === undefined ? "no attempt yet" : `${resultOf(last)}, ${duration(last.duration_ms)}`
 }
 
-/** Every attempt that is kept, with the start of what the endpoint answered. */
+/** The attempts of a delivery, with the start of each response of the endpoint. */
 const Attempts = ({ of }: { readonly of: WebhookDelivery }) => (
   <div className="attempts">
     <span className="actions small muted">
@@ -93,7 +93,7 @@ const Row = ({ busy, of, onAgain }: RowProps) => {
   )
 }
 
-/** What an endpoint was told, and how each attempt ended. */
+/** The newest deliveries to an endpoint, with the result of each attempt. */
 export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
   const client = useQueryClient()
   const deliveries = useQuery(deliveriesQuery(webhookId))
@@ -102,7 +102,7 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
       api.call("management.webhooks.redeliver", { path: { webhook_id: webhookId, delivery_id: id } }),
     onSuccess: async () => {
       await client.invalidateQueries(deliveriesQuery(webhookId))
-      toast("The gateway sends the event once more.")
+      toast("The gateway sends the event again.")
     },
     onError: (error) => toast(wordsOf(error).message)
   })
@@ -110,8 +110,8 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
   if (deliveries.isPending) return <SkeletonRows rows={3} />
   if (deliveries.data.length === 0) {
     return (
-      <Empty title="Nothing was delivered yet.">
-        <p>Test events are not listed here: their result is shown at once.</p>
+      <Empty title="There is no delivery yet.">
+        <p>Test events are not listed here. The console shows their result when you send them.</p>
       </Empty>
     )
   }

@@ -13,7 +13,7 @@ type Event = NewWebhook["events"][number]
 const events: ReadonlyArray<{ readonly event: Event; readonly when: string }> = [
   { event: "video.completed", when: "a video is ready" },
   { event: "video.failed", when: "a video failed and its cost was refunded" },
-  { event: "budget.threshold", when: "a budget is nearly used up" }
+  { event: "budget.threshold", when: "80% or 100% of a budget is spent" }
 ]
 
 /** Creates a webhook, or changes one. */
@@ -48,7 +48,7 @@ export const WebhookDialog = ({
   }
   return (
     <FormDialog
-      title={of === undefined ? "Create a webhook" : "Edit the webhook"}
+      title={of === undefined ? "Create a webhook" : "Edit webhook"}
       action={of === undefined ? "Create webhook" : "Save"}
       busy={save.isPending}
       ready={chosen.length > 0}

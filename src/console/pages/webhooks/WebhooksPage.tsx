@@ -12,7 +12,7 @@ import { toast } from "../../parts/Toasts.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { WebhookDialog } from "./WebhookDialog.tsx"
 
-/** Sends a test event, and says what came back. */
+/** Sends a test event and shows the result. */
 const useTest = () =>
   useMutation({
     mutationFn: (id: string) => api.call("management.webhooks.test", { path: { webhook_id: id } }),
@@ -25,7 +25,7 @@ const useTest = () =>
     onError: () => toast("The test event could not be sent.")
   })
 
-/** Sends events to a disabled endpoint again, the waiting ones included. */
+/** Enables a disabled endpoint. The gateway then also sends the events that wait for it. */
 const useEnable = () => {
   const client = useQueryClient()
   return useMutation({
@@ -57,7 +57,7 @@ const RotateSecret = ({ of, onClose }: EndProps) => {
       onDone={({ data }) => setSecret(data.secret)}
       onClose={onClose}
     >
-      Events carry signatures of both secrets for 24 hours.
+      The gateway signs events with both secrets for 24 hours. Then the old one stops working.
     </Confirm>
   )
 }
@@ -72,7 +72,7 @@ const DeleteWebhook = ({ of, onClose }: EndProps) => (
     done="Deleted the webhook."
     onClose={onClose}
   >
-    Its secret and its deliveries go with it. It cannot be undone.
+    The gateway deletes its secret and its deliveries. You cannot undo this.
   </Confirm>
 )
 
@@ -124,7 +124,7 @@ const Endpoint = ({ of, onOpen }: EndpointProps) => {
       </div>
       {of.status === "disabled" ? (
         <p className="body actions small">
-          It gets no events: it answered 410 or failed for five days, or an owner disabled it.
+          The gateway sends it no events, because it answered 410, failed for five days, or an owner disabled it.
           <button
             type="button"
             className="button tiny last"
@@ -152,8 +152,7 @@ export const WebhooksPage = () => {
       create={{ name: "Create webhook", run: () => setOpen("new") }}
       empty={{
         title: "There is no webhook yet.",
-        about:
-          "The gateway tells your endpoint when a video ends or a budget is nearly used up, signed by Standard Webhooks."
+        about: "The gateway sends your endpoint a signed event when a video ends or a budget reaches its threshold."
       }}
       open={
         open === undefined ? null : open === "new" ? (
