@@ -219,14 +219,14 @@ export class OperatorSignInAccess extends HttpApiMiddleware.Service<
 }) {}
 
 /** The session of a signed-in operator. */
-export interface SignedOperator extends OperatorPrincipal {
+export interface SignedInOperator extends OperatorPrincipal {
   readonly sessionId: string
   readonly keyName: string
   readonly endsAt: Date
 }
 
 /** The signed-in operator. Every operation on the session itself has one. */
-export class OperatorSigned extends Context.Service<OperatorSigned, SignedOperator>()("tollgate/OperatorSigned") {}
+export class CurrentOperator extends Context.Service<CurrentOperator, SignedInOperator>()("tollgate/OperatorSigned") {}
 
 /**
  * Requires the cookie of an operator's session, exactly one. For methods other than GET it also requires the session's `X-CSRF-Token`. If
@@ -235,14 +235,14 @@ export class OperatorSigned extends Context.Service<OperatorSigned, SignedOperat
  */
 export class OperatorSessionAccess extends HttpApiMiddleware.Service<
   OperatorSessionAccess,
-  { provides: OperatorSigned }
+  { provides: CurrentOperator }
 >()("tollgate/OperatorSessionAccess", {
   error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
   security: operatorCookies
 }) {}
 
 /** A signed-in owner of an account. */
-export interface Signed {
+export interface SignedInOwner {
   readonly sessionId: string
   readonly accountId: string
   readonly email: string
@@ -251,7 +251,7 @@ export interface Signed {
 }
 
 /** The signed-in owner. Every console operation except signing in has one. */
-export class Owner extends Context.Service<Owner, Signed>()("tollgate/Owner") {}
+export class Owner extends Context.Service<Owner, SignedInOwner>()("tollgate/Owner") {}
 
 /**
  * Requires a session cookie, exactly one. Its name depends on http or https. For methods other than GET it also requires

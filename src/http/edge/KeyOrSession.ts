@@ -1,13 +1,13 @@
 /** Admits keys as bearers, and owners by their sessions, to the operations that accept both. A bearer takes precedence. */
 import { Effect } from "effect"
-import { Caller, type Principal, type Signed } from "../../../schemas/Access.ts"
+import { Caller, type Principal, type SignedInOwner } from "../../../schemas/Access.ts"
 import { allows, scopes } from "../../auth/Scopes.ts"
 import { failure } from "../../domain/Failure.ts"
 import { type Access, type Admit, factsOf, makeAdmitted, makeCounter } from "./Access.ts"
 import { makeBySession } from "./OwnerAccess.ts"
 
 /** What an owner may do: everything that a management key with all scopes may do. */
-const principalOf = ({ accountId, limitScale, sessionId }: Signed): Principal => ({
+const principalOf = ({ accountId, limitScale, sessionId }: SignedInOwner): Principal => ({
   keyId: sessionId,
   accountId,
   limitScale,

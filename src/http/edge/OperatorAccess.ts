@@ -1,6 +1,6 @@
 /** Admits operators: by keys of their own kind, which work nowhere else, and by the sessions that such keys begin. */
 import { Effect } from "effect"
-import { OperatorCaller, OperatorSigned, type SignedOperator } from "../../../schemas/Access.ts"
+import { OperatorCaller, CurrentOperator, type SignedInOperator } from "../../../schemas/Access.ts"
 import { isWellFormedKey } from "../../account/Keys.ts"
 import { isOperatorKey, OperatorKeys } from "../../account/OperatorKeys.ts"
 import { OperatorSessions } from "../../account/OperatorSessions.ts"
@@ -52,7 +52,7 @@ const makeByOperatorKey = Effect.gen(function* () {
 const makeByOperatorSession = Effect.gen(function* () {
   const byCookie = yield* makeByCookie
   const sessions = yield* OperatorSessions
-  const find = (token: string): Effect.Effect<SignedOperator, Failure> =>
+  const find = (token: string): Effect.Effect<SignedInOperator, Failure> =>
     sessions.find(token).pipe(
       Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
       Effect.flatMap((row) =>
@@ -61,7 +61,7 @@ const makeByOperatorSession = Effect.gen(function* () {
           : Effect.succeed({ sessionId: row.id, keyId: row.key_id, keyName: row.key_name, endsAt: row.ends_at })
       )
     )
-  return byCookie<SignedOperator>({ cookie: operatorCookie, find, countedAs, inSpan })
+  return byCookie<SignedInOperator>({ cookie: operatorCookie, find, countedAs, inSpan })
 })
 
 /** The access of operators by their keys, and by their sessions for requests without a bearer. */
@@ -91,9 +91,9 @@ export const makeOperatorSignInAccess = Effect.gen(function* () {
 /** The access to a session itself: by its cookie alone. */
 export const makeOperatorSessionAccess = Effect.map(
   makeByOperatorSession,
-  ({ as }): Access<OperatorSigned> =>
+  ({ as }): Access<CurrentOperator> =>
     (request, handle) =>
       as({ ...request, limit: factsOf(request.endpoint).limit }, (signed) =>
-        Effect.provideService(handle, OperatorSigned, signed)
+        Effect.provideService(handle, CurrentOperator, signed)
       )
 )

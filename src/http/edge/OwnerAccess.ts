@@ -1,7 +1,7 @@
 /** Admits owners to the console: by a session cookie, and only from pages of this service. */
 import { Effect } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { Owner, type Principal, type Signed } from "../../../schemas/Access.ts"
+import { Owner, type Principal, type SignedInOwner } from "../../../schemas/Access.ts"
 import { stoppedAccount } from "../../account/Accounts.ts"
 import { isCsrfTokenOf, OwnerSessions } from "../../account/OwnerSessions.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
@@ -104,7 +104,7 @@ export const makeByCookie = Effect.gen(function* () {
 export const makeBySession = Effect.gen(function* () {
   const byCookie = yield* makeByCookie
   const sessions = yield* OwnerSessions
-  const find = (token: string): Effect.Effect<Signed, Failure> =>
+  const find = (token: string): Effect.Effect<SignedInOwner, Failure> =>
     sessions.find(token).pipe(
       Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
       Effect.flatMap((row) => {
@@ -119,7 +119,7 @@ export const makeBySession = Effect.gen(function* () {
         })
       })
     )
-  return byCookie<Signed>({
+  return byCookie<SignedInOwner>({
     cookie: sessionCookie,
     find,
     countedAs: ({ accountId, limitScale, sessionId }) => ({ accountId, limitScale, keyId: sessionId }),

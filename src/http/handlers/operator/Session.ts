@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { OperatorCaller, OperatorSigned } from "../../../../schemas/Access.ts"
+import { OperatorCaller, CurrentOperator } from "../../../../schemas/Access.ts"
 import type { OperatorSession } from "../../../../schemas/operator/Session.ts"
 import { browserOf } from "../../../account/Browsers.ts"
 import { OperatorSessions } from "../../../account/OperatorSessions.ts"
@@ -55,7 +55,7 @@ export const operatorSessionHandlers = Effect.gen(function* () {
   const cookie = yield* makeCookie
   const sessions = yield* OperatorSessions
   const end = Effect.gen(function* () {
-    const { endsAt: ends_at, keyId: key_id, keyName: key_name, sessionId: id } = yield* OperatorSigned
+    const { endsAt: ends_at, keyId: key_id, keyName: key_name, sessionId: id } = yield* CurrentOperator
     const { requestId } = yield* Exchange
     yield* sessions.end({ id, key_id, key_name, ends_at }, requestId)
     const body = { object: "operator_session", ended: true }
@@ -64,7 +64,7 @@ export const operatorSessionHandlers = Effect.gen(function* () {
   return operations("operatorSession", {
     getOperatorSession: ({ request }) =>
       Effect.gen(function* () {
-        const { endsAt: ends_at, keyId: key_id, keyName: key_name } = yield* OperatorSigned
+        const { endsAt: ends_at, keyId: key_id, keyName: key_name } = yield* CurrentOperator
         const [token = ""] = (yield* cookie).tokensIn(request.headers["cookie"])
         return HttpServerResponse.jsonUnsafe(sessionOf({ key_id, key_name, ends_at }, token))
       }),
