@@ -15,7 +15,7 @@ import {
   type WorkPreparation,
   embedBound,
   fits,
-  type Longest,
+  type LongestInput,
   longestInput,
   longestPair,
   rerankBound
@@ -54,7 +54,7 @@ const missing = (field: string, message: string): SizeResult => Result.fail(inva
 
 const ofUnits = (units: number): SizeResult => Result.succeed({ bound: { kind: "units", units } })
 
-const ofPrompt = (prompt: TokenBound, longest: Longest, param: string): SizeResult =>
+const ofPrompt = (prompt: TokenBound, longest: LongestInput, param: string): SizeResult =>
   Result.succeed({
     bound: { kind: "tokens", prompt },
     fits: (window) => fits(longest, window),

@@ -3,7 +3,7 @@ import type { ContextEdit, Conversation, Message, ToolCall } from "./Conversatio
 import { likelyTokens, promptBound } from "./TokenBound.ts"
 
 /** A conversation after its edits, and what each edit that changed it did, in Anthropic's words. */
-export interface Edited {
+export interface EditedConversation {
   readonly conversation: Conversation
   readonly applied: ReadonlyArray<object>
 }
@@ -59,8 +59,8 @@ const withoutInputs = (message: Message, ids: ReadonlySet<string>, inputs: unkno
     : message
 }
 
-const clearToolUses = (conversation: Conversation, { wire }: ContextEdit): Edited => {
-  const unchanged: Edited = { conversation, applied: [] }
+const clearToolUses = (conversation: Conversation, { wire }: ContextEdit): EditedConversation => {
+  const unchanged: EditedConversation = { conversation, applied: [] }
   const { messages } = conversation
   const uses = messages.filter(({ role }) => role === "tool").length
   if (uses === 0 || !isDue(wire["trigger"], conversation, uses)) return unchanged
@@ -94,8 +94,8 @@ const turnsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<number> => {
   })
 }
 
-const clearThinking = (conversation: Conversation, { wire }: ContextEdit): Edited => {
-  const unchanged: Edited = { conversation, applied: [] }
+const clearThinking = (conversation: Conversation, { wire }: ContextEdit): EditedConversation => {
+  const unchanged: EditedConversation = { conversation, applied: [] }
   const { keep } = wire
   if (keep === "all" || objectOf(keep)["type"] === "all") return unchanged
   const { messages } = conversation
@@ -120,7 +120,7 @@ const clearThinking = (conversation: Conversation, { wire }: ContextEdit): Edite
   }
 }
 
-const edit = (conversation: Conversation, one: ContextEdit): Edited => {
+const edit = (conversation: Conversation, one: ContextEdit): EditedConversation => {
   switch (one.kind) {
     case "clear_tool_uses":
       return clearToolUses(conversation, one)
@@ -132,9 +132,9 @@ const edit = (conversation: Conversation, one: ContextEdit): Edited => {
 }
 
 /** Carries out the edits of a conversation in their order. Only Anthropic compacts, so the gateway leaves compaction undone. */
-export const editContext = (conversation: Conversation): Edited => {
+export const editContext = (conversation: Conversation): EditedConversation => {
   const { contextEdits = [], ...rest } = conversation
-  let edited: Edited = { conversation: rest, applied: [] }
+  let edited: EditedConversation = { conversation: rest, applied: [] }
   for (const one of contextEdits) {
     const next = edit(edited.conversation, one)
     edited = { conversation: next.conversation, applied: [...edited.applied, ...next.applied] }

@@ -39,20 +39,20 @@ export interface Cacheable {
 }
 
 /** The name of the speaker among several in the same role, for hosts that accept it. */
-interface Named {
+interface SpeakerName {
   readonly name?: string
 }
 
 export type Message =
-  | ({ readonly role: "system"; readonly content: ReadonlyArray<TextPart> } & Named)
-  | ({ readonly role: "user"; readonly content: ReadonlyArray<Part> } & Named)
+  | ({ readonly role: "system"; readonly content: ReadonlyArray<TextPart> } & SpeakerName)
+  | ({ readonly role: "user"; readonly content: ReadonlyArray<Part> } & SpeakerName)
   | ({
       readonly role: "assistant"
       readonly content: ReadonlyArray<TextPart>
       readonly toolCalls: ReadonlyArray<ToolCall>
       /** What the model thought before and between what it said, in its order. */
       readonly reasoning?: ReadonlyArray<ReasoningPart>
-    } & Named)
+    } & SpeakerName)
   | ToolResult
 
 export type AssistantMessage = Extract<Message, { readonly role: "assistant" }>

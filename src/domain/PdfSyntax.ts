@@ -24,7 +24,7 @@ export type PdfDict = ReadonlyMap<string, PdfValue>
 export type PdfValue = null | boolean | number | string | PdfString | PdfRef | ReadonlyArray<PdfValue> | PdfDict
 
 /** A value and where it ends. */
-export interface PdfParsed {
+export interface ParsedPdfValue {
   readonly value: PdfValue
   readonly end: number
 }
@@ -175,7 +175,7 @@ class Parser {
 }
 
 /** The value at an offset of a text; undefined when there is none, or it is nested too deep. */
-export const parsePdf = (text: string, at: number): PdfParsed | undefined => {
+export const parsePdf = (text: string, at: number): ParsedPdfValue | undefined => {
   const parser = new Parser(text, at)
   const value = parser.value(MAX_DEPTH)
   return value === undefined ? undefined : { value, end: parser.at }

@@ -1,5 +1,5 @@
 import { type Nano, nanoFromPico, type Pico } from "./Money.ts"
-import { promptTokens, type TokenUsage, type UnitUsage, type Used } from "./Usage.ts"
+import { promptTokens, type TokenUsage, type UnitUsage, type CallUsage } from "./Usage.ts"
 
 /** Rates of one price tier, in pico-USD per token. */
 export interface TokenRates {
@@ -125,7 +125,7 @@ export const unitCost = (price: UnitPrice, units: number): Nano => nanoFromPico(
  * What a call costs the operator: what its provider reported, or else its usage at the provider's price. Undefined when neither is
  * known.
  */
-export const providerCost = (cost: Price | undefined, usage: Used): Nano | undefined => {
+export const providerCost = (cost: Price | undefined, usage: CallUsage): Nano | undefined => {
   if ("units" in usage) return cost?.unit === usage.unit ? unitCost(cost, usage.units) : undefined
   if (usage.billedNano !== undefined) return BigInt(usage.billedNano)
   return cost?.unit === "token" ? tokenCost(keptForAnHour(cost), usage) : undefined

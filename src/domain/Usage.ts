@@ -30,7 +30,7 @@ export interface UnitUsage {
 }
 
 /** What a call used, in whichever measure it is priced. */
-export type Used = TokenUsage | UnitUsage
+export type CallUsage = TokenUsage | UnitUsage
 
 /**
  * How a usage is known: the provider said so, a tokenizer counted what was delivered (not the prompt, where the provider had told
@@ -53,7 +53,7 @@ export const laterUsage = (before: TokenUsage | undefined, after: TokenUsage): T
 export const MAX_COUNT = 1_000_000_000
 
 /** Whether a usage has a count that is beyond belief. */
-export const isBeyondBelief = (usage: Used): boolean =>
+export const isBeyondBelief = (usage: CallUsage): boolean =>
   "units" in usage ? usage.units >= MAX_COUNT : totalTokens(usage) >= MAX_COUNT
 
 /** All prompt tokens, whatever their bucket. */
@@ -63,4 +63,4 @@ export const promptTokens = (usage: PromptUsage): number => usage.input + usage.
 export const totalTokens = (usage: TokenUsage): number => promptTokens(usage) + usage.output
 
 /** A usage as one number: prompt tokens, or units. */
-export const quantityOf = (usage: Used): number => ("units" in usage ? usage.units : promptTokens(usage))
+export const quantityOf = (usage: CallUsage): number => ("units" in usage ? usage.units : promptTokens(usage))

@@ -5,7 +5,7 @@
 export type ImageForm = "url" | "b64_json" | "usual"
 
 /** A returned image: its URL, its bytes in base64, or both. */
-export interface GivenImage {
+export interface ReturnedImage {
   readonly url?: string
   readonly base64?: string
   readonly revisedPrompt?: string

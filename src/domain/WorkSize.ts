@@ -72,7 +72,7 @@ export const countEmbed = ({ inputs }: Pick<EmbedWork, "inputs">): number =>
  * Inputs that must fit a model's context window together: an upper bound of their tokens, and their count, which is computed when first
  * needed.
  */
-export interface Longest {
+export interface LongestInput {
   readonly bound: number
   readonly tokens: () => number
   /** How much larger than the model's own count `tokens` may be, as a factor. */
@@ -86,10 +86,10 @@ const TEXT_EXCESS = 1.06
  * Whether the inputs may fit a context window of this many tokens. Inputs that a caller has truncated to the exact window must not fail
  * because of our count.
  */
-export const fits = ({ bound, excess, tokens }: Longest, window: number): boolean =>
+export const fits = ({ bound, excess, tokens }: LongestInput, window: number): boolean =>
   bound <= window || tokens() <= window * excess
 
-const longestOf = (inputs: EmbedWork["inputs"], beside = ""): Longest => {
+const longestOf = (inputs: EmbedWork["inputs"], beside = ""): LongestInput => {
   let longest: Input = ""
   let most = 0
   for (const input of inputs) {
@@ -105,7 +105,7 @@ const longestOf = (inputs: EmbedWork["inputs"], beside = ""): Longest => {
 }
 
 /** The longest input. Counting all of them would delay all other requests; the provider checks the others. */
-export const longestInput = ({ inputs }: Pick<EmbedWork, "inputs">): Longest => longestOf(inputs)
+export const longestInput = ({ inputs }: Pick<EmbedWork, "inputs">): LongestInput => longestOf(inputs)
 
 /** An upper bound for the tokens of a reranking: the model reads the query with every document. */
 export const rerankBound = ({ documents, query }: Pick<RerankWork, "query" | "documents">): TokenBound => {
@@ -119,5 +119,5 @@ export const countRerank = ({ documents, query }: Pick<RerankWork, "query" | "do
   countTokens(query) * documents.length + countEmbed({ inputs: documents })
 
 /** The query with the longest document, which the model reads together. */
-export const longestPair = ({ documents, query }: Pick<RerankWork, "query" | "documents">): Longest =>
+export const longestPair = ({ documents, query }: Pick<RerankWork, "query" | "documents">): LongestInput =>
   longestOf(documents, query)

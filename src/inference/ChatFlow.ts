@@ -5,7 +5,7 @@ import { type Candidate, summaryOf } from "../domain/Plan.ts"
 import { keptForAnHour, maximumCost, type Price, type TokenPrice } from "../domain/Pricing.ts"
 import { promptBoundAt } from "../domain/TokenBound.ts"
 import { countOutput, countPrompt } from "../domain/Tokens.ts"
-import { noTokens, type TokenUsage, type Used } from "../domain/Usage.ts"
+import { noTokens, type TokenUsage, type CallUsage } from "../domain/Usage.ts"
 import type { EstimateUse } from "../providers/pool/AttemptLog.ts"
 import type { PoolCall } from "../providers/pool/CallKind.ts"
 import type { ProviderPool, ServedAnswer } from "../providers/pool/ProviderPool.ts"
@@ -100,7 +100,7 @@ const answerOf = (admitted: AdmittedChat, carried: RequestResult, output: Output
 }
 
 /** The usage of a chat, which is always in tokens. */
-const tokensOf = (usage: Used): TokenUsage => ("units" in usage ? noTokens : usage)
+const tokensOf = (usage: CallUsage): TokenUsage => ("units" in usage ? noTokens : usage)
 
 /** Ends a chat or a stream that a provider served, and returns its answer. `storable`: whether all of the output is at hand. */
 export const closeAnswered = (
@@ -110,7 +110,7 @@ export const closeAnswered = (
   output: Output,
   storable: boolean
 ): Effect.Effect<Answer, Failure> => {
-  const kept = (carried: RequestResult, usage: Used) =>
+  const kept = (carried: RequestResult, usage: CallUsage) =>
     storable ? keepAnswer(answerOf(admitted, carried, output, tokensOf(usage))) : null
   return Effect.map(closeServed(options, admitted, end, kept), ({ carried, cost, posted, usage }): Answer => ({
     ...answerOf(admitted, carried, output, tokensOf(usage)),

@@ -7,7 +7,7 @@ import { type Failure, failure, isRefusal, type Reason } from "../domain/Failure
 import { maxNano, type Nano } from "../domain/Money.ts"
 import { type Attempt, type AttemptCost, type Candidate, summaryOf } from "../domain/Plan.ts"
 import { type Price, providerCost } from "../domain/Pricing.ts"
-import { isBeyondBelief, promptTokens, type Used } from "../domain/Usage.ts"
+import { isBeyondBelief, promptTokens, type CallUsage } from "../domain/Usage.ts"
 import { type Ended, withoutResult } from "../ledger/Ending.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { operationNames, operationOf } from "../providers/pool/AttemptRecord.ts"
@@ -196,13 +196,13 @@ export interface ServedEnd<P extends Price> {
   /** Whether the client may have received content before the end. */
   readonly isGiven: boolean
   /** What the provider used for an answer of which nothing was delivered. Absent: nothing that it would bill. */
-  readonly wasted?: () => { readonly usage: Used; readonly basis: AttemptCost["basis"] } | undefined
+  readonly wasted?: () => { readonly usage: CallUsage; readonly basis: AttemptCost["basis"] } | undefined
 }
 
 /** A request that a provider served, and what it used. */
 export interface ServedClose extends Ended {
   readonly carried: RequestResult
-  readonly usage: Used
+  readonly usage: CallUsage
 }
 
 /**
@@ -214,7 +214,7 @@ export const closeServed = <P extends Price>(
   options: MeteredOptions,
   admitted: AdmittedRequest,
   served: ServedEnd<P>,
-  kept: (carried: RequestResult, usage: Used) => object | null
+  kept: (carried: RequestResult, usage: CallUsage) => object | null
 ): Effect.Effect<ServedClose, Failure> => {
   const { candidate, endedAt, firstTokenMs, isGiven, outcome } = served
   const carried: RequestResult = { outcome, firstTokenMs, endedAt, served: candidate, attempts: attemptsOf(served) }

@@ -6,7 +6,7 @@ import { Media } from "../platform/files/Media.ts"
 import { AnswerMemory, type MemoryReservation, type MemoryRequest } from "../providers/pool/AnswerMemory.ts"
 import { MAX_IMAGE_BYTES } from "../providers/wire/ImageParts.ts"
 import type { WorkAttempt } from "../providers/pool/ProviderPool.ts"
-import type { ImageResult, ImagesWork, ImageForm, GivenImage } from "../domain/Work.ts"
+import type { ImageResult, ImagesWork, ImageForm, ReturnedImage } from "../domain/Work.ts"
 import { MAX_KEPT_BYTES } from "./Answer.ts"
 import { PromptImages } from "./PromptImages.ts"
 import type { PaidRequest } from "./Request.ts"
@@ -26,7 +26,7 @@ export interface ImagesRequest extends PaidRequest {
 /** Images as received, and as they are returned. */
 interface Images {
   readonly drawn: ImageResult["images"]
-  readonly given: ReadonlyArray<GivenImage>
+  readonly given: ReadonlyArray<ReturnedImage>
 }
 
 /** Whether the model supports the request. For models without images, planning reports the error. */
@@ -95,7 +95,7 @@ const hosted = (media: Media["Service"], accountId: string, drawn: ImageResult["
     drawn,
     (image) => {
       const { bytes, contentType } = image
-      return Effect.map(media.store({ bytes, contentType, accountId, purpose: "image" }), ({ id }): GivenImage => {
+      return Effect.map(media.store({ bytes, contentType, accountId, purpose: "image" }), ({ id }): ReturnedImage => {
         ids.push(id)
         return { url: media.urlOf(id), ...(withBytes ? { base64: base64Of(bytes) } : {}), ...revised(image) }
       })
@@ -109,7 +109,7 @@ const hosted = (media: Media["Service"], accountId: string, drawn: ImageResult["
   )
 }
 
-const inline = (image: ImageResult["images"][number]): GivenImage => ({
+const inline = (image: ImageResult["images"][number]): ReturnedImage => ({
   base64: base64Of(image.bytes),
   ...revised(image)
 })
@@ -125,7 +125,7 @@ const kept = ({ given }: Images): object | undefined => {
 }
 
 /** An image with the bytes at its URL, unless these are no longer stored. */
-const refilled = (media: Media["Service"], image: GivenImage): Effect.Effect<GivenImage, Failure> => {
+const refilled = (media: Media["Service"], image: ReturnedImage): Effect.Effect<ReturnedImage, Failure> => {
   const id = image.url?.split("/").at(-1)
   if (id === undefined || image.base64 !== undefined) return Effect.succeed(image)
   return Effect.mapBoth(media.read(id), {
@@ -141,7 +141,7 @@ const refilled = (media: Media["Service"], image: GivenImage): Effect.Effect<Giv
  */
 export class ImageWork extends Context.Service<
   ImageWork,
-  { readonly make: (request: ImagesRequest) => Effect.Effect<WorkAnswer<ReadonlyArray<GivenImage>>, Failure> }
+  { readonly make: (request: ImagesRequest) => Effect.Effect<WorkAnswer<ReadonlyArray<ReturnedImage>>, Failure> }
 >()("tollgate/inference/ImageWork") {
   static readonly layer = Layer.effect(
     ImageWork,
@@ -191,7 +191,7 @@ export class ImageWork extends Context.Service<
             return Effect.map(given, (images) => ({ drawn: [], given: images }))
           },
           keep: kept,
-          restore: (images) => ({ drawn: [], given: images as ReadonlyArray<GivenImage> }),
+          restore: (images) => ({ drawn: [], given: images as ReadonlyArray<ReturnedImage> }),
           failed
         })
         const { given } = answer.value

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { isSimulated, summaryOf, type Attempt, type Candidate, type Plan, type RoutingOutcome } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
-import type { Used } from "../domain/Usage.ts"
+import type { CallUsage } from "../domain/Usage.ts"
 import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import { type Price, providerCost } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
@@ -239,11 +239,11 @@ export const ratesAt = (
   served === undefined || (request.charge === true && served === plan.candidates[0]) ? undefined : ratesOf(served)
 
 /** What this usage costs the operator at the provider that served, as far as known. */
-export const nanoCostOf = (served: RequestResult["served"], usage: Used): Nano | undefined =>
+export const nanoCostOf = (served: RequestResult["served"], usage: CallUsage): Nano | undefined =>
   served === undefined ? undefined : providerCost(served.offer.cost, usage)
 
 /** The same for the receipt. */
-export const providerCostOf = ({ served }: Pick<RequestResult, "served">, usage: Used): number | undefined => {
+export const providerCostOf = ({ served }: Pick<RequestResult, "served">, usage: CallUsage): number | undefined => {
   const cost = nanoCostOf(served, usage)
   return cost === undefined ? undefined : Number(cost)
 }
@@ -252,7 +252,7 @@ export const providerCostOf = ({ served }: Pick<RequestResult, "served">, usage:
 export const soFarOf = (
   admitted: AdmittedRequest,
   carried: Pick<RequestResult, "attempts" | "firstTokenMs" | "served">,
-  usage: Used
+  usage: CallUsage
 ): SoFar => {
   const row = besideOf(admitted, carried)
   return {

@@ -4,7 +4,7 @@ import type { FinishReason } from "../domain/Output.ts"
 import type { Attempt, Candidate } from "../domain/Plan.ts"
 import type { PriceRule } from "../domain/PriceTerms.ts"
 import type { Price, TokenPrice } from "../domain/Pricing.ts"
-import { noTokens, type TokenUsage, type UnitUsage, type UsageBasis, type Used } from "../domain/Usage.ts"
+import { noTokens, type TokenUsage, type UnitUsage, type UsageBasis, type CallUsage } from "../domain/Usage.ts"
 
 /**
  * The facts of a request that its row has in columns of their own. The JSON of its facts omits these, and omits usual values. Every
@@ -183,7 +183,7 @@ export const restoreReason = (kept: KeptReason): Reason => withAmounts(kept, Big
 
 /** The facts of a request that are known when it is closed. */
 export interface ClosedFacts {
-  readonly usage: Used
+  readonly usage: CallUsage
   readonly basis: UsageBasis
   readonly routing: RoutingSummary
   /** Start and duration of each attempt in turn. Rows of earlier versions have none. */
@@ -255,7 +255,7 @@ const isUsual = (routing: RoutingSummary, { model, provider, resolved_model }: B
 
 const orAbsent = (tokens: number): number | undefined => (tokens === 0 ? undefined : tokens)
 
-const keepUsage = (usage: Used): object =>
+const keepUsage = (usage: CallUsage): object =>
   "units" in usage
     ? usage
     : {

@@ -2,7 +2,7 @@ import { isRefusal, type Reason } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { FinishReason } from "../domain/Output.ts"
 import { type Price, tokenCost, unitCost } from "../domain/Pricing.ts"
-import { noTokens, type TokenUsage, type UsageBasis, type Used } from "../domain/Usage.ts"
+import { noTokens, type TokenUsage, type UsageBasis, type CallUsage } from "../domain/Usage.ts"
 import type { RequestStatus } from "../ledger/Operation.ts"
 
 /** How a request ended, as far as its money is concerned: a chat by its tokens, other work by one quantity. */
@@ -34,7 +34,7 @@ export interface Delivered<U extends TokenUsage | number = TokenUsage> {
 export interface Settlement {
   /** Undefined: release the hold. */
   readonly cost: Nano | undefined
-  readonly usage: Used
+  readonly usage: CallUsage
   readonly basis: UsageBasis
   readonly status: RequestStatus
   /** Whether the outcome is final for its idempotency key. */
@@ -48,12 +48,12 @@ const isFinal = (error: Reason | undefined): boolean =>
   (error?._tag === "ValidationError" && error.passing === undefined)
 
 /** The usage in the measure of the price. */
-export const usedAt = (price: Price, delivered: TokenUsage | number): Used => {
+export const usedAt = (price: Price, delivered: TokenUsage | number): CallUsage => {
   if (typeof delivered !== "number") return delivered
   return price.unit === "token" ? { ...noTokens, input: delivered } : { units: delivered, unit: price.unit }
 }
 
-const costOf = (price: Price, usage: Used): Nano | undefined => {
+const costOf = (price: Price, usage: CallUsage): Nano | undefined => {
   if (price.unit === "token") return "units" in usage ? undefined : tokenCost(price, usage)
   return "units" in usage ? unitCost(price, usage.units) : undefined
 }

@@ -8,7 +8,7 @@ import type { Modality } from "../domain/Model.ts"
 import { maxNano, type Nano } from "../domain/Money.ts"
 import { type Candidate, isSimulated, type Plan } from "../domain/Plan.ts"
 import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
-import { quantityOf, type Used } from "../domain/Usage.ts"
+import { quantityOf, type CallUsage } from "../domain/Usage.ts"
 import type { WorkPreparation } from "../domain/WorkSize.ts"
 import type { ProviderError } from "../providers/ProviderError.ts"
 import { operationOf } from "../providers/pool/AttemptRecord.ts"
@@ -101,7 +101,7 @@ const holdOf = (request: WorkPreparation, plan: Plan<Price>): Bounds => {
   return { atLeast: hold, upTo: hold, simulated: isSimulated(plan) }
 }
 
-const answerOf = <A>(admitted: AdmittedWork<A>, carried: RequestResult, usage: Used) => {
+const answerOf = <A>(admitted: AdmittedWork<A>, carried: RequestResult, usage: CallUsage) => {
   const { provider, resolvedModel } = routingOf(admitted, carried)
   const { created, request } = admitted
   return { requestId: request.requestId, created, resolvedModel, provider: provider ?? "", used: quantityOf(usage) }

@@ -18,7 +18,7 @@ import { imageTypeOf } from "../domain/ImageType.ts"
 import { usdFromNano } from "../domain/Money.ts"
 import { speechRequest } from "../http/handlers/Speech.ts"
 import { ImageWork } from "../inference/ImageWork.ts"
-import type { GivenImage } from "../domain/Work.ts"
+import type { ReturnedImage } from "../domain/Work.ts"
 import { Videos } from "../videos/Videos.ts"
 import { Work } from "../inference/Work.ts"
 import { Media } from "../platform/files/Media.ts"
@@ -76,7 +76,7 @@ const imageTool = Effect.gen(function* () {
     return [{ type: "image", data: bytes, mimeType }, ...link]
   }
   /** An image and its address, or only the address while the file cannot be read. */
-  const contentOf = ({ base64, url }: GivenImage): Effect.Effect<ReadonlyArray<Content>> => {
+  const contentOf = ({ base64, url }: ReturnedImage): Effect.Effect<ReadonlyArray<Content>> => {
     if (base64 !== undefined) return Effect.sync(() => inline(Buffer.from(base64, "base64"), url))
     const id = url?.split("/").at(-1) ?? ""
     return Effect.map(

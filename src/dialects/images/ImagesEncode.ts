@@ -1,10 +1,10 @@
 import type { ImageList } from "../../../schemas/inference/Images.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
-import type { GivenImage } from "../../domain/Work.ts"
+import type { ReturnedImage } from "../../domain/Work.ts"
 
 /** The images of a request, and its facts. */
 export interface ImagesAnswer {
-  readonly value: ReadonlyArray<GivenImage>
+  readonly value: ReadonlyArray<ReturnedImage>
   readonly requestId: string
   /** Unix time in seconds. */
   readonly created: number

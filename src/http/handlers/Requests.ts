@@ -9,7 +9,7 @@ import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import { nanoFromUsd, usdFromNano, usdFromPico } from "../../domain/Money.ts"
 import type { PriceRule } from "../../domain/PriceTerms.ts"
-import { quantityOf, type Used } from "../../domain/Usage.ts"
+import { quantityOf, type CallUsage } from "../../domain/Usage.ts"
 import {
   type ClosedFacts,
   type KeptRates,
@@ -33,7 +33,7 @@ const originOf = ({ promotion, rule }: KeptRates) => ({
   ...(rule?.plan === undefined ? {} : { plan: rule.plan })
 })
 
-const priceOf = (price: KeptRates, usage: Used | undefined): RequestReceipt["price"] => {
+const priceOf = (price: KeptRates, usage: CallUsage | undefined): RequestReceipt["price"] => {
   if ("unit" in price) {
     return { unit: price.unit, per_unit: usdFromPico(BigInt(price.perUnit)), ...originOf(price) }
   }
@@ -56,7 +56,7 @@ const priceOf = (price: KeptRates, usage: Used | undefined): RequestReceipt["pri
 const errorOf = (kept: KeptReason | null | undefined): RequestReceipt["error"] =>
   kept == null ? null : { code: table[kept._tag].code, message: messageOf(restoreReason(kept)) }
 
-const usageOf = (usage: Used): RequestReceipt["usage"] =>
+const usageOf = (usage: CallUsage): RequestReceipt["usage"] =>
   "units" in usage
     ? { units: usage.units, unit: usage.unit }
     : {

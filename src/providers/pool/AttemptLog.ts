@@ -2,7 +2,7 @@
 import { type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { Attempt, AttemptCost, Candidate } from "../../domain/Plan.ts"
 import { type Price, providerCost } from "../../domain/Pricing.ts"
-import { type PromptUsage, type TokenUsage, type Used } from "../../domain/Usage.ts"
+import { type PromptUsage, type TokenUsage, type CallUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
 import { attemptsOf, isFiltered, placeOf } from "./PoolError.ts"
@@ -20,7 +20,7 @@ export interface Arrived {
 }
 
 /** Estimates the usage of an attempt without reported usage, from what was sent and what had arrived. */
-export type EstimateUse<P extends Price> = (candidate: Candidate<P>, arrived: Arrived) => Used
+export type EstimateUse<P extends Price> = (candidate: Candidate<P>, arrived: Arrived) => CallUsage
 
 /**
  * Whether the provider may bill an attempt: it may once it has received the request and not rejected it. Providers bill a server error
