@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { SqlClient } from "effect/sql"
 import { verifyBooks } from "../billing/Books.ts"
-import { type BackedUp, backUp, restore as restoreInto } from "../platform/database/Backup.ts"
+import { type BackupContents, backUp, restore as restoreInto } from "../platform/database/Backup.ts"
 import { Config } from "../platform/config/Config.ts"
 import { DataDirectory } from "../platform/database/DataDirectory.ts"
 import { migrations } from "../platform/database/MigrationsSql.ts"
@@ -12,12 +12,12 @@ import { bareDatabase } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, Refused } from "./Output.ts"
 
-const sumOf = ({ manifest: { parts } }: BackedUp, kind: "table" | "file") => {
+const sumOf = ({ manifest: { parts } }: BackupContents, kind: "table" | "file") => {
   const found = parts.filter((part) => part.kind === kind)
   return { parts: found.length, count: found.reduce((sum, { count }) => sum + count, 0) }
 }
 
-const jsonOf = (file: string, backedUp: BackedUp) => {
+const jsonOf = (file: string, backedUp: BackupContents) => {
   const { header, manifest } = backedUp
   return {
     file,
@@ -33,7 +33,7 @@ const jsonOf = (file: string, backedUp: BackedUp) => {
 }
 
 /** Where the files and the secrets key are that the backup does not contain. */
-const elsewhere = (backedUp: BackedUp, withFiles: boolean) =>
+const elsewhere = (backedUp: BackupContents, withFiles: boolean) =>
   Effect.gen(function* () {
     const { files, secretsKey } = yield* Config
     const { path } = yield* DataDirectory

@@ -1,7 +1,7 @@
 import type { Conversation } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import type { Plan } from "../domain/Plan.ts"
-import { Remembered } from "../platform/Remembered.ts"
+import { LruCache } from "../platform/LruCache.ts"
 import type { AutoRequest } from "../router/AutoRouter.ts"
 import { defaultAutoOptions, type AutoWish } from "../domain/Auto.ts"
 import { byRules, type TaskDecision } from "./Classify.ts"
@@ -26,7 +26,7 @@ const keyOf = ({ accountId, auto }: Session): string | undefined => {
 
 /** The model of each session, by account and session id, in this process only. */
 export class Pins {
-  readonly #models = new Remembered<string>({ capacity: MAX_PINS, lifeMs: PIN_LIFE_MS })
+  readonly #models = new LruCache<string>({ capacity: MAX_PINS, lifeMs: PIN_LIFE_MS })
 
   of(session: Session): string | undefined {
     const key = keyOf(session)

@@ -12,7 +12,7 @@ import type { ProviderPool } from "../providers/pool/ProviderPool.ts"
 import { type Classification, classify, lastWords } from "../router/Classifier.ts"
 import type { Router } from "../router/Router.ts"
 import { type Task, TASKS } from "../router/Task.ts"
-import { Remembered } from "../platform/Remembered.ts"
+import { LruCache } from "../platform/LruCache.ts"
 import type { ChatRequest } from "./Request.ts"
 
 /** The classifier model, and its time limit. */
@@ -102,7 +102,7 @@ const keyOf = (accountId: string, text: string): string =>
  * calls no real provider.
  */
 export const makeClassify = ({ metrics, pool, router }: ClassifyServices, options: ClassifierOptions) => {
-  const known = new Remembered<Task>({ capacity: MAX_LABELS, lifeMs: LABEL_LIFE_MS })
+  const known = new LruCache<Task>({ capacity: MAX_LABELS, lifeMs: LABEL_LIFE_MS })
 
   const planOf = (conversation: Conversation, policy: RoutingPolicy): Plan | undefined => {
     const bound = promptBound(conversation).most

@@ -4,13 +4,13 @@ import { createServer } from "node:net"
 import { Config } from "./config/Config.ts"
 import { cannotListen, type StartError } from "./config/Variables.ts"
 
-interface Place {
+interface ListenAddress {
   readonly host: string
   readonly port: number
 }
 
 /** Listens on a port until the scope closes. */
-const held = (prefix: "" | "OPS_", { host, port }: Place): Effect.Effect<void, StartError, Scope.Scope> =>
+const held = (prefix: "" | "OPS_", { host, port }: ListenAddress): Effect.Effect<void, StartError, Scope.Scope> =>
   Effect.suspend(() => {
     const server = createServer((socket) => socket.destroy())
     return Effect.acquireRelease(

@@ -43,7 +43,7 @@ export interface OutageWords {
   readonly over: string
 }
 
-interface Connected {
+interface RedisConnection {
   /** Undefined until the first connection is ready. */
   redis: Redis.Redis["Service"] | undefined
   /** Replaces the current connection with a new one. */
@@ -54,7 +54,7 @@ interface Connected {
 
 // A start must not depend on Redis. The first connection is made in the background, and retried when it fails.
 const connect = Effect.fnUntraced(function* (url: Redacted.Redacted) {
-  const link: Connected = { redis: undefined, renew: () => {}, trouble: undefined }
+  const link: RedisConnection = { redis: undefined, renew: () => {}, trouble: undefined }
   const failed = (cause: unknown) => {
     link.trouble = cause
   }

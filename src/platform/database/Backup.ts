@@ -43,7 +43,7 @@ const PIECE_BYTES = 192 * 1024
 export class BackupRefused extends Data.TaggedError("BackupRefused")<{ readonly message: string }> {}
 
 /** What a backup contains, or what was restored from it. */
-export interface BackedUp {
+export interface BackupContents {
   readonly header: BackupHeader
   readonly manifest: BackupManifest
 }
@@ -123,7 +123,7 @@ export const backUp = (path: string, dataDirectory: string | undefined) =>
       const manifest = yield* writer.finish(
         values.map(({ name, value }) => ({ name, value: value === null ? null : String(value) }))
       )
-      return { header, manifest } satisfies BackedUp
+      return { header, manifest } satisfies BackupContents
     })
     return yield* work.pipe(
       sql.withTransaction,
@@ -229,5 +229,5 @@ export const restore = (path: string, known: MigrationRecord, dataDirectory: str
     })
     yield* Effect.provideService(sql.withTransaction(work), StatementTimeout, Infinity)
     yield* Effect.provideService(analyze(sql), StatementTimeout, Infinity)
-    return { header, manifest } satisfies BackedUp
+    return { header, manifest } satisfies BackupContents
   })

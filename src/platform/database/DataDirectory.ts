@@ -145,7 +145,7 @@ const lockFile = (directory: string) => join(directory, "tollgate.lock")
 const ownerFile = (directory: string) => join(directory, "tollgate.pid")
 
 /** Another live process owns the directory. `owner` is what that process wrote about itself. */
-export class Busy extends Data.TaggedError("Busy")<{ readonly owner: Owner | undefined }> {}
+export class DirectoryInUse extends Data.TaggedError("Busy")<{ readonly owner: Owner | undefined }> {}
 
 const readOwner = (directory: string): Owner | undefined => {
   try {
@@ -173,11 +173,11 @@ const lock = (directory: string, role: Owner["role"]) =>
   }).pipe(
     Effect.filterOrFail(
       (database) => database !== undefined,
-      () => new Busy({ owner: readOwner(directory) })
+      () => new DirectoryInUse({ owner: readOwner(directory) })
     )
   )
 
-/** Makes this process the owner of the directory until the scope closes. Fails with `Busy` when another live process owns it. */
+/** Makes this process the owner of the directory until the scope closes. Fails with `DirectoryInUse` when another live process owns it. */
 export const tryOwn = (directory: string, role: Owner["role"]) =>
   Effect.asVoid(
     Effect.acquireRelease(lock(directory, role), (database) =>

@@ -73,14 +73,14 @@ export interface ConnectOptions {
   readonly readsByIndex?: boolean
 }
 
-interface Hosted extends ConnectOptions {
+interface MultiHostOptions extends ConnectOptions {
   readonly hosts: DatabaseHosts
 }
 
 const session = { connectTimeout: "5 seconds", applicationName: "tollgate" } as const
 
 const pool = (
-  options: Hosted,
+  options: MultiHostOptions,
   size: Pick<PgPool.Config, "maxConnections" | "minConnections" | "idleTimeout">,
   startupParameters: Readonly<Record<string, string>> = {}
 ) =>
@@ -113,14 +113,14 @@ const pool = (
  * while an unresponsive connection is being given up. Plans for the actual values would not differ, so it always uses the cached
  * generic plan.
  */
-const ownPool = (options: Hosted) =>
+const ownPool = (options: MultiHostOptions) =>
   pool(
     { ...options, readsByIndex: true },
     { maxConnections: 2, minConnections: 0, idleTimeout: "30 minutes" },
     { plan_cache_mode: "force_generic_plan" }
   )
 
-const silenceOf = ({ hosts }: Hosted) =>
+const silenceOf = ({ hosts }: MultiHostOptions) =>
   makeSilence({
     ask: Effect.scoped(
       Effect.flatMap(PgConnection.make(hosts.at(session)), (connection) => connection.query("SELECT 1"))
@@ -147,7 +147,7 @@ const startPatience = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duratio
 /** Opens a pool of connections after one of them has shown that the server is recent enough. */
 export const connect = Effect.fn("connect")(
   function* (given: ConnectOptions) {
-    const options: Hosted = { ...given, hosts: yield* makeDatabaseHosts(given.url) }
+    const options: MultiHostOptions = { ...given, hosts: yield* makeDatabaseHosts(given.url) }
     const { poolSize: maxConnections } = options
     const watched = { failures: makeFailures(), silence: yield* silenceOf(options) }
     const client = yield* withStatementTimeout(

@@ -4,7 +4,7 @@ import { Context, Effect, Fiber } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import { type Silence, SUSPECT_MS } from "./Silence.ts"
 import { UNANSWERED } from "./SqlCondition.ts"
-import { heard, type Watched } from "./Statements.ts"
+import { heard, type ConnectionHealth } from "./Statements.ts"
 
 /**
  * How long to wait for a statement, in milliseconds. This is longer than the server's own limit of 30 seconds, so it fires only when
@@ -88,7 +88,7 @@ const undone = <A>(ending: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>) =
 
 const connectionOf = (
   connection: PgConnection.PgConnection,
-  { failures: { met }, silence }: Watched
+  { failures: { met }, silence }: ConnectionHealth
 ): SqlConnection.Connection => {
   const noted = <A>(statement: Effect.Effect<A, SqlError.SqlError>) => Effect.tapError(timed(statement, silence), met)
   const rows = (sql: string, parameters: ReadonlyArray<unknown>, prepare?: boolean) =>
@@ -124,7 +124,7 @@ const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlEr
  * A client on these connections that applies the timeout to every statement, including those that begin and end transactions, but not
  * to streams of rows. A statement that times out fails like one on a broken connection: it is unknown whether it was carried out.
  */
-export const withStatementTimeout = (pool: PgPool.PgPool, watched: Watched) =>
+export const withStatementTimeout = (pool: PgPool.PgPool, watched: ConnectionHealth) =>
   SqlClient.make({
     acquirer: Effect.map(heard(watched, pool.get), (connection) => connectionOf(connection, watched)),
     borrower: (use) =>

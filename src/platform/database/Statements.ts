@@ -37,14 +37,14 @@ export const makeFailures = (): Failures => {
 }
 
 /** What is known of the database behind connections. */
-export interface Watched {
+export interface ConnectionHealth {
   readonly failures: Failures
   readonly silence: Silence
 }
 
 /** Uses connections unless their database is silent: a new one would wait for its timeout, and so would the caller. */
 export const heard = <A, E, R>(
-  { failures, silence }: Watched,
+  { failures, silence }: ConnectionHealth,
   use: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | SqlError.SqlError, R> =>
   Effect.suspend((): Effect.Effect<A, E | SqlError.SqlError, R> => {
@@ -60,7 +60,7 @@ const failing: unique symbol = Symbol("failing")
 export const withStatements = <Client extends SqlClient.SqlClient>(
   client: Client,
   pool: PgPool.PgPool,
-  watched: Watched
+  watched: ConnectionHealth
 ): Client => {
   const statements: Statements = {
     unsafe: <A extends object>(statement: string, parameters: ReadonlyArray<unknown>) =>

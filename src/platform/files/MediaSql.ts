@@ -22,7 +22,7 @@ export interface FileRow {
 
 type Sql = SqlClient.SqlClient
 
-type Found<A> = Effect.Effect<A, SqlError.SqlError>
+type Query<A> = Effect.Effect<A, SqlError.SqlError>
 
 const columns = (sql: Sql) => sql.literal("id, account_id, purpose, content_type, name, bytes, created_at, expires_at")
 
@@ -45,7 +45,7 @@ export interface FileQuota {
  * Inserts a file's row like `insertFile`, or returns false when the account would exceed its quota. Files that are still being stored
  * count as well. A lock runs an account's uploads one after the other here, so two of them cannot both take the last free space.
  */
-export const insertFileWithin = (sql: Sql, file: Omit<FileRow, "created_at">, quota: FileQuota): Found<boolean> =>
+export const insertFileWithin = (sql: Sql, file: Omit<FileRow, "created_at">, quota: FileQuota): Query<boolean> =>
   Effect.gen(function* () {
     yield* sql`SELECT id FROM account WHERE id = ${file.account_id} FOR NO KEY UPDATE`
     // The purpose is part of the statement's text: an index on the files of one purpose does not help a plan that is cached for any
@@ -62,7 +62,7 @@ export const insertFileWithin = (sql: Sql, file: Omit<FileRow, "created_at">, qu
   }).pipe(sql.withTransaction)
 
 /** Makes a file visible once its bytes are stored; undefined when it was given up in the meantime. */
-export const showFile = (sql: Sql, id: string): Found<FileRow | undefined> =>
+export const showFile = (sql: Sql, id: string): Query<FileRow | undefined> =>
   Effect.map(
     sql<FileRow>`UPDATE file SET state = 'stored', state_at = now() WHERE id = ${id} AND state = 'storing'
       RETURNING ${columns(sql)}`,
@@ -73,7 +73,7 @@ export const showFile = (sql: Sql, id: string): Found<FileRow | undefined> =>
 export const hideUnstored = (sql: Sql, id: string) =>
   sql`UPDATE file SET state = 'removing', state_at = now() WHERE id = ${id} AND state = 'storing'`
 
-export const fileById = (sql: Sql, id: string): Found<FileRow | undefined> =>
+export const fileById = (sql: Sql, id: string): Query<FileRow | undefined> =>
   Effect.map(sql<FileRow>`SELECT ${columns(sql)} FROM file WHERE id = ${id} AND ${there(sql)}`, (rows) => rows[0])
 
 /** Files after the cursor in order of their ids, which is the order of creation. Absent purposes mean all. */
@@ -86,7 +86,7 @@ export const filesOf = (
     readonly cursor: string | null
     readonly order: FileOrder
   }
-): Found<ReadonlyArray<FileRow>> => {
+): Query<ReadonlyArray<FileRow>> => {
   const [behind, direction] = page.order === "asc" ? (["id >", "ASC"] as const) : (["id <", "DESC"] as const)
   const all = sql.literal("")
   return sql<FileRow>`SELECT ${columns(sql)} FROM file
@@ -97,7 +97,7 @@ export const filesOf = (
 }
 
 /** Hides a file for good. Returns false when the account has no such file. */
-export const hideFile = (sql: Sql, accountId: string, id: string): Found<boolean> =>
+export const hideFile = (sql: Sql, accountId: string, id: string): Query<boolean> =>
   Effect.map(
     sql`UPDATE file SET state = 'removing', state_at = now()
       WHERE id = ${id} AND account_id = ${accountId} AND ${there(sql)} RETURNING id`,
@@ -108,7 +108,7 @@ export const hideFile = (sql: Sql, accountId: string, id: string): Found<boolean
  * Hides files that have expired, or were stored or removed only in part, and returns their ids. Skips files that another node is
  * working on.
  */
-export const hideRemovable = (sql: Sql, limit: number): Found<ReadonlyArray<string>> =>
+export const hideRemovable = (sql: Sql, limit: number): Query<ReadonlyArray<string>> =>
   Effect.map(
     sql<{ id: string }>`UPDATE file SET state = 'removing', state_at = now() WHERE id IN (
       SELECT id FROM file
@@ -121,13 +121,13 @@ export const hideRemovable = (sql: Sql, limit: number): Found<ReadonlyArray<stri
   )
 
 /** Deletes the rows of files without bytes. */
-export const forgetFiles = (sql: Sql, ids: ReadonlyArray<string>): Found<void> =>
+export const forgetFiles = (sql: Sql, ids: ReadonlyArray<string>): Query<void> =>
   ids.length === 0
     ? Effect.void
     : Effect.asVoid(sql`DELETE FROM file WHERE state = 'removing' AND ${sql.in("id", ids)}`)
 
 /** Returns the ids that have no row. */
-export const unknownFiles = (sql: Sql, ids: ReadonlyArray<string>): Found<ReadonlyArray<string>> =>
+export const unknownFiles = (sql: Sql, ids: ReadonlyArray<string>): Query<ReadonlyArray<string>> =>
   ids.length === 0
     ? Effect.succeed([])
     : Effect.map(sql<{ id: string }>`SELECT id FROM file WHERE id = ANY (${ids as Array<string>})`, (rows) => {

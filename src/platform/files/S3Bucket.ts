@@ -17,18 +17,21 @@ const MAX_ANSWER_BYTES = 2 * 1024 * 1024
 export const retries = Schedule.exponential("100 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 2 }))
 
 /** A response that does not contain the requested data, with its status and the store's error code. */
-export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly code: string }> {
+export class BucketRefusal extends Data.TaggedError("Refused")<{ readonly status: number; readonly code: string }> {
   override get message() {
     return `the bucket answered ${this.status} ${this.code}`.trim()
   }
 }
 
 /** Returns the refusal that a response of the store states. */
-export const refused = (status: number, body: Uint8Array): Refused =>
-  new Refused({ status, code: /<Code>([A-Za-z0-9._-]{1,64})<\/Code>/.exec(Buffer.from(body).toString())?.[1] ?? "" })
+export const refused = (status: number, body: Uint8Array): BucketRefusal =>
+  new BucketRefusal({
+    status,
+    code: /<Code>([A-Za-z0-9._-]{1,64})<\/Code>/.exec(Buffer.from(body).toString())?.[1] ?? ""
+  })
 
 /** Why a request to a bucket failed. */
-export type Problem = Refused | OutboundError
+export type Problem = BucketRefusal | OutboundError
 
 /** Whether a retry may succeed. */
 export const isPassing = (problem: Problem): boolean =>
@@ -51,7 +54,7 @@ export const unavailable = (problem: Problem): Unavailable =>
 const EMPTY = new Uint8Array()
 
 /** A request to a bucket. */
-export interface Ask {
+export interface BucketRequest {
   readonly method: "GET" | "PUT" | "DELETE"
   /** The path after the bucket, starting with a slash. */
   readonly path: string
@@ -68,7 +71,7 @@ export const signing = (settings: S3Settings) => {
   const base = pathStyle ? `${endpoint.origin}/${bucket}` : `${endpoint.protocol}//${bucket}.${endpoint.host}`
   // Signing keys per day, derived from the secret key.
   const cache = new Map<string, ArrayBuffer>()
-  return ({ body = EMPTY, headers = {}, method, path }: Ask) =>
+  return ({ body = EMPTY, headers = {}, method, path }: BucketRequest) =>
     Effect.promise(async (): Promise<Omit<OutboundRequest, "clocks">> => {
       const hash = Buffer.from(await subtle.digest("SHA-256", body as Uint8Array<ArrayBuffer>)).toString("hex")
       const signer = new AwsV4Signer({
@@ -95,7 +98,7 @@ export const signing = (settings: S3Settings) => {
 /** Sends a request, signed by the function of `signing`, and again where a failure may pass. It fails unless the store agrees. */
 export const sending =
   (sign: ReturnType<typeof signing>, outbound: Outbound["Service"]) =>
-  (ask: Ask): Effect.Effect<OutboundResponse, Problem> =>
+  (ask: BucketRequest): Effect.Effect<OutboundResponse, Problem> =>
     Effect.suspend(() => sign(ask)).pipe(
       Effect.flatMap((request) =>
         outbound.send({ ...request, clocks: CLOCKS, maxBodyBytes: ask.maxBodyBytes ?? MAX_ANSWER_BYTES })

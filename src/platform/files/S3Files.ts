@@ -5,7 +5,7 @@ import type { ByteRange, FileBody, FileStore } from "./FileStore.ts"
 import { isFileId } from "../Ids.ts"
 import type { Outbound } from "../outbound/Outbound.ts"
 import { headerOf, type OutboundResponse, readUpTo } from "../outbound/OutboundCall.ts"
-import { isMissing, isPassing, Refused, refused, retries, sending, signing, unavailable } from "./S3Bucket.ts"
+import { isMissing, isPassing, BucketRefusal, refused, retries, sending, signing, unavailable } from "./S3Bucket.ts"
 
 const PREFIX = "files/"
 
@@ -37,7 +37,8 @@ export const s3Files = (settings: S3Settings, outbound: Outbound["Service"]): Fi
       if (stream.status < 200 || stream.status > 299) {
         return yield* refused(stream.status, yield* readUpTo(stream, MAX_ERROR_BYTES))
       }
-      if (!isWhole(stream, range, part)) return yield* new Refused({ status: stream.status, code: "with other bytes" })
+      if (!isWhole(stream, range, part))
+        return yield* new BucketRefusal({ status: stream.status, code: "with other bytes" })
       return Effect.mapError(stream.read, unavailable) satisfies FileBody
     }).pipe(
       Effect.retry({ schedule: retries, while: isPassing }),

@@ -24,7 +24,7 @@ export class PhoneError extends Data.TaggedError("PhoneError")<{
 }
 
 /** A code that was sent. */
-export interface SentTo {
+export interface SentVerification {
   /** The reference with which the code can be checked. */
   readonly reference: string
   /** An E.164 number. Several spellings of a number may reach the same phone; this is the provider's spelling, if it returned one. */
@@ -40,9 +40,9 @@ export class PhoneVerification extends Context.Service<
     /** The codes are only printed, which proves no phone. So the credit granted for such a code is play money. */
     readonly printed?: true
     /** Sends a code to this E.164 number. */
-    readonly begin: (phone: string) => Effect.Effect<SentTo, PhoneError>
+    readonly begin: (phone: string) => Effect.Effect<SentVerification, PhoneError>
     /** The number to which this code was sent, in the provider's spelling. Undefined when the code is wrong or no longer valid. */
-    readonly check: (sent: SentTo, code: string) => Effect.Effect<string | undefined, PhoneError>
+    readonly check: (sent: SentVerification, code: string) => Effect.Effect<string | undefined, PhoneError>
   }
 >()("tollgate/platform/PhoneVerification") {
   static readonly layer = Layer.effect(
@@ -71,7 +71,7 @@ const byLog = ({ digest }: Secrets["Service"]) => {
         const said = `text message to ${phone} (a sandbox does not send it): your code is ${printedCode}`
         return Effect.as(Effect.logInfo(said), { reference, phone, printedCode })
       }),
-    check: ({ phone, reference }: SentTo, code: string) =>
+    check: ({ phone, reference }: SentVerification, code: string) =>
       Effect.sync(() => (code === codeOf(reference) ? phone : undefined))
   }
 }
@@ -140,7 +140,7 @@ const byTwilio = (settings: TwilioSettings, outbound: Outbound["Service"]) => {
           ? Effect.succeed({ reference: sid, phone: numberOf(answer, phone) })
           : Effect.fail(unreachable("Twilio's answer contains no verification id"))
       }),
-    check: ({ phone, reference }: SentTo, code: string) =>
+    check: ({ phone, reference }: SentVerification, code: string) =>
       Effect.flatMap(post("VerificationCheck", { VerificationSid: reference, Code: code }), (answer) => {
         if (isOk(answer)) {
           return Effect.succeed(memberOf(answer, "status") === "approved" ? numberOf(answer, phone) : undefined)

@@ -1,6 +1,6 @@
 /** Decides how long an attempt at a complete (not streamed) answer may take before the pool tries the next candidate. */
 import type { Clock } from "effect"
-import { Remembered } from "../../platform/Remembered.ts"
+import { LruCache } from "../../platform/LruCache.ts"
 
 /** The time limit of an attempt at a complete answer. */
 export interface AnswerClock {
@@ -51,7 +51,7 @@ const p95Of = (times: ReadonlyArray<number>): number =>
 
 /** How long answers have taken at this node, per provider and kind. */
 export class AnswerTimes {
-  readonly #seen = new Remembered<KindRecord>({ capacity: MOST_KINDS, lifeMs: LIFE_MS })
+  readonly #seen = new LruCache<KindRecord>({ capacity: MOST_KINDS, lifeMs: LIFE_MS })
 
   /** The time limit of an attempt at such an answer. */
   clockOf(kind: AnswerKind, clock: Clock.Clock): AnswerClock {

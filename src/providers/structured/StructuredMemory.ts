@@ -1,6 +1,6 @@
 /** Remembers answers that violated their schema, because the operator has paid for each. */
 import { createHash } from "node:crypto"
-import { Remembered } from "../../platform/Remembered.ts"
+import { LruCache } from "../../platform/LruCache.ts"
 
 /** The keys of a schema and of its account. What one account's answers show is not applied to other accounts. */
 export interface SchemaKey {
@@ -26,10 +26,10 @@ export const MOST_OFF_A_MINUTE = 10
 const CAPACITY = 10_000
 
 export class StructuredMemory {
-  readonly #fit = new Remembered<true>({ capacity: CAPACITY, lifeMs: 60 * MINUTE_MS })
-  readonly #tooHard = new Remembered<string>({ capacity: CAPACITY, lifeMs: 10 * MINUTE_MS })
-  readonly #strikes = new Remembered<number>({ capacity: CAPACITY, lifeMs: 60 * MINUTE_MS })
-  readonly #minutes = new Remembered<{ readonly from: number; readonly off: number }>({
+  readonly #fit = new LruCache<true>({ capacity: CAPACITY, lifeMs: 60 * MINUTE_MS })
+  readonly #tooHard = new LruCache<string>({ capacity: CAPACITY, lifeMs: 10 * MINUTE_MS })
+  readonly #strikes = new LruCache<number>({ capacity: CAPACITY, lifeMs: 60 * MINUTE_MS })
+  readonly #minutes = new LruCache<{ readonly from: number; readonly off: number }>({
     capacity: CAPACITY,
     lifeMs: MINUTE_MS
   })

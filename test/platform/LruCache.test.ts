@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Remembered } from "../../src/platform/Remembered.ts"
+import { LruCache } from "../../src/platform/LruCache.ts"
 
 describe("a remembered entry", () => {
   it("lives for its lifetime, which setting it again restarts", () => {
-    const memory = new Remembered<number>({ capacity: 10, lifeMs: 100 })
+    const memory = new LruCache<number>({ capacity: 10, lifeMs: 100 })
     memory.set("a", 1, 0)
     assert.strictEqual(memory.get("a", 99), 1)
     assert.strictEqual(memory.get("a", 100), undefined)
@@ -15,7 +15,7 @@ describe("a remembered entry", () => {
   })
 
   it("is evicted when it is the least recently used beyond the capacity", () => {
-    const memory = new Remembered<string>({ capacity: 2, lifeMs: 100 })
+    const memory = new LruCache<string>({ capacity: 2, lifeMs: 100 })
     memory.set("a", "A", 0)
     memory.set("b", "B", 0)
     assert.strictEqual(memory.get("a", 1), "A")

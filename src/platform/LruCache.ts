@@ -1,5 +1,5 @@
 /** An LRU map with a maximum number of entries and a lifetime per entry. Times are in milliseconds. */
-export class Remembered<A> {
+export class LruCache<A> {
   readonly #entries: Map<string, { readonly value: A; readonly until: number }> = new Map()
   readonly #capacity: number
   readonly #lifeMs: number
