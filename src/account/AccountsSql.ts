@@ -52,7 +52,7 @@ export const setState = (
 ) => sql`UPDATE account SET state = ${state}, state_reason = ${reason}::text, state_changed_at = now() WHERE id = ${id}`
 
 /** An account with held money (in nano-USD) or running requests cannot be closed. */
-export interface Running {
+export interface UnfinishedWork {
   readonly held: bigint
   readonly requests: number
 }
@@ -61,7 +61,7 @@ export interface Running {
 export const lockRunning = (sql: SqlClient.SqlClient, id: string) =>
   Effect.gen(function* () {
     yield* sql`SELECT 1 FROM balance WHERE account_id = ${id} FOR UPDATE`
-    const [running = { held: 0n, requests: 0 }] = yield* sql<Running>`SELECT
+    const [running = { held: 0n, requests: 0 }] = yield* sql<UnfinishedWork>`SELECT
         (SELECT held FROM balance WHERE account_id = ${id})
           + COALESCE((SELECT held FROM play_balance WHERE account_id = ${id}), 0) AS held,
         ((SELECT count(*) FROM request WHERE account_id = ${id} AND state = 'open')

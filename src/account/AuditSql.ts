@@ -21,7 +21,7 @@ export interface AuditRow {
   readonly changes: unknown
 }
 
-type Written = Pick<
+type NewAuditRow = Pick<
   AuditRow,
   "id" | "type" | "actor_type" | "actor_id" | "resource_type" | "resource_id" | "request_id" | "effective_at"
 > & {
@@ -29,14 +29,14 @@ type Written = Pick<
 }
 
 /** Inserts a complete entry. Its action commits in the same transaction. `changes` is JSON text. */
-export const insertAuditEvent = (sql: SqlClient.SqlClient, row: Written & { readonly changes: string }) =>
+export const insertAuditEvent = (sql: SqlClient.SqlClient, row: NewAuditRow & { readonly changes: string }) =>
   sql`INSERT INTO audit_event (id, account_id, type, actor_type, actor_id, resource_type, resource_id, request_id, effective_at,
       changes)
     VALUES (${row.id}, ${row.account_id}, ${row.type}, ${row.actor_type}, ${row.actor_id}, ${row.resource_type},
       ${row.resource_id}, ${row.request_id}, ${row.effective_at}, ${row.changes}::jsonb)`
 
 /** Inserts an entry for an action that has not run yet. */
-export const openAuditEvent = (sql: SqlClient.SqlClient, row: Written) =>
+export const openAuditEvent = (sql: SqlClient.SqlClient, row: NewAuditRow) =>
   sql`WITH opened AS (
     INSERT INTO audit_event (id, account_id, type, actor_type, actor_id, resource_type, resource_id, request_id, effective_at,
         awaited)

@@ -43,9 +43,9 @@ export const changeLimit = (
   )
 
 /** The start dates of the current periods. */
-type Starts = Readonly<Record<"daily" | "weekly" | "monthly" | "lifetime", string>>
+type PeriodStarts = Readonly<Record<"daily" | "weekly" | "monthly" | "lifetime", string>>
 
-const budgetsWhere = (sql: SqlClient.SqlClient, named: Statement.Fragment, starts: Starts) =>
+const budgetsWhere = (sql: SqlClient.SqlClient, named: Statement.Fragment, starts: PeriodStarts) =>
   sql<BudgetRow>`SELECT b.id, b.limit_nano, b.period, COALESCE(p.spent, 0) AS spent, COALESCE(p.held, 0) AS held
     FROM budget b LEFT JOIN budget_period p ON p.budget_id = b.id AND p.period_start = CASE b.period
       WHEN 'daily' THEN ${starts.daily}::date WHEN 'weekly' THEN ${starts.weekly}::date
@@ -56,7 +56,7 @@ const budgetsWhere = (sql: SqlClient.SqlClient, named: Statement.Fragment, start
 export const budgetsById = (
   sql: SqlClient.SqlClient,
   ids: ReadonlyArray<string>,
-  starts: Starts
+  starts: PeriodStarts
 ): Effect.Effect<ReadonlyArray<BudgetRow>, SqlError.SqlError> =>
   budgetsWhere(sql, sql`b.id = ANY (${[...ids]}::text[])`, starts)
 
@@ -64,7 +64,7 @@ export const budgetsById = (
 export const budgetsOfKey = (
   sql: SqlClient.SqlClient,
   keyId: string,
-  starts: Starts
+  starts: PeriodStarts
 ): Effect.Effect<ReadonlyArray<BudgetRow>, SqlError.SqlError> =>
   budgetsWhere(
     sql,

@@ -17,7 +17,7 @@ export const MAX_ATTEMPTS = 5
 const CODES = 1_000_000
 
 /** The most codes that the gateway may send to or for a subject within a window. */
-export interface Bound {
+export interface CodeLimit {
   readonly subject: string
   readonly sends: number
   readonly window: Duration.Duration
@@ -43,7 +43,7 @@ export class Codes extends Context.Service<
      * Counts one code about to be sent toward all of these bounds. Fails with `RateLimitExceeded` and counts nothing when one of
      * them is full.
      */
-    readonly admit: (bounds: ReadonlyArray<Bound>) => Effect.Effect<void, Failure | Unavailable>
+    readonly admit: (bounds: ReadonlyArray<CodeLimit>) => Effect.Effect<void, Failure | Unavailable>
     /** Issues a code of six digits and invalidates the one before it. */
     readonly issue: (subject: string) => Effect.Effect<string, Unavailable>
     /** Does the same, in the caller's transaction, for a code that an external service issued and checks. */
@@ -98,7 +98,7 @@ const attemptOf = ({ digest, id, reference }: CodeRow, digestOf: (code: string) 
 const admit = (
   sql: SqlClient.SqlClient,
   digest: Secrets["Service"]["digest"],
-  bounds: ReadonlyArray<Bound>
+  bounds: ReadonlyArray<CodeLimit>
 ): Effect.Effect<void, Failure | Unavailable> =>
   Effect.gen(function* () {
     const rows = bounds.map(({ sends, subject, window }) => {

@@ -9,12 +9,12 @@ import { Mail } from "../platform/messaging/Mail.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { setEmail } from "./AccountsSql.ts"
 import { type Actor, Audit } from "./Audit.ts"
-import { type Bound, CODE_LIFE, Codes } from "./Codes.ts"
+import { type CodeLimit, CODE_LIFE, Codes } from "./Codes.ts"
 import { OwnerSessions } from "./OwnerSessions.ts"
 import { boundsOf, ofMail, PER_ADDRESS, PER_CLIENT, PER_CLIENT_AND_ADDRESS } from "./SignIn.ts"
 
 /** Codes that one account may request for new addresses. */
-const PER_ACCOUNT: ReadonlyArray<Omit<Bound, "subject">> = [
+const PER_ACCOUNT: ReadonlyArray<Omit<CodeLimit, "subject">> = [
   { sends: 5, window: Duration.minutes(15) },
   { sends: 10, window: Duration.hours(24) }
 ]

@@ -92,7 +92,7 @@ export interface KeyChange {
 }
 
 /** An inference key, its account, and the actor that changes it. */
-interface Doing {
+interface KeyAction {
   readonly accountId: string
   readonly id: string
   readonly actor: Actor
@@ -123,13 +123,15 @@ export class Keys extends Context.Service<
      * `Conflict` when the key is inactive, was rotated before, or five rotated keys are still in their grace period.
      */
     readonly rotate: (
-      input: Doing & { readonly newId: string; readonly graceSeconds: number }
+      input: KeyAction & { readonly newId: string; readonly graceSeconds: number }
     ) => Effect.Effect<MadeKey, Failure | Unavailable>
     /**
      * Changes an inference key. Fails with `NotFound`, with `Conflict` as `rotate` does, and with `ValidationError` as `create`
      * does.
      */
-    readonly update: (input: Doing & { readonly change: KeyChange }) => Effect.Effect<KeyRecord, Failure | Unavailable>
+    readonly update: (
+      input: KeyAction & { readonly change: KeyChange }
+    ) => Effect.Effect<KeyRecord, Failure | Unavailable>
     /** Revokes a key at once, on every node. Returns false when no unrevoked key with this ID matches `of`. */
     readonly revoke: (id: string, actor: Actor, of?: KeysOf) => Effect.Effect<boolean, Unavailable>
     readonly findByHash: (hash: Uint8Array) => Effect.Effect<KeyRow | undefined, Unavailable>
@@ -183,11 +185,11 @@ const periodStarts = Effect.map(Clock.currentTimeMillis, (nowMs) => ({
 
 const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
 
-const append = ({ audit }: Deps, { accountId, actor, id }: Doing, type: string, changes: object) =>
+const append = ({ audit }: Deps, { accountId, actor, id }: KeyAction, type: string, changes: object) =>
   audit.append({ accountId, type: `key.${type}`, actor, resource: { type: "key", id }, changes })
 
 /** Records that the owner is to be notified. An operator creates keys only together with their account, or when the owner asks. */
-const notify = ({ sql }: Deps, { accountId, actor, id }: Doing, action: "created" | "rotated" | "revoked") =>
+const notify = ({ sql }: Deps, { accountId, actor, id }: KeyAction, action: "created" | "rotated" | "revoked") =>
   action === "created" && actor.type !== "owner" && actor.type !== "key"
     ? Effect.void
     : insertKeyNotice(sql, accountId, id, { action, actor: actor.type })
@@ -222,7 +224,7 @@ const checkExpiry = (expiresAt: Date | null) =>
 /** Returns the ID of the budget that the key has after the change. */
 const budgetOf = (
   { budgets }: Deps,
-  { accountId, id }: Omit<Doing, "actor">,
+  { accountId, id }: Omit<KeyAction, "actor">,
   before: Pick<KeyRecord, "budget_id" | "budget_limit" | "budget_period">,
   wanted: Partial<KeyBudget> | null
 ) =>
@@ -282,7 +284,7 @@ const create = (deps: Deps, input: NewKey) =>
   }).pipe(deps.sql.withTransaction)
 
 /** Returns an active key of the account and locks it until the transaction ends. */
-const locked = (deps: Deps, { accountId, id }: Doing) =>
+const locked = (deps: Deps, { accountId, id }: KeyAction) =>
   Effect.gen(function* () {
     yield* lockAccount(deps.sql, accountId)
     yield* lockKey(deps.sql, accountId, id)

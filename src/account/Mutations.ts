@@ -34,7 +34,7 @@ export interface Mutation<A extends object> {
   readonly afterwards?: Effect.Effect<void>
 }
 
-export interface Mutated {
+export interface MutationResult {
   readonly answer: object
   /** Whether this is the stored answer to an earlier identical request. */
   readonly replayed: boolean
@@ -60,11 +60,11 @@ export class Mutations extends Context.Service<
      * When the response to the commit is lost, it fails with `Unavailable` and the entry stays pending, because the outcome is
      * unknown.
      */
-    readonly run: <A extends object>(mutation: Mutation<A>) => Effect.Effect<Mutated, Failure | Unavailable>
+    readonly run: <A extends object>(mutation: Mutation<A>) => Effect.Effect<MutationResult, Failure | Unavailable>
     /** Runs work once per idempotency key without an audit entry, and otherwise like `run`. */
     readonly once: <A extends object>(
       deed: Pick<Mutation<A>, "accountId" | "claim" | "requestId" | "work">
-    ) => Effect.Effect<Mutated, Failure | Unavailable>
+    ) => Effect.Effect<MutationResult, Failure | Unavailable>
     /** Deletes idempotency keys older than this, a bounded number at a time. Returns how many it deleted. */
     readonly dropClaims: (olderThanMs: number) => Effect.Effect<number, Unavailable>
   }
@@ -95,7 +95,10 @@ const REPEATED = "idempotency_replayed"
 /** The audit outcome of an action cancelled because its client disconnected. */
 export const LEFT = "request_cancelled"
 
-const run = <A extends object>(deps: Deps, mutation: Mutation<A>): Effect.Effect<Mutated, Failure | Unavailable> =>
+const run = <A extends object>(
+  deps: Deps,
+  mutation: Mutation<A>
+): Effect.Effect<MutationResult, Failure | Unavailable> =>
   Effect.gen(function* () {
     const { accountId, afterwards = Effect.void, claim } = mutation
     const before = claim && (yield* storeErrors(claimOf(deps.sql, accountId, claim.claim)))
@@ -152,7 +155,7 @@ const inTransaction = <A extends object>(
 const repeated = (
   { claim }: Pick<Mutation<object>, "claim">,
   { answer, fingerprint, request_id: requestId }: ClaimRow
-): Effect.Effect<Mutated, Failure> => {
+): Effect.Effect<MutationResult, Failure> => {
   if (claim?.fingerprint !== fingerprint) return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
   return answer === null
     ? Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId }))

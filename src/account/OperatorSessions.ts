@@ -11,7 +11,7 @@ import {
   operatorSessionByHash,
   type OperatorSessionRow
 } from "./OperatorSessionsSql.ts"
-import type { Lives, Origin } from "./OwnerSessionsSql.ts"
+import type { SessionLifetimes, Origin } from "./OwnerSessionsSql.ts"
 
 /** How long a session lasts, regardless of activity: a working day. */
 export const OPERATOR_SESSION_LIFE = Duration.hours(12)
@@ -19,7 +19,7 @@ export const OPERATOR_SESSION_LIFE = Duration.hours(12)
 /** How long a session lasts without activity. It reaches every account, so a browser that is left alone loses it soon. */
 const OPERATOR_SESSION_IDLE = Duration.hours(1)
 
-const lives: Lives = {
+const lives: SessionLifetimes = {
   wholeMs: Duration.toMillis(OPERATOR_SESSION_LIFE),
   idleMs: Duration.toMillis(OPERATOR_SESSION_IDLE)
 }
@@ -29,7 +29,7 @@ const wellFormed = /^[A-Za-z0-9_-]{43}$/
 const hashOf = (token: string): Buffer => hash("sha256", token, "buffer")
 
 /** The key of a session, and the request that begins or ends it. */
-interface ByKey {
+interface KeySession {
   readonly keyId: string
   readonly requestId: string
 }
@@ -43,7 +43,7 @@ export class OperatorSessions extends Context.Service<
   {
     /** Begins a session of a key and audits it with the key's name. Returns undefined when the key works no longer. */
     readonly begin: (
-      by: ByKey & { readonly origin: Origin }
+      by: KeySession & { readonly origin: Origin }
     ) => Effect.Effect<(OperatorSessionRow & { readonly token: string }) | undefined, Unavailable>
     /** Returns the session of a token and records its use; undefined when there is none or it has ended. */
     readonly find: (token: string) => Effect.Effect<OperatorSessionRow | undefined, Unavailable>

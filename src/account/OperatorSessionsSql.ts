@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type { Lives, Origin } from "./OwnerSessionsSql.ts"
+import type { SessionLifetimes, Origin } from "./OwnerSessionsSql.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -14,14 +14,14 @@ export interface OperatorSessionRow {
 }
 
 /** A session lives no longer than the key that began it. */
-const endsAt = (sql: Sql, { wholeMs }: Lives) =>
+const endsAt = (sql: Sql, { wholeMs }: SessionLifetimes) =>
   sql`LEAST(s.created_at + ${wholeMs} * interval '1 millisecond', k.expires_at)`
 
 /** Inserts a session of a key. Returns undefined when the key is revoked or has expired. */
 export const insertOperatorSession = (
   sql: Sql,
   row: Origin & { readonly id: string; readonly keyId: string; readonly hash: Uint8Array },
-  lives: Lives
+  lives: SessionLifetimes
 ): Effect.Effect<OperatorSessionRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<OperatorSessionRow>`WITH s AS (
@@ -37,7 +37,7 @@ export const insertOperatorSession = (
 export const operatorSessionByHash = (
   sql: Sql,
   hash: Uint8Array,
-  lives: Lives
+  lives: SessionLifetimes
 ): Effect.Effect<OperatorSessionRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<OperatorSessionRow>`WITH found AS (
@@ -60,7 +60,7 @@ export const deleteOperatorSession = (sql: Sql, id: string): Effect.Effect<boole
 /** Deletes sessions that have ended, a bounded number at a time. Returns how many it deleted. */
 export const dropEndedOperatorSessions = (
   sql: Sql,
-  { idleMs, wholeMs }: Lives
+  { idleMs, wholeMs }: SessionLifetimes
 ): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql`DELETE FROM operator_session WHERE id IN (

@@ -10,7 +10,7 @@ import {
   dropEndedSessions,
   insertSession,
   type ListedSession,
-  type Lives,
+  type SessionLifetimes,
   type Origin,
   sessionByHash,
   type SessionRow,
@@ -23,7 +23,7 @@ export const SESSION_LIFE = Duration.days(30)
 /** How long a session lasts without activity. */
 const SESSION_IDLE = Duration.hours(24)
 
-const lives: Lives = { wholeMs: Duration.toMillis(SESSION_LIFE), idleMs: Duration.toMillis(SESSION_IDLE) }
+const lives: SessionLifetimes = { wholeMs: Duration.toMillis(SESSION_LIFE), idleMs: Duration.toMillis(SESSION_IDLE) }
 
 const wellFormed = /^[A-Za-z0-9_-]{43}$/
 

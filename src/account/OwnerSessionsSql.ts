@@ -15,7 +15,7 @@ export interface SessionRow {
 }
 
 /** How long a session lasts in total and without use, in milliseconds. */
-export interface Lives {
+export interface SessionLifetimes {
   readonly wholeMs: number
   readonly idleMs: number
 }
@@ -48,7 +48,7 @@ export const sessionsOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
   page: { readonly limit: number; readonly cursor: string | undefined },
-  { idleMs, wholeMs }: Lives
+  { idleMs, wholeMs }: SessionLifetimes
 ): Effect.Effect<ReadonlyArray<ListedSession>, SqlError.SqlError> =>
   sql<ListedSession>`SELECT id, browser, address, created_at, seen_at,
       LEAST(created_at + ${wholeMs} * interval '1 millisecond', seen_at + ${idleMs} * interval '1 millisecond') AS ends_at
@@ -61,7 +61,7 @@ export const sessionsOf = (
 export const sessionByHash = (
   sql: SqlClient.SqlClient,
   hash: Uint8Array,
-  { idleMs, wholeMs }: Lives
+  { idleMs, wholeMs }: SessionLifetimes
 ): Effect.Effect<SessionRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<SessionRow>`WITH found AS (
@@ -102,7 +102,7 @@ export const deleteSessionsOf = (
 /** Deletes expired sessions, a bounded number at a time. Returns how many it deleted. */
 export const dropEndedSessions = (
   sql: SqlClient.SqlClient,
-  { idleMs, wholeMs }: Lives
+  { idleMs, wholeMs }: SessionLifetimes
 ): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql`DELETE FROM owner_session WHERE id IN (

@@ -20,7 +20,7 @@ import {
   updatePlan
 } from "./PlansSql.ts"
 
-type Found<A> = Effect.Effect<A, Failure | Unavailable>
+type Lookup<A> = Effect.Effect<A, Failure | Unavailable>
 
 /**
  * Named price plans: a markup, fixed prices and limits. An account belongs to at most one. A hold names the version of the prices with
@@ -31,15 +31,15 @@ export class Plans extends Context.Service<
   {
     readonly list: Effect.Effect<ReadonlyArray<PlanRow>, Unavailable>
     /** Returns the plan with this ID or name. Fails with `NotFound`. */
-    readonly named: (name: string) => Found<PlanRow>
+    readonly named: (name: string) => Lookup<PlanRow>
     /** Fails with `Conflict` when another plan has this name. */
-    readonly create: (plan: PlanFacts, actor: OperatorActor) => Found<PlanRow>
+    readonly create: (plan: PlanFacts, actor: OperatorActor) => Lookup<PlanRow>
     /** Fails with `NotFound`, or with `Conflict` when another plan has the new name. */
-    readonly change: (id: string, changes: Partial<PlanFacts>, actor: OperatorActor) => Found<PlanRow>
+    readonly change: (id: string, changes: Partial<PlanFacts>, actor: OperatorActor) => Lookup<PlanRow>
     /** Fails with `NotFound`, or with `Conflict` when accounts belong to it. */
-    readonly remove: (id: string, actor: OperatorActor) => Found<void>
+    readonly remove: (id: string, actor: OperatorActor) => Lookup<void>
     /** Moves an account to a plan; null ends its plan. Fails with `NotFound` for an unknown plan. */
-    readonly assign: (account: { readonly id: string }, planId: string | null, actor: Actor) => Found<void>
+    readonly assign: (account: { readonly id: string }, planId: string | null, actor: Actor) => Lookup<void>
   }
 >()("tollgate/account/Plans") {
   static readonly layer = Layer.effect(
@@ -103,7 +103,7 @@ const uniquely = <A, E>(work: Effect.Effect<A, E | SqlError.SqlError>, name: str
 
 const isTaken = (error: SqlError.SqlError): boolean => error.reason._tag === "UniqueViolation"
 
-const create = ({ events, sql }: Deps, plan: PlanFacts, actor: OperatorActor): Found<PlanRow> =>
+const create = ({ events, sql }: Deps, plan: PlanFacts, actor: OperatorActor): Lookup<PlanRow> =>
   Effect.gen(function* () {
     const id = newResourceId()
     yield* insertPlan(sql, id, plan)
@@ -112,7 +112,12 @@ const create = ({ events, sql }: Deps, plan: PlanFacts, actor: OperatorActor): F
     return made === undefined ? yield* missing(id) : made
   }).pipe(sql.withTransaction, (work) => uniquely(work, plan.name), storeErrors)
 
-const change = ({ events, sql }: Deps, id: string, changes: Partial<PlanFacts>, actor: OperatorActor): Found<PlanRow> =>
+const change = (
+  { events, sql }: Deps,
+  id: string,
+  changes: Partial<PlanFacts>,
+  actor: OperatorActor
+): Lookup<PlanRow> =>
   Effect.gen(function* () {
     const before = yield* lockPlan(sql, id)
     if (before === undefined) return yield* missing(id)
@@ -125,7 +130,7 @@ const change = ({ events, sql }: Deps, id: string, changes: Partial<PlanFacts>, 
     return { ...before, ...after }
   }).pipe(sql.withTransaction, (work) => uniquely(work, changes.name ?? id), storeErrors)
 
-const remove = ({ events, sql }: Deps, id: string, actor: OperatorActor): Found<void> =>
+const remove = ({ events, sql }: Deps, id: string, actor: OperatorActor): Lookup<void> =>
   Effect.gen(function* () {
     const plan = yield* lockPlan(sql, id)
     if (plan === undefined) return yield* missing(id)
@@ -138,7 +143,7 @@ const remove = ({ events, sql }: Deps, id: string, actor: OperatorActor): Found<
     yield* events.append({ type: "plan.removed", actor, resource: { type: "plan", id }, changes: { name: plan.name } })
   }).pipe(sql.withTransaction, storeErrors)
 
-const assign = ({ audit, sql }: Deps, accountId: string, planId: string | null, actor: Actor): Found<void> =>
+const assign = ({ audit, sql }: Deps, accountId: string, planId: string | null, actor: Actor): Lookup<void> =>
   Effect.gen(function* () {
     if (planId !== null && (yield* lockPlan(sql, planId)) === undefined) return yield* missing(planId)
     const former = yield* setPlanOf(sql, accountId, planId)

@@ -31,7 +31,7 @@ export interface Project extends ProjectRow {
 }
 
 /** A project, its account, and the actor that changes it. */
-interface Doing {
+interface ProjectAction {
   readonly accountId: string
   readonly id: string
   readonly actor: Actor
@@ -55,16 +55,18 @@ export class Projects extends Context.Service<
      * Creates a project with this ID. Fails with `Conflict` when its slug is taken or the account has the maximum number of
      * projects, and with `ValidationError` when it names a period without a budget.
      */
-    readonly create: (input: Doing & { readonly project: NewProject }) => Effect.Effect<Project, Failure | Unavailable>
+    readonly create: (
+      input: ProjectAction & { readonly project: NewProject }
+    ) => Effect.Effect<Project, Failure | Unavailable>
     /** Fails as `create` does, with `NotFound`, and with `Conflict` when the project is archived. */
     readonly update: (
-      input: Doing & { readonly change: ProjectChange }
+      input: ProjectAction & { readonly change: ProjectChange }
     ) => Effect.Effect<Project, Failure | Unavailable>
     /**
      * Archives a project permanently and revokes its keys at once, on every node. An archived project stays unchanged. Fails with
      * `NotFound`.
      */
-    readonly archive: (input: Doing) => Effect.Effect<Project, Failure | Unavailable>
+    readonly archive: (input: ProjectAction) => Effect.Effect<Project, Failure | Unavailable>
   }
 >()("tollgate/account/Projects") {
   static readonly layer = Layer.effect(
@@ -109,7 +111,7 @@ const read = (deps: Deps, accountId: string, id: string) =>
     return project ?? (yield* failure({ _tag: "NotFound", what: "project", id }))
   })
 
-const append = ({ audit }: Deps, { accountId, actor, id }: Doing, type: string, changes: object) =>
+const append = ({ audit }: Deps, { accountId, actor, id }: ProjectAction, type: string, changes: object) =>
   audit.append({ accountId, type: `project.${type}`, actor, resource: { type: "project", id }, changes })
 
 /** Returns the fields of a project that the audit log records. */
@@ -188,7 +190,7 @@ const create = (deps: Deps, { project, ...doing }: Parameters<Projects["Service"
   }).pipe(deps.sql.withTransaction)
 
 /** Returns the budget ID after the change. A change without budget fields keeps the current budget. */
-const budgetOf = ({ budgets }: Deps, { accountId, id }: Doing, before: Project, change: ProjectChange) =>
+const budgetOf = ({ budgets }: Deps, { accountId, id }: ProjectAction, before: Project, change: ProjectChange) =>
   Effect.gen(function* () {
     const { budget_cents: limitCents = before.budget?.budgetCents ?? null } = change
     if (change.budget_cents === undefined && change.budget_period === undefined) return before.budget_id
@@ -218,7 +220,7 @@ const update = (deps: Deps, { change, ...doing }: Parameters<Projects["Service"]
     return after
   }).pipe(deps.sql.withTransaction)
 
-const archive = (deps: Deps, doing: Doing) =>
+const archive = (deps: Deps, doing: ProjectAction) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
     yield* lockAccount(deps.sql, accountId)

@@ -20,7 +20,7 @@ export interface ProjectRow {
 }
 
 /** The writable columns of a project. `routing` is JSON text. */
-interface Written {
+interface ProjectColumns {
   readonly id: string
   readonly accountId: string
   readonly name: string
@@ -59,19 +59,19 @@ export const slugsFrom = (
 /** Reports whether another project of the account has the slug. */
 export const isSlugTaken = (
   sql: Sql,
-  { accountId, id, slug }: Pick<Written, "accountId" | "id" | "slug">
+  { accountId, id, slug }: Pick<ProjectColumns, "accountId" | "id" | "slug">
 ): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql`SELECT 1 FROM project WHERE account_id = ${accountId} AND slug = ${slug} AND id <> ${id}`,
     (rows) => rows.length > 0
   )
 
-export const insertProject = (sql: Sql, project: Written) =>
+export const insertProject = (sql: Sql, project: ProjectColumns) =>
   sql`INSERT INTO project (id, account_id, name, slug, budget_id, routing, data_policy) VALUES (${project.id},
     ${project.accountId}, ${project.name}, ${project.slug}, ${project.budgetId}, ${project.routing}::json,
     ${project.dataPolicy})`
 
-export const updateProject = (sql: Sql, project: Written) =>
+export const updateProject = (sql: Sql, project: ProjectColumns) =>
   sql`UPDATE project SET name = ${project.name}, slug = ${project.slug}, budget_id = ${project.budgetId},
       routing = ${project.routing}::json, data_policy = ${project.dataPolicy}, updated_at = now()
     WHERE id = ${project.id} AND account_id = ${project.accountId} AND archived_at IS NULL`

@@ -10,7 +10,7 @@ import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { Accounts, stoppedAccount } from "./Accounts.ts"
 import type { AccountRow } from "./AccountsSql.ts"
 import { Audit } from "./Audit.ts"
-import { type Bound, CODE_LIFE, Codes } from "./Codes.ts"
+import { type CodeLimit, CODE_LIFE, Codes } from "./Codes.ts"
 import { OwnerSessions } from "./OwnerSessions.ts"
 import type { Origin } from "./OwnerSessionsSql.ts"
 
@@ -18,7 +18,7 @@ import type { Origin } from "./OwnerSessionsSql.ts"
  * Codes that one client may request for one address; an owner needs one. Fixed windows can let through two days' worth in a row.
  * Even that stays below either bound of the address, so no client can lock out an owner alone.
  */
-export const PER_CLIENT_AND_ADDRESS: ReadonlyArray<Omit<Bound, "subject">> = [
+export const PER_CLIENT_AND_ADDRESS: ReadonlyArray<Omit<CodeLimit, "subject">> = [
   { sends: 3, window: Duration.minutes(15) },
   { sends: 6, window: Duration.hours(24) }
 ]
@@ -28,19 +28,19 @@ export const PER_CLIENT_AND_ADDRESS: ReadonlyArray<Omit<Bound, "subject">> = [
  * guesses under any sign-in ID. 20 codes with five guesses each are 100 guesses a day among a million codes: a chance of 1 in
  * 10,000 for all clients together. One client gets 30 guesses, a chance of 1 in 33,000.
  */
-export const PER_ADDRESS: ReadonlyArray<Omit<Bound, "subject">> = [
+export const PER_ADDRESS: ReadonlyArray<Omit<CodeLimit, "subject">> = [
   { sends: 15, window: Duration.hours(1) },
   { sends: 20, window: Duration.hours(24) }
 ]
 
 /** Codes that one client may request for any addresses, multiplied by `RATE_LIMIT_SCALE`. */
-export const PER_CLIENT: ReadonlyArray<Omit<Bound, "subject">> = [
+export const PER_CLIENT: ReadonlyArray<Omit<CodeLimit, "subject">> = [
   { sends: 10, window: Duration.minutes(1) },
   { sends: 200, window: Duration.hours(24) }
 ]
 
 /** Returns the bounds for one subject, multiplied by `scale`. */
-export const boundsOf = (subject: string, bounds: ReadonlyArray<Omit<Bound, "subject">>, scale = 1) =>
+export const boundsOf = (subject: string, bounds: ReadonlyArray<Omit<CodeLimit, "subject">>, scale = 1) =>
   bounds.map(({ sends, window }) => ({ subject, window, sends: Math.max(1, Math.floor(sends * scale)) }))
 
 /** The result of a successful sign-in. */
@@ -63,7 +63,7 @@ export interface Proof {
 const newSignInId = (): string => randomBytes(16).toString("base64url")
 
 /** The request that presents a code, and where it comes from. */
-export interface Presenting {
+export interface CodeRequest {
   readonly requestId: string
   readonly origin: Origin
 }
@@ -97,7 +97,7 @@ export class SignIn extends Context.Service<
      */
     readonly verify: <A>(
       proof: Proof,
-      presenting: Presenting,
+      presenting: CodeRequest,
       read: (accountId: string) => Effect.Effect<A, Unavailable>
     ) => Effect.Effect<SignedIn & { readonly read: A }, Failure | Unavailable>
   }

@@ -102,7 +102,7 @@ const checked = (row: KeyRow | undefined): Effect.Effect<KeyRow, Failure> => {
 }
 
 /** What is remembered of a key. A corrected wall clock must not prolong that: only the end of the key itself goes by it. */
-interface Known {
+interface CachedKey {
   readonly principal: Principal
   readonly until: number
   readonly expiresAt: number
@@ -144,7 +144,7 @@ export class Auth extends Context.Service<
     Auth,
     Effect.gen(function* () {
       const keys = yield* Keys
-      const cache = new Map<string, Known>()
+      const cache = new Map<string, CachedKey>()
       let changes = 0
 
       const remember = (hash: string, principal: Principal, row: KeyRow) => {

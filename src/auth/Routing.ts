@@ -4,7 +4,7 @@ import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { KeyRow } from "../account/KeysSql.ts"
 import { type DataPolicy, stricter } from "../domain/Plan.ts"
 
-type Kept = Pick<KeyRow, "routing" | "project_routing" | "project_data_policy">
+type StoredRouting = Pick<KeyRow, "routing" | "project_routing" | "project_data_policy">
 
 /** What a key says over what its project says, down to the members of its lists, prices and clocks. */
 const over = (own: RoutingPolicy, project: RoutingPolicy): RoutingPolicy => ({
@@ -26,7 +26,7 @@ export const routingOf = ({
   project_data_policy: floor,
   project_routing: project,
   routing: own
-}: Kept): Pick<Principal, "routing"> => {
+}: StoredRouting): Pick<Principal, "routing"> => {
   const policies = [floor, project?.data_policy, own?.data_policy].filter((one) => one != null)
   const policy = policies.reduce<DataPolicy>(stricter, "default")
   if (own === null && project === null && policy === "default") return {}

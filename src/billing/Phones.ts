@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Layer, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { parsePhoneNumberFromString } from "libphonenumber-js/mobile"
 import { type Actor, Audit } from "../account/Audit.ts"
-import { type Bound, Codes } from "../account/Codes.ts"
+import { type CodeLimit, Codes } from "../account/Codes.ts"
 import { boundsOf, PER_CLIENT } from "../account/SignIn.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { type Nano, NANO_PER_USD, usdFromNano } from "../domain/Money.ts"
@@ -78,7 +78,7 @@ export class Phones extends Context.Service<
       const phones = yield* PhoneVerification
       const { digest } = yield* Secrets
       const { phoneCodesPerDay, rateLimitScale } = yield* Config
-      const all: Bound = { subject: "telephones", sends: phoneCodesPerDay, window: Duration.hours(24) }
+      const all: CodeLimit = { subject: "telephones", sends: phoneCodesPerDay, window: Duration.hours(24) }
       const numberOf = (phone: string) => digest(phone, "telephone")
       const deps: Deps = { sql, audit, codes, ledger, source: phones.printed === true ? "play" : "grants" }
 
@@ -156,13 +156,13 @@ const verifiedOf = ({ credited, last2 }: PhoneRow): VerifiedPhone => ({ last2, c
 const isSame = (row: PhoneRow, number: Uint8Array): boolean => Buffer.from(row.number).equals(number)
 
 /** The limit on codes to one number, and for one account. */
-const PER_TELEPHONE: ReadonlyArray<Omit<Bound, "subject">> = [
+const PER_TELEPHONE: ReadonlyArray<Omit<CodeLimit, "subject">> = [
   { sends: 3, window: Duration.minutes(15) },
   { sends: 10, window: Duration.hours(24) }
 ]
 
 /** Text messages cost the house money and wake people, so limits apply per number, per account, per client and to all together. */
-const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number): ReadonlyArray<Bound> => [
+const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number): ReadonlyArray<CodeLimit> => [
   ...boundsOf(`telephone ${phone}`, PER_TELEPHONE),
   ...boundsOf(`telephone of ${accountId}`, PER_TELEPHONE),
   ...boundsOf(`client ${client}`, PER_CLIENT, scale)
