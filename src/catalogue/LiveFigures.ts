@@ -177,7 +177,7 @@ const performanceOf = (total: Counts): Performance => ({
 })
 
 /** All series, found by two lookups instead of a combined key. */
-class Shelf {
+class SeriesIndex {
   readonly #byModel = new Map<string, Map<string, Series>>()
   readonly #all = new Set<Series>()
 
@@ -220,16 +220,16 @@ class Shelf {
 const minuteOf = (clock: Clock.Clock): number => Math.floor(clock.currentTimeMillisUnsafe() / MINUTE_MS)
 
 /** The dependencies of sharing figures. */
-interface Sharing {
+interface SharingDeps {
   readonly sql: SqlClient.SqlClient
   /** Identifies this run of the process. Counts from before its start belong to another node. */
   readonly node: string
-  readonly shelf: Shelf
+  readonly shelf: SeriesIndex
   readonly clock: Clock.Clock
 }
 
 /** Writes the counts made since the last write, and returns how many there were. A failed write is repeated the next time. */
-const write = Effect.fnUntraced(function* ({ node, shelf, sql }: Sharing) {
+const write = Effect.fnUntraced(function* ({ node, shelf, sql }: SharingDeps) {
   const due = [...shelf.all].flatMap((series) => series.unwritten.map(([minute, of]) => ({ series, minute, of })))
   for (let at = 0; at < due.length; at += ROWS_AT_ONCE) {
     const part = due.slice(at, at + ROWS_AT_ONCE).map(({ minute, of, series: { model, provider } }) => {
@@ -247,7 +247,7 @@ const write = Effect.fnUntraced(function* ({ node, shelf, sql }: Sharing) {
 })
 
 /** Reads the counts that other nodes wrote after `since`. Returns the time to read after next. */
-const read = Effect.fnUntraced(function* ({ clock, node, shelf, sql }: Sharing, since: Date) {
+const read = Effect.fnUntraced(function* ({ clock, node, shelf, sql }: SharingDeps, since: Date) {
   const minute = minuteOf(clock)
   // A clock that is more than a minute ahead is wrong, and so are its minutes.
   const rows = yield* countsOfOthers(sql, { node, since, from: minute - WINDOW_MINUTES + 1, to: minute + 1 })
@@ -262,7 +262,7 @@ const read = Effect.fnUntraced(function* ({ clock, node, shelf, sql }: Sharing, 
   return new Date(latest)
 })
 
-const sweep = Effect.fnUntraced(function* ({ sql }: Sharing, minute: number) {
+const sweep = Effect.fnUntraced(function* ({ sql }: SharingDeps, minute: number) {
   let deleted: number
   do deleted = yield* deleteCounts(sql, minute - KEPT_MINUTES, ROWS_AT_ONCE)
   while (deleted === ROWS_AT_ONCE)
@@ -298,7 +298,7 @@ const makePatient = () => {
  * Reads the existing figures once, then shares figures in the background while the scope is open. When it closes, it writes the
  * rest.
  */
-const share = Effect.fnUntraced(function* (sharing: Sharing) {
+const share = Effect.fnUntraced(function* (sharing: SharingDeps) {
   const patient = makePatient()
   let since = new Date(0)
   let swept = Number.NEGATIVE_INFINITY
@@ -320,7 +320,7 @@ const share = Effect.fnUntraced(function* (sharing: Sharing) {
   yield* Effect.forkScoped(Effect.forever(Effect.delay(round, SHARE_INTERVAL)))
 })
 
-const make = (shelf: Shelf, clock: Clock.Clock) =>
+const make = (shelf: SeriesIndex, clock: Clock.Clock) =>
   LiveFigures.of({
     record: (observation) => {
       const { model, provider } = observation
@@ -349,7 +349,7 @@ export class LiveFigures extends Context.Service<
   static readonly layer = Layer.effect(
     LiveFigures,
     Effect.gen(function* () {
-      const [sql, clock, shelf] = [yield* SqlClient.SqlClient, yield* Clock.Clock, new Shelf()]
+      const [sql, clock, shelf] = [yield* SqlClient.SqlClient, yield* Clock.Clock, new SeriesIndex()]
       yield* share({ sql, node: newResourceId(), shelf, clock })
       return make(shelf, clock)
     })
@@ -358,6 +358,6 @@ export class LiveFigures extends Context.Service<
   /** Keeps the figures of this process alone, when there is no other node to share with. */
   static readonly layerMemory = Layer.effect(
     LiveFigures,
-    Effect.map(Clock.Clock, (clock) => make(new Shelf(), clock))
+    Effect.map(Clock.Clock, (clock) => make(new SeriesIndex(), clock))
   )
 }

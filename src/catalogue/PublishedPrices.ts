@@ -4,7 +4,7 @@ import { type Pico, picoFromUsd, picoPerUnit } from "../domain/Money.ts"
 import type { PriceTier, TokenPrice, TokenRates } from "../domain/Pricing.ts"
 
 /** A published price at one moment. */
-export interface Published {
+export interface PublishedPrice {
   readonly price: TokenPrice
   /** The longest context that this provider is known to serve, if the list says so. */
   readonly contextWindow: number | undefined
@@ -24,7 +24,7 @@ export const publishedPrice = (
   model: string,
   now: number,
   outputs: boolean
-): Published | undefined => {
+): PublishedPrice | undefined => {
   const found = calcPrice({}, model, { providerId: provider, timestamp: new Date(now) })
   if (found === null) return undefined
   const price = tokenPrice(found.model_price, outputs)

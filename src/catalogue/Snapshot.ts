@@ -67,7 +67,7 @@ export interface SnapshotOptions {
 }
 
 /** A snapshot and the time until which it is valid, in Unix milliseconds. */
-export interface Dated {
+export interface ValidSnapshot {
   readonly snapshot: Snapshot
   readonly until: number
 }
@@ -86,7 +86,7 @@ interface Terms {
 }
 
 /** Returns the catalogue at `now`, in Unix milliseconds. */
-export const snapshotAt = (options: SnapshotOptions, now: number): Dated => {
+export const snapshotAt = (options: SnapshotOptions, now: number): ValidSnapshot => {
   const { changes, hosts, overlay } = options
   const providers = providersOf(options)
   const statuses = statusesAt(changes, now)

@@ -24,7 +24,7 @@ import {
   type VersionRow,
   versionsOf
 } from "./PresetsSql.ts"
-import { Remembered } from "./Remembered.ts"
+import { PresetCache } from "./PresetCache.ts"
 
 export const MAX_PRESETS_PER_ACCOUNT = 100
 export const MAX_VERSIONS_PER_PRESET = 1_000
@@ -46,7 +46,7 @@ export interface ResolvedPreset {
 }
 
 /** A preset, its account, and the actor that changes it. */
-interface Doing {
+interface PresetAction {
   readonly accountId: string
   readonly slug: string
   readonly actor: Actor
@@ -70,14 +70,14 @@ export class Presets extends Context.Service<
      * Fails with `ValidationError` or `NotFound`.
      */
     readonly update: (
-      input: Doing & { readonly change: unknown }
+      input: PresetAction & { readonly change: unknown }
     ) => Effect.Effect<ActivePresetRow, Failure | PresetLimitReached | Unavailable>
     /** Makes an existing version the active one. Fails with `NotFound`. */
     readonly activate: (
-      input: Doing & { readonly version: number }
+      input: PresetAction & { readonly version: number }
     ) => Effect.Effect<ActivePresetRow, Failure | Unavailable>
     /** Removes a preset with all its versions and frees its slug. Returns false when there is none. */
-    readonly remove: (input: Doing) => Effect.Effect<boolean, Unavailable>
+    readonly remove: (input: PresetAction) => Effect.Effect<boolean, Unavailable>
     /** Returns undefined when there is no such preset or it belongs to another account. */
     readonly get: (accountId: string, slug: string) => Effect.Effect<ActivePresetRow | undefined, Unavailable>
     /** Returns presets, newest first, that come after the cursor, and the cursor of the next page. */
@@ -104,7 +104,7 @@ export class Presets extends Context.Service<
     Presets,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const remembered = new Remembered<ResolvedPreset>()
+      const remembered = new PresetCache<ResolvedPreset>()
       const deps: Deps = { sql, audit: yield* Audit, remembered }
 
       return Presets.of({
@@ -136,7 +136,7 @@ const isSlug = Schema.is(PresetSlug)
 
 const resolving = (
   sql: SqlClient.SqlClient,
-  remembered: Remembered<ResolvedPreset>,
+  remembered: PresetCache<ResolvedPreset>,
   accountId: string,
   slug: string
 ): Effect.Effect<ResolvedPreset, Failure> =>
@@ -165,17 +165,17 @@ const resolving = (
 interface Deps {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
-  readonly remembered: Remembered<ResolvedPreset>
+  readonly remembered: PresetCache<ResolvedPreset>
 }
 
 type Input<Change extends "create" | "update" | "activate" | "remove"> = Parameters<Presets["Service"][Change]>[0]
 
-const append = ({ audit }: Deps, { accountId, actor, slug }: Doing, type: string, changes: object) =>
+const append = ({ audit }: Deps, { accountId, actor, slug }: PresetAction, type: string, changes: object) =>
   audit.append({ accountId, type: `preset.${type}`, actor, resource: { type: "preset", id: slug }, changes })
 
 /** Runs a change and its audit entry in one transaction, and clears the cached preset afterwards. */
 const transaction =
-  ({ remembered, sql }: Deps, { accountId, slug }: Doing) =>
+  ({ remembered, sql }: Deps, { accountId, slug }: PresetAction) =>
   <A, E>(work: Effect.Effect<A, E>) =>
     // It also clears the cache when the response to a commit was lost.
     Effect.ensuring(
@@ -183,12 +183,12 @@ const transaction =
       Effect.sync(() => remembered.forget(keyOf(accountId, slug)))
     )
 
-const read = ({ sql }: Deps, { accountId, slug }: Doing) =>
+const read = ({ sql }: Deps, { accountId, slug }: PresetAction) =>
   Effect.flatMap(presetBySlug(sql, accountId, slug), (row): Effect.Effect<ActivePresetRow, Failure> =>
     row === undefined ? Effect.fail(notFound(slug)) : Effect.succeed(row)
   )
 
-const locked = (deps: Deps, doing: Doing) =>
+const locked = (deps: Deps, doing: PresetAction) =>
   Effect.andThen(lockPreset(deps.sql, doing.accountId, doing.slug), read(deps, doing))
 
 const create = (deps: Deps, { accountId, actor, preset }: Input<"create">) =>

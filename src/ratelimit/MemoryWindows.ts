@@ -27,7 +27,7 @@ interface Window {
  * The windows of one kind of subject, found by name and ID, and linked in the order in which they opened. All last equally long, so
  * the oldest ends first, and making room never needs a search.
  */
-class Shelf {
+class SubjectWindows {
   readonly #byName: { readonly [Name in WindowName]: Map<string, Window> } = {
     default: new Map(),
     chat: new Map(),
@@ -97,10 +97,14 @@ class Shelf {
  * no keys, so a flood of addresses cannot displace the windows of keys.
  */
 export class MemoryWindows {
-  readonly #shelves: { readonly [Kind in Subject["kind"]]: Shelf }
+  readonly #shelves: { readonly [Kind in Subject["kind"]]: SubjectWindows }
 
   constructor(capacity: number = maxWindows) {
-    this.#shelves = { key: new Shelf(capacity), account: new Shelf(capacity), address: new Shelf(capacity) }
+    this.#shelves = {
+      key: new SubjectWindows(capacity),
+      account: new SubjectWindows(capacity),
+      address: new SubjectWindows(capacity)
+    }
   }
 
   /** The number of windows, including ended ones that are not yet removed. */

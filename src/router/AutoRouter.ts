@@ -65,7 +65,7 @@ const MAX_RUNNERS_UP = 4
 /** Without a cost tier, the router chooses from the three cheapest bands. */
 const DEFAULT_BANDS = 3
 
-interface Eligible {
+interface EligibleModel {
   readonly model: Model
   readonly price: bigint
   readonly fit: number
@@ -216,8 +216,8 @@ class ModelFilter {
     models: ReadonlyArray<Model>,
     allowFallbacks: boolean,
     plan: (model: Model) => Result.Result<Plan, Failure>
-  ): ReadonlyArray<Eligible> {
-    const eligible: Array<Eligible> = []
+  ): ReadonlyArray<EligibleModel> {
+    const eligible: Array<EligibleModel> = []
     this.#keep(models, (model) => {
       const made = plan(model)
       if (Result.isFailure(made)) {
@@ -239,14 +239,18 @@ class ModelFilter {
   }
 
   /** Drops models that lack a feature the request can do without, unless all of them lack it. */
-  #prefer(models: ReadonlyArray<Eligible>, reason: string, wanted: (model: Model) => boolean): ReadonlyArray<Eligible> {
+  #prefer(
+    models: ReadonlyArray<EligibleModel>,
+    reason: string,
+    wanted: (model: Model) => boolean
+  ): ReadonlyArray<EligibleModel> {
     const kept = models.filter(({ model }) => wanted(model))
     if (kept.length === 0) return models
     for (const { model } of models) if (!wanted(model)) this.#passed.push({ model, reason })
     return kept
   }
 
-  suited(models: ReadonlyArray<Eligible>, parameters: ReadonlyArray<string>): ReadonlyArray<Eligible> {
+  suited(models: ReadonlyArray<EligibleModel>, parameters: ReadonlyArray<string>): ReadonlyArray<EligibleModel> {
     const format = parameters.includes("structured_outputs") ? "structured_outputs" : "response_format"
     const asked = [format, "reasoning", "logprobs"].filter((name) => parameters.includes(name))
     const able = asked.reduce(
@@ -262,7 +266,7 @@ class ModelFilter {
    * models, some tiers are empty and use the nearest band.
    * `spare` holds fallbacks from outside the range, nearest first: any models without a cost tier, otherwise the cheaper ones.
    */
-  band(models: ReadonlyArray<Eligible>) {
+  band(models: ReadonlyArray<EligibleModel>) {
     const { costTier } = this.#auto.options
     const tier = costTier === undefined ? undefined : COST_TIERS.indexOf(costTier)
     const range = costTier === undefined ? "the usual price range" : `cost_tier ${costTier}`
@@ -286,8 +290,8 @@ class ModelFilter {
 
   /** Lists the most relevant models with the reason for each: the chosen one, its fallbacks, and the best fitting of the rest. */
   considered(
-    chosen: ReadonlyArray<Eligible>,
-    ranked: ReadonlyArray<Eligible>,
+    chosen: ReadonlyArray<EligibleModel>,
+    ranked: ReadonlyArray<EligibleModel>,
     pinned: boolean
   ): RouterDecision["considered"] {
     const taken = new Set(chosen.map(({ model }) => model))

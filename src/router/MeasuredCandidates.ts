@@ -6,7 +6,7 @@ import { usdFromPico } from "../domain/Money.ts"
 import type { Candidate, RoutingPolicy } from "../domain/Plan.ts"
 import { priceFor, ruleFor } from "../domain/PriceTerms.ts"
 import type { TokenPrice } from "../domain/Pricing.ts"
-import { type Expected, expectedOf } from "./Strategy.ts"
+import { type ExpectedFigures, expectedOf } from "./Strategy.ts"
 
 /** The rates of a price in USD per token, as floating-point numbers. They serve comparisons, never charges. */
 interface Rates {
@@ -28,7 +28,7 @@ export interface PreparedCandidate {
 
 /** A callable candidate with its recent figures. */
 export interface MeasuredCandidate extends PreparedCandidate {
-  readonly expected: Expected
+  readonly expected: ExpectedFigures
   readonly thin: boolean
   /** 95th percentiles of the time to the whole response and, given enough streams, to the first token; null without data. */
   readonly slow: { readonly wholeMs: number | null; readonly firstTokenMs: number | null }

@@ -108,7 +108,7 @@ const unable = (catalogue: Snapshot, request: PlanRequest, because: ReadonlySet<
 }
 
 /** A candidate with what the strategies weigh for one request. */
-interface Ranked extends WeighedProvider {
+interface RankedCandidate extends WeighedProvider {
   readonly measured: MeasuredCandidate
 }
 
@@ -123,7 +123,7 @@ const rank = (
   const outputTokens = Math.min(request.maxTokens ?? LIKELY_OUTPUT_TOKENS, LIKELY_OUTPUT_TOKENS)
   const size = { promptTokens: likelyTokens(request.promptBound), outputTokens }
   const arranged = arrange(
-    permitted.map((measured): Ranked => {
+    permitted.map((measured): RankedCandidate => {
       const { expected, preferred, provider, thin } = measured
       return { measured, provider: provider.id, priceUsd: likelyPriceUsd(measured, size), preferred, thin, expected }
     }),

@@ -11,7 +11,7 @@ export interface Figures {
 }
 
 /** The expected figures of a provider's next request: its measured figures, shrunk toward a prior. */
-export interface Expected {
+export interface ExpectedFigures {
   /** Above 0, at most 1. */
   readonly successRate: number
   readonly medianTtftMs: number
@@ -28,7 +28,7 @@ export interface WeighedProvider {
   readonly preferred: boolean
   /** Whether there are too few samples to judge by. */
   readonly thin: boolean
-  readonly expected: Expected
+  readonly expected: ExpectedFigures
 }
 
 /** The weight of each figure: the exponent of the ratio between two providers' figures. */
@@ -110,7 +110,7 @@ const priorOf = (all: ReadonlyArray<Figures>, time: Time): number => {
  * as if there were `PRIOR_SAMPLES` more attempts. Times shrink toward the model's times at other providers. So few samples change
  * little, and a provider without samples is expected to be like the others.
  */
-export const expectedOf = (all: ReadonlyArray<Figures>): ReadonlyArray<Expected> => {
+export const expectedOf = (all: ReadonlyArray<Figures>): ReadonlyArray<ExpectedFigures> => {
   const shrinking = (time: Time) => {
     const prior = priorOf(all, time)
     return (figures: Figures) => {
@@ -148,7 +148,7 @@ export const score = (
   )
 }
 
-type Wishes = Pick<RoutingPolicy, "strategy" | "order">
+type OrderingPolicy = Pick<RoutingPolicy, "strategy" | "order">
 
 /**
  * Orders the providers of one model, best first. Providers named in `order` come first, then the others by score. Among equal
@@ -156,7 +156,7 @@ type Wishes = Pick<RoutingPolicy, "strategy" | "order">
  */
 export const arrange = <A extends WeighedProvider>(
   providers: ReadonlyArray<A>,
-  { order, strategy }: Wishes
+  { order, strategy }: OrderingPolicy
 ): ReadonlyArray<A> => {
   if (providers.length < 2) return providers
   const ranked = providers.map((weighed) => {
@@ -180,7 +180,7 @@ export const arrange = <A extends WeighedProvider>(
  */
 export const explore = <A extends WeighedProvider>(
   arranged: ReadonlyArray<A>,
-  { order, strategy }: Wishes,
+  { order, strategy }: OrderingPolicy,
   draw: number
 ): ReadonlyArray<A> => {
   const [first] = arranged

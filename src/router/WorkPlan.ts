@@ -40,13 +40,17 @@ const kinds: Readonly<Record<Modality, string>> = {
   search: "a search model"
 }
 
-interface Able extends Restrictable {
+interface EligibleCandidate extends Restrictable {
   readonly candidate: Candidate<Price>
 }
 
 /** Returns the callable offers of a model that have a price, in the catalogue's order. */
-const ableOf = (catalogue: Snapshot, model: Model, { terms }: Pick<RoutingPolicy, "terms">): ReadonlyArray<Able> => {
-  const found: Array<Able> = []
+const ableOf = (
+  catalogue: Snapshot,
+  model: Model,
+  { terms }: Pick<RoutingPolicy, "terms">
+): ReadonlyArray<EligibleCandidate> => {
+  const found: Array<EligibleCandidate> = []
   if (!catalogue.isServable(model)) return found
   for (const offer of model.offers) {
     const provider = catalogue.provider(offer.provider)
@@ -67,10 +71,13 @@ const ableOf = (catalogue: Snapshot, model: Model, { terms }: Pick<RoutingPolicy
 }
 
 /** Moves the providers that the client names to the front, in the client's order. */
-const ordered = (permitted: ReadonlyArray<Able>, order: ReadonlyArray<string>): ReadonlyArray<Able> => {
+const ordered = (
+  permitted: ReadonlyArray<EligibleCandidate>,
+  order: ReadonlyArray<string>
+): ReadonlyArray<EligibleCandidate> => {
   if (order.length === 0) return permitted
   const names = lowerCased(order)
-  const placeOf = ({ provider }: Able) => {
+  const placeOf = ({ provider }: EligibleCandidate) => {
     const place = names.indexOf(provider.id)
     return place === -1 ? names.length : place
   }
@@ -87,13 +94,17 @@ const modelOf = (catalogue: Snapshot, id: string, modality: Modality): Result.Re
 }
 
 /** The limits that the request exceeds. */
-interface Excess {
+interface ExceededLimits {
   tooLong: boolean
   /** The most pixels that an able provider makes. */
   mostPixels: number | undefined
 }
 
-const within = (there: ReadonlyArray<Able>, request: WorkPlanRequest, excess: Excess): ReadonlyArray<Able> => {
+const within = (
+  there: ReadonlyArray<EligibleCandidate>,
+  request: WorkPlanRequest,
+  excess: ExceededLimits
+): ReadonlyArray<EligibleCandidate> => {
   const { fits = () => true, pixels = 0 } = request
   return there.filter(({ candidate: { offer } }) => {
     const { contextWindow, maxPixels = Infinity } = offer
@@ -108,7 +119,7 @@ const within = (there: ReadonlyArray<Able>, request: WorkPlanRequest, excess: Ex
  * Returns the failure when no provider can do the work: the input is too long or too large for all of them, or no provider is
  * available.
  */
-const unable = (models: ReadonlyArray<Model>, request: WorkPlanRequest, excess: Excess): Failure => {
+const unable = (models: ReadonlyArray<Model>, request: WorkPlanRequest, excess: ExceededLimits): Failure => {
   const { mostPixels, tooLong } = excess
   if (mostPixels !== undefined) {
     return invalid("size", `must have at most ${mostPixels} pixels for ${request.models[0]}`)
@@ -133,9 +144,9 @@ export const planWork = (catalogue: Snapshot, request: WorkPlanRequest): Result.
   const { modality, policy, promptBound = 0 } = request
   const restrictions = restrictionsOf({ policy, parameters: [], promptBound })
   const models: Array<Model> = []
-  const able: Array<Able> = []
-  const chosen: Array<Able> = []
-  const excess: Excess = { tooLong: false, mostPixels: undefined }
+  const able: Array<EligibleCandidate> = []
+  const chosen: Array<EligibleCandidate> = []
+  const excess: ExceededLimits = { tooLong: false, mostPixels: undefined }
   for (const id of request.models) {
     const model = modelOf(catalogue, id, modality)
     if (Result.isFailure(model)) return Result.fail(model.failure)

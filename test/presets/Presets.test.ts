@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { MAX_PRESETS_PER_ACCOUNT, MAX_VERSIONS_PER_PRESET, Presets } from "../../src/presets/Presets.ts"
-import { REMEMBERED_MS } from "../../src/presets/Remembered.ts"
+import { REMEMBERED_MS } from "../../src/presets/PresetCache.ts"
 import { freshDatabase, layer as database, layerUrl } from "../support/Database.ts"
 import { giveBack, takeAway, whenBack } from "../support/Outage.ts"
 

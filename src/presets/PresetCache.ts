@@ -12,7 +12,7 @@ interface Entry<A> {
 }
 
 /** A short-lived cache by key, bounded in number and size. It drops the oldest values first. */
-export class Remembered<A> {
+export class PresetCache<A> {
   readonly #entries = new Map<string, Entry<A>>()
   #bytes = 0
   #changes = 0

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Remembered, REMEMBERED_MS } from "../../src/presets/Remembered.ts"
+import { PresetCache, REMEMBERED_MS } from "../../src/presets/PresetCache.ts"
 
-const kept = (memory: Remembered<string>, key: string, bytes = 1, now = 0) =>
+const kept = (memory: PresetCache<string>, key: string, bytes = 1, now = 0) =>
   memory.keep(key, key.toUpperCase(), bytes, memory.changes, now)
 
 describe("what is remembered", () => {
   it("lives for a short while", () => {
-    const memory = new Remembered<string>()
+    const memory = new PresetCache<string>()
     kept(memory, "a", 1, 100)
     assert.strictEqual(memory.get("a", 100 + REMEMBERED_MS - 1), "A")
     assert.isUndefined(memory.get("a", 100 + REMEMBERED_MS))
@@ -15,7 +15,7 @@ describe("what is remembered", () => {
   })
 
   it("is forgotten at once, and so is what was being read at the time", () => {
-    const memory = new Remembered<string>()
+    const memory = new PresetCache<string>()
     kept(memory, "a")
     kept(memory, "b")
     const before = memory.changes
@@ -29,7 +29,7 @@ describe("what is remembered", () => {
   })
 
   it("is bounded in number, the oldest first", () => {
-    const memory = new Remembered<string>()
+    const memory = new PresetCache<string>()
     for (let index = 0; index <= 10_000; index++) kept(memory, `k${index}`)
     assert.isUndefined(memory.get("k0", 0))
     assert.strictEqual(memory.get("k1", 0), "K1")
@@ -37,7 +37,7 @@ describe("what is remembered", () => {
   })
 
   it("is bounded in size, however often the same is kept", () => {
-    const memory = new Remembered<string>()
+    const memory = new PresetCache<string>()
     const quarter = 4 * 1_048_576
     for (let times = 0; times < 9; times++) kept(memory, "a", quarter)
     for (const key of ["b", "c", "d"]) kept(memory, key, quarter)
