@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { Accounts } from "../account/Accounts.ts"
 import type { AccountRow } from "../account/AccountsSql.ts"
-import { Customers, type Moved, OPERATOR } from "../billing/Customers.ts"
+import { Customers, type MovementResult, OPERATOR } from "../billing/Customers.ts"
 import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
 import { confirmed, yes } from "./Confirm.ts"
 import { database } from "./Database.ts"
@@ -21,7 +21,7 @@ export const accountOf = (email: string) =>
 const printMoved = (
   { email, id }: AccountRow,
   { amount, reference }: { readonly amount: Nano; readonly reference: string | undefined },
-  { balance, repeated }: Moved,
+  { balance, repeated }: MovementResult,
   text: string
 ) =>
   print({

@@ -8,7 +8,7 @@ import type { Claim, HoldOperation } from "../ledger/Operation.ts"
 import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { type Trace, traceIdOf } from "../platform/telemetry/Tracing.ts"
 import { Requests } from "../usage/Requests.ts"
-import type { Claimed } from "../usage/RequestsSql.ts"
+import type { ClaimedRequest } from "../usage/RequestsSql.ts"
 import { keepAnswer, restore } from "../inference/Answer.ts"
 import type { PaidAnswer } from "../domain/Answer.ts"
 import { balanceWarning } from "../domain/Balance.ts"
@@ -61,7 +61,7 @@ interface Due {
 
 /** What earlier attempts under the same idempotency key have left. */
 interface Before {
-  readonly batch: Claimed | undefined
+  readonly batch: ClaimedRequest | undefined
   readonly served: ReadonlyArray<ServedItem | undefined>
   /** The claims of requests with an unknown outcome. */
   readonly lapsed: ReadonlyArray<string>
@@ -73,7 +73,10 @@ const nothingBefore = ({ items }: BatchRequest): Before => ({
   lapsed: []
 })
 
-const servedBefore = (item: BatchItem, { answer, cost, id, lapsed, refused }: Claimed): ServedItem | undefined => {
+const servedBefore = (
+  item: BatchItem,
+  { answer, cost, id, lapsed, refused }: ClaimedRequest
+): ServedItem | undefined => {
   if (lapsed || refused) return undefined
   if (answer === null) return { requestId: id, cost, body: undefined }
   const body = item.again(answer, cost)

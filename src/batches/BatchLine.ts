@@ -9,7 +9,7 @@ import type { Ledger } from "../ledger/Ledger.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import type { Requests } from "../usage/Requests.ts"
-import type { Claimed } from "../usage/RequestsSql.ts"
+import type { ClaimedRequest } from "../usage/RequestsSql.ts"
 
 /** The end of a line: a line of the output file or of the error file. */
 export interface EndedLine {
@@ -127,7 +127,8 @@ const servedLine = ({ batchId, index, input }: DueLine, requestId: string, body:
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
 /** Reports whether the request under a line's claim paid for the line. */
-export const isPaid = (row: Claimed | undefined): row is Claimed => row !== undefined && !row.lapsed && row.cost > 0n
+export const isPaid = (row: ClaimedRequest | undefined): row is ClaimedRequest =>
+  row !== undefined && !row.lapsed && row.cost > 0n
 
 /** Returns the request that already paid for the line, if there is one. */
 const paidBefore = ({ requests }: LineDeps, { batchId, index, principal }: DueLine) =>

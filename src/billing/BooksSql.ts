@@ -1,5 +1,5 @@
 import type { SqlClient } from "effect/sql"
-import type { Finding, Scope, Since } from "../ledger/VerifySql.ts"
+import type { Finding, Scope, CheckpointBounds } from "../ledger/VerifySql.ts"
 
 /**
  * Compares each paid top-up, by the reference of its checkout, with the one transfer that credited it. The transfer moves the top-up's
@@ -20,7 +20,7 @@ export const topUpsEqualTransfers = (sql: SqlClient.SqlClient, scope: Scope) => 
       FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
 
 /** The transaction that credits a top-up also sets it paid, and no transaction runs for a day. */
-const recent = (sql: SqlClient.SqlClient, { transfers }: Scope, { provedAt }: Since) => sql`
+const recent = (sql: SqlClient.SqlClient, { transfers }: Scope, { provedAt }: CheckpointBounds) => sql`
     SELECT reference FROM ${transfers} WHERE kind = 'credit' AND reference ~ '^(stripe|simulated):'
     UNION SELECT processor || ':' || session_id FROM top_up
       WHERE status = 'paid' AND paid_at > ${provedAt}::timestamptz - interval '1 day'`

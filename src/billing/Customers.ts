@@ -11,8 +11,8 @@ import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { movementUnder } from "./CustomersSql.ts"
-import { type Refunded, refund, type RefundRefused, type RefundWish } from "./Refunds.ts"
-import { type Decided, decideTopUp, type DecisionRefused, type DecisionWish } from "./TopUpDecisions.ts"
+import { type RefundResult, refund, type RefundRefused, type RefundWish } from "./Refunds.ts"
+import { type DecisionResult, decideTopUp, type DecisionRefused, type DecisionWish } from "./TopUpDecisions.ts"
 import { nanoOfTopUp } from "./TopUps.ts"
 import { endOpen, type TopUpRow } from "./TopUpsSql.ts"
 
@@ -27,13 +27,13 @@ export interface NewCustomer {
 }
 
 /** The operator of a manual movement of money, and its reference. */
-export interface How {
+export interface MovementSource {
   readonly actor?: Actor
   readonly reference?: string | undefined
 }
 
 /** The account's balance of both kinds of money afterwards, and whether this was a repeat that moved nothing. */
-export interface Moved {
+export interface MovementResult {
   readonly balance: Nano
   readonly repeated: boolean
 }
@@ -82,7 +82,11 @@ export class Customers extends Context.Service<
      * Adds real money to an account's balance and writes that into its audit log. With a reference it happens once: a repeat moves
      * nothing, and fails with `ReferenceUsed` if its account or amount differs.
      */
-    readonly topUp: (account: AccountRow, amount: Nano, how?: How) => Effect.Effect<Moved, HandError>
+    readonly topUp: (
+      account: AccountRow,
+      amount: Nano,
+      how?: MovementSource
+    ) => Effect.Effect<MovementResult, HandError>
     /**
      * Corrects an account's real money up or down, against an account of the house, and writes that with its reason into the audit
      * log. Fails with `NotAvailable` if it would take held money or more than the account has.
@@ -90,17 +94,17 @@ export class Customers extends Context.Service<
     readonly adjust: (
       account: AccountRow,
       amount: Nano,
-      how: How & { readonly reason: string }
-    ) => Effect.Effect<Moved, HandError>
+      how: MovementSource & { readonly reason: string }
+    ) => Effect.Effect<MovementResult, HandError>
     /** Gives back what a request cost: see `refund` in `Refunds.ts`. */
-    readonly refund: (wish: RefundWish) => Effect.Effect<Refunded, RefundRefused | Unavailable>
+    readonly refund: (wish: RefundWish) => Effect.Effect<RefundResult, RefundRefused | Unavailable>
     /**
      * Ends an open top-up as `expired`, and writes that into the audit log; undefined when there is no such open top-up. A later
      * payment for it is still credited.
      */
     readonly endTopUp: (id: string, actor: Actor) => Effect.Effect<TopUpRow | undefined, Unavailable>
     /** Settles or dismisses a top-up that needs an operator: see `decideTopUp` in `TopUpDecisions.ts`. */
-    readonly decideTopUp: (wish: DecisionWish) => Effect.Effect<Decided, DecisionRefused | Failure | Unavailable>
+    readonly decideTopUp: (wish: DecisionWish) => Effect.Effect<DecisionResult, DecisionRefused | Failure | Unavailable>
   }
 >()("tollgate/billing/Customers") {
   static readonly layer = Layer.effect(
@@ -112,7 +116,11 @@ export class Customers extends Context.Service<
       const keys = yield* Keys
       const ledger = yield* Ledger
       const deps: Deps = { sql, audit, ledger }
-      const topUp = (account: AccountRow, amount: Nano, how: How & { readonly money?: "real" | "play" } = {}) =>
+      const topUp = (
+        account: AccountRow,
+        amount: Nano,
+        how: MovementSource & { readonly money?: "real" | "play" } = {}
+      ) =>
         movedByHand(deps, account, {
           ...how,
           amount,
@@ -167,7 +175,7 @@ interface Deps {
   readonly ledger: Ledger["Service"]
 }
 
-interface Movement extends How {
+interface Movement extends MovementSource {
   readonly kind: "credit" | "adjust"
   readonly source: "funding" | "play" | "adjustments"
   readonly amount: Nano
@@ -175,7 +183,8 @@ interface Movement extends How {
 }
 
 /** The prefix that keeps operators' references apart from those of checkouts and starter credits. */
-const referenceOf = ({ reference }: How): string | null => (reference === undefined ? null : `operator:${reference}`)
+const referenceOf = ({ reference }: MovementSource): string | null =>
+  reference === undefined ? null : `operator:${reference}`
 
 /** Whether the reference of a movement was used for exactly that movement. Fails if it was used for another one. */
 const isRepeat = (
@@ -200,7 +209,7 @@ const movedByHand = (
   deps: Deps,
   account: AccountRow,
   movement: Movement
-): Effect.Effect<Moved, ReferenceUsed | NotAvailable | Unavailable> => {
+): Effect.Effect<MovementResult, ReferenceUsed | NotAvailable | Unavailable> => {
   const { audit, ledger, sql } = deps
   const { id: accountId } = account
   const { actor = OPERATOR, amount, kind, reason, reference, source } = movement

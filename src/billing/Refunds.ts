@@ -25,7 +25,7 @@ export interface RefundWish {
 }
 
 /** The result of a refund. Amounts are nano-USD. */
-export interface Refunded {
+export interface RefundResult {
   readonly amount: Nano
   /** The sum of all refunds of the request. */
   readonly total: Nano
@@ -109,7 +109,7 @@ const moved = (deps: Deps, wish: RefundWish) =>
  * Gives back the cost of an ended request from the house, and to its budgets, and writes that into the audit log. All refunds of a
  * request together never exceed what it settled. With a reference it happens once; a repeat moves nothing.
  */
-export const refund = (deps: Deps, wish: RefundWish): Effect.Effect<Refunded, RefundRefused | Unavailable> =>
+export const refund = (deps: Deps, wish: RefundWish): Effect.Effect<RefundResult, RefundRefused | Unavailable> =>
   moved(deps, wish).pipe(
     deps.sql.withTransaction,
     // Another account's refund took the reference at the same moment: a second try finds it.

@@ -13,7 +13,7 @@ import { accountsWithPlay, demoKeyIds, type SandboxTraces, sandboxTraces, unende
 export const DEMO_EMAIL = "demo@tollgate.local"
 
 /** The records that the end of a sandbox voided. */
-export interface Cleared {
+export interface VoidedRecords {
   readonly accounts: number
   readonly simulated: Nano
   /** Running requests, which ended without a charge. */
@@ -35,7 +35,7 @@ export class Sandbox extends Context.Service<
      * Ends the requests that simulated money pays for, voids that money, revokes the demo keys, and writes all of this into the audit
      * log. Real money, receipts and everything else stay. A sandbox that still runs may make more, which `left` shows.
      */
-    readonly clear: (actor: Actor) => Effect.Effect<Cleared & { readonly left: SandboxTraces }, Unavailable>
+    readonly clear: (actor: Actor) => Effect.Effect<VoidedRecords & { readonly left: SandboxTraces }, Unavailable>
   }
 >()("tollgate/billing/Sandbox") {
   static readonly layer = Layer.effect(

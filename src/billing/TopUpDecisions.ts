@@ -14,7 +14,7 @@ import {
   setDismissed,
   setSettled,
   takenBackOf,
-  type Undecided
+  type UndecidedTopUp
 } from "./TopUpDecisionsSql.ts"
 
 /** The top-up does not allow the decision. */
@@ -33,7 +33,7 @@ export interface DecisionWish {
 }
 
 /** A decision that was made. The amount came to the account; an amount below zero was taken back. */
-export interface Decided {
+export interface DecisionResult {
   readonly accountId: string
   readonly amount: Nano
   readonly status: TopUpStatus
@@ -51,7 +51,7 @@ interface Deps {
 const refused = (message: string) => new DecisionRefused({ message })
 
 /** Returns the amount of the decision under this reference. Fails if the reference was used for another one. */
-const earlier = ({ sql }: Deps, row: Undecided, wish: DecisionWish) =>
+const earlier = ({ sql }: Deps, row: UndecidedTopUp, wish: DecisionWish) =>
   Effect.gen(function* () {
     const before = yield* decisionUnder(sql, row, wish.reference)
     if (before === undefined) return undefined
@@ -65,11 +65,11 @@ const earlier = ({ sql }: Deps, row: Undecided, wish: DecisionWish) =>
   })
 
 /** Whether a paid top-up was paid a second time through another checkout, which was not credited. */
-const isPaidTwice = ({ attention_session: other, session_id: own, status }: Undecided): boolean =>
+const isPaidTwice = ({ attention_session: other, session_id: own, status }: UndecidedTopUp): boolean =>
   status === "paid" && other !== null && other !== own
 
 /** Returns what a settlement gives to the account. An amount below zero is taken back. */
-const amountOf = ({ sql }: Deps, row: Undecided, { action, amount }: DecisionWish) =>
+const amountOf = ({ sql }: Deps, row: UndecidedTopUp, { action, amount }: DecisionWish) =>
   Effect.gen(function* () {
     if (action === "dismissed") return 0n
     if (row.status !== "paid" || isPaidTwice(row)) return amount ?? BigInt(row.amount_cents) * NANO_PER_CENT
@@ -82,7 +82,7 @@ const amountOf = ({ sql }: Deps, row: Undecided, { action, amount }: DecisionWis
   })
 
 /** Moves the money of a settlement that makes a top-up paid, as the payment of its checkout, which happens once. */
-const pay = ({ ledger, sql }: Deps, row: Undecided, amount: Nano) =>
+const pay = ({ ledger, sql }: Deps, row: UndecidedTopUp, amount: Nano) =>
   Effect.gen(function* () {
     const { account_id: accountId, id, processor, session_id: own } = row
     const sessionId = row.attention_session ?? own
@@ -99,7 +99,7 @@ const pay = ({ ledger, sql }: Deps, row: Undecided, amount: Nano) =>
   })
 
 /** Moves the money of a settlement of a paid top-up: credits its second payment, or takes the first one back. */
-const correct = ({ ledger, sql }: Deps, row: Undecided, amount: Nano, reference: string) =>
+const correct = ({ ledger, sql }: Deps, row: UndecidedTopUp, amount: Nano, reference: string) =>
   Effect.gen(function* () {
     const { account_id: accountId, id, processor } = row
     const isPlay = processor === "simulated"
@@ -169,5 +169,5 @@ const decided = (deps: Deps, wish: DecisionWish) =>
 export const decideTopUp = (
   deps: Deps,
   wish: DecisionWish
-): Effect.Effect<Decided, DecisionRefused | Failure | Unavailable> =>
+): Effect.Effect<DecisionResult, DecisionRefused | Failure | Unavailable> =>
   decided(deps, wish).pipe(deps.sql.withTransaction, storeErrors)

@@ -5,7 +5,7 @@ import type { TopUpRow } from "./TopUpsSql.ts"
 type Sql = SqlClient.SqlClient
 
 /** A top-up to decide about, locked until the transaction ends. */
-export interface Undecided extends Pick<
+export interface UndecidedTopUp extends Pick<
   TopUpRow,
   "id" | "account_id" | "amount_cents" | "processor" | "status" | "session_id" | "refunded_cents" | "attention"
 > {
@@ -15,9 +15,9 @@ export interface Undecided extends Pick<
   readonly attention_session: string | null
 }
 
-export const lockUndecided = (sql: Sql, id: string): Effect.Effect<Undecided | undefined, SqlError.SqlError> =>
+export const lockUndecided = (sql: Sql, id: string): Effect.Effect<UndecidedTopUp | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<Undecided>`SELECT id, account_id, amount_cents, processor, status, session_id, refunded_cents, stopped,
+    sql<UndecidedTopUp>`SELECT id, account_id, amount_cents, processor, status, session_id, refunded_cents, stopped,
         attention, attention_session FROM top_up WHERE id = ${id} FOR UPDATE`,
     (rows) => rows[0]
   )

@@ -8,7 +8,7 @@ import { maxNano, type Nano } from "../domain/Money.ts"
 import { type Attempt, type AttemptCost, type Candidate, summaryOf } from "../domain/Plan.ts"
 import { type Price, providerCost } from "../domain/Pricing.ts"
 import { isBeyondBelief, promptTokens, type CallUsage } from "../domain/Usage.ts"
-import { type Ended, withoutResult } from "../ledger/Ending.ts"
+import { type EndResult, withoutResult } from "../ledger/Ending.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { operationNames, operationOf } from "../providers/pool/AttemptRecord.ts"
 import type { PoolError } from "../providers/pool/PoolError.ts"
@@ -118,7 +118,7 @@ const close = (
   carried: RequestResult,
   settlement: Settlement,
   { isGiven, keep }: { readonly isGiven: boolean; readonly keep: () => object | null }
-): Effect.Effect<Ended, Failure> => {
+): Effect.Effect<EndResult, Failure> => {
   const { request } = admitted
   const providerMs = carried.endedAt - admitted.heldAt
   const totalMs = performance.now() - request.arrivedAt
@@ -200,7 +200,7 @@ export interface ServedEnd<P extends Price> {
 }
 
 /** A request that a provider served, and what it used. */
-export interface ServedClose extends Ended {
+export interface ServedClose extends EndResult {
   readonly carried: RequestResult
   readonly usage: CallUsage
 }

@@ -65,14 +65,14 @@ const written = (sql: SqlClient.SqlClient, from: Checkpoint | undefined, point: 
     return (yield* from === undefined ? withScans(sql, writing) : writing) ? point.through : undefined
   }).pipe(sql.withTransaction, Effect.provideService(StatementTimeout, ALLOWED_MS + 10_000))
 
-interface Verifying {
+interface AttemptInput {
   readonly sql: SqlClient.SqlClient
   readonly verifying: (options: VerifyOptions) => Effect.Effect<Verification, Unavailable>
   readonly options: ProveOptions
 }
 
 /** Undefined when another verification moved the checkpoint between the two statements that read it. */
-const attempt = ({ options: { closingMs = CLOSING_MS, forget = false, whole }, sql, verifying }: Verifying) =>
+const attempt = ({ options: { closingMs = CLOSING_MS, forget = false, whole }, sql, verifying }: AttemptInput) =>
   Effect.gen(function* () {
     const began = performance.now()
     const known = forget ? undefined : yield* storeErrors(readCheckpoint(sql))

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import type { Finding, Scope, Since } from "./VerifySql.ts"
+import type { Finding, Scope, CheckpointBounds } from "./VerifySql.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -18,7 +18,7 @@ export interface ClosedPoint {
   readonly requestsFrom: string
 }
 
-export interface Checkpoint extends ClosedPoint, Since {
+export interface Checkpoint extends ClosedPoint, CheckpointBounds {
   readonly wholeAt: Date
 }
 
@@ -71,7 +71,7 @@ export const readCheckpoint = (sql: Sql): Effect.Effect<Checkpoint | undefined, 
  * or that are still open. They are looked up by index, one request at a time. `OFFSET 0` keeps the planner from reading a whole table
  * instead, as it does when it overestimates how many rows are new.
  */
-export const rowsAfter = (sql: Sql, since: Since): Scope => {
+export const rowsAfter = (sql: Sql, since: CheckpointBounds): Scope => {
   const touched = sql`(
     SELECT id FROM request WHERE id >= ${since.requestsFrom}
     UNION SELECT id FROM request WHERE state = 'open'
@@ -133,7 +133,7 @@ const transfersBetween = (sql: Sql, from: bigint, through: bigint) => sql`
   FROM transfer WHERE id > ${from} AND id <= ${through}`
 
 /** Checks that everything up to the checkpoint is as an earlier verification proved it, even where changes cancel each other out. */
-export const historyIsAsProved = (sql: Sql, { through }: Since) => sql<Finding>`
+export const historyIsAsProved = (sql: Sql, { through }: CheckpointBounds) => sql<Finding>`
   WITH compared AS (
     SELECT COALESCE(c.account_id, n.account_id) AS account_id, COALESCE(c.what, n.what) AS what, c.amount,
       n.amount AS now FROM ledger_checkpoint_sum c

@@ -35,14 +35,14 @@ export const endOf = (
 }
 
 /** The end of a request, whether it was closed or concluded. */
-export interface Ended {
+export interface EndResult {
   readonly cost: Nano
   /** The balance afterwards; undefined when the request had ended before. */
   readonly posted: Nano | undefined
 }
 
 /** The end of a request by the result of its close or its conclusion. */
-export const endedBy = (result: CloseResult | ConcludeResult): Ended => ({
+export const endedBy = (result: CloseResult | ConcludeResult): EndResult => ({
   cost: "settled" in result ? result.settled : result.cost,
   posted: "posted" in result ? result.posted : undefined
 })

@@ -25,7 +25,7 @@ const MAX_WAITING = 20_000
 const RETRY_PAUSE = "100 millis"
 
 /** How long the ledger waits for a database that cannot be used. */
-export interface Patience {
+export interface LedgerTimeouts {
   /** For a hold: its caller waits and has received nothing yet. */
   readonly holdMs: number
   /** For any other operation: the work has been done, and its outcome must not be lost. */
@@ -109,7 +109,7 @@ const gather = (waiting: ReadonlyArray<Entry>, most: number): { group: Array<Ent
 /** Commits the operations that arrived while the last commit was under way, in even groups. */
 class Committer {
   readonly #sql: Statements
-  readonly #patience: Patience
+  readonly #patience: LedgerTimeouts
   readonly #arrived: Queue.Queue<Entry>
   readonly #observer: GroupObserver
   readonly #unanswered = new ActiveSet<Entry>()
@@ -117,7 +117,7 @@ class Committer {
   #due: ReadonlyArray<readonly [Entry, AnyResult]> = []
   #closed = false
 
-  constructor(sql: Statements, patience: Patience, arrived: Queue.Queue<Entry>, observer: GroupObserver) {
+  constructor(sql: Statements, patience: LedgerTimeouts, arrived: Queue.Queue<Entry>, observer: GroupObserver) {
     this.#sql = sql
     this.#observer = observer
     this.#patience = patience
@@ -278,7 +278,7 @@ export interface GroupCommit {
 /** Starts committing. When the scope closes, it answers every caller that still waits. */
 export const makeGroupCommit = (
   sql: Statements,
-  patience: Patience,
+  patience: LedgerTimeouts,
   observer: GroupObserver
 ): Effect.Effect<GroupCommit, never, Scope.Scope> =>
   Effect.gen(function* () {

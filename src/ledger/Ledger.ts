@@ -6,8 +6,8 @@ import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { storeErrors, Unavailable } from "../platform/database/Sql.ts"
 import { statementsOf } from "../platform/database/Statements.ts"
 import type { Span } from "../platform/telemetry/Tracing.ts"
-import { endedBy, endOf, type Ended, type EndingRequest, withoutResult } from "./Ending.ts"
-import { makeGroupCommit, type Patience } from "./GroupCommit.ts"
+import { endedBy, endOf, type EndResult, type EndingRequest, withoutResult } from "./Ending.ts"
+import { makeGroupCommit, type LedgerTimeouts } from "./GroupCommit.ts"
 import { recorded } from "./LedgerSpan.ts"
 import {
   balanceOf,
@@ -66,7 +66,7 @@ const givenBack = (
   return Effect.ignore(Effect.retry(back, Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: GIVE_BACK_FOR }))))
 }
 
-const usualPatience: Patience = { holdMs: 3_000, closeMs: 30_000, statementMs: 10_000 }
+const usualPatience: LedgerTimeouts = { holdMs: 3_000, closeMs: 30_000, statementMs: 10_000 }
 
 /**
  * Moves money. Every movement is one of the operations of `Operation.ts`, and one statement commits it, as a whole or not at all. The
@@ -112,7 +112,7 @@ export class Ledger extends Context.Service<
       cost: Nano | undefined,
       facts: RequestEnd,
       span?: Span
-    ) => Effect.Effect<Ended, Unavailable>
+    ) => Effect.Effect<EndResult, Unavailable>
     /**
      * For a request whose answer cannot be returned, because its end was not confirmed. In the background and as soon as the database
      * can be used, it ends the request without a cost, or gives back what the unconfirmed end had charged. This process alone does it.
@@ -131,7 +131,7 @@ export class Ledger extends Context.Service<
   }
 >()("tollgate/ledger/Ledger") {
   /** With other time limits for a database that cannot be used. */
-  static readonly layerPatience = (patience: Patience) =>
+  static readonly layerPatience = (patience: LedgerTimeouts) =>
     Layer.effect(
       Ledger,
       Effect.gen(function* () {

@@ -19,11 +19,11 @@ export interface Scope {
   /** The sums of accounts and budgets before those transfers: `account_id`, `what` and `amount`, as in `ledger_checkpoint_sum`. */
   readonly sums: Statement.Fragment
   /** The checkpoint after which the rows were chosen; undefined for all rows. */
-  readonly since: Since | undefined
+  readonly since: CheckpointBounds | undefined
 }
 
 /** The part of a checkpoint that bounds what is read after it. */
-export interface Since {
+export interface CheckpointBounds {
   readonly through: bigint
   readonly requestsFrom: string
   readonly provedAt: Date

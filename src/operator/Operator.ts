@@ -69,22 +69,22 @@ export interface AnyPage extends Page<AnyRow> {
   readonly searchedToMs: number | null
 }
 
-type Found<A> = Effect.Effect<A, Failure | Unavailable>
+type Lookup<A> = Effect.Effect<A, Failure | Unavailable>
 
 /** Reads what operators see: every account, its keys and its requests. The command line and the endpoints both use it. */
 export class Operator extends Context.Service<
   Operator,
   {
     /** Fails with `NotFound` when the page continues after an account that does not exist. */
-    readonly accounts: (search: AccountSearch) => Found<Page<AccountLine>>
+    readonly accounts: (search: AccountSearch) => Lookup<Page<AccountLine>>
     /** Returns the account with this ID or email address. Fails with `NotFound`. */
-    readonly account: (name: string) => Found<AccountLine>
+    readonly account: (name: string) => Lookup<AccountLine>
     readonly overview: (accountId: string) => Effect.Effect<Overview, Unavailable>
     /** Returns the account's keys of both kinds. */
     readonly keys: (accountId: string, page: PageRequest) => Effect.Effect<Page<KeyLine>, Unavailable>
     readonly requests: (accountId: string, search: RequestSearch) => Effect.Effect<Page<RequestLine>, Unavailable>
     /** Returns the request with this ID, or the request that a replay with this ID repeated. Fails with `NotFound`. */
-    readonly request: (id: string) => Found<AnyRequest>
+    readonly request: (id: string) => Lookup<AnyRequest>
     /** Returns the requests of all accounts. A page examines a bounded number of them, so it may be short and have a next page. */
     readonly anyRequests: (search: AnySearch) => Effect.Effect<AnyPage, Unavailable>
     /** Returns top-ups that need an operator. */
@@ -92,7 +92,7 @@ export class Operator extends Context.Service<
     /** Returns the top-ups of an account. */
     readonly topUpsOf: (accountId: string, page: PageRequest) => Effect.Effect<Page<TopUpLine>, Unavailable>
     /** Returns a top-up of any account. Fails with `NotFound`. */
-    readonly topUp: (id: string) => Found<TopUpLine>
+    readonly topUp: (id: string) => Lookup<TopUpLine>
     /** Returns what operators changed, in accounts and elsewhere. */
     readonly changes: (page: PageRequest) => Effect.Effect<Page<ChangeLine>, Unavailable>
   }
@@ -124,7 +124,7 @@ export class Operator extends Context.Service<
   )
 }
 
-const named = (sql: SqlClient.SqlClient, name: string): Found<AccountLine> =>
+const named = (sql: SqlClient.SqlClient, name: string): Lookup<AccountLine> =>
   Effect.flatMap(storeErrors(accountNamed(sql, name)), (found) =>
     found === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "account", id: name })) : Effect.succeed(found)
   )
@@ -155,7 +155,7 @@ const overviewOf = (sql: SqlClient.SqlClient, accountId: string): Effect.Effect<
     }
   }).pipe(storeErrors)
 
-const anyRequest = (sql: SqlClient.SqlClient, id: string): Found<AnyRequest> =>
+const anyRequest = (sql: SqlClient.SqlClient, id: string): Lookup<AnyRequest> =>
   Effect.gen(function* () {
     const missing = failure({ _tag: "NotFound", what: "request", id })
     const owner = yield* ownerOfRequest(sql, id)

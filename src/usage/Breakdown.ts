@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { breakdown, type BreakdownRow, type Dimension, dimensions, type Position } from "./BreakdownSql.ts"
-import { type AskedRange, emptyRange, rangeProblem } from "./Range.ts"
+import { type RangeQuestion, emptyRange, rangeProblem } from "./Range.ts"
 import { UsageReads } from "./UsageReads.ts"
 import type { UsagePeriod } from "./Usage.ts"
 
@@ -20,7 +20,7 @@ export type BucketWidth = keyof typeof widths
 const periodDays = { "1d": 1, "7d": 7, "30d": 30 } as const
 
 /** A question about an account's usage. */
-export interface BreakdownQuestion extends AskedRange {
+export interface BreakdownQuestion extends RangeQuestion {
   readonly accountId: string
   readonly period: UsagePeriod | undefined
   readonly width: BucketWidth | undefined

@@ -10,7 +10,7 @@ import {
   requestsIn,
   rolledUpThrough,
   searchRequests,
-  type Wanted
+  type ReceiptFilters
 } from "./RequestsSql.ts"
 
 export interface ReceiptsPage {
@@ -47,7 +47,7 @@ const laterOf = (one: string | undefined, other: string | undefined): string =>
   (one ?? "") > (other ?? "") ? (one ?? "") : (other ?? "")
 
 /** Matching receipts, of which there may be one more than were asked for, and where the search stopped before the end. */
-interface Found {
+interface MatchingReceipts {
   readonly rows: ReadonlyArray<RequestRow>
   readonly bound: string | undefined
 }
@@ -75,11 +75,11 @@ const MOST_RANGES = 64
 const makeWalk = (sql: SqlClient.SqlClient, { page, part }: SearchOptions) =>
   Effect.fnUntraced(function* (
     accountId: string,
-    wanted: Wanted,
+    wanted: ReceiptFilters,
     from: string | null,
     limit: number,
     until: number
-  ): Effect.fn.Return<Found, SqlError.SqlError> {
+  ): Effect.fn.Return<MatchingReceipts, SqlError.SqlError> {
     const found: Array<RequestRow> = []
     let before = from
     for (let looked = part; ; looked += part) {
@@ -96,11 +96,11 @@ const makeWalk = (sql: SqlClient.SqlClient, { page, part }: SearchOptions) =>
 const makeSkip = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (
     accountId: string,
-    wanted: Wanted,
+    wanted: ReceiptFilters,
     from: string,
     limit: number,
     until: number
-  ): Effect.fn.Return<Found, SqlError.SqlError> {
+  ): Effect.fn.Return<MatchingReceipts, SqlError.SqlError> {
     const found: Array<RequestRow> = []
     const first = yield* firstCounted(sql, accountId)
     if (first === undefined) return { rows: found, bound: undefined }
@@ -130,7 +130,7 @@ export const makeSearch = (sql: SqlClient.SqlClient, options: SearchOptions) => 
   const [walk, skip] = [makeWalk(sql, options), makeSkip(sql)]
   return Effect.fnUntraced(function* (
     accountId: string,
-    wanted: Wanted,
+    wanted: ReceiptFilters,
     from: string | null,
     limit: number
   ): Effect.fn.Return<ReceiptsPage, SqlError.SqlError> {

@@ -5,10 +5,10 @@ import { firstRequestIdAt } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import { UsageReads } from "./UsageReads.ts"
 import { makeSearch, pageOf, type ReceiptsPage, type SearchOptions } from "./ReceiptSearch.ts"
-import { isSearched, openRequestsOf, requestsOf, type Wanted } from "./RequestsSql.ts"
+import { isSearched, openRequestsOf, requestsOf, type ReceiptFilters } from "./RequestsSql.ts"
 
 /** The page to return: its size, its place, and the filters of its receipts. */
-export interface PageQuery extends Omit<Wanted, "fromId"> {
+export interface PageQuery extends Omit<ReceiptFilters, "fromId"> {
   readonly limit: number
   /** The page continues with requests older than this ID. */
   readonly cursor?: string | undefined

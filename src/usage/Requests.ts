@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
 import {
   claimById,
-  type Claimed,
+  type ClaimedRequest,
   type ClaimRow,
   dropReplays,
   insertReplay,
@@ -30,7 +30,7 @@ export class Requests extends Context.Service<
     readonly claims: (
       accountId: string,
       claims: ReadonlyArray<string>
-    ) => Effect.Effect<ReadonlyArray<Claimed>, Unavailable>
+    ) => Effect.Effect<ReadonlyArray<ClaimedRequest>, Unavailable>
     readonly claimOf: (id: string) => Effect.Effect<ClaimRow | undefined, Unavailable>
     /** Returns the request that a replay was answered from, if the caller's account has both. */
     readonly findReplayed: (accountId: string, id: string) => Effect.Effect<RequestRow | undefined, Unavailable>

@@ -128,7 +128,7 @@ export const dropReplays = (sql: SqlClient.SqlClient, olderThanMs: number): Effe
   )
 
 /** The filters of a receipts page. An absent one matches everything. */
-export interface Wanted {
+export interface ReceiptFilters {
   /** Matches the requested or the served model. */
   readonly model?: string | undefined
   readonly status?: string | undefined
@@ -157,7 +157,12 @@ const [LAST_ID, FIRST_ID] = [`req_${"Z".repeat(26)}`, ""]
  * index, in a collation that no other index uses. The other conditions compare rows of account and ID. Only the index on both
  * columns fits that, so no plan can walk the primary key past the requests of other accounts.
  */
-const inOrder = (sql: SqlClient.SqlClient, accountId: string, { fromId, status }: Wanted, before: string | null) =>
+const inOrder = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  { fromId, status }: ReceiptFilters,
+  before: string | null
+) =>
   isRare(status)
     ? {
         where: sql`account_id = ${accountId} AND status = ${sql.literal(`'${status}'`)}
@@ -175,12 +180,12 @@ const isRare = (status: string | undefined): status is "failed" | "cancelled" =>
   status === "failed" || status === "cancelled"
 
 /** Reports whether a page must skip non-matching requests in the order of the index that it reads. */
-export const isSearched = ({ status, ...others }: Omit<Wanted, "fromId">): boolean =>
+export const isSearched = ({ status, ...others }: Omit<ReceiptFilters, "fromId">): boolean =>
   Object.values(others).some((filter) => filter !== undefined) || (status !== undefined && !isRare(status))
 
 const matches = (
   sql: SqlClient.SqlClient,
-  { keyId, maxCost, maxLatencyMs, minCost, minLatencyMs, model, operation, projectId, provider, status }: Wanted
+  { keyId, maxCost, maxLatencyMs, minCost, minLatencyMs, model, operation, projectId, provider, status }: ReceiptFilters
 ): Statement.Fragment => {
   const and = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment) =>
     value === undefined ? sql.literal("") : sql`AND ${condition(value)}`
@@ -202,7 +207,7 @@ const matches = (
 export const requestsOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
-  wanted: Wanted,
+  wanted: ReceiptFilters,
   before: string | null,
   limit: number
 ): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> => {
@@ -214,7 +219,7 @@ export const requestsOf = (
  * The matching receipts within a range of requests, and the ID of the last request examined; undefined when the range was not
  * filled.
  */
-export interface Searched {
+export interface SearchedRange {
   readonly rows: ReadonlyArray<RequestRow>
   readonly bound: string | undefined
 }
@@ -231,7 +236,7 @@ interface SearchedRow extends RequestRow {
 export const searchStatement = (
   sql: SqlClient.SqlClient,
   accountId: string,
-  wanted: Wanted,
+  wanted: ReceiptFilters,
   before: string | null,
   { limit, part }: { readonly limit: number; readonly part: number }
 ): Statement.Statement<SearchedRow> => {
@@ -246,7 +251,7 @@ export const searchStatement = (
 /** Runs `searchStatement`. */
 export const searchRequests = (
   ...search: Parameters<typeof searchStatement>
-): Effect.Effect<Searched, SqlError.SqlError> =>
+): Effect.Effect<SearchedRange, SqlError.SqlError> =>
   Effect.map(searchStatement(...search), (rows) => ({
     rows: rows.filter((row) => row.wanted).slice(0, search[4].limit),
     bound: rows.find((row) => row.last)?.id
@@ -286,7 +291,7 @@ export const firstCounted = (
 export const rangesOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
-  wanted: Wanted,
+  wanted: ReceiptFilters,
   { before, from, fromTime, untilTime }: { before: string; from: string; fromTime: Date; untilTime: Date }
 ): Effect.Effect<ReadonlyArray<Range>, SqlError.SqlError> => {
   const { keyId, minCost, minLatencyMs, model, operation, projectId, provider, status } = wanted
@@ -312,7 +317,7 @@ export const rangesOf = (
 export const requestsIn = (
   sql: SqlClient.SqlClient,
   accountId: string,
-  wanted: Wanted,
+  wanted: ReceiptFilters,
   { before, from, ranges }: { before: string; from: string; ranges: ReadonlyArray<Range> },
   limit: number
 ): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> => {
@@ -333,7 +338,7 @@ export const requestsIn = (
 export const openRequestsOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
-  { fromId, ...wanted }: Omit<Wanted, "status">,
+  { fromId, ...wanted }: Omit<ReceiptFilters, "status">,
   before: string | null,
   limit: number
 ): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> => {
@@ -357,7 +362,7 @@ export const claimById = (
   )
 
 /** A request with an idempotency claim, and the facts that a repeated request needs. */
-export interface Claimed {
+export interface ClaimedRequest {
   readonly id: string
   readonly claim: string
   readonly fingerprint: string | null
@@ -376,8 +381,8 @@ export const requestsWithClaims = (
   sql: SqlClient.SqlClient,
   accountId: string,
   claims: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<Claimed>, SqlError.SqlError> =>
-  sql<Claimed>`SELECT id, claim, fingerprint, state = 'open' AND expires_at > now() AS running,
+): Effect.Effect<ReadonlyArray<ClaimedRequest>, SqlError.SqlError> =>
+  sql<ClaimedRequest>`SELECT id, claim, fingerprint, state = 'open' AND expires_at > now() AS running,
       CASE WHEN state = 'open' THEN expires_at <= now() ELSE expired AND settled = 0 END AS lapsed,
       state <> 'open' AND status <> 'succeeded' AND settled = refunded AS refused, settled - refunded AS cost, answer
     FROM request WHERE claim = ANY (${claims as Array<string>}) AND account_id = ${accountId}`

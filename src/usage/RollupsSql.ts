@@ -228,7 +228,7 @@ export const unrolledMargins = (sql: SqlClient.SqlClient) =>
     which: sql.literal("true")
   })
 
-interface Wanted {
+interface PendingSelection {
   /** The columns of a request row `r`. */
   readonly request: Statement.Fragment
   /** The columns of a refund `f` of a request. */
@@ -241,7 +241,7 @@ interface Wanted {
 const inNone = (
   sql: SqlClient.SqlClient,
   accountId: string | undefined,
-  { refund, request, used, which: wanted }: Wanted
+  { refund, request, used, which: wanted }: PendingSelection
 ) => {
   const which = (table: "r" | "p" | "f") =>
     accountId === undefined ? wanted : sql`${sql.literal(table)}.account_id = ${accountId} AND ${wanted}`

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
-import { type AskedRange, emptyRange, rangeProblem } from "./Range.ts"
+import { type RangeQuestion, emptyRange, rangeProblem } from "./Range.ts"
 import { UsageReads } from "./UsageReads.ts"
 import {
   type SeriesDimension,
@@ -33,7 +33,7 @@ const periods = { "1h": HOUR_MS, "1d": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY
 export type SeriesPeriod = keyof typeof periods
 
 /** A question about an account's usage over time. */
-export interface SeriesQuestion extends AskedRange {
+export interface SeriesQuestion extends RangeQuestion {
   readonly accountId: string
   readonly period: SeriesPeriod | undefined
   /** By default the interval that gives some dozen buckets. */

@@ -3,7 +3,7 @@ import { Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { failure, type Failure, type Reason } from "../../src/domain/Failure.ts"
 import type { ServedItem, Surface } from "../../src/inference/Surface.ts"
-import type { Claimed } from "../../src/usage/RequestsSql.ts"
+import type { ClaimedRequest } from "../../src/usage/RequestsSql.ts"
 import { claimOf, type DueLine, type LineDeps, serveLine, unservedLine } from "../../src/batches/BatchLine.ts"
 
 const principal: DueLine["principal"] = {
@@ -47,13 +47,13 @@ const lineOf = (...ends: ReadonlyArray<Effect.Effect<ServedItem, Failure>>) => {
   return { due, claims }
 }
 
-const deps = (row?: Partial<Claimed>, room = 0n): LineDeps & { readonly freed: Array<string> } => {
+const deps = (row?: Partial<ClaimedRequest>, room = 0n): LineDeps & { readonly freed: Array<string> } => {
   const freed: Array<string> = []
   return {
     freed,
     budgets: { fitsWhenFree: (_, amount) => Effect.succeed(amount <= room) },
     ledger: { freeLapsed: (_, claims) => Effect.sync(() => freed.push(...claims)) },
-    requests: { claims: () => Effect.succeed(row === undefined ? [] : [row as Claimed]) }
+    requests: { claims: () => Effect.succeed(row === undefined ? [] : [row as ClaimedRequest]) }
   }
 }
 
@@ -164,7 +164,7 @@ describe("a line of a batch", () => {
         refused: ({ reason }) => ({ statusCode: 599, body: { error: reason } })
       }
       const gone = { ...due, surface: refusing }
-      const errorOf = (row?: Partial<Claimed>) =>
+      const errorOf = (row?: Partial<ClaimedRequest>) =>
         Effect.map(serveLine(deps(row), gone), (end) => end && JSON.parse(end.line).response.body.error)
       assert.deepInclude(yield* errorOf(), { _tag: "NotFound" })
       assert.deepInclude(yield* errorOf({ id: "req_0", lapsed: true, cost: 0n }), { _tag: "NotFound" })
@@ -179,7 +179,7 @@ describe("a line of a batch", () => {
 
   it.effect("has its stored answer when its key was revoked after it was paid for", () =>
     Effect.gen(function* () {
-      const revoked = (row?: Partial<Claimed>) => {
+      const revoked = (row?: Partial<ClaimedRequest>) => {
         const { due } = lineOf()
         const accept: Surface["accept"] = (...asked) =>
           Effect.map(due.surface.accept(...asked), (one) => ({
@@ -197,7 +197,8 @@ describe("a line of a batch", () => {
         ok: true,
         response: { status_code: 200, request_id: "req_0", body: { kept: true } }
       })
-      const errorOf = (row?: Partial<Claimed>) => Effect.map(revoked(row), (end) => [end?.ok, end?.response.body.error])
+      const errorOf = (row?: Partial<ClaimedRequest>) =>
+        Effect.map(revoked(row), (end) => [end?.ok, end?.response.body.error])
       assert.deepStrictEqual(yield* errorOf({ ...paid, answer: null }), [false, "IdempotencyResultUnavailable"])
       assert.deepStrictEqual(yield* errorOf({ ...paid, answer: "a refusal" }), [false, "IdempotencyResultUnavailable"])
       assert.deepStrictEqual(yield* errorOf({ ...paid, cost: 0n, lapsed: true }), [false, "InvalidApiKey"])

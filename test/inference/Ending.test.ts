@@ -5,7 +5,7 @@ import { type Candidate, defaultPolicy } from "../../src/domain/Plan.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
 import { abandon, closeServed, closeUnserved, type ServedEnd } from "../../src/inference/Ending.ts"
 import type { AdmittedRequest, MeteredOptions } from "../../src/inference/Metered.ts"
-import type { Ended, EndingRequest } from "../../src/ledger/Ending.ts"
+import type { EndResult, EndingRequest } from "../../src/ledger/Ending.ts"
 import type { RequestEnd } from "../../src/ledger/Operation.ts"
 import { Unavailable } from "../../src/platform/database/Sql.ts"
 import { PoolError } from "../../src/providers/pool/PoolError.ts"
@@ -52,7 +52,7 @@ const noting = ({ confirms = true } = {}) => {
   const end = (request: EndingRequest, cost: bigint | undefined, facts: RequestEnd) => {
     books.push({ request, cost, facts })
     return confirms
-      ? Effect.succeed<Ended>({ cost: cost ?? 0n, posted: 5n })
+      ? Effect.succeed<EndResult>({ cost: cost ?? 0n, posted: 5n })
       : Effect.fail(new Unavailable({ store: "database", cause: "cut" }))
   }
   const giveBack = (request: EndingRequest) => Effect.sync(() => void givenBack.push(request))

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Failure } from "../../src/domain/Failure.ts"
-import { type AskedRange, emptyRange, rangeProblem } from "../../src/usage/Range.ts"
+import { type RangeQuestion, emptyRange, rangeProblem } from "../../src/usage/Range.ts"
 
-const nothing: AskedRange = { period: undefined, startMs: undefined, endMs: undefined }
+const nothing: RangeQuestion = { period: undefined, startMs: undefined, endMs: undefined }
 
 const fieldOf = (problem: Failure | undefined): string | undefined =>
   problem?.reason._tag === "ValidationError" ? problem.reason.problems[0].field : undefined

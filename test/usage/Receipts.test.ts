@@ -5,7 +5,7 @@ import { UsageReads } from "../../src/usage/UsageReads.ts"
 import { timeOfRequestId } from "../../src/platform/Ids.ts"
 import { Receipts } from "../../src/usage/Receipts.ts"
 import type { ReceiptsPage } from "../../src/usage/ReceiptSearch.ts"
-import type { Wanted } from "../../src/usage/RequestsSql.ts"
+import type { ReceiptFilters } from "../../src/usage/RequestsSql.ts"
 import { MIXED_FROM_MS, OTHER_KEY, SOME_PROJECT, writeMixed } from "../support/Receipts.ts"
 import { close, customer, hold, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
@@ -140,7 +140,7 @@ describe("receipts of an account", () => {
         { keyId: OTHER_KEY, projectId: SOME_PROJECT, provider: "two", operation: "chat.completions" }
       ]
       for (const { fromMs, untilMs } of times as ReadonlyArray<{ fromMs?: number; untilMs?: number }>) {
-        for (const wanted of filters as ReadonlyArray<Wanted>) {
+        for (const wanted of filters as ReadonlyArray<ReceiptFilters>) {
           for (const status of [undefined, "open", "succeeded", "failed", "cancelled"] as const) {
             const matching = everything.filter(
               (row) =>
