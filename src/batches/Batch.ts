@@ -53,21 +53,21 @@ export interface BatchOutcome {
 }
 
 /** A request that is still to be served, and the bounds of its hold. */
-interface Due {
+interface DueRequest {
   readonly index: number
   readonly item: BatchItem
   readonly bounds: Bounds
 }
 
 /** What earlier attempts under the same idempotency key have left. */
-interface Before {
+interface EarlierAttempts {
   readonly batch: ClaimedRequest | undefined
   readonly served: ReadonlyArray<ServedItem | undefined>
   /** The claims of requests with an unknown outcome. */
   readonly lapsed: ReadonlyArray<string>
 }
 
-const nothingBefore = ({ items }: BatchRequest): Before => ({
+const nothingBefore = ({ items }: BatchRequest): EarlierAttempts => ({
   batch: undefined,
   served: items.map(() => undefined),
   lapsed: []
@@ -86,7 +86,7 @@ const servedBefore = (
 /**
  * Reads what is stored under the claims of a batch and its requests. Fails when that belongs to other requests, or is still running.
  */
-const lookUp = ({ requests }: Deps, request: BatchRequest): Effect.Effect<Before, Failure> => {
+const lookUp = ({ requests }: Deps, request: BatchRequest): Effect.Effect<EarlierAttempts, Failure> => {
   const { claim, items, principal } = request
   if (claim === undefined) return Effect.succeed(nothingBefore(request))
   const claims = [claim, ...items.flatMap((item) => (item.claim === undefined ? [] : [item.claim]))]
@@ -112,9 +112,12 @@ const lookUp = ({ requests }: Deps, request: BatchRequest): Effect.Effect<Before
 }
 
 /** The requests that are still to be served. Fails with the error of the first one that cannot be planned. */
-const dueOf = ({ items }: BatchRequest, { served }: Before): Result.Result<ReadonlyArray<Due>, Failure> =>
+const dueOf = (
+  { items }: BatchRequest,
+  { served }: EarlierAttempts
+): Result.Result<ReadonlyArray<DueRequest>, Failure> =>
   Result.gen(function* () {
-    const due: Array<Due> = []
+    const due: Array<DueRequest> = []
     for (const [index, item] of items.entries()) {
       if (served[index] === undefined) due.push({ index, item, bounds: yield* item.bounds() })
     }
@@ -123,10 +126,10 @@ const dueOf = ({ items }: BatchRequest, { served }: Before): Result.Result<Reado
 
 const sum = (amounts: ReadonlyArray<Nano>): Nano => amounts.reduce((all, one) => all + one, 0n)
 
-const leastOf = (due: ReadonlyArray<Due>): Nano => sum(due.map(({ bounds }) => bounds.atLeast))
+const leastOf = (due: ReadonlyArray<DueRequest>): Nano => sum(due.map(({ bounds }) => bounds.atLeast))
 
 /** Distributes the amount granted beyond the sum of the minimums, in proportion to how much more each request may need. */
-const sharesOf = (granted: Nano, due: ReadonlyArray<Due>): ReadonlyArray<Nano> => {
+const sharesOf = (granted: Nano, due: ReadonlyArray<DueRequest>): ReadonlyArray<Nano> => {
   const least = leastOf(due)
   const room = sum(due.map(({ bounds }) => bounds.upTo)) - least
   return due.map(({ bounds: { atLeast, upTo } }) =>
@@ -157,7 +160,7 @@ interface Deps {
 const takeHold = (
   { auth, holdTtlMs, ledger, metrics }: Deps,
   { arrivedAt, claim, principal, requestId, trace }: BatchRequest,
-  due: ReadonlyArray<Due>
+  due: ReadonlyArray<DueRequest>
 ) => {
   const opened: OpenFacts = {
     streamed: false,
@@ -220,18 +223,22 @@ const close = (
 }
 
 /** Frees the claims of requests with an unknown outcome once their hold has expired. */
-const free = ({ ledger }: Deps, { principal }: BatchRequest, { lapsed }: Before): Effect.Effect<void, Failure> =>
+const free = (
+  { ledger }: Deps,
+  { principal }: BatchRequest,
+  { lapsed }: EarlierAttempts
+): Effect.Effect<void, Failure> =>
   lapsed.length === 0
     ? Effect.void
     : Effect.asVoid(Effect.mapError(ledger.freeLapsed(principal.accountId, lapsed), storeUnavailable))
 
 /** Serves the remaining requests, and starts no more once one has failed. */
-const serving = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>, granted: Nano) =>
+const serving = (request: BatchRequest, before: EarlierAttempts, due: ReadonlyArray<DueRequest>, granted: Nano) =>
   Effect.suspend(() => {
     const served = [...before.served]
     const shares = sharesOf(granted, due)
     const progress: { failed: BatchOutcome["failed"] } = { failed: undefined }
-    const serveOne = ({ index, item }: Due, place: number) =>
+    const serveOne = ({ index, item }: DueRequest, place: number) =>
       Effect.suspend(() => {
         if (progress.failed !== undefined) return Effect.void
         return Effect.match(item.serve({ carvedFrom: request.requestId, holdAtMost: shares[place]! }), {
@@ -254,7 +261,7 @@ const carried = (
   deps: Deps,
   restored: Restore,
   request: BatchRequest,
-  [before, due, granted]: readonly [Before, ReadonlyArray<Due>, Nano]
+  [before, due, granted]: readonly [EarlierAttempts, ReadonlyArray<DueRequest>, Nano]
 ): Effect.Effect<BatchOutcome, Failure> =>
   Effect.gen(function* () {
     // Taking the hold has ended overdue holds.
@@ -276,7 +283,7 @@ const begun = (
   deps: Deps,
   restored: Restore,
   request: BatchRequest,
-  [before, due]: readonly [Before, ReadonlyArray<Due>]
+  [before, due]: readonly [EarlierAttempts, ReadonlyArray<DueRequest>]
 ): Effect.Effect<BatchOutcome, Failure> =>
   Effect.gen(function* () {
     const held = yield* takeHold(deps, request, due)

@@ -26,14 +26,14 @@ export interface DueLine {
   readonly input: InputLine
   readonly surface: Surface
   /** Called last before each attempt; absent when the line was paid for before. */
-  readonly mayBegin?: MayBegin
+  readonly mayBegin?: AttemptGate
 }
 
 /**
  * Decides whether an attempt may begin, given the largest size of its response if that is known. `full` means that the output has
  * no room for it, `over` that the batch starts no more attempts.
  */
-export type MayBegin = (mostBytes: number | undefined) => Effect.Effect<"go" | "full" | "over", Unavailable>
+export type AttemptGate = (mostBytes: number | undefined) => Effect.Effect<"go" | "full" | "over", Unavailable>
 
 /** The services that each attempt at a line needs. */
 export interface LineDeps {

@@ -3,7 +3,7 @@ import { Deferred, Effect, Exit } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type BatchRow, mayBeginLine } from "./BatchesSql.ts"
 import { storeErrors } from "../platform/database/Sql.ts"
-import type { MayBegin } from "./BatchLine.ts"
+import type { AttemptGate } from "./BatchLine.ts"
 
 /** The room reserved for a response of unknown size: the largest response that the gateway accepts from a provider. */
 const ANSWER_BYTES = 16 * 1_048_576
@@ -53,7 +53,7 @@ export const makeBatchRoom = (most: number, writtenBefore: number): BatchRoom =>
 
 /** The room that a line of a batch holds while it is served. */
 export interface LineReservation {
-  readonly mayBegin: MayBegin
+  readonly mayBegin: AttemptGate
   readonly release: () => void
 }
 

@@ -133,7 +133,7 @@ const countWait = (sql: SqlClient.SqlClient, { jobs }: Metrics, queue: QueueName
   )
 
 /** What the workers of a process share. */
-interface Shared {
+interface WorkerDeps {
   readonly sql: SqlClient.SqlClient
   readonly store: Store
   readonly enqueued: Latch.Latch
@@ -141,7 +141,7 @@ interface Shared {
 }
 
 /** Creates one worker of a queue. It takes a job, runs one step of it, and repeats until it is asked to stop. */
-const makeWorker = ({ enqueued, metrics, sql, store }: Shared, queue: QueueName, handle: Handler) => {
+const makeWorker = ({ enqueued, metrics, sql, store }: WorkerDeps, queue: QueueName, handle: Handler) => {
   let busy = false
   let stopping = false
   const carried = (id: string, element: string, attempt: number) =>
@@ -225,7 +225,7 @@ const polling = (
 }
 
 const workWith =
-  (shared: Shared, active: Workers, grace: Duration.Input) =>
+  (shared: WorkerDeps, active: Workers, grace: Duration.Input) =>
   (queue: QueueName, concurrency: number, handle: Handler) =>
     Effect.uninterruptible(
       Effect.gen(function* () {
@@ -292,7 +292,7 @@ export class Jobs extends Context.Service<
         const enqueued = yield* Latch.make()
         yield* wakeupsOf(sql).on("jobs", () => enqueued.openUnsafe())
         yield* Effect.forkScoped(polling(sql, queues, enqueued, active, options))
-        const shared: Shared = { sql, store: queues, enqueued, metrics: yield* Metrics }
+        const shared: WorkerDeps = { sql, store: queues, enqueued, metrics: yield* Metrics }
         return Jobs.of({
           enqueue: enqueueWith(sql, queues, enqueued),
           work: workWith(shared, active, grace)

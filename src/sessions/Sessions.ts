@@ -2,7 +2,7 @@ import { Context, Data, Effect, Fiber, FiberSet, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/database/Sql.ts"
-import { Reserved } from "./Reserved.ts"
+import { ReservedSpace } from "./ReservedSpace.ts"
 import {
   addToTotal,
   appendMessages,
@@ -30,7 +30,7 @@ import {
   messagesOfRequest,
   type Parts,
   partsOf,
-  type SaidMessage,
+  type RequestMessage,
   type Turn
 } from "./Turn.ts"
 
@@ -117,7 +117,7 @@ const jsonBytes = (json: string): number => SESSION_BYTES + Buffer.byteLength(js
 const lacking = (
   sql: SqlClient.SqlClient,
   id: string,
-  messages: ReadonlyArray<SaidMessage>,
+  messages: ReadonlyArray<RequestMessage>,
   last: ReadonlyArray<string>
 ) =>
   Effect.gen(function* () {
@@ -169,7 +169,7 @@ const openIn = (sql: SqlClient.SqlClient, accountId: string, { metadata, model, 
 
 const admitIn = (
   sql: SqlClient.SqlClient,
-  reserved: Reserved,
+  reserved: ReservedSpace,
   { accountId, messages, session }: TurnRequest
 ): Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable> =>
   Effect.gen(function* () {
@@ -197,7 +197,7 @@ const admitIn = (
 interface TurnRequest {
   readonly accountId: string
   readonly session: SessionRow
-  readonly messages: ReadonlyArray<SaidMessage>
+  readonly messages: ReadonlyArray<RequestMessage>
 }
 
 /**
@@ -234,7 +234,7 @@ export class Sessions extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const recording = yield* FiberSet.make<void>()
       yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(recording), STOP_PATIENCE))
-      const reserved = new Reserved()
+      const reserved = new ReservedSpace()
 
       const record = (admission: Admission, turn: Turn): Effect.Effect<void> =>
         Effect.suspend(() => {

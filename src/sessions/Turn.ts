@@ -3,7 +3,7 @@ import type { Nano } from "../domain/Money.ts"
 import type { NewMessage } from "./SessionsSql.ts"
 
 /** A message of a request in the client's form. */
-export interface SaidMessage {
+export interface RequestMessage {
   readonly role: string
   readonly content: unknown
 }
@@ -12,7 +12,7 @@ export interface SaidMessage {
 export interface Turn {
   /** The name of the request. The gateway records a turn with the same name once within a day. */
   readonly name: string
-  readonly messages: ReadonlyArray<SaidMessage>
+  readonly messages: ReadonlyArray<RequestMessage>
   readonly answer: {
     readonly content: string
     readonly model: string
@@ -54,7 +54,7 @@ const recordedPart = (part: unknown): unknown => {
   return typeof url === "string" ? { ...(part as object), [type]: { ...inner, [HOLDERS[type]]: noteOf(url) } } : part
 }
 
-const messageOf = ({ content, role }: SaidMessage): NewMessage => ({
+const messageOf = ({ content, role }: RequestMessage): NewMessage => ({
   role,
   content: JSON.stringify(Array.isArray(content) ? content.map(recordedPart) : content),
   digest: createHash("sha256")
@@ -67,7 +67,7 @@ const messageOf = ({ content, role }: SaidMessage): NewMessage => ({
 })
 
 /** Returns a request's messages in their recorded form. */
-export const messagesOfRequest = (messages: ReadonlyArray<SaidMessage>): ReadonlyArray<NewMessage> =>
+export const messagesOfRequest = (messages: ReadonlyArray<RequestMessage>): ReadonlyArray<NewMessage> =>
   messages.map(messageOf)
 
 /** Returns a turn's response in its recorded form. */

@@ -27,13 +27,13 @@ export interface VideoBooks {
   readonly metrics: Metrics
 }
 
-type Ends = Extract<VideoStep, { readonly _tag: "Ends" }> & {
+type EndStep = Extract<VideoStep, { readonly _tag: "Ends" }> & {
   /** Whether the provider bills a job that failed. */
   readonly billed: boolean
 }
 
 /** Everything was refunded before, because the charge was not concluded in time. Nothing is left that pays for a video. */
-export class GivenBack extends Data.TaggedError("GivenBack") {}
+export class AlreadyRefunded extends Data.TaggedError("GivenBack") {}
 
 const reasonOf = ({ code, message }: VideoError): Reason => {
   switch (code) {
@@ -51,7 +51,7 @@ const served = (plan: VideoPlan, { provider }: Pick<VideoRow, "provider">) =>
   plan.candidates.find(({ offer }) => offer.provider === provider)
 
 /** The cost of a job with this end: the price of the provider that served, never more than the charge. */
-export const costOf = (plan: VideoPlan, row: VideoRow, { refund }: Pick<Ends, "refund">): bigint => {
+export const costOf = (plan: VideoPlan, row: VideoRow, { refund }: Pick<EndStep, "refund">): bigint => {
   if (refund === "whole") return 0n
   const price = served(plan, row)?.price
   if (price === undefined) return row.charged
@@ -67,7 +67,7 @@ const attemptsOf = ({ attempts }: VideoRow, whole: bigint | undefined): Readonly
   return made.map((attempt) => (attempt.outcome === "served" ? { ...attempt, cost } : attempt))
 }
 
-const closedOf = (plan: VideoPlan, row: VideoRow, { billed, error, state }: Ends): JobFacts => {
+const closedOf = (plan: VideoPlan, row: VideoRow, { billed, error, state }: EndStep): JobFacts => {
   const [first] = plan.candidates
   const candidate = served(plan, row)
   const { unit } = (candidate ?? first).price
@@ -130,14 +130,14 @@ const dataOf = (row: VideoRow, urlOf: (id: string) => string): object => ({
 
 /**
  * Ends a job and returns its new state. Returns undefined, and changes nothing, when the job's turn has passed to another worker or the
- * job had already ended. Fails with `GivenBack`, and changes nothing, when a completed job would not be paid for.
+ * job had already ended. Fails with `AlreadyRefunded`, and changes nothing, when a completed job would not be paid for.
  */
 export const endVideo = (
   { jobs, ledger, media, metrics, sql, webhooks }: VideoBooks,
   { plan, row }: { readonly plan: VideoPlan; readonly row: VideoRow },
-  step: Ends,
+  step: EndStep,
   fileId: string | undefined
-): Effect.Effect<VideoRow | undefined, GivenBack | Unavailable> => {
+): Effect.Effect<VideoRow | undefined, AlreadyRefunded | Unavailable> => {
   const { error, progress, state } = step
   const cost = costOf(plan, row, step)
   const closed = closedOf(plan, row, step)
@@ -165,7 +165,7 @@ export const endVideo = (
       closed: keepClosed(closed, undefined),
       answer: null
     })
-    if (concluded === "Gone" && state === "completed") return yield* new GivenBack()
+    if (concluded === "Gone" && state === "completed") return yield* new AlreadyRefunded()
     yield* webhooks.publish({
       id: `evt_${row.id}`,
       accountId: row.account_id,

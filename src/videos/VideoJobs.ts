@@ -21,7 +21,7 @@ import {
   takeLease,
   unfinishedOf,
   type VideoEnd,
-  type VideoGoing,
+  type VideoProgress,
   type VideoPage,
   type VideoRow
 } from "./VideoJobsSql.ts"
@@ -71,7 +71,7 @@ export class VideoJobs extends Context.Service<
       forMs: number
     ) => Effect.Effect<"noted" | "full" | "lease_lost", Unavailable>
     /** Ends a lease and lets the job continue. Returns undefined and writes nothing when the lease is no longer valid. */
-    readonly goOn: (lease: Lease, going: VideoGoing) => Effect.Effect<VideoRow | undefined, Unavailable>
+    readonly goOn: (lease: Lease, going: VideoProgress) => Effect.Effect<VideoRow | undefined, Unavailable>
     /** Ends the job. Returns undefined and writes nothing when the lease is no longer valid. */
     readonly end: (lease: Lease, end: VideoEnd) => Effect.Effect<VideoRow | undefined, SqlError.SqlError>
     /** Returns some jobs without a worker that are past their deadline or have been due for longer than `graceMs`. */

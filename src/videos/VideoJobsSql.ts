@@ -49,7 +49,7 @@ export interface NewVideoJob extends Pick<
 }
 
 /** The state of a job that continues. */
-export interface VideoGoing extends Pick<
+export interface VideoProgress extends Pick<
   VideoRow,
   "state" | "progress" | "submissions" | "polls" | "faults" | "lost" | "provider" | "ticket" | "attempts"
 > {
@@ -210,7 +210,7 @@ export const noteSubmission = (
 export const goOn = (
   sql: Sql,
   { id, turn }: Pick<VideoRow, "id" | "turn">,
-  going: VideoGoing
+  going: VideoProgress
 ): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<VideoRow>`UPDATE video_job SET state = ${going.state}, progress = ${going.progress}::int,

@@ -9,7 +9,7 @@ import { type Price, unitCost, type UnitPrice } from "../domain/Pricing.ts"
 import type { UnitUsage } from "../domain/Usage.ts"
 import { neededFor, type VideoWish } from "../domain/Video.ts"
 
-interface KeptOffer extends Pick<Offer, "provider" | "upstreamId"> {
+interface StoredOffer extends Pick<Offer, "provider" | "upstreamId"> {
   readonly unit: UnitPrice["unit"]
   readonly perUnit: string
   /** What the provider charges the operator for a unit, in pico-USD; absent when unknown. */
@@ -21,9 +21,9 @@ interface KeptOffer extends Pick<Offer, "provider" | "upstreamId"> {
 }
 
 /** A plan as JSON. */
-export interface KeptVideoPlan {
+export interface StoredVideoPlan {
   readonly model: Omit<Model, "offers">
-  readonly offers: readonly [KeptOffer, ...ReadonlyArray<KeptOffer>]
+  readonly offers: readonly [StoredOffer, ...ReadonlyArray<StoredOffer>]
   /** The routing policy that chose them. Absent: the default. */
   readonly policy?: RoutingPolicy
 }
@@ -59,7 +59,7 @@ export const clipCost = (price: UnitPrice, seconds: number): Nano => unitCost(pr
 export const chargeOf = ({ candidates }: VideoPlan, seconds: number): Nano =>
   candidates.map(({ price }) => clipCost(price, seconds)).reduce(maxNano, 0n)
 
-const keptOffer = ({ offer, price, rule }: Candidate<UnitPrice>): KeptOffer => ({
+const keptOffer = ({ offer, price, rule }: Candidate<UnitPrice>): StoredOffer => ({
   provider: offer.provider,
   upstreamId: offer.upstreamId,
   unit: price.unit,
@@ -69,7 +69,7 @@ const keptOffer = ({ offer, price, rule }: Candidate<UnitPrice>): KeptOffer => (
   ...(rule === undefined ? {} : { rule })
 })
 
-export const keepPlan = ({ candidates: [first, ...others], policy }: VideoPlan): KeptVideoPlan => {
+export const keepPlan = ({ candidates: [first, ...others], policy }: VideoPlan): StoredVideoPlan => {
   const { offers: _, ...model } = first.model
   // The prices are kept with the offers.
   const { terms: __, ...chosen } = policy
@@ -78,7 +78,7 @@ export const keepPlan = ({ candidates: [first, ...others], policy }: VideoPlan):
 }
 
 /** Restores a plan from the result of `keepPlan`. */
-export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptVideoPlan): VideoPlan => {
+export const restorePlan = ({ model, offers: [first, ...others], policy }: StoredVideoPlan): VideoPlan => {
   const candidate = ({
     costPerUnit,
     perUnit,
@@ -87,7 +87,7 @@ export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptV
     simulated,
     unit,
     upstreamId
-  }: KeptOffer): Candidate<UnitPrice> => {
+  }: StoredOffer): Candidate<UnitPrice> => {
     const price = { unit, perUnit: BigInt(perUnit) }
     const { contextWindow, maxOutputTokens } = model
     const offer: Offer = {

@@ -24,7 +24,7 @@ import type { VideoJobState, VideoTicket, MediaBytes } from "../domain/Work.ts"
 import { spanMs } from "../inference/Receipt.ts"
 import { endVideo, type VideoBooks } from "./VideoEnd.ts"
 import type { MediaRefusal, VideoMedia } from "./VideoMedia.ts"
-import { type VideoPlan, type KeptVideoPlan, restorePlan, usedAt } from "./VideoPlan.ts"
+import { type VideoPlan, type StoredVideoPlan, restorePlan, usedAt } from "./VideoPlan.ts"
 
 export interface VideoDeps extends VideoBooks {
   readonly pool: Pick<ProviderPool["Service"], "ask">
@@ -91,7 +91,7 @@ const recordedOf = ({ faults, lost, polls, progress, state, submissions }: Video
 type Change = Partial<Pick<VideoRow, "provider" | "ticket" | "attempts">>
 
 /** A job whose lease this worker has, and its plan. */
-interface Leased {
+interface LeasedJob {
   readonly plan: VideoPlan
   readonly row: VideoRow
 }
@@ -108,7 +108,7 @@ const isBilled = ({ ticket }: VideoRow, event: VideoEvent): boolean =>
 /** Stores the result of a step with all consequences: everything, or nothing when another worker has the lease by now. */
 const apply = (
   deps: VideoDeps,
-  { plan, row }: Leased,
+  { plan, row }: LeasedJob,
   event: VideoEvent,
   change: Change = {},
   fileId?: string
@@ -134,7 +134,7 @@ const apply = (
 
 const ask = <A>(
   { pool }: VideoDeps,
-  { row }: Leased,
+  { row }: LeasedJob,
   plan: VideoPlan,
   attempt: WorkAttempt<A>,
   more: Pick<WorkPoolCall, "estimateUse"> = {}
@@ -198,7 +198,7 @@ interface Placement {
 }
 
 /** The first candidate at a provider with capacity. Its submission is recorded. */
-const admitted = (deps: VideoDeps, { row }: Leased, candidates: ReadonlyArray<VideoCandidates[0]>) =>
+const admitted = (deps: VideoDeps, { row }: LeasedJob, candidates: ReadonlyArray<VideoCandidates[0]>) =>
   Effect.gen(function* () {
     const limits = { limit: deps.perProvider, perAccount: Math.ceil(deps.perProvider / 2) }
     for (const [index, candidate] of candidates.entries()) {
@@ -215,7 +215,7 @@ const admitted = (deps: VideoDeps, { row }: Leased, candidates: ReadonlyArray<Vi
  */
 const submit = (
   deps: VideoDeps,
-  at: Leased,
+  at: LeasedJob,
   to: Placement,
   media: VideoMedia
 ): Effect.Effect<StepResult, Unavailable> =>
@@ -270,7 +270,7 @@ const tooSlow: MediaRefusal = {
  * lost, the job is submitted again, up to a few times. The client has paid for a video, and the house bears the cost of one that a
  * provider makes in vain.
  */
-const handIn = (deps: VideoDeps, at: Leased): Effect.Effect<StepResult, Unavailable> => {
+const handIn = (deps: VideoDeps, at: LeasedJob): Effect.Effect<StepResult, Unavailable> => {
   const { account_id: accountId, parameters, submissions } = at.row
   if (submissions >= MOST_SUBMISSIONS) return apply(deps, at, { _tag: "Unclear" })
   const { imageUrl, referenceImages, referenceVideo } = parameters
@@ -296,7 +296,7 @@ const handIn = (deps: VideoDeps, at: Leased): Effect.Effect<StepResult, Unavaila
 /** Stores a video, and ends the job with it. A stored video without a job is removed, and an empty file counts as a failure. */
 const keepClip = (
   deps: VideoDeps,
-  at: Leased,
+  at: LeasedJob,
   { bytes, contentType }: MediaBytes
 ): Effect.Effect<StepResult, Unavailable> =>
   Effect.uninterruptible(
@@ -321,9 +321,9 @@ const ready: VideoEvent = { _tag: "Ready" }
 const deadlinePassed: VideoEvent = { _tag: "DeadlinePassed" }
 
 /** After its deadline, a job's progress is checked for the last time. */
-const unlessLate = ({ row }: Leased, event: VideoEvent): VideoEvent => (row.overdue ? deadlinePassed : event)
+const unlessLate = ({ row }: LeasedJob, event: VideoEvent): VideoEvent => (row.overdue ? deadlinePassed : event)
 
-const read = (deps: VideoDeps, at: Leased, plan: VideoPlan, clip: { readonly url: string } | MediaBytes) => {
+const read = (deps: VideoDeps, at: LeasedJob, plan: VideoPlan, clip: { readonly url: string } | MediaBytes) => {
   const reading = Effect.gen(function* () {
     if (!(yield* deps.jobs.renew(at.row, LEASE_MS.clip))) return leaseLost(notRead)
     if ("bytes" in clip) return yield* keepClip(deps, at, clip)
@@ -350,7 +350,7 @@ const eventOfState = (state: Exclude<VideoJobState, { readonly _tag: "Completed"
 }
 
 /** Checks the progress of a submitted job. A finished video is downloaded and stored, unless that is left to another step. */
-const lookAfter = (deps: VideoDeps, at: Leased, reads: boolean): Effect.Effect<StepResult, Unavailable> =>
+const lookAfter = (deps: VideoDeps, at: LeasedJob, reads: boolean): Effect.Effect<StepResult, Unavailable> =>
   Effect.gen(function* () {
     const { provider, ticket } = at.row
     const candidate = at.plan.candidates.find(({ offer }) => offer.provider === provider)
@@ -376,7 +376,7 @@ const lookAfter = (deps: VideoDeps, at: Leased, reads: boolean): Effect.Effect<S
  */
 export const runStep = (deps: VideoDeps, row: VideoRow, reads: boolean): Effect.Effect<StepResult, Unavailable> =>
   Effect.suspend(() => {
-    const at = { plan: restorePlan(row.plan as KeptVideoPlan), row }
+    const at = { plan: restorePlan(row.plan as StoredVideoPlan), row }
     if (row.state === "processing") return lookAfter(deps, at, reads)
     return row.overdue ? apply(deps, at, deadlinePassed) : handIn(deps, at)
   }).pipe(Effect.onError(() => Effect.ignore(deps.jobs.release(row))))

@@ -49,7 +49,7 @@ const RETENTION = Duration.days(30)
 const SWEEP_BATCH = 1_000
 
 /** A delivery that this node has claimed. */
-export interface Claimed {
+export interface ClaimedDelivery {
   readonly id: string
   readonly endpointId: string
   /** The number of earlier failures. */
@@ -68,13 +68,13 @@ export class Outbox extends Context.Service<
      * Claims at most `limit` due deliveries. No other node gets them until they are recorded or released, or one minute has passed,
      * for instance because this node died. Deliveries waiting for one endpoint never delay those of another.
      */
-    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Claimed>, Unavailable>
+    readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<ClaimedDelivery>, Unavailable>
     /** Reports whether any delivery is pending, now or later. It costs less than a claim. */
     readonly isPending: Effect.Effect<boolean, Unavailable>
     /** Records an attempt and its consequences for the delivery and the endpoint, in one transaction. */
-    readonly note: (claimed: Claimed, attempt: Attempt) => Effect.Effect<void, Unavailable>
+    readonly note: (claimed: ClaimedDelivery, attempt: Attempt) => Effect.Effect<void, Unavailable>
     /** Gives back a delivery without a finished attempt, so that a node attempts it at once. */
-    readonly release: (claimed: Claimed) => Effect.Effect<void, Unavailable>
+    readonly release: (claimed: ClaimedDelivery) => Effect.Effect<void, Unavailable>
     /** Signals that a delivery may be due now. */
     readonly wake: Effect.Effect<void>
     /** Returns as soon as this process has been signaled since the last return. */
@@ -145,7 +145,7 @@ export const openSecrets = (
     return opened === undefined ? [] : [opened]
   })
 
-const claimedOf = (row: ClaimedRow, claim: string, secrets: Secrets["Service"]): Claimed => ({
+const claimedOf = (row: ClaimedRow, claim: string, secrets: Secrets["Service"]): ClaimedDelivery => ({
   id: row.id,
   endpointId: row.endpoint_id,
   step: row.step,
@@ -159,7 +159,7 @@ const claimedOf = (row: ClaimedRow, claim: string, secrets: Secrets["Service"]):
   }
 })
 
-const note = (sql: SqlClient.SqlClient, audit: Audit["Service"], claimed: Claimed, attempt: Attempt) =>
+const note = (sql: SqlClient.SqlClient, audit: Audit["Service"], claimed: ClaimedDelivery, attempt: Attempt) =>
   Effect.gen(function* () {
     const verdict = verdictOf(claimed.step, attempt, yield* Clock.currentTimeMillis, yield* Random.next)
     const noted: AttemptNote = {
@@ -179,7 +179,7 @@ const note = (sql: SqlClient.SqlClient, audit: Audit["Service"], claimed: Claime
 const noteFailure = (
   sql: SqlClient.SqlClient,
   audit: Audit["Service"],
-  { again, claim, endpointId, id, message: { url } }: Claimed,
+  { again, claim, endpointId, id, message: { url } }: ClaimedDelivery,
   noted: AttemptNote,
   verdict: Exclude<Verdict, { readonly _tag: "Delivered" }>
 ) =>

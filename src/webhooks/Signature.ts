@@ -11,7 +11,7 @@ export const secretOf = (random: Uint8Array): Redacted.Redacted =>
   Redacted.make(PREFIX + Buffer.from(random).toString("base64"))
 
 /** The signed content. */
-export interface Signed {
+export interface SignedContent {
   /** The same for every attempt. */
   readonly id: string
   /** The time of this attempt, in Unix seconds. */
@@ -20,7 +20,7 @@ export interface Signed {
   readonly body: string
 }
 
-const sign = (secret: Redacted.Redacted, { body, id, timestamp }: Signed): string => {
+const sign = (secret: Redacted.Redacted, { body, id, timestamp }: SignedContent): string => {
   const key = Buffer.from(Redacted.value(secret).slice(PREFIX.length), "base64")
   return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`
 }
@@ -28,7 +28,7 @@ const sign = (secret: Redacted.Redacted, { body, id, timestamp }: Signed): strin
 /** Returns the headers of an attempt. They carry one signature per secret, and a receiver may accept any of them. */
 export const signatureHeaders = (
   secrets: ReadonlyArray<Redacted.Redacted>,
-  signed: Signed
+  signed: SignedContent
 ): Record<string, string> => ({
   "webhook-id": signed.id,
   "webhook-timestamp": String(signed.timestamp),

@@ -1,5 +1,5 @@
 import { type Duration, Effect, Fiber, FiberSet, Layer, Option, Schedule } from "effect"
-import { type Claimed, Outbox } from "../webhooks/Outbox.ts"
+import { type ClaimedDelivery, Outbox } from "../webhooks/Outbox.ts"
 import { type Attempt, Sender } from "../webhooks/Sender.ts"
 import { seldomWhenIdle } from "./Idle.ts"
 
@@ -36,7 +36,7 @@ export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Inpu
       yield* warnOfForeignKeys(outbox)
       const underWay = yield* FiberSet.make<void>()
 
-      const deliver = (claimed: Claimed) =>
+      const deliver = (claimed: ClaimedDelivery) =>
         sender.send(claimed.message).pipe(
           Effect.flatMap((attempt) => Effect.uninterruptible(noted(outbox, claimed, attempt))),
           Effect.onInterrupt(() => Effect.ignore(outbox.release(claimed))),
@@ -84,7 +84,7 @@ const rest = Effect.fnUntraced(function* (outbox: Outbox["Service"]) {
     woken = yield* Effect.timeoutOption(outbox.woken, outbox.patience(IDLE_POLL))
 })
 
-const noted = (outbox: Outbox["Service"], claimed: Claimed, attempt: Attempt) =>
+const noted = (outbox: Outbox["Service"], claimed: ClaimedDelivery, attempt: Attempt) =>
   outbox.note(claimed, attempt).pipe(
     Effect.retry(NOTING),
     Effect.catchCause((cause) =>

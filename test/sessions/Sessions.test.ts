@@ -12,7 +12,7 @@ import {
   Sessions
 } from "../../src/sessions/Sessions.ts"
 import type { SessionRow } from "../../src/sessions/SessionsSql.ts"
-import { MESSAGE_BYTES, type SaidMessage, type Turn } from "../../src/sessions/Turn.ts"
+import { MESSAGE_BYTES, type RequestMessage, type Turn } from "../../src/sessions/Turn.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
 import { giveBack, takeAway } from "../support/Outage.ts"
 
@@ -45,7 +45,7 @@ const opened = (account: string, sessionId?: string) =>
 const admitted = (
   account: string,
   id: string,
-  messages: ReadonlyArray<SaidMessage>,
+  messages: ReadonlyArray<RequestMessage>,
   otherwise: Partial<SessionRow> = {}
 ) =>
   Effect.gen(function* () {
@@ -64,9 +64,9 @@ const had = (account: string, id: string, one: Turn) =>
 const bound = (admission: Effect.Effect<unknown, { readonly _tag: string }, Sessions>) =>
   Effect.map(Effect.flip(admission), (error) => ("bound" in error ? error.bound : error._tag))
 
-const user = (content: string): SaidMessage => ({ role: "user", content })
+const user = (content: string): RequestMessage => ({ role: "user", content })
 
-const turn = (name: string, messages: ReadonlyArray<SaidMessage>, content = `to ${name}`): Turn => ({
+const turn = (name: string, messages: ReadonlyArray<RequestMessage>, content = `to ${name}`): Turn => ({
   name,
   messages,
   answer: { content, model: "m", usage: { total_tokens: 1 }, cost: 5n },
@@ -174,13 +174,13 @@ describe("a session", () => {
     as((account) =>
       Effect.gen(function* () {
         const { id } = yield* opened(account)
-        const assistant = (content: string): SaidMessage => ({ role: "assistant", content })
-        const system = (content: string): SaidMessage => ({ role: "system", content })
-        const talk = (from: number, to: number): ReadonlyArray<SaidMessage> => [
+        const assistant = (content: string): RequestMessage => ({ role: "assistant", content })
+        const system = (content: string): RequestMessage => ({ role: "system", content })
+        const talk = (from: number, to: number): ReadonlyArray<RequestMessage> => [
           ...Array.from({ length: to - from }, (_, at) => [user(`${from + at}`), assistant(`to ${from + at}`)]).flat(),
           user(`${to}`)
         ]
-        const one = (to: number, messages: ReadonlyArray<SaidMessage>) => had(account, id, turn(`${to}`, messages))
+        const one = (to: number, messages: ReadonlyArray<RequestMessage>) => had(account, id, turn(`${to}`, messages))
         yield* one(0, [system("Be brief."), ...talk(0, 0)])
         for (let to = 1; to < 60; to++) yield* one(to, [system("Be brief."), ...talk(Math.max(0, to - 2), to)])
         const whole = ["Be brief.", ...Array.from({ length: 60 }, (_, at) => [`${at}`, `to ${at}`]).flat()]
@@ -215,7 +215,7 @@ describe("a session", () => {
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* opened(account)
         yield* had(account, id, turn("one", [user("a")]))
-        const room = (more: Partial<SessionRow>, messages: ReadonlyArray<SaidMessage>) =>
+        const room = (more: Partial<SessionRow>, messages: ReadonlyArray<RequestMessage>) =>
           Effect.tap(admitted(account, id, messages, more), ({ giveBack }) => Effect.sync(giveBack))
         const known = [user("a"), { role: "assistant", content: "to one" }]
         const full = { messages: MAX_MESSAGES_PER_SESSION - 2 }

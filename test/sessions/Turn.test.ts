@@ -6,14 +6,14 @@ import {
   MESSAGE_BYTES,
   messageOfAnswer,
   messagesOfRequest,
-  type SaidMessage
+  type RequestMessage
 } from "../../src/sessions/Turn.ts"
 
-const said = (...texts: ReadonlyArray<string>): ReadonlyArray<SaidMessage> =>
+const said = (...texts: ReadonlyArray<string>): ReadonlyArray<RequestMessage> =>
   texts.map((content, index) => ({ role: index % 2 === 0 ? "user" : "assistant", content }))
 
 /** What of the second conversation is new to a session whose last messages are the first. */
-const added = (session: ReadonlyArray<SaidMessage>, request: ReadonlyArray<SaidMessage>) => {
+const added = (session: ReadonlyArray<RequestMessage>, request: ReadonlyArray<RequestMessage>) => {
   const last = messagesOfRequest(session).map(({ digest }) => digest)
   const messages = messagesOfRequest(request)
   return messages.slice(knownOf(last, messages)).map(({ content }) => JSON.parse(content))

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { VideoJobs } from "../../src/videos/VideoJobs.ts"
-import type { VideoEnd, VideoGoing } from "../../src/videos/VideoJobsSql.ts"
+import type { VideoEnd, VideoProgress } from "../../src/videos/VideoJobsSql.ts"
 import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
 import { layer as database } from "../support/Database.ts"
 
@@ -15,7 +15,7 @@ const wish = {
   audio: false
 }
 
-const going: VideoGoing = {
+const going: VideoProgress = {
   state: "processing",
   progress: 5,
   submissions: 1,

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Ref } from "effect"
 import { SqlClient } from "effect/sql"
 import { newResourceId } from "../../src/platform/Ids.ts"
-import { type Claimed, Outbox } from "../../src/webhooks/Outbox.ts"
+import { type ClaimedDelivery, Outbox } from "../../src/webhooks/Outbox.ts"
 import type { Attempt } from "../../src/webhooks/Sender.ts"
 import { type EventType, Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { Random, seeds } from "../ledger/Random.ts"
@@ -42,7 +42,7 @@ interface Notes {
 const pairOf = (endpointId: string, eventId: string) => `${endpointId} ${eventId}`
 
 /** Sends one, or dies of it: before it was sent or before it was noted. */
-const tell = (claimed: Claimed, random: Random, { told, underWay }: Notes) =>
+const tell = (claimed: ClaimedDelivery, random: Random, { told, underWay }: Notes) =>
   Effect.gen(function* () {
     const [outbox, sql] = [yield* Outbox, yield* SqlClient.SqlClient]
     for (let turns = random.below(4); turns > 0; turns--) yield* Effect.yieldNow

@@ -3,7 +3,7 @@ import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../src/account/Audit.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
-import { type Claimed, MOST_PER_ENDPOINT, Outbox } from "../../src/webhooks/Outbox.ts"
+import { type ClaimedDelivery, MOST_PER_ENDPOINT, Outbox } from "../../src/webhooks/Outbox.ts"
 import { DELAYS_MS, LONGEST_GAP_MS } from "../../src/webhooks/Schedule.ts"
 import type { Attempt } from "../../src/webhooks/Sender.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
@@ -34,7 +34,7 @@ const alone = <A, E>(
     )
   ).pipe(Effect.scoped)
 
-const endpointsOf = (claimed: ReadonlyArray<Claimed>) => claimed.map(({ endpointId }) => endpointId)
+const endpointsOf = (claimed: ReadonlyArray<ClaimedDelivery>) => claimed.map(({ endpointId }) => endpointId)
 
 /** Returns the milliseconds until the next attempt, by the database's clock. */
 const dueIn = Effect.gen(function* () {

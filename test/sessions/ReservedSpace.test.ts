@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_ACCOUNT_RESERVED_BYTES, MAX_RESERVED_BYTES, Reserved } from "../../src/sessions/Reserved.ts"
+import { MAX_ACCOUNT_RESERVED_BYTES, MAX_RESERVED_BYTES, ReservedSpace } from "../../src/sessions/ReservedSpace.ts"
 
 const place = { accountId: "a", session: "s" }
 const wide = { session: { messages: 1_000, bytes: 2 * MAX_RESERVED_BYTES }, accountBytes: 2 * MAX_RESERVED_BYTES }
@@ -7,7 +7,7 @@ const size = (bytes: number, messages = 1) => ({ messages, bytes })
 
 describe("room that is promised to turns", () => {
   it("is no more than is left of their session, in messages and in bytes", () => {
-    const reserved = new Reserved()
+    const reserved = new ReservedSpace()
     const left = { ...wide, session: { messages: 3, bytes: 10 } }
     assert.isDefined(reserved.take(place, size(4, 2), left))
     assert.isUndefined(reserved.take(place, size(1, 2), left))
@@ -17,7 +17,7 @@ describe("room that is promised to turns", () => {
   })
 
   it("is no more than is left of their account, over all of its sessions", () => {
-    const reserved = new Reserved()
+    const reserved = new ReservedSpace()
     const left = { ...wide, accountBytes: 10 }
     assert.isDefined(reserved.take(place, size(6), left))
     assert.isUndefined(reserved.take({ ...place, session: "other" }, size(5), left))
@@ -25,7 +25,7 @@ describe("room that is promised to turns", () => {
   })
 
   it("is no more of one account than its share, so that others have theirs", () => {
-    const reserved = new Reserved()
+    const reserved = new ReservedSpace()
     assert.isDefined(reserved.take(place, size(MAX_ACCOUNT_RESERVED_BYTES), wide))
     assert.isUndefined(reserved.take({ ...place, session: "other" }, size(1), wide))
     for (let bytes = MAX_ACCOUNT_RESERVED_BYTES; bytes < MAX_RESERVED_BYTES; bytes += MAX_ACCOUNT_RESERVED_BYTES) {
@@ -37,7 +37,7 @@ describe("room that is promised to turns", () => {
   })
 
   it("is given back once", () => {
-    const reserved = new Reserved()
+    const reserved = new ReservedSpace()
     const left = { ...wide, session: { messages: 2, bytes: 10 } }
     const giveBack = reserved.take(place, size(10), left)
     assert.isUndefined(reserved.take(place, size(1), left))

@@ -11,12 +11,12 @@ export interface Size {
 }
 
 /** The remaining room of a session and its account, according to the database. */
-export interface Left {
+export interface RemainingSpace {
   readonly session: Size
   readonly accountBytes: number
 }
 
-interface Place {
+interface SessionKey {
   readonly accountId: string
   readonly session: string
 }
@@ -32,7 +32,7 @@ const add = (sizes: Map<string, Size>, name: string, { bytes, messages }: Size):
 }
 
 /** The room that this node has promised to turns that are not recorded yet. */
-export class Reserved {
+export class ReservedSpace {
   readonly #sessions = new Map<string, Size>()
   readonly #accounts = new Map<string, Size>()
   #bytes = 0
@@ -43,7 +43,7 @@ export class Reserved {
   }
 
   /** Promises room to a turn if enough is left beside earlier promises. Returns a function that gives the room back, once. */
-  take(place: Place, size: Size, left: Left): (() => void) | undefined {
+  take(place: SessionKey, size: Size, left: RemainingSpace): (() => void) | undefined {
     const session = this.#sessions.get(place.session) ?? nothing
     const account = this.#accounts.get(place.accountId) ?? nothing
     const fits =
@@ -60,7 +60,7 @@ export class Reserved {
     }
   }
 
-  #add(place: Place, size: Size): void {
+  #add(place: SessionKey, size: Size): void {
     add(this.#sessions, place.session, size)
     add(this.#accounts, place.accountId, size)
     this.#bytes += size.bytes
