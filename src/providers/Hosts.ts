@@ -1,7 +1,7 @@
 /** What this node knows about each provider's health: a breaker for each of its models, and its remaining retry budget. */
 import type { Timeouts } from "../domain/Plan.ts"
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
-import { Breaker, type FailedHow, type Opening } from "./pool/Breaker.ts"
+import { Breaker, type FailureDetails, type Opening } from "./pool/Breaker.ts"
 import { pauseOf } from "./pool/PoolError.ts"
 import type { Provider } from "./Provider.ts"
 import type { Clocks } from "./pool/AnswerClock.ts"
@@ -15,7 +15,7 @@ const clockOf = { connect: "connectMs", first_token: "firstTokenMs", idle: "idle
  * Without a fault, the answer was well-formed and empty. A fault that a caller can cause at will must not count, because it would affect
  * all other callers.
  */
-export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: Clocks): FailedHow | undefined => {
+export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: Clocks): FailureDetails | undefined => {
   switch (fault?._tag) {
     case undefined:
     case "Refused":

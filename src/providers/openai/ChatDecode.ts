@@ -88,11 +88,11 @@ export const NO_ARGUMENTS = "{}"
 export const isCut = (finish: FinishReason | undefined): boolean => finish === "length" || finish === "content_filter"
 
 /** A call, with the data that its host needs back. */
-interface Called extends ToolCall {
+interface DecodedCall extends ToolCall {
   readonly extra: JsonObject | undefined
 }
 
-const decodeToolCalls = (message: JsonObject, requestId: string): ReadonlyArray<Called> => {
+const decodeToolCalls = (message: JsonObject, requestId: string): ReadonlyArray<DecodedCall> => {
   const legacy = message["function_call"]
   const calls = listOf(message["tool_calls"])
   return (calls.length === 0 && objectOf(legacy) !== undefined ? [{ function: legacy }] : calls)

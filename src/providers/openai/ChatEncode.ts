@@ -25,7 +25,7 @@ import {
 import { endUserOf } from "./EndUser.ts"
 import { type HostTraits, NO_TRAITS, offMembers, onMembers, type ChatWireOptions } from "./HostTraits.ts"
 import { parametersFor } from "./ToolParameters.ts"
-import { type ThoughtsBack, thoughtsBack, wantedThoughts } from "./Thoughts.ts"
+import { type ReturnedThoughts, thoughtsBack, wantedThoughts } from "./Thoughts.ts"
 
 /** A host's options with its traits for the model of one call. */
 interface Wire extends ChatWireOptions {
@@ -112,7 +112,7 @@ const encodeMessage = (message: Exclude<Message, AssistantMessage>, options: Wir
 
 const encodeSaid = (
   message: AssistantMessage,
-  { before, members, ofCalls, parts }: ThoughtsBack,
+  { before, members, ofCalls, parts }: ReturnedThoughts,
   options: Wire
 ): unknown => {
   const { toolCalls } = message

@@ -105,7 +105,7 @@ export const wantedThoughts = (
 }
 
 /** An assistant's reasoning in the form for the host. */
-export interface ThoughtsBack {
+export interface ReturnedThoughts {
   /** Fields of the message. */
   readonly members: object
   /** Text before the content, as in the host's own answers. */
@@ -124,7 +124,7 @@ export const thoughtsBack = (
   message: AssistantMessage,
   candidate: Candidate,
   wanted: WantedThoughts | undefined
-): ThoughtsBack => {
+): ReturnedThoughts => {
   const own = ownReasoning(message, candidate)
   const details = own.flatMap(({ data }) => listOf(data["details"]))
   const ofCalls = new Map(

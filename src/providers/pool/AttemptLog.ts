@@ -9,10 +9,10 @@ import { attemptsOf, isFiltered, placeOf } from "./PoolError.ts"
 import type { AdmittedCandidate } from "./PoolState.ts"
 
 /** How an attempt ended without serving: with a fault, with a well-formed answer that is empty, or because the gateway left it. */
-export type Unserved = ProviderFault | "empty" | "left"
+export type AttemptFailure = ProviderFault | "empty" | "left"
 
 /** What had arrived of an answer when its attempt ended. */
-export interface Arrived {
+export interface PartialAnswer {
   /** Undefined when no part of the answer had arrived. */
   readonly output: Output | undefined
   /** The provider's own count of the prompt. */
@@ -20,13 +20,13 @@ export interface Arrived {
 }
 
 /** Estimates the usage of an attempt without reported usage, from what was sent and what had arrived. */
-export type EstimateUse<P extends Price> = (candidate: Candidate<P>, arrived: Arrived) => CallUsage
+export type EstimateUse<P extends Price> = (candidate: Candidate<P>, arrived: PartialAnswer) => CallUsage
 
 /**
  * Whether the provider may bill an attempt: it may once it has received the request and not rejected it. Providers bill a server error
  * only when a part of the answer preceded it. Checking an answer calls no provider.
  */
-const mayBill = (end: Unserved, { output, prompt }: Arrived): boolean => {
+const mayBill = (end: AttemptFailure, { output, prompt }: PartialAnswer): boolean => {
   const anything = output !== undefined || prompt !== undefined
   if (end === "empty" || end === "left") return true
   switch (end._tag) {
@@ -52,7 +52,7 @@ const mayBill = (end: Unserved, { output, prompt }: Arrived): boolean => {
 const isEvents = (arrived: Output | ReadonlyArray<OutputEvent>): arrived is ReadonlyArray<OutputEvent> =>
   Array.isArray(arrived)
 
-const arrivedIn = ({ arrived }: Pick<AttemptRecord, "arrived">): Arrived => {
+const arrivedIn = ({ arrived }: Pick<AttemptRecord, "arrived">): PartialAnswer => {
   if (arrived === undefined || !isEvents(arrived)) return { output: arrived, prompt: undefined }
   if (arrived.length === 0) return { output: undefined, prompt: undefined }
   const fold = new OutputFold()
@@ -67,7 +67,7 @@ const arrivedIn = ({ arrived }: Pick<AttemptRecord, "arrived">): Arrived => {
 /** Returns the provider's charge for an attempt that served no answer; undefined when there is none or it is unknown. */
 export const attemptCost = <P extends Price>(
   candidate: Candidate<P>,
-  end: Unserved,
+  end: AttemptFailure,
   record: Pick<AttemptRecord, "arrived">,
   estimateUse: EstimateUse<P> | undefined
 ): AttemptCost | undefined => {
@@ -81,7 +81,7 @@ export const attemptCost = <P extends Price>(
   return { nano: Number(nano), basis: reported === undefined ? "estimated" : "reported" }
 }
 
-interface Running {
+interface RunningAttempt {
   /** In `performance.now()` milliseconds, as the request's other times. */
   readonly startedAt: number
   readonly record: AttemptRecord
@@ -92,7 +92,7 @@ export class AttemptLog<P extends Price> {
   readonly #estimateUse: EstimateUse<P> | undefined
   /** Attempts that have ended without serving. */
   readonly #before: Array<Omit<Attempt, "index" | "outcome">> = []
-  readonly #running = new Map<AdmittedCandidate<P>, Running>()
+  readonly #running = new Map<AdmittedCandidate<P>, RunningAttempt>()
 
   constructor(estimateUse: EstimateUse<P> | undefined) {
     this.#estimateUse = estimateUse
@@ -118,7 +118,7 @@ export class AttemptLog<P extends Price> {
   }
 
   /** Records the end of an attempt that served no answer, and returns its provider and model. */
-  end(admitted: AdmittedCandidate<P>, how: Unserved) {
+  end(admitted: AdmittedCandidate<P>, how: AttemptFailure) {
     const { candidate } = admitted
     const running = this.#running.get(admitted)
     const endedAt = performance.now()

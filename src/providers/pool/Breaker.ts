@@ -26,7 +26,7 @@ export const rules = {
 export type BreakerState = "closed" | "open" | "half_open"
 
 /** Details of a failed attempt. */
-export interface FailedHow {
+export interface FailureDetails {
   /** The pause the host asks for, in milliseconds: the breaker opens at once and admits nothing earlier. */
   readonly pauseMs?: number
   /** Whether waiting for more failures is pointless: the breaker opens at once for the longest time. */
@@ -108,7 +108,7 @@ export class Breaker {
   }
 
   /** Records a failure. `chance` is a random number from 0 to 1. */
-  failed(permit: number, now: number, chance: number, how: FailedHow = {}): void {
+  failed(permit: number, now: number, chance: number, how: FailureDetails = {}): void {
     const pauseMs = Math.min(how.pauseMs ?? 0, rules.longestPauseMs)
     if (pauseMs > 0) this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs)
     if (this.#state === "open") {

@@ -139,31 +139,31 @@ const make = (options: ProviderPoolOptions, metrics: Metrics, hosts: ReadonlyMap
 }
 
 /** An attempt that ended without interruption. */
-interface Ended<A, P extends Price = TokenPrice, C extends WorkCall = ChatCall> {
+interface EndedAttempt<A, P extends Price = TokenPrice, C extends WorkCall = ChatCall> {
   readonly admitted: AdmittedCandidate<P>
   readonly context: AttemptContext<C>
   readonly result: Result.Result<A | undefined, ProviderError>
 }
 
 /** Calls the next candidate; undefined when its provider does not do such work. */
-type Asking<A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall> = (
+type CallCandidate<A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall> = (
   execution: PlanExecution<P, Q, C>,
   admitted: AdmittedCandidate<P>
-) => Effect.Effect<Ended<A, P, C>, never, R> | undefined
+) => Effect.Effect<EndedAttempt<A, P, C>, never, R> | undefined
 
 type ChatExecution = PlanExecution<TokenPrice, PoolCall, ChatCall>
 
-const givenBy = <A>({ result }: Pick<Ended<A>, "result">): A | undefined =>
+const givenBy = <A>({ result }: Pick<EndedAttempt<A>, "result">): A | undefined =>
   result._tag === "Success" ? result.success : undefined
 
-const faultOf = <A>({ result }: Pick<Ended<A>, "result">) =>
+const faultOf = <A>({ result }: Pick<EndedAttempt<A>, "result">) =>
   result._tag === "Failure" ? result.failure.fault : undefined
 
 const run = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall>(
   shared: PoolState,
   call: Q,
   kind: CallKind<P, Q, C>,
-  ask: Asking<A, R, P, Q, C>
+  ask: CallCandidate<A, R, P, Q, C>
 ) =>
   Effect.withFiber((fiber) => {
     const random = fiber.getRef(Random.Random)
@@ -185,7 +185,7 @@ interface ServedContent<A, P extends Price> {
 /** Calls one candidate after the other until one produces content. */
 const follow = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall>(
   execution: PlanExecution<P, Q, C>,
-  ask: Asking<A, R, P, Q, C>
+  ask: CallCandidate<A, R, P, Q, C>
 ): Effect.Effect<ServedContent<A, P>, PoolError, R> => {
   for (;;) {
     const { upcoming, waitMs } = execution
@@ -220,8 +220,8 @@ const attempted = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends Wo
   admitted: AdmittedCandidate<P>,
   context: AttemptContext<C>,
   attempt: Effect.Effect<A | undefined, ProviderError, R>
-): Effect.Effect<Ended<A, P, C>, never, R> => {
-  const ended = (result: Ended<A, P, C>["result"]): Ended<A, P, C> => ({ admitted, context, result })
+): Effect.Effect<EndedAttempt<A, P, C>, never, R> => {
+  const ended = (result: EndedAttempt<A, P, C>["result"]): EndedAttempt<A, P, C> => ({ admitted, context, result })
   const watched = Effect.onInterrupt(attempt, () =>
     Effect.sync(() => {
       context.record.cancelled()
@@ -235,7 +235,7 @@ const attempted = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends Wo
 }
 
 const askWork =
-  <A>(attempt: WorkAttempt<A>, restOf?: RestOf<A>): Asking<A, never, Price, WorkPoolCall, WorkCall> =>
+  <A>(attempt: WorkAttempt<A>, restOf?: RestOf<A>): CallCandidate<A, never, Price, WorkPoolCall, WorkCall> =>
   (execution, admitted) => {
     const context = execution.prepare(admitted)
     const work = attempt(context.provider, context.call)
@@ -245,7 +245,7 @@ const askWork =
   }
 
 const askChat =
-  <A, R>(method: AttemptMethod<A, R>): Asking<A, R, TokenPrice, PoolCall, ChatCall> =>
+  <A, R>(method: AttemptMethod<A, R>): CallCandidate<A, R, TokenPrice, PoolCall, ChatCall> =>
   (execution, admitted) => {
     const { hedgeAfterMs } = execution
     return hedgeAfterMs === undefined
@@ -258,7 +258,7 @@ const askOnce = <A, R>(
   admitted: AdmittedCandidate,
   method: AttemptMethod<A, R>,
   beside?: AdmittedCandidate
-): Effect.Effect<Ended<A>, never, R> =>
+): Effect.Effect<EndedAttempt<A>, never, R> =>
   Effect.suspend(() => {
     const context = execution.begin(admitted, beside)
     return attempted(execution, admitted, context, method.attempt(context))
@@ -271,7 +271,7 @@ const askHedged = Effect.fnUntraced(function* <A, R>(
   method: AttemptMethod<A, R>,
   afterMs: number
 ) {
-  const fibers: Array<Fiber.Fiber<Ended<A>>> = []
+  const fibers: Array<Fiber.Fiber<EndedAttempt<A>>> = []
   const start = Effect.fnUntraced(function* (admitted: AdmittedCandidate, beside?: AdmittedCandidate) {
     const fiber = yield* Effect.forkChild(askOnce(execution, admitted, method, beside), { startImmediately: true })
     fibers.push(fiber)

@@ -25,7 +25,7 @@ export const answerOf = (call: ChatCall, steering: Steering): Answer => {
   return { chunks, finish, stopSequence, usage: usageOf(call, steering, prompt, made) }
 }
 
-interface Visible {
+interface VisibleContent {
   readonly chunks: Answer["chunks"]
   readonly finish: FinishReason
   readonly stopSequence?: string | undefined
@@ -33,7 +33,7 @@ interface Visible {
   readonly tokens: number
 }
 
-interface Delivered extends Omit<Answer, "usage"> {
+interface DeliveredAnswer extends Omit<Answer, "usage"> {
   readonly output: number
   readonly reasoning: number
 }
@@ -42,14 +42,14 @@ type Content =
   | { readonly _tag: "Text"; readonly text: string; readonly filler: boolean }
   | { readonly _tag: "Tools"; readonly tools: ReadonlyArray<Tool> }
 
-const nothing: Delivered = { chunks: [], finish: "stop", stopSequence: undefined, output: 0, reasoning: 0 }
+const nothing: DeliveredAnswer = { chunks: [], finish: "stop", stopSequence: undefined, output: 0, reasoning: 0 }
 const BYTES_PER_TOKEN = 4
 const TOKENS_PER_IMAGE = 85
 const FILLER = "This sentence of the sandbox fills the answer up to the length that was asked for. "
 const THOUGHT = "Considering what was asked. "
 
 /** The content within the cap: reasoning first, then as much visible text as fits. */
-const deliveredOf = (call: ChatCall, steering: Steering): Delivered => {
+const deliveredOf = (call: ChatCall, steering: Steering): DeliveredAnswer => {
   const asked = askedReasoning(call)
   const reasoning = Math.min(Math.max(steering.reasoningTokens, asked), call.maxOutputTokens)
   const room = call.maxOutputTokens - reasoning
@@ -83,7 +83,7 @@ const saidOf = (
   content: Extract<Content, { readonly _tag: "Text" }>,
   room: number,
   wanted: number | undefined
-): Visible => {
+): VisibleContent => {
   const full =
     wanted !== undefined && content.filler
       ? FILLER.repeat(Math.ceil((Math.min(wanted, room) * BYTES_PER_TOKEN) / FILLER.length)).slice(
@@ -119,7 +119,7 @@ const calledOf = (
   tools: ReadonlyArray<Tool>,
   room: number,
   wanted: number | undefined
-): Visible => {
+): VisibleContent => {
   const chunks: Array<ReadonlyArray<OutputEvent>> = []
   const words = wordsOf(conversation.messages.at(-1))
   let tokens = 0
@@ -211,7 +211,7 @@ const promptTokensOf = ({ conversation: { messages, tools }, promptBound }: Chat
   return Math.min(promptBound, Math.max(1, tokens))
 }
 
-const usageOf = (call: ChatCall, steering: Steering, prompt: number, made: Delivered): TokenUsage | undefined => {
+const usageOf = (call: ChatCall, steering: Steering, prompt: number, made: DeliveredAnswer): TokenUsage | undefined => {
   if (steering.fault === "no_usage") return undefined
   if (steering.usageHeld) return heldUsage(call, made.reasoning)
   const times = steering.fault === "wrong_usage" ? 10 : 1

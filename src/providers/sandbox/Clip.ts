@@ -2,7 +2,7 @@
 import type * as Encoders from "h264-mp4-encoder"
 import { createRequire } from "node:module"
 import { drawRgba } from "./Drawing.ts"
-import type { Scene } from "./VideoTicket.ts"
+import type { ClipContent } from "./VideoTicket.ts"
 
 /** Frames per second: few, but enough to show motion. */
 const FRAME_RATE = 4
@@ -13,7 +13,7 @@ const QUANTIZATION = 34
 const require: (name: "h264-mp4-encoder") => typeof Encoders = createRequire(import.meta.url)
 
 /** A scene as a file. A bar along the lower edge grows with the time. Every frame is a key frame, so that players can seek. */
-export const clipOf = async ({ height, lines, seconds, seed, width }: Scene): Promise<Uint8Array> => {
+export const clipOf = async ({ height, lines, seconds, seed, width }: ClipContent): Promise<Uint8Array> => {
   const frame = await drawRgba({ width, height, lines, seed })
   const frames = seconds * FRAME_RATE
   const barTop = height - Math.ceil(height / 40)

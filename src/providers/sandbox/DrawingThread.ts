@@ -1,7 +1,7 @@
 import { Data, Effect, Semaphore } from "effect"
 import { Worker } from "node:worker_threads"
 import type { Drawing } from "./Drawing.ts"
-import type { Scene } from "./VideoTicket.ts"
+import type { ClipContent } from "./VideoTicket.ts"
 
 /** A thread keeps a core busy, and a machine has few. */
 const THREADS = 2
@@ -9,7 +9,7 @@ const THREADS = 2
 const turns = Semaphore.makeUnsafe(THREADS)
 
 /** What a thread makes: one PNG for each drawing, or one clip. */
-export type DrawingWork = { readonly drawings: ReadonlyArray<Drawing> } | { readonly scene: Scene }
+export type DrawingWork = { readonly drawings: ReadonlyArray<Drawing> } | { readonly scene: ClipContent }
 
 /** An image or a clip could not be drawn. `detail` is for operators. */
 export class DrawingError extends Data.TaggedError("DrawingError")<{ readonly detail: string }> {}

@@ -28,7 +28,7 @@ export const makeSandbox = (id: string): Provider => ({
   search: (call, work) => search(id, call, work)
 })
 
-interface Play {
+interface SandboxAnswer {
   readonly call: ChatCall
   readonly steering: Steering
   readonly answer: Answer
@@ -44,7 +44,7 @@ const begin = Effect.fnUntraced(function* (id: string, call: ChatCall) {
   const steering = yield* steeringOf(id, call.steering)
   const answer = answerOf(call, steering)
   const stops = steering.fault === "stall" || steering.fault === "break"
-  const play: Play = {
+  const play: SandboxAnswer = {
     call,
     steering,
     answer,
@@ -61,7 +61,7 @@ const begin = Effect.fnUntraced(function* (id: string, call: ChatCall) {
 
 /** Waits, or fails when a time limit of the call ends first. */
 const pause = (
-  { call: { clocks }, startedAt, fail }: Play,
+  { call: { clocks }, startedAt, fail }: SandboxAnswer,
   ms: number,
   clock: "first_token" | "idle" | "answer"
 ): Effect.Effect<void, ProviderError> => {
@@ -79,7 +79,7 @@ const pause = (
   })
 }
 
-const chat = (play: Play): Effect.Effect<Output, ProviderError> => {
+const chat = (play: SandboxAnswer): Effect.Effect<Output, ProviderError> => {
   const { answer, steering, latencyMs } = play
   const stalled = steering.fault === "stall"
   const ms = stalled ? Infinity : latencyMs + steering.chunkMs * Math.max(0, answer.chunks.length - 1)
@@ -97,7 +97,7 @@ const closing = ({ finish, stopSequence, usage }: Answer): ReadonlyArray<OutputE
   ...(usage === undefined ? [] : [{ _tag: "Usage", usage } as const])
 ]
 
-const sourceOf = (play: Play): ChatSource => {
+const sourceOf = (play: SandboxAnswer): ChatSource => {
   const { answer, steering, latencyMs, stopAt } = play
   let sent = 0
   let over = false

@@ -5,7 +5,7 @@
 import { objectOf, parsed } from "../wire/Json.ts"
 
 /** The content of a clip. */
-export interface Scene {
+export interface ClipContent {
   readonly width: number
   readonly height: number
   /** A whole number. */
@@ -24,7 +24,7 @@ export interface VideoJob {
   /** The duration of the job, in milliseconds. */
   readonly ms: number
   readonly fault: VideoFault | undefined
-  readonly scene: Scene
+  readonly scene: ClipContent
 }
 
 /** The progress of a job, without its result. */

@@ -5,7 +5,7 @@ import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import type { VideoJobState, VideoWork, MediaBytes } from "../../domain/Work.ts"
 import { faultAtOnce, malformedFault, type Steering, steeringOf } from "./Steering.ts"
 import { drawn } from "./DrawingThread.ts"
-import { jobOf, progressAt, type Scene, ticketOf, type VideoFault, type VideoJob } from "./VideoTicket.ts"
+import { jobOf, progressAt, type ClipContent, ticketOf, type VideoFault, type VideoJob } from "./VideoTicket.ts"
 
 /** The duration of a normal and of a slow video job, in milliseconds. */
 const USUAL_JOB_MS = 400
@@ -73,7 +73,7 @@ const takenOf = (call: WorkCall, work: VideoWork, { fault, latencyMs }: Steering
   scene: sceneOf(call, work)
 })
 
-const sceneOf = ({ candidate: { model } }: WorkCall, work: VideoWork): Scene => {
+const sceneOf = ({ candidate: { model } }: WorkCall, work: VideoWork): ClipContent => {
   const {
     aspectRatio,
     duration,

@@ -25,7 +25,7 @@ export const MOST_WAITING_OF_ONE = 4
 /** An answer of 128,000 tokens with all its possible errors needs a fraction of this. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
 
-interface Waiting {
+interface QueuedCheck {
   readonly job: AccountJob
   readonly done: (verdict: Verdict) => void
 }
@@ -33,21 +33,21 @@ interface Waiting {
 const unchecked = (detail: string): Verdict => ({ _tag: "Unchecked", detail })
 const busy = (detail: string): Verdict => ({ _tag: "Unchecked", detail, busy: true })
 
-const isAnswer = ({ job }: Waiting): boolean => job.text !== undefined
+const isAnswer = ({ job }: QueuedCheck): boolean => job.text !== undefined
 
 /** The waiting checks by account. Accounts take turns, so no account waits for all checks of another. */
 class CheckQueue {
-  readonly #accounts = new Map<string, Array<Waiting>>()
+  readonly #accounts = new Map<string, Array<QueuedCheck>>()
   #schemas = 0
 
   /** An answer has already been paid for, so there is always room for its check. */
-  hasRoom(waiting: Waiting): boolean {
+  hasRoom(waiting: QueuedCheck): boolean {
     if (isAnswer(waiting)) return true
     const own = this.#accounts.get(waiting.job.accountId ?? "") ?? []
     return this.#schemas < MOST_WAITING && own.filter((one) => !isAnswer(one)).length < MOST_WAITING_OF_ONE
   }
 
-  add(waiting: Waiting): void {
+  add(waiting: QueuedCheck): void {
     const account = waiting.job.accountId ?? ""
     const own = this.#accounts.get(account)
     if (own === undefined) this.#accounts.set(account, [waiting])
@@ -55,7 +55,7 @@ class CheckQueue {
     if (!isAnswer(waiting)) this.#schemas += 1
   }
 
-  next(): Waiting | undefined {
+  next(): QueuedCheck | undefined {
     for (const [account, own] of this.#accounts) {
       const first = own[0]
       if (first === undefined) continue
@@ -70,7 +70,7 @@ class CheckQueue {
     return undefined
   }
 
-  remove(waiting: Waiting): void {
+  remove(waiting: QueuedCheck): void {
     const account = waiting.job.accountId ?? ""
     const own = this.#accounts.get(account)
     const at = own?.indexOf(waiting) ?? -1
@@ -85,13 +85,13 @@ class CheckQueue {
 class CheckThread {
   #worker: Worker | undefined
   #ready = false
-  #current: Waiting | undefined
+  #current: QueuedCheck | undefined
   #timer: NodeJS.Timeout | undefined
   #closed = false
   readonly #queue = new CheckQueue()
 
   /** Returns a function that cancels the check. */
-  submit(waiting: Waiting): () => void {
+  submit(waiting: QueuedCheck): () => void {
     if (this.#closed || !this.#queue.hasRoom(waiting)) {
       waiting.done(busy(this.#closed ? "the service is stopping" : "too many checks are waiting"))
       return () => {}
@@ -103,7 +103,7 @@ class CheckThread {
 
   async close(): Promise<void> {
     this.#closed = true
-    const left: Array<Waiting> = []
+    const left: Array<QueuedCheck> = []
     for (let one = this.#queue.next(); one !== undefined; one = this.#queue.next()) left.push(one)
     const stopped = this.#stop()
     this.#settle(busy("the service is stopping"))
@@ -120,7 +120,7 @@ class CheckThread {
     else this.#limit(START_MS)
   }
 
-  #give(worker: Worker, { job: { schema, text } }: Waiting): void {
+  #give(worker: Worker, { job: { schema, text } }: QueuedCheck): void {
     this.#limit(CHECK_MS)
     worker.postMessage({ schema, text }, [])
   }

@@ -62,17 +62,17 @@ export const wholeSource = (events: ReadonlyArray<OutputEvent>): ChatSource => {
 }
 
 /** A body that is not plain events, identified by its first bytes. */
-interface Other {
+interface OtherBody {
   readonly kind: Exclude<BodyKind, "events">
   readonly start: Uint8Array
 }
 
 /** Collects the start of a body until its kind is known. */
-class Beginning {
+class BodyStart {
   readonly #stream: OutboundStream
   #start: Uint8Array | undefined
   #known = false
-  other: Other | undefined
+  other: OtherBody | undefined
 
   constructor(stream: OutboundStream) {
     this.#stream = stream
@@ -115,7 +115,7 @@ class Beginning {
  * compressed body is decompressed first.
  */
 export const eventSource = (stream: OutboundStream, fold: ChatFold, options: EventSourceOptions): ChatSource => {
-  const beginning = new Beginning(stream)
+  const beginning = new BodyStart(stream)
   let otherSource: ChatSource | undefined
   let started = false
   let over = false
@@ -126,7 +126,7 @@ export const eventSource = (stream: OutboundStream, fold: ChatFold, options: Eve
     const all = [...events, ...fold.end().map(options.ended)]
     return all.length === 0 || take(all)
   }
-  const openOther = ({ kind, start }: Other): Effect.Effect<ChatSource, ProviderError> => {
+  const openOther = ({ kind, start }: OtherBody): Effect.Effect<ChatSource, ProviderError> => {
     if (kind !== "whole") return Effect.succeed(eventSource(unpackedStream(stream, start, kind), fold, options))
     const rest = (limitBytes: number) => readUpTo(resumedStream(stream, start), limitBytes)
     return Effect.map(options.whole(rest), (events) => {
@@ -134,7 +134,7 @@ export const eventSource = (stream: OutboundStream, fold: ChatFold, options: Eve
       return wholeSource(events)
     })
   }
-  const eachOfOther = (other: Other, take: TakeEvents): Effect.Effect<boolean, ProviderError> =>
+  const eachOfOther = (other: OtherBody, take: TakeEvents): Effect.Effect<boolean, ProviderError> =>
     Effect.flatMap(openOther(other), (source) => {
       otherSource = source
       return source.each(take)

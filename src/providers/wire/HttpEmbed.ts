@@ -4,7 +4,7 @@ import { OutboundError, type OutboundStream } from "../../platform/outbound/Outb
 import { isShort, reservedBytes } from "../pool/AnswerMemory.ts"
 import { decodeEmbeddings, mostEmbedBytes } from "./EmbedDecode.ts"
 import { EmbedPieces } from "./EmbedPieces.ts"
-import { ArrivingList } from "./Arriving.ts"
+import { ArrivingList } from "./ArrivingList.ts"
 import { faultOfOutbound } from "../Failure.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import type { HttpWork, WorkRequest } from "./HttpWork.ts"
@@ -21,7 +21,7 @@ export const orFault = <A>(work: HttpWork, result: Result.Result<A, ProviderFaul
 const BEGINNING_BYTES = 1_048_576
 
 /** A response that is being read, with its parser. */
-interface Reading {
+interface OpenResponse {
   readonly work: HttpWork
   readonly asked: EmbedWork
   readonly maxBodyBytes: number
@@ -33,7 +33,7 @@ interface Reading {
 }
 
 /** The next bytes of a response within its length limit; undefined at its end. */
-const read = (reading: Reading): Effect.Effect<Uint8Array | undefined, ProviderError> =>
+const read = (reading: OpenResponse): Effect.Effect<Uint8Array | undefined, ProviderError> =>
   Effect.matchEffect(reading.stream.read, {
     onFailure: (failed) => Effect.fail(reading.work.error(faultOfOutbound(failed))),
     onSuccess: (bytes) => {
@@ -46,7 +46,7 @@ const read = (reading: Reading): Effect.Effect<Uint8Array | undefined, ProviderE
   })
 
 /** Reads until enough of the list is validated, or to the end if that never happens. */
-const begin = (reading: Reading): Effect.Effect<ReadonlyArray<Uint8Array> | Embeddings, ProviderError> =>
+const begin = (reading: OpenResponse): Effect.Effect<ReadonlyArray<Uint8Array> | Embeddings, ProviderError> =>
   Effect.gen(function* () {
     const { asked, pieces, work } = reading
     const come: Array<Uint8Array> = []
@@ -73,7 +73,7 @@ const NOTHING = new Uint8Array()
 const malformed: ProviderFault = { _tag: "Malformed", detail: "the embeddings are not those of the inputs" }
 
 /** Stops waiting for a reader that uses too much of the call's time, because the host would be considered too slow. */
-const waitForReader = (reading: Reading, rest: ArrivingList): Effect.Effect<void> =>
+const waitForReader = (reading: OpenResponse, rest: ArrivingList): Effect.Effect<void> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     const since = millisOf(clock)
@@ -83,7 +83,7 @@ const waitForReader = (reading: Reading, rest: ArrivingList): Effect.Effect<void
   })
 
 /** Reads the rest of the list. */
-const finish = (reading: Reading, rest: ArrivingList): Effect.Effect<number | undefined, ProviderError> =>
+const finish = (reading: OpenResponse, rest: ArrivingList): Effect.Effect<number | undefined, ProviderError> =>
   Effect.gen(function* () {
     const { pieces, work } = reading
     for (;;) {
@@ -118,7 +118,7 @@ const readLong = (
         restore(
           Effect.gen(function* () {
             const stream = yield* Scope.provide(work.open(call, request), scope)
-            const reading: Reading = {
+            const reading: OpenResponse = {
               work,
               asked,
               maxBodyBytes,

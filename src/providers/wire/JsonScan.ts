@@ -37,7 +37,7 @@ const isHex = (byte: number | undefined): boolean =>
   byte !== undefined && (isDigit(byte) || ((byte | 0x20) >= byteOf("a") && (byte | 0x20) <= byteOf("f")))
 
 /** The offsets of one byte value, found in native code. Each part of the text is searched once. */
-class Places {
+class ByteOffsets {
   readonly #bytes: Buffer
   readonly #byte: number
   #next = -1
@@ -66,20 +66,20 @@ export const NOWHERE = -1
  */
 export class JsonScan {
   readonly #bytes: Buffer
-  readonly #quotes: Places
-  readonly #backslashes: Places
-  readonly #lists: Places
-  readonly #listEnds: Places
-  readonly #objects: Places
+  readonly #quotes: ByteOffsets
+  readonly #backslashes: ByteOffsets
+  readonly #lists: ByteOffsets
+  readonly #listEnds: ByteOffsets
+  readonly #objects: ByteOffsets
 
   constructor(bytes: Uint8Array) {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#bytes = buffer
-    this.#quotes = new Places(buffer, QUOTE)
-    this.#backslashes = new Places(buffer, BACKSLASH)
-    this.#lists = new Places(buffer, LIST)
-    this.#listEnds = new Places(buffer, LIST_END)
-    this.#objects = new Places(buffer, OBJECT)
+    this.#quotes = new ByteOffsets(buffer, QUOTE)
+    this.#backslashes = new ByteOffsets(buffer, BACKSLASH)
+    this.#lists = new ByteOffsets(buffer, LIST)
+    this.#listEnds = new ByteOffsets(buffer, LIST_END)
+    this.#objects = new ByteOffsets(buffer, OBJECT)
   }
 
   /** The first byte from here on that is not whitespace. */

@@ -9,7 +9,7 @@ export interface RefusalHints {
   readonly param?: string | undefined
 }
 
-type Refused = Extract<ProviderFault, { readonly _tag: "Refused" }>
+type RefusedFault = Extract<ProviderFault, { readonly _tag: "Refused" }>
 
 /** Error codes and types of hosts for a prompt that is too long. */
 const OVERFLOW_CODES = /context_length_exceeded|exceed_context_size|string_above_max_length|model_max_prompt_tokens/
@@ -66,7 +66,7 @@ const POLICY: ReadonlyArray<RegExp> = [
 const says = (detail: string, words: ReadonlyArray<RegExp>): boolean => words.some((one) => one.test(detail))
 
 /** The subject of a rejection, if it is one that callers distinguish. */
-export const subjectOf = (detail: string, { code = "", type = "" }: RefusalHints = {}): Refused["about"] => {
+export const subjectOf = (detail: string, { code = "", type = "" }: RefusalHints = {}): RefusedFault["about"] => {
   if (OVERFLOW_CODES.test(code) || OVERFLOW_CODES.test(type) || says(detail, OVERFLOW)) return "context"
   return POLICY_CODES.test(code) || POLICY_CODES.test(type) || says(detail, POLICY) ? "policy" : undefined
 }
@@ -83,7 +83,7 @@ const pathOf = (param: string | undefined): string | undefined => {
 }
 
 /** A rejection of the caller's request. */
-export const refused = (status: number, detail: string, hints: RefusalHints = {}): Refused => {
+export const refused = (status: number, detail: string, hints: RefusalHints = {}): RefusedFault => {
   const about = subjectOf(detail, hints)
   const param = pathOf(hints.param)
   return {

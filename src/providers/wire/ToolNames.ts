@@ -15,7 +15,7 @@ export interface ToolNameBounds {
 }
 
 /** A conversation with names that the host accepts, and the caller's names of the changed ones. */
-export interface Renamed {
+export interface RenamedConversation {
   readonly conversation: Conversation
   readonly callers: ReadonlyMap<string, string>
 }
@@ -34,7 +34,7 @@ export const fittingName = (name: string, { begins, mostCharacters, refused }: T
 }
 
 /** The conversation with rejected tool names replaced everywhere; undefined when the host accepts all of them. */
-export const renamed = (conversation: Conversation, bounds: ToolNameBounds): Renamed | undefined => {
+export const renamed = (conversation: Conversation, bounds: ToolNameBounds): RenamedConversation | undefined => {
   const callers = new Map<string, string>()
   const fit = (name: string): string => {
     const fitting = fittingName(name, bounds)
@@ -67,13 +67,13 @@ const fittingEdit = (wire: ContextEdit["wire"], fit: (name: string) => string): 
   )
 
 /** An answer with the caller's names. */
-const namedBack = (output: Output, { callers }: Renamed): Output => ({
+const namedBack = (output: Output, { callers }: RenamedConversation): Output => ({
   ...output,
   toolCalls: output.toolCalls.map((call) => ({ ...call, name: callers.get(call.name) ?? call.name }))
 })
 
 /** Events with the caller's names. */
-const eventsBack = (events: ReadonlyArray<OutputEvent>, { callers }: Renamed): ReadonlyArray<OutputEvent> =>
+const eventsBack = (events: ReadonlyArray<OutputEvent>, { callers }: RenamedConversation): ReadonlyArray<OutputEvent> =>
   events.map((event) =>
     event._tag === "ToolStart" ? { ...event, name: callers.get(event.name) ?? event.name } : event
   )

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { get, type IncomingMessage } from "node:http"
 import { type Failure, failure } from "../../../src/domain/Failure.ts"
 import { pace, VectorStream } from "../../../src/http/handlers/VectorStream.ts"
-import { ArrivingList } from "../../../src/providers/wire/Arriving.ts"
+import { ArrivingList } from "../../../src/providers/wire/ArrivingList.ts"
 import { upstream } from "../../providers/upstream.ts"
 
 /** A server that answers with a list in the making, and a client that has its head. */

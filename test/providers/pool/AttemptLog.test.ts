@@ -4,20 +4,20 @@ import type { Candidate } from "../../../src/domain/Plan.ts"
 import { tokenCost } from "../../../src/domain/Pricing.ts"
 import { noTokens } from "../../../src/domain/Usage.ts"
 import type { ProviderFault } from "../../../src/providers/ProviderError.ts"
-import { type Arrived, attemptCost, type Unserved } from "../../../src/providers/pool/AttemptLog.ts"
+import { type PartialAnswer, attemptCost, type AttemptFailure } from "../../../src/providers/pool/AttemptLog.ts"
 import { candidate, price } from "../calls.ts"
 
 const plain = candidate("up")
 const costed: Candidate = { ...plain, offer: { ...plain.offer, cost: price } }
 
 /** A prompt of 10 tokens, and as many output tokens as the text that arrived has characters. */
-const estimateUse = (_: Candidate, { output, prompt }: Arrived) => ({
+const estimateUse = (_: Candidate, { output, prompt }: PartialAnswer) => ({
   ...noTokens,
   ...(prompt ?? { input: 10 }),
   output: output?.text.length ?? 0
 })
 
-const costOf = (end: Unserved, arrived?: Parameters<typeof attemptCost>[2]["arrived"], at = costed) =>
+const costOf = (end: AttemptFailure, arrived?: Parameters<typeof attemptCost>[2]["arrived"], at = costed) =>
   attemptCost(at, end, { arrived }, estimateUse)
 
 const estimated = (input: number, output: number) => ({
@@ -45,7 +45,7 @@ describe("the cost of an attempt that served no answer", () => {
   })
 
   it("is estimated from the prompt when the provider had the request and nothing arrived", () => {
-    const worked: ReadonlyArray<Unserved> = [
+    const worked: ReadonlyArray<AttemptFailure> = [
       fault("TimedOut", { clock: "first_token" }),
       fault("TimedOut", { clock: "answer" }),
       fault("Malformed"),

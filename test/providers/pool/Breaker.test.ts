@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Breaker, type BreakerState, type FailedHow, rules } from "../../../src/providers/pool/Breaker.ts"
+import { Breaker, type BreakerState, type FailureDetails, rules } from "../../../src/providers/pool/Breaker.ts"
 import { Random } from "../../ledger/Random.ts"
 
 /** A permit that must be there. */
@@ -206,7 +206,7 @@ class Model {
     return true
   }
 
-  end(epoch: number, now: number, how: FailedHow | "ok" | "left"): void {
+  end(epoch: number, now: number, how: FailureDetails | "ok" | "left"): void {
     const own = epoch === this.epoch
     if (how === "ok") {
       if (own && this.state === "half_open") this.#close(now)
@@ -226,7 +226,7 @@ class Model {
     else this.dueAt = due
   }
 
-  #fail(own: boolean, now: number, { atOnce = false, pauseMs = 0 }: FailedHow): void {
+  #fail(own: boolean, now: number, { atOnce = false, pauseMs = 0 }: FailureDetails): void {
     this.pausedUntil = Math.max(this.pausedUntil, pauseMs === 0 ? 0 : now + pauseMs)
     if (this.state === "open") {
       this.dueAt = Math.max(this.dueAt, this.pausedUntil)
@@ -286,7 +286,7 @@ describe("a random history of a breaker", () => {
         } else {
           const [{ epoch, permit } = { epoch: 0, permit: 0 }] = running.splice(random.below(running.length), 1)
           const how = random.chance(failures)
-            ? random.pick<FailedHow | "left">([{}, {}, {}, {}, { pauseMs: 7_000 }, { atOnce: true }, "left"])
+            ? random.pick<FailureDetails | "left">([{}, {}, {}, {}, { pauseMs: 7_000 }, { atOnce: true }, "left"])
             : "ok"
           if (how === "ok") breaker.succeeded(permit, now)
           else if (how === "left") breaker.left(permit)

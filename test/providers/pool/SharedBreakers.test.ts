@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Logger, Schedule, Scope } from "effect"
 import type { Redacted } from "effect"
 import { makeMetrics, Metrics } from "../../../src/platform/telemetry/Metrics.ts"
 import { millisOf } from "../../../src/platform/Monotonic.ts"
-import { type Breaker, type FailedHow, rules } from "../../../src/providers/pool/Breaker.ts"
+import { type Breaker, type FailureDetails, rules } from "../../../src/providers/pool/Breaker.ts"
 import { makeHosts } from "../../../src/providers/Hosts.ts"
 import type { Provider } from "../../../src/providers/Provider.ts"
 import { ProviderPool } from "../../../src/providers/pool/ProviderPool.ts"
@@ -38,7 +38,7 @@ const nodeOn = Effect.fnUntraced(function* (redisUrl: Redacted.Redacted) {
 
 const now = Clock.clockWith((clock) => Effect.sync(() => millisOf(clock)))
 
-const open = (breaker: Breaker, how: FailedHow = { atOnce: true }) =>
+const open = (breaker: Breaker, how: FailureDetails = { atOnce: true }) =>
   Effect.map(now, (at) => {
     breaker.failed(breaker.admit(at)!, at, 0, how)
     return at

@@ -1,12 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { clipOf } from "../../../src/providers/sandbox/Clip.ts"
-import type { Scene } from "../../../src/providers/sandbox/VideoTicket.ts"
+import type { ClipContent } from "../../../src/providers/sandbox/VideoTicket.ts"
 import { decodedVideo, decoderMissing } from "../../support/Media.ts"
 
-const scene: Scene = { width: 640, height: 360, seconds: 4, lines: ["seedance-2.0 · seed 7", "a red kite"], seed: 7 }
+const scene: ClipContent = {
+  width: 640,
+  height: 360,
+  seconds: 4,
+  lines: ["seedance-2.0 · seed 7", "a red kite"],
+  seed: 7
+}
 
-const clip = (more: Partial<Scene> = {}) => Effect.promise(() => clipOf({ ...scene, ...more }))
+const clip = (more: Partial<ClipContent> = {}) => Effect.promise(() => clipOf({ ...scene, ...more }))
 
 /** How many pixels differ more than by the noise of compression between two frames of one size. */
 const differing = (a: Uint8Array, b: Uint8Array) => a.filter((byte, at) => Math.abs(byte - (b[at] ?? 0)) > 12).length

@@ -4,11 +4,11 @@ import {
   type VideoJob,
   jobOf,
   progressAt,
-  type Scene,
+  type ClipContent,
   ticketOf
 } from "../../../src/providers/sandbox/VideoTicket.ts"
 
-const scene: Scene = {
+const scene: ClipContent = {
   width: 640,
   height: 360,
   seconds: 4,

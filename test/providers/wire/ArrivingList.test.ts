@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
-import { ArrivingList } from "../../../src/providers/wire/Arriving.ts"
+import { ArrivingList } from "../../../src/providers/wire/ArrivingList.ts"
 import { ProviderError } from "../../../src/providers/ProviderError.ts"
 
 const piece = (text: string) => [Buffer.from(text)]
