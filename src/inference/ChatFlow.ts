@@ -14,7 +14,7 @@ import type { Answer } from "../domain/Answer.ts"
 import { balanceWarning } from "../domain/Balance.ts"
 import { capWithin, type Estimate } from "../domain/Estimate.ts"
 import { closeServed, closeUnserved, type ServedEnd } from "./Ending.ts"
-import { type AdmittedRequest, affords, type MeteredOptions, type RequestResult, routingOf } from "./Metered.ts"
+import { type AdmittedRequest, affords, type AdmissionOptions, type RequestResult, routingOf } from "./Admission.ts"
 import { type ActiveCall, followedBy } from "./PaidFlow.ts"
 import { ReasoningSealer, sealedOutput } from "./ReasoningSealer.ts"
 import type { ReasoningSeals } from "./ReasoningSeals.ts"
@@ -26,7 +26,7 @@ import { whileHeld } from "./WhileHeld.ts"
 export type AdmittedChat = AdmittedRequest<ChatRequest, TokenPrice, Estimate>
 
 /** The services for carrying out a chat, besides the pool. */
-export interface ChatOptions extends MeteredOptions {
+export interface ChatOptions extends AdmissionOptions {
   readonly seals: ReasoningSeals["Service"]
 }
 

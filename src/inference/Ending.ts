@@ -17,30 +17,30 @@ import { storeUnavailable } from "./Holding.ts"
 import {
   type AdmittedRequest,
   besideOf,
-  type MeteredOptions,
+  type AdmissionOptions,
   nanoCostOf,
   providerCostOf,
   ratesAt,
   type RequestResult,
   routingOf
-} from "./Metered.ts"
+} from "./Admission.ts"
 import {
   attemptCostsOf,
   attemptMsOf,
   type ClosedFacts,
   keepClosed,
   keepReason,
-  type KeptReason,
+  type StoredReason,
   spanMs
 } from "./Receipt.ts"
-import { type Nothing, type Outcome, type Settlement, settlementOf } from "./Settlement.ts"
+import { type NoOutput, type Outcome, type Settlement, settlementOf } from "./Settlement.ts"
 
 /** Whether the data policy of the caller forbids storing content. */
 export const keepsNothing = ({ plan }: Pick<AdmittedRequest, "plan">): boolean =>
   plan.policy.dataPolicy === "zero_retention"
 
 /** The reason of the failure, for the receipt. A provider's message may quote the request, so it is dropped when nothing may be stored. */
-const errorOf = (admitted: AdmittedRequest, outcome: RequestResult["outcome"]): KeptReason | null => {
+const errorOf = (admitted: AdmittedRequest, outcome: RequestResult["outcome"]): StoredReason | null => {
   const error = outcome._tag === "Whole" ? undefined : outcome.error
   if (isRefusal(error) && keepsNothing(admitted)) {
     return keepReason({ ...error, detail: "the provider's message is not stored" })
@@ -113,7 +113,7 @@ const warned = ({ request }: AdmittedRequest, { served }: RequestResult): Effect
  * the stored answer.
  */
 const close = (
-  { ledger, metrics }: MeteredOptions,
+  { ledger, metrics }: AdmissionOptions,
   admitted: AdmittedRequest,
   carried: RequestResult,
   settlement: Settlement,
@@ -211,7 +211,7 @@ export interface ServedClose extends EndResult {
  * run the work again.
  */
 export const closeServed = <P extends Price>(
-  options: MeteredOptions,
+  options: AdmissionOptions,
   admitted: AdmittedRequest,
   served: ServedEnd<P>,
   kept: (carried: RequestResult, usage: CallUsage) => object | null
@@ -232,7 +232,7 @@ export const closeServed = <P extends Price>(
 }
 
 /** Why a request was not served: the failure of its providers, a bug, or neither, when the client disconnected. */
-const nothingOf = (cause: Cause.Cause<PoolError>): Nothing => {
+const nothingOf = (cause: Cause.Cause<PoolError>): NoOutput => {
   const error = cause.reasons.find(Cause.isFailReason)?.error
   const bug = cause.reasons.some(Cause.isDieReason)
   return { _tag: "Nothing", error: error?.reason ?? (bug ? { _tag: "InternalError" } : undefined) }
@@ -247,7 +247,7 @@ const failureOfPool = (admitted: AdmittedRequest, error: PoolError): Failure =>
  * `before` are the attempts until no client waited for an answer any more.
  */
 export const closeUnserved = (
-  options: MeteredOptions,
+  options: AdmissionOptions,
   admitted: AdmittedRequest,
   { cause }: Exit.Failure<unknown, PoolError>,
   before: ReadonlyArray<Attempt> = []
@@ -268,7 +268,7 @@ export const closeUnserved = (
 }
 
 /** Ends a request after any fault of the gateway: nothing is charged. A request that has already ended stays unchanged. */
-export const abandon = ({ ledger }: MeteredOptions, admitted: AdmittedRequest): Effect.Effect<void> =>
+export const abandon = ({ ledger }: AdmissionOptions, admitted: AdmittedRequest): Effect.Effect<void> =>
   Effect.ignore(
     ledger.end(
       endingOf(admitted),

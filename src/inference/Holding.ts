@@ -42,7 +42,7 @@ const outcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
 }
 
 /** The prices of the caller's account have changed since the request was planned. `principal` knows the current ones. */
-export interface Repriced {
+export interface PriceChange {
   readonly _tag: "Repriced"
   readonly principal: Principal
 }
@@ -63,7 +63,7 @@ export const repriced = <R extends Pick<PaidRequest, "principal"> & { readonly p
 /**
  * Takes a hold through `attempt`, in the current periods of the caller's budgets. If the key has other budgets than the cached ones, it
  * reads the key and tries again with those, so that a new budget applies at once. If the account's prices have changed, it succeeds with
- * `Repriced` and without a hold: the request is to be planned again. If the key's routing has changed, for example because
+ * `PriceChange` and without a hold: the request is to be planned again. If the key's routing has changed, for example because
  * it moved to another project, the plan is outdated. Then it fails with `StoreUnavailable`, and the client's retry is planned with the
  * current routing.
  */
@@ -71,7 +71,7 @@ export const holding = (
   { auth, metrics }: { readonly auth: Pick<Auth["Service"], "again">; readonly metrics: Metrics },
   { carvedFrom, principal: caller, routedAsBegun }: Pick<PaidRequest, "carvedFrom" | "principal" | "routedAsBegun">,
   attempt: (holder: Holder) => Effect.Effect<HoldResult, Unavailable>
-): Effect.Effect<Exclude<HoldResult, { readonly _tag: "KeyChanged" }> | Repriced, Failure> => {
+): Effect.Effect<Exclude<HoldResult, { readonly _tag: "KeyChanged" }> | PriceChange, Failure> => {
   const from = (principal: Principal, left: number): ReturnType<typeof holding> =>
     Effect.matchEffect(attempt(holderOf(principal)), {
       onFailure: (error) => {

@@ -12,7 +12,7 @@ import { ProviderSpend } from "../usage/ProviderSpend.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { PaidAnswer } from "../domain/Answer.ts"
 import { abandon } from "./Ending.ts"
-import { admit, type AdmittedRequest, type MeteredOptions } from "./Metered.ts"
+import { admit, type AdmittedRequest, type AdmissionOptions } from "./Admission.ts"
 import type { Bounds } from "../domain/Estimate.ts"
 import { makeOwnFibers, type OwnFibers } from "./OwnFibers.ts"
 import { makeRenewals } from "./Renewals.ts"
@@ -52,7 +52,7 @@ export const followedBy = (running: ActiveCall): Required<Pick<AnyPoolCall<Price
 })
 
 /** A request with its plan and the bounds of its hold. */
-export interface Ready<R extends PaidRequest, P extends Price, E extends Bounds> {
+export interface PlannedRequest<R extends PaidRequest, P extends Price, E extends Bounds> {
   readonly request: R
   readonly plan: Plan<P>
   readonly estimate: E
@@ -60,7 +60,7 @@ export interface Ready<R extends PaidRequest, P extends Price, E extends Bounds>
 
 /** The path of paid requests. All of their work runs in fibers of the service. */
 export interface PaidFlow {
-  readonly metered: MeteredOptions
+  readonly metered: AdmissionOptions
   readonly run: OwnFibers["run"]
   /** Waits until the service is stopping and running requests have had their time to finish. */
   readonly stopped: Effect.Effect<void>
@@ -77,7 +77,7 @@ export interface PaidFlow {
    * changed since the plan, nothing is held and `anew` plans and enters again for the caller with the current prices.
    */
   readonly enter: <R extends PaidRequest, P extends Price, E extends Bounds, A, K extends PaidAnswer, B>(
-    ready: Ready<R, P, E>,
+    ready: PlannedRequest<R, P, E>,
     carry: (admitted: AdmittedRequest<R, P, E>) => Effect.Effect<A, Failure>,
     again: (answer: K) => B,
     anew: (principal: Principal) => Effect.Effect<A | B, Failure>
@@ -96,7 +96,7 @@ export const makePaidFlow = (
 ): Effect.Effect<PaidFlow, never, Auth | Ledger | Requests | Scope.Scope> =>
   Effect.gen(function* () {
     const requests = yield* Requests
-    const metered: MeteredOptions = {
+    const metered: AdmissionOptions = {
       ledger: yield* Ledger,
       auth: yield* Auth,
       holdTtlMs: Duration.toMillis(options.holdTtl),

@@ -6,7 +6,7 @@ import type { StreamItem } from "../domain/Answer.ts"
  * Receives the items that have arrived, in order and never an empty list, synchronously within the writer's call. Returns whether it
  * can take more at once. If not, it calls `more` when it can.
  */
-export type Take = (items: ReadonlyArray<StreamItem>, more: () => void) => boolean
+export type TakeItems = (items: ReadonlyArray<StreamItem>, more: () => void) => boolean
 
 /** The maximum number of items that wait for a slow reader. Beyond it, the provider is slowed down. */
 const MOST_WAITING = 256
@@ -33,7 +33,7 @@ const KEEP_ALIVE: ReadonlyArray<StreamItem> = [{ _tag: "KeepAlive" }]
  */
 export class Pipe {
   #waiting: Array<StreamItem> = []
-  #take: Take | undefined
+  #take: TakeItems | undefined
   /** Ends the reading. */
   #resume: ((end: Effect.Effect<void>) => void) | undefined
   /** Wakes a writer that waits for space. */
@@ -109,7 +109,7 @@ export class Pipe {
   }
 
   /** Passes all items to a reader until the last one. An exception of the reader, or a failed pipe, is a defect. */
-  read(take: Take): Effect.Effect<void> {
+  read(take: TakeItems): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
       this.#openSilent = undefined
       this.#take = take

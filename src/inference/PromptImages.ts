@@ -239,7 +239,7 @@ const shownTo = (call: PoolCall, found: ReadonlyMap<string, MediaBytes>): Result
 }
 
 /** Downloads the images of calls. Its memory limit is shared by all users. */
-class Fetching {
+class ImageDownloads {
   readonly #fetch: PublicFetch["Service"]["fetch"]
   readonly #limits: PromptImageLimits
   readonly #accounts = new Map<string, AccountShare>()
@@ -336,7 +336,7 @@ export const makePromptImages = (
   { fetch, refuses }: PublicFetch["Service"],
   limits: PromptImageLimits = promptImageLimits
 ): Images => {
-  const fetching = new Fetching(fetch, limits)
+  const fetching = new ImageDownloads(fetch, limits)
   const checkOne: Images["checkOne"] = (image, model) => {
     const gif = () => sourceProblem(model, inlineImage(image.url).type)
     const problem = isWeb(image) ? refuses(image.url) : (dataProblem(image.url) ?? gif())

@@ -13,7 +13,7 @@ export const MAX_SEALED_BYTES = (MAX_SEAL_LENGTH / 4) * 3 - 64
 const VERSION = 1
 
 /** The sealed data, in the order of its JSON. */
-type Sealed = readonly [
+type SealContents = readonly [
   version: typeof VERSION,
   provider: string,
   model: string,
@@ -47,7 +47,7 @@ export class ReasoningSeals extends Context.Service<
       ReasoningSeals.of({
         seal: (accountId, { origin, place, text }) => {
           const { data, model, provider } = origin
-          const known: Sealed = [VERSION, provider, model, [place.text, place.calls], text]
+          const known: SealContents = [VERSION, provider, model, [place.text, place.calls], text]
           const json = JSON.stringify(data === undefined ? known : [...known, data])
           if (Buffer.byteLength(json) > MAX_SEALED_BYTES) return undefined
           return Buffer.from(secrets.seal(Redacted.make(json), purposeOf(accountId))).toString("base64")
@@ -55,14 +55,14 @@ export class ReasoningSeals extends Context.Service<
         openFor: (accountId) => (seal) => {
           if (seal.length > MAX_SEAL_LENGTH) return undefined
           const opened = secrets.open(Buffer.from(seal, "base64"), purposeOf(accountId))
-          return opened === undefined ? undefined : partOf(JSON.parse(Redacted.value(opened)) as Sealed)
+          return opened === undefined ? undefined : partOf(JSON.parse(Redacted.value(opened)) as SealContents)
         }
       })
     )
   )
 }
 
-const partOf = ([version, provider, model, [before, calls], text, data]: Sealed): ReasoningPart | undefined =>
+const partOf = ([version, provider, model, [before, calls], text, data]: SealContents): ReasoningPart | undefined =>
   version === VERSION
     ? {
         text,

@@ -11,7 +11,7 @@ import { noTokens, type TokenUsage, type UnitUsage, type UsageBasis, type CallUs
  * byte is written to the table and to the write-ahead log, at the hold and again at the close, which is a good part of a request's
  * database cost.
  */
-export interface Beside {
+export interface RowFacts {
   readonly model: string
   readonly resolved_model: string | null
   readonly provider: string | null
@@ -25,7 +25,7 @@ interface Origin {
 }
 
 /** A price per token as stored in a request row. Rates are in pico-USD as plain numbers, all of which are below 2^53. */
-interface KeptTokenRates extends Origin {
+interface StoredTokenRates extends Origin {
   /** Absent: none. */
   readonly perRequest?: number
   /**
@@ -36,25 +36,25 @@ interface KeptTokenRates extends Origin {
 }
 
 /** The same for a price per unit. */
-interface KeptUnitRates extends Origin {
+interface StoredUnitRates extends Origin {
   readonly unit: UnitUsage["unit"]
   readonly perUnit: number
 }
 
-export type KeptRates = KeptTokenRates | KeptUnitRates
+export type StoredRates = StoredTokenRates | StoredUnitRates
 
 /** The rates of one model at one provider. */
-export type KeptPrice = KeptRates & { readonly model: string; readonly provider: string }
+export type StoredPrice = StoredRates & { readonly model: string; readonly provider: string }
 
-const kept = new WeakMap<TokenPrice, KeptTokenRates>()
+const kept = new WeakMap<TokenPrice, StoredTokenRates>()
 
-const keepRates = (price: Price): KeptRates => {
+const keepRates = (price: Price): StoredRates => {
   if (price.unit !== "token") return { unit: price.unit, perUnit: Number(price.perUnit) }
   const known = kept.get(price)
   if (known !== undefined) return known
   const made = {
     ...(price.perRequest === 0n ? {} : { perRequest: Number(price.perRequest) }),
-    tiers: price.tiers.map(({ abovePromptTokens, rates }): KeptTokenRates["tiers"][number] => {
+    tiers: price.tiers.map(({ abovePromptTokens, rates }): StoredTokenRates["tiers"][number] => {
       const { cached, cacheWrite, cacheWriteLong, input, output } = rates
       const usual = [abovePromptTokens, Number(input), Number(cached), Number(cacheWrite), Number(output)] as const
       return price.long === true && cacheWriteLong !== undefined ? [...usual, Number(cacheWriteLong)] : usual
@@ -84,7 +84,7 @@ export const attemptMsOf = (
       ])
 
 /** What an attempt that served no answer costs the operator, as stored in a request row. A trigger reads it by these names. */
-export interface KeptAttemptCost {
+export interface StoredAttemptCost {
   readonly index: number
   readonly provider: string
   readonly model: string
@@ -95,7 +95,7 @@ export interface KeptAttemptCost {
 }
 
 /** The attempts that cost the operator something beside the one that served; undefined when there is none, which is usual. */
-export const attemptCostsOf = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<KeptAttemptCost> | undefined => {
+export const attemptCostsOf = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<StoredAttemptCost> | undefined => {
   if (attempts.every(({ cost }) => cost === undefined)) return undefined
   return attempts.flatMap(({ cost, index, model, provider }) =>
     cost === undefined
@@ -115,7 +115,7 @@ export interface OpenFacts {
    * For an up-front charge, the price of the first candidate, because another process may conclude it. For a hold, the price is stored
    * with the facts of its close. Rows of earlier versions contain the first candidate's price or all candidates' prices.
    */
-  readonly prices: ReadonlyArray<KeptPrice>
+  readonly prices: ReadonlyArray<StoredPrice>
 }
 
 /** Lists every fact by name, so that none is forgotten. Undefined values are not written. */
@@ -138,7 +138,7 @@ export const restoreOpened = (column: unknown): OpenFacts => {
 }
 
 /** The rates of a candidate when it is planned. */
-export const ratesOf = ({ offer: { promotion }, price, rule }: Candidate<Price>): KeptRates => {
+export const ratesOf = ({ offer: { promotion }, price, rule }: Candidate<Price>): StoredRates => {
   const rates = rule === undefined ? keepRates(price) : { ...keepRates(price), rule }
   // A plan's fixed price is the same during a promotion.
   if (promotion === undefined || rule?.by === "plan_price") return rates
@@ -147,7 +147,7 @@ export const ratesOf = ({ offer: { promotion }, price, rule }: Candidate<Price>)
 }
 
 /** The same as a price, with its model and provider. */
-export const priceOf = (candidate: Candidate<Price>): KeptPrice => ({
+export const priceOf = (candidate: Candidate<Price>): StoredPrice => ({
   model: candidate.model.id,
   provider: candidate.offer.provider,
   ...ratesOf(candidate)
@@ -164,11 +164,11 @@ const amounts: {
 }
 
 /** A reason as stored in a request row. Amounts are text, because JSON has no bigint. */
-export interface KeptReason {
+export interface StoredReason {
   readonly _tag: Reason["_tag"]
 }
 
-const withAmounts = (reason: KeptReason, as: (amount: never) => unknown): KeptReason => {
+const withAmounts = (reason: StoredReason, as: (amount: never) => unknown): StoredReason => {
   const names = (amounts as Readonly<Record<string, ReadonlyArray<string>>>)[reason._tag]
   if (names === undefined) return reason
   const members = reason as unknown as Readonly<Record<string, never>>
@@ -176,10 +176,10 @@ const withAmounts = (reason: KeptReason, as: (amount: never) => unknown): KeptRe
   return { ...reason, ...Object.fromEntries(told.map((name) => [name, as(members[name]!)])) }
 }
 
-export const keepReason = (reason: Reason): KeptReason => withAmounts(reason, String)
+export const keepReason = (reason: Reason): StoredReason => withAmounts(reason, String)
 
 /** Restores a stored reason. */
-export const restoreReason = (kept: KeptReason): Reason => withAmounts(kept, BigInt) as Reason
+export const restoreReason = (kept: StoredReason): Reason => withAmounts(kept, BigInt) as Reason
 
 /** The facts of a request that are known when it is closed. */
 export interface ClosedFacts {
@@ -189,15 +189,15 @@ export interface ClosedFacts {
   /** Start and duration of each attempt in turn. Rows of earlier versions have none. */
   readonly attemptMs?: ReadonlyArray<number | null> | undefined
   /** The rates of the candidate that served, unless the opening facts contain its price. */
-  readonly rates?: KeptRates | undefined
+  readonly rates?: StoredRates | undefined
   /** What the request costs the operator, in nano-USD, as far as known. The owner's receipt never shows it. */
   readonly providerCost?: number | undefined
   /** The attempts that served no answer and cost the operator something. The owner's receipt never shows them. */
-  readonly attemptCosts?: ReadonlyArray<KeptAttemptCost> | undefined
+  readonly attemptCosts?: ReadonlyArray<StoredAttemptCost> | undefined
   /** A double of the sandbox served it. The ledger's verification reads this field by name. */
   readonly simulated?: true | undefined
   readonly finishReason: FinishReason | null
-  readonly error: KeptReason | null
+  readonly error: StoredReason | null
   readonly holdMs: number
   readonly firstTokenMs: number | null
   readonly totalMs: number
@@ -216,11 +216,11 @@ export type JobFacts = Omit<ClosedFacts, Times>
 interface StoredCloseFacts extends Partial<Omit<ClosedFacts, "usage" | "basis">> {
   readonly basis: UsageBasis
   readonly usage: Partial<TokenUsage> | UnitUsage
-  readonly price?: KeptPrice
+  readonly price?: StoredPrice
 }
 
 /** The usual routing: without special wishes, and served by the first candidate. */
-const usualRouting = ({ model, provider, resolved_model }: Beside): RoutingSummary => ({
+const usualRouting = ({ model, provider, resolved_model }: RowFacts): RoutingSummary => ({
   strategy: "balanced",
   requested_models: [model],
   resolved_model: resolved_model ?? model,
@@ -231,7 +231,7 @@ const usualRouting = ({ model, provider, resolved_model }: Beside): RoutingSumma
   source: "default"
 })
 
-const isUsual = (routing: RoutingSummary, { model, provider, resolved_model }: Beside): boolean => {
+const isUsual = (routing: RoutingSummary, { model, provider, resolved_model }: RowFacts): boolean => {
   const { provider_attempts: attempts = [], requested_models: requested } = routing
   const [attempt] = attempts
   const usual: { readonly [Name in keyof RoutingSummary]-?: boolean } = {
@@ -288,7 +288,7 @@ export type SoFarFacts = Pick<
  */
 export const keepSoFar = (
   facts: Omit<SoFarFacts, Times> & Partial<Pick<ClosedFacts, Times>>,
-  row: Beside | undefined
+  row: RowFacts | undefined
 ): StoredFacts<SoFarFacts> => ({
   basis: facts.basis,
   usage: keepUsage(facts.usage),
@@ -305,7 +305,7 @@ export const keepSoFar = (
 /** The same for all facts. */
 export const keepClosed = (
   facts: JobFacts & Partial<Pick<ClosedFacts, Times>>,
-  row: Beside | undefined
+  row: RowFacts | undefined
 ): StoredFacts<ClosedFacts> => ({
   ...keepSoFar(facts, row),
   finishReason: facts.finishReason ?? undefined,
@@ -322,7 +322,7 @@ export const providerCostIn = (column: unknown): bigint | null => {
 }
 
 /** Returns the attempts of a request that cost the operator something beside the one that served, from its column. */
-export const attemptCostsIn = (column: unknown): ReadonlyArray<KeptAttemptCost> =>
+export const attemptCostsIn = (column: unknown): ReadonlyArray<StoredAttemptCost> =>
   (column as Partial<ClosedFacts> | null)?.attemptCosts ?? []
 
 /** Returns what these attempts cost together, in nano-USD. */
@@ -333,7 +333,7 @@ export const attemptsCostIn = (column: unknown): bigint =>
  * Restores the facts, or those that exist. Only the reason of the failure exists for a batch itself, for an expired request without
  * progress, after a fault of the gateway, and for a request that failed before it began.
  */
-export const restoreClosed = (column: unknown, row: Beside): Partial<ClosedFacts> | null => {
+export const restoreClosed = (column: unknown, row: RowFacts): Partial<ClosedFacts> | null => {
   const kept = column as StoredCloseFacts | Pick<ClosedFacts, "error"> | null
   if (kept === null || !("basis" in kept)) return kept
   const { price, routing = usualRouting(row), usage, ...facts } = kept

@@ -1,6 +1,6 @@
 import { Effect, type Scope } from "effect"
 import { type ActiveEntry, ActiveSet } from "../platform/ActiveSet.ts"
-import { type AdmittedRequest, extendHold, type MeteredOptions } from "./Metered.ts"
+import { type AdmittedRequest, extendHold, type AdmissionOptions } from "./Admission.ts"
 
 /** The number of checks for holds to renew per lifetime of a hold, and the number of checks after which a hold is renewed. */
 const LOOKS_PER_TTL = 12
@@ -12,8 +12,8 @@ export interface Renewals {
    * Renews a hold repeatedly, at least once per third of its lifetime, until it is dropped. What goes on under a hold that could not be
    * renewed for all of its lifetime is stopped.
    */
-  readonly add: (admitted: AdmittedRequest) => Renewed
-  readonly drop: (renewed: Renewed) => void
+  readonly add: (admitted: AdmittedRequest) => RenewalEntry
+  readonly drop: (renewed: RenewalEntry) => void
 }
 
 interface RenewedHold {
@@ -23,13 +23,13 @@ interface RenewedHold {
 }
 
 /** A hold that is renewed until it is dropped. */
-export type Renewed = ActiveEntry<RenewedHold>
+export type RenewalEntry = ActiveEntry<RenewedHold>
 
 /**
  * One fiber renews the holds of all requests. Most requests end long before their hold needs a renewal, so a timer for each would be
  * wasted.
  */
-export const makeRenewals = (options: MeteredOptions): Effect.Effect<Renewals, never, Scope.Scope> =>
+export const makeRenewals = (options: AdmissionOptions): Effect.Effect<Renewals, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const held = new ActiveSet<RenewedHold>()

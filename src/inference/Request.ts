@@ -10,7 +10,7 @@ import type { PresetUse } from "../domain/Answer.ts"
 import type { AutoWish } from "../domain/Auto.ts"
 
 /** What a closed hold reports about its work. */
-export interface Settled {
+export interface SettledWork {
   readonly model: string
   /** Undefined when no provider served it. */
   readonly provider: string | undefined
@@ -20,12 +20,12 @@ export interface Settled {
 }
 
 /** Follows a paid request from its plan to its last close. The caller of a flow provides one to learn what the request used. */
-export interface Watch {
+export interface RequestObserver {
   /** Receives the first model of the plan. */
   readonly planned: (model: string) => void
   /** Called when a hold is open. */
   readonly opened: () => void
-  readonly settled: (settled: Settled) => void
+  readonly settled: (settled: SettledWork) => void
   /** Called when the hold has ended, in any way. */
   readonly ended: () => void
 }
@@ -59,7 +59,7 @@ export interface PaidRequest {
   /** Its trace, if there is one. */
   readonly trace?: Trace | undefined
   /** Absent: no observer. */
-  readonly watch?: Watch | undefined
+  readonly watch?: RequestObserver | undefined
   /** When the request arrived, in `performance.now()` milliseconds. */
   readonly arrivedAt: number
 }

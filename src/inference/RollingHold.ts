@@ -3,7 +3,7 @@ import type { OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
 import type { AdmittedChat } from "./ChatFlow.ts"
 import { costAt, outputAt, outputCap, ROLLING_STEP } from "../domain/Estimate.ts"
-import { extendHold, type MeteredOptions } from "./Metered.ts"
+import { extendHold, type AdmissionOptions } from "./Admission.ts"
 import type { Progress } from "./Progress.ts"
 
 /** A rolling hold is extended when it covers fewer further output tokens than this. */
@@ -21,7 +21,7 @@ const TOKENIZER_SPREAD = 120
  * stream continues. `advance` returns false when the piece exceeds the hold and no more money is available.
  */
 export class RollingHold {
-  readonly #options: MeteredOptions
+  readonly #options: AdmissionOptions
   readonly #admitted: AdmittedChat
   readonly #served: Candidate
   readonly #progress: Progress
@@ -30,7 +30,7 @@ export class RollingHold {
   #refusedAt = Number.NEGATIVE_INFINITY
   #underWay: Fiber.Fiber<void> | undefined
 
-  constructor(options: MeteredOptions, admitted: AdmittedChat, served: Candidate, progress: Progress) {
+  constructor(options: AdmissionOptions, admitted: AdmittedChat, served: Candidate, progress: Progress) {
     this.#options = options
     this.#admitted = admitted
     this.#served = served

@@ -8,22 +8,22 @@ import type { RequestStatus } from "../ledger/Operation.ts"
 /** How a request ended, as far as its money is concerned: a chat by its tokens, other work by one quantity. */
 export type Outcome<U extends TokenUsage | number = TokenUsage> =
   /** The answer is complete. */
-  | { readonly _tag: "Whole"; readonly delivered: Delivered<U>; readonly finish?: FinishReason }
+  | { readonly _tag: "Whole"; readonly delivered: DeliveredUsage<U>; readonly finish?: FinishReason }
   /**
    * A part of the output arrived. With an error, the answer broke off; without one, the gateway cut it off or the client
    * disconnected.
    */
-  | { readonly _tag: "Partial"; readonly delivered: Delivered<U>; readonly error: Reason | undefined }
-  | Nothing
+  | { readonly _tag: "Partial"; readonly delivered: DeliveredUsage<U>; readonly error: Reason | undefined }
+  | NoOutput
 
 /** No output arrived. Without an error, the client disconnected or the service stopped. */
-export interface Nothing {
+export interface NoOutput {
   readonly _tag: "Nothing"
   readonly error: Reason | undefined
 }
 
 /** What was delivered: tokens of all kinds, or one quantity, of prompt tokens or units depending on the price. */
-export interface Delivered<U extends TokenUsage | number = TokenUsage> {
+export interface DeliveredUsage<U extends TokenUsage | number = TokenUsage> {
   /** The usage that the provider reported. */
   readonly reported: U | undefined
   /** Counts what was delivered; called only when the provider reported nothing. */

@@ -18,9 +18,9 @@ import { MAX_KEPT_BYTES } from "./Answer.ts"
 import type { StreamItem, PresetUse } from "../domain/Answer.ts"
 import { type AdmittedChat, type ChatOptions, closeAnswered, poolCall, promptOnce, sealerOf } from "./ChatFlow.ts"
 import { abandon, closeUnserved, keepsNothing } from "./Ending.ts"
-import { soFarOf } from "./Metered.ts"
+import { soFarOf } from "./Admission.ts"
 import type { ActiveCall } from "./PaidFlow.ts"
-import type { Pipe, Take } from "./Pipe.ts"
+import type { Pipe, TakeItems } from "./Pipe.ts"
 import { Progress } from "./Progress.ts"
 import { RollingHold } from "./RollingHold.ts"
 import type { Outcome } from "./Settlement.ts"
@@ -33,7 +33,7 @@ export interface AnswerStream {
   readonly preset?: PresetUse | undefined
   readonly replayed: boolean
   /** Passes all items to one reader, until the last. Interrupting it, or a defect of the reader, counts as a disconnect. */
-  readonly read: (take: Take) => Effect.Effect<void>
+  readonly read: (take: TakeItems) => Effect.Effect<void>
 }
 
 /** What has arrived of a stream so far. */

@@ -1,6 +1,6 @@
 import { type Context, Effect, Exit, Fiber } from "effect"
 import { PoolError } from "../providers/pool/PoolError.ts"
-import type { AdmittedRequest } from "./Metered.ts"
+import type { AdmittedRequest } from "./Admission.ts"
 import type { ActiveCall } from "./PaidFlow.ts"
 
 /**

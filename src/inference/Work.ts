@@ -18,7 +18,7 @@ import { ProviderPool, type ServedAnswer, type WorkAttempt } from "../providers/
 import { Router } from "../router/Router.ts"
 import { keepAnswer } from "./Answer.ts"
 import { closeServed, closeUnserved, type ServedEnd } from "./Ending.ts"
-import { type AdmittedRequest, affords, type RequestResult, routingOf } from "./Metered.ts"
+import { type AdmittedRequest, affords, type RequestResult, routingOf } from "./Admission.ts"
 import { type ActiveCall, followedBy, makePaidFlow, type PaidFlow, type PaidFlowOptions } from "./PaidFlow.ts"
 import type { WorkSize } from "../domain/WorkSize.ts"
 import { repriced } from "./Holding.ts"
@@ -77,14 +77,14 @@ export interface WorkAnswer<A> extends PaidAnswer {
 }
 
 /** The stored form of an answer. Its cost and the resulting balance are stored beside it. */
-export interface KeptWork extends PaidAnswer {
+export interface StoredWork extends PaidAnswer {
   readonly value: unknown
   readonly used: number
 }
 
 type Flow = Pick<PaidFlow, "metered" | "stopped">
 
-type Asks = Pick<ProviderPool["Service"], "ask">
+type ProviderCalls = Pick<ProviderPool["Service"], "ask">
 
 type AdmittedWork<A> = AdmittedRequest<WorkRequest<A>, Price, Bounds>
 
@@ -109,7 +109,7 @@ const answerOf = <A>(admitted: AdmittedWork<A>, carried: RequestResult, usage: C
 
 /** The pool call of an admitted request, with its failure mapped for the caller. */
 const asked = <A>(
-  pool: Asks,
+  pool: ProviderCalls,
   admitted: AdmittedWork<A>,
   running: ActiveCall
 ): Effect.Effect<ServedAnswer<A, Price>, PoolError, Scope.Scope> => {
@@ -217,7 +217,7 @@ const finishServed = Effect.fnUntraced(function* <A>(
 
 const carrying = Effect.fnUntraced(function* <A>(
   flow: Flow,
-  pool: Asks,
+  pool: ProviderCalls,
   admitted: AdmittedWork<A>,
   running: ActiveCall
 ): Effect.fn.Return<WorkAnswer<A>, Failure, Scope.Scope> {
@@ -230,14 +230,14 @@ const carrying = Effect.fnUntraced(function* <A>(
 /** Carries out an admitted request and ends it in every case. Only the provider's call can be interrupted. */
 const carryOut = <A>(
   flow: Flow,
-  pool: Asks,
+  pool: ProviderCalls,
   admitted: AdmittedWork<A>,
   running: ActiveCall
 ): Effect.Effect<WorkAnswer<A>, Failure> =>
   Effect.uninterruptible(Effect.scoped(carrying(flow, pool, admitted, running)))
 
 /** Returns a stored answer again. */
-const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A> => ({
+const replayed = <A>({ restore }: WorkRequest<A>, kept: StoredWork): WorkAnswer<A> => ({
   ...kept,
   value: restore === undefined ? (kept.value as A) : restore(kept.value),
   replayed: true
@@ -290,7 +290,7 @@ export class Work extends Context.Service<
         const run = <A>(asked: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
           const request = timely(asked, options.delivery)
           const running: ActiveCall = { stopsBillingOnAbort: true }
-          const again = (kept: KeptWork) => replayed(request, kept)
+          const again = (kept: StoredWork) => replayed(request, kept)
           const entered = (entering: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
             const ready = prepare(entering)
             const anew = (principal: Principal) => entered(repriced(entering, principal))

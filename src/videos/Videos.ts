@@ -22,7 +22,7 @@ import { Webhooks } from "../webhooks/Webhooks.ts"
 import { balanceWarning } from "../domain/Balance.ts"
 import { withinCost, type PricedWork } from "../domain/Estimate.ts"
 import { repriced, storeUnavailable } from "../inference/Holding.ts"
-import { admit, type MeteredOptions } from "../inference/Metered.ts"
+import { admit, type AdmissionOptions } from "../inference/Admission.ts"
 import { noteReplay } from "../inference/Replay.ts"
 import type { PaidRequest } from "../inference/Request.ts"
 import { makeVideoMedia } from "./VideoMedia.ts"
@@ -215,7 +215,7 @@ const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
   const chargeTtlMs = Duration.toMillis(
     Duration.sum(options.deadline, Duration.fromInputUnsafe(CHARGE_BEYOND_DEADLINE))
   )
-  const metered: MeteredOptions = {
+  const metered: AdmissionOptions = {
     ledger: within,
     auth,
     metrics,

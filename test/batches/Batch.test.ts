@@ -17,7 +17,7 @@ import { newRequestId } from "../../src/platform/Ids.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 import { until } from "../crash/Patience.ts"
 import { customer } from "../ledger/Fixture.ts"
-import { type KeptReason, restoreReason } from "../../src/inference/Receipt.ts"
+import { type StoredReason, restoreReason } from "../../src/inference/Receipt.ts"
 import { layer as database } from "../support/Database.ts"
 
 const BALANCE = 1_000n
@@ -135,7 +135,7 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
             readonly status: string
             readonly claim: string | null
             readonly expires_at: Date
-            readonly closed: { readonly error: KeptReason }
+            readonly closed: { readonly error: StoredReason }
           }>`
             SELECT state, status, claim, expires_at, closed FROM request WHERE operation = 'batch' ORDER BY id LIMIT 1`,
           ([row]) => row!

@@ -4,7 +4,7 @@ import { failure } from "../../src/domain/Failure.ts"
 import { type Candidate, defaultPolicy } from "../../src/domain/Plan.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
 import { abandon, closeServed, closeUnserved, type ServedEnd } from "../../src/inference/Ending.ts"
-import type { AdmittedRequest, MeteredOptions } from "../../src/inference/Metered.ts"
+import type { AdmittedRequest, AdmissionOptions } from "../../src/inference/Admission.ts"
 import type { EndResult, EndingRequest } from "../../src/ledger/Ending.ts"
 import type { RequestEnd } from "../../src/ledger/Operation.ts"
 import { Unavailable } from "../../src/platform/database/Sql.ts"
@@ -59,7 +59,7 @@ const noting = ({ confirms = true } = {}) => {
   const options = {
     ledger: { end, giveBack },
     metrics: { request: () => undefined, ledger: { settled: () => undefined } }
-  } as unknown as MeteredOptions
+  } as unknown as AdmissionOptions
   return { books, givenBack, options }
 }
 

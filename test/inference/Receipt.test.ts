@@ -3,13 +3,13 @@ import type { Reason } from "../../src/domain/Failure.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
 import {
   attemptMsOf,
-  type Beside,
+  type RowFacts,
   type ClosedFacts,
   keepClosed,
   keepOpened,
   keepReason,
-  type KeptPrice,
-  type KeptReason,
+  type StoredPrice,
+  type StoredReason,
   type OpenFacts,
   restoreClosed,
   restoreOpened,
@@ -29,7 +29,7 @@ describe("a stored reason", () => {
   ]
   for (const reason of reasons) {
     it(`is restored unchanged: ${reason._tag}`, () => {
-      const kept = written(keepReason(reason)) as KeptReason
+      const kept = written(keepReason(reason)) as StoredReason
       assert.deepStrictEqual(restoreReason(kept), reason)
     })
   }
@@ -53,7 +53,7 @@ describe("the times of attempts", () => {
 })
 
 describe("stored facts", () => {
-  const row: Beside = { model: "svc/auto", resolved_model: "m", provider: "p" }
+  const row: RowFacts = { model: "svc/auto", resolved_model: "m", provider: "p" }
   const served = { provider: "p", outcome: "served", attempt_index: 0 } as const
   const usual: ClosedFacts = {
     usage: { ...noTokens, input: 7, output: 3 },
@@ -127,12 +127,12 @@ describe("stored facts", () => {
 
   it("are readable in the form of earlier versions", () => {
     const { rates: _rates, routing, ...rest } = usual
-    const price: KeptPrice = { model: "m", provider: "p", perRequest: 0, tiers: [[0, 1, 2, 3, 4]] }
+    const price: StoredPrice = { model: "m", provider: "p", perRequest: 0, tiers: [[0, 1, 2, 3, 4]] }
     const { source: _source, ...older } = routing
     const again = restoreClosed({ ...rest, routing: older, price }, row)
     assert.deepStrictEqual(again?.routing, older)
     assert.deepInclude(again, { usage: usual.usage, error: null, rates: price })
-    const error: KeptReason = { _tag: "HoldExpired" }
+    const error: StoredReason = { _tag: "HoldExpired" }
     assert.deepStrictEqual(restoreClosed({ error }, row), { error })
     assert.isNull(restoreClosed(null, row))
   })

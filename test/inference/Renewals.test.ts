@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import type { AdmittedRequest, MeteredOptions } from "../../src/inference/Metered.ts"
+import type { AdmittedRequest, AdmissionOptions } from "../../src/inference/Admission.ts"
 import { makeRenewals } from "../../src/inference/Renewals.ts"
 
 const TTL_MS = 12_000
@@ -22,7 +22,7 @@ const noting = Effect.gen(function* () {
       return operation.requestId === "stuck" ? Effect.never : Effect.succeed({ _tag: "Extended" })
     }
   }
-  const renewals = yield* makeRenewals({ ledger, holdTtlMs: TTL_MS } as unknown as MeteredOptions)
+  const renewals = yield* makeRenewals({ ledger, holdTtlMs: TTL_MS } as unknown as AdmissionOptions)
   return { noted, renewals }
 })
 

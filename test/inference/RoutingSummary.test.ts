@@ -14,7 +14,7 @@ import { listedProviders } from "../../src/catalogue/Providers.ts"
 import { decodeChat } from "../../src/dialects/chat/ChatDecode.ts"
 import { extrasOf } from "../../src/dialects/chat/ChatEncode.ts"
 import { Inference } from "../../src/inference/Inference.ts"
-import { type Beside, restoreClosed } from "../../src/inference/Receipt.ts"
+import { type RowFacts, restoreClosed } from "../../src/inference/Receipt.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
@@ -226,7 +226,7 @@ describe("a routing summary", () => {
         )
         // Those of the receipts are of every request that was admitted, also where there was no answer.
         const rows = yield* sql<
-          Beside & { closed: unknown }
+          RowFacts & { closed: unknown }
         >`SELECT model, resolved_model, provider, closed FROM request`
         const kept = rows.map((row) => restoreClosed(row.closed, row)?.routing)
         assert.notInclude(kept, undefined)

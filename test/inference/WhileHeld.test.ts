@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
-import type { AdmittedRequest } from "../../src/inference/Metered.ts"
+import type { AdmittedRequest } from "../../src/inference/Admission.ts"
 import { whileHeld } from "../../src/inference/WhileHeld.ts"
 import type { PoolError } from "../../src/providers/pool/PoolError.ts"
 

@@ -2,7 +2,7 @@
 import { Effect, LogLevel, Tracer } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
-import type { Settled, Watch } from "../../inference/Request.ts"
+import type { SettledWork, RequestObserver } from "../../inference/Request.ts"
 import { Config } from "../../platform/config/Config.ts"
 import type { Span } from "../../platform/telemetry/Tracing.ts"
 
@@ -38,7 +38,7 @@ export interface LoggedError {
  * The line of a running request. It is written once, when the response has ended and the hold, if there is one, is closed: a client
  * that disconnects ends its response before the charge is known.
  */
-export class AccessLine implements Watch {
+export class AccessLine implements RequestObserver {
   requestId: string | undefined
   route: string | undefined
   readonly #method: string
@@ -49,7 +49,7 @@ export class AccessLine implements Watch {
   #left: { readonly status: number; readonly whole: boolean } | undefined
   #model: string | undefined
   #provider: string | undefined
-  #tokens: Settled["tokens"]
+  #tokens: SettledWork["tokens"]
   #cost: Nano | undefined
   #error: LoggedError | undefined
 
@@ -73,7 +73,7 @@ export class AccessLine implements Watch {
   }
 
   /** Adds up the holds of one request, such as those of a batch. */
-  settled({ cost, model, provider, tokens }: Settled): void {
+  settled({ cost, model, provider, tokens }: SettledWork): void {
     this.#model = model
     this.#provider = provider ?? this.#provider
     this.#cost = (this.#cost ?? 0n) + cost

@@ -12,8 +12,8 @@ import type { PriceRule } from "../../domain/PriceTerms.ts"
 import { quantityOf, type CallUsage } from "../../domain/Usage.ts"
 import {
   type ClosedFacts,
-  type KeptRates,
-  type KeptReason,
+  type StoredRates,
+  type StoredReason,
   type OpenFacts,
   restoreClosed,
   restoreOpened,
@@ -26,14 +26,14 @@ import type { RequestRow } from "../../usage/RequestsSql.ts"
 import { operations } from "../edge/Operations.ts"
 
 /** The origin of a price, as far as owners see it: the plan that it comes from, and the promotion that lowered it. */
-const originOf = ({ promotion, rule }: KeptRates) => ({
+const originOf = ({ promotion, rule }: StoredRates) => ({
   ...(promotion === undefined
     ? {}
     : { promotion: { label: promotion.label, discount_percent: promotion.discountPercent } }),
   ...(rule?.plan === undefined ? {} : { plan: rule.plan })
 })
 
-const priceOf = (price: KeptRates, usage: CallUsage | undefined): RequestReceipt["price"] => {
+const priceOf = (price: StoredRates, usage: CallUsage | undefined): RequestReceipt["price"] => {
   if ("unit" in price) {
     return { unit: price.unit, per_unit: usdFromPico(BigInt(price.perUnit)), ...originOf(price) }
   }
@@ -53,7 +53,7 @@ const priceOf = (price: KeptRates, usage: CallUsage | undefined): RequestReceipt
   }
 }
 
-const errorOf = (kept: KeptReason | null | undefined): RequestReceipt["error"] =>
+const errorOf = (kept: StoredReason | null | undefined): RequestReceipt["error"] =>
   kept == null ? null : { code: table[kept._tag].code, message: messageOf(restoreReason(kept)) }
 
 const usageOf = (usage: CallUsage): RequestReceipt["usage"] =>
@@ -82,7 +82,7 @@ const ratesIn = (
   row: RequestRow,
   closed: Partial<ClosedFacts> | null,
   opened: Pick<OpenFacts, "prices">
-): KeptRates | undefined =>
+): StoredRates | undefined =>
   closed?.rates ??
   opened.prices.find((kept) => kept.provider === row.provider && kept.model === (row.resolved_model ?? kept.model))
 

@@ -12,7 +12,7 @@ import { Surfaces } from "../../batches/Batches.ts"
 import { Inference } from "../../inference/Inference.ts"
 import { ReasoningSeals } from "../../inference/ReasoningSeals.ts"
 import type { ServedItem, Surface } from "../../inference/Surface.ts"
-import { type KeptWork, Work } from "../../inference/Work.ts"
+import { type StoredWork, Work } from "../../inference/Work.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { AnswerMemory } from "../../providers/pool/AnswerMemory.ts"
 import { Presets } from "../../presets/Presets.ts"
@@ -110,7 +110,7 @@ const embeddingsSurface = Effect.gen(function* () {
             body: said(answer, answer.value.data)
           })),
         again: (kept, cost) => {
-          const answer = answerKept<KeptWork>(kept, cost)
+          const answer = answerKept<StoredWork>(kept, cost)
           return answer && said(answer, restoreEmbedded(answer.value).data)
         }
       }

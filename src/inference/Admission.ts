@@ -10,14 +10,14 @@ import type { ExtendOperation, HoldOperation, HoldResult } from "../ledger/Opera
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { traceIdOf } from "../platform/telemetry/Tracing.ts"
 import type { ProviderSpend, Reservation } from "../usage/ProviderSpend.ts"
-import { type Holder, holding, type Repriced } from "./Holding.ts"
+import { type Holder, holding, type PriceChange } from "./Holding.ts"
 import {
   attemptCostsOf,
   attemptMsOf,
-  type Beside,
+  type RowFacts,
   keepOpened,
   keepSoFar,
-  type KeptRates,
+  type StoredRates,
   type OpenFacts,
   priceOf,
   ratesOf,
@@ -28,7 +28,7 @@ import type { Outcome } from "./Settlement.ts"
 import type { Bounds } from "../domain/Estimate.ts"
 
 /** The receipt's facts of a request with an expiring hold. */
-export type SoFar = NonNullable<ExtendOperation["soFar"]>
+export type ReceiptSoFar = NonNullable<ExtendOperation["soFar"]>
 
 /** A request with a committed hold or charge. The code that receives one must close it in every case. */
 export interface AdmittedRequest<
@@ -44,7 +44,7 @@ export interface AdmittedRequest<
   /** A lower bound of the cost so far. It is charged if this process ends here. */
   progress: () => Nano
   /** The receipt's facts of that use if this process ends here. Undefined until a provider has begun to answer. */
-  soFar: (() => SoFar) | undefined
+  soFar: (() => ReceiptSoFar) | undefined
   /** What it may cost the operator at most at the providers that were called. */
   readonly reservation: Reservation | undefined
   readonly holdMs: number
@@ -69,7 +69,7 @@ export interface RequestResult<P extends Price = Price> {
   readonly endedAt: number
 }
 
-export interface MeteredOptions {
+export interface AdmissionOptions {
   readonly ledger: Ledger["Service"]
   readonly auth: Auth["Service"]
   readonly holdTtlMs: number
@@ -121,11 +121,11 @@ const planned = ({ stream = false }: PaidRequest, { candidates, policy }: Plan<P
  * current prices if those have changed since the request was planned.
  */
 export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
-  { auth, chargeTtlMs, holdTtlMs, ledger, metrics, spend }: MeteredOptions,
+  { auth, chargeTtlMs, holdTtlMs, ledger, metrics, spend }: AdmissionOptions,
   request: R,
   plan: Plan<P>,
   estimate: E
-): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string } | Repriced, Failure> => {
+): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string } | PriceChange, Failure> => {
   const { principal } = request
   const startedAt = performance.now()
   const opened: OpenFacts = {
@@ -160,7 +160,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   }
   return Effect.flatMap(
     holding({ auth, metrics }, request, attempt),
-    (result): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string } | Repriced, Failure> => {
+    (result): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string } | PriceChange, Failure> => {
       switch (result._tag) {
         case "Granted": {
           const heldAt = performance.now()
@@ -195,7 +195,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
  * Increases a hold, records its progress and extends its lifetime. Returns false when that was refused or failed. What goes on under a
  * hold that has ended is stopped.
  */
-export const extendHold = (options: MeteredOptions, admitted: AdmittedRequest, more: Nano): Effect.Effect<boolean> =>
+export const extendHold = (options: AdmissionOptions, admitted: AdmittedRequest, more: Nano): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     const sentAt = performance.now()
     const extension: ExtendOperation = {
@@ -235,7 +235,7 @@ export const routingOf = (
 export const ratesAt = (
   { plan, request }: AdmittedRequest,
   { served }: Pick<RequestResult, "served">
-): KeptRates | undefined =>
+): StoredRates | undefined =>
   served === undefined || (request.charge === true && served === plan.candidates[0]) ? undefined : ratesOf(served)
 
 /** What this usage costs the operator at the provider that served, as far as known. */
@@ -253,7 +253,7 @@ export const soFarOf = (
   admitted: AdmittedRequest,
   carried: Pick<RequestResult, "attempts" | "firstTokenMs" | "served">,
   usage: CallUsage
-): SoFar => {
+): ReceiptSoFar => {
   const row = besideOf(admitted, carried)
   return {
     resolvedModel: row.resolved_model,
@@ -277,7 +277,7 @@ export const soFarOf = (
 }
 
 /** The facts of a request that have columns of their own. */
-export const besideOf = ({ request }: AdmittedRequest, { served }: Pick<RequestResult, "served">): Beside => ({
+export const besideOf = ({ request }: AdmittedRequest, { served }: Pick<RequestResult, "served">): RowFacts => ({
   model: request.model,
   resolved_model: served?.model.id ?? null,
   provider: served?.offer.provider ?? null
