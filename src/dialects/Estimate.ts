@@ -19,7 +19,7 @@ import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
 import { filledFrom } from "./chat/Preset.ts"
 import type { ChatWish } from "./Wish.ts"
 import { decoder, modelFieldsOf, objectOf, withModel } from "./Decode.ts"
-import { SaidReasoning } from "./SaidReasoning.ts"
+import { ReasoningUnsealer } from "./ReasoningUnsealer.ts"
 
 const decodeWire = decoder(EstimateRequest, { strict: true })
 
@@ -76,7 +76,14 @@ export const decodeEstimate = (
     if (foreign !== undefined) return yield* Result.fail(foreign)
     const filled = filledFrom(preset, object)
     const wire = yield* withModel(filled, Result.filterOrFail(decodeWire(withoutForeign(filled)), hasPrompt, noPrompt))
-    const wish = yield* chatWishOf(filled, wire, wire.messages ?? promptOf(wire), preset, base, new SaidReasoning(open))
+    const wish = yield* chatWishOf(
+      filled,
+      wire,
+      wire.messages ?? promptOf(wire),
+      preset,
+      base,
+      new ReasoningUnsealer(open)
+    )
     const sent = modelFieldsOf(object)
     const chain = yield* Result.mapError(parseChain(wish.model, wish.models), (failed) => blamed(failed, sent))
     const { auto, budgetCents, conversation, parameters, policy, stream } = wish

@@ -5,7 +5,7 @@ import { pathOf } from "../domain/SchemaProblems.ts"
 type Path = ReadonlyArray<PropertyKey>
 
 /** An unknown field, or an unknown value of a `type`, and its path. */
-export interface Stranger {
+export interface UnknownMember {
   /** Dotted. */
   readonly field: string
   /** The value of the `type`. */
@@ -147,7 +147,7 @@ const checkOf = (ast: SchemaAST.AST | undefined): Check => {
  * Finds the first unknown field of a value at any depth, or the first object with an unknown string as its `type`. A null counts as
  * absent. The schema reports all other mistakes.
  */
-export const strangers = (ast: SchemaAST.AST): ((value: unknown) => Stranger | undefined) => {
+export const strangers = (ast: SchemaAST.AST): ((value: unknown) => UnknownMember | undefined) => {
   const check = checkOf(ast)
   return (value) => {
     const [found] = check(value, { left: 1, types: true })

@@ -7,10 +7,10 @@ import { type DataPolicy, defaultPolicy, type RoutingPolicy, stricter } from "..
 import { decoder, objectOf, within } from "./Decode.ts"
 
 /** The members of a type without undefined. */
-type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> }
+type WithoutUndefined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> }
 
-const defined = <T extends object>(value: T): Defined<T> =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>
+const defined = <T extends object>(value: T): WithoutUndefined<T> =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as WithoutUndefined<T>
 
 const decodeStrict = decoder(WirePolicy, { strict: true, whole: "" })
 

@@ -17,7 +17,7 @@ import { checkPages } from "../Pdfs.ts"
 import { ignoredWithin } from "../Members.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
-import { SaidReasoning } from "../SaidReasoning.ts"
+import { ReasoningUnsealer } from "../ReasoningUnsealer.ts"
 import type { ChatWish, DecodedRequest } from "../Wish.ts"
 import { breakpointOf, messagesOf } from "./ChatMessages.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
@@ -164,7 +164,7 @@ export const chatWishOf = (
   wireMessages: ChatCompletionRequest["messages"],
   preset: PresetConfig | undefined,
   base?: RoutingPolicy,
-  said: SaidReasoning = new SaidReasoning()
+  said: ReasoningUnsealer = new ReasoningUnsealer()
 ): Result.Result<ChatCompletionWish, Failure> => {
   const closed = checkReasoning(body)
   if (closed !== undefined) return Result.fail(closed)
@@ -242,7 +242,7 @@ export const decodeChat = (
   const config = preset?.config
   const filled = filledFrom(config, object)
   const decode = preset?.byPath === true ? decodePresetWire : decodeWire
-  const said = new SaidReasoning(open)
+  const said = new ReasoningUnsealer(open)
   return Result.flatMap(withModel(filled, decode(filled)), (wire) =>
     Result.map(chatWishOf(filled, wire, wire.messages, config, base, said), (wish) => ({
       ...wish,

@@ -7,7 +7,7 @@ import type { Failure } from "../../domain/Failure.ts"
 import { type PdfAllowance, pdfAllowance } from "../../domain/PdfPages.ts"
 import { detailOf } from "../Images.ts"
 import { isPdf, pdfOfUrl } from "../Pdfs.ts"
-import type { SaidReasoning } from "../SaidReasoning.ts"
+import type { ReasoningUnsealer } from "../ReasoningUnsealer.ts"
 import { textOfFile } from "../TextFiles.ts"
 
 type WireMessage = ChatCompletionRequest["messages"][number]
@@ -22,7 +22,7 @@ export const breakpointOf = (control: typeof CacheControl.Type | null | undefine
 /** The messages, or the error of the first unreadable file in them. `said` opens the reasoning that they contain. */
 export const messagesOf = (
   messages: ReadonlyArray<WireMessage>,
-  said: SaidReasoning
+  said: ReasoningUnsealer
 ): Result.Result<ReadonlyArray<Message>, Failure> => {
   const read: Array<Message> = []
   const allowance = pdfAllowance()
@@ -43,7 +43,7 @@ const namedOf = (name: string | null | undefined) => (name == null || name === "
  * Only details with a seal of this service are used, or the plain text if there are none. A stream sends a seal at the end of its
  * block, so a client's list may have it in a detail without a text; the seal contains the text as well.
  */
-const reasoningOf = (message: AssistantWire, at: string, said: SaidReasoning): ReadonlyArray<ReasoningPart> => {
+const reasoningOf = (message: AssistantWire, at: string, said: ReasoningUnsealer): ReadonlyArray<ReasoningPart> => {
   const sealed = (message.reasoning_details ?? []).flatMap(({ data, signature, type }, index) => {
     const [seal, member] = type === "reasoning.encrypted" ? [data, "data"] : [signature, "signature"]
     if (typeof seal !== "string" || seal === "") return []
@@ -55,7 +55,7 @@ const reasoningOf = (message: AssistantWire, at: string, said: SaidReasoning): R
   return text == null || text === "" ? [] : [{ text }]
 }
 
-const assistantOf = (message: AssistantWire, at: string, said: SaidReasoning): AssistantMessage => {
+const assistantOf = (message: AssistantWire, at: string, said: ReasoningUnsealer): AssistantMessage => {
   const toolCalls = (message.tool_calls ?? []).map(({ function: call, id }) => ({ id, ...call }))
   const reasoning = reasoningOf(message, at, said)
   return {

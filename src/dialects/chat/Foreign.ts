@@ -9,48 +9,48 @@ export const AUTO_ROUTER = "auto-router"
 type Body = Readonly<Record<string, unknown>>
 
 /** Which values of a field change nothing about the answer, and what the error for another value says. */
-export interface NoEffect {
+export interface ValuesWithoutEffect {
   readonly holds: (value: unknown) => boolean
   /** What follows the field's name, such as "must be 1". */
   readonly message: string
 }
 
-export const oneOf = (...values: ReadonlyArray<unknown>): NoEffect => ({
+export const oneOf = (...values: ReadonlyArray<unknown>): ValuesWithoutEffect => ({
   holds: (value) => values.includes(value),
   message: `must be ${["absent", ...values.slice(0, -1).map((value) => JSON.stringify(value))].join(", ")} or ${JSON.stringify(values.at(-1))}`
 })
-export const emptyList: NoEffect = {
+export const emptyList: ValuesWithoutEffect = {
   holds: (value) => Array.isArray(value) && value.length === 0,
   message: "must be absent or empty"
 }
 
 /** A field that the gateway does not support at all, and what to do instead. */
-export const never = (instead = "omit it"): NoEffect => ({
+export const never = (instead = "omit it"): ValuesWithoutEffect => ({
   holds: () => false,
   message: `is not supported; ${instead}`
 })
 
 /** The one kind of output that a chat has. */
-export const onlyText: NoEffect = {
+export const onlyText: ValuesWithoutEffect = {
   holds: (value) => Array.isArray(value) && value.every((entry) => entry === "text"),
   message: 'must be absent or ["text"]'
 }
 /** OpenRouter's wish for usage, which every answer carries. */
-export const anyObject: NoEffect = {
+export const anyObject: ValuesWithoutEffect = {
   holds: (value) => objectOf(value) !== undefined,
   message: "must be absent or an object"
 }
 
 /** The only plugin that is supported is the one that chooses a model. */
-export const onlyAutoRouter: NoEffect = {
+export const onlyAutoRouter: ValuesWithoutEffect = {
   holds: (value) => Array.isArray(value) && value.every((entry) => objectOf(entry)?.["id"] === AUTO_ROUTER),
   message: `must be absent or contain the plugin "${AUTO_ROUTER}" alone`
 }
 
 /** For each field, which values the gateway ignores because they do not change the answer. It always ignores null. */
-export type Harmless = ReadonlyMap<string, NoEffect>
+export type IgnoredValues = ReadonlyMap<string, ValuesWithoutEffect>
 
-const harmless: Harmless = new Map(
+const harmless: IgnoredValues = new Map(
   Object.entries({
     n: oneOf(1),
     store: oneOf(false),
@@ -71,7 +71,7 @@ const harmless: Harmless = new Map(
     transforms: emptyList,
     route: oneOf("fallback"),
     top_a: oneOf(0)
-  } satisfies Record<string, NoEffect>)
+  } satisfies Record<string, ValuesWithoutEffect>)
 )
 
 /** Fields that are decoded elsewhere than in the request's schema. */
@@ -81,9 +81,9 @@ export const unsupported = (param: string, detail: string): Failure =>
   failure({ _tag: "UnsupportedParameter", param, detail })
 
 /** An unsupported member of a part or a tool, and the explanation. */
-type Unsupported = readonly [member: string, detail: string]
+type UnsupportedMember = readonly [member: string, detail: string]
 
-const inPart = (part: Body): Unsupported | undefined => {
+const inPart = (part: Body): UnsupportedMember | undefined => {
   const { type } = part
   const file = type === "file" ? objectOf(part["file"]) : undefined
   if (file?.["file_id"] != null) return ["file.file_id", "Only inline files are supported"]
@@ -94,12 +94,16 @@ const inPart = (part: Body): Unsupported | undefined => {
   return undefined
 }
 
-const inTool = (tool: Body): Unsupported | undefined =>
+const inTool = (tool: Body): UnsupportedMember | undefined =>
   typeof tool["type"] === "string" && tool["type"] !== "function"
     ? ["type", "Only tools of type function are supported"]
     : undefined
 
-const firstIn = (list: unknown, at: string, find: (entry: Body) => Unsupported | undefined): Failure | undefined => {
+const firstIn = (
+  list: unknown,
+  at: string,
+  find: (entry: Body) => UnsupportedMember | undefined
+): Failure | undefined => {
   if (!Array.isArray(list)) return undefined
   for (let index = 0; index < list.length; index++) {
     const entry = objectOf(list[index])
@@ -110,7 +114,7 @@ const firstIn = (list: unknown, at: string, find: (entry: Body) => Unsupported |
 }
 
 /** Members of an earlier answer that replace its content. */
-const inMessage = (message: Body): Unsupported | undefined => {
+const inMessage = (message: Body): UnsupportedMember | undefined => {
   const member = ["audio", "function_call"].find((name) => message[name] != null)
   return member === undefined ? undefined : [member, `Messages with ${member} are not supported`]
 }
@@ -130,7 +134,7 @@ const inMessages = (messages: unknown): Failure | undefined => {
 const unsupportedTool = (tools: unknown): Failure | undefined => firstIn(tools, "tools", inTool)
 
 /** The error for the first field that cannot be ignored. */
-export const unsupportedMember = (body: Body, harmless: Harmless): Failure | undefined => {
+export const unsupportedMember = (body: Body, harmless: IgnoredValues): Failure | undefined => {
   for (const name of Object.keys(body)) {
     const value = body[name]
     const one = harmless.get(name)

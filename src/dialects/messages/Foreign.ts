@@ -9,7 +9,7 @@ import {
 import { MessagesCustomTool, MessagesTypedTool } from "../../../schemas/inference/MessagesTools.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { textOfBase64 } from "../Base64.ts"
-import { type Harmless, oneOf, unsupported, unsupportedMember } from "../chat/Foreign.ts"
+import { type IgnoredValues, oneOf, unsupported, unsupportedMember } from "../chat/Foreign.ts"
 import { objectOf } from "../Decode.ts"
 import { strangers } from "../Members.ts"
 import { PDF_TYPE } from "../Pdfs.ts"
@@ -25,7 +25,7 @@ export type DocumentBlock = Extract<Block, { readonly type: "document" }>
 export type SearchResultBlock = Extract<Block, { readonly type: "search_result" }>
 
 /** Fields whose other values would change the answer. */
-const harmless: Harmless = new Map([["speed", oneOf("standard")]])
+const harmless: IgnoredValues = new Map([["speed", oneOf("standard")]])
 
 /** `routing` and `router` reject unknown fields where they are decoded. All dialects decode `provider`, and this one rejects it. */
 const strangerIn = strangers(

@@ -30,7 +30,7 @@ import { checkPages } from "../Pdfs.ts"
 import { type RequestContent, wishOf } from "../PresetWish.ts"
 import { ignoredAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
-import { SaidReasoning } from "../SaidReasoning.ts"
+import { ReasoningUnsealer } from "../ReasoningUnsealer.ts"
 import type { DecodedRequest } from "../Wish.ts"
 import { firstUnsupported, foreignThinking, unsupportedValue } from "./Foreign.ts"
 import { type Blocks, cacheableOf, type FilesRead, textPart, textParts, userMessages } from "./PromptBlocks.ts"
@@ -62,7 +62,7 @@ type AssistantBlock = Blocks<"assistant">
 const thoughtOf = (
   block: Extract<AssistantBlock, { readonly type: "thinking" | "redacted_thinking" }>,
   at: string,
-  said: SaidReasoning
+  said: ReasoningUnsealer
 ): ReasoningPart | undefined => {
   if (block.type === "redacted_thinking") return said.read(block.data, `${at}.data`)
   const { signature, thinking } = block
@@ -73,7 +73,7 @@ const thoughtOf = (
 const assistantMessage = (
   content: string | ReadonlyArray<AssistantBlock>,
   at: string,
-  said: SaidReasoning
+  said: ReasoningUnsealer
 ): AssistantMessage => {
   if (typeof content === "string") return { role: "assistant", content: textParts(content), toolCalls: [] }
   const texts: Array<TextPart> = []
@@ -93,7 +93,7 @@ const assistantMessage = (
   return { role: "assistant", content: texts, toolCalls, ...(reasoning.length === 0 ? {} : { reasoning }) }
 }
 
-const messagesOf = ({ messages, system }: Wire, said: SaidReasoning, files: FilesRead): ReadonlyArray<Message> => {
+const messagesOf = ({ messages, system }: Wire, said: ReasoningUnsealer, files: FilesRead): ReadonlyArray<Message> => {
   const before = textParts(system ?? "")
   const all: Array<Message> = before.length === 0 ? [] : [{ role: "system", content: before }]
   messages.forEach((message, index) => {
@@ -228,7 +228,7 @@ const parametersOf = (wire: Wire, { format, parallelToolCalls, reasoning, sampli
   return Object.keys(set).filter((name) => set[name])
 }
 
-const saidOf = (wire: Wire, reasoning: SaidReasoning, files: FilesRead): RequestContent => {
+const saidOf = (wire: Wire, reasoning: ReasoningUnsealer, files: FilesRead): RequestContent => {
   const conversation: Conversation = {
     messages: messagesOf(wire, reasoning, files),
     tools: toolsOf(wire.tools),
@@ -288,7 +288,7 @@ const decodeBody = (
     const wire = yield* withModel(object, decode(object))
     const unusable = unsupportedValue(wire) ?? checkFormat(wire)
     if (unusable !== undefined) return yield* Result.fail(unusable)
-    const reasoning = new SaidReasoning(open)
+    const reasoning = new ReasoningUnsealer(open)
     const files: FilesRead = { allowance: pdfAllowance(), failures: [] }
     const said = saidOf(wire, reasoning, files)
     const { messages, tools } = said.conversation

@@ -33,7 +33,7 @@ const deltas: Readonly<Record<Kind | "tool", string>> = {
 }
 
 /** The open block. At most one block is open. */
-interface Open {
+interface OpenBlock {
   readonly kind: Kind | "tool" | "redacted"
   /** For a tool call: its index among the answer's calls, and its arguments so far. */
   readonly call: number
@@ -59,7 +59,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
   readonly #editsContext: boolean
   #started = false
   #blocks = 0
-  #open: Open | undefined
+  #open: OpenBlock | undefined
   #called = false
   #refused = false
   /** Seals without text, until a tool is called. */
@@ -181,7 +181,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
    * The arguments of an object are sent as they arrive. Other arguments wait for the end of their call, to be put into an object as in
    * a complete answer.
    */
-  #argue(open: Open, text: string): string {
+  #argue(open: OpenBlock, text: string): string {
     open.text.push(text)
     if (open.form === "object") return this.#delta(open, text)
     if (open.form === "other") return ""
@@ -200,7 +200,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
     return this.#headOf(this.#blocks - 1, delta) + JSON.stringify(text) + DELTA_TAIL
   }
 
-  #delta({ head }: Open, text: string): string {
+  #delta({ head }: OpenBlock, text: string): string {
     return text === "" ? "" : head + JSON.stringify(text) + DELTA_TAIL
   }
 
@@ -224,10 +224,10 @@ export class MessagesStreamEncoder implements StreamEncoder {
     )
   }
 
-  #begin(kind: Open["kind"], content_block: MessagesBlock, call = -1): readonly [string, Open] {
+  #begin(kind: OpenBlock["kind"], content_block: MessagesBlock, call = -1): readonly [string, OpenBlock] {
     const index = this.#blocks++
     const head = this.#headOf(index, kind === "redacted" ? "" : deltas[kind])
-    const open: Open = { kind, call, text: [], form: "blank", head }
+    const open: OpenBlock = { kind, call, text: [], form: "blank", head }
     this.#open = open
     if (kind === "refusal") this.#refused = true
     return [frame({ type: "content_block_start", index, content_block }), open]

@@ -14,7 +14,7 @@ import { itemId } from "./ItemParts.ts"
 import { type Emit, emitItem, membersOf, type StreamedItem } from "./ResponsesItems.ts"
 import type { ToolForm, ToolForms } from "./ResponsesTools.ts"
 
-type Ended = ResponsesOutputItem["status"]
+type ItemStatus = ResponsesOutputItem["status"]
 type CallItem = ResponsesCallItem | ResponsesCustomCallItem | ResponsesSearchItem
 
 /** Item types by the kind of tool that a function represents. */
@@ -35,7 +35,7 @@ const searchArguments = (text: string): Readonly<Record<string, unknown>> => {
 const itemOf = (
   { kind, name, namespace }: ToolForm,
   { arguments: text, id: call_id }: Pick<ToolCall, "arguments" | "id">,
-  { id, status }: { readonly id: string; readonly status: Ended },
+  { id, status }: { readonly id: string; readonly status: ItemStatus },
   input = customInputOf
 ): CallItem => {
   const named = namespace === undefined ? { name } : { name, namespace }
@@ -72,7 +72,7 @@ export class StreamedCall implements StreamedItem {
   readonly #reader = new CustomInputReader()
   /** The part of a custom tool's input that has been sent. */
   readonly #told = new Pieces()
-  #status: Ended = "completed"
+  #status: ItemStatus = "completed"
 
   constructor(
     emit: Emit,
@@ -98,7 +98,7 @@ export class StreamedCall implements StreamedItem {
     } else if (this.#form.kind === "custom") this.#tell(this.#reader.push(text))
   }
 
-  close(status: Ended): void {
+  close(status: ItemStatus): void {
     if (this.#form.kind === "custom") this.#tell(this.#input(this.#arguments.text).slice(this.#told.text.length))
     this.#status = status
     const item = this.whole()

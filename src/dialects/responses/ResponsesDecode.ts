@@ -18,7 +18,7 @@ import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { wishOf } from "../PresetWish.ts"
 import { ignoredAuto, saysAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
-import { SaidReasoning } from "../SaidReasoning.ts"
+import { ReasoningUnsealer } from "../ReasoningUnsealer.ts"
 import type { ChatWish, DecodedRequest } from "../Wish.ts"
 import { isReasoningReference } from "./ItemTypes.ts"
 import { firstUnsupported, foreignMembers } from "./ResponsesForeign.ts"
@@ -65,7 +65,11 @@ const ENCRYPTED = "reasoning.encrypted_content"
 /** A complete answer cannot contain log-probabilities, so they are not requested either. */
 const showsLogprobs = (wire: Wire): boolean => wire.stream === true && wire.include?.includes(LOGPROBS) === true
 
-const conversed = (wire: Wire, toolbox: Toolbox, said: SaidReasoning): Result.Result<ReadonlyArray<Message>, Failure> =>
+const conversed = (
+  wire: Wire,
+  toolbox: Toolbox,
+  said: ReasoningUnsealer
+): Result.Result<ReadonlyArray<Message>, Failure> =>
   Result.map(wire.input == null ? Result.succeed([]) : messagesOf(wire.input, toolbox, said), (messages) =>
     wire.instructions == null
       ? messages
@@ -215,7 +219,7 @@ const decodeBody = (
   toolbox: Toolbox,
   preset: PresetConfig | undefined,
   base: RoutingPolicy | undefined,
-  said: SaidReasoning
+  said: ReasoningUnsealer
 ): Result.Result<ChatWish, Failure> => {
   const messages = conversed(wire, toolbox, said)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
@@ -294,7 +298,7 @@ export const decodePrompt = (
     if (closed !== undefined) return Result.fail(closed)
     const toolbox = toolboxOf(wire)
     if (Result.isFailure(toolbox)) return Result.fail(toolbox.failure)
-    const said = new SaidReasoning(open)
+    const said = new ReasoningUnsealer(open)
     return Result.map(decodeBody(object, wire, toolbox.success, preset, base, said), (wish) => ({
       ...wish,
       echo: echoOf(wire, toolbox.success),

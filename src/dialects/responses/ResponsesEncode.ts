@@ -29,10 +29,10 @@ const usageOf = (usage: TokenUsage): typeof ResponsesUsage.Type => ({
   total_tokens: totalTokens(usage)
 })
 
-type Ended = ResponsesOutputItem["status"]
+type ItemStatus = ResponsesOutputItem["status"]
 
 /** The items of a complete answer. When the answer was cut short, its last item has this status. */
-export type Items = (lastStatus: Ended) => ReadonlyArray<ResponsesOutputItem>
+export type Items = (lastStatus: ItemStatus) => ReadonlyArray<ResponsesOutputItem>
 
 /** The items in order. A refusal is part of the message that it ends. */
 const itemsOf =

@@ -4,9 +4,9 @@ import type { Failure } from "../../domain/Failure.ts"
 import {
   anyObject,
   emptyList,
-  type Harmless,
+  type IgnoredValues,
   never,
-  type NoEffect,
+  type ValuesWithoutEffect,
   oneOf,
   onlyAutoRouter,
   onlyText,
@@ -21,7 +21,7 @@ type Body = Readonly<Record<string, unknown>>
 
 const WHOLE_CONVERSATION = "the gateway stores no responses, so send the whole conversation in `input`"
 
-const harmless: Harmless = new Map(
+const harmless: IgnoredValues = new Map(
   Object.entries({
     store: oneOf(false),
     background: oneOf(false),
@@ -37,7 +37,7 @@ const harmless: Harmless = new Map(
     transforms: emptyList,
     route: oneOf("fallback"),
     usage: anyObject
-  } satisfies Record<string, NoEffect>)
+  } satisfies Record<string, ValuesWithoutEffect>)
 )
 
 /** Fields that are decoded elsewhere than in the request's schema. */

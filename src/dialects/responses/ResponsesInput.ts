@@ -23,7 +23,7 @@ import { decoder, objectOf, within } from "../Decode.ts"
 import { unsupported } from "../chat/Foreign.ts"
 import { detailOf } from "../Images.ts"
 import { isPdf, pdfOfUrl } from "../Pdfs.ts"
-import { SaidReasoning } from "../SaidReasoning.ts"
+import { ReasoningUnsealer } from "../ReasoningUnsealer.ts"
 import { textOfFile } from "../TextFiles.ts"
 import { customArguments } from "./CustomInput.ts"
 import { isReasoningReference, itemTypes } from "./ItemTypes.ts"
@@ -100,7 +100,7 @@ const thoughtIn = ({ content, summary }: typeof ResponsesSaidReasoning.Type): st
 const thoughtOf = (
   item: typeof ResponsesSaidReasoning.Type,
   at: string,
-  said: SaidReasoning
+  said: ReasoningUnsealer
 ): ReasoningPart | undefined => {
   const { encrypted_content: seal } = item
   if (seal != null && seal !== "") return said.read(seal, `${at}.encrypted_content`)
@@ -120,14 +120,14 @@ const lengthOf = (content: ReadonlyArray<TextPart>): number => content.reduce((s
 class Turns {
   readonly messages: Array<Message> = []
   readonly toolbox: Toolbox
-  readonly said: SaidReasoning
+  readonly said: ReasoningUnsealer
   readonly allowance = pdfAllowance()
   /** The assistant's message that still grows. It is the last one. */
   #open: Turn | undefined
   /** Reasoning that belongs to the next item. */
   #thoughts: Array<ReasoningPart> = []
 
-  constructor(toolbox: Toolbox, said: SaidReasoning) {
+  constructor(toolbox: Toolbox, said: ReasoningUnsealer) {
     this.toolbox = toolbox
     this.said = said
   }
@@ -312,7 +312,7 @@ export const addTools = (toolbox: Toolbox, input: string | ReadonlyArray<unknown
 export const messagesOf = (
   input: string | ReadonlyArray<unknown>,
   toolbox: Toolbox,
-  said: SaidReasoning = new SaidReasoning()
+  said: ReasoningUnsealer = new ReasoningUnsealer()
 ): Result.Result<ReadonlyArray<Message>, Failure> => {
   if (typeof input === "string") return Result.succeed([{ role: "user", content: [text(input)] }])
   const turns = new Turns(toolbox, said)

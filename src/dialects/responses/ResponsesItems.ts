@@ -7,13 +7,13 @@ import { itemId, outputText, reasoningItem } from "./ItemParts.ts"
 /** Emits an event. `members` is the JSON of its fields besides type and sequence number, without braces. */
 export type Emit = (type: ResponsesStreamEvent["type"], members: string) => void
 
-type Ended = ResponsesOutputItem["status"]
+type ItemStatus = ResponsesOutputItem["status"]
 
 /** An item that is being streamed. */
 export interface StreamedItem {
   readonly index: number
   /** Ends the item. */
-  readonly close: (status: Ended) => void
+  readonly close: (status: ItemStatus) => void
   /** The item in the form of the complete answer, after it was closed. */
   readonly whole: () => ResponsesOutputItem
 }
@@ -40,7 +40,7 @@ export class MessageItem implements StreamedItem {
   readonly #id: string
   readonly #parts: Array<Part> = []
   #delta = ""
-  #status: Ended = "completed"
+  #status: ItemStatus = "completed"
 
   constructor(emit: Emit, requestId: string, index: number) {
     this.index = index
@@ -75,7 +75,7 @@ export class MessageItem implements StreamedItem {
     this.#emit("response.refusal.delta", `${this.#delta}${JSON.stringify(text)}`)
   }
 
-  close(status: Ended): void {
+  close(status: ItemStatus): void {
     this.#closePart()
     this.#status = status
     const content = this.#parts.map((part) => this.#shown(part))
@@ -124,7 +124,7 @@ export class ReasoningItem implements StreamedItem {
   readonly #place: string
   #begun = false
   #seal: string | undefined
-  #status: Ended = "completed"
+  #status: ItemStatus = "completed"
 
   constructor(emit: Emit, requestId: string, index: number) {
     this.index = index
@@ -157,7 +157,7 @@ export class ReasoningItem implements StreamedItem {
     this.#seal = seal
   }
 
-  close(status: Ended): void {
+  close(status: ItemStatus): void {
     this.#status = status
     if (this.#begun) {
       const part = this.#part

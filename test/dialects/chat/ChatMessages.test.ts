@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { breakpointOf, messagesOf as readMessages } from "../../../src/dialects/chat/ChatMessages.ts"
-import { SaidReasoning } from "../../../src/dialects/SaidReasoning.ts"
+import { ReasoningUnsealer } from "../../../src/dialects/ReasoningUnsealer.ts"
 import { pdfUrl, pdfWith } from "../../support/Pdf.ts"
 
-const messagesOf = (messages: Parameters<typeof readMessages>[0]) => readMessages(messages, new SaidReasoning())
+const messagesOf = (messages: Parameters<typeof readMessages>[0]) => readMessages(messages, new ReasoningUnsealer())
 
 const file = (file_data: string, filename: string | null = null) =>
   ({ type: "file", file: { file_data, filename } }) as const

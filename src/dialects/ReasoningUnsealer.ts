@@ -3,7 +3,7 @@ import type { ReasoningPart } from "../domain/Conversation.ts"
 import { type OpenReasoning, opensNothing } from "../domain/Reasoning.ts"
 
 /** Opens sealed reasoning, and records the paths of seals that it cannot open. */
-export class SaidReasoning {
+export class ReasoningUnsealer {
   readonly #open: OpenReasoning
   readonly #foreign: Array<string> = []
 

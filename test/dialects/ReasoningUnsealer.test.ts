@@ -4,7 +4,7 @@ import { decodeChat } from "../../src/dialects/chat/ChatDecode.ts"
 import { decodeLegacyChat } from "../../src/dialects/legacy/LegacyDecode.ts"
 import { decodeMessages } from "../../src/dialects/messages/MessagesDecode.ts"
 import { decodeResponses } from "../../src/dialects/responses/ResponsesDecode.ts"
-import { SaidReasoning } from "../../src/dialects/SaidReasoning.ts"
+import { ReasoningUnsealer } from "../../src/dialects/ReasoningUnsealer.ts"
 import type { Message, ReasoningPart } from "../../src/domain/Conversation.ts"
 
 const part: ReasoningPart = {
@@ -20,10 +20,10 @@ const thoughtsOf = (messages: ReadonlyArray<Message>) =>
 
 describe("SaidReasoning", () => {
   it("notes where the seals of others stood", () => {
-    const said = new SaidReasoning(open)
+    const said = new ReasoningUnsealer(open)
     assert.deepStrictEqual([said.read("ours", "a"), said.read("theirs", "b")], [part, undefined])
     assert.deepStrictEqual(said.foreign, ["b"])
-    assert.isUndefined(new SaidReasoning().read("ours", "a"))
+    assert.isUndefined(new ReasoningUnsealer().read("ours", "a"))
   })
 })
 
