@@ -36,7 +36,7 @@ import { LiveFigures } from "./catalogue/LiveFigures.ts"
 import { formatUsd } from "./domain/Money.ts"
 import { Ops, readiness, servable } from "./http/handlers/Ops.ts"
 import { layer as server } from "./http/edge/Server.ts"
-import { Stopping } from "./http/edge/Stopping.ts"
+import { Shutdown } from "./http/edge/Shutdown.ts"
 import { layer as surfaces } from "./http/handlers/Surfaces.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
 import { Batch } from "./batches/Batch.ts"
@@ -305,7 +305,7 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
     Layer.provideMerge(
       Layer.mergeAll(Customers.layer, Presets.layer).pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))
     ),
-    Layer.provideMerge(Layer.mergeAll(Ops.layer, Stopping.layer))
+    Layer.provideMerge(Layer.mergeAll(Ops.layer, Shutdown.layer))
   )
 
 /** The whole service on its database, with this ledger; the bench has one that keeps no books. */

@@ -43,7 +43,7 @@ export interface FailureRow<R> {
 type ReasonOf<Tag extends Reason["_tag"]> = Extract<Reason, { readonly _tag: Tag }>
 
 /** What a row may leave out. */
-type More<R> = Partial<Omit<FailureRow<R>, "status" | "type" | "code" | "message">>
+type OptionalColumns<R> = Partial<Omit<FailureRow<R>, "status" | "type" | "code" | "message">>
 
 const nothing = () => undefined
 const none = () => ({})
@@ -54,7 +54,7 @@ const row = <Tag extends Reason["_tag"]>(
   type: string,
   code: string,
   message: string | ((reason: ReasonOf<Tag>) => string),
-  more: More<ReasonOf<Tag>> = {}
+  more: OptionalColumns<ReasonOf<Tag>> = {}
 ): FailureRow<ReasonOf<Tag>> => ({
   status,
   type,

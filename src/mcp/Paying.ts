@@ -3,11 +3,11 @@ import { Clock, Duration, Effect, Result } from "effect"
 import { basePolicy } from "../dialects/Routing.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { nanoFromUsd } from "../domain/Money.ts"
-import { circumstancesOf, type Received } from "../http/handlers/ChatOperation.ts"
+import { circumstancesOf, type ReceivedRequest } from "../http/handlers/ChatOperation.ts"
 import type { PaidRequest } from "../inference/Request.ts"
 import type { Circumstances } from "../inference/Surface.ts"
 import { Config } from "../platform/config/Config.ts"
-import type { Call, Paid } from "./Tool.ts"
+import type { Call, CallCost } from "./Tool.ts"
 
 /**
  * Everything but the arguments that the request of a call is made from. An idempotency key applies within one tool, and to the same
@@ -20,7 +20,7 @@ export const makeCircumstances = Effect.map(
       const { body, exchange, idempotencyKey, maxCostUsd, operation, principal, requestId } = call
       const headers = { ...call.headers, "idempotency-key": idempotencyKey }
       const received = {
-        request: { headers: headers as unknown as Received["request"]["headers"], method: "POST" },
+        request: { headers: headers as unknown as ReceivedRequest["request"]["headers"], method: "POST" },
         body: maxCostUsd === undefined ? body : { ...body, max_cost_usd: maxCostUsd },
         path: `/mcp/${operation}`,
         exchange,
@@ -49,7 +49,7 @@ export const makePaidRequest = Effect.map(
 export const paidOf = (
   { cost_usd, request_id }: { readonly cost_usd: number; readonly request_id: string },
   replayed: boolean
-): Paid => ({ costUsd: cost_usd, requestId: request_id, replayed })
+): CallCost => ({ costUsd: cost_usd, requestId: request_id, replayed })
 
 /** The interval of progress reports. Proxies give up on a silent connection after 15 to 60 seconds. */
 const REPORT_INTERVAL = Duration.seconds(1)

@@ -3,7 +3,7 @@ import { McpSchema } from "effect/ai"
 import type { Failure } from "../domain/Failure.ts"
 import { formatUsd } from "../domain/Money.ts"
 import { bodyOf, headersOf } from "../http/Failures.ts"
-import type { Answered, Content } from "./Tool.ts"
+import type { ToolResult, Content } from "./Tool.ts"
 
 /** The argument that a failure is about, by the name that tools give it. */
 const argumentNames: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const argumentNames: Readonly<Record<string, string>> = {
 }
 
 /** The result of a call that succeeded. `_meta` has its cost and request too, for clients that do not know the tool. */
-export const resultOf = ({ content, paid, structured }: Answered): McpSchema.CallToolResult => {
+export const resultOf = ({ content, paid, structured }: ToolResult): McpSchema.CallToolResult => {
   const meta =
     paid === undefined
       ? undefined

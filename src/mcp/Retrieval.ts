@@ -120,7 +120,7 @@ const embedTool = Effect.gen(function* () {
         const { model, work: asked } = yield* Effect.fromResult(decodeEmbeddings(call.body))
         const answer = yield* work.run(wholeRequest(memory, yield* paidRequest(call, model), asked))
         const text = `${beforeList(model)}${Buffer.from(answer.value.data).toString()}${afterList(answer)}`
-        const { data, object: _, ...list } = JSON.parse(text) as Listed
+        const { data, object: _, ...list } = JSON.parse(text) as EmbeddingsList
         const structured = { ...list, embeddings: data.map(({ embedding }) => embedding) }
         return { structured, paid: paidOf(list, answer.replayed) }
       })
@@ -128,7 +128,7 @@ const embedTool = Effect.gen(function* () {
 })
 
 /** The list of embeddings as the API answers it. */
-interface Listed {
+interface EmbeddingsList {
   readonly object: string
   readonly model: string
   readonly data: ReadonlyArray<{ readonly embedding: ReadonlyArray<number> }>

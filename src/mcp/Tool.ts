@@ -29,7 +29,7 @@ export interface Call extends McpCall {
 }
 
 /** The cost of a paid call. */
-export interface Paid {
+export interface CallCost {
   readonly requestId: string
   readonly costUsd: number
   /** Whether an earlier call with the same idempotency key paid for it. */
@@ -37,20 +37,20 @@ export interface Paid {
 }
 
 /** What a tool answers. */
-export interface Answered {
+export interface ToolResult {
   readonly structured: object
   /** The JSON of `structured` when absent. */
   readonly content?: ReadonlyArray<Content>
-  readonly paid?: Paid
+  readonly paid?: CallCost
 }
 
 /** Why a tool failed, and the part of its answer that exists anyway. */
-export interface BrokenOff {
+export interface PartialResult {
   readonly failed: Failure
   readonly content: ReadonlyArray<Content>
 }
 
-export type ToolAnswer = Answered | BrokenOff
+export type ToolAnswer = ToolResult | PartialResult
 
 /** The effects of a tool's calls, besides their answers. */
 export type Kind =

@@ -3,15 +3,15 @@ import { ByteSize, Cause, Effect, Layer, Logger } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import type { Failure } from "../../src/domain/Failure.ts"
 import { layer as edge } from "../../src/http/edge/Pages.ts"
-import { layerListening, type Patience, patience } from "../../src/http/edge/Server.ts"
-import { Stopping } from "../../src/http/edge/Stopping.ts"
+import { layerListening, type ClientTimeouts, patience } from "../../src/http/edge/Server.ts"
+import { Shutdown } from "../../src/http/edge/Shutdown.ts"
 import { Config } from "../../src/platform/config/Config.ts"
 import { RateLimiter } from "../../src/ratelimit/RateLimiter.ts"
 
 /** Serves these routes until the scope closes; answers the origin and everything that is logged. */
 export const serve = <E = never>(
   routes: Layer.Layer<never, E, HttpRouter.HttpRouter | HttpRouter.Request<"Error", Failure> | Config | RateLimiter>,
-  options: { readonly patience?: Partial<Patience>; readonly env?: Readonly<Record<string, string>> } = {}
+  options: { readonly patience?: Partial<ClientTimeouts>; readonly env?: Readonly<Record<string, string>> } = {}
 ) =>
   Effect.gen(function* () {
     const logged: Array<string> = []
@@ -28,7 +28,7 @@ export const serve = <E = never>(
     })
     const server = HttpRouter.serve(Layer.mergeAll(routes, edge), { disableLogger: true, disableListenLog: true }).pipe(
       Layer.provideMerge(layerListening({ ...patience, ...options.patience })),
-      Layer.provide(Layer.mergeAll(RateLimiter.layerMemory, Stopping.layer)),
+      Layer.provide(Layer.mergeAll(RateLimiter.layerMemory, Shutdown.layer)),
       Layer.provide(settings),
       Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(1_024))),
       Layer.provide(Logger.layer([logger]))

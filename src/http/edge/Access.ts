@@ -86,7 +86,7 @@ export const named = (
 }
 
 /** The bearer token, or the key in `x-api-key` as one. */
-export const eitherOf = (headers: Credentialed["headers"]): string | undefined => {
+export const eitherOf = (headers: OperationRequest["headers"]): string | undefined => {
   const { authorization, "x-api-key": key } = headers
   if (authorization !== undefined && authorization !== "") return authorization
   return key === undefined || key === "" ? undefined : `Bearer ${key}`
@@ -122,36 +122,36 @@ export const makeAuthenticated = Effect.gen(function* () {
 })
 
 /** A response, or the failure that the edge turns into one. */
-export type Served<R = never> = Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
+export type ResponseEffect<R = never> = Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
 
 /** A request of an operation, before its credential is checked. */
-export interface Credentialed {
+export interface OperationRequest {
   readonly exchange: Exchange
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly endpoint: HttpApiEndpoint.Top
 }
 
 /** Checks the credential of a request, counts it, and continues with `handle` for the caller that the credential stands for. */
-export type Access<Provided = never> = (request: Credentialed, handle: Served<Provided>) => Served
+export type Access<Provided = never> = (request: OperationRequest, handle: ResponseEffect<Provided>) => ResponseEffect
 
 /** Decides whether the holder of a key may continue. `counted`: the request has already been counted. */
 export type Admit = (principal: Principal, counted: boolean) => Effect.Effect<void, Failure>
 
 /** A contract operation that requires a key. */
-interface AskedByKey extends Pick<Credentialed, "endpoint" | "exchange"> {
+interface KeyRequest extends Pick<OperationRequest, "endpoint" | "exchange"> {
   readonly authorization: string | undefined
   readonly kind: KeyKind
 }
 
 /** A read for the holder of a cached key, and the parallel check of the key. */
-interface Ahead {
+interface ParallelRead {
   readonly exchange: Exchange
   readonly admit: Admit
   readonly read: Effect.Effect<Principal, Failure>
-  readonly as: (principal: Principal) => Served
+  readonly as: (principal: Principal) => ResponseEffect
 }
 
-const ahead = Effect.fnUntraced(function* (known: Principal, { admit, as, exchange, read }: Ahead) {
+const ahead = Effect.fnUntraced(function* (known: Principal, { admit, as, exchange, read }: ParallelRead) {
   yield* admit(known, false)
   const { verdict } = exchange
   const begun = yield* Effect.forkChild(as(known), { startImmediately: true })
@@ -173,7 +173,11 @@ const ahead = Effect.fnUntraced(function* (known: Principal, { admit, as, exchan
 export const makeAdmitted = Effect.gen(function* () {
   const auth = yield* Auth
   const authenticated = yield* makeAuthenticated
-  return ({ authorization, endpoint, exchange, kind }: AskedByKey, handle: Served<Caller>, admit: Admit): Served => {
+  return (
+    { authorization, endpoint, exchange, kind }: KeyRequest,
+    handle: ResponseEffect<Caller>,
+    admit: Admit
+  ): ResponseEffect => {
     const read = authenticated(exchange, authorization, kind)
     const as = (principal: Principal) => Effect.provideService(handle, Caller, principal)
     const { moves, scope } = factsOf(endpoint)
@@ -204,7 +208,7 @@ export const makeByInferenceKey = Effect.gen(function* () {
   const auth = yield* Auth
   const admit = yield* makeAdmit
   const admitted = yield* makeAdmitted
-  return (authorizationOf: (headers: Credentialed["headers"]) => string | undefined): Access<Caller> =>
+  return (authorizationOf: (headers: OperationRequest["headers"]) => string | undefined): Access<Caller> =>
     ({ endpoint, exchange, headers }, handle) => {
       const authorization = authorizationOf(headers)
       const goOn: Admit = (principal, counted) => (counted ? Effect.void : admit(exchange, principal, endpoint))
@@ -217,7 +221,7 @@ export const makeByInferenceKey = Effect.gen(function* () {
 })
 
 /** The header with the credential of every operation but Anthropic's. */
-export const bearerOf = ({ authorization }: Credentialed["headers"]): string | undefined => authorization
+export const bearerOf = ({ authorization }: OperationRequest["headers"]): string | undefined => authorization
 
 /**
  * Counts a request that needs no key against the default limit: that of its key if it has a valid one of either kind, or else of the

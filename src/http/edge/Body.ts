@@ -63,7 +63,7 @@ const FIRST_ROOM = 16_384
  * arrives, all chunks are copied into one buffer, because a client may send chunks so small that each takes far more memory than its
  * bytes.
  */
-class Received {
+class BodyBuffer {
   readonly #budget: BodyBudget
   readonly #limitBytes: number
   #room: Uint8Array = empty
@@ -109,10 +109,14 @@ class Received {
 const empty = new Uint8Array()
 
 /** Processes the complete body while its budget is still taken. It never throws. */
-type Made<A> = (bytes: Uint8Array) => Effect.Effect<A, Failure>
+type ProcessBody<A> = (bytes: Uint8Array) => Effect.Effect<A, Failure>
 
 /** Reads Node's own stream, because a stream of effects around it costs more than everything else that an ordinary body needs. */
-const receiveDirect = <A>(source: IncomingMessage, received: Received, made: Made<A>): Effect.Effect<A, Failure> =>
+const receiveDirect = <A>(
+  source: IncomingMessage,
+  received: BodyBuffer,
+  made: ProcessBody<A>
+): Effect.Effect<A, Failure> =>
   Effect.callback((resume) => {
     const leave = () => {
       source.off("data", onData).off("end", onEnd).off("error", onLost).off("close", onLost)
@@ -140,8 +144,8 @@ const receiveDirect = <A>(source: IncomingMessage, received: Received, made: Mad
 
 const receiveStream = <A>(
   stream: HttpServerRequest.HttpServerRequest["stream"],
-  received: Received,
-  made: Made<A>
+  received: BodyBuffer,
+  made: ProcessBody<A>
 ): Effect.Effect<A, Failure> =>
   stream.pipe(
     Stream.mapError((error) => bodyFailure(error) ?? lost),
@@ -157,27 +161,27 @@ const receiveStream = <A>(
   )
 
 /** The used parts of a request: of an operation's, or of the platform's. */
-export type Arrived = Pick<ApiRequest, "headers" | "method"> &
+export type BodyRequest = Pick<ApiRequest, "headers" | "method"> &
   Partial<Pick<ApiRequest, "proceed">> &
   Partial<Pick<HttpServerRequest.HttpServerRequest, "stream">> & { readonly source: object }
 
 /** Whether Node's request is read. A client that waits for the platform's `100 Continue` gets it only from the platform's stream. */
-const isDirect = ({ headers, source, stream }: Arrived): boolean =>
+const isDirect = ({ headers, source, stream }: BodyRequest): boolean =>
   source instanceof IncomingMessage && (stream === undefined || headers["expect"] === undefined)
 
 /** The failure of a compressed form, which is not supported. */
-export const packed = ({ headers }: Pick<Arrived, "headers">): Failure | undefined =>
+export const packed = ({ headers }: Pick<BodyRequest, "headers">): Failure | undefined =>
   /^\s*(?:identity\s*)?$/i.test(headers["content-encoding"] ?? "")
     ? undefined
     : failure({ _tag: "UnsupportedMediaType", wanted: "it is, without a Content-Encoding" })
 
 /** Decompresses the body before it is processed. The size limit and the budget also apply to the result. */
 const unpacking =
-  <A>(encoding: Encoding, budget: BodyBudget, limitBytes: number, made: Made<A>): Made<A> =>
+  <A>(encoding: Encoding, budget: BodyBudget, limitBytes: number, made: ProcessBody<A>): ProcessBody<A> =>
   (bytes) =>
     Effect.suspend(() => {
       if (!budget.take(bytes.length)) return Effect.fail(overloaded)
-      const unpacked = new Received(budget, limitBytes)
+      const unpacked = new BodyBuffer(budget, limitBytes)
       const back = Effect.sync(() => {
         unpacked.drop()
         budget.give(bytes.length)
@@ -191,7 +195,7 @@ const unpacking =
       )
     })
 
-const receive = <A>(request: Arrived, limitBytes: number, made: Made<A>): Effect.Effect<A, Failure> => {
+const receive = <A>(request: BodyRequest, limitBytes: number, made: ProcessBody<A>): Effect.Effect<A, Failure> => {
   const { headers, proceed, source, stream } = request
   const encoded = encodingOf(headers["content-encoding"])
   if (Result.isFailure(encoded)) return Effect.fail(encoded.failure)
@@ -200,7 +204,7 @@ const receive = <A>(request: Arrived, limitBytes: number, made: Made<A>): Effect
   if (declared > limitBytes) return Effect.fail(tooLarge(limitBytes))
   return Effect.withFiber((fiber) => {
     const budget = fiber.getRef(NodeBodyBudget)
-    const received = new Received(budget, limitBytes)
+    const received = new BodyBuffer(budget, limitBytes)
     const plain = encoding === undefined ? made : unpacking(encoding, budget, limitBytes, made)
     if (stream !== undefined && !isDirect(request)) return receiveStream(stream, received, plain)
     proceed?.()
@@ -208,7 +212,7 @@ const receive = <A>(request: Arrived, limitBytes: number, made: Made<A>): Effect
   })
 }
 
-const receiveJson = (request: Arrived, made: Made<unknown>): Effect.Effect<unknown, Failure> =>
+const receiveJson = (request: BodyRequest, made: ProcessBody<unknown>): Effect.Effect<unknown, Failure> =>
   isJson(request.headers["content-type"])
     ? receive(request, MAX_BODY_BYTES, made)
     : Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
@@ -217,11 +221,11 @@ const receiveJson = (request: Arrived, made: Made<unknown>): Effect.Effect<unkno
  * Reads the body of a request as JSON. Fails with `UnsupportedMediaType`, `RequestTooLarge` or `InvalidJson`, and with `Overloaded`
  * when this node's memory for bodies is used up.
  */
-export const readJson = (request: Arrived): Effect.Effect<unknown, Failure> => receiveJson(request, parse)
+export const readJson = (request: BodyRequest): Effect.Effect<unknown, Failure> => receiveJson(request, parse)
 
 /** The same with the text that the value was read from: the MCP server takes a text and parses it itself. */
 export const readJsonText = (
-  request: Arrived
+  request: BodyRequest
 ): Effect.Effect<{ readonly text: string; readonly value: unknown }, Failure> => {
   let text = ""
   const read = receiveJson(request, (bytes) =>
@@ -231,12 +235,12 @@ export const readJsonText = (
 }
 
 /** The same for a request with an optional body: undefined when no bytes arrive, in any framing. */
-export const readJsonIfAny = (request: Arrived): Effect.Effect<unknown, Failure> => {
+export const readJsonIfAny = (request: BodyRequest): Effect.Effect<unknown, Failure> => {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
   if (length === "0" && encoding === undefined) return Effect.undefined
   return receiveJson(request, (bytes) => (bytes.length === 0 ? Effect.undefined : parse(bytes)))
 }
 
 /** Reads the body of a request as bytes, up to this length. Fails like `readJson`. */
-export const readBytes = (request: Arrived, limitBytes: number): Effect.Effect<Uint8Array, Failure> =>
+export const readBytes = (request: BodyRequest, limitBytes: number): Effect.Effect<Uint8Array, Failure> =>
   receive(request, limitBytes, Effect.succeed)

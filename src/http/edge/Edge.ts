@@ -15,7 +15,7 @@ import { cameByHttps, clientAddress } from "./Address.ts"
 import type { Area } from "./Areas.ts"
 import { bodyFailure } from "./Body.ts"
 import type { Exchange } from "./Exchange.ts"
-import { labelsOf, spanOf } from "./Observed.ts"
+import { labelsOf, spanOf } from "./RequestObserver.ts"
 
 /** Answers a request that no operation has counted. It is counted against the client's address. */
 export const makeRefuse = Effect.gen(function* () {
@@ -61,7 +61,7 @@ export interface Target {
 }
 
 /** The parts of a request from which its exchange is made. */
-interface Incoming {
+interface ExchangeSource {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly source: object
   readonly peer: () => string | undefined
@@ -111,7 +111,7 @@ export const makeEdge = Effect.gen(function* () {
       headers.host === undefined && httpVersion === "1.1" ? refuse(exchange, hostless) : undefined,
 
     /** Creates the exchange with a new id. */
-    begin: ({ headers, peer, source }: Incoming): Exchange => {
+    begin: ({ headers, peer, source }: ExchangeSource): Exchange => {
       const { trustedProxies } = config.http
       const exchange: Exchange = {
         requestId: newRequestId(),

@@ -4,7 +4,7 @@ import type { PresetUse } from "../../domain/Answer.ts"
 import type { Span } from "../../platform/telemetry/Tracing.ts"
 import type { Verdict } from "../../ratelimit/Store.ts"
 import type { AccessLine } from "./AccessLog.ts"
-import type { RequestLabels } from "./Observed.ts"
+import type { RequestLabels } from "./RequestObserver.ts"
 
 /** The form of an operation's errors: the standard envelope, that of the legacy routes, Anthropic's, or JSON-RPC's. */
 export type ErrorForm = "standard" | "legacy" | "messages" | "rpc"

@@ -98,7 +98,7 @@ const hintFor = (path: string): string | undefined => {
   return hint ?? (path.startsWith(`${API_PREFIX}/`) ? undefined : `the API is below ${API_PREFIX}`)
 }
 
-export interface Unrouted {
+export interface RoutingFailure {
   readonly reason: Reason
   readonly form: ErrorForm | undefined
 }
@@ -106,7 +106,7 @@ export interface Unrouted {
 const MODELS = `${API_PREFIX}/models/`
 
 /** Why a request has no route. `path` is the normalised path, `asked` the original one. */
-export const unrouted = (method: string, path: string, asked: string): Unrouted => {
+export const unrouted = (method: string, path: string, asked: string): RoutingFailure => {
   const known = knownAt(path)
   // A path that cannot be decoded has no route even if its method is allowed.
   if (known !== undefined && !known.allowed.includes(method)) {

@@ -43,7 +43,7 @@ export const keepEarly = (server: NodeServer): ((listener: RequestListener) => v
 }
 
 /** What serves requests besides the platform's router. */
-export interface Serving {
+export interface ServingOptions {
   readonly dispatch: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   /** Gives the requests that arrived before the serving began to a listener. */
   readonly early: (listener: RequestListener) => void
@@ -52,7 +52,7 @@ export interface Serving {
 type Event = "request" | "checkContinue"
 
 /** Puts a listener before the platform's, which it leaves the rest to. Returns the new one. */
-const before = (node: NodeServer, event: Event, dispatch: NonNullable<Serving["dispatch"]>): RequestListener => {
+const before = (node: NodeServer, event: Event, dispatch: NonNullable<ServingOptions["dispatch"]>): RequestListener => {
   const platform = node.listeners(event).at(-1) as RequestListener
   const listener: RequestListener = (request, response) => {
     if (!dispatch(request, response)) platform(request, response)
@@ -64,7 +64,7 @@ const before = (node: NodeServer, event: Event, dispatch: NonNullable<Serving["d
 
 const serveAll = <R>(
   node: NodeServer,
-  { dispatch = () => false, early }: Serving,
+  { dispatch = () => false, early }: ServingOptions,
   serving: Effect.Effect<void, never, R>
 ): Effect.Effect<void, never, R | Scope.Scope> =>
   Effect.gen(function* () {
@@ -90,7 +90,7 @@ const serveAll = <R>(
 type Server = HttpServer.HttpServer["Service"]
 
 /** The same server with small request contexts, which gives each request to the dispatcher first. */
-export const dispatching = (server: Server, node: NodeServer, serving: Serving): Server => ({
+export const dispatching = (server: Server, node: NodeServer, serving: ServingOptions): Server => ({
   address: server.address,
   serve: ((app: never, middleware: never) =>
     serveAll(node, serving, Effect.updateContext(server.serve(app, middleware), requestContext))) as Server["serve"]

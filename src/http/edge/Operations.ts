@@ -78,14 +78,14 @@ const ofQuery = (endpoint: HttpApiEndpoint.Top, problems: Problems): Reason => {
 }
 
 /** What the path and the query of a request contain. */
-interface Found {
+interface PathAndQuery {
   readonly params: Readonly<Record<string, string | undefined>>
   readonly searchParams: SearchParams
 }
 
-type Decoded = Pick<Call<HttpApiEndpoint.Top>, "params" | "query">
+type DecodedInput = Pick<Call<HttpApiEndpoint.Top>, "params" | "query">
 
-const nothing = Effect.succeed({ params: undefined, query: undefined } as Decoded)
+const nothing = Effect.succeed({ params: undefined, query: undefined } as DecodedInput)
 
 const queryOptions = Context.getOrElse(Api.annotations, HttpApi.QueryParseOptions, () => ({}))
 
@@ -96,22 +96,23 @@ const decoded = (schema: Schema.Top, value: unknown, options?: SchemaAST.ParseOp
  * Decodes path and query. The errors have the same form as errors in a body. Headers are not decoded, because every one that an operation
  * declares is an optional text.
  */
-const decoderOf = (endpoint: HttpApiEndpoint.Top): ((found: Found) => Effect.Effect<Decoded, Failure>) => {
+const decoderOf = (endpoint: HttpApiEndpoint.Top): ((found: PathAndQuery) => Effect.Effect<DecodedInput, Failure>) => {
   const { params, query } = endpoint
   if (params === undefined && query === undefined) return () => nothing
-  const ofPath = ({ params: found }: Found) =>
+  const ofPath = ({ params: found }: PathAndQuery) =>
     params === undefined
       ? Effect.undefined
       : Effect.mapError(decoded(params, found), ({ issue }) =>
           failure({ _tag: "ValidationError", problems: problemsOf(issue, "path") })
         )
-  const ofSearch = ({ searchParams }: Found) =>
+  const ofSearch = ({ searchParams }: PathAndQuery) =>
     query === undefined
       ? Effect.undefined
       : Effect.mapError(decoded(Schema.toCodecArrayFromSingle(query), searchParams, queryOptions), ({ issue }) =>
           failure(ofQuery(endpoint, problemsOf(issue, "query", foundIn(searchParams))))
         )
-  return (found) => Effect.all({ params: ofPath(found), query: ofSearch(found) }) as Effect.Effect<Decoded, Failure>
+  return (found) =>
+    Effect.all({ params: ofPath(found), query: ofSearch(found) }) as Effect.Effect<DecodedInput, Failure>
 }
 
 // ---- the table
@@ -124,7 +125,7 @@ export interface Route {
   readonly handle: (
     request: ApiRequest,
     exchange: Exchange,
-    found: Found
+    found: PathAndQuery
   ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Failure>
 }
 
@@ -148,7 +149,7 @@ const routeOf = (endpoint: HttpApiEndpoint.Top, form: ErrorForm, handler: AnyHan
   }
 }
 
-const noneFound: Found = { params: {}, searchParams: {} }
+const noneFound: PathAndQuery = { params: {}, searchParams: {} }
 
 /** A model id in a path has at most 160 characters, and three times that when escaped. */
 export const MAX_PARAM_LENGTH = 512
@@ -156,9 +157,9 @@ export const MAX_PARAM_LENGTH = 512
 /** Finds the operation of a request, and what its path and query contain. A HEAD request takes the route of GET. */
 export const routesOf = (
   handlers: AllHandlers
-): ((method: string, url: string) => { readonly route: Route; readonly found: Found } | undefined) => {
+): ((method: string, url: string) => { readonly route: Route; readonly found: PathAndQuery } | undefined) => {
   const router = FindMyWay.make<Route>({ maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true })
-  const plain = new Map<string, { readonly route: Route; readonly found: Found }>()
+  const plain = new Map<string, { readonly route: Route; readonly found: PathAndQuery }>()
   for (const [name, group] of Object.entries(Api.groups)) {
     const ofGroup = handlers[name as GroupName] as object as Readonly<Record<string, AnyHandler>>
     for (const endpoint of Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>) {

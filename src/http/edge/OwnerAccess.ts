@@ -7,7 +7,7 @@ import { isCsrfTokenOf, OwnerSessions } from "../../account/OwnerSessions.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
 import { PublicUrl } from "../../platform/outbound/PublicUrl.ts"
 import type { PolicyName } from "../../ratelimit/Limits.ts"
-import { type Access, type Credentialed, factsOf, makeCounter, makeTried, type Served } from "./Access.ts"
+import { type Access, type OperationRequest, factsOf, makeCounter, makeTried, type ResponseEffect } from "./Access.ts"
 import { type SessionCookie, sessionCookie } from "../handlers/console/Cookie.ts"
 import { table } from "../FailureRows.ts"
 import type { Exchange } from "./Exchange.ts"
@@ -26,7 +26,7 @@ const hostOf = (url: string): string | undefined => (URL.canParse(url) ? new URL
  * browser always sends one of the two with a request other than GET, and no page can set them. Other clients may omit both.
  */
 const foreign = (
-  { host, origin, "sec-fetch-site": site }: Credentialed["headers"],
+  { host, origin, "sec-fetch-site": site }: OperationRequest["headers"],
   base: string
 ): "Sec-Fetch-Site" | "Origin" | undefined => {
   if (site !== undefined && site !== "same-origin" && site !== "none") return "Sec-Fetch-Site"
@@ -38,7 +38,7 @@ const foreign = (
 /** Fails for a request that a page of another site may have sent. */
 export const fromHere = (
   endpoint: HttpApiEndpoint.Top,
-  headers: Credentialed["headers"],
+  headers: OperationRequest["headers"],
   base: string
 ): Effect.Effect<void, Failure> => {
   const header = endpoint.method === "GET" ? undefined : foreign(headers, base)
@@ -46,7 +46,7 @@ export const fromHere = (
 }
 
 /** A request with the cookie of a session, or without. */
-interface AskedBySession extends Credentialed {
+interface SessionRequest extends OperationRequest {
   /** The limit that the request counts against. */
   readonly limit: PolicyName
 }
@@ -70,9 +70,12 @@ export const makeByCookie = Effect.gen(function* () {
   return <A>({ cookie: cookieFor, countedAs, find, inSpan }: SessionKind<A>) => {
     const cookieOf = ({ byHttps }: Exchange) => cookieFor(publicUrl.base(), byHttps())
     return {
-      has: (exchange: Exchange, headers: Credentialed["headers"]): boolean =>
+      has: (exchange: Exchange, headers: OperationRequest["headers"]): boolean =>
         cookieOf(exchange).tokensIn(headers["cookie"]).length > 0,
-      as: ({ endpoint, exchange, headers, limit }: AskedBySession, handle: (signed: A) => Served): Served => {
+      as: (
+        { endpoint, exchange, headers, limit }: SessionRequest,
+        handle: (signed: A) => ResponseEffect
+      ): ResponseEffect => {
         const cookie = cookieOf(exchange)
         const tokens = cookie.tokensIn(headers["cookie"])
         // With two cookies, another site's page has set one of them, and nothing shows which.

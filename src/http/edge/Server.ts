@@ -27,12 +27,12 @@ import { MAX_PARAM_LENGTH } from "./Operations.ts"
 import { layer as edge } from "./Pages.ts"
 import { makeHandlers } from "../handlers/Handlers.ts"
 import { layer as mcp } from "./Mcp.ts"
-import { observe } from "./Observed.ts"
-import { endStalled } from "./Stalled.ts"
-import { type Placed, responsesUntil, Stopping } from "./Stopping.ts"
+import { observe } from "./RequestObserver.ts"
+import { endStalled } from "./StalledClients.ts"
+import { type OrderedResponse, responsesUntil, Shutdown } from "./Shutdown.ts"
 
 /** How long the server waits for slow clients, in milliseconds. */
-export interface Patience {
+export interface ClientTimeouts {
   /** For all headers of a request. */
   readonly headersMs: number
   /** For the whole request. */
@@ -54,7 +54,7 @@ export interface Patience {
   readonly stalledMs: number
 }
 
-export const patience: Patience = {
+export const patience: ClientTimeouts = {
   headersMs: 15_000,
   requestMs: 120_000,
   checkMs: 5_000,
@@ -129,7 +129,7 @@ const answerSocket = (server: Server, lingerMs: number) =>
 const noDispatcher: Effect.Effect<Dispatch | undefined> = Effect.undefined
 
 /** Closes the connection of a response unless another request has arrived on it. */
-const closeIdle = (response: Placed): void => {
+const closeIdle = (response: OrderedResponse): void => {
   if (response.isNewest()) response.req.socket.destroy()
 }
 
@@ -138,13 +138,13 @@ const closeIdle = (response: Placed): void => {
  * else it serves.
  */
 export const layerListening = <R = never>(
-  patience: Patience,
+  patience: ClientTimeouts,
   makeDispatch: Effect.Effect<Dispatch | undefined, never, R> = noDispatcher
 ) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { http, shutdownDelay, shutdownGrace } = yield* Config
-      const stopping = yield* Stopping
+      const stopping = yield* Shutdown
       const server = createServer({
         ServerResponse: responsesUntil(stopping),
         headersTimeout: patience.headersMs,
@@ -165,7 +165,7 @@ export const layerListening = <R = never>(
       const closed = (response: ServerResponse) => {
         // A server that stops listening closes the connections that are idle at that time. Busy ones are closed after a short idle
         // time, because a client with a stream that began before shutdown does not know of it.
-        if (!server.listening) setTimeout(closeIdle, restMs, response as Placed)
+        if (!server.listening) setTimeout(closeIdle, restMs, response as OrderedResponse)
       }
       observe(server, yield* Metrics, yield* Tracing, closed, beginLine)
       const early = keepEarly(server)

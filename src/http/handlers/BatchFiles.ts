@@ -15,7 +15,7 @@ import { PACE, streamOf } from "./Files.ts"
 import { funded } from "./Funds.ts"
 import { makeOwnerLine } from "./OwnerLine.ts"
 import { type Upload, withUpload } from "../edge/Upload.ts"
-import { endSlow } from "../edge/Stalled.ts"
+import { endSlow } from "../edge/StalledClients.ts"
 import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 

@@ -21,7 +21,7 @@ import { Ledger } from "../../ledger/Ledger.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { Presets } from "../../presets/Presets.ts"
 import { readJson } from "../edge/Body.ts"
-import { type Called, calledBy, type ChatDialect, chatOperation, withinMessages } from "./ChatOperation.ts"
+import { type CallerRequest, calledBy, type ChatDialect, chatOperation, withinMessages } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { takePreset } from "./Preset.ts"
 import { operations } from "../edge/Operations.ts"
@@ -43,7 +43,7 @@ export const chatDialect: ChatDialect<DecodedChat> = {
 /** Serves both paths. */
 export const completions = Effect.map(
   chatOperation(chatDialect),
-  (serve) => (called: Called, slug?: string) =>
+  (serve) => (called: CallerRequest, slug?: string) =>
     serve(called, {
       operation: slug === undefined ? "chat.completions" : "presets.chat.completions",
       path: pathOf(slug),
@@ -98,7 +98,7 @@ export const estimates = Effect.gen(function* () {
 /** `POST /chat/completions`, the same by a preset, and `POST /estimate`. */
 export const chatHandlers = Effect.gen(function* () {
   const serve = yield* completions
-  const chatCompletions = (call: Omit<Called, "principal">, slug?: string) =>
+  const chatCompletions = (call: Omit<CallerRequest, "principal">, slug?: string) =>
     Effect.flatMap(calledBy(call), (called) => serve(called, slug))
   const estimateOf = yield* estimates
   const estimate = Effect.fnUntraced(function* (request: ApiRequest) {

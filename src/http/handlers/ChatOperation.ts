@@ -26,7 +26,7 @@ import { Presets, type ResolvedPreset } from "../../presets/Presets.ts"
 import { parseSteering } from "../../providers/sandbox/Steering.ts"
 import { blamed, type ModelFields, parseChain } from "../../domain/Chain.ts"
 import { modelsOf } from "../../router/Router.ts"
-import { type Arrived, readJson } from "../edge/Body.ts"
+import { type BodyRequest, readJson } from "../edge/Body.ts"
 import { EventStream } from "../edge/EventStream.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { describe, logged, spoiled } from "../Failures.ts"
@@ -66,8 +66,8 @@ export const steeringOf = (header: string | undefined, sandbox: boolean): Result
       })
 
 /** A received request, and its operation. */
-export interface Received {
-  readonly request: Pick<Arrived, "headers" | "method">
+export interface ReceivedRequest {
+  readonly request: Pick<BodyRequest, "headers" | "method">
   readonly exchange: Exchange
   readonly principal: Principal
   /**
@@ -84,7 +84,7 @@ export interface Received {
 }
 
 /** Reads everything about a request except its body. Fails when a header is invalid. */
-export const circumstancesOf = (received: Received): Result.Result<Circumstances, Failure> => {
+export const circumstancesOf = (received: ReceivedRequest): Result.Result<Circumstances, Failure> => {
   const { body, exchange, operation, path, principal, request, sandbox, wished } = received
   const { headers, method } = request
   const claim = claimOf(headers["idempotency-key"], method, path, body, wished)
@@ -232,7 +232,7 @@ export const countOperation = <D extends Pick<ChatWish, "conversation" | "model"
     const presets = yield* Presets
     const { maxMessages } = yield* Config
     const seals = yield* ReasoningSeals
-    return Effect.fnUntraced(function* (request: Arrived) {
+    return Effect.fnUntraced(function* (request: BodyRequest) {
       const { accountId } = yield* Caller
       const body = yield* readJson(request)
       const sent = modelFieldsOf(body)
@@ -249,7 +249,7 @@ export const countOperation = <D extends Pick<ChatWish, "conversation" | "model"
   })
 
 /** The path of an operation and its name, for receipts and as the scope of idempotency keys. */
-export interface Place {
+export interface ChatRoute {
   readonly operation: string
   readonly path: string
   /** The preset in its path. */
@@ -257,12 +257,15 @@ export interface Place {
 }
 
 /** A request and its caller. */
-export interface Called extends Pick<Received, "exchange" | "principal"> {
-  readonly request: Arrived
+export interface CallerRequest extends Pick<ReceivedRequest, "exchange" | "principal"> {
+  readonly request: BodyRequest
 }
 
 /** The same with the caller of the running request. */
-export const calledBy = ({ exchange, request }: Omit<Called, "principal">): Effect.Effect<Called, never, Caller> =>
+export const calledBy = ({
+  exchange,
+  request
+}: Omit<CallerRequest, "principal">): Effect.Effect<CallerRequest, never, Caller> =>
   Effect.map(Caller, (principal) => ({ request, exchange, principal }))
 
 /** Serves one dialect: reads the body, applies the preset it names, and answers as a whole or as a stream, as requested. */
@@ -277,7 +280,7 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
     const run = Effect.runForkWith(yield* Effect.context())
 
     /** Builds the service request. */
-    const chatOf = (received: Received, asked: FoundPreset, decoded: D): Result.Result<ChatRequest, Failure> =>
+    const chatOf = (received: ReceivedRequest, asked: FoundPreset, decoded: D): Result.Result<ChatRequest, Failure> =>
       Result.flatMap(circumstancesOf(received), (circumstances) => chatRequestOf(circumstances, asked, decoded))
 
     const whole = (chat: ChatRequest, exchange: Exchange, decoded: D) =>
@@ -304,8 +307,8 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
       })
 
     return (
-      { exchange, principal, request }: Called,
-      { operation, path, slug }: Place
+      { exchange, principal, request }: CallerRequest,
+      { operation, path, slug }: ChatRoute
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Failure> => {
       const answer = (body: unknown, taken: FoundPreset) => {
         const open = seals.openFor(principal.accountId)

@@ -27,16 +27,16 @@ import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** The stored form of an answer. Its list is kept as text, because a parsed list could not be serialized byte for byte again. */
-interface Kept {
+interface StoredEmbeddings {
   readonly data: string
 }
 
-const keep = ({ arriving, data }: Embeddings): Kept | undefined =>
+const keep = ({ arriving, data }: Embeddings): StoredEmbeddings | undefined =>
   arriving !== undefined || data.length > MAX_KEPT_BYTES ? undefined : { data: Buffer.from(data).toString() }
 
 /** Restores the vectors from the stored form. */
 export const restoreEmbedded = (kept: unknown): Embeddings => ({
-  data: Buffer.from((kept as Kept).data),
+  data: Buffer.from((kept as StoredEmbeddings).data),
   tokens: undefined
 })
 
@@ -45,7 +45,7 @@ const WAIT_MS = 5_000
 const BATCH_WAIT_MS = 60_000
 
 /** The memory reservation of an answer, if it needs one. */
-interface Reserving {
+interface ReservationOptions {
   readonly memory: ReservableMemory
   readonly waitMs: number
   readonly onTaken?: (reservation: MemoryReservation) => void
@@ -53,7 +53,7 @@ interface Reserving {
 
 /** Calls the provider within the account's share of memory, so that waiting for memory does not occupy a provider. */
 const askWithin = (
-  { onTaken, memory, waitMs }: Reserving,
+  { onTaken, memory, waitMs }: ReservationOptions,
   { principal: { accountId } }: PaidRequest,
   asked: EmbedWork
 ): WorkRequest<Embeddings>["ask"] => {
@@ -67,7 +67,7 @@ const askWithin = (
 }
 
 /** The service request for embedding these inputs. */
-const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: Reserving): WorkRequest<Embeddings> => {
+const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: ReservationOptions): WorkRequest<Embeddings> => {
   const longest = longestInput(asked)
   return {
     ...paid,

@@ -13,7 +13,7 @@ import { RateLimiter } from "../../ratelimit/RateLimiter.ts"
 import { makeRefuse } from "../edge/Edge.ts"
 import { FILE_ROUTE } from "../edge/KnownPaths.ts"
 import { Exchange } from "../edge/Exchange.ts"
-import { endSlow, type Pace } from "../edge/Stalled.ts"
+import { endSlow, type Pace } from "../edge/StalledClients.ts"
 
 /** A file never changes, and its id is never reused. */
 const tagOf = ({ id }: StoredFile): string => `"${id}"`

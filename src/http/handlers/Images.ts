@@ -4,12 +4,12 @@ import { decodeImages } from "../../dialects/images/ImagesDecode.ts"
 import { encodeImages } from "../../dialects/images/ImagesEncode.ts"
 import { ImageWork } from "../../inference/ImageWork.ts"
 import { replayHeader } from "./ChatOperation.ts"
-import { paidWork, readerOf, type WorkPlace } from "./PaidWork.ts"
+import { paidWork, readerOf, type WorkRoute } from "./PaidWork.ts"
 import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** Image generation at one of its paths. */
-export const images = (place: WorkPlace) =>
+export const images = (place: WorkRoute) =>
   Effect.gen(function* () {
     const { make } = yield* ImageWork
     const accept = yield* paidWork(place, decodeImages)

@@ -10,7 +10,7 @@ import { makeDatabaseHealth } from "../../platform/database/DatabaseHealth.ts"
 import { Metrics } from "../../platform/telemetry/Metrics.ts"
 import { UNANSWERED } from "../../platform/database/SqlCondition.ts"
 import { cannotListen, type StartError } from "../../platform/config/Variables.ts"
-import { Stopping } from "../edge/Stopping.ts"
+import { Shutdown } from "../edge/Shutdown.ts"
 
 /** How long a database check is cached: frequent probes do not cause more checks. */
 const FOUND_FOR_MS = 1_000
@@ -21,7 +21,7 @@ const REQUEST_TIMEOUT_MS = 5_000
 type Phase = "starting" | "serving" | "stopping"
 
 /** The listening ops server. */
-export interface Listening {
+export interface OpsListener {
   /** In the form of a URL. */
   readonly host: string
   readonly port: number
@@ -140,7 +140,7 @@ const listen = Effect.gen(function* () {
  * The ops server on an address of its own. `/healthz` answers as long as the process serves. `/readyz` succeeds while the service
  * accepts requests, has a model to serve and can write to its database. `/metrics` uses the Prometheus text format.
  */
-export class Ops extends Context.Service<Ops, Listening>()("tollgate/http/Ops") {
+export class Ops extends Context.Service<Ops, OpsListener>()("tollgate/http/Ops") {
   /** Fails with a `StartError` when it cannot listen on the address. */
   static readonly layer = Layer.effect(Ops, listen)
 }
@@ -153,7 +153,7 @@ export class Ops extends Context.Service<Ops, Listening>()("tollgate/http/Ops") 
 export const readiness = Layer.effectDiscard(
   Effect.gen(function* () {
     const { say } = yield* Ops
-    const { begin, untilAllAccepted } = yield* Stopping
+    const { begin, untilAllAccepted } = yield* Shutdown
     const { shutdownDelay } = yield* Config
     const stop = Effect.gen(function* () {
       say("stopping")

@@ -11,20 +11,20 @@ import { circumstancesOf } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 
 /** The path of an operation and its name, for receipts and as the scope of idempotency keys. */
-export interface WorkPlace {
+export interface WorkRoute {
   readonly operation: string
   readonly path: string
 }
 
 /** A decoded body, and the service request it makes. */
-export interface Accepted<D> {
+export interface AcceptedRequest<D> {
   readonly decoded: D
   readonly paid: PaidRequest
 }
 
 /** Reads requests of one operation: `decode` handles their bodies, this function handles all other properties of a paid request. */
 export const paidWork = <D extends { readonly model: string }>(
-  { operation, path }: WorkPlace,
+  { operation, path }: WorkRoute,
   decode: (body: unknown, principal: Principal) => Result.Result<D, Failure>
 ) =>
   Effect.map(Config, ({ sandbox }) =>
@@ -36,7 +36,7 @@ export const paidWork = <D extends { readonly model: string }>(
       const received = { request, exchange, principal, body, operation, path, sandbox }
       const circumstances = yield* Effect.fromResult(circumstancesOf(received))
       const paid: PaidRequest = { ...circumstances, model: decoded.model, policy: basePolicy(principal) }
-      return { decoded, paid } satisfies Accepted<D>
+      return { decoded, paid } satisfies AcceptedRequest<D>
     })
   )
 

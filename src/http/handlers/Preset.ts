@@ -5,7 +5,7 @@ import { type ModelFields, presetNamed } from "../../domain/Chain.ts"
 import type { Exchange } from "../edge/Exchange.ts"
 
 /** The caller of a request, and where it may name a preset: in the models of its body, and in its path. */
-export interface Naming {
+export interface PresetReference {
   readonly accountId: string
   readonly sent: ModelFields
   readonly slug?: string | undefined
@@ -23,7 +23,7 @@ const ofModel = (failed: Failure): Failure =>
 export const takePreset = (
   presets: Presets["Service"],
   exchange: Pick<Exchange, "preset">,
-  { accountId, sent, slug }: Naming
+  { accountId, sent, slug }: PresetReference
 ): Effect.Effect<ResolvedPreset | undefined, Failure> => {
   const named = presetNamed(sent.model)
   const wanted = slug ?? named
@@ -40,13 +40,13 @@ export const takePreset = (
 }
 
 /** The models that a request names, and its preset if there is one, or the failure when that does not exist. */
-export interface FoundPreset extends Pick<Naming, "sent" | "slug"> {
+export interface FoundPreset extends Pick<PresetReference, "sent" | "slug"> {
   readonly preset: ResolvedPreset | undefined
   readonly gone?: Failure | undefined
 }
 
 const foundOf =
-  ({ sent, slug }: Naming) =>
+  ({ sent, slug }: PresetReference) =>
   (found: ResolvedPreset | Failure | undefined): FoundPreset =>
     found instanceof Failure ? { sent, slug, preset: undefined, gone: found } : { sent, slug, preset: found }
 
@@ -57,7 +57,7 @@ const foundOf =
 export const takePaid = (
   presets: Presets["Service"],
   exchange: Pick<Exchange, "preset">,
-  naming: Naming & { readonly repeatable: boolean }
+  naming: PresetReference & { readonly repeatable: boolean }
 ): Effect.Effect<FoundPreset, Failure> => {
   const found = takePreset(presets, exchange, naming)
   if (!naming.repeatable) return Effect.mapEager(found, foundOf(naming))

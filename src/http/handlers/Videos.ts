@@ -7,11 +7,11 @@ import { encodeLegacyVideo, encodeVideo } from "../../dialects/videos/VideosEnco
 import { failure } from "../../domain/Failure.ts"
 import { Videos } from "../../videos/Videos.ts"
 import { replayHeader } from "./ChatOperation.ts"
-import { paidWork, type WorkPlace } from "./PaidWork.ts"
+import { paidWork, type WorkRoute } from "./PaidWork.ts"
 import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 
-const submits = (place: WorkPlace, encode: typeof encodeVideo) =>
+const submits = (place: WorkRoute, encode: typeof encodeVideo) =>
   Effect.gen(function* () {
     const videos = yield* Videos
     const accept = yield* paidWork(place, decodeVideo)
@@ -28,7 +28,7 @@ const asks = Effect.map(
   (videos) => (id: string) => Effect.flatMap(Caller, ({ accountId }) => videos.status(accountId, id))
 )
 
-interface Listed {
+interface VideoListQuery {
   readonly limit?: number
   readonly after?: string
   readonly order?: "asc" | "desc"
@@ -44,7 +44,7 @@ export const videosHandlers = Effect.gen(function* () {
     return HttpServerResponse.redirect(url)
   })
   const service = yield* Videos
-  const list = Effect.fnUntraced(function* ({ after, limit = DEFAULT_LIMIT, order = "desc" }: Listed) {
+  const list = Effect.fnUntraced(function* ({ after, limit = DEFAULT_LIMIT, order = "desc" }: VideoListQuery) {
     const { accountId } = yield* Caller
     const { more, videos } = yield* service.list(accountId, { limit, after: after ?? null, order })
     return HttpServerResponse.jsonUnsafe({

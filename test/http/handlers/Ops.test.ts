@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Ops, readiness } from "../../../src/http/handlers/Ops.ts"
-import { Stopping } from "../../../src/http/edge/Stopping.ts"
+import { Shutdown } from "../../../src/http/edge/Shutdown.ts"
 import { Config } from "../../../src/platform/config/Config.ts"
 import { giveBack, takeAway } from "../../support/Outage.ts"
 import { newClient } from "../../ledger/Fixture.ts"
@@ -106,7 +106,7 @@ describe("the address for operators", () => {
       const wire = yield* makeWire(yield* freshDatabase())
       const client = Layer.effect(SqlClient.SqlClient, newClient(wire.url))
       const layers = readiness.pipe(
-        Layer.provideMerge(Layer.mergeAll(Ops.layer, Stopping.layer)),
+        Layer.provideMerge(Layer.mergeAll(Ops.layer, Shutdown.layer)),
         Layer.provide(client),
         Layer.provide(Config.layerFrom({ OPS_PORT: "0", SHUTDOWN_DELAY: "0" }))
       )
@@ -173,7 +173,7 @@ describe("the address for operators", () => {
       )
       const layers = readiness.pipe(
         Layer.provideMerge(server),
-        Layer.provideMerge(Layer.mergeAll(Ops.layer, Stopping.layer)),
+        Layer.provideMerge(Layer.mergeAll(Ops.layer, Shutdown.layer)),
         Layer.provide(Layer.succeedContext(stores)),
         Layer.provide(Config.layerFrom({ OPS_PORT: "0", SHUTDOWN_DELAY: "0" }))
       )

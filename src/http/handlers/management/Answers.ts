@@ -92,20 +92,22 @@ export interface WriteRequest {
 export const alreadyRevoked = failure({ _tag: "Conflict", detail: "This key has been revoked." })
 
 /** The caller of a write: its account, and the actor that the audit log names. */
-export interface Asker {
+export interface WriteCaller {
   readonly accountId: string
   readonly actor: Actor
 }
 
-const ownerOf = (accountId: string): Asker => ({ accountId, actor: { type: "owner", id: accountId } })
+const ownerOf = (accountId: string): WriteCaller => ({ accountId, actor: { type: "owner", id: accountId } })
 
 /** The holder of a key, or the owner behind a session. */
-export const asCaller: Effect.Effect<Asker, never, Caller> = Effect.map(Caller, ({ accountId, keyId, kind }) =>
+export const asCaller: Effect.Effect<WriteCaller, never, Caller> = Effect.map(Caller, ({ accountId, keyId, kind }) =>
   kind === "session" ? ownerOf(accountId) : { accountId, actor: { type: "key", id: keyId } }
 )
 
 /** The signed-in owner. */
-export const asOwner: Effect.Effect<Asker, never, Owner> = Effect.map(Owner, ({ accountId }) => ownerOf(accountId))
+export const asOwner: Effect.Effect<WriteCaller, never, Owner> = Effect.map(Owner, ({ accountId }) =>
+  ownerOf(accountId)
+)
 
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
 
@@ -119,9 +121,9 @@ const queriedOf = (url: string): string | undefined => {
 export const makeMutate =
   (mutations: Mutations["Service"]) =>
   <A extends object, R>(
-    by: Effect.Effect<Asker, never, R>,
+    by: Effect.Effect<WriteCaller, never, R>,
     { afterwards, body, outside, repeatable, request, resource, secret, telling = Effect.succeed, type }: WriteRequest,
-    work: (asker: Asker) => Mutation<A>["work"]
+    work: (asker: WriteCaller) => Mutation<A>["work"]
   ) =>
     Effect.gen(function* () {
       const asker = yield* by

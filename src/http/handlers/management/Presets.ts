@@ -19,7 +19,7 @@ import type { ActivePresetRow, PresetRow, VersionRow } from "../../../presets/Pr
 import { parseChain } from "../../../domain/Chain.ts"
 import { modelsOf } from "../../../router/Router.ts"
 import { readJson } from "../../edge/Body.ts"
-import { answer, type Asker, asCaller, makeMutate, pageOf, withoutBody } from "./Answers.ts"
+import { answer, type WriteCaller, asCaller, makeMutate, pageOf, withoutBody } from "./Answers.ts"
 import { operations } from "../../edge/Operations.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
@@ -111,7 +111,7 @@ export const managementPresetsHandlers = Effect.gen(function* () {
         work
       )
     )
-  const doing = ({ accountId, actor }: Asker, slug: string) => ({ accountId, actor, slug })
+  const doing = ({ accountId, actor }: WriteCaller, slug: string) => ({ accountId, actor, slug })
   return operations("managementPresets", {
     createPreset: ({ request }) =>
       Effect.gen(function* () {

@@ -10,10 +10,10 @@ import type { Unavailable } from "../../../platform/database/Sql.ts"
 import type { ApiRequest } from "../../edge/ApiRequest.ts"
 import { Exchange } from "../../edge/Exchange.ts"
 import { claimOf } from "../../edge/Idempotency.ts"
-import type { Asker } from "../management/Answers.ts"
+import type { WriteCaller } from "../management/Answers.ts"
 
 /** The operator that acts on an account, as the account's audit log names it. */
-export const asOperator = (accountId: string): Effect.Effect<Asker, never, OperatorCaller> =>
+export const asOperator = (accountId: string): Effect.Effect<WriteCaller, never, OperatorCaller> =>
   Effect.map(OperatorCaller, ({ keyId }) => ({ accountId, actor: { type: "operator", id: keyId } }))
 
 /** The operator that changes what concerns no single account, as the operators' audit log names it. */

@@ -2,13 +2,13 @@ import { Effect, type Scope } from "effect"
 import type { Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
-interface Written extends Socket {
+interface ClientConnection extends Socket {
   /** Node's own handle of the connection: the bytes given to it, and those that the system has not taken yet. */
   readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null
 }
 
 /** The bytes of a connection that the system has taken. Its buffer takes more only as the client reads. */
-const takenOf = ({ _handle: handle }: Written): number =>
+const takenOf = ({ _handle: handle }: ClientConnection): number =>
   handle == null ? 0 : handle.bytesWritten - handle.writeQueueSize
 
 const every = (ms: number, check: () => void): Effect.Effect<void, never, Scope.Scope> =>
@@ -36,7 +36,7 @@ export const endSlow = (
   { bytesPerSecond, checkMs, graceMs }: Pace
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.suspend(() => {
-    const socket: Written | null = response.socket
+    const socket: ClientConnection | null = response.socket
     if (socket === null) return Effect.void
     const [began, taken] = [performance.now(), takenOf(socket)]
     return every(checkMs, () => {
@@ -55,9 +55,9 @@ export const endStalled = (
   { checkMs, stalledMs }: { readonly checkMs: number; readonly stalledMs: number }
 ): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const waiting = new Map<Written, { readonly taken: number; readonly since: number }>()
-    const sockets = new Set<Written>()
-    server.on("connection", (socket: Written) => {
+    const waiting = new Map<ClientConnection, { readonly taken: number; readonly since: number }>()
+    const sockets = new Set<ClientConnection>()
+    server.on("connection", (socket: ClientConnection) => {
       sockets.add(socket)
       socket.once("close", () => {
         sockets.delete(socket)

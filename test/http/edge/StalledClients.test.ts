@@ -5,7 +5,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { once } from "node:events"
 import type { ServerResponse } from "node:http"
 import { connect } from "node:net"
-import { endSlow, type Pace } from "../../../src/http/edge/Stalled.ts"
+import { endSlow, type Pace } from "../../../src/http/edge/StalledClients.ts"
 import { serve } from "../serve.ts"
 
 /** More than the buffers of both ends of a connection hold. */

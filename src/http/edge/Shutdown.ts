@@ -4,7 +4,7 @@ import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
 /** The state of shutdown. */
-export interface Stop {
+export interface ShutdownState {
   /** Starts shutdown: from now on each response asks its client to close the connection. */
   readonly begin: () => void
   readonly hasBegun: () => boolean
@@ -38,9 +38,9 @@ const untilNoneComes = (count: () => number): Effect.Effect<void> =>
   })
 
 /** Whether the service is stopping. */
-export class Stopping extends Context.Service<Stopping, Stop>()("tollgate/http/Stopping") {
+export class Shutdown extends Context.Service<Shutdown, ShutdownState>()("tollgate/http/Stopping") {
   /** A service that is not stopping. */
-  static readonly layer = Layer.sync(Stopping, () => {
+  static readonly layer = Layer.sync(Shutdown, () => {
     let begun = false
     let connections = 0
     return {
@@ -53,12 +53,12 @@ export class Stopping extends Context.Service<Stopping, Stop>()("tollgate/http/S
 }
 
 /** A connection, and how many requests have arrived on it. */
-interface Counted extends Socket {
+interface CountedSocket extends Socket {
   requests?: number
 }
 
 /** A response that knows its position among those of its connection. */
-export interface Placed extends ServerResponse {
+export interface OrderedResponse extends ServerResponse {
   /** Whether its request is the latest of its connection. */
   readonly isNewest: () => boolean
 }
@@ -68,18 +68,18 @@ export interface Placed extends ServerResponse {
  * exception is a client that pipelines requests. Node drops the responses after one that closes the connection, so only the latest one
  * does, and none while it waits for those before it.
  */
-export const responsesUntil = ({ hasBegun }: Stop) =>
-  class extends ServerResponse implements Placed {
+export const responsesUntil = ({ hasBegun }: ShutdownState) =>
+  class extends ServerResponse implements OrderedResponse {
     readonly #place: number
 
     constructor(...args: ConstructorParameters<typeof ServerResponse>) {
       super(...args)
-      const { socket }: { readonly socket: Counted } = args[0] as IncomingMessage
+      const { socket }: { readonly socket: CountedSocket } = args[0] as IncomingMessage
       this.#place = socket.requests = (socket.requests ?? 0) + 1
     }
 
     isNewest(): boolean {
-      return (this.req.socket as Counted).requests === this.#place
+      return (this.req.socket as CountedSocket).requests === this.#place
     }
 
     // Node also calls this for headers that it writes by itself.
