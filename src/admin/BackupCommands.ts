@@ -10,7 +10,7 @@ import { migrations } from "../platform/database/MigrationsSql.ts"
 import { storeErrors } from "../platform/database/Sql.ts"
 import { bareDatabase } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { print, Refused } from "./Output.ts"
+import { print, CommandRefused } from "./Output.ts"
 
 const sumOf = ({ manifest: { parts } }: BackupContents, kind: "table" | "file") => {
   const found = parts.filter((part) => part.kind === kind)
@@ -96,7 +96,7 @@ export const restore = Command.make(
     })
     if (ok) return
     const failed = checks.filter((check) => !check.ok).map(({ detail, name }) => `${name} (${detail})`)
-    return yield* new Refused({ message: `The restored ledger has errors: ${failed.join(", ")}` })
+    return yield* new CommandRefused({ message: `The restored ledger has errors: ${failed.join(", ")}` })
   })
 ).pipe(
   Command.withDescription("Restore a backup into an empty database and verify the ledger; stop the gateway first"),

@@ -21,7 +21,7 @@ import { operatorKey } from "./OperatorKeyCommands.ts"
 import { migrate } from "./MigrateCommand.ts"
 import { dismissTopUp, listTopUps, settleTopUp } from "./TopUpCommands.ts"
 import { accountOf, adjust, topUp } from "./MoneyCommands.ts"
-import { exitCode, json, presenter, print, Refused } from "./Output.ts"
+import { exitCode, json, presenter, print, CommandRefused } from "./Output.ts"
 import { plan } from "./PlanCommands.ts"
 import { refund } from "./RefundCommand.ts"
 import { report } from "./ReportCommand.ts"
@@ -34,7 +34,7 @@ const endTopUp = Command.make(
   { id: Flags.topUpId },
   Effect.fn("topups end")(function* ({ id }) {
     const ended = yield* (yield* Customers).endTopUp(id, OPERATOR)
-    if (ended === undefined) return yield* new Refused({ message: `There is no open top-up with the id ${id}` })
+    if (ended === undefined) return yield* new CommandRefused({ message: `There is no open top-up with the id ${id}` })
     const { account_id, amount_cents, status } = ended
     const amount = nanoOfTopUp(amount_cents)
     yield* print({
@@ -113,7 +113,7 @@ const acknowledge = Effect.fnUntraced(function* (id: string) {
   const accountId = yield* (yield* Audit).acknowledge(id, OPERATOR)
   if (accountId === undefined) {
     const message = `No audit entry with the id ${id} has been pending for over a minute`
-    return yield* new Refused({ message })
+    return yield* new CommandRefused({ message })
   }
   yield* print({
     json: { id, account_id: accountId, acknowledged: true },
@@ -157,7 +157,7 @@ const audit = Command.make(
     if (operators) return yield* operatorEvents(limit)
     if (pending) return yield* pendingEvents(email, limit)
     if (Option.isNone(email))
-      return yield* new Refused({ message: "audit requires --email, --pending, --operators or --acknowledge" })
+      return yield* new CommandRefused({ message: "audit requires --email, --pending, --operators or --acknowledge" })
     return yield* accountEvents(email.value, limit)
   })
 ).pipe(
@@ -194,7 +194,7 @@ const verifyLedger = Command.make(
     })
     if (ok) return
     const failed = checks.filter((check) => !check.ok).map((check) => check.name)
-    return yield* new Refused({ message: `The ledger has errors: ${failed.join(", ")}` })
+    return yield* new CommandRefused({ message: `The ledger has errors: ${failed.join(", ")}` })
   })
 ).pipe(
   Command.withDescription("Verify the books since they were last proved, or whole; exits with 1 when they have errors"),

@@ -3,7 +3,7 @@ import { Context, Effect } from "effect"
 import { Flag } from "effect/cli"
 import { createInterface } from "node:readline/promises"
 import { formatUsd, type Nano, NANO_PER_USD } from "../domain/Money.ts"
-import { Refused } from "./Output.ts"
+import { CommandRefused } from "./Output.ts"
 
 /** The largest amount that moves without confirmation. */
 const UNASKED = 1_000n * NANO_PER_USD
@@ -33,15 +33,15 @@ export const Asking = Context.Reference<(question: string) => Effect.Effect<stri
 )
 
 /** Continues when the amount is small, the operator passed `--yes`, or the operator confirms. `deed` describes the action. */
-export const confirmed = (deed: string, amount: Nano, saidYes: boolean): Effect.Effect<void, Refused> =>
+export const confirmed = (deed: string, amount: Nano, saidYes: boolean): Effect.Effect<void, CommandRefused> =>
   Effect.gen(function* () {
     if (saidYes || (amount <= UNASKED && -amount <= UNASKED)) return
     const answer = yield* (yield* Asking)(`${deed}? [y/N] `)
     if (answer === undefined) {
-      return yield* new Refused({
+      return yield* new CommandRefused({
         message: `An amount above ${formatUsd(UNASKED)} requires --yes when there is no terminal`
       })
     }
     if (!/^y(es)?$/i.test(answer.trim()))
-      return yield* new Refused({ message: "The operator declined; nothing changed" })
+      return yield* new CommandRefused({ message: "The operator declined; nothing changed" })
   })

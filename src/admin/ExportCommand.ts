@@ -17,7 +17,7 @@ import { storeErrors } from "../platform/database/Sql.ts"
 import { booksBetween, type DayBooks, type RequestRow, requestsBetween } from "../usage/RequestsSql.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { print, Refused } from "./Output.ts"
+import { print, CommandRefused } from "./Output.ts"
 import { isUrl, type BucketTarget, targetOf, receiptsBucket } from "./ReceiptsBucket.ts"
 import { type ExportedAmounts, finished, type Manifest, namesOf, ReceiptsFile, type Totals } from "./ReceiptsFile.ts"
 
@@ -50,7 +50,7 @@ const differenceOf = ({ receipts, refunded, settled }: Totals, books: DayBooks):
   return undefined
 }
 
-const refuse = (message: string) => Effect.fail(new Refused({ message }))
+const refuse = (message: string) => Effect.fail(new CommandRefused({ message }))
 
 const rangeOf = (day: string) => ({
   from: firstRequestIdAt(Date.parse(day)),

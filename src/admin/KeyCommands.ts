@@ -10,7 +10,7 @@ import { Operator } from "../operator/Operator.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { accountOf } from "./MoneyCommands.ts"
-import { print, Refused } from "./Output.ts"
+import { print, CommandRefused } from "./Output.ts"
 import { tableOf } from "./Table.ts"
 
 /**
@@ -19,7 +19,7 @@ import { tableOf } from "./Table.ts"
 const scopesFor = (kind: KeyKind, chosen: Option.Option<ReadonlyArray<Scope>>) => {
   if (kind === "management") return Effect.succeed(Option.getOrElse(chosen, () => scopes))
   if (Option.isNone(chosen)) return Effect.succeed([])
-  return Effect.fail(new Refused({ message: "--scopes requires --kind management" }))
+  return Effect.fail(new CommandRefused({ message: "--scopes requires --kind management" }))
 }
 
 const createKey = Command.make(
@@ -49,9 +49,10 @@ const revokeKey = Command.make(
   Effect.fn("key revoke")(function* ({ id: flag, key: named }) {
     const ids = [...Option.toArray(named), ...Option.toArray(flag)]
     const [id] = ids
-    if (id === undefined || ids.length > 1) return yield* new Refused({ message: "key revoke requires one key's id" })
+    if (id === undefined || ids.length > 1)
+      return yield* new CommandRefused({ message: "key revoke requires one key's id" })
     if (!(yield* (yield* Keys).revoke(id, OPERATOR))) {
-      return yield* new Refused({ message: `There is no active key with the id ${id}` })
+      return yield* new CommandRefused({ message: `There is no active key with the id ${id}` })
     }
     yield* print({
       json: { id, revoked: true },

@@ -8,7 +8,7 @@ import { migrateAll } from "../platform/database/Migrations.ts"
 import { describeSqlError } from "../platform/database/SqlCondition.ts"
 import { bareDatabase } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { print, Refused } from "./Output.ts"
+import { print, CommandRefused } from "./Output.ts"
 
 export const migrate = Command.make(
   "migrate",
@@ -20,7 +20,9 @@ export const migrate = Command.make(
     if (service !== undefined) {
       yield* Effect.mapError(grantTo(service), (error) =>
         SqlError.isSqlError(error)
-          ? new Refused({ message: `The role ${service} cannot be given its rights (${describeSqlError(error)})` })
+          ? new CommandRefused({
+              message: `The role ${service} cannot be given its rights (${describeSqlError(error)})`
+            })
           : error
       )
     }

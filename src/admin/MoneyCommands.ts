@@ -8,13 +8,13 @@ import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
 import { confirmed, yes } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { print, Refused } from "./Output.ts"
+import { print, CommandRefused } from "./Output.ts"
 
 /** Returns the account that a command names. */
 export const accountOf = (email: string) =>
   Effect.gen(function* () {
     const account = yield* (yield* Accounts).findByEmail(email)
-    return account ?? (yield* new Refused({ message: `There is no account with the email address ${email}` }))
+    return account ?? (yield* new CommandRefused({ message: `There is no account with the email address ${email}` }))
   })
 
 /** Prints the result of a movement. It includes `repeated` only with a reference to recognize a repeat by. */

@@ -5,7 +5,7 @@ import { OperatorKeys } from "../account/OperatorKeys.ts"
 import type { OperatorKeyRow } from "../account/OperatorKeysSql.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { print, Refused } from "./Output.ts"
+import { print, CommandRefused } from "./Output.ts"
 import { tableOf } from "./Table.ts"
 
 const DAY_MS = 86_400_000
@@ -69,7 +69,7 @@ const revoke = Command.make(
   { id: Flags.operatorKeyArgument },
   Effect.fn("operator-key revoke")(function* ({ id }) {
     if (!(yield* (yield* OperatorKeys).revoke(id))) {
-      return yield* new Refused({ message: `There is no unrevoked operator key with the id ${id}` })
+      return yield* new CommandRefused({ message: `There is no unrevoked operator key with the id ${id}` })
     }
     yield* print({
       json: { id, revoked: true },

@@ -20,7 +20,7 @@ export interface Result {
 }
 
 /** A command cannot do what the operator asked. The message is one sentence. */
-export class Refused extends Data.TaggedError("Refused")<{ readonly message: string }> {}
+export class CommandRefused extends Data.TaggedError("Refused")<{ readonly message: string }> {}
 
 /** Whether results are printed as JSON. */
 export const json = GlobalFlag.Setting("json")({
@@ -82,7 +82,7 @@ const sentenceOf = (error: unknown): string => {
   if (error instanceof Unavailable) return `The command cannot reach the ${error.store} (${String(error.cause)})`
   if (error instanceof RefundRefused || error instanceof BackupFileError || error instanceof BackupRefused)
     return error.message
-  if (error instanceof StartError || error instanceof Refused || CliError.isCliError(error)) return error.message
+  if (error instanceof StartError || error instanceof CommandRefused || CliError.isCliError(error)) return error.message
   return `Something went wrong: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`
 }
 

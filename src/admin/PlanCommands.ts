@@ -12,7 +12,7 @@ import { formatUsd } from "../domain/Money.ts"
 import { namedAccount } from "./AccountCommands.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { print, Refused } from "./Output.ts"
+import { print, CommandRefused } from "./Output.ts"
 import * as PlanFlags from "./PlanFlags.ts"
 import { tableOf } from "./Table.ts"
 
@@ -26,7 +26,7 @@ const facts = {
 }
 
 /** The flags that were given. */
-interface Given {
+interface PlanFlagValues {
   readonly markup: Option.Option<number>
   readonly prices: Option.Option<ReadonlyArray<PlanPrice>>
   readonly requests: Option.Option<{ readonly value: number | null }>
@@ -43,13 +43,13 @@ const checked = (prices: ReadonlyArray<PlanPrice>) => {
   const problem = priceProblem(prices, (id) => unitsOfModels.get(id))
   return problem === undefined
     ? Effect.succeed(prices)
-    : Effect.fail(new Refused({ message: `--prices: a model ${problem.message}` }))
+    : Effect.fail(new CommandRefused({ message: `--prices: a model ${problem.message}` }))
 }
 
 const given = <Name extends keyof PlanFacts>(name: Name, option: Option.Option<{ readonly value: PlanFacts[Name] }>) =>
   Option.match(option, { onNone: () => ({}), onSome: ({ value }) => ({ [name]: value }) })
 
-const changesOf = ({ batches, daily, markup, prices, requests, videos }: Given) =>
+const changesOf = ({ batches, daily, markup, prices, requests, videos }: PlanFlagValues) =>
   Effect.map(Effect.transposeOption(Option.map(prices, checked)), (list): Partial<PlanFacts> => ({
     ...given(
       "markup_bp",

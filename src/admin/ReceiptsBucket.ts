@@ -6,7 +6,7 @@ import type { S3Settings } from "../platform/config/Config.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { isDenied, isMissing, type Problem, sending, signing, unavailable } from "../platform/files/S3Bucket.ts"
 import type { Outbound } from "../platform/outbound/Outbound.ts"
-import { Refused } from "./Output.ts"
+import { CommandRefused } from "./Output.ts"
 import type { Manifest } from "./ReceiptsFile.ts"
 
 /** The largest part, which is held in memory while it is sent. No receipt is as long. */
@@ -74,10 +74,10 @@ const manifestIn = (body: Uint8Array): BucketManifest | undefined => {
 }
 
 /** A wrong bucket or key is a mistake of the operator, not an outage. */
-const problemOf = (bucket: string) => (problem: Problem | Refused) => {
-  if (problem instanceof Refused) return problem
+const problemOf = (bucket: string) => (problem: Problem | CommandRefused) => {
+  if (problem instanceof CommandRefused) return problem
   return isDenied(problem)
-    ? new Refused({
+    ? new CommandRefused({
         message: `\`--to\` must name a bucket that S3_ACCESS_KEY_ID may read and write; for ${bucket} ${problem.message}`
       })
     : unavailable(problem)
@@ -131,7 +131,10 @@ export const receiptsBucket = (
       return whole.digest("hex") === manifest.sha256 ? manifest : ("changed" as const)
     }).pipe(Effect.mapError(problemOf(bucket))),
     /** Sends the parts of a file that are not there yet, then the manifest. */
-    upload: (path: string, facts: Omit<Manifest, "file">): Effect.Effect<BucketManifest, Unavailable | Refused> =>
+    upload: (
+      path: string,
+      facts: Omit<Manifest, "file">
+    ): Effect.Effect<BucketManifest, Unavailable | CommandRefused> =>
       Effect.acquireUseRelease(
         Effect.sync(() => openSync(path, "r")),
         (file) =>
@@ -146,7 +149,7 @@ export const receiptsBucket = (
               from += body.length
             }
             if (whole.digest("hex") !== facts.sha256)
-              return yield* new Refused({ message: `${path} changed during the export. Run it again` })
+              return yield* new CommandRefused({ message: `${path} changed during the export. Run it again` })
             const manifest: BucketManifest = { ...facts, parts }
             const text = `${JSON.stringify(manifest, undefined, 2)}\n`
             yield* put(manifestKey, Buffer.from(text), "application/json")

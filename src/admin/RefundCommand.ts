@@ -7,7 +7,7 @@ import { Operator } from "../operator/Operator.ts"
 import { confirmed, yes } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { print, Refused } from "./Output.ts"
+import { print, CommandRefused } from "./Output.ts"
 
 export const refund = Command.make(
   "refund",
@@ -20,7 +20,8 @@ export const refund = Command.make(
   },
   Effect.fn("refund")(function* ({ amount: given, reason, reference: named, request: id, yes: saidYes }) {
     const { email, row } = yield* (yield* Operator).request(id)
-    if (row.id !== id) return yield* new Refused({ message: `${id} repeated the answer of ${row.id} and cost nothing` })
+    if (row.id !== id)
+      return yield* new CommandRefused({ message: `${id} repeated the answer of ${row.id} and cost nothing` })
     const wanted = Option.getOrUndefined(given)
     const reference = Option.getOrUndefined(named)
     const most = wanted ?? row.settled - row.refunded

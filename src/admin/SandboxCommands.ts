@@ -5,7 +5,7 @@ import { OPERATOR } from "../billing/Customers.ts"
 import { hasTraces, Sandbox } from "../billing/Sandbox.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { database } from "./Database.ts"
-import { print, Refused } from "./Output.ts"
+import { print, CommandRefused } from "./Output.ts"
 
 const clear = Command.make(
   "clear",
@@ -27,7 +27,7 @@ const clear = Command.make(
     })
     if (!hasTraces(left)) return
     const message = `A running sandbox has created more simulated money (${formatUsd(left.simulated)}). Stop it and run this command again`
-    return yield* new Refused({ message })
+    return yield* new CommandRefused({ message })
   })
 ).pipe(
   Command.withDescription("Void all simulated money and revoke the demo keys; stop the service first"),

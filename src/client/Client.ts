@@ -27,7 +27,7 @@ type Part<Id extends OperationId, Name extends string> = Name extends keyof Oper
 type AllOptional<T> = Record<string, never> extends T ? true : false
 
 /** A part of the input: needed where one of its members is. */
-type Given<Id extends OperationId, Name extends "path" | "query" | "body"> = [Part<Id, Name>] extends [never]
+type InputPart<Id extends OperationId, Name extends "path" | "query" | "body"> = [Part<Id, Name>] extends [never]
   ? { readonly [K in Name]?: undefined }
   : AllOptional<Part<Id, Name>> extends true
     ? { readonly [K in Name]?: Part<Id, Name> }
@@ -41,7 +41,10 @@ export interface CallOptions {
 }
 
 /** The input of an operation: parameters of its path and query, and its body. */
-export type Input<Id extends OperationId> = Given<Id, "path"> & Given<Id, "query"> & Given<Id, "body"> & CallOptions
+export type Input<Id extends OperationId> = InputPart<Id, "path"> &
+  InputPart<Id, "query"> &
+  InputPart<Id, "body"> &
+  CallOptions
 
 /** The answer of an operation. */
 export type Answer<Id extends OperationId> = Operations[Id]["answer"]

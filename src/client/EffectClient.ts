@@ -4,7 +4,7 @@ import { HttpClient, type HttpClientError, HttpClientRequest, type HttpClientRes
 import { HttpApiClient } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { operations } from "./Operations.ts"
-import { type Head, isPassing, waitOf } from "./Retry.ts"
+import { type ResponseHead, isPassing, waitOf } from "./Retry.ts"
 
 /** How the client reaches the service. */
 export interface EffectClientOptions {
@@ -31,7 +31,7 @@ const takesKey = ({ headers, method, url }: HttpClientRequest.HttpClientRequest)
 const withKey = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest =>
   takesKey(request) ? HttpClientRequest.setHeader(request, KEY, crypto.randomUUID()) : request
 
-const headOf = ({ headers, status }: HttpClientResponse.HttpClientResponse): Head => ({
+const headOf = ({ headers, status }: HttpClientResponse.HttpClientResponse): ResponseHead => ({
   status,
   header: (name) => headers[name]
 })
@@ -44,7 +44,7 @@ const retrying =
   (attempt: Attempt, { headers, method }: HttpClientRequest.HttpClientRequest): Attempt => {
     const repeatable = method === "GET" || headers[KEY] !== undefined
     const from = (count: number): Attempt => {
-      const again = (head: Head | undefined, last: Attempt): Attempt => {
+      const again = (head: ResponseHead | undefined, last: Attempt): Attempt => {
         const wait = waitOf(head, count)
         return count >= maxRetries || wait === undefined
           ? last

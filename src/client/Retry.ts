@@ -9,19 +9,19 @@ const LONGEST_ASKED_MS = 60_000
 const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504])
 
 /** The parts of a response that decide; `header` returns null or undefined for a header that is absent. */
-export interface Head {
+export interface ResponseHead {
   readonly status: number
   readonly header: (name: string) => string | null | undefined
 }
 
 /** Whether the same request may succeed later: `X-Should-Retry` decides, else the status. */
-export const isPassing = ({ header, status }: Head): boolean => {
+export const isPassing = ({ header, status }: ResponseHead): boolean => {
   const said = header("x-should-retry")
   return said === "true" || (said !== "false" && PASSING.has(status))
 }
 
 /** Milliseconds to wait before attempt number `attempt + 1`; undefined where the server asks for more than a minute. */
-export const waitOf = (head: Head | undefined, attempt: number): number | undefined => {
+export const waitOf = (head: ResponseHead | undefined, attempt: number): number | undefined => {
   const asked = head?.header("retry-after") ?? ""
   if (asked !== "") {
     const ms = /^\d+$/.test(asked) ? Number(asked) * 1_000 : Date.parse(asked) - Date.now()

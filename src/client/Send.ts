@@ -1,6 +1,6 @@
 /** Sends one request, and sends it again where that can succeed. */
 import { TollgateConnectionError, TollgateError } from "./Errors.ts"
-import { type Head, isPassing, waitOf } from "./Retry.ts"
+import { type ResponseHead, isPassing, waitOf } from "./Retry.ts"
 
 /** How a client reaches the service. */
 export interface Connection {
@@ -14,7 +14,7 @@ export interface Connection {
   readonly timeoutMs: number
 }
 
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly method: string
   /** With its query. */
   readonly path: string
@@ -25,7 +25,7 @@ export interface Outgoing {
   readonly signal: AbortSignal | undefined
 }
 
-const headOf = ({ headers, status }: Response): Head => ({ status, header: (name) => headers.get(name) })
+const headOf = ({ headers, status }: Response): ResponseHead => ({ status, header: (name) => headers.get(name) })
 
 const sleep = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ const sleep = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   })
 
 /** Fetches with a limit on the time until the head; the body may take longer. */
-const fetchOnce = async (connection: Connection, outgoing: Outgoing): Promise<Response> => {
+const fetchOnce = async (connection: Connection, outgoing: OutgoingRequest): Promise<Response> => {
   const controller = new AbortController()
   const { signal } = outgoing
   const abort = () => controller.abort(signal?.reason)
@@ -77,7 +77,7 @@ const parsed = (text: string): unknown => {
  * The answer of a success. Sends a request again where the service says that this can help, or where no answer came and the request
  * is repeatable. Throws `TollgateError`, `TollgateConnectionError`, or the reason of an aborted signal.
  */
-export const send = async (connection: Connection, outgoing: Outgoing): Promise<Response> => {
+export const send = async (connection: Connection, outgoing: OutgoingRequest): Promise<Response> => {
   for (let attempt = 0; ; attempt++) {
     let response: Response | undefined
     let failure: Error

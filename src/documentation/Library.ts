@@ -1,9 +1,9 @@
 /** The pages of docs/ in the order in which a reader meets them. */
 import { Effect, FileSystem, Path, type PlatformError } from "effect"
-import { render, type Rendered, titleOf } from "./Markdown.ts"
+import { render, type RenderedPage, titleOf } from "./Markdown.ts"
 
 /** A page of the documentation. */
-export interface Page extends Rendered {
+export interface Page extends RenderedPage {
   /** Below docs/ and without its ending, such as `guide/limits`. */
   readonly path: string
   readonly section: string
@@ -17,7 +17,7 @@ class LazyPage implements Page {
   readonly markdown: string
   readonly title: string
   readonly #file: string
-  #rendered: Rendered | undefined
+  #rendered: RenderedPage | undefined
 
   constructor(file: string, markdown: string) {
     this.#file = file
@@ -27,7 +27,7 @@ class LazyPage implements Page {
     this.title = titleOf(markdown) ?? this.path
   }
 
-  get #content(): Rendered {
+  get #content(): RenderedPage {
     return (this.#rendered ??= render(this.#file, this.markdown))
   }
 
@@ -35,7 +35,7 @@ class LazyPage implements Page {
     return this.#content.html
   }
 
-  get headings(): Rendered["headings"] {
+  get headings(): RenderedPage["headings"] {
     return this.#content.headings
   }
 

@@ -22,7 +22,7 @@ export interface Heading {
 }
 
 /** A page as a browser shows it. */
-export interface Rendered {
+export interface RenderedPage {
   readonly title: string
   readonly html: string
   readonly headings: ReadonlyArray<Heading>
@@ -82,7 +82,7 @@ export const titleOf = (markdown: string): string | undefined =>
   /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll(/[`*]/g, "").trim()
 
 /** Renders a page. Raw HTML in it is shown as text. */
-export const render = (page: string, markdown: string): Rendered => {
+export const render = (page: string, markdown: string): RenderedPage => {
   const headings: Array<Heading> = []
   const marked = new Marked({
     renderer: {

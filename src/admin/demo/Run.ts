@@ -65,15 +65,16 @@ const topUp = (owner: Owner) =>
     yield* asOwner(owner, `/console/top-ups/${data.id}/simulate`)
   })
 
-interface Named {
+interface KeyOrProject {
   readonly id: string
   readonly name: string
   readonly status: string
 }
 
 const activeOf = (owner: Owner, list: "keys" | "projects") =>
-  Effect.map(asOwner(owner, `/management/${list}?limit=100`, undefined, "GET"), ({ data }): ReadonlyArray<Named> =>
-    data.filter(({ status }: Named) => status === "active")
+  Effect.map(
+    asOwner(owner, `/management/${list}?limit=100`, undefined, "GET"),
+    ({ data }): ReadonlyArray<KeyOrProject> => data.filter(({ status }: KeyOrProject) => status === "active")
   )
 
 /** Revokes the demo's keys with these names. An account has few keys at a time, and an earlier demo's are of no use to a reader. */
