@@ -226,7 +226,7 @@ export interface SignedInOperator extends OperatorPrincipal {
 }
 
 /** The signed-in operator. Every operation on the session itself has one. */
-export class CurrentOperator extends Context.Service<CurrentOperator, SignedInOperator>()("tollgate/OperatorSigned") {}
+export class CurrentOperator extends Context.Service<CurrentOperator, SignedInOperator>()("tollgate/CurrentOperator") {}
 
 /**
  * Requires the cookie of an operator's session, exactly one. For methods other than GET it also requires the session's `X-CSRF-Token`. If

@@ -237,7 +237,7 @@ const gaps: Readonly<Record<string, string>> = {
   "src/http/edge/Exchange.ts": "test/http/edge/Edge.test.ts",
   "src/inference/Answer.ts": "test/journeys/Idempotency.test.ts",
   "src/inference/ChatFlow.ts": "test/inference/Inference.test.ts",
-  "src/inference/Metered.ts": "test/inference/Inference.test.ts",
+  "src/inference/Admission.ts": "test/inference/Inference.test.ts",
   "src/inference/Replay.ts": "test/journeys/Idempotency.test.ts",
   "src/inference/RollingHold.ts": "test/journeys/Streams.test.ts",
   "src/inference/StreamFlow.ts": "test/journeys/Streams.test.ts",

@@ -20,7 +20,7 @@ export interface Result {
 }
 
 /** A command cannot do what the operator asked. The message is one sentence. */
-export class CommandRefused extends Data.TaggedError("Refused")<{ readonly message: string }> {}
+export class CommandRefused extends Data.TaggedError("CommandRefused")<{ readonly message: string }> {}
 
 /** Whether results are printed as JSON. */
 export const json = GlobalFlag.Setting("json")({

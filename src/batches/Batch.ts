@@ -289,7 +289,7 @@ const begun = (
     const held = yield* takeHold(deps, request, due)
     if (held._tag === "Granted") return yield* carried(deps, restored, request, [before, due, held.granted])
     // Another attempt was faster, or a lapsed one has expired by now. What it stored decides.
-    if (held._tag === "Repriced") {
+    if (held._tag === "PriceChange") {
       const { principal } = held
       const items = yield* restored(request.itemsFor(principal))
       return yield* restored(runWith(deps)({ ...request, principal, items }))

@@ -180,7 +180,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
             created: Math.floor(Date.now() / 1000)
           })
         }
-        case "Repriced":
+        case "PriceChange":
           return Effect.succeed(result)
         case "Claimed":
           return Effect.succeed({ claimedBy: result.byRequestId })

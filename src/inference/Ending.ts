@@ -180,7 +180,7 @@ const attemptsOf = <P extends Price>({
 }: ServedEnd<P>): ReadonlyArray<Attempt> => {
   if (outcome._tag === "Whole") return attempts
   const failed = outcome.error === undefined ? {} : ({ outcome: "failed" } as const)
-  const used = outcome._tag === "Nothing" ? wasted?.() : undefined
+  const used = outcome._tag === "NoOutput" ? wasted?.() : undefined
   const nano = used && providerCost(candidate.offer.cost, used.usage)
   const cost = used === undefined || !nano ? {} : { cost: { nano: Number(nano), basis: used.basis } }
   return attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, ...failed, ...cost } : attempt))
@@ -221,7 +221,7 @@ export const closeServed = <P extends Price>(
   const settlement = settlementOf(outcome, candidate.price)
   const { usage } = settlement
   const keep = () => {
-    if (outcome._tag === "Nothing") return keptRefusal(admitted, outcome.error)
+    if (outcome._tag === "NoOutput") return keptRefusal(admitted, outcome.error)
     return outcome._tag === "Whole" && !keepsNothing(admitted) ? kept(carried, usage) : null
   }
   return Effect.map(close(options, admitted, carried, settlement, { isGiven, keep }), (ended) => ({
@@ -235,7 +235,7 @@ export const closeServed = <P extends Price>(
 const nothingOf = (cause: Cause.Cause<PoolError>): NoOutput => {
   const error = cause.reasons.find(Cause.isFailReason)?.error
   const bug = cause.reasons.some(Cause.isDieReason)
-  return { _tag: "Nothing", error: error?.reason ?? (bug ? { _tag: "InternalError" } : undefined) }
+  return { _tag: "NoOutput", error: error?.reason ?? (bug ? { _tag: "InternalError" } : undefined) }
 }
 
 /** The providers' messages go only to the log, and not even there when nothing may be stored. */

@@ -43,7 +43,7 @@ const outcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
 
 /** The prices of the caller's account have changed since the request was planned. `principal` knows the current ones. */
 export interface PriceChange {
-  readonly _tag: "Repriced"
+  readonly _tag: "PriceChange"
   readonly principal: Principal
 }
 
@@ -92,7 +92,7 @@ export const holding = (
           // The hold that this one is carved out of was made at the caller's former prices.
           return carvedFrom !== undefined || paysAlike(again, caller)
             ? from(again, left - 1)
-            : Effect.succeed({ _tag: "Repriced" as const, principal: again })
+            : Effect.succeed({ _tag: "PriceChange" as const, principal: again })
         })
       }
     })

@@ -18,7 +18,7 @@ export type Outcome<U extends TokenUsage | number = TokenUsage> =
 
 /** No output arrived. Without an error, the client disconnected or the service stopped. */
 export interface NoOutput {
-  readonly _tag: "Nothing"
+  readonly _tag: "NoOutput"
   readonly error: Reason | undefined
 }
 
@@ -65,7 +65,7 @@ const costOf = (price: Price, usage: CallUsage): Nano | undefined => {
 export const settlementOf = (outcome: Outcome | Outcome<number>, price: Price): Settlement => {
   const error = outcome._tag === "Whole" ? undefined : outcome.error
   const status = outcome._tag === "Whole" ? "succeeded" : error === undefined ? "cancelled" : "failed"
-  if (outcome._tag === "Nothing") {
+  if (outcome._tag === "NoOutput") {
     return { cost: undefined, usage: usedAt(price, 0), basis: "none", status, final: isFinal(error) }
   }
   const { counted, reported } = outcome.delivered

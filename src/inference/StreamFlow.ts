@@ -205,7 +205,7 @@ const outcomeOf = (delivery: Delivery, exit: Exit.Exit<void, PoolError | Provide
   const delivered = { reported: delivery.usage, counted: () => delivery.counted() }
   if (Exit.isSuccess(exit)) return { _tag: "Whole", finish: delivery.finished, delivered }
   const error = brokenReason(exit.cause)
-  return delivery.anything ? { _tag: "Partial", error, delivered } : { _tag: "Nothing", error }
+  return delivery.anything ? { _tag: "Partial", error, delivered } : { _tag: "NoOutput", error }
 }
 
 /** Ends a stream that a provider served, and returns its last item. */

@@ -158,7 +158,7 @@ const outcomeOf = <A>(
     return { _tag: "Whole", delivered: { reported: used(result.success), counted } }
   }
   const error = result?.failure.reason
-  if (rest?.part === undefined) return { _tag: "Nothing", error }
+  if (rest?.part === undefined) return { _tag: "NoOutput", error }
   return { _tag: "Partial", delivered: { reported: undefined, counted: rest.part }, error }
 }
 

@@ -33,7 +33,7 @@ type EndStep = Extract<VideoStep, { readonly _tag: "Ends" }> & {
 }
 
 /** Everything was refunded before, because the charge was not concluded in time. Nothing is left that pays for a video. */
-export class AlreadyRefunded extends Data.TaggedError("GivenBack") {}
+export class AlreadyRefunded extends Data.TaggedError("AlreadyRefunded") {}
 
 const reasonOf = ({ code, message }: VideoError): Reason => {
   switch (code) {

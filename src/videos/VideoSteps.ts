@@ -119,7 +119,7 @@ const apply = (
     if (step._tag === "Ends") {
       const ending = { ...step, billed: isBilled(row, event) }
       const ended = yield* endVideo(deps, { plan, row: { ...row, ...change } }, ending, fileId).pipe(
-        Effect.catchTag("GivenBack", () => Effect.succeed("given back" as const))
+        Effect.catchTag("AlreadyRefunded", () => Effect.succeed("given back" as const))
       )
       if (ended === "given back") return yield* apply(deps, { plan, row }, deadlinePassed, change)
       return ended === undefined ? leaseLost(event) : { row: ended, event, step, waitMs: 0 }

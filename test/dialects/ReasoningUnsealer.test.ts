@@ -18,7 +18,7 @@ const { place: _, ...placeless } = part
 const thoughtsOf = (messages: ReadonlyArray<Message>) =>
   messages.flatMap((message) => (message.role === "assistant" ? [message.reasoning] : []))
 
-describe("SaidReasoning", () => {
+describe("ReasoningUnsealer", () => {
   it("notes where the seals of others stood", () => {
     const said = new ReasoningUnsealer(open)
     assert.deepStrictEqual([said.read("ours", "a"), said.read("theirs", "b")], [part, undefined])

@@ -38,12 +38,12 @@ describe("settlementOf", () => {
     assert.deepInclude(left, { cost: 30_000n, status: "cancelled", final: true })
   })
   it("charges nothing without output, and frees the idempotency key unless the request itself was rejected", () => {
-    const failed = settlementOf({ _tag: "Nothing", error: { _tag: "EmptyCompletion" } }, price)
+    const failed = settlementOf({ _tag: "NoOutput", error: { _tag: "EmptyCompletion" } }, price)
     assert.deepInclude(failed, { cost: undefined, basis: "none", status: "failed", final: false })
-    const left = settlementOf({ _tag: "Nothing", error: undefined }, price)
+    const left = settlementOf({ _tag: "NoOutput", error: undefined }, price)
     assert.deepInclude(left, { cost: undefined, status: "cancelled", final: false })
     const refused = settlementOf(
-      { _tag: "Nothing", error: { _tag: "ProviderRefused", provider: "p", detail: "" } },
+      { _tag: "NoOutput", error: { _tag: "ProviderRefused", provider: "p", detail: "" } },
       price
     )
     assert.deepInclude(refused, { cost: undefined, final: true })
@@ -52,10 +52,10 @@ describe("settlementOf", () => {
       { _tag: "ValidationError", problems: [{ field: "p", message: "" }] }
     ] as const
     for (const error of images) {
-      assert.deepInclude(settlementOf({ _tag: "Nothing", error }, price), { cost: undefined, final: true })
+      assert.deepInclude(settlementOf({ _tag: "NoOutput", error }, price), { cost: undefined, final: true })
     }
     const passing = { ...images[1], passing: "soon" } as const
-    assert.isFalse(settlementOf({ _tag: "Nothing", error: passing }, price).final)
+    assert.isFalse(settlementOf({ _tag: "NoOutput", error: passing }, price).final)
   })
 })
 
@@ -96,7 +96,7 @@ describe("settlementOf work other than chat", () => {
   })
 
   it("charges nothing without output, in the unit of the price", () => {
-    const nothing = (error: Extract<Outcome, { _tag: "Nothing" }>["error"]) => ({ _tag: "Nothing", error }) as const
+    const nothing = (error: Extract<Outcome, { _tag: "NoOutput" }>["error"]) => ({ _tag: "NoOutput", error }) as const
     assert.deepStrictEqual(settlementOf(nothing({ _tag: "EmptyCompletion" }), perCharacter), {
       cost: undefined,
       usage: { units: 0, unit: "character" },

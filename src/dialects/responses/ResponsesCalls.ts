@@ -1,5 +1,4 @@
 /** Encodes tool calls of a response, each as an item of the kind that the request declares for its tool. */
-import type { ResponsesOutputItem } from "../../../schemas/inference/ResponsesAnswer.ts"
 import type {
   ResponsesCallItem,
   ResponsesCustomCallItem,
@@ -11,10 +10,9 @@ import { Pieces } from "../../domain/Pieces.ts"
 import { objectOf } from "../Decode.ts"
 import { customInputOf, CustomInputReader } from "./CustomInput.ts"
 import { itemId } from "./ItemParts.ts"
-import { type Emit, emitItem, membersOf, type StreamedItem } from "./ResponsesItems.ts"
+import { type Emit, emitItem, type ItemStatus, membersOf, type StreamedItem } from "./ResponsesItems.ts"
 import type { ToolForm, ToolForms } from "./ResponsesTools.ts"
 
-type ItemStatus = ResponsesOutputItem["status"]
 type CallItem = ResponsesCallItem | ResponsesCustomCallItem | ResponsesSearchItem
 
 /** Item types by the kind of tool that a function represents. */

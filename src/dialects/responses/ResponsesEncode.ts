@@ -13,6 +13,7 @@ import type { Answer } from "../../domain/Answer.ts"
 import type { StreamOpening } from "../StreamEncoder.ts"
 import { itemId, outputText, reasoningItem } from "./ItemParts.ts"
 import { callItemOf } from "./ResponsesCalls.ts"
+import type { ItemStatus } from "./ResponsesItems.ts"
 import type { Echo } from "./ResponsesDecode.ts"
 
 /** Why an answer is incomplete; null for a complete one. */
@@ -28,8 +29,6 @@ const usageOf = (usage: TokenUsage): typeof ResponsesUsage.Type => ({
   output_tokens_details: { reasoning_tokens: usage.reasoning },
   total_tokens: totalTokens(usage)
 })
-
-type ItemStatus = ResponsesOutputItem["status"]
 
 /** The items of a complete answer. When the answer was cut short, its last item has this status. */
 export type Items = (lastStatus: ItemStatus) => ReadonlyArray<ResponsesOutputItem>

@@ -7,7 +7,8 @@ import { itemId, outputText, reasoningItem } from "./ItemParts.ts"
 /** Emits an event. `members` is the JSON of its fields besides type and sequence number, without braces. */
 export type Emit = (type: ResponsesStreamEvent["type"], members: string) => void
 
-type ItemStatus = ResponsesOutputItem["status"]
+/** The status of a complete or cut off output item. */
+export type ItemStatus = ResponsesOutputItem["status"]
 
 /** An item that is being streamed. */
 export interface StreamedItem {

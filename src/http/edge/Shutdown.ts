@@ -38,7 +38,7 @@ const untilNoneComes = (count: () => number): Effect.Effect<void> =>
   })
 
 /** Whether the service is stopping. */
-export class Shutdown extends Context.Service<Shutdown, ShutdownState>()("tollgate/http/Stopping") {
+export class Shutdown extends Context.Service<Shutdown, ShutdownState>()("tollgate/http/Shutdown") {
   /** A service that is not stopping. */
   static readonly layer = Layer.sync(Shutdown, () => {
     let begun = false

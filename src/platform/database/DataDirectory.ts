@@ -145,7 +145,7 @@ const lockFile = (directory: string) => join(directory, "tollgate.lock")
 const ownerFile = (directory: string) => join(directory, "tollgate.pid")
 
 /** Another live process owns the directory. `owner` is what that process wrote about itself. */
-export class DirectoryInUse extends Data.TaggedError("Busy")<{ readonly owner: Owner | undefined }> {}
+export class DirectoryInUse extends Data.TaggedError("DirectoryInUse")<{ readonly owner: Owner | undefined }> {}
 
 const readOwner = (directory: string): Owner | undefined => {
   try {
@@ -194,8 +194,11 @@ const commandWait = Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration:
 /** Takes ownership of the directory for the service. Fails with a one-line error that names the process which owns it. */
 export const own = (directory: string) =>
   tryOwn(directory, "service").pipe(
-    Effect.retry({ schedule: commandWait, while: (error) => error._tag === "Busy" && error.owner?.role === "command" }),
-    Effect.catchTag("Busy", ({ owner }) => {
+    Effect.retry({
+      schedule: commandWait,
+      while: (error) => error._tag === "DirectoryInUse" && error.owner?.role === "command"
+    }),
+    Effect.catchTag("DirectoryInUse", ({ owner }) => {
       const which = owner === undefined ? "" : ` (process ${owner.pid})`
       return new StartError({
         message:

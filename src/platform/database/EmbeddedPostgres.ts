@@ -378,7 +378,7 @@ export const startPostgres = (options: StartOptions): Effect.Effect<Embeddings, 
 export const connectEmbedded = (options: StartOptions): Effect.Effect<Embeddings, StartError, Scope.Scope> =>
   tryOwn(options.dataDirectory, "command").pipe(
     Effect.andThen(startOwned(options)),
-    Effect.catchTag("Busy", (busy) =>
+    Effect.catchTag("DirectoryInUse", (busy) =>
       Effect.gen(function* () {
         const cluster = clusterOf(options.dataDirectory)
         const found =
@@ -389,9 +389,9 @@ export const connectEmbedded = (options: StartOptions): Effect.Effect<Embeddings
     ),
     Effect.retry({
       schedule: Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "1 minute" })),
-      while: (error) => error._tag === "Busy"
+      while: (error) => error._tag === "DirectoryInUse"
     }),
-    Effect.catchTag("Busy", () =>
+    Effect.catchTag("DirectoryInUse", () =>
       failure(`in ${options.dataDirectory} belongs to another tollgate and did not become ready within a minute`)
     )
   )

@@ -17,7 +17,10 @@ const MAX_ANSWER_BYTES = 2 * 1024 * 1024
 export const retries = Schedule.exponential("100 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 2 }))
 
 /** A response that does not contain the requested data, with its status and the store's error code. */
-export class BucketRefusal extends Data.TaggedError("Refused")<{ readonly status: number; readonly code: string }> {
+export class BucketRefusal extends Data.TaggedError("BucketRefusal")<{
+  readonly status: number
+  readonly code: string
+}> {
   override get message() {
     return `the bucket answered ${this.status} ${this.code}`.trim()
   }
@@ -41,11 +44,11 @@ export const isPassing = (problem: Problem): boolean =>
 
 /** A missing bucket is a wrong setting, not a missing file. */
 export const isMissing = (problem: Problem): boolean =>
-  problem._tag === "Refused" && problem.status === 404 && problem.code !== "NoSuchBucket"
+  problem._tag === "BucketRefusal" && problem.status === 404 && problem.code !== "NoSuchBucket"
 
 /** Whether the bucket does not exist or the key may not use it. */
 export const isDenied = (problem: Problem): boolean =>
-  problem._tag === "Refused" && (problem.status === 403 || problem.code === "NoSuchBucket")
+  problem._tag === "BucketRefusal" && (problem.status === 403 || problem.code === "NoSuchBucket")
 
 /** The message contains neither the key nor the id, because an id is enough to read a file. */
 export const unavailable = (problem: Problem): Unavailable =>
