@@ -2,7 +2,7 @@
 import { Effect, Schedule } from "effect"
 import { connect } from "node:net"
 import { join } from "node:path"
-import { freePort } from "../crash/Ports.ts"
+import { freePort } from "../support/FreePort.ts"
 import { BenchError } from "./BenchError.ts"
 import { percentile } from "./Figures.ts"
 import { fixedRate } from "./Load.ts"

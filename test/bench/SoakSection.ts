@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { freePort } from "../crash/Ports.ts"
+import { freePort } from "../support/FreePort.ts"
 import { BenchError } from "./BenchError.ts"
 import { standingOf, wrongsOf } from "./Books.ts"
 import { median, percentile, slope } from "./Figures.ts"

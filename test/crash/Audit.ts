@@ -1,326 +1,363 @@
-/** Holds the clients' notes, the upstream's, the receipts and the books against each other. Pure functions over values. */
+/** Compares the evidence of clients and the upstream with the receipts and the accounts. Pure functions over values. */
 import { nanoFromPico } from "../../src/domain/Money.ts"
 import { videoRules } from "./AuditVideos.ts"
-import { answersOf, askOf, type Case, caseOf, groupBy, seenOf, tryOf } from "./Case.ts"
 import { QUESTION } from "./Dialects.ts"
+import { type Evidence, MOST_TOKENS_A_WORD, type Operation, type Receipt, type Usage } from "./Evidence.ts"
+import {
+  answerOf,
+  answersOf,
+  attemptOf,
+  type EvidenceIndex,
+  groupBy,
+  indexEvidence,
+  operationOf
+} from "./EvidenceIndex.ts"
 import {
   excuse,
   expiredUnrenewed,
   isCalm,
-  isLeftBehind,
-  lastGift,
+  latestContentAt,
   mayBeUnavailable,
   mayBreakOff,
-  sweptBy
+  sweepDeadline,
+  wasLeftToExpire
 } from "./Excuses.ts"
-import { type Ask, type Evidence, MOST_TOKENS_A_WORD, type Receipt, type Usage } from "./Notes.ts"
 
-/** One promise that was not kept. */
+/** One broken promise. */
 export interface Violation {
   readonly rule: string
   readonly detail: string
 }
 
-/** Of the requests for which nothing was away, how many may find every host resting. */
-const MOST_RESTING = 0.2
+/** The largest share of requests outside outages that may find the circuit breaker of every host open. */
+const MOST_BREAKERS_OPEN = 0.2
 
-type Rule = (it: Case) => ReadonlyArray<string>
+type Rule = (index: EvidenceIndex) => ReadonlyArray<string>
 
-const wholeOf = (it: Case) => answersOf(it).filter(({ seen }) => seen.whole)
+const completeAnswers = (index: EvidenceIndex) => answersOf(index).filter(({ answer }) => answer.whole)
 
-/** What a receipt's prices make of a usage. */
+/** The cost of a usage at a receipt's price. */
 export const costOf = (price: NonNullable<Receipt["price"]>, { completion, prompt }: Usage): bigint =>
   nanoFromPico(price.input * BigInt(prompt) + price.output * BigInt(completion))
 
-/** The least that somebody used who saw this much: no tokenizer makes fewer tokens than there are words. */
-const leastOf = (content: string): Usage => ({
+/** The smallest possible usage of an answer with this content, because every tokenizer makes at least one token of a word. */
+const leastUsage = (content: string): Usage => ({
   prompt: QUESTION.split(" ").length,
   completion: content.trim() === "" ? 0 : content.trim().split(" ").length
 })
 
-/** The most that any answer to an ask used, of what its hosts have sent. */
-const mostOf = (it: Case, { atMost, chunks, id }: Ask): Usage => {
-  const sent = Math.max(0, ...(it.callsByAsk.get(id) ?? []).map((call) => call.sent))
-  const beyond = chunks.length - Math.min(sent, chunks.length)
-  return { ...atMost, completion: atMost.completion - MOST_TOKENS_A_WORD * beyond }
+/** The largest possible usage of an answer to an operation, given what its hosts sent. */
+const mostUsage = (index: EvidenceIndex, { atMost, chunks, id }: Operation): Usage => {
+  const sent = Math.max(0, ...(index.callsByOperation.get(id) ?? []).map((call) => call.sent))
+  const unsent = chunks.length - Math.min(sent, chunks.length)
+  return { ...atMost, completion: atMost.completion - MOST_TOKENS_A_WORD * unsent }
 }
 
-/** What was given back may have been told of before. */
-const thresholdsAreTold: Rule = ({ evidence }) =>
-  evidence.books.flatMap(({ budget: { limit, spent, told }, name }) => {
+const sumOf = (receipts: ReadonlyArray<Receipt>): bigint =>
+  receipts.reduce((sum, { refunded, settled }) => sum + settled - refunded, 0n)
+
+const spentBy = ({ receipts }: Evidence, name: string): bigint =>
+  sumOf(receipts.filter(({ account }) => account === name))
+
+/** A refund may lower the spending below a threshold whose event exists already. */
+const thresholdsHaveEvents: Rule = ({ evidence }) =>
+  evidence.accounts.flatMap(({ budget: { limit, notified, spent }, name }) => {
     const missing = [80, 100].filter(
-      (percent) => spent > 0n && spent * 100n >= limit * BigInt(percent) && !told.includes(percent)
+      (percent) => spent > 0n && spent * 100n >= limit * BigInt(percent) && !notified.includes(percent)
     )
-    return missing.length === 0 && new Set(told).size === told.length
+    return missing.length === 0 && new Set(notified).size === notified.length
       ? []
-      : [`${name} spent ${spent} of ${limit} and was told of ${told.join(", ")} %`]
+      : [`${name} spent ${spent} of ${limit} and has events for ${notified.join(", ")} %`]
   })
 
 const balances: Rule = ({ evidence }) =>
-  evidence.books.flatMap(({ credited, name, posted }) => {
-    const spent = evidence.receipts
-      .filter((receipt) => receipt.account === name)
-      .reduce((sum, { refunded, settled }) => sum + settled - refunded, 0n)
+  evidence.accounts.flatMap(({ credited, name, posted }) => {
+    const spent = spentBy(evidence, name)
     return credited - spent === posted
       ? []
-      : [`${name} had ${credited}, its receipts come to ${spent}, and it has ${posted}`]
+      : [`${name} has credits of ${credited}, receipts of ${spent} and a balance of ${posted}`]
   })
 
-const spendsWhatItHas: Rule = ({ evidence }) =>
-  evidence.books.flatMap(({ credited, name, posted }) => {
-    const spent = evidence.receipts
-      .filter(({ account }) => account === name)
-      .reduce((sum, { refunded, settled }) => sum + settled - refunded, 0n)
-    return posted >= 0n && spent <= credited ? [] : [`${name} had ${credited}, spent ${spent}, and has ${posted} left`]
-  })
-
-const usageIsTold: Rule = ({ evidence }) =>
-  evidence.books.flatMap(({ name, used }) => {
-    const ended = evidence.receipts.filter(({ account, status }) => account === name && status !== "open")
-    const cost = ended.reduce((sum, { refunded, settled }) => sum + settled - refunded, 0n)
-    return used.requests === ended.length && used.cost === cost
+const spendsItsCredits: Rule = ({ evidence }) =>
+  evidence.accounts.flatMap(({ credited, name, posted }) => {
+    const spent = spentBy(evidence, name)
+    return posted >= 0n && spent <= credited
       ? []
-      : [`${name} is told of ${used.requests} requests for ${used.cost}, its receipts are ${ended.length} for ${cost}`]
+      : [`${name} has credits of ${credited}, receipts of ${spent} and a balance of ${posted}`]
   })
 
-const noHoldStands: Rule = ({ evidence }) => [
-  ...evidence.books.flatMap(({ held, name, open }) =>
+const usageMatchesReceipts: Rule = ({ evidence }) =>
+  evidence.accounts.flatMap(({ name, usage }) => {
+    const closed = evidence.receipts.filter(({ account, status }) => account === name && status !== "open")
+    const cost = sumOf(closed)
+    return usage.requests === closed.length && usage.cost === cost
+      ? []
+      : [
+          `${name} has a usage of ${usage.requests} requests for ${usage.cost}, and ${closed.length} receipts for ${cost}`
+        ]
+  })
+
+const noHoldIsOpen: Rule = ({ evidence }) => [
+  ...evidence.accounts.flatMap(({ held, name, open }) =>
     held === 0n && open === 0 ? [] : [`${name} has ${held} held by ${open} open requests`]
   ),
   ...evidence.receipts.filter(({ status }) => status === "open").map(({ id }) => `${id} is open`)
 ]
 
-/** A sweep ends what is overdue, unless no gateway can sweep. */
+/** Excused while no gateway can sweep. */
 const holdsEndInTime: Rule = ({ evidence }) => {
-  const by = sweptBy(evidence)
+  const deadline = sweepDeadline(evidence)
   return evidence.receipts.flatMap(({ closedAt, expiresAt, id }) => {
-    if (closedAt === undefined || expiresAt === undefined || closedAt <= by(expiresAt)) return []
-    return [`${id} ended ${closedAt - expiresAt} ms after its hold, ${closedAt - by(expiresAt)} ms too late`]
+    if (closedAt === undefined || expiresAt === undefined || closedAt <= deadline(expiresAt)) return []
+    return [`${id} closed ${closedAt - expiresAt} ms after its hold, ${closedAt - deadline(expiresAt)} ms too late`]
   })
 }
 
-const wholeIsPaid: Rule = (it) =>
-  wholeOf(it).flatMap(({ one, seen }) => {
-    const receipt = it.receiptsById.get(seen.answerId ?? "")
-    if (receipt === undefined) return [`${one.ask}: ${seen.answerId} was answered whole and has no receipt`]
+const completeIsCharged: Rule = (index) =>
+  completeAnswers(index).flatMap(({ answer, attempt }) => {
+    const receipt = index.receiptsById.get(answer.answerId ?? "")
+    if (receipt === undefined) return [`${attempt.operation}: complete answer ${answer.answerId} has no receipt`]
     if (receipt.settled > 0n && receipt.status === "succeeded") return []
-    if (expiredUnrenewed(it.evidence, one, receipt)) return []
-    return [`${one.ask}: ${receipt.id} was answered whole, is ${receipt.status} and settled ${receipt.settled}`]
+    if (expiredUnrenewed(index.evidence, attempt, receipt)) return []
+    return [
+      `${attempt.operation}: ${receipt.id} has a complete answer, is ${receipt.status} and settled ${receipt.settled}`
+    ]
   })
 
-const partIsPaid: Rule = (it) =>
-  answersOf(it).flatMap(({ one, seen }) => {
-    if (seen.whole || seen.replayed || seen.status !== 200 || seen.content === "") return []
-    const receipt = it.receiptsById.get(seen.requestId)
-    if (receipt === undefined) return [`${one.ask}: "${seen.content}" came of ${seen.requestId}, which has no receipt`]
-    if (isLeftBehind(it.evidence, one, receipt)) return []
-    const least = receipt.price === undefined ? 1n : costOf(receipt.price, leastOf(seen.content))
+const partIsCharged: Rule = (index) =>
+  answersOf(index).flatMap(({ answer, attempt }) => {
+    const { content, replayed, requestId, status, whole } = answer
+    if (whole || replayed || status !== 200 || content === "") return []
+    const receipt = index.receiptsById.get(requestId)
+    if (receipt === undefined) return [`${attempt.operation}: ${requestId} delivered "${content}" and has no receipt`]
+    if (wasLeftToExpire(index.evidence, attempt, receipt)) return []
+    const least = receipt.price === undefined ? 1n : costOf(receipt.price, leastUsage(content))
     return receipt.settled > 0n && receipt.settled + receipt.absorbed >= least
       ? []
       : [
-          `${one.ask}: "${seen.content}" came of ${receipt.id}, which is ${receipt.status}: settled ${receipt.settled} of ${least}`
+          `${attempt.operation}: ${receipt.id} delivered "${content}", is ${receipt.status} and settled ${receipt.settled} of ${least}`
         ]
   })
 
-const costIsTheSame: Rule = (it) =>
-  wholeOf(it).flatMap(({ one, seen }) => {
-    const settled = it.receiptsById.get(seen.answerId ?? "")?.settled
-    return settled === seen.cost
+const costIsTheSame: Rule = (index) =>
+  completeAnswers(index).flatMap(({ answer, attempt }) => {
+    const settled = index.receiptsById.get(answer.answerId ?? "")?.settled
+    return settled === answer.cost
       ? []
-      : [`${one.ask}: the answer says ${seen.cost}, the receipt of ${seen.answerId} ${settled}`]
+      : [`${attempt.operation}: the answer shows ${answer.cost}, the receipt of ${answer.answerId} ${settled}`]
   })
 
-const contentIsWhole: Rule = (it) =>
-  wholeOf(it).flatMap(({ one, seen }) => {
-    const expected = it.asks.get(one.ask)?.chunks.join("")
-    return seen.content === expected ? [] : [`${one.ask}: "${seen.content}" came for whole, "${expected}" was made`]
+const contentIsTheProviders: Rule = (index) =>
+  completeAnswers(index).flatMap(({ answer, attempt }) => {
+    const expected = index.operations.get(attempt.operation)?.chunks.join("")
+    return answer.content === expected
+      ? []
+      : [`${attempt.operation}: the client received "${answer.content}", the provider's answer is "${expected}"`]
   })
 
-const costIsRight: Rule = (it) =>
-  it.evidence.receipts.flatMap((receipt) => {
-    const ask = askOf(it, receipt)
-    if (ask === undefined || receipt.status !== "succeeded") return []
+const costIsRight: Rule = (index) =>
+  index.evidence.receipts.flatMap((receipt) => {
+    const operation = operationOf(index, receipt)
+    if (operation === undefined || receipt.status !== "succeeded") return []
     if (receipt.price === undefined) return [`${receipt.id} succeeded without a price`]
-    if ((ask.reported === undefined) !== (receipt.basis === "counted")) {
+    const { chunks, id, reported } = operation
+    if ((reported === undefined) !== (receipt.basis === "counted")) {
       return [
-        `${ask.id}: ${receipt.id} says "${receipt.basis}" of a usage that was reported: ${ask.reported !== undefined}`
+        `${id}: the basis of ${receipt.id} is "${receipt.basis}", the provider reported usage: ${reported !== undefined}`
       ]
     }
     const paid = receipt.settled + receipt.absorbed
-    const due = costOf(receipt.price, ask.reported ?? leastOf(ask.chunks.join("")))
-    return paid === due || (ask.reported === undefined && paid > due)
+    const due = costOf(receipt.price, reported ?? leastUsage(chunks.join("")))
+    return paid === due || (reported === undefined && paid > due)
       ? []
-      : [`${ask.id}: ${receipt.id} settled ${receipt.settled} and absorbed ${receipt.absorbed} of ${due}`]
+      : [`${id}: ${receipt.id} settled ${receipt.settled} and absorbed ${receipt.absorbed} of ${due}`]
   })
 
-const chargeHasBounds: Rule = (it) =>
-  it.evidence.receipts.flatMap((receipt) => {
+const chargeHasBounds: Rule = (index) =>
+  index.evidence.receipts.flatMap((receipt) => {
     if (receipt.settled > receipt.held) return [`${receipt.id} settled ${receipt.settled} of ${receipt.held} held`]
-    const ask = askOf(it, receipt)
-    if (ask === undefined || receipt.price === undefined) return []
-    const most = costOf(receipt.price, mostOf(it, ask))
+    const operation = operationOf(index, receipt)
+    if (operation === undefined || receipt.price === undefined) return []
+    const most = costOf(receipt.price, mostUsage(index, operation))
     return receipt.settled <= most
       ? []
-      : [`${ask.id}: ${receipt.id} settled ${receipt.settled}, at most ${most} was used`]
+      : [`${operation.id}: ${receipt.id} settled ${receipt.settled}, its usage costs at most ${most}`]
   })
 
-/** A gateway that ends a stream with its hold settles what it gave since the last record, if the hold is still open then. */
+/** A gateway that ends a stream at its hold's expiry also settles the usage since the last record, if the hold is still open. */
 const expiredPaysProgress: Rule = ({ evidence }) =>
   evidence.receipts
     .filter(({ errorCode, progress, settled }) => errorCode === "request_expired" && settled < progress)
     .map(({ id, progress, settled }) => `${id} expired with ${progress} recorded and settled ${settled}`)
 
-const oncePerKey: Rule = (it) =>
-  [...groupBy(it.evidence.receipts, ({ idempotencyKey }) => idempotencyKey)].flatMap(([key, receipts]) => {
-    const paid = receipts.filter(({ settled }) => settled > 0n)
-    return paid.length <= 1 ? [] : [`${key} was charged by ${paid.map(({ id }) => id).join(" and ")}`]
+const oneChargePerKey: Rule = (index) =>
+  [...groupBy(index.evidence.receipts, ({ idempotencyKey }) => idempotencyKey)].flatMap(([key, receipts]) => {
+    const charged = receipts.filter(({ settled }) => settled > 0n)
+    return charged.length <= 1 ? [] : [`${charged.map(({ id }) => id).join(" and ")} charged ${key}`]
   })
 
-/** One request has one receipt; a try that shows another's answer has none. */
-const oncePerTry: Rule = (it) =>
-  [...groupBy(it.evidence.receipts, ({ traceId }) => traceId)].flatMap(([trace, receipts]) =>
+/** An attempt that the gateway answers with a replay has no receipt of its own. */
+const oneReceiptPerAttempt: Rule = (index) =>
+  [...groupBy(index.evidence.receipts, ({ traceId }) => traceId)].flatMap(([trace, receipts]) =>
     receipts.length === 1 ? [] : [`${trace} has the receipts ${receipts.map(({ id }) => id).join(" and ")}`]
   )
 
-const repeatsAgree: Rule = (it) =>
-  [...groupBy(wholeOf(it), ({ one }) => (it.asks.get(one.ask)?.idempotencyKey === undefined ? undefined : one.ask))]
-    .filter(
-      ([, answers]) => new Set(answers.map(({ seen }) => `${seen.answerId} ${seen.cost} ${seen.content}`)).size > 1
+const repeatsAgree: Rule = (index) =>
+  [
+    ...groupBy(completeAnswers(index), ({ attempt: { operation } }) =>
+      index.operations.get(operation)?.idempotencyKey === undefined ? undefined : operation
     )
-    .map(([ask, answers]) => `${ask} was answered by ${answers.map(({ seen }) => seen.answerId).join(" and ")}`)
+  ]
+    .filter(
+      ([, answers]) =>
+        new Set(answers.map(({ answer }) => `${answer.answerId} ${answer.cost} ${answer.content}`)).size > 1
+    )
+    .map(
+      ([operation, answers]) =>
+        `${operation} has the answers ${answers.map((one) => one.answer.answerId).join(" and ")}`
+    )
 
-const failedIsFree: Rule = (it) =>
-  answersOf(it).flatMap(({ one, seen }) => {
-    const settled = it.receiptsByTrace.get(one.traceId)?.settled ?? 0n
-    return seen.status === 200 || settled === 0n
+const failedIsFree: Rule = (index) =>
+  answersOf(index).flatMap(({ answer: { code, requestId, status }, attempt }) => {
+    const settled = index.receiptsByTrace.get(attempt.traceId)?.settled ?? 0n
+    return status === 200 || settled === 0n
       ? []
-      : [`${one.ask}: ${seen.requestId} failed with ${seen.status} ${seen.code} and was charged ${settled}`]
+      : [`${attempt.operation}: ${requestId} failed with ${status} ${code} and settled ${settled}`]
   })
 
-const receiptsAreAskedFor: Rule = (it) =>
-  it.evidence.receipts.flatMap((receipt) => {
-    const ask = askOf(it, receipt)
-    if (ask === undefined) return [`nobody asked for ${receipt.id}`]
-    return ask.account === receipt.account
+const receiptsHaveRequests: Rule = (index) =>
+  index.evidence.receipts.flatMap((receipt) => {
+    const operation = operationOf(index, receipt)
+    if (operation === undefined) return [`no client sent a request for ${receipt.id}`]
+    return operation.account === receipt.account
       ? []
-      : [`${receipt.id} of ${receipt.account} was asked for by ${ask.account}`]
+      : [`${receipt.id} of ${receipt.account} belongs to a request of ${operation.account}`]
   })
 
-const servedByCalls: Rule = (it) =>
-  [...groupBy(it.evidence.receipts, (receipt) => askOf(it, receipt)?.id)].flatMap(([ask, receipts]) => {
-    const calls = it.callsByAsk.get(ask) ?? []
-    const succeeded = receipts.filter(({ status }) => status === "succeeded").length
-    const whole = calls.filter((call) => call.whole).length
-    const charged = receipts.filter(({ settled }) => settled > 0n).length
-    const begun = calls.filter(({ sent }) => sent > 0).length
-    return [
-      ...(succeeded > whole ? [`${ask} succeeded ${succeeded} times out of ${whole} whole answers of providers`] : []),
-      ...(charged > begun ? [`${ask} was charged ${charged} times out of ${begun} answers of providers`] : [])
-    ]
+const chargesHaveCalls: Rule = (index) =>
+  [...groupBy(index.evidence.receipts, (receipt) => operationOf(index, receipt)?.id)].flatMap(
+    ([operation, receipts]) => {
+      const calls = index.callsByOperation.get(operation) ?? []
+      const succeeded = receipts.filter(({ status }) => status === "succeeded").length
+      const complete = calls.filter((call) => call.whole).length
+      const charged = receipts.filter(({ settled }) => settled > 0n).length
+      const begun = calls.filter(({ sent }) => sent > 0).length
+      return [
+        ...(succeeded > complete
+          ? [`${operation} succeeded ${succeeded} times with ${complete} complete answers of providers`]
+          : []),
+        ...(charged > begun ? [`${operation} was charged ${charged} times with ${begun} answers of providers`] : [])
+      ]
+    }
+  )
+
+const failuresAreExcused: Rule = (index) =>
+  answersOf(index).flatMap(({ answer: { code, requestId, status }, attempt }) => {
+    const operation = index.operations.get(attempt.operation)
+    if (operation === undefined) return [`${attempt.operation} is no operation`]
+    if (status === 200 && code === undefined) return []
+    if (excuse(index, attempt, code, operation) !== undefined) return []
+    return [`${attempt.operation}: ${status} ${code} from gateway ${attempt.gateway} (${requestId})`]
   })
 
-const failuresAreDecided: Rule = (it) =>
-  answersOf(it).flatMap(({ one, seen }) => {
-    const ask = it.asks.get(one.ask)
-    if (ask === undefined) return [`${one.ask} is no ask`]
-    if (seen.status === 200 && seen.code === undefined) return []
-    if (excuse(it, one, seen.code, ask) !== undefined) return []
-    return [`${one.ask}: ${seen.status} ${seen.code} from gateway ${one.gateway} (${seen.requestId})`]
-  })
-
-/** Of the tries for which nothing was away, few may find every host resting: those answer most of what they are asked. */
-const hostsAreAsked: Rule = (it) => {
-  const calm = answersOf(it).filter(({ one }) => isCalm(it.evidence, one))
-  const resting = calm.filter(({ seen }) => seen.code === "no_provider_available").length
-  return resting <= MOST_RESTING * calm.length ? [] : [`${resting} of ${calm.length} requests found every host resting`]
+/** Hosts answer most calls, so breakers stay closed outside outages. */
+const breakersStayClosed: Rule = (index) => {
+  const calm = answersOf(index).filter(({ attempt }) => isCalm(index.evidence, attempt))
+  const unserved = calm.filter(({ answer }) => answer.code === "no_provider_available").length
+  return unserved <= MOST_BREAKERS_OPEN * calm.length
+    ? []
+    : [`${unserved} of ${calm.length} requests found every breaker open`]
 }
 
-const unavailableSaysWhen: Rule = (it) =>
-  answersOf(it)
-    .filter(({ seen }) => seen.status === 503 && !/^[1-9]\d*$/.test(seen.retryAfter ?? ""))
-    .map(({ one, seen }) => `${one.ask}: 503 ${seen.code} with Retry-After ${seen.retryAfter}`)
+const unavailableHasRetryAfter: Rule = (index) =>
+  answersOf(index)
+    .filter(({ answer }) => answer.status === 503 && !/^[1-9]\d*$/.test(answer.retryAfter ?? ""))
+    .map(({ answer, attempt }) => `${attempt.operation}: 503 ${answer.code} with Retry-After ${answer.retryAfter}`)
 
-const readersAreAnswered: Rule = ({ evidence }) =>
-  evidence.readings
-    .filter((one) => {
-      const unavailable = one.status === 503 && one.retryAfter !== undefined && mayBeUnavailable(evidence, one)
-      return one.status !== 200 && !unavailable
+const receiptReadsAreAnswered: Rule = ({ evidence }) =>
+  evidence.receiptReads
+    .filter((read) => {
+      const unavailable = read.status === 503 && read.retryAfter !== undefined && mayBeUnavailable(evidence, read)
+      return read.status !== 200 && !unavailable
     })
     .map(
-      ({ gateway, retryAfter, status }) => `gateway ${gateway} gave receipts with ${status}, Retry-After ${retryAfter}`
+      ({ gateway, retryAfter, status }) =>
+        `gateway ${gateway} answered a read of receipts with ${status}, Retry-After ${retryAfter}`
     )
 
-const nobodyWaitsForEver: Rule = (it) =>
-  it.evidence.tries.filter(({ ending }) => ending._tag === "Silent").map(({ ask }) => `${ask} was never answered`)
+const noClientTimesOut: Rule = (index) =>
+  index.evidence.attempts
+    .filter(({ outcome }) => outcome._tag === "Silent")
+    .map(({ operation }) => `${operation} timed out`)
 
-/** Only a process that dies may leave an answer without its end, or one that is told to stop, what was begun after that. */
-const answersEnd: Rule = ({ evidence }) =>
-  evidence.tries.flatMap((one) => {
-    const { ending } = one
-    const seen = seenOf(one)
-    const torn = ending._tag === "Answered" && seen?.status === 200 && !seen.whole && seen.code === undefined
-    return torn || ((ending._tag === "Lost" || ending._tag === "Refused") && !mayBreakOff(evidence, one))
-      ? [`${one.ask}: ${seen?.requestId ?? "nothing"} came from gateway ${one.gateway} and broke off`]
+/** Excused when the gateway was killed, or when the client connected after the gateway's shutdown delay. */
+const answersAreComplete: Rule = ({ evidence }) =>
+  evidence.attempts.flatMap((attempt) => {
+    const { outcome } = attempt
+    const answer = answerOf(attempt)
+    const torn = outcome._tag === "Answered" && answer?.status === 200 && !answer.whole && answer.code === undefined
+    return torn || ((outcome._tag === "Lost" || outcome._tag === "Refused") && !mayBreakOff(evidence, attempt))
+      ? [`${attempt.operation}: gateway ${attempt.gateway} broke off ${answer?.requestId ?? "before the head"}`]
       : []
   })
 
-/** A gateway whose hold has ended notices it soon, and gives its client nothing more. */
-const nothingIsGivenLate: Rule = (it) =>
-  it.evidence.receipts.flatMap((receipt) => {
-    const one = tryOf(it, receipt)
-    const contentAt = one === undefined ? undefined : seenOf(one)?.contentAt
-    if (receipt.errorCode !== "request_expired" || one === undefined || contentAt === undefined) return []
-    const last = lastGift(it.evidence, one, receipt)
-    return last === undefined || contentAt <= last
+/** A gateway soon notices that a hold has expired, and then sends the client no more content. */
+const noContentAfterExpiry: Rule = (index) =>
+  index.evidence.receipts.flatMap((receipt) => {
+    const attempt = attemptOf(index, receipt)
+    const contentAt = attempt === undefined ? undefined : answerOf(attempt)?.contentAt
+    if (receipt.errorCode !== "request_expired" || attempt === undefined || contentAt === undefined) return []
+    const latest = latestContentAt(index.evidence, attempt, receipt)
+    return latest === undefined || contentAt <= latest
       ? []
-      : [`${one.ask}: ${receipt.id} expired, and gave content ${contentAt - last} ms after it had to be over`]
+      : [`${attempt.operation}: ${receipt.id} expired, and its last content came ${contentAt - latest} ms too late`]
   })
 
-/** A deploy waits for what was begun before it, and ends by itself. */
-const deploysEnd: Rule = ({ evidence }) =>
+/** A gateway that receives SIGTERM finishes its open requests and exits. */
+const deploysExitCleanly: Rule = ({ evidence }) =>
   evidence.gateways.flatMap(({ deploys }, gateway) =>
     deploys
       .filter(({ exit }) => exit !== 0)
-      .map(({ exit }) => `gateway ${gateway} was told to stop and ended with ${exit}`)
+      .map(({ exit }) => `gateway ${gateway} received SIGTERM and ended with ${exit}`)
   )
 
-const verified: Rule = ({ evidence }) => evidence.faults
+const ledgerVerifies: Rule = ({ evidence }) => evidence.failedChecks
 
-/** Every rule, by the promise it proves. */
+/** Every rule, by the promise that it checks. */
 export const rules: Readonly<Record<string, Rule>> = {
-  "credits less what receipts settled are the balances": balances,
-  "no account spends more than it has": spendsWhatItHas,
-  "the use that is told is what the receipts come to": usageIsTold,
-  "no hold stands when all is over": noHoldStands,
-  "an overdue hold ends with the next sweep": holdsEndInTime,
-  "a threshold of a budget is told, once": thresholdsAreTold,
-  "what was delivered whole is paid for": wholeIsPaid,
-  "what was delivered in part is paid for": partIsPaid,
-  "what was delivered whole is what was made": contentIsWhole,
-  "answer and receipt say the same cost": costIsTheSame,
-  "a success costs what its provider reported": costIsRight,
-  "no charge beyond the hold or what was used": chargeHasBounds,
-  "what its process left behind costs what it had recorded": expiredPaysProgress,
-  "no idempotency key is charged twice": oncePerKey,
-  "no request has two receipts": oncePerTry,
+  "every balance is its credits minus its receipts": balances,
+  "no account spends more than its credits": spendsItsCredits,
+  "reported usage is the sum of the receipts": usageMatchesReceipts,
+  "no hold is open at the end of the run": noHoldIsOpen,
+  "the next sweep ends an expired hold": holdsEndInTime,
+  "every budget threshold that is reached has one event": thresholdsHaveEvents,
+  "a complete answer is charged": completeIsCharged,
+  "a partial answer is charged": partIsCharged,
+  "a complete answer has all of the provider's content": contentIsTheProviders,
+  "an answer and its receipt show the same cost": costIsTheSame,
+  "a success costs the usage that its provider reported": costIsRight,
+  "no charge exceeds its hold or its usage": chargeHasBounds,
+  "an expired request is charged its recorded progress": expiredPaysProgress,
+  "no idempotency key is charged twice": oneChargePerKey,
+  "no request has two receipts": oneReceiptPerAttempt,
   "all answers under one key are equal": repeatsAgree,
-  "what failed is free": failedIsFree,
-  "every receipt was asked for": receiptsAreAskedFor,
-  "nothing is served that no provider sent": servedByCalls,
-  "only decided failures": failuresAreDecided,
-  "hosts that answer are asked": hostsAreAsked,
-  "a 503 says when to come back": unavailableSaysWhen,
-  "readers see their receipts, or a 503": readersAreAnswered,
-  "every request ends": nobodyWaitsForEver,
-  "every answer has its end while its gateway lives": answersEnd,
-  "nothing is given after the end of a hold": nothingIsGivenLate,
-  "a gateway that is told to stop ends by itself": deploysEnd,
+  "failed requests are free": failedIsFree,
+  "every receipt belongs to a request of its account": receiptsHaveRequests,
+  "every charge has an answer from a provider": chargesHaveCalls,
+  "every failure has a permitted cause": failuresAreExcused,
+  "breakers stay closed outside outages": breakersStayClosed,
+  "every 503 has Retry-After": unavailableHasRetryAfter,
+  "reads of receipts return 200, or 503 during an outage": receiptReadsAreAnswered,
+  "no client times out": noClientTimesOut,
+  "no answer breaks off while its gateway runs": answersAreComplete,
+  "no content arrives after a hold has expired": noContentAfterExpiry,
+  "a gateway exits with 0 after SIGTERM": deploysExitCleanly,
   ...videoRules,
-  "ledger verify": verified
+  "ledger verify": ledgerVerifies
 }
 
-/** All that the evidence shows to be broken; nothing, where every promise was kept. */
+/** All violations that the evidence shows. */
 export const audit = (evidence: Evidence): ReadonlyArray<Violation> => {
-  const it = caseOf(evidence)
-  return Object.entries(rules).flatMap(([rule, check]) => check(it).map((detail) => ({ rule, detail })))
+  const index = indexEvidence(evidence)
+  return Object.entries(rules).flatMap(([rule, check]) => check(index).map((detail) => ({ rule, detail })))
 }

@@ -1,47 +1,49 @@
-/** What the auditor asks of videos and of the webhooks that tell of them. */
-import { groupBy } from "./Case.ts"
+/** The auditor's rules for videos and their webhooks. */
+import type { Evidence } from "./Evidence.ts"
+import { groupBy } from "./EvidenceIndex.ts"
 import { wasDisturbed } from "./Excuses.ts"
-import type { Evidence } from "./Notes.ts"
 
-type Rule = (it: { readonly evidence: Evidence }) => ReadonlyArray<string>
+type Rule = (index: { readonly evidence: Evidence }) => ReadonlyArray<string>
 
-const ended = (state: string): boolean => state === "completed" || state === "failed"
+const hasEnded = (state: string): boolean => state === "completed" || state === "failed"
 
 const videosEnd: Rule = ({ evidence }) =>
   evidence.videos.jobs.flatMap(({ delivered, events, id, state }) => [
-    ...(ended(state) ? [] : [`${id} is ${state}`]),
-    ...(!ended(state) || (events === 1 && delivered === 1)
+    ...(hasEnded(state) ? [] : [`${id} is ${state}`]),
+    ...(!hasEnded(state) || (events === 1 && delivered === 1)
       ? []
       : [`${id} has ${events} events, ${delivered} delivered`])
   ])
 
-const videosAreTold: Rule = ({ evidence: { videos } }) => {
-  const heard = new Set(videos.told.flatMap(({ accepted, event, verified }) => (accepted && verified ? [event] : [])))
+const deliveriesWereReceived: Rule = ({ evidence: { videos } }) => {
+  const received = new Set(
+    videos.webhooks.flatMap(({ accepted, event, verified }) => (accepted && verified ? [event] : []))
+  )
   return [
-    ...videos.told.filter((one) => !one.verified).map(({ event }) => `${event} came with a signature that is wrong`),
+    ...videos.webhooks.filter((one) => !one.verified).map(({ event }) => `${event} has a wrong signature`),
     ...videos.jobs
-      .filter(({ delivered, id }) => delivered > 0 && !heard.has(`evt_${id}`))
-      .map(({ id }) => `${id} is delivered, and nobody has heard of it`)
+      .filter(({ delivered, id }) => delivered > 0 && !received.has(`evt_${id}`))
+      .map(({ id }) => `the delivery of ${id} is recorded, and the endpoint did not receive it`)
   ]
 }
 
-/** A message is sent again after it was accepted only where what was to note that went away. */
+/** Excused when an outage kept the gateway from recording the delivery. */
 const acceptedOnce: Rule = ({ evidence }) =>
   [
     ...groupBy(
-      evidence.videos.told.filter(({ accepted }) => accepted),
+      evidence.videos.webhooks.filter(({ accepted }) => accepted),
       ({ event }) => event
     )
-  ].flatMap(([event, times]) => {
-    const [first, ...more] = times.map(({ at }) => at).toSorted((a, b) => a - b)
+  ].flatMap(([event, deliveries]) => {
+    const [first, ...more] = deliveries.map(({ at }) => at).toSorted((a, b) => a - b)
     return first === undefined || more.length === 0 || wasDisturbed(evidence, first)
       ? []
       : [
-          `${event} was accepted ${times.length} times, ${more.map((at) => at - first).join(" and ")} ms after the first`
+          `the endpoint accepted ${event} ${deliveries.length} times, ${more.map((at) => at - first).join(" and ")} ms after the first`
         ]
   })
 
-const videosArePaid: Rule = ({ evidence: { videos } }) => {
+const videosCostTheirPrice: Rule = ({ evidence: { videos } }) => {
   const spent = videos.jobs.reduce((sum, { charged, cost }) => sum + (cost ?? charged), 0n)
   return [
     ...videos.jobs
@@ -49,29 +51,31 @@ const videosArePaid: Rule = ({ evidence: { videos } }) => {
       .map(({ charged, cost, id, state }) => `${id} is ${state} and costs ${cost} of ${charged}`),
     ...(videos.credited - spent === videos.posted
       ? []
-      : [`videos come to ${spent} of ${videos.credited}, and ${videos.posted} is left`])
+      : [`videos cost ${spent} of ${videos.credited}, and the balance is ${videos.posted}`])
   ]
 }
 
-const videosAreOnce: Rule = ({ evidence: { videos } }) => {
+const oneVideoPerKey: Rule = ({ evidence: { videos } }) => {
   const sold = new Map<string, Set<string>>()
-  for (const { id, key } of videos.handed) if (id !== undefined) sold.set(key, (sold.get(key) ?? new Set()).add(id))
-  const keys = new Set(videos.handed.map(({ key }) => key)).size
-  const known = new Set(videos.jobs.map(({ id }) => id))
+  for (const { id, key } of videos.submissions) {
+    if (id !== undefined) sold.set(key, (sold.get(key) ?? new Set()).add(id))
+  }
+  const keys = new Set(videos.submissions.map(({ key }) => key)).size
+  const jobs = new Set(videos.jobs.map(({ id }) => id))
   return [
-    ...[...sold].flatMap(([key, ids]) => (ids.size === 1 ? [] : [`${key} was sold ${[...ids].join(" and ")}`])),
+    ...[...sold].flatMap(([key, ids]) => (ids.size === 1 ? [] : [`${key} bought ${[...ids].join(" and ")}`])),
     ...[...sold].flatMap(([key, ids]) =>
-      [...ids].every((id) => known.has(id)) ? [] : [`${key} was sold what there is not`]
+      [...ids].every((id) => jobs.has(id)) ? [] : [`${key} bought a video that does not exist`]
     ),
-    ...(known.size <= keys ? [] : [`${known.size} videos were made for ${keys} keys`])
+    ...(jobs.size <= keys ? [] : [`${jobs.size} videos exist for ${keys} keys`])
   ]
 }
 
-/** Every rule of videos, by the promise it proves. */
+/** Every rule for videos, by the promise that it checks. */
 export const videoRules = {
-  "every video ends with one event, delivered": videosEnd,
-  "what is delivered was heard, with a signature that is right": videosAreTold,
-  "what was accepted is not sent again": acceptedOnce,
-  "videos cost what their state says": videosArePaid,
-  "no video is sold twice": videosAreOnce
+  "every video ends with one delivered event": videosEnd,
+  "every recorded delivery reached the endpoint with a valid signature": deliveriesWereReceived,
+  "no accepted webhook is delivered again": acceptedOnce,
+  "a completed video costs its price, a failed one nothing": videosCostTheirPrice,
+  "no idempotency key buys two videos": oneVideoPerKey
 } satisfies Readonly<Record<string, Rule>>

@@ -1,15 +1,15 @@
-/** A client on raw HTTP that notes all it sees of an answer, and can hang up at any frame of it. */
+/** An HTTP client that records what it receives of an answer, and can disconnect at any frame. */
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
-import { bodyOf, dataOf, hear, type Heard, pathOf } from "./Dialects.ts"
-import type { Ask, Ending, Reading, Seen } from "./Notes.ts"
+import { type AnswerPart, bodyOf, dataOf, parsePart, pathOf } from "./Dialects.ts"
+import type { ClientAnswer, Operation, Outcome, ReceiptsRead } from "./Evidence.ts"
 
-/** Longer than the service itself waits for anything. */
-const PATIENCE_MS = 90_000
+/** Longer than every timeout of the gateway. */
+const TIMEOUT_MS = 90_000
 
-/** What has been seen of one answer so far. */
-class Sight {
-  readonly #head: Pick<Seen, "status" | "requestId" | "retryAfter" | "replayed">
-  readonly #ask: Ask
+/** Reads one answer as it arrives. */
+class AnswerReader {
+  readonly #head: Pick<ClientAnswer, "status" | "requestId" | "retryAfter" | "replayed">
+  readonly #operation: Operation
   readonly #stream: boolean
   #text = ""
   #content = ""
@@ -21,8 +21,8 @@ class Sight {
   /** Frames with content. */
   frames = 0
 
-  constructor(ask: Ask, { headers, statusCode }: IncomingMessage) {
-    this.#ask = ask
+  constructor(operation: Operation, { headers, statusCode }: IncomingMessage) {
+    this.#operation = operation
     const requestId = headers["x-request-id"]
     this.#stream = headers["content-type"]?.startsWith("text/event-stream") === true
     this.#head = {
@@ -33,20 +33,20 @@ class Sight {
     }
   }
 
-  take(text: string): void {
+  push(text: string): void {
     this.#text += text
     if (!this.#stream) return
     const frames = this.#text.split("\n\n")
     this.#text = frames.pop() ?? ""
     for (const frame of frames) {
       const data = dataOf(frame)
-      if (data !== undefined) this.#frame(hear(this.#ask, data))
+      if (data !== undefined) this.#add(parsePart(this.#operation, data))
     }
   }
 
-  #frame(heard: Heard | undefined): void {
-    if (heard === undefined) return
-    const { answerId, code, content, cost, last } = heard
+  #add(part: AnswerPart | undefined): void {
+    if (part === undefined) return
+    const { answerId, code, content, cost, last } = part
     if (content !== "") {
       this.frames++
       this.#contentAt = Date.now()
@@ -58,15 +58,15 @@ class Sight {
     if (last) this.#whole = this.#code === undefined
   }
 
-  /** The response has ended as its head had announced. */
+  /** Ends the reading of a response that arrived entirely. */
   end(): void {
     if (this.#stream) return
-    const heard = hear(this.#ask, this.#text)
-    this.#frame(heard)
-    this.#whole = heard !== undefined && this.#code === undefined
+    const part = parsePart(this.#operation, this.#text)
+    this.#add(part)
+    this.#whole = part !== undefined && this.#code === undefined
   }
 
-  get seen(): Seen {
+  get answer(): ClientAnswer {
     return {
       ...this.#head,
       code: this.#code,
@@ -79,86 +79,89 @@ class Sight {
   }
 }
 
-export interface Sending {
+export interface SendOptions {
   readonly port: number
   readonly key: string
   readonly traceId: string
-  readonly ask: Ask
-  /** Where the client hangs up before the head: when. */
+  readonly operation: Operation
+  /** When a client with `cutAfter: 0` disconnects. */
   readonly beforeHead?: Promise<unknown>
 }
 
-/** The request of an ask, on a connection of its own; its body is the caller's to send. */
-export const requestOf = (
+/** Opens the request of an operation on a new connection. The caller sends its body. */
+export const openRequest = (
   port: number,
   key: string,
-  ask: Ask,
+  operation: Operation,
   headers: Readonly<Record<string, string>> = {}
 ): ClientRequest =>
   httpRequest({
     host: "127.0.0.1",
     port,
     method: "POST",
-    path: pathOf(ask),
+    path: pathOf(operation),
     agent: false,
     headers: {
       authorization: `Bearer ${key}`,
       "content-type": "application/json",
-      "content-length": Buffer.byteLength(bodyOf(ask)),
+      "content-length": Buffer.byteLength(bodyOf(operation)),
       ...headers,
-      ...(ask.idempotencyKey === undefined ? {} : { "idempotency-key": ask.idempotencyKey })
+      ...(operation.idempotencyKey === undefined ? {} : { "idempotency-key": operation.idempotencyKey })
     }
   })
 
-/** Sends an ask once and answers how that ended. Never fails. */
-export const send = ({ ask, beforeHead, key, port, traceId }: Sending): Promise<Ending> =>
+/** Sends an operation once and returns the outcome. Never fails. */
+export const send = ({ beforeHead, key, operation, port, traceId }: SendOptions): Promise<Outcome> =>
   new Promise((resolve) => {
-    let sight: Sight | undefined
-    const request = requestOf(port, key, ask, { traceparent: `00-${traceId}-00000000000000aa-01` })
-    const timer = setTimeout(() => end({ _tag: "Silent" }), PATIENCE_MS)
-    const end = (ending: Ending) => {
+    let reader: AnswerReader | undefined
+    const request = openRequest(port, key, operation, { traceparent: `00-${traceId}-00000000000000aa-01` })
+    const timer = setTimeout(() => end({ _tag: "Silent" }), TIMEOUT_MS)
+    const end = (outcome: Outcome) => {
       clearTimeout(timer)
-      resolve(ending)
+      resolve(outcome)
       request.destroy()
     }
-    const lost = () => end({ _tag: "Lost", seen: sight?.seen })
+    const lost = () => end({ _tag: "Lost", answer: reader?.answer })
     request.once("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "ECONNREFUSED") end({ _tag: "Refused" })
       else lost()
     })
     request.once("response", (response) => {
-      const seeing = new Sight(ask, response)
-      sight = seeing
+      const reading = new AnswerReader(operation, response)
+      reader = reading
       response.setEncoding("utf8")
       response.on("error", lost)
       response.on("data", (text: string) => {
-        seeing.take(text)
-        if (ask.cutAfter !== undefined && seeing.frames > 0 && seeing.frames >= ask.cutAfter) {
-          end({ _tag: "Cut", seen: seeing.seen })
+        reading.push(text)
+        if (operation.cutAfter !== undefined && reading.frames > 0 && reading.frames >= operation.cutAfter) {
+          end({ _tag: "Cut", answer: reading.answer })
         }
       })
       response.once("end", () => {
         if (!response.complete) return lost()
-        seeing.end()
-        end({ _tag: "Answered", seen: seeing.seen })
+        reading.end()
+        end({ _tag: "Answered", answer: reading.answer })
       })
       response.once("close", lost)
     })
-    request.end(bodyOf(ask))
-    if (ask.cutAfter === 0) void beforeHead?.then(() => end({ _tag: "Cut", seen: sight?.seen }))
+    request.end(bodyOf(operation))
+    if (operation.cutAfter === 0) void beforeHead?.then(() => end({ _tag: "Cut", answer: reader?.answer }))
   })
 
-/** Looks at an account's newest receipts; undefined where the connection is lost, a status of 0 where nobody answers. */
-export const read = async (port: number, key: string): Promise<Pick<Reading, "retryAfter" | "status"> | undefined> => {
+/** Reads an account's newest receipts. Returns undefined after a lost connection, and status 0 after a timeout. */
+export const readReceipts = async (
+  port: number,
+  key: string
+): Promise<Pick<ReceiptsRead, "retryAfter" | "status"> | undefined> => {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/requests?limit=5`, {
       headers: { authorization: `Bearer ${key}` },
-      signal: AbortSignal.timeout(PATIENCE_MS)
+      signal: AbortSignal.timeout(TIMEOUT_MS)
     })
     await response.arrayBuffer()
     return { status: response.status, retryAfter: response.headers.get("retry-after") ?? undefined }
   } catch (error) {
-    const silent = error instanceof Error && error.name === "TimeoutError"
-    return silent ? { status: 0, retryAfter: undefined } : undefined
+    const timedOut = error instanceof Error && error.name === "TimeoutError"
+    return timedOut ? { status: 0, retryAfter: undefined } : undefined
   }
 }

@@ -1,66 +1,60 @@
-/** A PostgreSQL of the harness's own, with the durability it has by default, that can be killed and started again. */
+/** The harness's own PostgreSQL, with default durability. Tests can crash it, fail it over, and fill or slow down its disk. */
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Redacted, type Scope } from "effect"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, chownSync, mkdirSync } from "node:fs"
 import { connect } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Account, prepareDataDirectory, serverAccount } from "../../src/platform/database/DataDirectory.ts"
 import { findBinaries } from "../../src/platform/database/PostgresBinaries.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { type Replicas, startReplicasWith } from "../support/Replicas.ts"
 import { mountSmallDisk, slowDown, type SmallDisk } from "./Disk.ts"
-import type { Outage } from "./Notes.ts"
-import { Outages } from "./Outages.ts"
-import { until } from "./Patience.ts"
-import { freePort } from "./Ports.ts"
+import type { Outage } from "./Evidence.ts"
+import { OutageLog } from "./OutageLog.ts"
+import { until } from "../support/Until.ts"
+import { freePort } from "../support/FreePort.ts"
 
 export interface DatabaseServer {
-  /** As the harness itself reaches it. */
   readonly url: string
-  /** The same, by the server that takes writes. */
+  /** The URL of the primary alone. */
   readonly writerUrl: () => string
-  /** Where its servers listen. */
+  /** The port of each server. */
   readonly ports: ReadonlyArray<number>
-  /** The same database through relays at these ports, one for each server. */
+  /** The URL through relays at these ports, one for each server. */
   readonly urlThrough: (ports: ReadonlyArray<number>) => string
-  /** Ends the server without a checkpoint, as `pg_ctl -m immediate` does; returns when it is gone. */
+  /** Stops the server without a checkpoint, as `pg_ctl -m immediate` does; returns when it has ended. */
   readonly crash: Effect.Effect<void>
-  /** Starts it at the same address; returns when it has recovered and commits. */
+  /** Starts the server at the same address; returns when it has recovered and commits. */
   readonly start: Effect.Effect<void>
-  /** Ends the server for good; its standby takes its place, and has another one afterwards. */
+  /** Stops the primary for good and promotes its standby, which then gets a new standby. */
   readonly failOver: Effect.Effect<void>
-  /** Leaves no space on its disk for so many milliseconds; returns when it commits again. */
+  /** Fills the disk for a time in milliseconds; returns when the database commits again. */
   readonly fill: (ms: number) => Effect.Effect<void>
-  /** Delays what it flushes to its disk by `delayMs`, for so many milliseconds. */
+  /** Delays each flush to the disk by `delayMs`, for `ms` milliseconds. */
   readonly slow: (delayMs: number, ms: number) => Effect.Effect<void>
-  /** From each end, or each filled disk, to the moment it committed again. */
+  /** From each stop or full disk until the database commits again. */
   readonly outages: () => ReadonlyArray<Outage>
-  /** When its disk was slow. */
+  /** When the disk was slow. */
   readonly slows: () => ReadonlyArray<Outage>
 }
 
-/** What a run does to its database beyond ending it. */
+/** The faults that a database must support beyond crashes. */
 export interface DatabaseNeeds {
   readonly standby: boolean
   readonly smallDisk: boolean
 }
 
-const temporaryDirectory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-crash-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }))
-)
-
-const ended = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
 const end = (child: ChildProcess | undefined, signal: NodeJS.Signals): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    if (child === undefined || ended(child)) return resume(Effect.void)
+    if (child === undefined || hasEnded(child)) return resume(Effect.void)
     child.once("exit", () => resume(Effect.void))
     child.kill(signal)
   })
 
-/** Whether a server answers at this port at all; one that is starting up answers too, with a refusal. */
+/** Whether the server at this port accepts connections. A server that is starting up answers with an error. */
 const ready = (port: number): Effect.Effect<boolean> =>
   Effect.callback((resume) => {
     const socket = connect(port, "127.0.0.1")
@@ -69,7 +63,7 @@ const ready = (port: number): Effect.Effect<boolean> =>
       resume(Effect.succeed(answer))
     }
     socket.once("error", () => done(false))
-    // A start-up packet for the maintenance database: "R" asks for no password, "E" says not yet.
+    // The answer to the startup packet begins with "R" (authentication) or "E" (an error, during recovery).
     socket.once("data", (data) => done(data[0] === 0x52))
     socket.once("close", () => done(false))
     socket.once("connect", () => {
@@ -81,7 +75,7 @@ const ready = (port: number): Effect.Effect<boolean> =>
     })
   })
 
-/** A server, or a pair of them, without what is noted of it. */
+/** One server, or a primary with a standby, without the log of its outages. */
 interface Engine {
   readonly url: string
   readonly ports: ReadonlyArray<number>
@@ -96,12 +90,12 @@ const urlAt = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
 
 const SETTINGS = ["shared_buffers=64MB", "jit=off"]
 
-/** On a small disk the log must leave room for the tables. */
+/** On a small disk the write-ahead log must leave room for the tables. */
 const settingsOn = (smallDisk: boolean) => [...SETTINGS, ...(smallDisk ? ["max_wal_size=128MB"] : [])]
 
 type MountAt = (path: string, account: Account) => Effect.Effect<void, never, Scope.Scope>
 
-const one = (mountAt: MountAt, more: ReadonlyArray<string>): Effect.Effect<Engine, unknown, Scope.Scope> =>
+const single = (mountAt: MountAt, more: ReadonlyArray<string>): Effect.Effect<Engine, unknown, Scope.Scope> =>
   Effect.gen(function* () {
     const dataDirectory = yield* prepareDataDirectory({
       directory: yield* temporaryDirectory,
@@ -119,32 +113,32 @@ const one = (mountAt: MountAt, more: ReadonlyArray<string>): Effect.Effect<Engin
     const port = yield* freePort
     const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", ...more]
     let child: ChildProcess | undefined
-    // A harness that ends without closing its scopes leaves no server behind.
-    const sweep = () => child?.kill("SIGQUIT")
-    process.once("exit", sweep)
+    // For an exit of this process that closes no scopes.
+    const stopAtExit = () => child?.kill("SIGQUIT")
+    process.once("exit", stopAtExit)
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
         Effect.suspend(() => end(child, "SIGQUIT")),
-        Effect.sync(() => process.off("exit", sweep))
+        Effect.sync(() => process.off("exit", stopAtExit))
       )
     )
     const start = Effect.gen(function* () {
       child = spawn(postgres, ["-D", data, ...settings.flatMap((each) => ["-c", each])], options)
-      yield* until("the database takes connections", ready(port))
+      yield* until("the database accepts connections", ready(port))
     })
     yield* start
     return {
       url: urlAt(port),
       ports: [port],
-      writer: () => ({ port, data, pid: child?.pid ?? 0, isRunning: child !== undefined && !ended(child) }),
+      writer: () => ({ port, data, pid: child?.pid ?? 0, isRunning: child !== undefined && !hasEnded(child) }),
       crash: Effect.suspend(() => end(child, "SIGQUIT")),
       start,
-      failOver: Effect.die(new Error("this database has no standby")),
+      failOver: Effect.die(new Error("This database has no standby.")),
       rejoin: Effect.void
     }
   })
 
-/** Debian's: the embedded server comes without the program that copies a running one. */
+/** Uses Debian's PostgreSQL, because the embedded one lacks `pg_basebackup`. */
 const pair = (mountAt: MountAt, settings: ReadonlyArray<string>): Effect.Effect<Engine, unknown, Scope.Scope> =>
   Effect.gen(function* () {
     const directory = yield* temporaryDirectory
@@ -158,10 +152,10 @@ const pair = (mountAt: MountAt, settings: ReadonlyArray<string>): Effect.Effect<
   })
 
 /**
- * Why no transaction that writes commits; undefined when one did. It commits only where a standby that must have it does. The driver
- * cannot decode a position of the log, which the function returns: it takes its bytes for text, and most are not.
+ * Commits a write, which waits for a synchronous standby. Returns the error, or undefined. The cast to text is there because the driver
+ * cannot decode the position in the log that the function returns.
  */
-const obstacle = (port: number): Effect.Effect<string | undefined> =>
+const commitError = (port: number): Effect.Effect<string | undefined> =>
   PgConnection.make({
     url: Redacted.make(urlAt(port)),
     connectTimeout: "1 second"
@@ -172,7 +166,7 @@ const obstacle = (port: number): Effect.Effect<string | undefined> =>
     Effect.match({ onSuccess: () => undefined, onFailure: (error) => `${error.message} ${String(error.cause)}` })
   )
 
-/** Starts one; it ends with the scope, and its directory goes. */
+/** Starts a database, which ends with the scope. */
 export const startDatabase = ({
   smallDisk,
   standby
@@ -181,17 +175,17 @@ export const startDatabase = ({
     const disks = new Map<string, SmallDisk>()
     const mountAt: MountAt = (path, account) =>
       smallDisk ? Effect.map(mountSmallDisk(path, account), (disk) => void disks.set(path, disk)) : Effect.void
-    const engine = yield* (standby ? pair : one)(mountAt, settingsOn(smallDisk))
-    const [outages, slows] = [new Outages<Pick<Outage, "commits">>(), new Outages()]
-    let seen: string | undefined
+    const engine = yield* (standby ? pair : single)(mountAt, settingsOn(smallDisk))
+    const [outages, slows] = [new OutageLog<Pick<Outage, "commits">>(), new OutageLog()]
+    let error: string | undefined
     const committing = until(
-      () => `the database commits (${seen})`,
+      () => `the database commits (${error})`,
       Effect.gen(function* () {
         const { isRunning, port } = engine.writer()
-        seen = isRunning ? yield* obstacle(port) : "its process has ended"
-        // A server that could not write its log, or not read it, has ended itself.
+        error = isRunning ? yield* commitError(port) : "its process has ended"
+        // A server that cannot write its log, or read it, ends by itself.
         if (!isRunning) yield* engine.start
-        return seen === undefined
+        return error === undefined
       })
     )
     const back = Effect.andThen(
@@ -213,13 +207,13 @@ export const startDatabase = ({
       failOver: Effect.gen(function* () {
         outages.begin({})
         yield* Effect.andThen(engine.failOver, back)
-        // It commits while its standby is made, but for the moment in which commits begin to wait for that one.
+        // The primary commits while its new standby starts, except at the moment when commits begin to wait for it.
         yield* slows.during(Effect.andThen(engine.rejoin, committing), {})
       }),
       fill: (ms) =>
         Effect.gen(function* () {
           const disk = disks.get(engine.writer().data)
-          if (disk === undefined) return yield* Effect.die(new Error("this database has no small disk"))
+          if (disk === undefined) return yield* Effect.die(new Error("This database has no small disk."))
           outages.begin({ commits: true })
           yield* disk.fill
           yield* Effect.sleep(ms)

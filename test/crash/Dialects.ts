@@ -1,32 +1,32 @@
-/** How an ask is put in each dialect, and what is heard in an answer to it. */
+/** The request body of an operation in each dialect, and the parser of its answers. */
 import { nanoFromUsd, type Nano } from "../../src/domain/Money.ts"
-import type { Ask, Dialect } from "./Notes.ts"
+import type { Dialect, Operation } from "./Evidence.ts"
 import { promptOf } from "./Upstream.ts"
 
-/** The end of every prompt: ordinary words. */
+/** The end of every prompt. */
 export const QUESTION = "tell me of the sea and of the ships on it"
 
-/** What one frame, or the body of a whole answer or of an error, says. */
-export interface Heard {
+/** The content of one stream frame, or of a whole body. */
+export interface AnswerPart {
   /** Text, or the arguments of a tool call. */
   readonly content: string
   readonly code: string | undefined
   readonly answerId: string | undefined
   readonly cost: Nano | undefined
-  /** Nothing comes after it, and the answer is whole. */
+  /** The dialect's last frame of a complete answer. */
   readonly last: boolean
 }
 
-interface Words {
-  /** Below the API's base. */
+interface DialectApi {
+  /** Below `/api/v1`. */
   readonly path: string
-  readonly body: (ask: Ask, prompt: string) => object
-  readonly hear: (piece: Piece) => Omit<Heard, "answerId" | "cost">
-  /** Which part of a piece says what the answer cost, and whose it is. */
-  readonly bill: (piece: Piece) => Bill | undefined
+  readonly body: (operation: Operation, prompt: string) => object
+  readonly read: (json: AnswerJson) => Omit<AnswerPart, "answerId" | "cost">
+  /** The object with the answer's cost and request id. */
+  readonly costFields: (json: AnswerJson) => CostFields | undefined
 }
 
-interface Bill {
+interface CostFields {
   readonly request_id?: string
   readonly cost_usd?: number | null
 }
@@ -41,18 +41,18 @@ interface MessagesBlock {
   readonly input?: { readonly arguments?: string }
 }
 
-interface ResponsesBody extends Bill {
+interface ResponsesBody extends CostFields {
   readonly output?: ReadonlyArray<{ readonly arguments?: string; readonly content?: ReadonlyArray<{ text?: string }> }>
 }
 
-/** All that is looked at in any dialect. */
-interface Piece extends ResponsesBody {
+/** The fields of all dialects that the parser reads. */
+interface AnswerJson extends ResponsesBody {
   readonly error?: { readonly code?: string } | null
   readonly choices?: ReadonlyArray<{ readonly delta?: ChatDelta; readonly message?: ChatDelta }>
   readonly type?: string
   readonly code?: string
   readonly content?: ReadonlyArray<MessagesBlock>
-  /** An object in messages, a text in responses. */
+  /** An object in `messages`, a string in `responses`. */
   readonly delta?: string | { readonly text?: string; readonly partial_json?: string }
   readonly response?: ResponsesBody
 }
@@ -63,54 +63,56 @@ const tool = {
   parameters: { type: "object", properties: { what: { type: "string" } } }
 }
 
-/** What messages are capped at where the ask has no cap, which they cannot leave out. */
-const CAP = 200
+/** The default of `max_tokens` in `messages`, which requires the field. */
+const MESSAGES_MAX_TOKENS = 200
 
-const chat: Words = {
+const chat: DialectApi = {
   path: "/chat/completions",
-  body: (ask, prompt) => ({
+  body: (operation, prompt) => ({
     messages: [{ role: "user", content: prompt }],
-    ...(ask.tools ? { tools: [{ type: "function", function: tool }] } : {}),
-    ...(ask.maxTokens === undefined ? {} : { max_tokens: ask.maxTokens })
+    ...(operation.tools ? { tools: [{ type: "function", function: tool }] } : {}),
+    ...(operation.maxTokens === undefined ? {} : { max_tokens: operation.maxTokens })
   }),
-  hear: ({ choices, error }) => {
-    const said = choices?.[0]?.delta ?? choices?.[0]?.message
-    const calls = (said?.tool_calls ?? []).map((call) => call.function?.arguments ?? "")
-    return { content: `${said?.content ?? ""}${calls.join("")}`, code: error?.code, last: false }
+  read: ({ choices, error }) => {
+    const answer = choices?.[0]?.delta ?? choices?.[0]?.message
+    const calls = (answer?.tool_calls ?? []).map((call) => call.function?.arguments ?? "")
+    return { content: `${answer?.content ?? ""}${calls.join("")}`, code: error?.code, last: false }
   },
-  bill: (piece) => piece
+  costFields: (json) => json
 }
 
-/** Arguments that are no JSON object, as those of the upstream, come in one piece, as the input under this name. */
+/** Unwraps tool arguments that are no JSON object, like the upstream's: the gateway sends them whole under `arguments`. */
 const argumentsIn = (json: string): string =>
   json === "" ? "" : ((JSON.parse(json) as { readonly arguments?: string }).arguments ?? "")
 
-const messages: Words = {
+const messages: DialectApi = {
   path: "/messages",
-  body: (ask, prompt) => ({
+  body: (operation, prompt) => ({
     messages: [{ role: "user", content: prompt }],
-    max_tokens: ask.maxTokens ?? CAP,
-    ...(ask.tools ? { tools: [{ name: tool.name, description: tool.description, input_schema: tool.parameters }] } : {})
+    max_tokens: operation.maxTokens ?? MESSAGES_MAX_TOKENS,
+    ...(operation.tools
+      ? { tools: [{ name: tool.name, description: tool.description, input_schema: tool.parameters }] }
+      : {})
   }),
-  hear: ({ content, delta, error, type }) => {
+  read: ({ content, delta, error, type }) => {
     const whole = (content ?? []).map(({ input, text }) => text ?? input?.arguments ?? "").join("")
     const piece = typeof delta === "object" ? `${delta.text ?? ""}${argumentsIn(delta.partial_json ?? "")}` : ""
     return { content: whole + piece, code: error?.code, last: type === "message_stop" }
   },
-  bill: (piece) => piece
+  costFields: (json) => json
 }
 
 const deltas = new Set(["response.output_text.delta", "response.function_call_arguments.delta"])
 const ends = new Set(["response.completed", "response.incomplete"])
 
-const responses: Words = {
+const responses: DialectApi = {
   path: "/responses",
-  body: (ask, prompt) => ({
+  body: (operation, prompt) => ({
     input: prompt,
-    ...(ask.tools ? { tools: [{ type: "function", ...tool }] } : {}),
-    ...(ask.maxTokens === undefined ? {} : { max_output_tokens: ask.maxTokens })
+    ...(operation.tools ? { tools: [{ type: "function", ...tool }] } : {}),
+    ...(operation.maxTokens === undefined ? {} : { max_output_tokens: operation.maxTokens })
   }),
-  hear: ({ code, delta, error, output, type = "" }) => ({
+  read: ({ code, delta, error, output, type = "" }) => ({
     content:
       typeof delta === "string" && deltas.has(type)
         ? delta
@@ -118,47 +120,47 @@ const responses: Words = {
     code: type === "error" ? code : error?.code,
     last: ends.has(type)
   }),
-  bill: ({ response, type = "", ...body }) => (response === undefined ? body : ends.has(type) ? response : undefined)
+  costFields: ({ response, type = "", ...body }) =>
+    response === undefined ? body : ends.has(type) ? response : undefined
 }
 
-const all: Readonly<Record<Dialect, Words>> = { chat, messages, responses }
+const apis: Readonly<Record<Dialect, DialectApi>> = { chat, messages, responses }
 
-/** Where an ask is posted. */
-export const pathOf = ({ dialect }: Ask): string => `/api/v1${all[dialect].path}`
+export const pathOf = ({ dialect }: Operation): string => `/api/v1${apis[dialect].path}`
 
-/** What is posted for an ask: the same bytes at every try. */
-export const bodyOf = (ask: Ask): string =>
+/** The request body of an operation: the same bytes in every attempt. */
+export const bodyOf = (operation: Operation): string =>
   JSON.stringify({
-    model: ask.model,
-    ...(ask.stream ? { stream: true } : {}),
-    ...all[ask.dialect].body(ask, `${promptOf(ask.id)}${QUESTION}`)
+    model: operation.model,
+    ...(operation.stream ? { stream: true } : {}),
+    ...apis[operation.dialect].body(operation, `${promptOf(operation.id)}${QUESTION}`)
   })
 
-/** The data of a frame of a stream; undefined of a comment. */
+/** The data of a stream frame; undefined for a comment. */
 export const dataOf = (frame: string): string | undefined => {
   const at = frame.indexOf("data: ")
   return at === -1 ? undefined : frame.slice(at + "data: ".length)
 }
 
-const parse = (text: string): Piece | undefined => {
+const parseJson = (text: string): AnswerJson | undefined => {
   try {
-    return JSON.parse(text) as Piece
+    return JSON.parse(text) as AnswerJson
   } catch {
     return undefined
   }
 }
 
-/** What is heard in a body, or in the data of a frame; undefined where it is no JSON. */
-export const hear = ({ dialect }: Pick<Ask, "dialect">, text: string): Heard | undefined => {
+/** Parses a body, or the data of a frame; returns undefined for invalid JSON. */
+export const parsePart = ({ dialect }: Pick<Operation, "dialect">, text: string): AnswerPart | undefined => {
   if (dialect === "chat" && text === "[DONE]") {
     return { content: "", code: undefined, answerId: undefined, cost: undefined, last: true }
   }
-  const piece = parse(text)
-  if (piece === undefined) return undefined
-  const { bill, hear: words } = all[dialect]
-  const { cost_usd: cost, request_id } = bill(piece) ?? {}
+  const json = parseJson(text)
+  if (json === undefined) return undefined
+  const { costFields, read } = apis[dialect]
+  const { cost_usd: cost, request_id } = costFields(json) ?? {}
   return {
-    ...words(piece),
+    ...read(json),
     answerId: cost == null ? undefined : request_id,
     cost: cost == null ? undefined : nanoFromUsd(cost)
   }

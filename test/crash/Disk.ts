@@ -1,11 +1,11 @@
-/** Disks that a test can fill or slow down. Both need root. */
+/** Disks that a test can fill or slow down. Filling needs root. */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmdirSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** Enough for a run's database with its log; a run of an hour has many. */
+/** Enough for the database of one run with its write-ahead log. */
 const SMALL_MB = 768
 
 const mount = (path: string, { gid = 0, uid = 0 }: { readonly uid?: number; readonly gid?: number }) =>
@@ -30,14 +30,14 @@ const canMount = (): boolean => {
 
 /** Why no test can fill a disk on this machine; undefined when tests can. */
 export const fillingMissing = (): string | undefined =>
-  canMount() ? undefined : "mounting a tmpfs takes root and CAP_SYS_ADMIN"
+  canMount() ? undefined : "mounting a tmpfs needs root and CAP_SYS_ADMIN"
 
 const canTrace = (): boolean => {
   const child = spawn("sleep", ["10"], { stdio: "ignore" })
   try {
     if (child.pid === undefined) return false
     const args = ["1", "strace", "-o", "/dev/null", "-e", "inject=fsync:delay_enter=1", "-p", String(child.pid)]
-    // It goes on until `timeout` ends it: the program reports its own failures with 1.
+    // 124 says that `timeout` ended strace; strace exits with 1 when it fails.
     return spawnSync("timeout", args).status === 124
   } finally {
     child.kill("SIGKILL")
@@ -49,13 +49,13 @@ export const slowingMissing = (): string | undefined =>
   canTrace() ? undefined : "strace is not installed or may not attach (Debian: apt-get install strace)"
 
 export interface SmallDisk {
-  /** Takes what space is left. */
+  /** Takes all free space. */
   readonly fill: Effect.Effect<unknown>
-  /** Gives it back. */
+  /** Frees the space again. */
   readonly free: Effect.Effect<void>
 }
 
-/** Takes all space that is left; false where the server was faster, because then nothing is taken. */
+/** Allocates all free space; returns false when the server used some of it first, because `fallocate` then fails. */
 const take = (path: string, ballast: string): Effect.Effect<boolean> =>
   Effect.callback((resume) => {
     const { bavail, bsize } = statfsSync(path)
@@ -65,7 +65,7 @@ const take = (path: string, ballast: string): Effect.Effect<boolean> =>
     )
   })
 
-/** Mounts a small disk at an empty directory, which it makes, for this account. The scope unmounts it. */
+/** Makes a directory and mounts a small disk there, owned by this account. Unmounts it when the scope closes. */
 export const mountSmallDisk = (
   path: string,
   account: { readonly uid?: number; readonly gid?: number }
@@ -91,37 +91,37 @@ export const mountSmallDisk = (
     }
   })
 
-/** A process and all below it. */
-const family = (pid: number): ReadonlyArray<number> => {
+/** A process and all its descendants. */
+const processTree = (pid: number): ReadonlyArray<number> => {
   const children = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((name) => {
       try {
         return Number(/\) \S+ (\d+)/.exec(readFileSync(`/proc/${name}/stat`, "utf8"))?.[1]) === pid
       } catch {
-        // It ended meanwhile.
+        // The process has ended.
         return false
       }
     })
-  return [pid, ...children.flatMap((child) => family(Number(child)))]
+  return [pid, ...children.flatMap((child) => processTree(Number(child)))]
 }
 
-const ended = (child: ChildProcess) =>
+const stop = (child: ChildProcess) =>
   Effect.callback<void>((resume) => {
     if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
     child.once("exit", () => resume(Effect.void))
     child.kill("SIGTERM")
   })
 
-/** Delays everything that a process and those below it flush to the disk, for so long. */
+/** Delays every flush to the disk by a process and its descendants, for a time. */
 export const slowDown = (pid: number, delayMs: number, forMs: number): Effect.Effect<void> =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
       const injected = `inject=fsync,fdatasync:delay_enter=${delayMs * 1000}`
-      const pids = family(pid).flatMap((one) => ["-p", String(one)])
+      const pids = processTree(pid).flatMap((one) => ["-p", String(one)])
       const args = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", injected, ...pids]
       return spawn("strace", args, { stdio: "ignore" })
     }),
     () => Effect.sleep(forMs),
-    ended
+    stop
   )

@@ -1,225 +1,235 @@
-/** What the faults of a run excuse, and what they do not. Pure functions over values. */
-import type { Case } from "./Case.ts"
+/** Which failures the faults of a run excuse. Pure functions over values. */
 import {
-  type Ask,
+  type Attempt,
   type Behaviour,
   type Evidence,
+  type GatewayOutages,
   HOLD_TTL_MS,
-  NO_TROUBLES,
+  NO_OUTAGES,
+  type Operation,
   type Outage,
-  type Reading,
   type Receipt,
+  type ReceiptsRead,
   SHUTDOWN_DELAY_MS,
-  SWEEP_MS,
-  type Troubles,
-  type Try
-} from "./Notes.ts"
-import { common, extended, setOf, undisturbed } from "./Times.ts"
+  SWEEP_MS
+} from "./Evidence.ts"
+import type { EvidenceIndex } from "./EvidenceIndex.ts"
+import { extend, intersection, quietSince, union } from "./Intervals.ts"
 
-/** Connections are made anew, and what gathered is worked off, within this time of the database's return. */
+/** After an outage of the database, gateways reconnect and finish their backlog within this time. */
 const RECOVERY_MS = 10_000
 
-/** By when a request whose answer has broken off is settled, unless its gateway or the database is away. */
+/** A gateway settles an interrupted request within this time, unless the gateway or the database is away. */
 const SETTLED_MS = 5_000
 
-/** A gateway renews a hold before a third of its life is over, so two thirds are left of it when something begins. */
+/** A gateway renews a hold in the first third of its life, so an outage shorter than the other two thirds expires no hold. */
 const OUTLIVED_MS = (HOLD_TTL_MS * 2) / 3
 
-/** So long after the database's return, or its own, a gateway has renewed every hold that still lives. */
+/** After an outage, a gateway renews every live hold within this time. */
 const RENEWED_MS = 2_000
 
-/** A gateway looks for holds that have ended twelve times in the life of one; a busy machine takes longer. */
+/** A gateway checks for expired holds twelve times in the life of one; a busy machine delays the check. */
 const NOTICED_MS = 1_500
 
-/** A gateway that answers none of so many requests under way for so long stands still. */
+/** A gateway stands still when it answers none of this many open requests for this long. */
 const STANDSTILL_MS = 2_000
-const MANY = 4
+const STANDSTILL_REQUESTS = 4
 
-/** A sweep comes by within this time, jitter included, and ends what is overdue; a busy machine takes longer. */
+/** A sweep ends an expired hold within this time, with jitter and the delay of a busy machine. */
 const SWEPT_MS = 2 * SWEEP_MS + 2_000
 
-/** A message that was accepted is noted as delivered within this time. */
-const NOTED_MS = 2_000
+/** A gateway records an accepted webhook as delivered within this time. */
+const RECORDED_MS = 2_000
 
-type Span = Pick<Try, "endedAt" | "startedAt">
+type Span = Pick<Attempt, "endedAt" | "startedAt">
 
 const overlaps = ({ endedAt, startedAt }: Span, outages: ReadonlyArray<Outage>, recoveryMs = 0) =>
   outages.some(({ from, to }) => startedAt <= to + recoveryMs && endedAt >= from)
 
-const troublesOf = ({ gateways }: Evidence, { gateway }: Pick<Try, "gateway">): Troubles =>
-  gateways[gateway] ?? NO_TROUBLES
+const outagesOf = ({ gateways }: Evidence, { gateway }: Pick<Attempt, "gateway">): GatewayOutages =>
+  gateways[gateway] ?? NO_OUTAGES
 
-/** When the database did not commit, or slowly. */
+/** When the database committed nothing, or slowly. */
 const databaseAway = ({ outages, slows }: Evidence): ReadonlyArray<Outage> => [...outages, ...slows]
 
-/** When the gateway of a try could not speak to the database. */
-const withoutDatabase = (evidence: Evidence, one: Pick<Try, "gateway">): ReadonlyArray<Outage> => {
-  const { partitions, pauses } = troublesOf(evidence, one)
+/** When the gateway of an attempt could not reach the database. */
+const withoutDatabase = (evidence: Evidence, attempt: Pick<Attempt, "gateway">): ReadonlyArray<Outage> => {
+  const { partitions, pauses } = outagesOf(evidence, attempt)
   return [...databaseAway(evidence), ...partitions, ...pauses]
 }
 
-/**
- * When a gateway answered nothing at all although it was asked: a machine with too much to do gave it no time. A fault that concerns
- * only some requests is no standstill.
- */
+/** When a gateway answered none of its open requests, because a busy machine did not run it. */
 export const standstills = (evidence: Evidence, gateway: number): ReadonlyArray<Outage> => {
   const known = standstillsOf.get(evidence) ?? evidence.gateways.map((_, one) => findStandstills(evidence, one))
   standstillsOf.set(evidence, known)
   return known[gateway] ?? []
 }
 
-/** Nearly every rule asks for them, and to find them takes a look at every try. */
+/** A cache, because most rules need the standstills and finding them reads every attempt. */
 const standstillsOf = new WeakMap<Evidence, ReadonlyArray<ReadonlyArray<Outage>>>()
 
-const findStandstills = ({ tries }: Evidence, gateway: number): ReadonlyArray<Outage> => {
-  const mine = tries.filter((one) => one.gateway === gateway && one.ending._tag !== "Refused")
+const findStandstills = ({ attempts }: Evidence, gateway: number): ReadonlyArray<Outage> => {
+  const mine = attempts.filter((attempt) => attempt.gateway === gateway && attempt.outcome._tag !== "Refused")
   const ends = mine.map(({ endedAt }) => endedAt).toSorted((a, b) => a - b)
   const gaps = ends.flatMap((to, index) => {
     const from = ends[index - 1] ?? Number.POSITIVE_INFINITY
     return to - from >= STANDSTILL_MS ? [{ from, to }] : []
   })
-  return gaps.filter(({ from, to }) => mine.filter((one) => one.startedAt <= from && one.endedAt >= to).length >= MANY)
+  return gaps.filter(
+    ({ from, to }) =>
+      mine.filter(({ endedAt, startedAt }) => startedAt <= from && endedAt >= to).length >= STANDSTILL_REQUESTS
+  )
 }
 
-/** When the gateway of a try could not renew its holds for so long that they ended: one interruption, or several in a row. */
-const withoutRenewal = (evidence: Evidence, one: Try): ReadonlyArray<Outage> =>
-  extended([...withoutDatabase(evidence, one), ...standstills(evidence, one.gateway)], RENEWED_MS).filter(
+/** When one or several interruptions kept the gateway of an attempt from renewing its holds until they expired. */
+const withoutRenewal = (evidence: Evidence, attempt: Attempt): ReadonlyArray<Outage> =>
+  extend([...withoutDatabase(evidence, attempt), ...standstills(evidence, attempt.gateway)], RENEWED_MS).filter(
     ({ from, to }) => to - from > OUTLIVED_MS
   )
 
-/** The decided exception: a hold that ran out because its gateway could not renew it. The house pays. */
-export const expiredUnrenewed = (evidence: Evidence, one: Try, receipt: Receipt): boolean =>
-  receipt.errorCode === "request_expired" && receipt.absorbed > 0n && overlaps(one, withoutRenewal(evidence, one))
+/** Whether a hold expired because its gateway could not renew it. Then the gateway absorbs the cost of the answer. */
+export const expiredUnrenewed = (evidence: Evidence, attempt: Attempt, receipt: Receipt): boolean =>
+  receipt.errorCode === "request_expired" &&
+  receipt.absorbed > 0n &&
+  overlaps(attempt, withoutRenewal(evidence, attempt))
 
 /**
- * Whether a try was left to its hold's expiry: its process died in its midst or before it was settled, or could not renew it. What it
- * had recorded is paid.
+ * Whether the hold of an attempt expired because its gateway was killed before it settled the request, or could not renew the hold. Then
+ * the caller pays the recorded progress.
  */
-export const isLeftBehind = (evidence: Evidence, one: Try, { errorCode }: Receipt): boolean => {
-  const until = { ...one, endedAt: one.endedAt + SETTLED_MS }
-  const away = [...troublesOf(evidence, one).deaths, ...withoutRenewal(evidence, one)]
+export const wasLeftToExpire = (evidence: Evidence, attempt: Attempt, { errorCode }: Receipt): boolean => {
+  const until = { ...attempt, endedAt: attempt.endedAt + SETTLED_MS }
+  const away = [...outagesOf(evidence, attempt).kills, ...withoutRenewal(evidence, attempt)]
   return errorCode === "request_expired" && overlaps(until, away)
 }
 
 /**
- * Whether a try may have lost its gateway: the process was killed meanwhile, or the try was begun when the process that was told to
- * stop served no longer, and heard nothing. What was begun before must come to its end.
+ * Whether an attempt may have lost its gateway: the process was killed, or the attempt began after the shutdown delay of a deploy and
+ * received nothing. A gateway finishes the requests that it received earlier.
  */
-export const mayBreakOff = (evidence: Evidence, one: Try): boolean => {
-  const { deaths, deploys } = troublesOf(evidence, one)
-  const unheard = one.ending._tag === "Refused" || (one.ending._tag === "Lost" && one.ending.seen === undefined)
-  const late = deploys.some(({ from, to }) => one.startedAt >= from + SHUTDOWN_DELAY_MS && one.startedAt <= to)
-  return overlaps(one, deaths) || (unheard && late)
+export const mayBreakOff = (evidence: Evidence, attempt: Attempt): boolean => {
+  const { outcome, startedAt } = attempt
+  const { deploys, kills } = outagesOf(evidence, attempt)
+  const unanswered = outcome._tag === "Refused" || (outcome._tag === "Lost" && outcome.answer === undefined)
+  const late = deploys.some(({ from, to }) => startedAt >= from + SHUTDOWN_DELAY_MS && startedAt <= to)
+  return overlaps(attempt, kills) || (unanswered && late)
 }
 
-/** After this moment a try whose hold has ended must give nothing more; undefined when nothing kept its gateway from renewing. */
-export const lastGift = (evidence: Evidence, one: Try, { expiresAt }: Receipt): number | undefined => {
-  const { deaths, partitions, pauses } = troublesOf(evidence, one)
-  const met = (times: ReadonlyArray<Outage>) => times.filter((time) => overlaps(one, [time]))
-  const renewed = (from: number) => Math.max(from, one.startedAt) + HOLD_TTL_MS
-  const whole = "seen" in one.ending && one.ending.seen?.whole === true
-  const silent = met([...evidence.outages.filter(({ commits }) => commits !== true), ...partitions])
+/** The latest moment for content of an attempt whose hold expired; undefined when nothing kept the gateway from renewing the hold. */
+export const latestContentAt = (evidence: Evidence, attempt: Attempt, { expiresAt }: Receipt): number | undefined => {
+  const { outcome, startedAt } = attempt
+  const { kills, partitions, pauses } = outagesOf(evidence, attempt)
+  const during = (times: ReadonlyArray<Outage>) => times.filter((time) => overlaps(attempt, [time]))
+  const renewed = (from: number) => Math.max(from, startedAt) + HOLD_TTL_MS
+  const whole = "answer" in outcome && outcome.answer?.whole === true
+  const silent = during([...evidence.outages.filter(({ commits }) => commits !== true), ...partitions])
   const ends = [
     ...silent.map(({ from }) => renewed(from)),
-    // Part of it still commits.
-    ...met([...evidence.outages.filter(({ commits }) => commits === true), ...evidence.slows]).map(({ to }) =>
+    // Some transactions commit during these, so a renewal may succeed until their end.
+    ...during([...evidence.outages.filter(({ commits }) => commits === true), ...evidence.slows]).map(({ to }) =>
       renewed(to)
     ),
-    // The rest of an answer that its provider has finished waits for the settle: one after the hold's end charges nothing.
+    // The gateway sends the rest of a finished answer after the settle, which waits for the database. A settle after expiry charges nothing.
     ...(whole ? silent.map(({ to }) => to + RENEWED_MS) : []),
-    // What kept the gateway from renewing ended in time, and the process that renewed the hold was killed.
-    ...(expiresAt === undefined ? [] : met(deaths).map(() => expiresAt)),
-    // A process that does not run notices nothing, and gives nothing.
-    ...met(pauses).map(({ to }) => to)
+    // The gateway renewed the hold after the interruption, and was killed later.
+    ...(expiresAt === undefined ? [] : during(kills).map(() => expiresAt)),
+    // A suspended process notices nothing and sends nothing.
+    ...during(pauses).map(({ to }) => to)
   ]
   return ends.length === 0 ? undefined : Math.max(...ends) + NOTICED_MS
 }
 
 /** When no gateway could sweep. */
 const unswept = (evidence: Evidence): ReadonlyArray<Outage> => {
-  const [first = [], ...more] = evidence.gateways.map(({ deaths, deploys, partitions, pauses }) =>
-    extended([...deaths, ...deploys, ...partitions, ...pauses], RENEWED_MS)
+  const [first = [], ...more] = evidence.gateways.map(({ deploys, kills, partitions, pauses }) =>
+    extend([...kills, ...deploys, ...partitions, ...pauses], RENEWED_MS)
   )
-  return setOf([...extended(databaseAway(evidence), RENEWED_MS), ...more.reduce(common, first)])
+  return union([...extend(databaseAway(evidence), RENEWED_MS), ...more.reduce(intersection, first)])
 }
 
-/** By when a hold that is overdue at a moment has ended. */
-export const sweptBy = (evidence: Evidence): ((expiresAt: number) => number) => {
+/** Returns the function from a hold's expiry to the latest moment at which a sweep ends the hold. */
+export const sweepDeadline = (evidence: Evidence): ((expiresAt: number) => number) => {
   const away = unswept(evidence)
-  return (expiresAt) => undisturbed(away, expiresAt, SWEPT_MS)
+  return (expiresAt) => quietSince(away, expiresAt, SWEPT_MS)
 }
 
-/** Whether anything was away when a message that was accepted at this moment was to be noted so. */
+/** Whether an outage may have kept a gateway from recording a webhook that the endpoint accepted at this moment. */
 export const wasDisturbed = (evidence: Evidence, acceptedAt: number): boolean => {
-  const { gateways } = evidence
-  const away = gateways.flatMap(({ deaths, deploys, partitions, pauses }) => [
-    ...deaths,
+  const away = evidence.gateways.flatMap(({ deploys, kills, partitions, pauses }) => [
+    ...kills,
     ...deploys,
     ...partitions,
     ...pauses
   ])
-  const noting = { startedAt: acceptedAt - NOTED_MS, endedAt: acceptedAt + NOTED_MS }
-  return overlaps(noting, [...databaseAway(evidence), ...away])
+  const recording = { startedAt: acceptedAt - RECORDED_MS, endedAt: acceptedAt + RECORDED_MS }
+  return overlaps(recording, [...databaseAway(evidence), ...away])
 }
 
-/** Whether nothing that its gateway needs was away for a try, nor shortly before. */
-export const isCalm = (evidence: Evidence, one: Try): boolean => {
-  const { deaths, deploys } = troublesOf(evidence, one)
-  return !overlaps(one, [...withoutDatabase(evidence, one), ...deaths, ...deploys], RECOVERY_MS)
+/** Whether neither the gateway nor the database was away during an attempt or shortly before it. */
+export const isCalm = (evidence: Evidence, attempt: Attempt): boolean => {
+  const { deploys, kills } = outagesOf(evidence, attempt)
+  return !overlaps(attempt, [...withoutDatabase(evidence, attempt), ...kills, ...deploys], RECOVERY_MS)
 }
 
 const fails = ({ _tag }: Behaviour): boolean => _tag !== "Answer"
 
-/** Whether what the upstream does to this ask can end in a failure of its own: a host fails, and the other may be resting. */
-const mayFail = (ask: Ask): boolean => Object.values(ask.behaviour).some(fails)
+/** Whether a host fails this operation. One is enough, because the breaker of the other may be open. */
+const mayFail = (operation: Operation): boolean => Object.values(operation.behaviour).some(fails)
 
-/** Whether a host limits the rate of this ask: when all hosts that are asked do, the answer is 429. */
-const mayBeLimited = (ask: Ask): boolean =>
-  Object.values(ask.behaviour).some((one) => one._tag === "Status" && one.status === 429)
+/** Whether a host answers this operation with 429. The gateway answers 429 when every host that it calls does. */
+const mayBeLimited = (operation: Operation): boolean =>
+  Object.values(operation.behaviour).some((one) => one._tag === "Status" && one.status === 429)
 
-/** Whether another try may have the key: one that is under way, or whose hold has been left behind and not ended yet. */
-const isClaimed = ({ evidence, triesByAsk }: Case, one: Try): boolean => {
-  const swept = sweptBy(evidence)
-  return (triesByAsk.get(one.ask) ?? []).some(
+/** Whether another attempt may hold the idempotency key: an open one, or one whose hold has not expired yet. */
+const keyMayBeClaimed = ({ attemptsByOperation, evidence }: EvidenceIndex, attempt: Attempt): boolean => {
+  const deadline = sweepDeadline(evidence)
+  return (attemptsByOperation.get(attempt.operation) ?? []).some(
     (other) =>
-      other !== one &&
-      other.startedAt <= one.endedAt &&
-      one.startedAt <= swept(other.endedAt + HOLD_TTL_MS) + RECOVERY_MS
+      other !== attempt &&
+      other.startedAt <= attempt.endedAt &&
+      attempt.startedAt <= deadline(other.endedAt + HOLD_TTL_MS) + RECOVERY_MS
   )
 }
 
-/** Whether a request under the key has ended without an answer that could be kept. */
-const hasNoAnswer = ({ receiptsByKey }: Case, key: string): boolean =>
+/** Whether a request under the key closed without an answer that the gateway could store. */
+const hasNoAnswer = ({ receiptsByKey }: EvidenceIndex, key: string): boolean =>
   (receiptsByKey.get(key) ?? []).some(({ status }) => status !== "succeeded")
 
-/** Whether the database was away for a try or a reader. */
-export const mayBeUnavailable = (evidence: Evidence, one: Try | Reading): boolean =>
-  overlaps(one, withoutDatabase(evidence, one), RECOVERY_MS)
+/** Whether the database was away during an attempt or a read of receipts. */
+export const mayBeUnavailable = (evidence: Evidence, attempt: Attempt | ReceiptsRead): boolean =>
+  overlaps(attempt, withoutDatabase(evidence, attempt), RECOVERY_MS)
 
-/** Why a failure with this code is in order; undefined when it is not. */
-export const excuse = (it: Case, one: Try, code: string | undefined, ask: Ask): string | undefined => {
-  const { evidence } = it
-  const key = ask.idempotencyKey
+/** The permitted cause of a failure with this code; undefined without one. */
+export const excuse = (
+  index: EvidenceIndex,
+  attempt: Attempt,
+  code: string | undefined,
+  operation: Operation
+): string | undefined => {
+  const { evidence } = index
+  const key = operation.idempotencyKey
   switch (code) {
     case "insufficient_credits":
-      return ask.account === "poor" || ask.account === "spent" ? "no money" : undefined
+      return operation.account === "poor" || operation.account === "spent" ? "a low balance" : undefined
     case "upstream_error":
     case "upstream_timeout":
     case "empty_completion":
-      // The clocks of a process run while it does not.
-      return mayFail(ask) || overlaps(one, troublesOf(evidence, one).pauses) ? "scripted, or late" : undefined
+      // The timeouts of a suspended process run on.
+      return mayFail(operation) || overlaps(attempt, outagesOf(evidence, attempt).pauses)
+        ? "a scripted failure, or a pause"
+        : undefined
     case "rate_limit_exceeded":
-      return mayBeLimited(ask) ? "scripted" : undefined
+      return mayBeLimited(operation) ? "a scripted failure" : undefined
     case "no_provider_available":
-      return "both hosts are resting, whatever they would have done to this ask"
+      return "the breakers of both hosts are open, whatever the script of this operation"
     case "store_unavailable":
-      return mayBeUnavailable(evidence, one) ? "the database" : undefined
+      return mayBeUnavailable(evidence, attempt) ? "an outage of the database" : undefined
     case "request_expired":
-      return overlaps(one, withoutRenewal(evidence, one)) ? "its hold ended" : undefined
+      return overlaps(attempt, withoutRenewal(evidence, attempt)) ? "an expired hold" : undefined
     case "idempotency_request_in_progress":
-      return key !== undefined && isClaimed(it, one) ? "its key" : undefined
+      return key !== undefined && keyMayBeClaimed(index, attempt) ? "another attempt" : undefined
     case "idempotency_result_unavailable":
-      return key !== undefined && hasNoAnswer(it, key) ? "its key" : undefined
+      return key !== undefined && hasNoAnswer(index, key) ? "an earlier request without an answer" : undefined
     default:
       return undefined
   }

@@ -1,23 +1,22 @@
-/** When what is broken, as a function of a seed. */
+/** Plans faults as a function of a seed, and carries the plan out. */
 import { Effect } from "effect"
 import { missing as clockMissing } from "../support/Clock.ts"
 import { missing as standbyMissing } from "../support/Replicas.ts"
 import { Random } from "../ledger/Random.ts"
 import { fillingMissing, slowingMissing } from "./Disk.ts"
-import { HOLD_TTL_MS } from "./Notes.ts"
+import { HOLD_TTL_MS } from "./Evidence.ts"
 import type { Gateway } from "./Gateway.ts"
 import type { DatabaseServer } from "./DatabaseServer.ts"
-import type { World } from "./World.ts"
+import type { Cluster } from "./Cluster.ts"
 
-/** The kinds of faults of a gateway, and what the command line and the summary call them. */
+/** The kinds of gateway faults. The command line and the summary use these names. */
 const gatewayKinds = ["kills", "pauses", "deploys", "partitions", "steps"] as const
-/** The kinds of faults of the database. */
 const databaseKinds = ["restarts", "fills", "slows", "failovers"] as const
 
 export const kinds = [...gatewayKinds, ...databaseKinds] as const
 export type Kind = (typeof kinds)[number]
 
-/** How many faults of each kind. */
+/** The number of faults of each kind. */
 export type Counts = Readonly<Record<Kind, number>>
 
 export const NO_FAULTS: Counts = {
@@ -32,8 +31,8 @@ export const NO_FAULTS: Counts = {
   failovers: 0
 }
 
-/** Of everything something: what a round of a long run breaks. */
-export const everything: Counts = {
+/** The faults of one round of a long run. */
+export const ROUND_COUNTS: Counts = {
   kills: 6,
   pauses: 6,
   deploys: 4,
@@ -45,8 +44,8 @@ export const everything: Counts = {
   failovers: 2
 }
 
-/** Why this machine cannot bring faults of a kind about, for each kind that is affected. */
-export const missingKinds = (): Partial<Record<Kind, string>> => {
+/** The kinds of faults that this machine does not support, with the reasons. */
+export const unsupportedKinds = (): Partial<Record<Kind, string>> => {
   const reasons: ReadonlyArray<readonly [Kind, string | undefined]> = [
     ["steps", clockMissing],
     ["failovers", standbyMissing],
@@ -56,51 +55,51 @@ export const missingKinds = (): Partial<Record<Kind, string>> => {
   return Object.fromEntries(reasons.flatMap(([kind, reason]) => (reason === undefined ? [] : [[kind, reason]])))
 }
 
-/** The counts without the kinds that this machine cannot bring about. Says on standard error which those are. */
-export const possible = (counts: Counts): Counts =>
-  Object.entries(missingKinds()).reduce<Counts>((left, [kind, reason]) => {
+/** Returns the counts without the kinds that this machine does not support, and lists those on standard error. */
+export const supportedCounts = (counts: Counts): Counts =>
+  Object.entries(unsupportedKinds()).reduce<Counts>((left, [kind, reason]) => {
     if (left[kind as Kind] === 0) return left
-    process.stderr.write(`\n*** SKIPPED: no ${kind} are tried: ${reason} ***\n\n`)
+    process.stderr.write(`\n*** SKIPPED: no ${kind}: ${reason} ***\n\n`)
     return { ...left, [kind]: 0 }
   }, counts)
 
-/** One fault: so long after the one before, counted from when its victim serves again. */
+/** One fault. `afterMs` counts from when its target serves again after the fault before. */
 export type Fault = { readonly afterMs: number } & (
   | { readonly _tag: "kills" | "deploys" | "failovers" }
   | { readonly _tag: "pauses" | "partitions" | "fills"; readonly forMs: number }
   | { readonly _tag: "steps"; readonly aheadMs: number }
-  /** It is away for so long, and then for as long as it takes to recover. */
+  /** The database is down for this long, and then recovers. */
   | { readonly _tag: "restarts"; readonly downMs: number }
   | { readonly _tag: "slows"; readonly delayMs: number; readonly forMs: number }
 )
 
 export interface Plan {
-  /** Faults of each gateway, by gateway. */
+  /** By the gateway's number. */
   readonly gateways: ReadonlyArray<ReadonlyArray<Fault>>
   readonly database: ReadonlyArray<Fault>
 }
 
-/** The most between two faults of the database when there are many. */
+/** The longest time between two faults of the database in a plan with many kills. */
 const DATABASE_WITHIN_MS = 20_000
 const DATABASE_AFTER_MS = 2_000
 
-/** Some outages last longer than a hold: then it ends before its request can be settled. */
+/** The share of faults that last longer than a hold, so that it expires before the gateway can settle its request. */
 const LONG = 0.3
 const LONG_OUTAGES = 0.2
 const SHORT_MS = 2_000
-/** The furthest that a clock is set from the right time. Receivers of webhooks bear five minutes. */
+/** The largest step of a clock. Receivers of webhooks accept five minutes. */
 const MOST_AHEAD_MS = 240_000
 const MOST_DELAY_MS = 100
 
-/** Mostly shorter than a hold lives with certainty, now and then longer than it can. */
-const lasting = (random: Random): number =>
+/** Mostly too short for a hold to expire, sometimes longer than its whole life. */
+const durationMs = (random: Random): number =>
   random.chance(LONG) ? HOLD_TTL_MS + 1_000 + random.below(4_000) : 100 + random.below(SHORT_MS)
 
 const faultOf = (random: Random, kind: Kind, afterMs: number): Fault => {
   switch (kind) {
     case "pauses":
     case "partitions":
-      return { _tag: kind, afterMs, forMs: lasting(random) }
+      return { _tag: kind, afterMs, forMs: durationMs(random) }
     case "steps":
       return { _tag: kind, afterMs, aheadMs: Math.round((random.next() * 2 - 1) * MOST_AHEAD_MS) }
     case "restarts":
@@ -114,8 +113,8 @@ const faultOf = (random: Random, kind: Kind, afterMs: number): Fault => {
   }
 }
 
-/** So many of each kind, in an order of the seed's. */
-const shuffled = (random: Random, counts: ReadonlyArray<readonly [Kind, number]>): ReadonlyArray<Kind> => {
+/** Lists each kind as often as its count, in random order. */
+const shuffle = (random: Random, counts: ReadonlyArray<readonly [Kind, number]>): ReadonlyArray<Kind> => {
   const all = counts.flatMap(([kind, count]) => Array.from({ length: count }, () => kind))
   for (let last = all.length - 1; last > 0; last--) {
     const other = random.below(last + 1)
@@ -124,7 +123,7 @@ const shuffled = (random: Random, counts: ReadonlyArray<readonly [Kind, number]>
   return all
 }
 
-/** So many faults of each kind, those of gateways spread over all of them, at moments of the seed's. */
+/** Plans the faults of a seed. Spreads gateway faults evenly over the gateways. */
 export const planOf = (
   seed: number,
   { counts, gateways, withinMs }: { readonly gateways: number; readonly counts: Counts; readonly withinMs: number }
@@ -135,12 +134,12 @@ export const planOf = (
   const many = counts.kills > 20
   return {
     gateways: Array.from({ length: gateways }, (_, gateway) =>
-      shuffled(
+      shuffle(
         random,
         gatewayKinds.map((kind) => [kind, shareOf(kind, gateway)])
       ).map((kind) => faultOf(random, kind, random.below(withinMs)))
     ),
-    database: shuffled(
+    database: shuffle(
       random,
       databaseKinds.map((kind) => [kind, counts[kind]])
     ).map((kind) => {
@@ -151,9 +150,9 @@ export const planOf = (
   }
 }
 
-type Victim = Pick<Gateway, "kill" | "start" | "deploy" | "pause" | "partition" | "step">
+type Target = Pick<Gateway, "kill" | "start" | "deploy" | "pause" | "partition" | "step">
 
-const ofGateway = (gateway: Victim, fault: Fault): Effect.Effect<void> => {
+const breakGateway = (gateway: Target, fault: Fault): Effect.Effect<void> => {
   switch (fault._tag) {
     case "kills":
       return Effect.andThen(gateway.kill, gateway.start)
@@ -166,11 +165,11 @@ const ofGateway = (gateway: Victim, fault: Fault): Effect.Effect<void> => {
     case "steps":
       return gateway.step(fault.aheadMs)
     default:
-      return Effect.die(new Error(`${fault._tag} are no faults of a gateway`))
+      return Effect.die(new Error(`${fault._tag} is no gateway fault`))
   }
 }
 
-const ofDatabase = (database: DatabaseServer, fault: Fault): Effect.Effect<void> => {
+const breakDatabase = (database: DatabaseServer, fault: Fault): Effect.Effect<void> => {
   switch (fault._tag) {
     case "restarts":
       return database.crash.pipe(Effect.andThen(Effect.sleep(fault.downMs)), Effect.andThen(database.start))
@@ -181,25 +180,24 @@ const ofDatabase = (database: DatabaseServer, fault: Fault): Effect.Effect<void>
     case "failovers":
       return database.failOver
     default:
-      return Effect.die(new Error(`${fault._tag} are no faults of a database`))
+      return Effect.die(new Error(`${fault._tag} is no database fault`))
   }
 }
 
-/** What of a plan has been carried out. */
-export type Done = Record<Kind, number>
+/** The number of faults carried out so far. */
+export type FaultTally = Record<Kind, number>
 
-/** One victim's faults, one after the other. */
-const inOrder = (
+const runInOrder = (
   faults: ReadonlyArray<Fault>,
   carryOut: (fault: Fault) => Effect.Effect<void>,
-  done: Done,
-  goesOn: () => boolean
+  done: FaultTally,
+  keepGoing: () => boolean
 ) =>
   Effect.forEach(
     faults,
     (fault) =>
       Effect.suspend(() => {
-        if (!goesOn()) return Effect.void
+        if (!keepGoing()) return Effect.void
         return Effect.sleep(fault.afterMs).pipe(
           Effect.andThen(carryOut(fault)),
           Effect.andThen(Effect.sync(() => void done[fault._tag]++))
@@ -208,19 +206,19 @@ const inOrder = (
     { discard: true }
   )
 
-/** Carries a plan out: each victim's faults one after the other, all victims at once. Ends with the last, or when told. */
-export const carryOutPlan = (
-  { database, gateways }: Pick<World, "database" | "gateways">,
+/** Carries a plan out: the faults of one target in sequence, all targets concurrently. Begins no fault once `keepGoing` returns false. */
+export const runPlan = (
+  { database, gateways }: Pick<Cluster, "database" | "gateways">,
   plan: Plan,
-  done: Done,
-  goesOn: () => boolean
+  done: FaultTally,
+  keepGoing: () => boolean
 ): Effect.Effect<void> =>
   Effect.all(
     [
       ...gateways.map((gateway, index) =>
-        inOrder(plan.gateways[index] ?? [], (fault) => ofGateway(gateway, fault), done, goesOn)
+        runInOrder(plan.gateways[index] ?? [], (fault) => breakGateway(gateway, fault), done, keepGoing)
       ),
-      inOrder(plan.database, (fault) => ofDatabase(database, fault), done, goesOn)
+      runInOrder(plan.database, (fault) => breakDatabase(database, fault), done, keepGoing)
     ],
     { concurrency: "unbounded", discard: true }
   )

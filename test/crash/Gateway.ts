@@ -1,17 +1,17 @@
-/** The service as a process that can be killed and started again at the same address. */
+/** A gateway process that tests can kill, suspend and cut off, and start again at the same address. */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import type { Clock } from "../support/Clock.ts"
 import type { Direction, Relay } from "../support/Relay.ts"
-import type { Deploy, Troubles } from "./Notes.ts"
-import { Outages } from "./Outages.ts"
-import { freePort } from "./Ports.ts"
+import type { Deploy, GatewayOutages } from "./Evidence.ts"
+import { OutageLog } from "./OutageLog.ts"
+import { freePort } from "../support/FreePort.ts"
 
 export const program = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url))
 
-/** None of this process's settings reach a child. */
+/** The environment of a child process, without this process's own settings. */
 export const environment = (settings: Readonly<Record<string, string>>) => ({
   PATH: process.env["PATH"] ?? "",
   NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
@@ -21,38 +21,37 @@ export const environment = (settings: Readonly<Record<string, string>>) => ({
   ...settings
 })
 
-/** Lines of a log kept for the report. */
+/** How many lines of a log the report keeps. */
 const LOG_LINES = 2_000
 
-/** A start takes two seconds on an idle machine, and the database it waits for may take long to recover. */
+/** A start takes two seconds on an idle machine, but the database may still be recovering. */
 const START_WITHIN = "180 seconds"
 
-/** Between two attempts to start a gateway whose database is not there yet. */
-const PAUSE = "200 millis"
+/** The pause before another start, when the process ended because its database was down. */
+const RESTART_AFTER = "200 millis"
 
 export interface Gateway {
   readonly port: number
-  /** Ends the process at once, in the middle of whatever it does; returns when it is gone. */
+  /** Kills the process by SIGKILL; returns when it has ended. */
   readonly kill: Effect.Effect<void>
-  /** Starts it; returns when it serves. */
+  /** Starts the process; returns when it serves. */
   readonly start: Effect.Effect<void>
-  /** Stops the process as an operator does, and starts it again when it has ended. */
+  /** Stops the process by SIGTERM and starts it again. */
   readonly deploy: Effect.Effect<void>
-  /** Suspends the process for so many milliseconds: it does nothing, and its connections stay open. */
+  /** Suspends the process for a time in milliseconds. Its connections stay open. */
   readonly pause: (ms: number) => Effect.Effect<void>
-  /** Cuts the gateway off from its database for so many milliseconds, without an end of any connection; both ways unless told. */
+  /** Cuts the gateway off from its database for a time in milliseconds, with its connections open. Cuts both directions by default. */
   readonly partition: (ms: number, direction?: Direction) => Effect.Effect<void>
-  /** Sets the wall clock of the process so many milliseconds ahead of the machine's, or behind. */
+  /** Sets the wall clock of the process ahead of the machine's, or behind it with a negative number. */
   readonly step: (aheadMs: number) => Effect.Effect<void>
-  /** When it was away, and how. */
-  readonly troubles: () => Troubles
-  /** What it logged, over all its lives; the last lines. */
+  readonly outages: () => GatewayOutages
+  /** The last lines of the log, across restarts. */
   readonly log: () => ReadonlyArray<string>
 }
 
-/** What a gateway has around it so that faults other than its death can be brought about. */
-export interface Surroundings {
-  /** The relays that its connections to the database take. */
+/** What a test needs to partition a gateway and to step its clock. */
+export interface FaultTools {
+  /** The relays between the gateway and the database. */
   readonly relays: ReadonlyArray<Relay>
   readonly clock: Clock | undefined
 }
@@ -73,7 +72,7 @@ class Process {
     if (this.#log.length > LOG_LINES) this.#log.shift()
   }
 
-  /** Answers whether it came to serve; false when it ended instead. */
+  /** Starts the process; returns true when it serves, false when it ended instead. */
   start(): Promise<boolean> {
     const child = spawn(process.execPath, [program("main.ts")], {
       env: environment(this.#settings),
@@ -91,7 +90,7 @@ class Process {
     })
   }
 
-  /** Ends the process with this signal; answers how it ended, or nothing when none runs. */
+  /** Sends the signal and returns the exit code or signal; undefined when no process runs. */
   end(signal: NodeJS.Signals): Promise<number | string | undefined> {
     const child = this.#child
     return new Promise((resolve) => {
@@ -103,44 +102,44 @@ class Process {
 
   signal = (signal: NodeJS.Signals) => void this.#child?.kill(signal)
 
-  /** For an end of this process that closes no scopes. */
-  sweep = () => void this.#child?.kill("SIGKILL")
+  /** For an exit of this process that closes no scopes. */
+  killAtExit = () => void this.#child?.kill("SIGKILL")
 }
 
-const nothingAround: Surroundings = { relays: [], clock: undefined }
+const NO_TOOLS: FaultTools = { relays: [], clock: undefined }
 
-/** A gateway that is told to stop has 30 seconds for its requests, and as much again on a busy machine. */
+/** After SIGTERM a gateway has 30 seconds for its open requests; a busy machine gets as much again. */
 const STOPS_WITHIN = "60 seconds"
 
-const missing = (what: string) => Effect.die(new Error(`this gateway has no ${what}`))
+const missing = (what: string) => Effect.die(new Error(`This gateway has no ${what}.`))
 
-/** A gateway with these settings at a port of its own, not yet started. It ends with the scope. */
+/** Makes a gateway with its own port, without starting it. It ends with the scope. */
 export const makeGateway = (
   settings: Readonly<Record<string, string>>,
-  { clock, relays }: Surroundings = nothingAround
+  { clock, relays }: FaultTools = NO_TOOLS
 ): Effect.Effect<Gateway, never, Scope.Scope> =>
   Effect.gen(function* () {
     const port = yield* freePort
     const fixed = { HOST: "127.0.0.1", OPS_PORT: "0", ...settings, ...clock?.environment }
     const running = new Process({ ...fixed, PORT: String(port) })
-    process.once("exit", running.sweep)
-    const [deaths, pauses, partitions] = [new Outages(), new Outages(), new Outages()]
-    const deploys = new Outages<Pick<Deploy, "exit">>()
+    process.once("exit", running.killAtExit)
+    const [kills, pauses, partitions] = [new OutageLog(), new OutageLog(), new OutageLog()]
+    const deploys = new OutageLog<Pick<Deploy, "exit">>()
     const kill = Effect.promise(() => {
-      deaths.begin({})
+      kills.begin({})
       return running.end("SIGKILL")
     })
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
         kill,
-        Effect.sync(() => process.off("exit", running.sweep))
+        Effect.sync(() => process.off("exit", running.killAtExit))
       )
     )
     const starting: Effect.Effect<void> = Effect.promise(() => running.start()).pipe(
-      Effect.flatMap((serves) => (serves ? Effect.void : Effect.andThen(Effect.sleep(PAUSE), starting))),
+      Effect.flatMap((serves) => (serves ? Effect.void : Effect.andThen(Effect.sleep(RESTART_AFTER), starting))),
       Effect.timeoutOrElse({
         duration: START_WITHIN,
-        orElse: () => Effect.die(new Error(`a gateway does not start: ${running.log().slice(-5).join("\n")}`))
+        orElse: () => Effect.die(new Error(`The gateway did not start: ${running.log().slice(-5).join("\n")}`))
       })
     )
     const stop = Effect.promise(() => running.end("SIGTERM")).pipe(
@@ -151,7 +150,7 @@ export const makeGateway = (
       kill: Effect.asVoid(kill),
       start: Effect.andThen(
         starting,
-        Effect.sync(() => deaths.end())
+        Effect.sync(() => kills.end())
       ),
       deploy: Effect.gen(function* () {
         deploys.begin({ exit: undefined })
@@ -180,8 +179,8 @@ export const makeGateway = (
               {}
             ),
       step: (aheadMs) => clock?.set(aheadMs) ?? missing("clock"),
-      troubles: () => ({
-        deaths: deaths.all,
+      outages: () => ({
+        kills: kills.all,
         pauses: pauses.all,
         partitions: partitions.all,
         deploys: deploys.all

@@ -1,199 +1,188 @@
-/** What a gateway must keep that is suspended or cut off from its database, for less and for more time than a hold lives. */
+/** Gateways that are suspended or cut off from the database, for less and for more than the life of a hold. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
-import { audit } from "./Audit.ts"
-import { seenOf } from "./Case.ts"
-import { emptyLoad, type Load, tryOnce } from "./Load.ts"
-import { type Ask, HOLD_TTL_MS } from "./Notes.ts"
-import { until } from "./Patience.ts"
-import { evidenceOf, untilNoHold } from "./Run.ts"
-import { type Account, plain, startWorld, type World } from "./World.ts"
-import { plainAsk } from "./Workload.ts"
+import { checkLoad } from "./CheckLoad.ts"
+import { answerOf } from "./EvidenceIndex.ts"
+import { emptyLoad, sendNew } from "./Load.ts"
+import { type Operation, HOLD_TTL_MS } from "./Evidence.ts"
+import { until } from "../support/Until.ts"
+import { type Account, type Cluster, gatewaysOnly, startCluster } from "./Cluster.ts"
+import { plainOperation } from "./Workload.ts"
 
-class Interruptible extends Context.Service<Interruptible, World>()("tollgate/test/Interruptible") {
-  static readonly layer = Layer.effect(Interruptible, startWorld({ ...plain(2), partitions: true }))
+class Interruptible extends Context.Service<Interruptible, Cluster>()("tollgate/test/Interruptible") {
+  static readonly layer = Layer.effect(Interruptible, startCluster({ ...gatewaysOnly(2), partitions: true }))
 }
 
 const DOLLAR = 1_000_000_000n
 
-/** Longer than a hold lives, and then some: another node has swept it by then. */
+/** Longer than the life of a hold, so that the other gateway sweeps it. */
 const LONG_MS = HOLD_TTL_MS + 2_500
-/** Beyond the time in which a gateway that is told to stop takes requests, and less than a hold is waited for. */
+/** Longer than the shutdown delay, and shorter than a gateway waits for a hold. */
 const STOPPED_MS = 2_500
 const SHORT_MS = HOLD_TTL_MS / 2 - 500
 
-/** It would go on for 15 seconds. */
-const longStream = (id: string, account: string, more: Partial<Ask> = {}) =>
-  plainAsk(id, account, {
+/** A stream of 15 seconds. */
+const longStream = (id: string, account: string, more: Partial<Operation> = {}) =>
+  plainOperation(id, account, {
     stream: true,
     chunks: Array.from({ length: 50 }, (_, number) => `word${number} `),
     pauseMs: 300,
     ...more
   })
 
-const causes: Readonly<Record<string, (world: World) => Effect.Effect<void>>> = {
-  "says nothing": ({ gateways }) => gateways[0]!.partition(STOPPED_MS),
-  "has ended": ({ database }) =>
+const causes: Readonly<Record<string, (cluster: Cluster) => Effect.Effect<void>>> = {
+  hangs: ({ gateways }) => gateways[0]!.partition(STOPPED_MS),
+  "is down": ({ database }) =>
     database.crash.pipe(Effect.andThen(Effect.sleep(STOPPED_MS)), Effect.andThen(database.start))
 }
 
-const asking = (world: World, load: Load, ask: Ask, account: Account) =>
-  Effect.promise(() => {
-    load.asks.push(ask)
-    world.upstream.script(ask)
-    return tryOnce(world, load, ask, { account, gateway: 0 })
-  })
-
-/** Interrupts gateway 0 in the midst of a stream, with a request at gateway 1 meanwhile. */
+/** Interrupts gateway 0 during a stream, and sends a request to gateway 1 meanwhile. */
 const streamThrough = (
-  world: World,
-  ask: (account: Account) => Ask,
-  interruption: (world: World) => Effect.Effect<void>
+  cluster: Cluster,
+  operation: (account: Account) => Operation,
+  interruption: (cluster: Cluster) => Effect.Effect<void>
 ) =>
   Effect.gen(function* () {
     const name = `interrupted-${++accounts}`
-    const account = yield* world.open(name, DOLLAR)
+    const account = yield* cluster.open(name, DOLLAR)
     const load = emptyLoad()
-    const mine = ask(account)
-    const stream = yield* Effect.forkChild(asking(world, load, mine, account))
-    const arrival = yield* Effect.promise(() => world.upstream.arrival(mine.id))
+    const mine = operation(account)
+    const stream = yield* Effect.forkChild(sendNew(cluster, load, mine, { account, gateway: 0 }))
+    const arrival = yield* Effect.promise(() => cluster.upstream.arrival(mine.id))
     yield* until(
-      "some of the answer has come",
-      Effect.sync(() => arrival.note().sent >= 5)
+      "some of the answer has arrived",
+      Effect.sync(() => arrival.record().sent >= 5)
     )
-    const broken = yield* Effect.forkChild(interruption(world))
+    const broken = yield* Effect.forkChild(interruption(cluster))
     yield* Effect.sleep(100)
-    const other = plainAsk(`beside-${mine.id}`, name)
-    load.asks.push(other)
-    world.upstream.script(other)
-    const beside = yield* Effect.promise(() => tryOnce(world, load, other, { account, gateway: 1 }))
-    assert.strictEqual(beside._tag === "Answered" ? beside.seen.status : beside._tag, 200)
+    const other = plainOperation(`beside-${mine.id}`, name)
+    const beside = yield* sendNew(cluster, load, other, { account, gateway: 1 })
+    assert.strictEqual(beside._tag === "Answered" ? beside.answer.status : beside._tag, 200)
     yield* Fiber.join(broken)
     yield* Fiber.join(stream)
-    yield* untilNoHold(world)
-    const all = yield* evidenceOf(world, load, [account])
-    const asks = new Set(load.asks.map(({ id }) => id))
-    const evidence = { ...all, calls: all.calls.filter((call) => asks.has(call.ask)) }
-    assert.deepStrictEqual(audit(evidence), [])
-    const one = evidence.tries.find((each) => each.ask === mine.id)
+    const evidence = yield* checkLoad(cluster, load, [account])
+    const one = evidence.attempts.find((each) => each.operation === mine.id)
     const receipt = evidence.receipts.find(({ traceId }) => traceId === one?.traceId)
-    const seen = one === undefined ? undefined : seenOf(one)
-    if (one === undefined || receipt === undefined || seen === undefined) return assert.fail("it left no trace")
-    return { one, receipt, seen, sent: arrival.note().sent }
+    const answer = one === undefined ? undefined : answerOf(one)
+    if (one === undefined || receipt === undefined || answer === undefined)
+      return assert.fail("the stream has no attempt, receipt or answer")
+    return { one, receipt, answer, sent: arrival.record().sent }
   })
 
 let accounts = 0
 
 layer(Interruptible.layer, { excludeTestServices: true, timeout: 60_000 })("an interrupted gateway", (it) => {
-  it.effect("serves a stream to its end after it was suspended for less than a hold lives", () =>
+  it.effect("completes a stream after a pause shorter than the life of a hold", () =>
     Effect.gen(function* () {
-      const world = yield* Interruptible
-      const ask = ({ name }: Account) => longStream("short-pause", name, { chunks: Array(20).fill("sea ") })
-      const { receipt, seen } = yield* streamThrough(world, ask, ({ gateways }) => gateways[0]!.pause(SHORT_MS))
-      assert.deepStrictEqual([seen.whole, receipt.status], [true, "succeeded"])
+      const cluster = yield* Interruptible
+      const operation = ({ name }: Account) => longStream("short-pause", name, { chunks: Array(20).fill("sea ") })
+      const { receipt, answer } = yield* streamThrough(cluster, operation, ({ gateways }) =>
+        gateways[0]!.pause(SHORT_MS)
+      )
+      assert.deepStrictEqual([answer.whole, receipt.status], [true, "succeeded"])
     })
   )
 
-  it.effect("serves a stream to its end after it was cut off for less than a hold lives", () =>
+  it.effect("completes a stream after a partition shorter than the life of a hold", () =>
     Effect.gen(function* () {
-      const world = yield* Interruptible
-      const ask = ({ name }: Account) => longStream("short-cut", name, { chunks: Array(20).fill("sea ") })
-      const { receipt, seen } = yield* streamThrough(world, ask, ({ gateways }) => gateways[0]!.partition(SHORT_MS))
-      assert.deepStrictEqual([seen.whole, receipt.status], [true, "succeeded"])
+      const cluster = yield* Interruptible
+      const operation = ({ name }: Account) => longStream("short-cut", name, { chunks: Array(20).fill("sea ") })
+      const { receipt, answer } = yield* streamThrough(cluster, operation, ({ gateways }) =>
+        gateways[0]!.partition(SHORT_MS)
+      )
+      assert.deepStrictEqual([answer.whole, receipt.status], [true, "succeeded"])
     })
   )
 
-  it.effect("gives a stream nothing more when it wakes after the stream's hold has ended", () =>
+  it.effect("sends no more content when it resumes after the stream's hold expired", () =>
     Effect.gen(function* () {
-      const world = yield* Interruptible
-      const ask = ({ name }: Account) => longStream("long-pause", name)
-      const { receipt, seen } = yield* streamThrough(world, ask, ({ gateways }) => gateways[0]!.pause(LONG_MS))
+      const cluster = yield* Interruptible
+      const operation = ({ name }: Account) => longStream("long-pause", name)
+      const { receipt, answer } = yield* streamThrough(cluster, operation, ({ gateways }) =>
+        gateways[0]!.pause(LONG_MS)
+      )
       assert.strictEqual(receipt.errorCode, "request_expired")
       assert.strictEqual(receipt.settled, receipt.progress)
-      assert.isFalse(seen.whole)
-      assert.notInclude(seen.content, "word45 ")
+      assert.isFalse(answer.whole)
+      assert.notInclude(answer.content, "word45 ")
     })
   )
 
   for (const stream of [true, false]) {
     it.effect(
-      `calls no provider for a ${stream ? "stream" : "whole answer"} whose hold ended before its gateway read the grant`,
+      `calls no provider for a ${stream ? "stream" : "whole answer"} whose hold expired before the gateway read the grant`,
       () =>
         Effect.gen(function* () {
-          const world = yield* Interruptible
+          const cluster = yield* Interruptible
           const name = `read-late-${stream}`
-          const account = yield* world.open(name, DOLLAR)
+          const account = yield* cluster.open(name, DOLLAR)
           const load = emptyLoad()
-          // From then on the gateway knows the key.
-          yield* asking(world, load, plainAsk(`before-${name}`, name), account)
-          const gateway = world.gateways[0]!
+          // Makes the gateway cache the key.
+          yield* sendNew(cluster, load, plainOperation(`before-${name}`, name), { account, gateway: 0 })
+          const gateway = cluster.gateways[0]!
           const cut = yield* Effect.forkChild(gateway.partition(1_500, "answers"))
           yield* Effect.sleep(100)
-          const ask = plainAsk(name, name, { stream })
-          const asked = yield* Effect.forkChild(asking(world, load, ask, account))
+          const operation = plainOperation(name, name, { stream })
+          const asked = yield* Effect.forkChild(sendNew(cluster, load, operation, { account, gateway: 0 }))
           yield* until(
-            "it has a hold",
-            Effect.map(world.openHolds, (open) => open === 1)
+            "the request has a hold",
+            Effect.map(cluster.openHolds, (open) => open === 1)
           )
-          // The hold is granted while the gateway cannot read so, and ends while it does not run.
+          // The partition hides the grant from the gateway, and the hold expires during the pause.
           yield* gateway.pause(LONG_MS)
           yield* Fiber.join(cut)
-          const ending = yield* Fiber.join(asked)
-          yield* untilNoHold(world)
-          const all = yield* evidenceOf(world, load, [account])
-          const calls = all.calls.filter((call) => load.asks.some(({ id }) => id === call.ask))
-          assert.deepStrictEqual(audit({ ...all, calls }), [])
+          const outcome = yield* Fiber.join(asked)
+          const { calls } = yield* checkLoad(cluster, load, [account])
           assert.deepStrictEqual(
-            calls.map((call) => call.ask),
+            calls.map((call) => call.operation),
             [`before-${name}`]
           )
-          const seen = ending._tag === "Answered" ? ending.seen : undefined
-          assert.deepStrictEqual([seen?.status, seen?.code], [504, "request_expired"])
+          const answer = outcome._tag === "Answered" ? outcome.answer : undefined
+          assert.deepStrictEqual([answer?.status, answer?.code], [504, "request_expired"])
         })
     )
   }
 
   for (const [away, cause] of Object.entries(causes)) {
-    it.effect(`answers what waits for a database that ${away} when it is told to stop`, () =>
+    it.effect(`answers requests that wait for a database that ${away} after SIGTERM`, () =>
       Effect.gen(function* () {
-        const world = yield* Interruptible
-        const name = `told-to-stop-${++accounts}`
-        const account = yield* world.open(name, DOLLAR)
+        const cluster = yield* Interruptible
+        const name = `stopped-${++accounts}`
+        const account = yield* cluster.open(name, DOLLAR)
         const load = emptyLoad()
-        yield* asking(world, load, plainAsk(`before-${name}`, name), account)
-        const cut = yield* Effect.forkChild(cause(world))
+        yield* sendNew(cluster, load, plainOperation(`before-${name}`, name), { account, gateway: 0 })
+        const cut = yield* Effect.forkChild(cause(cluster))
         yield* Effect.sleep(100)
-        const asks = [true, false].map((stream) => plainAsk(`${name}-${stream}`, name, { stream }))
+        const operations = [true, false].map((stream) => plainOperation(`${name}-${stream}`, name, { stream }))
         const asked = yield* Effect.forkChild(
-          Effect.forEach(asks, (ask) => asking(world, load, ask, account), { concurrency: "unbounded" })
+          Effect.forEach(operations, (operation) => sendNew(cluster, load, operation, { account, gateway: 0 }), {
+            concurrency: "unbounded"
+          })
         )
         yield* Effect.sleep(100)
-        yield* world.gateways[0]!.deploy
+        yield* cluster.gateways[0]!.deploy
         yield* Fiber.join(cut)
-        const endings = yield* Fiber.join(asked)
-        // A hold is waited for a moment; the stop cuts nothing off.
-        for (const ending of endings) {
-          assert.include([200, 503], ending._tag === "Answered" ? ending.seen.status : ending._tag)
+        const outcomes = yield* Fiber.join(asked)
+        // The gateway waits a moment for a hold, and the stop breaks off nothing.
+        for (const outcome of outcomes) {
+          assert.include([200, 503], outcome._tag === "Answered" ? outcome.answer.status : outcome._tag)
         }
-        yield* untilNoHold(world)
-        const all = yield* evidenceOf(world, load, [account])
-        const calls = all.calls.filter((call) => load.asks.some(({ id }) => id === call.ask))
-        assert.deepStrictEqual(audit({ ...all, calls }), [])
+        yield* checkLoad(cluster, load, [account])
       })
     )
   }
 
-  it.effect("ends a stream with its hold while it is cut off, and not later", () =>
+  it.effect("ends a stream at its hold's expiry during a partition", () =>
     Effect.gen(function* () {
-      const world = yield* Interruptible
-      const ask = ({ name }: Account) => longStream("long-cut", name)
-      const { receipt, seen, sent } = yield* streamThrough(world, ask, ({ gateways }) =>
+      const cluster = yield* Interruptible
+      const operation = ({ name }: Account) => longStream("long-cut", name)
+      const { receipt, answer, sent } = yield* streamThrough(cluster, operation, ({ gateways }) =>
         gateways[0]!.partition(LONG_MS)
       )
       assert.strictEqual(receipt.errorCode, "request_expired")
       assert.strictEqual(receipt.settled, receipt.progress)
-      assert.deepStrictEqual([seen.whole, seen.code], [false, "request_expired"])
-      // The provider is let go of as well.
+      assert.deepStrictEqual([answer.whole, answer.code], [false, "request_expired"])
+      // The gateway also disconnected from the provider.
       assert.isBelow(sent, 50)
     })
   )

@@ -1,103 +1,115 @@
-/** Clients at work: each asks one thing after the other, again where its connection was lost, and notes all of it. */
+/** Clients that send one operation after the other, retry lost connections, and record every attempt. */
+import { Effect } from "effect"
+import { setTimeout as sleep } from "node:timers/promises"
 import { Random } from "../ledger/Random.ts"
-import { read, send } from "./Client.ts"
-import type { Ask, Ending, Reading, Try } from "./Notes.ts"
-import type { Account, World } from "./World.ts"
-import { nextAsk } from "./Workload.ts"
+import { readReceipts, send } from "./Client.ts"
+import type { Account, Cluster } from "./Cluster.ts"
+import type { Attempt, Operation, Outcome, ReceiptsRead } from "./Evidence.ts"
+import { nextOperation } from "./Workload.ts"
 
-/** A client gives an ask up after so many tries. */
-const TRIES_MAX = 8
+/** A client gives up after this many attempts. */
+export const ATTEMPTS_MAX = 8
 
 export interface Load {
-  readonly asks: Array<Ask>
-  readonly tries: Array<Try>
-  readonly readings: Array<Reading>
+  readonly operations: Array<Operation>
+  readonly attempts: Array<Attempt>
+  readonly receiptReads: Array<ReceiptsRead>
 }
 
-export const emptyLoad = (): Load => ({ asks: [], tries: [], readings: [] })
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+export const emptyLoad = (): Load => ({ operations: [], attempts: [], receiptReads: [] })
 
 const hexOf = (value: number, digits: number) => value.toString(16).padStart(digits, "0")
 
 let traces = 0
 
-/** Unlike any other of this process. */
+/** A trace id that is unique to this process. */
 const nextTraceId = () => `${hexOf(process.pid, 8)}${hexOf(Date.now(), 12)}${hexOf(++traces, 12)}`
 
-/** Sends an ask once to one gateway, and notes it. The upstream must know the ask. */
-export const tryOnce = async (
-  world: World,
+/** Sends an operation once to one gateway and records the attempt. The upstream must have its script already. */
+const sendOnce = async (
+  cluster: Cluster,
   load: Load,
-  ask: Ask,
-  { account, gateway, beforeHead }: { account: Account; gateway: number; beforeHead?: Promise<unknown> }
-): Promise<Ending> => {
+  operation: Operation,
+  { account, beforeHead, gateway }: { account: Account; gateway: number; beforeHead?: Promise<unknown> }
+): Promise<Outcome> => {
   const traceId = nextTraceId()
   const startedAt = Date.now()
-  const port = world.gateways[gateway]?.port ?? 0
+  const port = cluster.gateways[gateway]?.port ?? 0
   const cut = beforeHead === undefined ? {} : { beforeHead }
-  const ending = await send({ port, key: account.key, traceId, ask, ...cut })
-  load.tries.push({ ask: ask.id, traceId, gateway, startedAt, endedAt: Date.now(), ending })
-  return ending
+  const outcome = await send({ port, key: account.key, traceId, operation, ...cut })
+  load.attempts.push({ operation: operation.id, traceId, gateway, startedAt, endedAt: Date.now(), outcome })
+  return outcome
 }
 
-/** Whether a careful client asks again: it does not know what became of its request, or was told that trying helps. */
-const unsettled = (ending: Ending): boolean => {
-  if (ending._tag === "Answered") return [409, 502, 503, 504].includes(ending.seen.status) && !isFinal(ending)
-  return ending._tag === "Lost" || ending._tag === "Refused"
+/** Scripts an operation at the upstream, sends it once and records both. */
+export const sendNew = (
+  cluster: Cluster,
+  load: Load,
+  operation: Operation,
+  options: { account: Account; gateway: number; beforeHead?: Promise<unknown> }
+): Effect.Effect<Outcome> =>
+  Effect.promise(() => {
+    load.operations.push(operation)
+    cluster.upstream.script(operation)
+    return sendOnce(cluster, load, operation, options)
+  })
+
+/** Failures that a retry repeats. After `upstream_timeout` each retry would take as long as the timeout. */
+const FINAL_CODES = new Set(["idempotency_result_unavailable", "upstream_timeout"])
+
+/** Whether a careful client retries: the outcome is unknown to it, or the answer's status says that a retry may help. */
+const shouldRetry = (outcome: Outcome): boolean => {
+  if (outcome._tag !== "Answered") return outcome._tag === "Lost" || outcome._tag === "Refused"
+  const { code, status } = outcome.answer
+  return [409, 502, 503, 504].includes(status) && !FINAL_CODES.has(code ?? "")
 }
 
-/** A host that fell silent does so again at every try, and each takes as long as the clock that ends it. */
-const finals = new Set(["idempotency_result_unavailable", "upstream_timeout"])
-
-const isFinal = (ending: Ending): boolean => ending._tag === "Answered" && finals.has(ending.seen.code ?? "")
-
-export interface Working {
-  readonly world: World
+export interface ClientOptions {
+  readonly cluster: Cluster
   readonly load: Load
   readonly accounts: ReadonlyMap<string, Account>
   readonly seed: number
-  readonly worker: number
-  readonly goesOn: () => boolean
+  readonly client: number
+  readonly keepGoing: () => boolean
 }
 
-/** Asks until there is an answer, or the client has had enough or is told to end; every try goes to the next gateway. */
-const askUntilAnswered = async (
-  { goesOn, load, world }: Working,
-  ask: Ask,
+/** Sends an operation to one gateway after the other until it has an answer, or the client gives up or must stop. */
+const retryUntilAnswered = async (
+  { cluster, keepGoing, load }: ClientOptions,
+  operation: Operation,
   { account, cutMs, first }: { account: Account; first: number; cutMs: number }
 ): Promise<void> => {
-  let repeats = ask.repeat === "afterwards" ? 1 : 0
-  for (let count = 0; count < TRIES_MAX && (count === 0 || goesOn()); count++) {
-    const gateway = (first + count) % world.gateways.length
-    // Who asks again wants the answer.
-    const asked = count === 0 ? ask : { ...ask, cutAfter: undefined }
-    const cut = asked.cutAfter === 0 ? { beforeHead: pause(cutMs) } : {}
-    const ending = await tryOnce(world, load, asked, { account, gateway, ...cut })
-    const again = unsettled(ending) || (ending._tag === "Cut" && ask.idempotencyKey !== undefined)
+  let repeats = operation.repeat === "afterwards" ? 1 : 0
+  for (let count = 0; count < ATTEMPTS_MAX && (count === 0 || keepGoing()); count++) {
+    const gateway = (first + count) % cluster.gateways.length
+    // Only the first attempt disconnects early.
+    const sent = count === 0 ? operation : { ...operation, cutAfter: undefined }
+    const cut = sent.cutAfter === 0 ? { beforeHead: sleep(cutMs) } : {}
+    const outcome = await sendOnce(cluster, load, sent, { account, gateway, ...cut })
+    const again = shouldRetry(outcome) || (outcome._tag === "Cut" && operation.idempotencyKey !== undefined)
     if (!again && repeats-- <= 0) return
-    await pause(100 * (count + 1))
+    await sleep(100 * (count + 1))
   }
 }
 
-/** One client, until it is told to end. What it asks follows from the seed; how often it has to ask, from what happens. */
-export const work = async (working: Working): Promise<void> => {
-  const { accounts, goesOn, load, seed, worker, world } = working
-  const random = new Random(seed * 1_009 + worker)
-  for (let number = 0; goesOn(); number++) {
-    const ask = nextAsk(random, `${worker}-${number}`)
-    // Drawn whether needed or not: what is asked next must not depend on what happens.
-    const first = random.below(world.gateways.length)
+/** Runs one client until it must stop. The seed fixes its operations; the number of attempts depends on the run. */
+export const runClient = async (options: ClientOptions): Promise<void> => {
+  const { accounts, client, cluster, keepGoing, load, seed } = options
+  const random = new Random(seed * 1_009 + client)
+  for (let number = 0; keepGoing(); number++) {
+    const operation = nextOperation(random, `${client}-${number}`)
+    // Drawn even when unused, so that the next operation depends on the seed alone.
+    const first = random.below(cluster.gateways.length)
     const cutMs = random.below(40)
     const reads = random.chance(0.1)
-    const account = accounts.get(ask.account)
-    if (account === undefined) throw new Error(`no account ${ask.account}`)
-    load.asks.push(ask)
-    world.upstream.script(ask)
-    const twins = ask.repeat === "at once" ? [first, first + 1] : [first]
-    await Promise.all(twins.map((one) => askUntilAnswered(working, ask, { account, first: one, cutMs })))
+    const account = accounts.get(operation.account)
+    if (account === undefined) throw new Error(`The run has no account ${operation.account}.`)
+    load.operations.push(operation)
+    cluster.upstream.script(operation)
+    const firsts = operation.repeat === "at once" ? [first, first + 1] : [first]
+    await Promise.all(firsts.map((one) => retryUntilAnswered(options, operation, { account, first: one, cutMs })))
     const startedAt = Date.now()
-    const reading = reads ? await read(world.gateways[first]?.port ?? 0, account.key) : undefined
-    if (reading !== undefined) load.readings.push({ ...reading, gateway: first, startedAt, endedAt: Date.now() })
+    const read = reads ? await readReceipts(cluster.gateways[first]?.port ?? 0, account.key) : undefined
+    if (read !== undefined) load.receiptReads.push({ ...read, gateway: first, startedAt, endedAt: Date.now() })
   }
 }

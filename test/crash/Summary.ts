@@ -1,55 +1,54 @@
-/** What a run came to, in Markdown. */
+/** The report of a run in Markdown. */
 import { rules, type Violation } from "./Audit.ts"
-import { seenOf } from "./Case.ts"
+import type { Evidence, Outage } from "./Evidence.ts"
+import { answerOf } from "./EvidenceIndex.ts"
 import { standstills } from "./Excuses.ts"
 import { kinds } from "./Faults.ts"
-import type { Evidence, Outage } from "./Notes.ts"
-import { parts, type Report } from "./Run.ts"
+import { phases, type Report } from "./Run.ts"
 
 const countBy = (all: ReadonlyArray<string>): ReadonlyArray<readonly [string, number]> =>
   [...all.reduce((counts, one) => counts.set(one, (counts.get(one) ?? 0) + 1), new Map<string, number>())].toSorted(
     ([a], [b]) => (a < b ? -1 : 1)
   )
 
-/** The command that does the same again. */
-export const replayOf = ({ options }: Report): string =>
+/** The command that repeats the run. */
+export const replayCommand = ({ options }: Report): string =>
   `npm run crash -- --seed ${options.seed} ${kinds.map((kind) => `--${kind} ${options.counts[kind]}`).join(" ")}` +
   ` --gateways ${options.gateways} --clients ${options.clients} --within ${options.withinMs / 1000}` +
   ` --minutes ${options.minutes}`
 
-/** Kills that met requests under way: those prove something. */
-const felt = ({ gateways, tries }: Evidence): number =>
+/** The number of kills that interrupted a request; the others prove nothing. */
+const killsUnderLoad = ({ attempts, gateways }: Evidence): number =>
   gateways
-    .flatMap(({ deaths }, gateway) => deaths.map(({ from }) => ({ from, gateway })))
+    .flatMap(({ kills }, gateway) => kills.map(({ from }) => ({ from, gateway })))
     .filter(({ from, gateway }) =>
-      tries.some(
-        (one) => one.gateway === gateway && one.ending._tag === "Lost" && one.startedAt <= from && one.endedAt >= from
+      attempts.some(
+        (one) => one.gateway === gateway && one.outcome._tag === "Lost" && one.startedAt <= from && one.endedAt >= from
       )
     ).length
 
-/** How many tries were under way when something that they needed began to be away. */
-const metBy = ({ gateways, outages, slows, tries }: Evidence): number => {
+/** The number of attempts in flight when an outage of their gateway or of the database began. */
+const inFlightAtFault = ({ attempts, gateways, outages, slows }: Evidence): number => {
   const database = [...outages, ...slows]
-  const away = gateways.map(({ deaths, deploys, partitions, pauses }) =>
-    [...database, ...deaths, ...deploys, ...partitions, ...pauses].map(({ from }) => from)
+  const starts = gateways.map(({ deploys, kills, partitions, pauses }) =>
+    [...database, ...kills, ...deploys, ...partitions, ...pauses].map(({ from }) => from)
   )
-  return tries.filter(({ endedAt, gateway, startedAt }) =>
-    away[gateway]?.some((from) => startedAt <= from && endedAt >= from)
+  return attempts.filter(({ endedAt, gateway, startedAt }) =>
+    starts[gateway]?.some((from) => startedAt <= from && endedAt >= from)
   ).length
 }
 
-/** How long gateways stood still, in milliseconds. */
-const stillOf = (evidence: Evidence): ReadonlyArray<number> =>
+const standstillsMs = (evidence: Evidence): ReadonlyArray<number> =>
   evidence.gateways.flatMap((_, gateway) => standstills(evidence, gateway).map(({ from, to }) => to - from))
 
 const MIB = 2 ** 20
 
-/** How many requests reached a gateway. */
-export const requestsOf = ({ tries }: Evidence): number =>
-  tries.filter(({ ending }) => ending._tag !== "Refused").length
+/** The number of requests that reached a gateway. */
+export const requestsOf = ({ attempts }: Evidence): number =>
+  attempts.filter(({ outcome }) => outcome._tag !== "Refused").length
 
-/** What a round came to, in one line. `requests` are those of all rounds so far. */
-export const lineOf = (report: Report, round: number, requests: number): string => {
+/** One round in one line. `requests` counts those of all rounds so far. */
+export const roundLine = (report: Report, round: number, requests: number): string => {
   const { done, evidence, options, seconds, violations } = report
   const faults = kinds.flatMap((kind) => (done[kind] === 0 ? [] : [`${done[kind]} ${kind}`]))
   return [
@@ -58,92 +57,97 @@ export const lineOf = (report: Report, round: number, requests: number): string 
     `${seconds} s`,
     ...faults,
     `${requestsOf(evidence)} requests (${Math.round(requestsOf(evidence) / Math.max(1, seconds))}/s)`,
-    `${metBy(evidence)} met by a fault`,
+    `${inFlightAtFault(evidence)} in flight at a fault`,
     `${requests} in all`,
-    parts.map((part) => `${part} ${Math.round(report.parts[part] / 1000)}`).join(" "),
+    phases.map((phase) => `${phase} ${Math.round(report.phases[phase] / 1000)}`).join(" "),
     `${Math.round(process.memoryUsage.rss() / MIB)} MiB`,
     violations.length === 0 ? "every promise kept" : `${violations.length} violations`
   ].join(", ")
 }
 
-/** When what was away, in seconds since the first request. */
-const timelineOf = ({ gateways, outages, slows, tries }: Evidence): ReadonlyArray<string> => {
-  const start = tries[0]?.startedAt ?? 0
-  const since = (at: number) => ((at - start) / 1000).toFixed(1)
+/** Formats a moment in seconds since the first request. */
+const secondsSince = ({ attempts }: Evidence): ((at: number) => string) => {
+  const start = attempts[0]?.startedAt ?? 0
+  return (at) => ((at - start) / 1000).toFixed(1)
+}
+
+/** The outages, in order. */
+const timelineOf = (evidence: Evidence): ReadonlyArray<string> => {
+  const { gateways, outages, slows } = evidence
+  const since = secondsSince(evidence)
   const line = (what: string, times: ReadonlyArray<Outage>) =>
     times.map(({ from, to }) => ({ from, text: `- ${since(from)} to ${since(to)} s: ${what}` }))
   return [
-    ...line("the database away", outages),
-    ...line("the database's disk slow", slows),
-    ...gateways.flatMap((troubles, gateway) =>
-      Object.entries(troubles).flatMap(([name, times]) => line(`gateway ${gateway}, ${name}`, times))
+    ...line("database away", outages),
+    ...line("database's disk slow", slows),
+    ...gateways.flatMap((ofGateway, gateway) =>
+      Object.entries(ofGateway).flatMap(([cause, times]) => line(`gateway ${gateway}, ${cause}`, times))
     )
   ]
     .toSorted((a, b) => a.from - b.from)
     .map(({ text }) => text)
 }
 
-/** The tries of the asks that a violation names, in seconds since the first request. */
-const triesOf = ({ tries }: Evidence, violations: ReadonlyArray<Violation>): ReadonlyArray<string> => {
-  const start = tries[0]?.startedAt ?? 0
-  const since = (at: number) => ((at - start) / 1000).toFixed(1)
-  return tries
-    .filter(({ ask }) => violations.some(({ detail }) => new RegExp(`\\b${ask}\\b`).test(detail)))
+/** The attempts of the operations that a violation names. */
+const attemptsOf = (evidence: Evidence, violations: ReadonlyArray<Violation>): ReadonlyArray<string> => {
+  const since = secondsSince(evidence)
+  return evidence.attempts
+    .filter(({ operation }) => violations.some(({ detail }) => new RegExp(`\\b${operation}\\b`).test(detail)))
     .map((one) => {
-      const seen = seenOf(one)
-      const what = seen === undefined ? "" : ` ${seen.status} ${seen.code ?? ""} ${seen.requestId}`
+      const answer = answerOf(one)
+      const what = answer === undefined ? "" : ` ${answer.status} ${answer.code ?? ""} ${answer.requestId}`
       const times = `${since(one.startedAt)} to ${since(one.endedAt)} s`
-      return `- ${one.ask} at gateway ${one.gateway}, ${times}: ${one.ending._tag}${what}`
+      return `- ${one.operation} at gateway ${one.gateway}, ${times}: ${one.outcome._tag}${what}`
     })
 }
 
 const LOG_LINES = 150
 
-/** The last lines that gateways logged, in seconds since the first request. */
-const logsOf = ({ evidence: { tries }, logs }: Report): ReadonlyArray<string> => {
-  const start = tries[0]?.startedAt ?? 0
+/** The last lines of each gateway's log. */
+const logsOf = ({ evidence, logs }: Report): ReadonlyArray<string> => {
+  const since = secondsSince(evidence)
   const timeOf = (line: string) => Date.parse(/"timestamp":"([^"]+)"/.exec(line)?.[1] ?? "")
   return logs.flatMap((lines, gateway) =>
-    lines
-      .slice(-LOG_LINES)
-      .map((line) => `- gateway ${gateway}, ${((timeOf(line) - start) / 1000).toFixed(1)} s: ${line.slice(0, 500)}`)
+    lines.slice(-LOG_LINES).map((line) => `- gateway ${gateway}, ${since(timeOf(line))} s: ${line.slice(0, 500)}`)
   )
 }
 
-/** The summary of a run: what was done, what was seen, and every promise with whether it was kept. */
+/** The summary of a run: its figures, every promise, and the details of each violation. */
 export const summaryOf = (report: Report): string => {
   const { done, evidence, violations } = report
-  const { calls, outages, readings, receipts, tries } = evidence
-  const dialects = new Map(evidence.asks.map(({ dialect, id }) => [id, dialect]))
-  const dialectOf = (ask: string) => dialects.get(ask) ?? "of no ask"
-  const seen = tries.flatMap((one) => seenOf(one) ?? [])
+  const { attempts, calls, outages, receiptReads, receipts } = evidence
+  const dialects = new Map(evidence.operations.map(({ dialect, id }) => [id, dialect]))
+  const dialectOf = (operation: string) => dialects.get(operation) ?? "of no operation"
+  const answers = attempts.flatMap((one) => answerOf(one) ?? [])
   const expired = receipts.filter(({ errorCode }) => errorCode === "request_expired")
-  const endings = countBy(tries.map(({ ending }) => ending._tag))
-  const statuses = countBy(seen.map(({ code, status }) => (code === undefined ? `${status}` : `${status} ${code}`)))
+  const outcomes = countBy(attempts.map(({ outcome }) => outcome._tag))
+  const statuses = countBy(answers.map(({ code, status }) => (code === undefined ? `${status}` : `${status} ${code}`)))
   const figures: ReadonlyArray<readonly [string, number | string]> = [
     ["seed", report.options.seed],
     ["seconds", report.seconds],
-    ...parts.map((part) => [`of them ${part}`, Math.round(report.parts[part] / 1000)] as const),
+    ...phases.map((phase) => [`of them ${phase}`, Math.round(report.phases[phase] / 1000)] as const),
     ...kinds.map((kind) => [kind, done[kind]] as const),
-    ["kills with requests under way", felt(evidence)],
-    ["longest without database, ms", Math.max(0, ...outages.map(({ from, to }) => to - from))],
-    ["longest standstill of a gateway, ms", Math.max(0, ...stillOf(evidence))],
+    ["kills with requests in flight", killsUnderLoad(evidence)],
+    ["longest outage of the database, ms", Math.max(0, ...outages.map(({ from, to }) => to - from))],
+    ["longest standstill of a gateway, ms", Math.max(0, ...standstillsMs(evidence))],
     ["requests", requestsOf(evidence)],
-    ["of them met by a fault", metBy(evidence)],
-    ["longest of them, ms", Math.max(0, ...tries.map(({ endedAt, startedAt }) => endedAt - startedAt))],
-    ["whole answers", seen.filter(({ whole }) => whole).length],
-    ...countBy(tries.flatMap((one) => (seenOf(one)?.whole === true ? [`of them ${dialectOf(one.ask)}`] : []))),
-    ["of them replays", seen.filter(({ replayed, whole }) => whole && replayed).length],
-    ...endings.map(([ending, count]) => [ending.toLowerCase(), count] as const),
+    ["of them in flight at a fault", inFlightAtFault(evidence)],
+    ["longest of them, ms", Math.max(0, ...attempts.map(({ endedAt, startedAt }) => endedAt - startedAt))],
+    ["complete answers", answers.filter(({ whole }) => whole).length],
+    ...countBy(
+      attempts.flatMap((one) => (answerOf(one)?.whole === true ? [`of them ${dialectOf(one.operation)}`] : []))
+    ),
+    ["of them replays", answers.filter(({ replayed, whole }) => whole && replayed).length],
+    ...outcomes.map(([outcome, count]) => [outcome.toLowerCase(), count] as const),
     ...statuses.map(([status, count]) => [status, count] as const),
-    ...countBy(readings.map(({ status }) => `receipts read, ${status}`)),
+    ...countBy(receiptReads.map(({ status }) => `reads of receipts, ${status}`)),
     ["calls of providers", calls.length],
     ["receipts", receipts.length],
-    ["holds that expired", expired.length],
-    ["of them with progress recorded", expired.filter(({ progress }) => progress > 0n).length],
-    ["absorbed by the house", receipts.filter(({ absorbed }) => absorbed > 0n).length],
+    ["expired holds", expired.length],
+    ["of them with recorded progress", expired.filter(({ progress }) => progress > 0n).length],
+    ["receipts with an absorbed cost", receipts.filter(({ absorbed }) => absorbed > 0n).length],
     ...countBy(evidence.videos.jobs.map(({ state }) => `videos ${state}`)),
-    ["webhooks received", evidence.videos.told.length],
+    ["webhooks received", evidence.videos.webhooks.length],
     ["errors logged", report.logged.length]
   ]
   const promises = Object.keys(rules).map((rule) => {
@@ -164,10 +168,10 @@ export const summaryOf = (report: Report): string => {
     ...violations.map(({ detail, rule }) => `- ${rule}: ${detail}`),
     ...(violations.length === 0
       ? []
-      : ["", ...triesOf(evidence, violations), "", ...timelineOf(evidence), "", ...logsOf(report)]),
+      : ["", ...attemptsOf(evidence, violations), "", ...timelineOf(evidence), "", ...logsOf(report)]),
     ...report.logged.slice(0, 20).map((line) => `- logged: ${line.slice(0, 400)}`),
     "",
-    `Again: \`${replayOf(report)}\``,
+    `To repeat: \`${replayCommand(report)}\``,
     ""
   ].join("\n")
 }

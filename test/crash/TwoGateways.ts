@@ -1,7 +1,7 @@
 import { Context, Layer } from "effect"
-import { plain, startWorld, type World } from "./World.ts"
+import { type Cluster, gatewaysOnly, startCluster } from "./Cluster.ts"
 
-/** Two gateways on one database, for the tests of a file. */
-export class TwoGateways extends Context.Service<TwoGateways, World>()("tollgate/test/TwoGateways") {
-  static readonly layer = Layer.effect(TwoGateways, startWorld(plain(2)))
+/** Two gateways on one database, which the tests of a file share. */
+export class TwoGateways extends Context.Service<TwoGateways, Cluster>()("tollgate/test/TwoGateways") {
+  static readonly layer = Layer.effect(TwoGateways, startCluster(gatewaysOnly(2)))
 }

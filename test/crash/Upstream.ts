@@ -1,35 +1,30 @@
-/** Two hosts that speak OpenAI's wire over real sockets and answer each ask as it is scripted, noting what they sent. */
+/** Two provider hosts with OpenAI's API. They answer each operation by its script and record what they sent. */
 import { Effect, type Scope } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { type AddressInfo } from "node:net"
-import type { Ask, Behaviour, Call, Host, Usage } from "./Notes.ts"
+import type { AddressInfo } from "node:net"
+import { bodyOf } from "../support/Bodies.ts"
+import type { Behaviour, Call, Host, Operation, Usage } from "./Evidence.ts"
 
-/** One call under way, or over. */
-export interface RunningCall {
-  readonly note: () => Call
-  /** Holds when nothing more is sent or taken: the answer is over, or its reader hung up. */
-  readonly over: Promise<void>
+/** A call that a host has received. */
+export interface ReceivedCall {
+  readonly record: () => Call
+  /** Resolves when the connection closes, by the host or by the gateway. */
+  readonly closed: Promise<void>
 }
 
 export interface Upstream {
   readonly addressOf: (host: Host) => string
-  /** What is sent when this is asked. Must be told before the ask is sent. */
-  readonly script: (ask: Ask) => void
+  /** Sets the script of an operation, before a client sends it. */
+  readonly script: (operation: Operation) => void
   readonly calls: () => ReadonlyArray<Call>
-  /** The first call of an ask, as soon as it has arrived. */
-  readonly arrival: (ask: string) => Promise<RunningCall>
+  /** Resolves with the first call of an operation when it arrives. */
+  readonly arrival: (operation: string) => Promise<ReceivedCall>
 }
 
-/** What a prompt begins with, so that the upstream knows which ask it is. */
-export const promptOf = (ask: string): string => `ask ${ask}: `
+/** The start of a prompt, which tells the upstream the operation. */
+export const promptOf = (operation: string): string => `ask ${operation}: `
 
-const askOf = (body: string): string => /"content":"ask ([^:"]+): /.exec(body)?.[1] ?? ""
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  let body = ""
-  for await (const chunk of request.setEncoding("utf8")) body += chunk
-  return body
-}
+const operationOf = (body: string): string => /"content":"ask ([^:"]+): /.exec(body)?.[1] ?? ""
 
 const usageOf = ({ completion, prompt }: Usage) => ({
   prompt_tokens: prompt,
@@ -45,7 +40,7 @@ const toolCall = (text: string, first: boolean) => ({
   ]
 })
 
-const wholeAnswer = ({ chunks, reported, tools }: Ask, host: Host) => ({
+const wholeAnswer = ({ chunks, reported, tools }: Operation, host: Host) => ({
   id: "chatcmpl-upstream",
   object: "chat.completion",
   model: host,
@@ -63,44 +58,43 @@ const wholeAnswer = ({ chunks, reported, tools }: Ask, host: Host) => ({
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 
-const contentEvent = (ask: Ask, index: number) => {
-  const text = ask.chunks[index] ?? ""
-  const delta = ask.tools ? toolCall(text, index === 0) : { content: text }
+const contentEvent = (operation: Operation, index: number) => {
+  const text = operation.chunks[index] ?? ""
+  const delta = operation.tools ? toolCall(text, index === 0) : { content: text }
   return event({ choices: [{ index: 0, delta: { role: "assistant", ...delta }, finish_reason: null }] })
 }
 
-const lastEvents = ({ reported, tools }: Ask) =>
+const lastEvents = ({ reported, tools }: Operation) =>
   [
     event({ choices: [{ index: 0, delta: {}, finish_reason: tools ? "tool_calls" : "stop" }] }),
     ...(reported === undefined ? [] : [event({ choices: [], usage: usageOf(reported) })]),
     "data: [DONE]\n\n"
   ].join("")
 
-/** One answer in the making. */
-class Answering {
-  readonly #ask: Ask
+class ScriptedAnswer {
+  readonly #operation: Operation
   readonly #host: Host
   readonly #response: ServerResponse
-  readonly over: Promise<void>
-  #gone = false
+  readonly closed: Promise<void>
+  #isClosed = false
   #sent = 0
   #whole = false
 
-  constructor(ask: Ask, host: Host, response: ServerResponse) {
-    this.#ask = ask
+  constructor(operation: Operation, host: Host, response: ServerResponse) {
+    this.#operation = operation
     this.#host = host
     this.#response = response
-    this.over = new Promise((resolve) => {
+    this.closed = new Promise((resolve) => {
       response.once("close", () => {
-        this.#gone = true
+        this.#isClosed = true
         resolve()
       })
     })
     response.on("error", () => {})
   }
 
-  note(): Call {
-    return { ask: this.#ask.id, host: this.#host, sent: this.#sent, whole: this.#whole }
+  record(): Call {
+    return { operation: this.#operation.id, host: this.#host, sent: this.#sent, whole: this.#whole }
   }
 
   async run(behaviour: Behaviour): Promise<void> {
@@ -112,93 +106,93 @@ class Answering {
       return
     }
     if (behaviour._tag === "Malformed") {
-      response.writeHead(200, { "content-type": this.#ask.stream ? "text/event-stream" : "application/json" })
-      response.end(this.#ask.stream ? "data: {oops\n\n" : "{oops")
+      response.writeHead(200, { "content-type": this.#operation.stream ? "text/event-stream" : "application/json" })
+      response.end(this.#operation.stream ? "data: {oops\n\n" : "{oops")
       return
     }
     const after = behaviour._tag === "Answer" ? undefined : behaviour.after
-    await (this.#ask.stream ? this.#stream(after) : this.#answerWhole(after))
+    await (this.#operation.stream ? this.#stream(after) : this.#answerWhole(after))
     if (behaviour._tag === "Break") response.destroy()
-    if (behaviour._tag === "Stall") await this.over
+    if (behaviour._tag === "Stall") await this.closed
   }
 
   async #pause(): Promise<void> {
-    if (this.#ask.pauseMs === 0 || this.#gone) return
-    await new Promise((resolve) => setTimeout(resolve, this.#ask.pauseMs))
+    if (this.#operation.pauseMs === 0 || this.#isClosed) return
+    await new Promise((resolve) => setTimeout(resolve, this.#operation.pauseMs))
   }
 
   async #stream(after: number | undefined): Promise<void> {
     if (after === 0) return
     this.#response.writeHead(200, { "content-type": "text/event-stream" })
-    for (let index = 0; index < Math.min(this.#ask.chunks.length, after ?? Infinity); index++) {
+    for (let index = 0; index < Math.min(this.#operation.chunks.length, after ?? Infinity); index++) {
       await this.#pause()
-      if (this.#gone) return
-      this.#response.write(contentEvent(this.#ask, index))
+      if (this.#isClosed) return
+      this.#response.write(contentEvent(this.#operation, index))
       this.#sent++
     }
     if (after !== undefined) return
     await this.#pause()
-    if (this.#gone) return
+    if (this.#isClosed) return
     this.#whole = true
-    this.#response.end(lastEvents(this.#ask))
+    this.#response.end(lastEvents(this.#operation))
   }
 
   async #answerWhole(after: number | undefined): Promise<void> {
-    for (let count = 0; count < Math.min(this.#ask.chunks.length, after ?? Infinity); count++) await this.#pause()
-    if (this.#gone || after !== undefined) return
-    // Noted before it is written: what has been written may have been read.
-    this.#sent = this.#ask.chunks.length
+    for (let count = 0; count < Math.min(this.#operation.chunks.length, after ?? Infinity); count++) await this.#pause()
+    if (this.#isClosed || after !== undefined) return
+    // Recorded before the write, because the gateway may read the answer at once.
+    this.#sent = this.#operation.chunks.length
     this.#whole = true
     this.#response.writeHead(200, { "content-type": "application/json" })
-    this.#response.end(JSON.stringify(wholeAnswer(this.#ask, this.#host)))
+    this.#response.end(JSON.stringify(wholeAnswer(this.#operation, this.#host)))
   }
 }
 
-class Playing implements Upstream {
-  readonly #scripts = new Map<string, Ask>()
-  readonly #calls: Array<Answering> = []
-  readonly #arrivals = new Map<string, PromiseWithResolvers<RunningCall>>()
+class ScriptedUpstream implements Upstream {
+  readonly #scripts = new Map<string, Operation>()
+  readonly #calls: Array<ScriptedAnswer> = []
+  readonly #arrivals = new Map<string, PromiseWithResolvers<ReceivedCall>>()
   port = 0
 
   addressOf = (host: Host) => `http://127.0.0.1:${this.port}/${host}/v1`
 
-  script = (ask: Ask) => void this.#scripts.set(ask.id, ask)
+  script = (operation: Operation) => void this.#scripts.set(operation.id, operation)
 
-  calls = () => this.#calls.map((call) => call.note())
+  calls = () => this.#calls.map((call) => call.record())
 
-  arrival = (ask: string) => this.#arrivalOf(ask).promise
+  arrival = (operation: string) => this.#arrivalOf(operation).promise
 
-  #arrivalOf(ask: string): PromiseWithResolvers<RunningCall> {
-    const found = this.#arrivals.get(ask) ?? Promise.withResolvers<RunningCall>()
-    this.#arrivals.set(ask, found)
+  #arrivalOf(operation: string): PromiseWithResolvers<ReceivedCall> {
+    const found = this.#arrivals.get(operation) ?? Promise.withResolvers<ReceivedCall>()
+    this.#arrivals.set(operation, found)
     return found
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const host: Host = request.url?.startsWith("/alpha/") === true ? "alpha" : "beta"
-    const ask = this.#scripts.get(askOf(await bodyOf(request)))
-    if (ask === undefined) {
+    const operation = this.#scripts.get(operationOf((await bodyOf(request)).toString()))
+    if (operation === undefined) {
       response.writeHead(400, { "content-type": "application/json" })
-      return void response.end(JSON.stringify({ error: { message: "an ask that nobody scripted" } }))
+      return void response.end(JSON.stringify({ error: { message: "This operation has no script." } }))
     }
-    const call = new Answering(ask, host, response)
+    const call = new ScriptedAnswer(operation, host, response)
     this.#calls.push(call)
-    this.#arrivalOf(ask.id).resolve({ note: () => call.note(), over: call.over })
-    await call.run(ask.behaviour[host])
+    this.#arrivalOf(operation.id).resolve({ record: () => call.record(), closed: call.closed })
+    await call.run(operation.behaviour[host])
   }
 }
 
-/** Starts both hosts; they end with the scope. */
+/** Starts both hosts, which end with the scope. */
 export const startUpstream: Effect.Effect<Upstream, never, Scope.Scope> = Effect.gen(function* () {
-  const playing = new Playing()
-  // A caller that was killed breaks its request off: there is nobody to answer.
+  const upstream = new ScriptedUpstream()
+  // A killed gateway closes its connection in the middle of a request.
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    playing.answer(request, response).catch(() => response.destroy())
+    upstream.answer(request, response).catch(() => response.destroy())
   })
   yield* Effect.acquireRelease(
     Effect.callback<void>((resume) => {
       server.listen(0, "127.0.0.1", () => {
-        playing.port = (server.address() as AddressInfo).port
+        upstream.port = (server.address() as AddressInfo).port
         resume(Effect.void)
       })
     }),
@@ -208,5 +202,5 @@ export const startUpstream: Effect.Effect<Upstream, never, Scope.Scope> = Effect
         server.closeAllConnections()
       })
   )
-  return playing
+  return upstream
 })

@@ -1,17 +1,15 @@
-/** Processes that sell and make a video are killed at moments that are met: others go on, and the job ends once with its money. */
+/** Kills a gateway at exact moments of a video's life. The next process must finish the video once and charge it once. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Logger, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ServerResponse } from "node:http"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { layer as administration } from "../../src/admin/Database.ts"
 import { Customers, OPERATOR } from "../../src/billing/Customers.ts"
 import { verify } from "../../src/ledger/Verify.ts"
 import { Config } from "../../src/platform/config/Config.ts"
 import { upstream } from "../providers/upstream.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { get, json, post } from "../support/Service.ts"
 import { type Gateway, makeGateway } from "./Gateway.ts"
 
@@ -20,38 +18,38 @@ const BALANCE = 100_000_000_000n
 const COST = 1_600_000_000n
 const clip = { model: "veo-3", prompt: "A kite over the sea", duration: 4, aspect_ratio: "16:9" }
 
-/** What a host that speaks fal's queue is asked for. */
-type Question = "submit" | "status" | "result" | "clip"
+/** The calls of fal's queue API. */
+type FalCall = "submit" | "status" | "result" | "clip"
 
-const questionOf = (method: string, path: string): Question => {
+const callOf = (method: string, path: string): FalCall => {
   if (method === "POST") return "submit"
   if (path.endsWith("/clip.mp4")) return "clip"
   return path.endsWith("/status") ? "status" : "result"
 }
 
-/** Answers as fal does, but for the question that it is to keep waiting for ever. */
+/** A provider with fal's API that can leave one call without an answer. */
 class Fal {
-  readonly asked: Record<Question, number> = { submit: 0, status: 0, result: 0, clip: 0 }
+  readonly calls: Record<FalCall, number> = { submit: 0, status: 0, result: 0, clip: 0 }
   origin = ""
-  #holding: Question | undefined
+  #hanging: FalCall | undefined
   #arrived = Deferred.makeUnsafe<void>()
 
-  /** Keeps the next such question, and answers when it has come. */
-  hold(question: Question): Effect.Effect<void> {
+  /** Leaves the next such call without an answer. The returned effect completes when the call arrives. */
+  hang(call: FalCall): Effect.Effect<void> {
     this.#arrived = Deferred.makeUnsafe()
-    this.#holding = question
+    this.#hanging = call
     return Deferred.await(this.#arrived)
   }
 
   answer(method: string, path: string, response: ServerResponse): void {
-    const question = questionOf(method, path)
-    this.asked[question] += 1
-    if (this.#holding === question) {
-      this.#holding = undefined
+    const call = callOf(method, path)
+    this.calls[call] += 1
+    if (this.#hanging === call) {
+      this.#hanging = undefined
       Deferred.doneUnsafe(this.#arrived, Effect.void)
       return
     }
-    if (question === "clip") return void response.end(Buffer.from("\0\0\0\x18ftypisom", "latin1"))
+    if (call === "clip") return void response.end(Buffer.from("\0\0\0\x18ftypisom", "latin1"))
     response.setHeader("content-type", "application/json")
     response.end(
       JSON.stringify(
@@ -59,14 +57,14 @@ class Fal {
           submit: { request_id: "r1", response_url: `${this.origin}/fal-ai/veo3/requests/r1` },
           status: { status: "COMPLETED" },
           result: { video: { url: `${this.origin}/clip.mp4` } }
-        }[question]
+        }[call]
       )
     )
   }
 }
 
-class Stage extends Context.Service<
-  Stage,
+class VideoGateway extends Context.Service<
+  VideoGateway,
   {
     readonly fal: Fal
     readonly gateway: Gateway
@@ -74,9 +72,9 @@ class Stage extends Context.Service<
     readonly sql: SqlClient.SqlClient
     readonly account: Effect.Effect<{ readonly id: string; readonly key: string }>
   }
->()("tollgate/test/VideoStage") {
+>()("tollgate/test/VideoGateway") {
   static readonly layer = Layer.effect(
-    Stage,
+    VideoGateway,
     Effect.gen(function* () {
       const fal = new Fal()
       const { origin } = yield* upstream(
@@ -85,10 +83,7 @@ class Stage extends Context.Service<
       )
       fal.origin = origin
       const databaseUrl = yield* freshDatabase("videos")
-      const directory = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-videos-"))),
-        (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-      )
+      const directory = yield* temporaryDirectory
       const settings = { DATABASE_URL: databaseUrl, DATA_DIR: directory }
       const gateway = yield* makeGateway({
         ...settings,
@@ -120,11 +115,11 @@ class Stage extends Context.Service<
 
 const often = Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "40 seconds" }))
 
-const submit = ({ api }: Stage["Service"], key: string, idempotencyKey: string) =>
+const submit = ({ api }: VideoGateway["Service"], key: string, idempotencyKey: string) =>
   post(`${api}/videos`, key, clip, { "idempotency-key": idempotencyKey })
 
-/** The process is gone, its leases are over, and another one begins. */
-const rise = ({ gateway, sql }: Stage["Service"]) =>
+/** Kills the process, ends its leases, and starts another one. */
+const killAndRestart = ({ gateway, sql }: VideoGateway["Service"]) =>
   Effect.gen(function* () {
     yield* gateway.kill
     yield* sql`UPDATE video_job SET busy_until = NULL WHERE completed_at IS NULL`
@@ -132,7 +127,7 @@ const rise = ({ gateway, sql }: Stage["Service"]) =>
     yield* gateway.start
   })
 
-/** Keeps everybody from an account's balance until the scope ends. */
+/** Locks an account's balance. Returns the effect that unlocks it. */
 const lockBalance = (sql: SqlClient.SqlClient, accountId: string) =>
   Effect.gen(function* () {
     const locked = yield* Deferred.make<void>()
@@ -150,100 +145,100 @@ const lockBalance = (sql: SqlClient.SqlClient, accountId: string) =>
     return Deferred.succeed(free, undefined)
   })
 
-/** Once somebody waits for a lock in a statement like this. */
-const waits = (sql: SqlClient.SqlClient, statement: string) =>
+/** Waits until a connection waits for a lock in this statement. */
+const untilLocked = (sql: SqlClient.SqlClient, statement: string) =>
   Effect.map(
     Effect.repeat(
       sql<{ waiting: bigint }>`SELECT count(*) AS waiting FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE ${`%${statement}%`}`,
       { schedule: often, until: ([row]) => row?.waiting === 1n }
     ),
-    ([row]) => assert.strictEqual(row?.waiting, 1n, `nobody waits in ${statement}`)
+    ([row]) => assert.strictEqual(row?.waiting, 1n, `no connection waits for a lock in ${statement}`)
   )
 
-type Killing = (
-  stage: Stage["Service"],
+type Kill = (
+  setup: VideoGateway["Service"],
   account: { readonly id: string; readonly key: string }
 ) => Effect.Effect<void, unknown, Scope.Scope>
 
-/** Submits, and kills the process when the provider has been asked this. */
-const killedAt =
-  (question: Question): Killing =>
-  (stage, { key }) =>
+/** Submits a video and kills the process when this call reaches the provider. */
+const killDuring =
+  (call: FalCall): Kill =>
+  (setup, { key }) =>
     Effect.gen(function* () {
-      const arrived = stage.fal.hold(question)
-      yield* submit(stage, key, "k")
+      const arrived = setup.fal.hang(call)
+      yield* submit(setup, key, "k")
       yield* arrived
-      yield* rise(stage)
+      yield* killAndRestart(setup)
     })
 
 const moments: ReadonlyArray<{
   readonly name: string
   readonly submitted: number | undefined
-  readonly kill: Killing
+  readonly kill: Kill
 }> = [
   {
-    name: "while it charges",
+    name: "during the charge",
     submitted: 1,
-    kill: (stage, { id, key }) =>
+    kill: (setup, { id, key }) =>
       Effect.gen(function* () {
-        const free = yield* lockBalance(stage.sql, id)
-        yield* Effect.forkScoped(Effect.ignoreCause(submit(stage, key, "k")))
-        yield* waits(stage.sql, "ledger_commit")
-        yield* stage.gateway.kill
-        yield* free
-        yield* rise(stage)
-        assert.deepStrictEqual(yield* stage.sql`SELECT id FROM video_job WHERE account_id = ${id}`, [])
+        const unlock = yield* lockBalance(setup.sql, id)
+        yield* Effect.forkScoped(Effect.ignoreCause(submit(setup, key, "k")))
+        yield* untilLocked(setup.sql, "ledger_commit")
+        yield* setup.gateway.kill
+        yield* unlock
+        yield* killAndRestart(setup)
+        assert.deepStrictEqual(yield* setup.sql`SELECT id FROM video_job WHERE account_id = ${id}`, [])
       })
   },
   {
-    name: "as soon as it is sold",
-    // Whether the provider has been handed it by then is chance.
+    name: "after the answer to the client",
+    // The job may have reached the provider by then, or not.
     submitted: undefined,
-    kill: (stage, { key }) => Effect.andThen(submit(stage, key, "k"), rise(stage))
+    kill: (setup, { key }) => Effect.andThen(submit(setup, key, "k"), killAndRestart(setup))
   },
-  // Nobody can know whether it was taken.
-  { name: "while the provider is handed it", submitted: 2, kill: killedAt("submit") },
-  { name: "while the provider says how far it is", submitted: 1, kill: killedAt("status") },
-  { name: "while it reads the clip", submitted: 1, kill: killedAt("clip") },
+  // The gateway cannot know whether the provider accepted the job.
+  { name: "during the call to submit", submitted: 2, kill: killDuring("submit") },
+  { name: "during the call for the status", submitted: 1, kill: killDuring("status") },
+  { name: "during the download of the clip", submitted: 1, kill: killDuring("clip") },
   {
-    name: "in the transaction of its end",
+    name: "during the transaction that ends the job",
     submitted: 1,
-    kill: (stage, { id, key }) =>
+    kill: (setup, { id, key }) =>
       Effect.gen(function* () {
-        const asked = stage.fal.hold("status")
-        yield* submit(stage, key, "k")
-        yield* asked
-        const free = yield* lockBalance(stage.sql, id)
-        yield* rise(stage)
-        yield* waits(stage.sql, "ledger_conclude")
-        yield* stage.gateway.kill
-        yield* free
-        yield* rise(stage)
+        const arrived = setup.fal.hang("status")
+        yield* submit(setup, key, "k")
+        yield* arrived
+        const unlock = yield* lockBalance(setup.sql, id)
+        yield* killAndRestart(setup)
+        yield* untilLocked(setup.sql, "ledger_conclude")
+        yield* setup.gateway.kill
+        yield* unlock
+        yield* killAndRestart(setup)
       })
   }
 ]
 
-layer(Stage.layer, { excludeTestServices: true, timeout: 120_000 })("a process that makes videos", (it) => {
+layer(VideoGateway.layer, { excludeTestServices: true, timeout: 120_000 })("a gateway", (it) => {
   for (const { submitted, kill, name } of moments) {
     it.effect(
-      `that is killed ${name} leaves a video that is made once and paid for once`,
+      `that is killed ${name} leaves a video that is completed once and charged once`,
       () =>
         Effect.gen(function* () {
-          const stage = yield* Stage
-          const { api, fal, sql } = stage
-          const account = yield* stage.account
-          const before = fal.asked.submit
-          yield* kill(stage, account)
-          // Whoever heard nothing asks again, and is answered with the job there is.
-          const { id } = yield* Effect.flatMap(submit(stage, account.key, "k"), json)
+          const setup = yield* VideoGateway
+          const { api, fal, sql } = setup
+          const account = yield* setup.account
+          const before = fal.calls.submit
+          yield* kill(setup, account)
+          // A retry under the same key returns the existing job.
+          const { id } = yield* Effect.flatMap(submit(setup, account.key, "k"), json)
           const video = yield* Effect.repeat(Effect.flatMap(get(`${api}/videos/${id}`, account.key), json), {
             schedule: often,
             until: ({ status }) => status === "completed" || status === "failed"
           })
           assert.deepInclude(video, { status: "completed", cost_usd: 1.6, refunded: false, provider: "fal" })
-          const handed = fal.asked.submit - before
-          assert.include(submitted === undefined ? [1, 2] : [submitted], handed)
+          const submissions = fal.calls.submit - before
+          assert.include(submitted === undefined ? [1, 2] : [submitted], submissions)
           const jobs = yield* sql`SELECT id FROM video_job WHERE account_id = ${account.id}`
           assert.deepStrictEqual(jobs, [{ id }])
           const events = yield* sql`SELECT id, type FROM webhook_event WHERE account_id = ${account.id}`

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { request } from "node:http"
-import { freePort } from "../crash/Ports.ts"
+import { freePort } from "../support/FreePort.ts"
 import { json, post, startService } from "../support/Service.ts"
 import { balancers, programOf, startBalancer } from "./programs.ts"
 

@@ -6,7 +6,7 @@ import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { freePort } from "../crash/Ports.ts"
+import { freePort } from "../support/FreePort.ts"
 import { textOf } from "../support/Sources.ts"
 
 /** Where a node listens on this machine. */

@@ -6,7 +6,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parse, stringify } from "yaml"
-import { freePort } from "../crash/Ports.ts"
+import { freePort } from "../support/FreePort.ts"
 import { root, textOf } from "../support/Sources.ts"
 
 /** Why tests of queries cannot run on this machine; undefined when they can. */

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { freePort } from "../crash/Ports.ts"
+import { freePort } from "./FreePort.ts"
 import { temporaryDirectory } from "./Directories.ts"
 
 /** Debian puts it where only root looks for programs. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { freePort } from "../crash/Ports.ts"
+import { freePort } from "./FreePort.ts"
 import { temporaryDirectory } from "./Directories.ts"
 
 /** Why tests on a real Redis cannot run on this machine; undefined when they can. */

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer } from "node:net"
-import { until } from "../crash/Patience.ts"
+import { until } from "./Until.ts"
 import { type Direction, startRelay } from "./Relay.ts"
 
 /** A server that repeats every text in capitals, and what it received. */

@@ -4,7 +4,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs"
 import { once } from "node:events"
 import { join } from "node:path"
-import { freePort } from "../crash/Ports.ts"
+import { freePort } from "./FreePort.ts"
 import { temporaryDirectory } from "./Directories.ts"
 
 const programs = "/usr/lib/postgresql/15/bin"

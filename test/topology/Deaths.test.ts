@@ -1,7 +1,7 @@
 /** A node dies under load: only what it was doing fails, and its holds end on the others. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import { until } from "../crash/Patience.ts"
+import { until } from "../support/Until.ts"
 import { isFull, missing, startTopology } from "../support/Topology.ts"
 import { announceSkip } from "../support/Skips.ts"
 import { chat, load, type Seen, tally } from "./Callers.ts"

@@ -1,7 +1,7 @@
 /** The database restarts, and fails over to its standby, under load; the nodes talk to it over TLS. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { until } from "../crash/Patience.ts"
+import { until } from "../support/Until.ts"
 import { debianPostgres } from "../platform/database/DebianPostgres.ts"
 import { startTlsReplicas } from "../support/TlsReplicas.ts"
 import { isFull, missing, startTopology } from "../support/Topology.ts"

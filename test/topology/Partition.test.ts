@@ -1,7 +1,7 @@
 /** One node is cut off from the database: nothing arrives and no connection ends. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { until } from "../crash/Patience.ts"
+import { until } from "../support/Until.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { type Direction, startRelay } from "../support/Relay.ts"
 import { get } from "../support/Service.ts"

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { limits } from "../../src/ratelimit/Limits.ts"
-import { until } from "../crash/Patience.ts"
+import { until } from "../support/Until.ts"
 import { missing, startTopology, type Topology } from "../support/Topology.ts"
 import { announceSkip } from "../support/Skips.ts"
 import { chat, load, tally } from "./Callers.ts"

@@ -2,7 +2,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { OPERATOR } from "../../src/billing/Customers.ts"
-import { until } from "../crash/Patience.ts"
+import { until } from "../support/Until.ts"
 import { get } from "../support/Service.ts"
 import { type Account, missing, Nodes, type Topology } from "../support/Topology.ts"
 import { announceSkip } from "../support/Skips.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { freePort } from "../../crash/Ports.ts"
+import { freePort } from "../../support/FreePort.ts"
 import { serve } from "../serve.ts"
 import { Line } from "../wire.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { until } from "../../crash/Patience.ts"
+import { until } from "../../support/Until.ts"
 import { get, json, post, startService } from "../../support/Service.ts"
 
 const body = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] }

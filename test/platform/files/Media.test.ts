@@ -15,7 +15,7 @@ import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { PublicUrl } from "../../../src/platform/outbound/PublicUrl.ts"
 import { bucket, startS3 } from "../../support/S3.ts"
 import type { Unavailable } from "../../../src/platform/database/Sql.ts"
-import { until } from "../../crash/Patience.ts"
+import { until } from "../../support/Until.ts"
 import * as Database from "../../support/Database.ts"
 
 const directory = Layer.effect(

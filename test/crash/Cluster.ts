@@ -1,11 +1,10 @@
-/** Everything of a run: a database, a scripted upstream, gateways, accounts; and what is to be read of them afterwards. */
+/** The system under test: a database, a scripted upstream, gateways and accounts, and what the auditor reads of them. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Logger, Redacted, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { RequestReceipt } from "../../schemas/account/Requests.ts"
 import { layer as administration } from "../../src/admin/Database.ts"
@@ -16,23 +15,14 @@ import { Config } from "../../src/platform/config/Config.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { usageOf } from "../../src/usage/UsageSql.ts"
 import { makeClock } from "../support/Clock.ts"
+import { temporaryDirectory } from "../support/Directories.ts"
 import { startRelay } from "../support/Relay.ts"
 import { type DatabaseNeeds, type DatabaseServer, startDatabase } from "./DatabaseServer.ts"
 import { startVideoHost, type VideoHost } from "./VideoLoad.ts"
 import { environment, type Gateway, makeGateway, program } from "./Gateway.ts"
-import { type Books, HOLD_TTL_MS, hosts, type Receipt, SHUTDOWN_DELAY_MS, SWEEP_MS } from "./Notes.ts"
+import { type AccountState, HOLD_TTL_MS, hosts, type Receipt, SHUTDOWN_DELAY_MS, SWEEP_MS } from "./Evidence.ts"
 import { startUpstream, type Upstream } from "./Upstream.ts"
-
-/**
- * Models the scripted hosts serve. Each has a breaker of its own at each host: with a few, hosts that fail as often as these would rest
- * most of the time, and a gateway would refuse most requests without asking any host.
- */
-export const models = [
-  ...["gpt-4o-mini", "gpt-4.1-nano", "gpt-4.1-mini", "gpt-4o", "gpt-4.1"],
-  ...["mistral-large-2512", "mistral-small-3.2", "ministral-8b-2512", "codestral-2508", "mistral-nemo"],
-  ...["nova-micro", "nova-lite", "nova-pro", "command-a"],
-  ...["meta-llama/llama-3.3-70b-instruct", "meta-llama/llama-3.1-8b-instruct", "qwen/qwen3-coder"]
-] as const
+import { models } from "./Workload.ts"
 
 const settings = (directory: string, { origin }: VideoHost) => ({
   DATA_DIR: directory,
@@ -52,38 +42,32 @@ const settings = (directory: string, { origin }: VideoHost) => ({
   RATE_LIMIT_SCALE: "1000000"
 })
 
-/** An account of the run. */
 export interface Account {
   readonly name: string
   readonly id: string
   readonly key: string
-  /** nano-USD it was opened with. */
+  /** The opening credit in nano-USD. */
   readonly credited: bigint
 }
 
-export interface World {
+export interface Cluster {
   readonly database: DatabaseServer
   readonly upstream: Upstream
   readonly videoHost: VideoHost
   readonly gateways: ReadonlyArray<Gateway>
-  /** Opens an account with so many nano-USD. */
+  /** Opens an account with a credit in nano-USD. */
   readonly open: (name: string, credit: bigint) => Effect.Effect<Account>
-  /** Revokes a key by its id; answers whether it was active. */
+  /** Revokes a key by its id; returns whether the key was active. */
   readonly revoke: (id: string) => Effect.Effect<boolean>
-  /** Names of the checks of `ledger verify` that fail. */
-  readonly faults: Effect.Effect<ReadonlyArray<string>>
-  /** A connection of the harness's own. */
+  /** The failed checks of `ledger verify`. */
+  readonly failedChecks: Effect.Effect<ReadonlyArray<string>>
+  /** The harness's own connection. */
   readonly sql: Effect.Effect<PgClient.PgClient, unknown, Scope.Scope>
   readonly receipts: (account: Account) => Effect.Effect<ReadonlyArray<Receipt>>
-  readonly books: (account: Account) => Effect.Effect<Books>
-  /** Requests whose hold is open, and thresholds of budgets that are still to be told. */
+  readonly accountState: (account: Account) => Effect.Effect<AccountState>
+  /** The number of open holds, plus the budget thresholds that have no event yet. */
   readonly openHolds: Effect.Effect<number>
 }
-
-const temporaryDirectory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-gateways-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }))
-)
 
 const writeProviders = (directory: string, upstream: Upstream) =>
   Effect.sync(() => {
@@ -98,29 +82,31 @@ const writeProviders = (directory: string, upstream: Upstream) =>
 const pico = (usd: number) => BigInt(Math.round(usd * 1e12))
 const nano = (usd: number) => nanoFromUsd(usd) ?? 0n
 
-/** What only the row of a request says of it. */
-type OfRow = Pick<Receipt, "closedAt" | "expiresAt" | "progress">
+/** The columns of a request's row that the API does not show. */
+type RowFields = Pick<Receipt, "closedAt" | "expiresAt" | "progress">
 
-const receiptOf = (account: string, found: RequestReceipt): Omit<Receipt, keyof OfRow> => ({
-  id: found.id,
+const receiptOf = (account: string, receipt: RequestReceipt): Omit<Receipt, keyof RowFields> => ({
+  id: receipt.id,
   account,
-  traceId: found.trace_id ?? undefined,
-  idempotencyKey: found.idempotency_key ?? undefined,
-  status: found.status,
-  basis: found.usage_basis,
-  errorCode: found.error?.code,
-  held: nano(found.held_usd),
-  settled: nano(found.settled_usd),
-  absorbed: nano(found.absorbed_usd),
-  refunded: nano(found.refunded_usd),
+  traceId: receipt.trace_id ?? undefined,
+  idempotencyKey: receipt.idempotency_key ?? undefined,
+  status: receipt.status,
+  basis: receipt.usage_basis,
+  errorCode: receipt.error?.code,
+  held: nano(receipt.held_usd),
+  settled: nano(receipt.settled_usd),
+  absorbed: nano(receipt.absorbed_usd),
+  refunded: nano(receipt.refunded_usd),
   price:
-    found.price?.unit !== "token" ? undefined : { input: pico(found.price.input), output: pico(found.price.output) }
+    receipt.price?.unit !== "token"
+      ? undefined
+      : { input: pico(receipt.price.input), output: pico(receipt.price.output) }
 })
 
-/** All receipts of an account, page by page, as its owner reads them. */
+/** Reads all receipts of an account from the API, page by page. */
 const readReceipts = (port: number, account: Account) =>
   Effect.promise(async () => {
-    const all: Array<Omit<Receipt, keyof OfRow>> = []
+    const all: Array<Omit<Receipt, keyof RowFields>> = []
     let cursor: string | null = ""
     while (cursor !== null) {
       const query = cursor === "" ? "limit=100" : `limit=100&cursor=${cursor}`
@@ -135,7 +121,7 @@ const readReceipts = (port: number, account: Account) =>
     return all
   })
 
-/** Runs a command line of the operator's to its end and answers the JSON it prints. */
+/** Runs an admin command and returns the JSON that it prints. */
 const runAdmin = (databaseUrl: string, directory: string, words: ReadonlyArray<string>) =>
   Effect.callback<unknown>((resume) => {
     const env = environment({ DATABASE_URL: databaseUrl, DATA_DIR: directory })
@@ -149,15 +135,15 @@ const runAdmin = (databaseUrl: string, directory: string, words: ReadonlyArray<s
     return Effect.sync(() => child.kill("SIGTERM"))
   })
 
-const failedChecks = (verified: unknown): ReadonlyArray<string> =>
-  (verified as { checks: ReadonlyArray<{ name: string; ok: boolean; detail: string }> }).checks
+const failedChecksIn = (report: unknown): ReadonlyArray<string> =>
+  (report as { checks: ReadonlyArray<{ name: string; ok: boolean; detail: string }> }).checks
     .filter(({ ok }) => !ok)
     .map(({ detail, name }) => `${name}: ${detail}`)
 
 type Administration = Layer.Success<typeof administration>
 
-/** Does what an operator's command does, without the start of a process. */
-const administering = <A, E>(
+/** Does the work of an admin command in this process. */
+const administer = <A, E>(
   databaseUrl: string,
   directory: string,
   body: Effect.Effect<A, E, Administration>
@@ -172,8 +158,8 @@ const administering = <A, E>(
     Effect.orDie
   )
 
-/** Gives the key a budget of all that its account has, so that it is counted in everywhere and refuses nothing of its own. */
-const likeItsBalance = (sql: SqlClient.SqlClient, accountId: string, limit: bigint) =>
+/** Gives the key a budget of the account's whole credit, so that budgets count every request and refuse none that the balance allows. */
+const addBudget = (sql: SqlClient.SqlClient, accountId: string, limit: bigint) =>
   sql`WITH made AS (
       INSERT INTO budget (id, account_id, scope, limit_nano, period)
       VALUES (${newResourceId()}, ${accountId}, 'key', ${limit}, 'lifetime') RETURNING id
@@ -182,13 +168,13 @@ const likeItsBalance = (sql: SqlClient.SqlClient, accountId: string, limit: bigi
 const openAccount = (name: string, credited: bigint) =>
   Effect.gen(function* () {
     const { account, inferenceKey } = yield* (yield* Customers).open(`${name}@example.com`, credited, OPERATOR)
-    yield* likeItsBalance(yield* SqlClient.SqlClient, account.id, credited)
+    yield* addBudget(yield* SqlClient.SqlClient, account.id, credited)
     return { name, id: account.id, key: inferenceKey, credited }
   })
 
 const revokeKey = (id: string) => Effect.flatMap(Keys, (keys) => keys.revoke(id, OPERATOR))
 
-const booksOf = (sql: SqlClient.SqlClient, account: Account) =>
+const accountStateOf = (sql: SqlClient.SqlClient, account: Account) =>
   Effect.gen(function* () {
     const [row] = yield* sql<{ posted: bigint; held: bigint; open: bigint }>`SELECT posted, held,
         (SELECT count(*) FROM request r WHERE r.account_id = b.account_id AND r.closed IS NULL) AS open
@@ -198,7 +184,7 @@ const booksOf = (sql: SqlClient.SqlClient, account: Account) =>
       limit_nano: bigint
     }>`SELECT COALESCE(p.spent, 0) AS spent, b.limit_nano
       FROM budget b LEFT JOIN budget_period p ON p.budget_id = b.id WHERE b.account_id = ${account.id}`
-    const told = yield* sql<{ percent: number }>`SELECT (body::json -> 'data' ->> 'threshold_percent')::int AS percent
+    const events = yield* sql<{ percent: number }>`SELECT (body::json -> 'data' ->> 'threshold_percent')::int AS percent
       FROM webhook_event WHERE account_id = ${account.id} AND type = 'budget.threshold'`
     const usage = yield* usageOf(sql, account.id, { since: new Date(0), width: "day" })
     return {
@@ -210,16 +196,16 @@ const booksOf = (sql: SqlClient.SqlClient, account: Account) =>
       budget: {
         spent: budget?.spent ?? 0n,
         limit: budget?.limit_nano ?? 0n,
-        told: told.map(({ percent }) => percent)
+        notified: events.map(({ percent }) => percent)
       },
-      used: {
+      usage: {
         requests: usage.reduce((sum, { requests }) => sum + Number(requests), 0),
         cost: usage.reduce((sum, { cost }) => sum + cost, 0n)
       }
-    } satisfies Books
+    } satisfies AccountState
   })
 
-/** Usage is rolled up of what is seconds old, and so while gateways die; what comes late for that notes itself. */
+/** Makes the usage rollup take requests that are half a second old, so that it also runs during kills. Late requests record themselves. */
 const rollUpSoon = (sql: SqlClient.SqlClient) =>
   sql`CREATE OR REPLACE FUNCTION usage_grace_ms() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 500::bigint'`
 
@@ -229,26 +215,26 @@ const rowsOf = (sql: SqlClient.SqlClient, account: Account) =>
       expires_at, closed_at FROM request WHERE account_id = ${account.id}`,
     (rows) =>
       new Map(
-        rows.map(({ closed_at, expires_at, id, progress }): [string, OfRow] => [
+        rows.map(({ closed_at, expires_at, id, progress }): [string, RowFields] => [
           id,
           { progress, expiresAt: expires_at?.getTime(), closedAt: closed_at?.getTime() }
         ])
       )
   )
 
-const NO_ROW: OfRow = { progress: 0n, expiresAt: undefined, closedAt: undefined }
+const NO_ROW: RowFields = { progress: 0n, expiresAt: undefined, closedAt: undefined }
 
-/** What a run must be able to break. */
-export interface WorldNeeds extends DatabaseNeeds {
+/** The faults that a cluster must support. */
+export interface ClusterNeeds extends DatabaseNeeds {
   readonly gateways: number
-  /** Whether gateways are cut off from the database. */
+  /** Partitions between a gateway and the database. */
   readonly partitions: boolean
-  /** Whether the clocks of gateways are stepped. */
+  /** Steps of a gateway's clock. */
   readonly steps: boolean
 }
 
-/** So many gateways, and nothing else than they and the database can be ended. */
-export const plain = (gateways: number): WorldNeeds => ({
+/** A cluster whose only faults are the ends and pauses of its gateways, and of the database. */
+export const gatewaysOnly = (gateways: number): ClusterNeeds => ({
   gateways,
   partitions: false,
   steps: false,
@@ -256,51 +242,51 @@ export const plain = (gateways: number): WorldNeeds => ({
   smallDisk: false
 })
 
-const surroundingsOf = (needs: WorldNeeds, database: DatabaseServer) =>
+const environmentOf = (needs: ClusterNeeds, database: DatabaseServer) =>
   Effect.gen(function* () {
     const relays = needs.partitions ? yield* Effect.forEach(database.ports, startRelay) : []
     const clock = needs.steps ? yield* makeClock : undefined
     const url = needs.partitions ? database.urlThrough(relays.map(({ port }) => port)) : database.url
-    return { url, around: { relays, clock } }
+    return { url, faultTools: { relays, clock } }
   })
 
-/** Starts everything; all of it ends with the scope. */
-export const startWorld = (needs: WorldNeeds): Effect.Effect<World, unknown, Scope.Scope> =>
+/** Starts a cluster, which ends with the scope. */
+export const startCluster = (needs: ClusterNeeds): Effect.Effect<Cluster, unknown, Scope.Scope> =>
   Effect.gen(function* () {
     const directory = yield* temporaryDirectory
     const upstream = yield* startUpstream
     const videoHost = yield* startVideoHost
     yield* writeProviders(directory, upstream)
     const database = yield* startDatabase(needs)
-    const makeOne = Effect.flatMap(surroundingsOf(needs, database), ({ around, url }) =>
-      makeGateway({ ...settings(directory, videoHost), DATABASE_URL: url }, around)
+    const makeOne = Effect.flatMap(environmentOf(needs, database), ({ faultTools, url }) =>
+      makeGateway({ ...settings(directory, videoHost), DATABASE_URL: url }, faultTools)
     )
     const gateways = yield* Effect.all(Array.from({ length: needs.gateways }, () => makeOne))
     yield* Effect.forEach(gateways, (gateway) => gateway.start, { concurrency: "unbounded", discard: true })
     const sql = Effect.suspend(() =>
       PgClient.make({ url: Redacted.make(database.writerUrl()), maxConnections: 1 })
     ).pipe(Effect.provide(Reactivity.layer))
-    const asked = <A>(body: (client: PgClient.PgClient) => Effect.Effect<A, unknown>): Effect.Effect<A> =>
+    const query = <A>(body: (client: PgClient.PgClient) => Effect.Effect<A, unknown>): Effect.Effect<A> =>
       Effect.scoped(Effect.flatMap(sql, body)).pipe(Effect.orDie)
-    yield* asked(rollUpSoon)
+    yield* query(rollUpSoon)
     const port = gateways[0]?.port ?? 0
     return {
       database,
       upstream,
       videoHost,
       gateways,
-      open: (name, credit) => administering(database.url, directory, openAccount(name, credit)),
-      revoke: (id) => administering(database.url, directory, revokeKey(id)),
-      faults: Effect.map(runAdmin(database.url, directory, ["ledger", "verify"]), failedChecks),
+      open: (name, credit) => administer(database.url, directory, openAccount(name, credit)),
+      revoke: (id) => administer(database.url, directory, revokeKey(id)),
+      failedChecks: Effect.map(runAdmin(database.url, directory, ["ledger", "verify"]), failedChecksIn),
       sql,
       receipts: (account) =>
         Effect.gen(function* () {
-          const rows = yield* asked((client) => rowsOf(client, account))
-          const found = yield* readReceipts(port, account)
-          return found.map((one) => ({ ...one, ...(rows.get(one.id) ?? NO_ROW) }))
+          const rows = yield* query((client) => rowsOf(client, account))
+          const receipts = yield* readReceipts(port, account)
+          return receipts.map((receipt) => ({ ...receipt, ...(rows.get(receipt.id) ?? NO_ROW) }))
         }),
-      books: (account) => asked((client) => booksOf(client, account)),
-      openHolds: asked((client) =>
+      accountState: (account) => query((client) => accountStateOf(client, account)),
+      openHolds: query((client) =>
         Effect.map(
           client<{ open: bigint }>`SELECT (SELECT count(*) FROM request WHERE closed IS NULL)
             + (SELECT count(*) FROM budget_crossing WHERE told_at IS NULL) AS open`,
