@@ -1,19 +1,19 @@
-/** Processors that do not halt while a run needs them. */
+/** Keeps the processors from halting during a run. */
 import { Effect, type Scope } from "effect"
 import { closeSync, openSync, writeSync } from "node:fs"
 import { BenchError } from "./BenchError.ts"
 
-/** Where Linux is told how long waking up may take: for as long as it is held open, and by root alone. */
+/** Linux keeps the wake-up latency that root writes to this device for as long as the file stays open. */
 const DEVICE = "/dev/cpu_dma_latency"
 
-/** None at all, in microseconds: a number of 32 bits. */
+/** A latency of 0 µs, as a 32-bit number. */
 const NONE = Buffer.alloc(4)
 
-const message = `--awake needs ${DEVICE}, which Linux has and only root may write to`
+const message = `--awake needs Linux and root, to write to ${DEVICE}.`
 
 /**
- * Keeps the processors from halting until the scope closes: the kernel looks for work by turns instead, and whoever wakes is in
- * nobody's way. It ends with this process, however that ends. Fails where the system does not let it.
+ * Keeps the processors from halting until the scope closes or the process ends: the kernel polls for work instead. Fails without the
+ * device or without root.
  */
 export const keepAwake: Effect.Effect<void, BenchError, Scope.Scope> = Effect.asVoid(
   Effect.acquireRelease(

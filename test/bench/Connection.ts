@@ -1,17 +1,17 @@
-/** A client on bare sockets that costs as little as it can: one connection, one request at a time, HTTP/1.1. */
+/** A cheap HTTP/1.1 client on plain sockets, with one request at a time on a connection. */
 import { connect, type Socket } from "node:net"
 import { MARK } from "./Traffic.ts"
 
-/** A whole answer; moments are those of `performance.now()`. */
+/** A complete answer, with times of `performance.now()`. */
 export interface Answer {
   readonly status: number
   readonly body: string
-  /** When the first piece with content had come. */
+  /** When the first content arrived. */
   readonly firstTokenAt: number
   readonly endedAt: number
 }
 
-interface Waiting {
+interface PendingAnswer {
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: Error) => void
 }
@@ -19,20 +19,20 @@ interface Waiting {
 const NEVER = -1
 
 /**
- * A connection that rested for longer is not used again, as with every careful client: the gateway closes one after 75 seconds, and a
- * request may cross its end.
+ * A connection that was idle for longer is not used again. The gateway closes an idle connection after 75 seconds, and a request could
+ * arrive just then.
  */
-const MOST_REST_MS = 60_000
+const MAX_IDLE_MS = 60_000
 
-/** A connection that is kept from request to request. Bodies are read as Latin-1, which is enough to compare them. */
+/** A persistent connection. It decodes bodies as Latin-1, which is enough to compare them. */
 export class Connection {
   readonly #socket: Socket
-  #waiting: Waiting | undefined
+  #pending: PendingAnswer | undefined
   #unread = ""
   #inBody = false
   #status = 0
   #body = ""
-  /** Undefined: the body comes in chunks. */
+  /** Undefined for a chunked body. */
   #length: number | undefined
   #firstTokenAt = NEVER
   #answeredAt = performance.now()
@@ -43,28 +43,28 @@ export class Connection {
     this.#socket.on("data", (text: string) => this.#read(text))
     this.#socket.on("error", () => {})
     this.#socket.on("close", () => {
-      const part = this.#inBody ? "in the middle of the answer" : "before the answer began"
-      this.#waiting?.reject(new Error(`the connection was closed ${part}`))
-      this.#waiting = undefined
+      const part = this.#inBody ? "in the middle of the answer" : "before the answer"
+      this.#pending?.reject(new Error(`the connection was closed ${part}`))
+      this.#pending = undefined
     })
   }
 
-  /** False for a connection that must not be used again; one that rested for too long is closed here. */
+  /** Whether the connection can carry another request. Closes one that was idle for too long. */
   isFresh(): boolean {
-    if (performance.now() - this.#answeredAt > MOST_REST_MS) this.close()
+    if (performance.now() - this.#answeredAt > MAX_IDLE_MS) this.close()
     return !this.#socket.destroyed
   }
 
-  /** Rejects when the connection ends first. */
+  /** Sends a request and returns its answer. Rejects when the connection closes first. */
   exchange(request: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject }
+      this.#pending = { resolve, reject }
       this.#socket.write(request)
     })
   }
 
   close(): void {
-    this.#waiting = undefined
+    this.#pending = undefined
     this.#socket.destroy()
   }
 
@@ -73,7 +73,7 @@ export class Connection {
     if (!this.#inBody && !this.#readHead()) return
     const whole = this.#length === undefined ? this.#readChunks() : this.#readSized(this.#length)
     if (this.#firstTokenAt === NEVER && this.#body.includes(MARK)) this.#firstTokenAt = performance.now()
-    if (whole) this.#finish()
+    if (whole) this.#recordResult()
   }
 
   #readHead(): boolean {
@@ -95,7 +95,7 @@ export class Connection {
     return true
   }
 
-  /** Takes the chunks that are there whole; tells whether the last of them is among them. */
+  /** Reads the chunks that have arrived; returns whether the last one was among them. */
   #readChunks(): boolean {
     let from = 0
     let last = false
@@ -113,19 +113,45 @@ export class Connection {
     return last
   }
 
-  #finish(): void {
+  #recordResult(): void {
     const answer = {
       status: this.#status,
       body: this.#body,
       firstTokenAt: this.#firstTokenAt,
       endedAt: performance.now()
     }
-    const waiting = this.#waiting
+    const pending = this.#pending
     this.#answeredAt = answer.endedAt
-    this.#waiting = undefined
+    this.#pending = undefined
     this.#inBody = false
     this.#body = ""
     this.#firstTokenAt = NEVER
-    waiting?.resolve(answer)
+    pending?.resolve(answer)
+  }
+}
+
+/** The idle connections to one server. */
+export class ConnectionPool {
+  readonly #port: number
+  readonly #idle: Array<Connection> = []
+
+  constructor(port: number) {
+    this.#port = port
+  }
+
+  /** Returns an idle connection, or a new one. */
+  take(): Connection {
+    let connection = this.#idle.pop()
+    while (connection?.isFresh() === false) connection = this.#idle.pop()
+    return connection ?? new Connection(this.#port)
+  }
+
+  give(connection: Connection): void {
+    this.#idle.push(connection)
+  }
+
+  /** Closes all idle connections but `kept`. */
+  close(kept = 0): void {
+    for (const connection of this.#idle.splice(0, this.#idle.length - kept)) connection.close()
   }
 }

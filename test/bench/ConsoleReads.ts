@@ -1,7 +1,7 @@
-/** What the console asks of an account with millions of receipts: lists of requests, rare ones among them, and usage over time. */
+/** The console's reads for an account with millions of receipts: lists of requests, lists with rare matches, and usage over time. */
 import { Effect } from "effect"
 import { percentile } from "./Figures.ts"
-import { type Faults, type Samples } from "./Measure.ts"
+import { type Failures, type Samples } from "./Measure.ts"
 import { RARE_MODEL } from "./ReceiptsSql.ts"
 import { atMost, milliseconds, type Row } from "./Report.ts"
 
@@ -12,38 +12,38 @@ interface Read {
   readonly label: string
   readonly path: string
   readonly most: number
-  /** How many rows of `data` there must be at least. */
+  /** The least number of rows in `data`. */
   readonly rows: number
 }
 
 const reads: ReadonlyArray<Read> = [
   { label: "First rows of the requests", path: "/requests?limit=100", most: FIRST_ROWS_MS, rows: 100 },
-  { label: "– of a status that few have", path: "/requests?limit=100&status=failed", most: FILTERED_MS, rows: 1 },
-  { label: "– of a model that few have", path: `/requests?limit=100&model=${RARE_MODEL}`, most: FILTERED_MS, rows: 1 },
-  { label: "– of both", path: `/requests?limit=100&status=failed&model=${RARE_MODEL}`, most: FILTERED_MS, rows: 1 },
-  { label: "– of a provider", path: "/requests?limit=100&provider=provider-1", most: FILTERED_MS, rows: 100 },
+  { label: "– with a rare status", path: "/requests?limit=100&status=failed", most: FILTERED_MS, rows: 1 },
+  { label: "– with a rare model", path: `/requests?limit=100&model=${RARE_MODEL}`, most: FILTERED_MS, rows: 1 },
+  { label: "– with both", path: `/requests?limit=100&status=failed&model=${RARE_MODEL}`, most: FILTERED_MS, rows: 1 },
+  { label: "– of one provider", path: "/requests?limit=100&provider=provider-1", most: FILTERED_MS, rows: 100 },
   {
-    label: "Usage of 30 days by model, in days",
+    label: "Usage of 30 days by model and day",
     path: "/management/usage/series?period=30d&group_by=model",
     most: FILTERED_MS,
     rows: 9
   },
-  { label: "– by key, in days", path: "/management/usage/series?period=30d&group_by=key", most: FILTERED_MS, rows: 1 },
+  { label: "– by key and day", path: "/management/usage/series?period=30d&group_by=key", most: FILTERED_MS, rows: 1 },
   {
-    label: "– by model, in hours",
+    label: "– by model and hour",
     path: "/management/usage/series?period=30d&interval=hour&group_by=model",
     most: FILTERED_MS,
     rows: 9
   }
 ]
 
-interface Asker {
+interface Caller {
   readonly port: number
   readonly key: string
   readonly managementKey: string
 }
 
-const timed = ({ key, managementKey, port }: Asker, path: string) =>
+const timed = ({ key, managementKey, port }: Caller, path: string) =>
   Effect.promise(async () => {
     const began = performance.now()
     const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
@@ -53,23 +53,23 @@ const timed = ({ key, managementKey, port }: Asker, path: string) =>
     return { ms: performance.now() - began, rows: body.data?.length ?? 0 }
   })
 
-/** Asks for each so many times, after a tenth of that to warm up. */
+/** Measures each read this many times, after a tenth of that as a warm-up. */
 export const consoleReads = Effect.fnUntraced(function* (
-  asker: Asker,
+  caller: Caller,
   times: number,
   samples: Samples,
-  faults: Faults
+  failures: Failures
 ) {
   const rows: Array<Row> = []
   for (const { label, most, path, rows: least } of reads) {
     const took: Array<number> = []
     let failed = 0
     for (let sent = -Math.ceil(times / 10); sent < times; sent++) {
-      const read = yield* timed(asker, path)
+      const read = yield* timed(caller, path)
       if (sent >= 0) took.push(read.ms)
       if (read.rows < least) failed++
     }
-    faults.add(`console, ${path}`, { completed: took.length, failed, example: "it lacks rows" })
+    failures.add(`console, ${path}`, { completed: took.length, failed, example: "rows are missing" })
     const [p50, p99] = [percentile(took, 0.5), percentile(took, 0.99)]
     samples.add(`console ${path} p99 ms`, p99)
     rows.push({ label: `${label}, p50`, gateway: milliseconds(p50) })

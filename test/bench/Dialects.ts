@@ -1,4 +1,4 @@
-/** The dialects that a load is written in: the same question in each, and how its answers end. */
+/** The dialects of a load: the same question in each, and the marks of a complete answer. */
 
 const SYSTEM =
   "You are the support assistant of a shop for musical instruments. Answer in the language of the customer, in at most " +
@@ -11,43 +11,43 @@ const QUESTION =
 
 export type Dialect = "chat" | "messages" | "responses"
 
-interface Words {
+interface DialectApi {
   readonly path: string
-  /** What of a request differs from dialect to dialect. */
-  readonly ask: (maxTokens: number) => object
-  /** Stands in a whole answer of a model that stopped by itself. */
-  readonly stopped: string
-  /** How often a whole answer has its text; once where absent. */
+  /** The fields of a request that depend on the dialect. */
+  readonly fields: (maxTokens: number) => object
+  /** Text in every complete answer that the model ended by itself. */
+  readonly completeMark: string
+  /** How often a complete answer contains its text (1 by default). */
   readonly texts?: number
-  /** What the last event of a stream that ended in order begins with. */
-  readonly end: string
-  /** Stands once in every event with content, and in no other; absent, the mark of the text does. */
-  readonly piece?: string
+  /** The start of the last event of a complete stream. */
+  readonly lastEvent: string
+  /** Text that every content event contains once and no other event contains; by default, the mark of the text. */
+  readonly contentMark?: string
 }
 
 const question = { role: "user", content: QUESTION }
 
-export const dialects: Readonly<Record<Dialect, Words>> = {
+export const dialects: Readonly<Record<Dialect, DialectApi>> = {
   chat: {
     path: "/api/v1/chat/completions",
-    ask: (max_tokens) => ({ messages: [{ role: "system", content: SYSTEM }, question], max_tokens }),
-    stopped: '"finish_reason":"stop"',
-    end: "data: [DONE]"
+    fields: (max_tokens) => ({ messages: [{ role: "system", content: SYSTEM }, question], max_tokens }),
+    completeMark: '"finish_reason":"stop"',
+    lastEvent: "data: [DONE]"
   },
   messages: {
     path: "/api/v1/messages",
-    ask: (max_tokens) => ({ system: SYSTEM, messages: [question], max_tokens }),
-    stopped: '"stop_reason":"end_turn"',
-    end: "event: message_stop\n"
+    fields: (max_tokens) => ({ system: SYSTEM, messages: [question], max_tokens }),
+    completeMark: '"stop_reason":"end_turn"',
+    lastEvent: "event: message_stop\n"
   },
   responses: {
     path: "/api/v1/responses",
-    ask: (max_output_tokens) => ({ instructions: SYSTEM, input: [question], max_output_tokens }),
-    stopped: '"status":"completed"',
-    // The text of its items, and all of it in `output_text`.
+    fields: (max_output_tokens) => ({ instructions: SYSTEM, input: [question], max_output_tokens }),
+    completeMark: '"status":"completed"',
+    // Once in its items, and once in `output_text`.
     texts: 2,
-    end: "event: response.completed\n",
-    // Events at the end of a text repeat all of it.
-    piece: "event: response.output_text.delta\n"
+    lastEvent: "event: response.completed\n",
+    // The events at the end of a text repeat the whole text.
+    contentMark: "event: response.output_text.delta\n"
   }
 }

@@ -1,21 +1,21 @@
-/** What a dialect costs that is not its provider's own: each dialect and each kind of provider beside chat at an OpenAI host. */
+/** The gateway's own cost of a dialect: each dialect and each kind of provider beside chat at an OpenAI host. */
 import { Effect } from "effect"
-import { type Dialect, dialects as words } from "./Dialects.ts"
+import { type Dialect, dialects as apis } from "./Dialects.ts"
 import { closedLoop, type Outcome } from "./Load.ts"
-import { type Faults, flood, rotate, type Samples, withCpu } from "./Measure.ts"
+import { type Failures, fullLoad, rotate, type Samples, withCpu } from "./Measure.ts"
 import { atLeast, microseconds, perSecond, type Row } from "./Report.ts"
-import type { Stage, Target } from "./Stage.ts"
+import type { Testbed, Target } from "./Testbed.ts"
 import { CHUNKS, MODEL } from "./Traffic.ts"
 
 const CONCURRENCY = 64
 const STREAM_CONCURRENCY = 32
 
-/** A foreign dialect may take a quarter more of a request's time. */
+/** A translated dialect may take a quarter more time than the native one. */
 const LEAST_RATIO = 0.8
 
 const providers = { openai: MODEL, anthropic: "claude-haiku-4-5", gemini: "gemini-3.8-flash" } as const
 
-/** The first is the native one. */
+/** The first pair is the native one. */
 const pairs: ReadonlyArray<readonly [Dialect, keyof typeof providers]> = [
   ["chat", "openai"],
   ["messages", "openai"],
@@ -34,49 +34,49 @@ const nameOf = (dialect: Dialect, provider: string) => `${dialect} to ${provider
 const native = nameOf("chat", "openai")
 const foreign = pairs.map(([dialect, provider]) => nameOf(dialect, provider)).filter((name) => name !== native)
 
-/** One gateway serves all of them, so that what its process has met is the same for all. */
-const sidesOf = (stage: Stage) =>
+/** One gateway serves all sides, so that they share the state of one process. */
+const sidesOf = (testbed: Testbed) =>
   Effect.map(
-    stage.freshGateway({
+    testbed.freshGateway({
       ANTHROPIC_API_KEY: "sk-ant-bench",
-      ANTHROPIC_BASE_URL: `http://127.0.0.1:${stage.upstream.endpoint.port}`,
+      ANTHROPIC_BASE_URL: `http://127.0.0.1:${testbed.upstream.endpoint.port}`,
       GEMINI_API_KEY: "bench",
-      GEMINI_BASE_URL: `http://127.0.0.1:${stage.upstream.endpoint.port}`
+      GEMINI_BASE_URL: `http://127.0.0.1:${testbed.upstream.endpoint.port}`
     }),
     (gateway) =>
       pairs.map(([dialect, provider]): Side => {
-        const endpoint = { ...gateway.endpoint, dialect, path: words[dialect].path, model: providers[provider] }
+        const endpoint = { ...gateway.endpoint, dialect, path: apis[dialect].path, model: providers[provider] }
         return { name: nameOf(dialect, provider), target: { ...gateway, endpoint } }
       })
   )
 
-/** Short turns, and more of them, so that what the machine does meanwhile meets all alike. */
+/** Short turns, so that a disturbance of the machine affects all sides alike. */
 const TURNS_PER_ROUND = 2
 
-/** Each side in its turn; rates and times of the others in parts of the native one's of the same turn. */
+/** Measures each side in turn, and its ratio to the native side of the same turn. */
 const measure = (
   label: string,
   sides: ReadonlyArray<Side>,
   {
-    faults,
+    failures,
     load,
     samples,
-    stage
+    testbed
   }: {
-    readonly stage: Stage
+    readonly testbed: Testbed
     readonly samples: Samples
-    readonly faults: Faults
+    readonly failures: Failures
     readonly load: (target: Target, seconds: number) => Effect.Effect<Outcome, Error>
   }
 ) =>
   Effect.gen(function* () {
-    const { rounds, seconds, startSeconds } = stage.options
+    const { rounds, seconds, startSeconds } = testbed.options
     for (const { target } of sides) yield* load(target, Math.ceil(startSeconds / 2))
     let [rateOfNative, cpuOfNative] = [Number.NaN, Number.NaN]
     yield* rotate(label, rounds * TURNS_PER_ROUND, sides, ({ name, target }) =>
       Effect.gen(function* () {
         const { cpu, outcome } = yield* withCpu(target, load(target, Math.ceil(seconds / TURNS_PER_ROUND / 2)))
-        faults.add(`${label}, ${name}`, outcome)
+        failures.add(`${label}, ${name}`, outcome)
         const rate = outcome.completed / outcome.seconds
         const micros = cpu === undefined ? Number.NaN : (1_000_000 * cpu) / rate
         if (name === native) [rateOfNative, cpuOfNative] = [rate, micros]
@@ -101,7 +101,7 @@ const rowsOf = (label: string, title: string, samples: Samples): ReadonlyArray<R
         must: atLeast(ratio, LEAST_RATIO, " ×")
       },
       {
-        label: "– processor time for each",
+        label: "– processor time of one",
         baseline: microseconds(of(" cpu µs", native)),
         gateway: microseconds(of(" cpu µs", name)),
         ratio: of(" cpu ratio", name)
@@ -109,12 +109,12 @@ const rowsOf = (label: string, title: string, samples: Samples): ReadonlyArray<R
     ]
   })
 
-export const dialects = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const sides = yield* sidesOf(stage)
-  const common = { stage, samples, faults }
+export const dialects = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const sides = yield* sidesOf(testbed)
+  const common = { testbed, samples, failures }
   yield* measure("dialects", sides, {
     ...common,
-    load: (target, seconds) => flood(stage, target, CONCURRENCY, seconds)
+    load: (target, seconds) => fullLoad(testbed, target, CONCURRENCY, seconds)
   })
   const load = { concurrency: STREAM_CONCURRENCY, streamed: true }
   yield* measure("dialects, streams", sides, {

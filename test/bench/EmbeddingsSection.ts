@@ -1,18 +1,18 @@
-/** How much longer a large answer of vectors takes through the gateway than through the bare proxy, from first byte sent to last. */
+/** The time of a large embeddings answer through the gateway and through the bare proxy, from the first byte sent to the last received. */
 import { Effect } from "effect"
 import { request } from "node:http"
-import { type Faults, rotate, type Samples } from "./Measure.ts"
-import { listen, memoryMiB, node } from "./Processes.ts"
+import { type Failures, rotate, type Samples } from "./Measure.ts"
+import { startServer, memoryMiB, node } from "./Processes.ts"
 import { atMost, mebibytes, milliseconds, type Row } from "./Report.ts"
-import { fileOf, type Stage, type Target } from "./Stage.ts"
+import { fileOf, type Testbed, type Target } from "./Testbed.ts"
 import { DIMENSIONS, INPUTS, requestOf } from "./Vectors.ts"
 
-/** The gateway may take half as much again. */
+/** The gateway may take half as long again. */
 const MOST_RATIO = 1.5
 
 const formats = ["float", "base64"] as const
 
-/** Of one answer: how long it took, and what is wrong with it. */
+/** Sends one request; returns its time, its size and what is wrong with its answer. */
 const ask = ({ endpoint: { key, path, port } }: Target, body: string) =>
   Effect.callback<{ readonly ms: number; readonly bytes: number; readonly wrong: string | undefined }>((resume) => {
     const began = performance.now()
@@ -35,14 +35,18 @@ const ask = ({ endpoint: { key, path, port } }: Target, body: string) =>
     sent.end(body)
   })
 
-export const embeddings = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const cores = stage.machine.pinning?.measured
-  const upstream = yield* listen({ name: "the upstream of vectors", ...node(fileOf("vectorUpstream")) })
+export const embeddings = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const cores = testbed.machine.pinning?.measured
+  const upstream = yield* startServer({ name: "the embeddings upstream", ...node(fileOf("vectorUpstream")) })
   const origin = `http://127.0.0.1:${upstream.port}`
-  const proxy = yield* listen({ name: "the bare proxy", ...node(fileOf("bareProxy"), origin), cores })
-  const gateway = yield* stage.freshGateway({ OPENAI_BASE_URL: `${origin}/v1` })
+  const proxy = yield* startServer({ name: "the bare proxy", ...node(fileOf("bareProxy"), origin), cores })
+  const gateway = yield* testbed.freshGateway({ OPENAI_BASE_URL: `${origin}/v1` })
   const sides: ReadonlyArray<Target> = [
-    { ...stage.proxy, pid: proxy.pid, endpoint: { ...stage.proxy.endpoint, path: "/v1/embeddings", port: proxy.port } },
+    {
+      ...testbed.proxy,
+      pid: proxy.pid,
+      endpoint: { ...testbed.proxy.endpoint, path: "/v1/embeddings", port: proxy.port }
+    },
     { ...gateway, endpoint: { ...gateway.endpoint, path: "/api/v1/embeddings" } }
   ]
   for (const format of formats) {
@@ -52,7 +56,7 @@ export const embeddings = Effect.fnUntraced(function* (stage: Stage, samples: Sa
         const until = performance.now() + seconds * 1_000
         do {
           const { ms, wrong } = yield* ask(side, body)
-          faults.add(`embeddings, ${side.name}`, {
+          failures.add(`embeddings, ${side.name}`, {
             completed: wrong === undefined ? 1 : 0,
             failed: wrong === undefined ? 0 : 1,
             example: wrong ?? ""
@@ -60,9 +64,9 @@ export const embeddings = Effect.fnUntraced(function* (stage: Stage, samples: Sa
           if (counts) samples.add(`embeddings ${format}, ${side.name}`, ms)
         } while (performance.now() < until)
       })
-    for (const side of sides) yield* turn(side, stage.options.warmSeconds, false)
-    yield* rotate(`embeddings, ${format}`, stage.options.rounds, sides, (side) =>
-      turn(side, stage.options.seconds, true)
+    for (const side of sides) yield* turn(side, testbed.options.warmSeconds, false)
+    yield* rotate(`embeddings, ${format}`, testbed.options.rounds, sides, (side) =>
+      turn(side, testbed.options.seconds, true)
     )
   }
   return formats.map((format, index): Row => {
@@ -70,7 +74,7 @@ export const embeddings = Effect.fnUntraced(function* (stage: Stage, samples: Sa
     const ratio = of("gateway") / of("bare proxy")
     const peak = index === 0 ? memoryMiB(gateway.pid)?.peak : undefined
     return {
-      label: `${INPUTS} vectors of ${DIMENSIONS} dimensions as ${format}${peak === undefined ? "" : `, at most in ${mebibytes(peak)}`}`,
+      label: `${INPUTS} vectors of ${DIMENSIONS} dimensions as ${format}${peak === undefined ? "" : `, peak memory ${mebibytes(peak)}`}`,
       baseline: milliseconds(of("bare proxy")),
       gateway: milliseconds(of("gateway")),
       ratio,

@@ -1,17 +1,17 @@
-/** A database as a year of traffic leaves it: millions of receipts with their transfers, over thousands of accounts. */
+/** The data of a year of traffic: millions of receipts with their transfers, over thousands of accounts. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { closed, time } from "./ReceiptsSql.ts"
+import { closedFacts, idTime } from "./ReceiptsSql.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** Accounts that were opened by the service's own command, the largest first, each with a key. */
-export interface Opened {
+/** Accounts that the admin command opened, the largest first, each with its key. */
+export interface OpenedAccounts {
   readonly accounts: ReadonlyArray<string>
   readonly keys: ReadonlyArray<string>
 }
 
-export const keysOf = (sql: Sql, accounts: ReadonlyArray<string>): Effect.Effect<Opened, SqlError.SqlError> =>
+export const keysOf = (sql: Sql, accounts: ReadonlyArray<string>): Effect.Effect<OpenedAccounts, SqlError.SqlError> =>
   Effect.map(
     sql<{ id: string; account_id: string }>`SELECT id, account_id FROM api_key WHERE kind = 'inference'`,
     (rows) => ({
@@ -20,8 +20,8 @@ export const keysOf = (sql: Sql, accounts: ReadonlyArray<string>): Effect.Effect
     })
   )
 
-/** The accounts beside the opened ones, up to a number, each with a key of its own and money. */
-export const writeAccounts = (sql: Sql, opened: Opened, most: number, balance: bigint) =>
+/** Adds accounts up to a number, each with a key and a balance. */
+export const writeAccounts = (sql: Sql, opened: OpenedAccounts, most: number, balance: bigint) =>
   Effect.gen(function* () {
     const numbers = sql`generate_series(${opened.accounts.length}::int, ${most - 1}::int) AS k`
     const id = sql.literal("lpad(to_hex(k), 24, '0')")
@@ -33,7 +33,7 @@ export const writeAccounts = (sql: Sql, opened: Opened, most: number, balance: b
       SELECT 'house:funding', ${id}, ${balance}, 'credit' FROM ${numbers}`
   })
 
-/** The definitions of the indexes of the two large tables, primary keys among them. */
+/** The definitions of all indexes of the two large tables, with primary keys. */
 const indexesOf = (sql: Sql) => sql<{ drop: string; create: string }>`
   SELECT CASE WHEN c.conname IS NULL THEN format('DROP INDEX %I', i.relname)
       ELSE format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname) END AS drop,
@@ -44,30 +44,30 @@ const indexesOf = (sql: Sql) => sql<{ drop: string; create: string }>`
   WHERE t.oid IN ('request'::regclass, 'transfer'::regclass) ORDER BY i.relname`
 
 /**
- * Writes the two large tables in one transaction, without their indexes, which are built at the end. Tables that the transaction has
- * emptied need no write-ahead log where `wal_level` is `minimal`.
+ * Runs `body` in one transaction on the two large tables without their indexes, and builds the indexes at the end. With
+ * `wal_level=minimal`, tables that the transaction has truncated need no write-ahead log.
  */
-export const writingTables = <A, E, R>(sql: Sql, body: Effect.Effect<A, E, R>) =>
+export const rewriteTables = <A, E, R>(sql: Sql, body: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    yield* sql`CREATE TEMPORARY TABLE kept AS SELECT * FROM transfer`
+    yield* sql`CREATE TEMPORARY TABLE saved_transfer AS SELECT * FROM transfer`
     yield* sql`TRUNCATE request, transfer`
     const indexes = yield* indexesOf(sql)
     for (const { drop } of indexes) yield* sql.unsafe(drop)
-    yield* sql`INSERT INTO transfer OVERRIDING SYSTEM VALUE SELECT * FROM kept`
+    yield* sql`INSERT INTO transfer OVERRIDING SYSTEM VALUE SELECT * FROM saved_transfer`
     const written = yield* body
     for (const { create } of indexes) yield* sql.unsafe(create)
     return written
   }).pipe(sql.withTransaction)
 
-/** Details of receipts, made once: making them for each receipt takes most of the time of writing it. */
+/** Details of receipts, written once, because generating them for each receipt takes most of the time. */
 const DETAILS = 5_000
 
 export const writeDetails = (sql: Sql) =>
-  sql`CREATE TEMPORARY TABLE details AS SELECT n AS number, ${sql.literal(closed)} AS details
+  sql`CREATE TEMPORARY TABLE details AS SELECT n AS number, ${sql.literal(closedFacts)} AS details
     FROM generate_series(0, ${DETAILS - 1}::int) AS n CROSS JOIN (SELECT 0::bigint AS ms) AS moment`
 
-/** Which receipts to write, and the moments of all of them. */
-export interface Part {
+/** A range of receipts, and their times. */
+export interface Batch {
   readonly from: number
   readonly to: number
   readonly accounts: number
@@ -76,15 +76,15 @@ export interface Part {
 }
 
 /**
- * Every third receipt is the largest account's. Of the others the k-th account has about a k-th of what the first has. An account uses
- * two models of one provider each.
+ * Every third receipt belongs to the largest account. Of the others, the k-th account has about 1/k of the first account's. Each account
+ * uses two models of one provider each.
  */
-export const writeGrowth = (sql: Sql, opened: Opened, { accounts, everyMs, from, startMs, to }: Part) => {
+export const writeGrowth = (sql: Sql, opened: OpenedAccounts, { accounts, everyMs, from, startMs, to }: Batch) => {
   const ofOpened = (ids: ReadonlyArray<string>) => sql`(${[...ids]}::text[])[k + 1]`
   return sql`WITH written AS (
     INSERT INTO request (id, account_id, key_id, operation, model, state, status, created_at, expires_at, closed_at, held, settled,
       resolved_model, provider, opened, closed)
-    SELECT 'req_' || ${sql.literal(time("ms"))} || upper(lpad(to_hex(n), 16, '0')),
+    SELECT 'req_' || ${sql.literal(idTime("ms"))} || upper(lpad(to_hex(n), 16, '0')),
       CASE WHEN k < ${opened.accounts.length} THEN ${ofOpened(opened.accounts)} ELSE lpad(to_hex(k), 24, '0') END,
       CASE WHEN k < ${opened.keys.length} THEN ${ofOpened(opened.keys)} ELSE lpad(to_hex(k), 24, '0') END,
       'chat.completions', 'vendor/model-' || m, 'settled', 'succeeded', at, at + interval '15 minutes', at + interval '1 second',
@@ -100,21 +100,21 @@ export const writeGrowth = (sql: Sql, opened: Opened, { accounts, everyMs, from,
     SELECT closed_at, account_id, 'house:revenue', settled, 'settle', id FROM written`
 }
 
-/** Makes balances what the transfers come to. */
-export const balance = (sql: Sql) => sql`UPDATE balance b SET posted = m.amount FROM (
+/** Sets balances to the sums of their transfers. */
+export const updateBalances = (sql: Sql) => sql`UPDATE balance b SET posted = m.amount FROM (
     SELECT account_id, sum(amount)::bigint AS amount FROM (
       SELECT credit AS account_id, amount FROM transfer UNION ALL SELECT debit, -amount FROM transfer
     ) AS side GROUP BY account_id
   ) AS m WHERE m.account_id = b.account_id`
 
-/** Does what autovacuum would do at a bad moment, then brings all of it to the files. */
-export const settle = (sql: Sql) =>
+/** Vacuums now, because autovacuum could start during a measurement, and writes everything to the disk. */
+export const vacuum = (sql: Sql) =>
   Effect.gen(function* () {
     yield* sql`VACUUM (FREEZE, ANALYZE)`
     yield* sql`CHECKPOINT`
   })
 
-/** Bytes on disk of receipts and their transfers with all indexes, and how many receipts there are. */
+/** The number of receipts, and the bytes of receipts and transfers with all indexes. */
 export const sizeOf = (sql: Sql) =>
   Effect.map(
     sql<{

@@ -1,11 +1,11 @@
-/** The ledger alone on one hot account, beside one transaction per operation on the same server. */
+/** The rate of the ledger on one busy account, beside one transaction for each operation on the same server. */
 import { Effect } from "effect"
-import { type Faults, rotate, type Samples } from "./Measure.ts"
-import { node, output } from "./Processes.ts"
+import { type Failures, rotate, type Samples } from "./Measure.ts"
+import { node, runToEnd } from "./Processes.ts"
 import { atLeast, perSecond, type Row } from "./Report.ts"
-import { openAccount, type Stage } from "./Stage.ts"
+import { openAccount, type Testbed } from "./Testbed.ts"
 
-interface Counted {
+interface LedgerRate {
   readonly operations: number
   readonly seconds: number
 }
@@ -15,22 +15,22 @@ const modes = [
   { mode: "group", name: "group commit" }
 ] as const
 
-export const ledger = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const { rounds, seconds, warmSeconds } = stage.options
-  const customers = {
-    transactions: yield* openAccount(stage, "one-by-one"),
-    group: yield* openAccount(stage, "grouped")
+export const ledger = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const { rounds, seconds, warmSeconds } = testbed.options
+  const accounts = {
+    transactions: yield* openAccount(testbed, "one-by-one"),
+    group: yield* openAccount(testbed, "grouped")
   }
   yield* rotate("ledger", rounds, modes, ({ mode, name }) =>
     Effect.gen(function* () {
-      const printed = yield* output({
+      const printed = yield* runToEnd({
         name: `the ledger alone (${name})`,
-        ...node("test/bench/ledgerAlone.ts", mode, customers[mode].id, String(warmSeconds), String(seconds)),
-        env: { DATABASE_URL: stage.databaseUrl },
-        cores: stage.machine.pinning?.measured
+        ...node("test/bench/ledgerAlone.ts", mode, accounts[mode].id, String(warmSeconds), String(seconds)),
+        env: { DATABASE_URL: testbed.databaseUrl },
+        cores: testbed.machine.pinning?.measured
       })
-      const counted = JSON.parse(printed) as Counted
-      faults.add(`ledger, ${name}`, { completed: counted.operations, failed: 0, example: undefined })
+      const counted = JSON.parse(printed) as LedgerRate
+      failures.add(`ledger, ${name}`, { completed: counted.operations, failed: 0, example: undefined })
       samples.add(`operations/s, ${mode}`, counted.operations / counted.seconds)
     })
   )

@@ -1,15 +1,15 @@
-/** The bench's own load: as fast as answers come, or at a fixed rate whatever the answers do. */
-import { type Answer, Connection } from "./Connection.ts"
-import { type Endpoint, faultOf, requestsOf } from "./Traffic.ts"
+/** The bench's own load generator: a closed loop, or an open loop at a fixed rate. */
+import { type Answer, Connection, ConnectionPool } from "./Connection.ts"
+import { type Endpoint, failureOf, requestsOf } from "./Traffic.ts"
 
-/** What came of a load. Times are milliseconds; those of a fixed rate count from the moment a request was due. */
+/** The result of a load, with times in milliseconds. At a fixed rate they count from when the request was due. */
 export interface Outcome {
   readonly completed: number
   readonly seconds: number
   readonly latencies: ReadonlyArray<number>
   readonly firstTokens: ReadonlyArray<number>
   readonly failed: number
-  /** What was wrong with one of those that failed. */
+  /** The reason of one failure. */
   readonly example: string | undefined
 }
 
@@ -26,8 +26,8 @@ class Tally {
   }
 
   count(answer: Answer, since: number, endpoint: Endpoint, streamed: boolean): void {
-    const fault = faultOf(answer, endpoint, streamed)
-    if (fault !== undefined) return this.fail(fault)
+    const failure = failureOf(answer, endpoint, streamed)
+    if (failure !== undefined) return this.fail(failure)
     this.completed += 1
     this.latencies.push(answer.endedAt - since)
     this.firstTokens.push(answer.firstTokenAt - since)
@@ -41,10 +41,7 @@ class Tally {
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/**
- * So many callers, each of whom asks again when it is answered, for so long, or so many requests in all; what is under way then is
- * waited for.
- */
+/** Runs callers that each send one request after the other, for a time or up to a number of requests. Waits for the last answers. */
 export const closedLoop = async (
   endpoint: Endpoint,
   options: {
@@ -76,23 +73,21 @@ export const closedLoop = async (
   return tally.outcome((performance.now() - began) / 1_000)
 }
 
-/** So many requests a second, sent when they are due even while earlier ones are unanswered. */
+/** Sends requests at a fixed rate, even while earlier ones have no answer. */
 export const fixedRate = async (
   endpoint: Endpoint,
   options: { readonly perSecond: number; readonly seconds: number; readonly streamed: boolean }
 ): Promise<Outcome> => {
   const requests = requestsOf(endpoint, options.streamed)
   const tally = new Tally()
-  const idle: Array<Connection> = []
+  const pool = new ConnectionPool(endpoint.port)
   const send = async (due: number, request: Buffer) => {
-    let connection = idle.pop()
-    while (connection?.isFresh() === false) connection = idle.pop()
-    connection ??= new Connection(endpoint.port)
+    const connection = pool.take()
     await connection.exchange(request).then(
       (answer) => tally.count(answer, due, endpoint, options.streamed),
       (error: unknown) => tally.fail(reasonOf(error))
     )
-    idle.push(connection)
+    pool.give(connection)
   }
   const began = performance.now()
   const total = Math.round(options.perSecond * options.seconds)
@@ -110,6 +105,6 @@ export const fixedRate = async (
     next()
   })
   await Promise.all(sent)
-  for (const connection of idle) connection.close()
+  pool.close()
   return tally.outcome((performance.now() - began) / 1_000)
 }

@@ -1,24 +1,24 @@
-/** Memory of a gateway while one very long answer streams through it. */
+/** The memory of a gateway while one very long answer streams through it. */
 import { Effect } from "effect"
 import { type Dialect, dialects } from "./Dialects.ts"
 import { median } from "./Figures.ts"
 import { closedLoop } from "./Load.ts"
-import { type Faults, rotate, type Samples } from "./Measure.ts"
-import { listen, memoryMiB, node } from "./Processes.ts"
+import { type Failures, rotate, type Samples } from "./Measure.ts"
+import { startServer, memoryMiB, node } from "./Processes.ts"
 import { atMost, mebibytes, type Row } from "./Report.ts"
-import { fileOf, type Stage, type Target } from "./Stage.ts"
+import { fileOf, type Testbed, type Target } from "./Testbed.ts"
 
 const PIECES = 200_000
 
-/** Takes as many tokens of output, and shows what it thinks. */
+/** A model that accepts this many output tokens and streams its reasoning. */
 const LONG_MODEL = "deepseek-v4-flash"
 
 const SAMPLE_MS = 50
 
-/** Of the first half's memory; what a garbage collector's rhythm alone makes. */
+/** The growth over the first half's memory that garbage collection alone may cause. */
 const FLAT_PERCENT = 5
 
-/** How the upstream sends its pieces: so many in one write, every so many milliseconds. */
+/** The upstream's pace: chunks in one write, and milliseconds between two writes. */
 const paces = { "at full speed": [32, 0], "10000 pieces a second": [40, 4] } as const
 
 type Pace = keyof typeof paces
@@ -45,14 +45,14 @@ const runs: ReadonlyArray<Run> = [
   run("chat", "10000 pieces a second", false)
 ]
 
-/** One answer from its request to its end, and what memory was meanwhile, in MiB. */
+/** Streams one answer; returns the memory in its first and second half, and the peak, in MiB. */
 const measure = Effect.fnUntraced(function* (
   { pid, endpoint }: Target,
   { dialect, keyed, name }: Run,
   round: number,
-  faults: Faults
+  failures: Failures
 ) {
-  const asked = {
+  const target = {
     ...endpoint,
     dialect,
     path: dialects[dialect].path,
@@ -68,10 +68,10 @@ const measure = Effect.fnUntraced(function* (
   })
   const sampling = yield* Effect.forkChild(Effect.forever(Effect.andThen(sample, Effect.sleep(SAMPLE_MS))))
   const outcome = yield* Effect.promise(() =>
-    closedLoop(asked, { concurrency: 1, seconds: Infinity, requests: 1, streamed: true })
+    closedLoop(target, { concurrency: 1, seconds: Infinity, requests: 1, streamed: true })
   )
   sampling.interruptUnsafe()
-  faults.add(`long stream, ${name}`, outcome)
+  failures.add(`long stream, ${name}`, outcome)
   const half = Math.floor(taken.length / 2)
   return { first: median(taken.slice(0, half)), second: median(taken.slice(half)), most: Math.max(...taken) }
 })
@@ -84,24 +84,24 @@ const rowsOf = ({ name }: Run, samples: Samples): ReadonlyArray<Row> => {
       gateway: `${mebibytes(of("first half MiB"))} → ${mebibytes(of("second half MiB"))}`,
       must: atMost(of("growth %"), FLAT_PERCENT, " %")
     },
-    { label: "– at its most", gateway: mebibytes(of("most MiB")) }
+    { label: "– peak", gateway: mebibytes(of("most MiB")) }
   ]
 }
 
-const paced = Effect.fnUntraced(function* (pace: Pace, stage: Stage, samples: Samples, faults: Faults) {
+const measurePace = Effect.fnUntraced(function* (pace: Pace, testbed: Testbed, samples: Samples, failures: Failures) {
   const words = ["paced", PIECES, ...paces[pace]].map(String)
-  const mock = yield* listen({ name: "a mock upstream", ...node(fileOf("mockUpstream"), ...words) })
-  const gateway = yield* stage.gatewayTo({ [`paced-${paces[pace][1]}`]: mock.port }, LONG_MODEL)
-  // What a process takes when it streams for the first time is not the stream's.
-  yield* measure(gateway, run("chat", pace, true), 0, faults)
+  const mock = yield* startServer({ name: "a mock upstream", ...node(fileOf("mockUpstream"), ...words) })
+  const gateway = yield* testbed.gatewayTo({ [`paced-${paces[pace][1]}`]: mock.port }, LONG_MODEL)
+  // The first stream of a process allocates memory that later ones reuse.
+  yield* measure(gateway, run("chat", pace, true), 0, failures)
   const these = runs.filter((one) => one.pace === pace)
-  // A stream at a modest pace takes long, and is steadier for it.
-  const rounds = pace === "at full speed" ? stage.options.rounds : 1
+  // A stream at a moderate pace takes long, and its figures vary less.
+  const rounds = pace === "at full speed" ? testbed.options.rounds : 1
   let round = 0
   yield* rotate(`long streams ${pace}`, rounds, these, (one) =>
     Effect.gen(function* () {
       round += 1
-      const { first, most, second } = yield* measure(gateway, one, round, faults)
+      const { first, most, second } = yield* measure(gateway, one, round, failures)
       samples.add(`long stream first half MiB, ${one.name}`, first)
       samples.add(`long stream second half MiB, ${one.name}`, second)
       samples.add(`long stream growth %, ${one.name}`, (100 * (second - first)) / first)
@@ -111,7 +111,7 @@ const paced = Effect.fnUntraced(function* (pace: Pace, stage: Stage, samples: Sa
   return these.flatMap((one) => rowsOf(one, samples))
 })
 
-export const longStream = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const atOnce = yield* Effect.scoped(paced("at full speed", stage, samples, faults))
-  return [...atOnce, ...(yield* Effect.scoped(paced("10000 pieces a second", stage, samples, faults)))]
+export const longStream = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const atOnce = yield* Effect.scoped(measurePace("at full speed", testbed, samples, failures))
+  return [...atOnce, ...(yield* Effect.scoped(measurePace("10000 pieces a second", testbed, samples, failures)))]
 })

@@ -1,11 +1,11 @@
-/** What the bench runs on, and how its processes are kept apart. */
+/** The machine of a run, and the cores of its processes. */
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync, statfsSync } from "node:fs"
 import { availableParallelism, cpus, tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { root } from "../support/Sources.ts"
 
-/** Where what is measured runs, and where all else does; undefined leaves it to the system. */
+/** The core of the measured process, and the cores of all others. */
 export interface Pinning {
   readonly measured: string
   readonly others: string
@@ -14,17 +14,16 @@ export interface Pinning {
 export interface Machine {
   readonly pinning: Pinning | undefined
   readonly wrk: boolean
-  /** Each a line for the report. */
+  /** Lines for the report. */
   readonly facts: ReadonlyArray<string>
 }
 
-/** Whether there is such a program. */
 const onPath = (program: string) =>
   (process.env["PATH"] ?? "").split(delimiter).some((directory) => existsSync(join(directory, program)))
 
 const TMPFS = 0x01021994
 
-/** The cores this process may use, by number. */
+/** The cores that this process may use. */
 const allowedCores = (): ReadonlyArray<number> => {
   const list = /Cpus_allowed_list:\s*(\S+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? ""
   return list.split(",").flatMap((range) => {
@@ -52,14 +51,14 @@ const commit = () => {
   return `${git("rev-parse", "--short=12", "HEAD") ?? "unknown"}${changed}`
 }
 
-/** Keeps this process, and so what it starts, off the core of what is measured. */
-export const stepAside = ({ others }: Pinning) =>
+/** Pins this process and its children to the cores of the others. */
+export const pinOthers = ({ others }: Pinning) =>
   void execFileSync("taskset", ["-a", "-c", "-p", others, String(process.pid)], { stdio: "ignore" })
 
 export const machine = (): Machine => {
   const pinning = pinningOf()
   const wrk = onPath("wrk")
-  const why = onPath("taskset") ? "there is only one core" : "there is no taskset"
+  const why = onPath("taskset") ? "the machine has one core" : "taskset is not installed"
   return {
     pinning,
     wrk,
@@ -68,8 +67,8 @@ export const machine = (): Machine => {
       `Node ${process.versions.node}, ${process.platform} ${process.arch}, ${cpus()[0]?.model.trim() ?? "unknown processor"}`,
       pinning === undefined
         ? `**not pinned**, because ${why}; ${availableParallelism()} cores`
-        : `${cpus().length} cores: what is measured on core ${pinning.measured}, upstream, load and PostgreSQL on ${pinning.others}`,
-      `requests/s by ${wrk ? "wrk" : "the bench's own load (there is no wrk)"}, all else by the bench's own`,
+        : `${cpus().length} cores: the measured process on core ${pinning.measured}; upstream, load and PostgreSQL on ${pinning.others}`,
+      `requests/s by ${wrk ? "wrk" : "the bench's own load (wrk is not installed)"}, all else by the bench's own`,
       statfsSync(tmpdir()).type === TMPFS
         ? `PostgreSQL with its default durability, but **on a memory disk** (${tmpdir()})`
         : `PostgreSQL with its default durability, on ${tmpdir()}`

@@ -1,56 +1,52 @@
 /**
- * What reads of the management API take for an account with a million keys, 9,000 sums of usage and ten million lines in its audit
- * log. Each is asked for in turn with a server that has as many bytes ready, whose figures are what the machine itself makes of it.
- * A host that gives the processors to others for four milliseconds shows in every figure of so few; so seconds in which it says it
- * did are measured anew, and a figure with them stands beside that without.
+ * Reads of the management API for an account with a million keys, 9,000 usage sums and ten million audit lines. A bare server answers the
+ * same number of bytes in turn, which shows the machine's own share. When the host takes the processors away for four milliseconds, every
+ * percentile of so few requests shows it. So the bench repeats seconds with stolen time, and reports the figures with and without them.
  */
-import { Effect, Layer, Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { connect } from "../../src/platform/database/Sql.ts"
+import { setTimeout as sleep } from "node:timers/promises"
+import { connectionTo, createSeparateDatabase } from "./Database.ts"
 import { StatementTimeout } from "../../src/platform/database/StatementTimeout.ts"
-import { Connection } from "./Connection.ts"
+import { ConnectionPool } from "./Connection.ts"
 import { percentile } from "./Figures.ts"
 import {
-  audited,
-  forBulk,
+  auditValues,
+  setBulkSettings,
   middleKey,
-  settle,
+  vacuum,
   withoutIndexes,
   writeAudit,
   writeKeys,
   writeProjects,
   writeUsage
 } from "./ManagementSql.ts"
-import { type Faults, progress, type Samples } from "./Measure.ts"
-import { listen, node, stolenSeconds } from "./Processes.ts"
-import { createDatabase } from "./ReceiptsSql.ts"
+import { type Failures, progress, type Samples } from "./Measure.ts"
+import { startServer, node, stolenSeconds } from "./Processes.ts"
 import { atMost, milliseconds, type Row } from "./Report.ts"
-import { admin, fileOf, type Stage } from "./Stage.ts"
+import { admin, fileOf, type Testbed } from "./Testbed.ts"
 
 const DATABASE = "bench_management"
 const PROJECTS = 1_000
-/** In one statement. */
-const PART = 500_000
-/** The log and the keys are of so long until now. */
+/** Rows in one statement. */
+const BATCH = 500_000
+/** The age of the oldest key and audit line. */
 const SPAN_MS = 365 * 86_400_000
 
-/** Requests a second where they do not wait for one another. */
+/** The rate of the open loop. */
 const PER_SECOND = 25
 const CONCURRENCY = 4
-/** What is measured at a time, of each server. */
+/** The length of one slice of a measurement, for each server. */
 const SLICE_MS = 1_000
-/** Seconds in which callers ask again when they are answered: each has hundreds of answers, a second at a rate but a few. */
+/** Slices of a closed loop. A caller gets hundreds of answers in each, and only a few in a slice at a fixed rate. */
 const CLOSED_SECONDS = 8
-/** So many seconds are measured at most for each that counts. */
-const PATIENCE = 5
+/** The most slices measured for each one that counts. */
+const MOST_SLICES = 5
 const MOST_MS = 5
-/** Before each page is measured. */
+/** Warm-up requests for each page. */
 const WARM = 1_000
-/** Connections that are kept from one second to the next; others might be closed while nobody needs them. */
+/** Connections kept from one slice to the next. More would be idle until they close. */
 const KEPT = CONCURRENCY
-
-const onDatabase = (url: string) =>
-  Layer.effect(SqlClient.SqlClient, connect({ url: Redacted.make(url), poolSize: 1, called: "The bench's database" }))
 
 const spread = (to: number) => ({ from: 0, to, startMs: Date.now() - SPAN_MS, everyMs: Math.floor(SPAN_MS / to) })
 
@@ -60,18 +56,18 @@ const inParts = <E, R>(
   write: (part: ReturnType<typeof spread>) => Effect.Effect<unknown, E, R>
 ) =>
   Effect.gen(function* () {
-    for (let from = 0; from < whole.to; from += PART) {
-      const to = Math.min(whole.to, from + PART)
+    for (let from = 0; from < whole.to; from += BATCH) {
+      const to = Math.min(whole.to, from + BATCH)
       yield* write({ ...whole, from, to })
       yield* progress(`management: ${to} of ${whole.to} ${what}`)
     }
   })
 
 const generate = Effect.fnUntraced(
-  function* (accountId: string, { audit, keys }: Stage["options"]) {
+  function* (accountId: string, { audit, keys }: Testbed["options"]) {
     const sql = yield* SqlClient.SqlClient
     const ofKeys = spread(keys)
-    yield* forBulk(sql)
+    yield* setBulkSettings(sql)
     yield* inParts("keys", ofKeys, (part) => writeKeys(sql, accountId, part))
     yield* writeProjects(sql, accountId, spread(PROJECTS))
     yield* writeUsage(sql, accountId)
@@ -79,14 +75,14 @@ const generate = Effect.fnUntraced(
       sql,
       inParts("lines of the audit log", spread(audit), (part) => writeAudit(sql, accountId, part))
     )
-    yield* settle(sql)
+    yield* vacuum(sql)
     return yield* middleKey(sql, ofKeys)
   },
   Effect.provideService(StatementTimeout, Infinity)
 )
 
 const pathsOf = (key: string): Readonly<Record<string, string>> => {
-  const { commonType, one, other, otherType, preset, rareActor, rareType } = audited
+  const { commonType, one, other, otherType, preset, rareActor, rareType } = auditValues
   const log = (query: string) => `/management/audit?${query}`
   const middle = Math.floor((Date.now() - SPAN_MS / 2) / 1_000)
   return {
@@ -118,40 +114,37 @@ const pathsOf = (key: string): Readonly<Record<string, string>> => {
   }
 }
 
-/** A server, and what it is asked for again and again. */
-class Asked {
-  readonly #port: number
+/** A client of one page on one server. */
+class PageClient {
+  readonly #pool: ConnectionPool
   readonly #request: Buffer
-  readonly #idle: Array<Connection> = []
-  /** Of the last body. */
+  /** The length of the last body. */
   length = 0
 
   constructor(port: number, key: string, path: string) {
-    this.#port = port
+    this.#pool = new ConnectionPool(port)
     const head = [`GET ${path} HTTP/1.1`, `host: 127.0.0.1:${port}`, `authorization: Bearer ${key}`]
     this.#request = Buffer.from(`${head.join("\r\n")}\r\n\r\n`)
   }
 
-  /** Asks once, on a connection that is free. */
-  async ask(timed: Timed): Promise<void> {
-    let connection = this.#idle.pop()
-    while (connection?.isFresh() === false) connection = this.#idle.pop()
-    connection ??= new Connection(this.#port)
+  /** Sends one request on an idle connection. */
+  async ask(timed: Timings): Promise<void> {
+    const connection = this.#pool.take()
     const since = performance.now()
     const answer = await connection.exchange(this.#request).catch((error: unknown) => String(error))
     timed.times.push(performance.now() - since)
     if (typeof answer === "string") return timed.fail(answer)
-    this.#idle.push(connection)
+    this.#pool.give(connection)
     this.length = answer.body.length
     if (answer.status !== 200) timed.fail(`status ${answer.status}: ${answer.body.slice(0, 200)}`)
   }
 
-  close(left = 0): void {
-    for (const connection of this.#idle.splice(0, this.#idle.length - left)) connection.close()
+  close(kept = 0): void {
+    this.#pool.close(kept)
   }
 }
 
-class Timed {
+class Timings {
   readonly times: Array<number> = []
   failed = 0
   example: string | undefined
@@ -162,24 +155,24 @@ class Timed {
   }
 }
 
-/** What is measured, and what is beside it. */
+/** Two of a kind: for the measured gateway and for the bare server beside it. */
 interface Pair<A> {
   readonly bare: A
   readonly gateway: A
 }
 
-/** A second of questions to both. */
-type Slice = (asked: Pair<Asked>) => Promise<Pair<Timed>>
+/** Sends requests to both servers for one slice. */
+type Slice = (asked: Pair<PageClient>) => Promise<Pair<Timings>>
 
-/** Sent in turn when they are due. */
+/** Sends at a fixed rate, alternating between the servers. */
 const atRate: Slice = async (asked) => {
   const began = performance.now()
-  const send = async (one: Asked, part: number) => {
-    const timed = new Timed()
+  const send = async (one: PageClient, part: number) => {
+    const timed = new Timings()
     const sent: Array<Promise<void>> = []
     for (let index = 0; index < (PER_SECOND * SLICE_MS) / 1_000; index++) {
       const due = began + ((index + part) * 1_000) / PER_SECOND
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
+      await sleep(Math.max(0, due - performance.now()))
       sent.push(one.ask(timed))
     }
     await Promise.all(sent)
@@ -190,12 +183,12 @@ const atRate: Slice = async (asked) => {
   return { bare, gateway }
 }
 
-/** Each of several callers asks again when it is answered, one server and then the other. */
+/** Runs several callers in a closed loop, on one server and then on the other. */
 const atOnce =
   (callers: number): Slice =>
   async (asked) => {
-    const ask = async (one: Asked) => {
-      const timed = new Timed()
+    const ask = async (one: PageClient) => {
+      const timed = new Timings()
       const end = performance.now() + SLICE_MS / 2
       const call = async () => {
         while (performance.now() < end) await one.ask(timed)
@@ -206,20 +199,24 @@ const atOnce =
     return { bare: await ask(asked.bare), gateway: await ask(asked.gateway) }
   }
 
-/** A way to ask for a page, and what came of it for all pages. */
-interface Way {
+/** A way to load a page, with the results of all pages. */
+interface LoadKind {
   readonly how: string
   readonly slice: Slice
-  /** Of each page, those that the host disturbed apart. */
+  /** Slices of each page without stolen time. */
   readonly wanted: number
-  readonly slices: Array<Pair<Timed>>
-  readonly others: Array<Pair<Timed>>
+  readonly slices: Array<Pair<Timings>>
+  readonly disturbed: Array<Pair<Timings>>
 }
 
-/** Seconds of a measurement, those first in which the host took least of the processors' time for others. */
-const calmest = async (asked: Pair<Asked>, slice: Slice, wanted: number): Promise<ReadonlyArray<Pair<Timed>>> => {
-  const slices: Array<{ readonly stolen: number; readonly timed: Pair<Timed> }> = []
-  for (let calm = 0; calm < wanted && slices.length < PATIENCE * wanted;) {
+/** Measures until enough slices have no stolen time. Sorts them by stolen time. */
+const leastDisturbed = async (
+  asked: Pair<PageClient>,
+  slice: Slice,
+  wanted: number
+): Promise<ReadonlyArray<Pair<Timings>>> => {
+  const slices: Array<{ readonly stolen: number; readonly timed: Pair<Timings> }> = []
+  for (let calm = 0; calm < wanted && slices.length < MOST_SLICES * wanted;) {
     const before = stolenSeconds()
     const timed = await slice(asked)
     const stolen = stolenSeconds() - before
@@ -229,8 +226,8 @@ const calmest = async (asked: Pair<Asked>, slice: Slice, wanted: number): Promis
   return slices.toSorted((one, other) => one.stolen - other.stolen).map(({ timed }) => timed)
 }
 
-const together = (parts: ReadonlyArray<Timed>): Timed => {
-  const all = new Timed()
+const merge = (parts: ReadonlyArray<Timings>): Timings => {
+  const all = new Timings()
   for (const { example, failed, times } of parts) {
     all.times.push(...times)
     all.failed += failed
@@ -239,17 +236,17 @@ const together = (parts: ReadonlyArray<Timed>): Timed => {
   return all
 }
 
-/** Asks for the page until its way is compiled; answers how long its body is. */
-const warmed = async (asked: Asked, times: number): Promise<number> => {
-  const timed = new Timed()
+/** Loads a page until its code is compiled; returns the length of its body. */
+const warmUpPage = async (asked: PageClient, times: number): Promise<number> => {
+  const timed = new Timings()
   for (let index = 0; index < times; index++) await asked.ask(timed)
   return asked.length
 }
 
-/** A line of the report for each figure of a way to ask for a page. */
-const rowsOf = (called: string, slices: ReadonlyArray<Pair<Timed>>, wanted: number): ReadonlyArray<Row> => {
-  const at = (which: keyof Pair<Timed>, share: number, of: number) =>
-    percentile(together(slices.slice(0, of).map((pair) => pair[which])).times, share)
+/** The lines of the report for one page and one kind of load. */
+const rowsOf = (called: string, slices: ReadonlyArray<Pair<Timings>>, wanted: number): ReadonlyArray<Row> => {
+  const at = (which: keyof Pair<Timings>, share: number, of: number) =>
+    percentile(merge(slices.slice(0, of).map((pair) => pair[which])).times, share)
   const row = (label: string, share: number, of: number) => ({
     label,
     baseline: milliseconds(at("bare", share, of)),
@@ -262,54 +259,54 @@ const rowsOf = (called: string, slices: ReadonlyArray<Pair<Timed>>, wanted: numb
   const rows: ReadonlyArray<Row> = [row(called, 0.5, wanted), tail("– p99", wanted)]
   return slices.length === wanted
     ? rows
-    : [...rows, tail(`– p99 of all ${slices.length} s, with those that the host disturbed`, slices.length)]
+    : [...rows, tail(`– p99 of all ${slices.length} s, with stolen time`, slices.length)]
 }
 
-export const management = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  yield* Effect.provide(
-    Effect.flatMap(SqlClient.SqlClient, (sql) => createDatabase(sql, DATABASE)),
-    onDatabase(stage.databaseUrl)
-  )
-  const url = new URL(stage.databaseUrl)
-  url.pathname = `/${DATABASE}`
-  const databaseUrl = url.href
+export const management = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const databaseUrl = yield* createSeparateDatabase(testbed.databaseUrl, DATABASE)
   const words = ["account", "create", "--email", "management@example.com", "--balance-usd", "100"]
-  const opened = (yield* admin({ ...stage, databaseUrl }, ...words)) as { account_id: string; management_key: string }
-  const middle = yield* Effect.provide(generate(opened.account_id, stage.options), onDatabase(databaseUrl))
-  const gateway = yield* stage.freshGateway({ DATABASE_URL: databaseUrl })
-  const cores = stage.machine.pinning?.measured
-  const bare = yield* listen({ name: "the bare server", ...node(fileOf("bareServer")), cores })
+  const opened = (yield* admin({ ...testbed, databaseUrl }, ...words)) as { account_id: string; management_key: string }
+  const middle = yield* Effect.provide(generate(opened.account_id, testbed.options), connectionTo(databaseUrl))
+  const gateway = yield* testbed.freshGateway({ DATABASE_URL: databaseUrl })
+  const cores = testbed.machine.pinning?.measured
+  const bare = yield* startServer({ name: "the bare server", ...node(fileOf("bareServer")), cores })
   const rows: Array<Row> = []
-  const { managementRequests: count } = stage.options
+  const { managementRequests: count } = testbed.options
   const seconds = Math.ceil(count / PER_SECOND)
-  const pages: Array<readonly [string, Pair<Asked>]> = []
-  const way = (how: string, slice: Slice, wanted: number): Way => ({ how, slice, wanted, slices: [], others: [] })
-  const ways: ReadonlyArray<Way> = [
-    way("one by one", atOnce(1), Math.min(seconds, CLOSED_SECONDS)),
-    way(`${CONCURRENCY} at once`, atOnce(CONCURRENCY), Math.min(seconds, CLOSED_SECONDS)),
-    // What is sent at a rate comes last: V8 compiles what has become hot on the core that the gateway is bound to, and a read that
-    // meets it waits for a tick of that core's scheduler.
-    way(`${PER_SECOND}/s`, atRate, seconds)
+  const pages: Array<readonly [string, Pair<PageClient>]> = []
+  const loadKind = (how: string, slice: Slice, wanted: number): LoadKind => ({
+    how,
+    slice,
+    wanted,
+    slices: [],
+    disturbed: []
+  })
+  const loadKinds: ReadonlyArray<LoadKind> = [
+    loadKind("one caller", atOnce(1), Math.min(seconds, CLOSED_SECONDS)),
+    loadKind(`${CONCURRENCY} callers`, atOnce(CONCURRENCY), Math.min(seconds, CLOSED_SECONDS)),
+    // The fixed rate comes last: V8 compiles hot code on the core that the gateway is pinned to, and a request that waits for it waits for
+    // a scheduler tick of that core.
+    loadKind(`${PER_SECOND}/s`, atRate, seconds)
   ]
-  // Every page before the first is measured: what one of them shares with the others is compiled for all of them.
+  // Warms all pages up before the first measurement, because they share code.
   for (const [name, path] of Object.entries(pathsOf(middle))) {
-    const measured = new Asked(gateway.endpoint.port, opened.management_key, `/api/v1${path}`)
-    const length = yield* Effect.promise(() => warmed(measured, Math.min(WARM, 5 * count)))
-    pages.push([name, { gateway: measured, bare: new Asked(bare.port, "none", `/${length}`) }])
+    const measured = new PageClient(gateway.endpoint.port, opened.management_key, `/api/v1${path}`)
+    const length = yield* Effect.promise(() => warmUpPage(measured, Math.min(WARM, 5 * count)))
+    pages.push([name, { gateway: measured, bare: new PageClient(bare.port, "none", `/${length}`) }])
   }
   for (const [name, asked] of pages) {
-    yield* Effect.promise(() => warmed(asked.gateway, count))
-    yield* Effect.promise(() => warmed(asked.bare, count))
-    for (const { how, others, slice, slices: ofAll, wanted } of ways) {
-      const slices = yield* Effect.promise(() => calmest(asked, slice, wanted))
+    yield* Effect.promise(() => warmUpPage(asked.gateway, count))
+    yield* Effect.promise(() => warmUpPage(asked.bare, count))
+    for (const { how, disturbed, slice, slices: ofAll, wanted } of loadKinds) {
+      const slices = yield* Effect.promise(() => leastDisturbed(asked, slice, wanted))
       ofAll.push(...slices.slice(0, wanted))
-      others.push(...slices.slice(wanted))
+      disturbed.push(...slices.slice(wanted))
       for (const which of ["bare", "gateway"] as const) {
-        const { example, failed, times } = together(slices.map((pair) => pair[which]))
+        const { example, failed, times } = merge(slices.map((pair) => pair[which]))
         const where = which === "bare" ? "management, the bare server" : `management, ${name}`
-        faults.add(where, { completed: times.length - failed, failed, example })
+        failures.add(where, { completed: times.length - failed, failed, example })
       }
-      const { times } = together(slices.slice(0, wanted).map((pair) => pair.gateway))
+      const { times } = merge(slices.slice(0, wanted).map((pair) => pair.gateway))
       samples.add(`management ${name}, ${how} p50 ms`, percentile(times, 0.5))
       samples.add(`management ${name}, ${how} p99 ms`, percentile(times, 0.99))
       rows.push(...rowsOf(`GET ${name}, ${how}, p50`, slices, wanted))
@@ -318,8 +315,8 @@ export const management = Effect.fnUntraced(function* (stage: Stage, samples: Sa
     asked.bare.close()
     yield* progress(`management: ${name}`)
   }
-  const ofAll = ways.flatMap(({ how, others, slices }) =>
-    rowsOf(`GET all of them, ${how}, p50`, [...slices, ...others], slices.length)
+  const ofAll = loadKinds.flatMap(({ how, disturbed, slices }) =>
+    rowsOf(`GET all pages, ${how}, p50`, [...slices, ...disturbed], slices.length)
   )
   return [...rows, ...ofAll]
 }, Effect.scoped)

@@ -1,9 +1,9 @@
-/** A big account: keys, projects, and years of its audit log. */
+/** A large account: keys, projects, and years of audit lines. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** Bulk is written without the checks of single rows, and durable when it is needed. */
-export const forBulk = (sql: SqlClient.SqlClient) =>
+/** Settings for bulk inserts: without triggers and foreign keys, and without a flush for each commit. */
+export const setBulkSettings = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
     yield* sql`SET statement_timeout = 0`
     yield* sql`SET synchronous_commit = off`
@@ -14,26 +14,26 @@ export const forBulk = (sql: SqlClient.SqlClient) =>
 const idOf = (sql: SqlClient.SqlClient, startMs: number, everyMs: number) =>
   sql.literal(`lpad(to_hex(${startMs} + n::bigint * ${everyMs}), 12, '0') || lpad(to_hex(n), 12, '0')`)
 
-interface Part {
+interface Batch {
   readonly from: number
   readonly to: number
   readonly startMs: number
   readonly everyMs: number
 }
 
-/** Keys of an account that were revoked, since five may work. */
-export const writeKeys = (sql: SqlClient.SqlClient, accountId: string, { from, to, startMs, everyMs }: Part) =>
+/** Revoked keys, because an account may have only five active ones. */
+export const writeKeys = (sql: SqlClient.SqlClient, accountId: string, { from, to, startMs, everyMs }: Batch) =>
   sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4, created_at, revoked_at)
     SELECT ${idOf(sql, startMs, everyMs)}, ${accountId}, 'inference', 'key ' || n, sha256(('bench ' || n)::bytea), 'svc_sk_ab',
       'wxyz', now(), now()
     FROM generate_series(${from}::int, ${to - 1}::int) AS n`
 
-export const writeProjects = (sql: SqlClient.SqlClient, accountId: string, { from, to, startMs, everyMs }: Part) =>
+export const writeProjects = (sql: SqlClient.SqlClient, accountId: string, { from, to, startMs, everyMs }: Batch) =>
   sql`INSERT INTO project (id, account_id, name, slug)
     SELECT ${idOf(sql, startMs, everyMs)}, ${accountId}, 'project ' || n, 'project-' || n
     FROM generate_series(${from}::int, ${to - 1}::int) AS n`
 
-/** Usage of the last 30 days, as the rollups have it: each of its first keys with every model at every provider on every day. */
+/** Rollups of the last 30 days: the first five keys with every model at every provider on every day. */
 export const writeUsage = (sql: SqlClient.SqlClient, accountId: string) =>
   sql`WITH used AS (SELECT id FROM api_key WHERE account_id = ${accountId} AND kind = 'inference' ORDER BY id LIMIT 5)
     INSERT INTO usage_rollup (account_id, width, start, key_id, model, provider, operation, requests, prompt, cached,
@@ -43,14 +43,14 @@ export const writeUsage = (sql: SqlClient.SqlClient, accountId: string) =>
     FROM generate_series(date_trunc('day', now(), 'UTC') - interval '29 days', now(), interval '1 day') AS day, used,
       generate_series(1, 20) AS model, generate_series(1, 3) AS provider`
 
-/** What the audit log is asked for: values that are common, rare, and common each but never together. */
-export const audited = {
+/** Values that the audit filters select: common ones, rare ones, and common ones that never occur together. */
+export const auditValues = {
   commonType: "preset.updated",
   otherType: "preset.activated",
   rareType: "webhook.removed",
-  /** Only ever did the common deed to the preset. */
+  /** Occurs only with the common type on the preset. */
   one: "a".repeat(24),
-  /** Only ever did the other one. */
+  /** Occurs only with the other type. */
   other: "b".repeat(24),
   rareActor: "d".repeat(24),
   preset: "e".repeat(24)
@@ -58,23 +58,23 @@ export const audited = {
 
 const types = "ARRAY['key.created', 'key.updated', 'key.rotated', 'key.revoked', 'project.created', 'project.updated']"
 
-/** Lines of the log: a half were opened before their deeds, and most of all are of two types, by two actors, to one preset. */
-export const writeAudit = (sql: SqlClient.SqlClient, accountId: string, { from, to, startMs, everyMs }: Part) =>
+/** Audit lines. Half of them are awaited, and most have one of two types, one of two actors and one preset. */
+export const writeAudit = (sql: SqlClient.SqlClient, accountId: string, { from, to, startMs, everyMs }: Batch) =>
   sql`WITH made AS (
     INSERT INTO audit_event (id, account_id, type, actor_type, actor_id, resource_type, resource_id, request_id, changes, awaited)
     SELECT ${idOf(sql, startMs, everyMs)}, ${accountId},
-      CASE WHEN n % 100000 = 7 THEN ${audited.rareType} WHEN n % 4 = 0 THEN ${audited.commonType}
-        WHEN n % 4 = 1 THEN ${audited.otherType} ELSE (${sql.literal(types)})[1 + n / 4 % 6] END,
-      'key', CASE WHEN n % 50000 = 11 THEN ${audited.rareActor} WHEN n % 4 = 0 THEN ${audited.one} ELSE ${audited.other} END,
+      CASE WHEN n % 100000 = 7 THEN ${auditValues.rareType} WHEN n % 4 = 0 THEN ${auditValues.commonType}
+        WHEN n % 4 = 1 THEN ${auditValues.otherType} ELSE (${sql.literal(types)})[1 + n / 4 % 6] END,
+      'key', CASE WHEN n % 50000 = 11 THEN ${auditValues.rareActor} WHEN n % 4 = 0 THEN ${auditValues.one} ELSE ${auditValues.other} END,
       CASE WHEN n % 4 < 2 THEN 'preset' ELSE 'key' END,
-      CASE WHEN n % 4 < 2 THEN ${audited.preset} ELSE lpad(to_hex(n % 1000003), 24, '0') END,
+      CASE WHEN n % 4 < 2 THEN ${auditValues.preset} ELSE lpad(to_hex(n % 1000003), 24, '0') END,
       'req_' || upper(lpad(to_hex(n), 26, '0')), '{"name": ["before", "after"]}', n % 2 = 0
     FROM generate_series(${from}::int, ${to - 1}::int) AS n RETURNING id, awaited
   )
   INSERT INTO audit_completion (event_id, outcome, changes)
     SELECT id, 'succeeded', '{"name": ["before", "after"]}' FROM made WHERE awaited`
 
-/** Takes the indexes of the log away, fills it and puts them back: a tenth of the time that they cost row by row. */
+/** Drops the indexes of the audit log, fills it and builds them again, which takes a tenth of the time. */
 export const withoutIndexes = <E, R>(sql: SqlClient.SqlClient, fill: Effect.Effect<void, E, R>) =>
   Effect.gen(function* () {
     const indexes = yield* sql<{ name: string; definition: string }>`SELECT indexname AS name, indexdef AS definition
@@ -84,16 +84,16 @@ export const withoutIndexes = <E, R>(sql: SqlClient.SqlClient, fill: Effect.Effe
     for (const { definition } of indexes) yield* sql`${sql.literal(definition)}`
   })
 
-/** As autovacuum would before long. */
-export const settle = (sql: SqlClient.SqlClient) =>
+/** Vacuums now, because autovacuum could start during a measurement. */
+export const vacuum = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
     for (const table of ["api_key", "project", "audit_event", "audit_completion", "usage_rollup", "model_usage"])
       yield* sql`VACUUM ANALYZE ${sql(table)}`
     yield* sql`CHECKPOINT`
   })
 
-/** The id in the middle of these keys. */
-export const middleKey = (sql: SqlClient.SqlClient, part: Part) => {
+/** The id of the middle key. */
+export const middleKey = (sql: SqlClient.SqlClient, part: Batch) => {
   const n = Math.floor((part.from + part.to) / 2)
   return Effect.map(
     sql<{ id: string }>`SELECT ${idOf(sql, part.startMs, part.everyMs)} AS id FROM (SELECT ${n}::int AS n) AS m`,

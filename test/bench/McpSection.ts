@@ -1,12 +1,12 @@
-/** What a call of an agent's tool takes beside the same request of the API, one after another on one connection. */
+/** The time of a tool call beside the same request of the API, in sequence on one connection. */
 import { Effect } from "effect"
 import { Agent, request } from "node:http"
-import { type Faults, rotate, type Samples } from "./Measure.ts"
+import { type Failures, rotate, type Samples } from "./Measure.ts"
 import { atMost, milliseconds, type Row } from "./Report.ts"
-import type { Stage, Target } from "./Stage.ts"
+import type { Testbed, Target } from "./Testbed.ts"
 import { MODEL } from "./Traffic.ts"
 
-/** A tool may take a tenth more than the same request of the API. */
+/** A tool call may take a tenth longer than the same request of the API. */
 const MOST_RATIO = 1.1
 const MOST_LIST_MS = 5
 
@@ -14,7 +14,7 @@ interface Side {
   readonly name: "chat by the API" | "chat by the tool" | "tools/list"
   readonly path: string
   readonly body: object
-  /** What a whole answer has. */
+  /** Text in every complete answer. */
   readonly has: string
 }
 
@@ -90,8 +90,8 @@ const ask = (
     sent.end(JSON.stringify(body))
   })
 
-export const mcp = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const gateway = yield* stage.freshGateway({})
+export const mcp = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const gateway = yield* testbed.freshGateway({})
   const agent = yield* Effect.acquireRelease(
     Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 1 })),
     (open) => Effect.sync(() => open.destroy())
@@ -107,10 +107,10 @@ export const mcp = Effect.fnUntraced(function* (stage: Stage, samples: Samples, 
         else [failed, example] = [failed + 1, wrong]
         if (counts) samples.add(`mcp, ${side.name}`, ms)
       } while (performance.now() < until)
-      faults.add(`mcp, ${side.name}`, { completed, failed, example })
+      failures.add(`mcp, ${side.name}`, { completed, failed, example })
     })
-  for (const side of sides) yield* turn(side, Math.min(10, stage.options.warmSeconds), false)
-  yield* rotate("mcp", stage.options.rounds, sides, (side) => turn(side, stage.options.seconds, true))
+  for (const side of sides) yield* turn(side, Math.min(10, testbed.options.warmSeconds), false)
+  yield* rotate("mcp", testbed.options.rounds, sides, (side) => turn(side, testbed.options.seconds, true))
   const of = (name: Side["name"]) => samples.median(`mcp, ${name}`)
   const ratio = of("chat by the tool") / of("chat by the API")
   return [

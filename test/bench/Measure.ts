@@ -1,32 +1,32 @@
-/** One measurement after another, each target in its turn. */
+/** Measures targets in turn, over several rounds. */
 import { Effect } from "effect"
 import { median } from "./Figures.ts"
 import { closedLoop, type Outcome } from "./Load.ts"
 import { cpuSeconds } from "./Processes.ts"
-import type { Stage, Target } from "./Stage.ts"
+import type { Testbed, Target } from "./Testbed.ts"
 import { wrk } from "./Wrk.ts"
 
-/** Tells the person who waits how far it is; the report alone goes to standard output. */
+/** Prints progress on standard error; standard output has the report alone. */
 export const progress = (text: string) => Effect.sync(() => void process.stderr.write(`${text}\n`))
 
-/** What is wrong with answers, gathered over the whole run. */
-export interface Faults {
+/** Collects failed answers over the whole run. */
+export interface Failures {
   readonly add: (where: string, outcome: Pick<Outcome, "failed" | "completed" | "example">) => void
   readonly found: ReadonlyArray<string>
 }
 
-export const makeFaults = (): Faults => {
+export const makeFailures = (): Failures => {
   const found: Array<string> = []
   return {
     found,
     add: (where, { completed, example, failed }) => {
-      if (failed > 0) found.push(`${where}: ${failed} of ${failed + completed} answers failed; for one, ${example}`)
-      else if (completed === 0) found.push(`${where}: nothing was answered`)
+      if (failed > 0) found.push(`${where}: ${failed} of ${failed + completed} answers failed, for example: ${example}`)
+      else if (completed === 0) found.push(`${where}: no request was answered`)
     }
   }
 }
 
-/** A figure of every round, by what it is a figure of. */
+/** The samples of each figure, one for each round. */
 export class Samples {
   readonly #of = new Map<string, Array<number>>()
 
@@ -37,12 +37,12 @@ export class Samples {
     else known.push(value)
   }
 
-  /** Not a number where there are none. */
+  /** The median; NaN without samples. */
   median(name: string): number {
     return median(this.#of.get(name) ?? [])
   }
 
-  /** What each round has of one, in parts of what it has of the other. */
+  /** The ratio of two figures in each round. */
   ratios(name: string, base: string): ReadonlyArray<number> {
     const bases = this.#of.get(base) ?? []
     return (this.#of.get(name) ?? []).map((value, round) => value / (bases[round] ?? Number.NaN))
@@ -53,13 +53,13 @@ export class Samples {
   }
 }
 
-/** Whole answers as fast as they come. */
-export const flood = (stage: Stage, target: Target, concurrency: number, seconds: number) =>
-  stage.machine.wrk
-    ? wrk(stage.directory, target.endpoint, { concurrency, seconds })
+/** Complete answers at the full rate of a closed loop. */
+export const fullLoad = (testbed: Testbed, target: Target, concurrency: number, seconds: number) =>
+  testbed.machine.wrk
+    ? wrk(testbed.directory, target.endpoint, { concurrency, seconds })
     : Effect.promise(() => closedLoop(target.endpoint, { concurrency, seconds, streamed: false }))
 
-/** What `load` comes to, and the share of a core that the target took for it. */
+/** Runs a load and measures the target's share of a core meanwhile. */
 export const withCpu = <E, R>(target: Target, load: Effect.Effect<Outcome, E, R>) =>
   Effect.gen(function* () {
     const [before, began] = [cpuSeconds(target.pid), performance.now()]
@@ -68,7 +68,7 @@ export const withCpu = <E, R>(target: Target, load: Effect.Effect<Outcome, E, R>
     return { outcome, cpu: before === undefined || after === undefined ? undefined : (after - before) / elapsed }
   })
 
-/** Every target in its turn, round after round. */
+/** Measures every target in turn, round after round. */
 export const rotate = <T, E, R>(
   label: string,
   rounds: number,
@@ -84,22 +84,19 @@ export const rotate = <T, E, R>(
 
 const WARM_CONCURRENCY = 32
 
-/**
- * Lets the programs be compiled before anything counts, as those of a service that has run for a minute are; what is answered is not
- * looked at.
- */
-export const warmUp = (stage: Stage) =>
+/** Runs a load until V8 has compiled the code, as in a service that has run for a minute. Ignores the answers. */
+export const warmUp = (testbed: Testbed) =>
   Effect.gen(function* () {
     yield* progress("warm-up")
-    const seconds = stage.options.startSeconds
-    for (const target of [stage.proxy, stage.gateway, stage.moneyOff]) {
+    const seconds = testbed.options.startSeconds
+    for (const target of [testbed.proxy, testbed.gateway, testbed.moneyOff]) {
       for (const streamed of [false, true]) {
         yield* Effect.promise(() => closedLoop(target.endpoint, { concurrency: WARM_CONCURRENCY, seconds, streamed }))
       }
     }
   })
 
-/** Measures while these are stopped: a gateway with nothing to do still looks for work, on the core and the database of the others. */
+/** Suspends these processes during a measurement, because an idle gateway polls for work on the same core and database. */
 export const whileStopped = <A, E, R>(targets: ReadonlyArray<Target>, measure: Effect.Effect<A, E, R>) => {
   const signal = (name: "SIGSTOP" | "SIGCONT") =>
     Effect.sync(() => {

@@ -1,16 +1,16 @@
-/** Memory of a gateway that has just started, over many requests at full load. */
+/** The memory of a fresh gateway over many requests at full load. */
 import { Effect } from "effect"
 import { median, slope } from "./Figures.ts"
-import { type Faults, flood, progress, type Samples } from "./Measure.ts"
+import { type Failures, fullLoad, progress, type Samples } from "./Measure.ts"
 import { memoryMiB } from "./Processes.ts"
 import { atMost, mebibytes, type Row } from "./Report.ts"
-import type { Stage, Target } from "./Stage.ts"
+import type { Testbed, Target } from "./Testbed.ts"
 
 const CONCURRENCY = 64
 const SAMPLE_MS = 500
-/** Of one load; what is missing then decides how long the next is. */
+/** The length of one load. The rest of the requests decides the length of the next one. */
 const SLICE_SECONDS = 10
-/** Of the third quarter's memory; what a garbage collector's rhythm alone makes. */
+/** The growth over the third quarter's memory that garbage collection alone may cause. */
 const FLAT_PERCENT = 5
 
 interface Sample {
@@ -18,24 +18,24 @@ interface Sample {
   readonly mib: number
 }
 
-/** Sends at least so many requests, in slices; answers how many. */
-const send = Effect.fnUntraced(function* (stage: Stage, target: Target, faults: Faults) {
+/** Sends at least this many requests, in slices; returns their number. */
+const send = Effect.fnUntraced(function* (testbed: Testbed, target: Target, failures: Failures) {
   let sent = 0
   let seconds = 1
-  while (sent < stage.options.requests) {
-    const outcome = yield* flood(stage, target, CONCURRENCY, seconds)
-    faults.add("memory, gateway", outcome)
+  while (sent < testbed.options.requests) {
+    const outcome = yield* fullLoad(testbed, target, CONCURRENCY, seconds)
+    failures.add("memory, gateway", outcome)
     if (outcome.completed === 0) break
     sent += outcome.completed
-    const needed = ((stage.options.requests - sent) * outcome.seconds) / outcome.completed
+    const needed = ((testbed.options.requests - sent) * outcome.seconds) / outcome.completed
     seconds = Math.max(1, Math.min(SLICE_SECONDS, Math.ceil(needed)))
-    yield* progress(`memory: ${sent} of ${stage.options.requests} requests`)
+    yield* progress(`memory: ${sent} of ${testbed.options.requests} requests`)
   }
   return sent
 })
 
-export const memory = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const target = yield* stage.freshGateway({})
+export const memory = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const target = yield* testbed.freshGateway({})
   const taken: Array<Sample> = []
   const began = performance.now()
   const sample = Effect.sync(() => {
@@ -43,7 +43,7 @@ export const memory = Effect.fnUntraced(function* (stage: Stage, samples: Sample
     if (found !== undefined) taken.push({ atMs: performance.now() - began, mib: found.now })
   })
   const sampling = yield* Effect.forkScoped(Effect.forever(Effect.andThen(sample, Effect.sleep(SAMPLE_MS))))
-  const sent = yield* send(stage, target, faults)
+  const sent = yield* send(testbed, target, failures)
   sampling.interruptUnsafe()
   const peak = memoryMiB(target.pid)?.peak ?? Number.NaN
   const lasted = performance.now() - began
@@ -61,7 +61,7 @@ export const memory = Effect.fnUntraced(function* (stage: Stage, samples: Sample
       gateway: `${mebibytes(before)} → ${mebibytes(after)}`,
       must: atMost(growth, FLAT_PERCENT, " %")
     },
-    { label: "– slope of the last half", gateway: `${(perRequest * 100_000).toFixed(1)} MiB/100000` }
+    { label: "– slope of the second half", gateway: `${(perRequest * 100_000).toFixed(1)} MiB/100000` }
   ]
   return rows
 }, Effect.scoped)

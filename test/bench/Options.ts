@@ -1,4 +1,4 @@
-/** What the command line of the bench says. */
+/** The command line of the bench. */
 import { parseArgs } from "node:util"
 import { BenchError } from "./BenchError.ts"
 
@@ -25,85 +25,85 @@ export const sections = [
 ] as const
 export type Section = (typeof sections)[number]
 
-/** Sections that run only when they are named: they download something, or take an hour or tens of gigabytes. */
-const named: ReadonlySet<Section> = new Set(["portkey", "growth", "soak"])
+/** Sections that run only on request: they download something, or take an hour or tens of gigabytes. */
+const onRequest: ReadonlySet<Section> = new Set(["portkey", "growth", "soak"])
 
 export interface Options {
   readonly rounds: number
-  /** Of one measurement. */
+  /** The length of one measurement. */
   readonly seconds: number
-  /** Of load before each measurement that is not counted. */
+  /** The length of the load before each measurement. */
   readonly warmSeconds: number
-  /** Of load before the first of them. */
+  /** The length of the load before the first measurement. */
   readonly startSeconds: number
   readonly only: ReadonlySet<Section>
-  /** Of the section `memory`. */
+  /** Requests of the section `memory`. */
   readonly requests: number
-  /** Of the section `failover`, through each of its gateways. */
+  /** Requests of the section `failover` through each gateway. */
   readonly failoverRequests: number
-  /** Of the section `usage`: receipts of its account, and times that each period is asked for. */
+  /** Section `usage`: receipts of the account, and requests for each period. */
   readonly receipts: number
   readonly usageRequests: number
-  /** Of the section `growth`: receipts of the larger of its databases. */
+  /** Section `growth`: receipts of the full database. */
   readonly growthReceipts: number
-  /** Of the section `growth`: a directory that keeps its larger database for the next run. */
+  /** Section `growth`: a directory that keeps the full database for later runs. */
   readonly keep: string | undefined
-  /** Of the section `soak`. */
+  /** The length of the section `soak`. */
   readonly minutes: number
-  /** Of the section `management`: keys and lines of the audit log of its account, and times that each page is asked for at a rate. */
+  /** Section `management`: keys and audit lines of the account, and requests for each page at a fixed rate. */
   readonly keys: number
   readonly audit: number
   readonly managementRequests: number
-  /** Of the section `jobs`, in each round. */
+  /** Jobs of the section `jobs`, in each round. */
   readonly jobs: number
-  /** Whether the processors are kept from halting. */
+  /** Keeps the processors from halting. */
   readonly awake: boolean
-  /** Where to write the figures as JSON. */
+  /** The file for the figures as JSON. */
   readonly json: string | undefined
-  /** Where to write CPU profiles of the gateway. */
+  /** The directory for CPU profiles of the gateway. */
   readonly profile: string | undefined
 }
 
-export const HELP = `npm run bench: what the gateway costs, beside a bare proxy, in one run.
+export const HELP = `npm run bench: measures what the gateway costs beside a bare proxy, in one run.
 
   --rounds n      measurements of each kind, in rotation; figures are their medians (5)
-  --seconds n     of one measurement (4)
-  --warm n        of load of each kind before the first measurement, in seconds (40)
-  --only a,b      of ${sections.join(", ")} (all but ${[...named].join(", ")})
-  --requests n    through the gateway for the section memory (300000)
-  --receipts n    of the account of the section usage (5000000), of the database of the section growth (10000000)
-  --keep dir      writes the database of the section growth here and leaves it, or takes the one that an earlier run left
-  --minutes n     of load of the section soak (60)
-  --keys n        of the account of the section management (1000000)
-  --audit n       lines of its audit log (10000000)
-  --quick         a smoke of less than a minute: 1 round of 1 second, 5000 requests; its figures mean little
-  --awake         keeps the processors from halting, by the kernel's own means (Linux, as root): in a virtual machine one that
-                  halts may take longer to wake than what is measured takes
+  --seconds n     length of one measurement (4)
+  --warm n        length of the warm-up load of each kind, in seconds (40)
+  --only a,b      sections to run, of ${sections.join(", ")} (all but ${[...onRequest].join(", ")})
+  --requests n    requests of the section memory (300000)
+  --receipts n    receipts of the section usage (5000000) or growth (10000000)
+  --keep dir      keeps the database of the section growth in this directory, and uses the one from an earlier run
+  --minutes n     length of the section soak (60)
+  --keys n        keys of the section management (1000000)
+  --audit n       audit lines of the section management (10000000)
+  --quick         smoke test of a minute: 1 round of 1 second, 5000 requests; its figures mean little
+  --awake         keeps the processors from halting (Linux, as root): in a virtual machine, waking one up may take longer than
+                  the measured operation
   --json file     writes the figures as JSON as well
   --profile dir   writes CPU profiles of the gateway; its figures are lower then
-  --help          this
+  --help          prints this help
 
-Exits with 1 when an answer was not whole or the books are not in order; a figure that is short does not.
+Exits with 1 when an answer is incomplete or the ledger is wrong, but not when a figure misses its bound.
 `
 
 const wholeNumber = (name: string, text: string): number => {
   const value = Number(text)
   if (Number.isSafeInteger(value) && value >= 1) return value
-  throw new BenchError({ message: `--${name} must be a whole number of at least 1` })
+  throw new BenchError({ message: `--${name} must be a whole number of at least 1; got "${text}".` })
 }
 
 const sectionsOf = (text: string | undefined): ReadonlySet<Section> => {
-  const wanted = text?.split(",") ?? sections.filter((one) => !named.has(one))
+  const wanted = text?.split(",") ?? sections.filter((one) => !onRequest.has(one))
   return new Set(
     wanted.map((name) => {
       const section = sections.find((one) => one === name)
       if (section !== undefined) return section
-      throw new BenchError({ message: `--only: "${name}" is none of ${sections.join(", ")}` })
+      throw new BenchError({ message: `--only must list sections of ${sections.join(", ")}; got "${name}".` })
     })
   )
 }
 
-/** Undefined when help is asked for. Throws `BenchError` for what is not allowed. */
+/** Returns undefined for `--help`. Throws `BenchError` for a wrong argument. */
 export const parseOptions = (args: ReadonlyArray<string>): Options | undefined => {
   const text = { type: "string" } as const
   const flag = { type: "boolean", default: false } as const

@@ -1,4 +1,4 @@
-/** The gateway beside Portkey's (@portkey-ai/gateway), which forwards requests and keeps no money. */
+/** The gateway beside Portkey's (@portkey-ai/gateway), which forwards requests without a ledger. */
 import { Effect, Schedule } from "effect"
 import { connect } from "node:net"
 import { join } from "node:path"
@@ -6,10 +6,10 @@ import { freePort } from "../support/FreePort.ts"
 import { BenchError } from "./BenchError.ts"
 import { percentile } from "./Figures.ts"
 import { fixedRate } from "./Load.ts"
-import { type Faults, flood, rotate, type Samples } from "./Measure.ts"
-import { output, spawned } from "./Processes.ts"
+import { type Failures, fullLoad, rotate, type Samples } from "./Measure.ts"
+import { runToEnd, spawnScoped } from "./Processes.ts"
 import { milliseconds, perSecond, type Row } from "./Report.ts"
-import type { Stage, Target } from "./Stage.ts"
+import type { Testbed, Target } from "./Testbed.ts"
 
 const PACKAGE = "@portkey-ai/gateway"
 const VERSION = "1.15.2"
@@ -17,30 +17,32 @@ const VERSION = "1.15.2"
 const CONCURRENCY = 64
 const PER_SECOND = 100
 
-/** Fails until the port takes a connection. */
+/** Connects to the port once; fails when nothing listens. */
 const accepts = (port: number): Effect.Effect<void, BenchError> =>
   Effect.callback((resume) => {
     const socket = connect({ host: "127.0.0.1", port })
     socket.once("connect", () => resume(Effect.void))
-    socket.once("error", () => resume(Effect.fail(new BenchError({ message: `${PACKAGE} does not listen` }))))
+    socket.once("error", () =>
+      resume(Effect.fail(new BenchError({ message: `${PACKAGE} does not accept connections.` })))
+    )
     return Effect.sync(() => socket.destroy())
   })
 
-/** Installs Portkey's gateway into the directory of the run and starts it on the cores of the other measured processes. */
-const start = Effect.fnUntraced(function* ({ customer, directory, machine, upstream }: Stage) {
-  const place = join(directory, "portkey")
-  yield* output({
+/** Installs Portkey's gateway and starts it on the core of the measured processes. */
+const start = Effect.fnUntraced(function* ({ account, directory, machine, upstream }: Testbed) {
+  const packages = join(directory, "portkey")
+  yield* runToEnd({
     name: `npm install ${PACKAGE}`,
     program: "npm",
-    args: ["install", "--prefix", place, "--ignore-scripts", "--no-audit", "--no-fund", `${PACKAGE}@${VERSION}`],
-    // npm may need more of the caller's settings than its path, such as certificates.
+    args: ["install", "--prefix", packages, "--ignore-scripts", "--no-audit", "--no-fund", `${PACKAGE}@${VERSION}`],
+    // npm may need more of the environment than PATH, such as certificates.
     env: process.env as Readonly<Record<string, string>>
   })
   const port = yield* freePort
-  const child = yield* spawned({
+  const child = yield* spawnScoped({
     name: PACKAGE,
     program: process.execPath,
-    args: [join(place, "node_modules", PACKAGE, "build/start-server.js"), "--headless", `--port=${port}`],
+    args: [join(packages, "node_modules", PACKAGE, "build/start-server.js"), "--headless", `--port=${port}`],
     cores: machine.pinning?.measured
   })
   child.stdout.resume()
@@ -50,28 +52,28 @@ const start = Effect.fnUntraced(function* ({ customer, directory, machine, upstr
     "x-portkey-provider": "openai",
     "x-portkey-custom-host": `http://127.0.0.1:${upstream.endpoint.port}/v1`
   }
-  const endpoint = { port, path: "/v1/chat/completions", key: customer.key, headers }
+  const endpoint = { port, path: "/v1/chat/completions", key: account.key, headers }
   return { name: "Portkey", pid: child.pid ?? 0, endpoint } satisfies Target
 })
 
 /**
- * Whole answers and the time added to one: the bare proxy, the gateway and Portkey's in rotation. Streams are left out: the package
- * answers them with status 500.
+ * Complete answers per second and the added time: the bare proxy, the gateway and Portkey's in rotation. Without streams, because this
+ * version answers them with status 500.
  */
-export const portkey = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const { rounds, seconds, startSeconds, warmSeconds } = stage.options
-  const targets = [stage.proxy, stage.gateway, yield* start(stage)]
-  const easily = (target: Target, time: number) =>
+export const portkey = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const { rounds, seconds, startSeconds, warmSeconds } = testbed.options
+  const targets = [testbed.proxy, testbed.gateway, yield* start(testbed)]
+  const moderately = (target: Target, time: number) =>
     Effect.promise(() => fixedRate(target.endpoint, { perSecond: PER_SECOND, streamed: false, seconds: time }))
-  for (const target of targets) yield* flood(stage, target, CONCURRENCY, startSeconds)
-  yield* rotate("beside Portkey", rounds, [stage.upstream, ...targets], (target) =>
+  for (const target of targets) yield* fullLoad(testbed, target, CONCURRENCY, startSeconds)
+  yield* rotate("beside Portkey", rounds, [testbed.upstream, ...targets], (target) =>
     Effect.gen(function* () {
-      yield* easily(target, warmSeconds)
-      const easy = yield* easily(target, seconds)
-      samples.add(`beside Portkey, p50, ${target.name}`, percentile(easy.latencies, 0.5))
-      if (target === stage.upstream) return
-      const outcome = yield* flood(stage, target, CONCURRENCY, seconds)
-      faults.add(`beside Portkey, ${target.name}`, outcome)
+      yield* moderately(target, warmSeconds)
+      const moderate = yield* moderately(target, seconds)
+      samples.add(`beside Portkey, p50, ${target.name}`, percentile(moderate.latencies, 0.5))
+      if (target === testbed.upstream) return
+      const outcome = yield* fullLoad(testbed, target, CONCURRENCY, seconds)
+      failures.add(`beside Portkey, ${target.name}`, outcome)
       samples.add(`beside Portkey, requests/s, ${target.name}`, outcome.completed / outcome.seconds)
     })
   )

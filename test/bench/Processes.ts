@@ -1,4 +1,4 @@
-/** Processes of a run, each ended with the scope. */
+/** The processes of a run, which end with the scope. */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -7,24 +7,24 @@ import { root } from "../support/Sources.ts"
 import { BenchError } from "./BenchError.ts"
 
 export interface Launch {
-  /** How it is called in messages. */
+  /** The name in messages. */
   readonly name: string
   readonly program: string
   readonly args: ReadonlyArray<string>
   readonly env?: Readonly<Record<string, string>>
-  /** The cores it may use; absent, those of this process. */
+  /** The cores that the process may use; by default, those of this process. */
   readonly cores?: string | undefined
 }
 
-/** A process that listens. */
-export interface Listening {
+/** A process with a listening port. */
+export interface ServerProcess {
   readonly pid: number
   readonly port: number
 }
 
-const STOP_PATIENCE_MS = 30_000
+const STOP_WITHIN_MS = 30_000
 
-/** Nothing of the caller's settings reaches a process. */
+/** Starts a process with PATH and its own settings alone. */
 const spawnPinned = ({ args, cores, env, program }: Launch) => {
   const [command, words] = cores === undefined ? [program, [...args]] : ["taskset", ["-c", cores, program, ...args]]
   return spawn(command, words, {
@@ -34,12 +34,13 @@ const spawnPinned = ({ args, cores, env, program }: Launch) => {
   })
 }
 
-const ended = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null || child.pid === undefined
+const hasEnded = (child: ChildProcess) =>
+  child.exitCode !== null || child.signalCode !== null || child.pid === undefined
 
 const stop = (child: ChildProcess) =>
   Effect.callback<void>((resume) => {
-    if (ended(child)) return resume(Effect.void)
-    const kill = setTimeout(() => child.kill("SIGKILL"), STOP_PATIENCE_MS)
+    if (hasEnded(child)) return resume(Effect.void)
+    const kill = setTimeout(() => child.kill("SIGKILL"), STOP_WITHIN_MS)
     child.once("exit", () => {
       clearTimeout(kill)
       resume(Effect.void)
@@ -47,22 +48,22 @@ const stop = (child: ChildProcess) =>
     child.kill("SIGTERM")
   })
 
-/** Starts a process, and ends it with the scope. */
-export const spawned = (launch: Launch) =>
+/** Starts a process, which ends with the scope. */
+export const spawnScoped = (launch: Launch) =>
   Effect.acquireRelease(
     Effect.sync(() => spawnPinned(launch)),
     stop
   )
 
-/** Starts a process and waits until it has said where it listens. */
-export const listen = (launch: Launch): Effect.Effect<Listening, BenchError, Scope.Scope> =>
-  Effect.flatMap(spawned(launch), (child) =>
-    Effect.callback<Listening, BenchError>((resume) => {
-      let said = ""
-      child.stderr.on("data", (text) => (said = `${said}${text}`.slice(-2_000)))
-      child.once("error", (error) => (said += error.message))
+/** Starts a server and waits for the line with its address. */
+export const startServer = (launch: Launch): Effect.Effect<ServerProcess, BenchError, Scope.Scope> =>
+  Effect.flatMap(spawnScoped(launch), (child) =>
+    Effect.callback<ServerProcess, BenchError>((resume) => {
+      let errors = ""
+      child.stderr.on("data", (text) => (errors = `${errors}${text}`.slice(-2_000)))
+      child.once("error", (error) => (errors += error.message))
       child.once("close", () =>
-        resume(Effect.fail(new BenchError({ message: `${launch.name} ended before it listened: ${said.trim()}` })))
+        resume(Effect.fail(new BenchError({ message: `${launch.name} ended before it was ready: ${errors.trim()}` })))
       )
       createInterface({ input: child.stdout }).on("line", (line) => {
         const port = /\bready at http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
@@ -71,39 +72,39 @@ export const listen = (launch: Launch): Effect.Effect<Listening, BenchError, Sco
     })
   )
 
-/** Runs a process to its end and answers its standard output. Fails when it fails. */
-export const output = (launch: Launch): Effect.Effect<string, BenchError> =>
+/** Runs a process to its end and returns its standard output. Fails when it exits with an error. */
+export const runToEnd = (launch: Launch): Effect.Effect<string, BenchError> =>
   Effect.scoped(
-    Effect.flatMap(spawned(launch), (child) =>
+    Effect.flatMap(spawnScoped(launch), (child) =>
       Effect.callback<string, BenchError>((resume) => {
-        let [printed, said] = ["", ""]
+        let [printed, errors] = ["", ""]
         child.stdout.on("data", (text) => (printed += text))
-        child.stderr.on("data", (text) => (said += text))
-        child.once("error", (error) => (said += error.message))
+        child.stderr.on("data", (text) => (errors += text))
+        child.once("error", (error) => (errors += error.message))
         child.once("close", (code) =>
           resume(
             code === 0
               ? Effect.succeed(printed)
-              : Effect.fail(new BenchError({ message: `${launch.name} failed: ${said.trim() || printed.trim()}` }))
+              : Effect.fail(new BenchError({ message: `${launch.name} failed: ${errors.trim() || printed.trim()}` }))
           )
         )
       })
     )
   )
 
-/** A program of the project's own language. */
+/** The command that runs a TypeScript file. */
 export const node = (file: string, ...args: ReadonlyArray<string>) => ({
   program: process.execPath,
   args: [file, ...args]
 })
 
-// The kernel reports times in hundredths of a second on every platform that Node supports.
+// Linux reports processor time in hundredths of a second on every platform that Node supports.
 const TICKS_PER_SECOND = 100
 
-/** Behind user, nice, system, idle, iowait, irq and softirq. */
+/** The field after user, nice, system, idle, iowait, irq and softirq. */
 const STEAL = 7
 
-/** Seconds of processor time a process has used; undefined where the system does not tell. */
+/** The processor time of a process in seconds; undefined where the system does not report it. */
 export const cpuSeconds = (pid: number): number | undefined => {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
@@ -113,7 +114,7 @@ export const cpuSeconds = (pid: number): number | undefined => {
   }
 }
 
-/** Seconds of processor time that the host has given to others while something here waited for it; 0 where nothing tells. */
+/** The processor time in seconds that the hypervisor gave to other machines (steal); 0 where the system does not report it. */
 export const stolenSeconds = (): number => {
   try {
     const [, ...ticks] = readFileSync("/proc/stat", "latin1").split("\n", 1)[0]?.split(/ +/) ?? []
@@ -123,7 +124,7 @@ export const stolenSeconds = (): number => {
   }
 }
 
-/** Memory of a process now and at its most, in MiB; undefined where the system does not tell. */
+/** The memory of a process and its peak, in MiB; undefined where the system does not report them. */
 export const memoryMiB = (pid: number): { readonly now: number; readonly peak: number } | undefined => {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8")

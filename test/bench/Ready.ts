@@ -1,7 +1,7 @@
-/** How a process of the bench tells that it listens, and ends with the one that started it. */
+/** How a child process announces its port, and ends with its parent. */
 import type { Server } from "node:net"
 
-/** Listens on a free port of loopback, says where in one line, and ends when its standard input does. */
+/** Listens on a free port of the loopback address and prints it. Ends when standard input closes. */
 export const announceReady = (server: Server) => {
   server.listen({ port: 0, host: "127.0.0.1", backlog: 1024 }, () => {
     const address = server.address()
@@ -11,7 +11,7 @@ export const announceReady = (server: Server) => {
   endWithParent()
 }
 
-/** A parent that is killed closes the pipe, and nothing stays behind. */
+/** Ends this process when its parent exits or is killed, because that closes the pipe. */
 export const endWithParent = () => {
   process.stdin.resume()
   process.stdin.once("end", () => process.exit(0))

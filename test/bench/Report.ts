@@ -1,22 +1,22 @@
-/** The figures as a table that is read in a terminal and pasted into a document alike. */
+/** Formats the figures as a Markdown table that also reads well in a terminal. */
 import type { Machine } from "./Machine.ts"
 
-/** One line of the report; figures are written out with their units. */
+/** One line of the report, with formatted figures. */
 export interface Row {
   readonly label: string
   /**
-   * The bare proxy's; for the ledger alone, that of one transaction per operation; for routing, that of a fixed provider; for
-   * management, that of a bare server.
+   * The bare proxy's figure. For the ledger, one transaction for each operation; for routing, a fixed provider; for management, a bare
+   * server.
    */
   readonly baseline?: string
   readonly gateway: string
-  /** The gateway's, in parts of the baseline's. */
+  /** The gateway's figure over the baseline's. */
   readonly ratio?: number
   readonly must?: Must
   readonly moneyOff?: string
 }
 
-/** A figure that has to be reached, and whether it is. */
+/** A bound that a release must reach. */
 export interface Must {
   readonly text: string
   readonly reached: boolean
@@ -29,7 +29,7 @@ export const microseconds = (value: number) => `${value.toFixed(1)} µs`
 export const mebibytes = (value: number) => `${Math.round(value)} MiB`
 
 const times = (value: number) => `${value.toFixed(2)} ×`
-/** Between what the rounds of a run lie: how far a ratio of their medians is to be trusted. */
+/** The range of a ratio over the rounds, which shows how far to trust the ratio of medians. */
 export const spread = (ratios: ReadonlyArray<number>) =>
   `${Math.min(...ratios).toFixed(2)}–${times(Math.max(...ratios))}`
 
@@ -67,19 +67,19 @@ const tableOf = (rows: ReadonlyArray<Row>): string => {
 export interface Report {
   readonly machine: Machine
   readonly rows: ReadonlyArray<Row>
-  /** How the figures came about, each a line. */
+  /** Lines on how the figures were measured. */
   readonly notes: ReadonlyArray<string>
-  /** What was wrong, whatever the figures are. */
-  readonly faults: ReadonlyArray<string>
+  /** Errors, independent of the figures. */
+  readonly failures: ReadonlyArray<string>
 }
 
 const list = (lines: ReadonlyArray<string>) => lines.map((line) => `- ${line}`).join("\n")
 
-export const render = ({ faults, machine, notes, rows }: Report): string =>
+export const render = ({ failures, machine, notes, rows }: Report): string =>
   [
     "## Bench",
     list([...machine.facts, ...notes]),
     tableOf(rows),
-    ...(faults.length === 0 ? [] : ["**What was wrong:**", list(faults)]),
+    ...(failures.length === 0 ? [] : ["**Errors:**", list(failures)]),
     ""
   ].join("\n\n")

@@ -1,25 +1,25 @@
-/** Whole answers: how many a second at full load, and what the gateway adds to one at an easy rate. */
+/** Complete answers per second at full load, and the time that the gateway adds at a moderate rate. */
 import { Effect } from "effect"
 import { percentile } from "./Figures.ts"
 import { fixedRate } from "./Load.ts"
-import { type Faults, flood, rotate, type Samples, withCpu } from "./Measure.ts"
+import { type Failures, fullLoad, rotate, type Samples, withCpu } from "./Measure.ts"
 import { atLeast, atMost, milliseconds, perSecond, type Row, share, spread } from "./Report.ts"
-import type { Stage } from "./Stage.ts"
+import type { Testbed } from "./Testbed.ts"
 
 const CONCURRENCY = 64
 const PER_SECOND = 100
 
-/** The 99th percentile of fewer requests is the worst four or so, and says what a single collection happened to meet. */
+/** With fewer requests, p99 is the worst four or so, and a single garbage collection decides it. */
 const LATENCY_REQUESTS = 1_000
 
-export const requests = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const { rounds, seconds, warmSeconds } = stage.options
-  const targets = [stage.proxy, stage.gateway, stage.moneyOff]
+export const requests = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const { rounds, seconds, warmSeconds } = testbed.options
+  const targets = [testbed.proxy, testbed.gateway, testbed.moneyOff]
   yield* rotate("requests", rounds, targets, (target) =>
     Effect.gen(function* () {
-      yield* flood(stage, target, CONCURRENCY, warmSeconds)
-      const { cpu, outcome } = yield* withCpu(target, flood(stage, target, CONCURRENCY, seconds))
-      faults.add(`requests, ${target.name}`, outcome)
+      yield* fullLoad(testbed, target, CONCURRENCY, warmSeconds)
+      const { cpu, outcome } = yield* withCpu(target, fullLoad(testbed, target, CONCURRENCY, seconds))
+      failures.add(`requests, ${target.name}`, outcome)
       samples.add(`requests/s, ${target.name}`, outcome.completed / outcome.seconds)
       samples.add(`requests cpu, ${target.name}`, cpu)
     })
@@ -37,12 +37,12 @@ export const requests = Effect.fnUntraced(function* (stage: Stage, samples: Samp
       moneyOff: perSecond(rate("money off"))
     },
     {
-      label: "– in parts of the bare proxy's, by round",
+      label: "– over the bare proxy's, by round",
       gateway: spread(samples.ratios("requests/s, gateway", "requests/s, bare proxy")),
       moneyOff: spread(samples.ratios("requests/s, money off", "requests/s, bare proxy"))
     },
     {
-      label: "– of a core used for them",
+      label: "– share of a core",
       baseline: share(cpu("bare proxy")),
       gateway: share(cpu("gateway")),
       moneyOff: share(cpu("money off"))
@@ -51,16 +51,16 @@ export const requests = Effect.fnUntraced(function* (stage: Stage, samples: Samp
   return rows
 })
 
-export const latency = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const { rounds, warmSeconds } = stage.options
-  const seconds = stage.options.seconds < 4 ? stage.options.seconds : LATENCY_REQUESTS / PER_SECOND
+export const latency = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const { rounds, warmSeconds } = testbed.options
+  const seconds = testbed.options.seconds < 4 ? testbed.options.seconds : LATENCY_REQUESTS / PER_SECOND
   const load = { perSecond: PER_SECOND, streamed: false }
-  const targets = [stage.upstream, stage.proxy, stage.gateway, stage.moneyOff]
+  const targets = [testbed.upstream, testbed.proxy, testbed.gateway, testbed.moneyOff]
   yield* rotate("latency", rounds, targets, (target) =>
     Effect.gen(function* () {
       yield* Effect.promise(() => fixedRate(target.endpoint, { ...load, seconds: warmSeconds }))
       const outcome = yield* Effect.promise(() => fixedRate(target.endpoint, { ...load, seconds }))
-      faults.add(`latency, ${target.name}`, outcome)
+      failures.add(`latency, ${target.name}`, outcome)
       samples.add(`p50, ${target.name}`, percentile(outcome.latencies, 0.5))
       samples.add(`p99, ${target.name}`, percentile(outcome.latencies, 0.99))
     })

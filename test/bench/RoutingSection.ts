@@ -1,16 +1,16 @@
-/** What choosing a provider costs: a plan by itself, and requests a second beside those that leave no choice. */
+/** The cost of routing: one plan alone, and requests per second beside those with a fixed provider. */
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Faults, flood, rotate, type Samples, withCpu } from "./Measure.ts"
-import type { Planned } from "./planning.ts"
-import { node, output } from "./Processes.ts"
+import { type Failures, fullLoad, rotate, type Samples, withCpu } from "./Measure.ts"
+import type { PlanTimes } from "./planning.ts"
+import { node, runToEnd } from "./Processes.ts"
 import { atLeast, atMost, microseconds, perSecond, type Row } from "./Report.ts"
-import type { Stage } from "./Stage.ts"
+import type { Testbed } from "./Testbed.ts"
 
 const CONCURRENCY = 64
 
-/** Other names for the mock upstream, so that the router has somebody to choose from. */
+/** Further names of the mock upstream, to give the router a choice. */
 const HOSTS = ["first-host", "second-host", "third-host"]
 
 const modes = [
@@ -18,8 +18,8 @@ const modes = [
   { name: "routed", routing: { strategy: "balanced" } }
 ] as const
 
-/** Writes the list of hosts; answers where. */
-const providersFile = ({ directory, upstream }: Stage) =>
+/** Writes the providers file and returns its path. */
+const providersFile = ({ directory, upstream }: Testbed) =>
   Effect.sync(() => {
     const path = join(directory, "providers.json")
     const hosts = HOSTS.map((id) => ({
@@ -31,40 +31,40 @@ const providersFile = ({ directory, upstream }: Stage) =>
     return path
   })
 
-/** Each round in a process of its own, so that no round is compiled by an earlier one. */
-const planning = Effect.fnUntraced(function* ({ machine, options }: Stage, samples: Samples) {
+/** Runs each round in a new process, so that no round uses code that an earlier one compiled. */
+const planning = Effect.fnUntraced(function* ({ machine, options }: Testbed, samples: Samples) {
   yield* rotate("routing, plans", options.rounds, [undefined], () =>
     Effect.gen(function* () {
-      const printed = yield* output({
+      const printed = yield* runToEnd({
         name: "planning alone",
         ...node("test/bench/planning.ts"),
         cores: machine.pinning?.measured
       })
-      const { p50Us, p99Us } = JSON.parse(printed) as Planned
+      const { p50Us, p99Us } = JSON.parse(printed) as PlanTimes
       samples.add("plan p50 µs", p50Us)
       samples.add("plan p99 µs", p99Us)
     })
   )
 })
 
-export const routing = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const { rounds, seconds, startSeconds, warmSeconds } = stage.options
-  yield* planning(stage, samples)
-  const gateway = yield* stage.freshGateway({ PROVIDERS_FILE: yield* providersFile(stage) })
+export const routing = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const { rounds, seconds, startSeconds, warmSeconds } = testbed.options
+  yield* planning(testbed, samples)
+  const gateway = yield* testbed.freshGateway({ PROVIDERS_FILE: yield* providersFile(testbed) })
   const targets = modes.map(({ name, routing }) => ({
     name,
     target: { ...gateway, endpoint: { ...gateway.endpoint, routing } }
   }))
-  for (const { target } of targets) yield* flood(stage, target, CONCURRENCY, startSeconds)
+  for (const { target } of targets) yield* fullLoad(testbed, target, CONCURRENCY, startSeconds)
   let fixed = Number.NaN
   yield* rotate("routing, requests", rounds, targets, ({ name, target }) =>
     Effect.gen(function* () {
-      yield* flood(stage, target, CONCURRENCY, warmSeconds)
-      const { cpu, outcome } = yield* withCpu(target, flood(stage, target, CONCURRENCY, seconds))
-      faults.add(`routing, ${name}`, outcome)
+      yield* fullLoad(testbed, target, CONCURRENCY, warmSeconds)
+      const { cpu, outcome } = yield* withCpu(target, fullLoad(testbed, target, CONCURRENCY, seconds))
+      failures.add(`routing, ${name}`, outcome)
       const rate = outcome.completed / outcome.seconds
       samples.add(`routing requests/s, ${name}`, rate)
-      // Of neighbours in one round: a few percent are less than what the machine itself differs by from one minute to the next.
+      // The ratio within one round, because a machine's speed changes by a few percent from minute to minute.
       if (name === "fixed") fixed = rate
       else samples.add("routing ratio", rate / fixed)
       samples.add(`routing cpu µs, ${name}`, cpu === undefined ? undefined : (1_000_000 * cpu) / rate)
@@ -85,7 +85,7 @@ export const routing = Effect.fnUntraced(function* (stage: Stage, samples: Sampl
       must: atLeast(ratio, 0.95, " ×")
     },
     {
-      label: "– processor time for each",
+      label: "– processor time of one",
       baseline: microseconds(cpu("fixed")),
       gateway: microseconds(cpu("routed")),
       ratio: cpu("routed") / cpu("fixed")

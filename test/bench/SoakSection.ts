@@ -1,27 +1,27 @@
-/** An hour at most of what a gateway can do: whether its memory stays, nothing fails, and the money is right. */
+/** An hour of traffic below the gateway's peak rate: memory must stay flat, requests must not fail, and the ledger must be right. */
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { freePort } from "../support/FreePort.ts"
 import { BenchError } from "./BenchError.ts"
-import { standingOf, wrongsOf } from "./Books.ts"
+import { accountSummaryOf, ledgerErrorsOf } from "./LedgerCheck.ts"
 import { median, percentile, slope } from "./Figures.ts"
-import { type Faults, progress, type Samples } from "./Measure.ts"
-import { listen, memoryMiB, node } from "./Processes.ts"
+import { type Failures, progress, type Samples } from "./Measure.ts"
+import { startServer, memoryMiB, node } from "./Processes.ts"
 import { atMost, milliseconds, perSecond, type Row } from "./Report.ts"
 import { mix, SLOW, SLOW_CHUNKS, SLOW_EVERY_MS, SoakLoad, type Tally } from "./SoakLoad.ts"
-import { fileOf, openAccount, type Stage } from "./Stage.ts"
+import { fileOf, openAccount, type Testbed } from "./Testbed.ts"
 import { MODEL } from "./Traffic.ts"
 
-/** Of the peak that was measured first. */
+/** The share of the measured peak rate. */
 const SHARE = 0.7
-/** Callers of the measurement of the peak. */
+/** Callers in the measurement of the peak. */
 const CONCURRENCY = 96
 const PEAK_SECONDS = 30
 const SAMPLE_MS = 10_000
-/** The share of a run that counts as its warm-up: ten minutes of an hour. */
+/** The share of a run that is warm-up: ten minutes of an hour. */
 const WARM_UP = 1 / 6
-/** Promised of an hour. */
+/** The promised bound. */
 const MOST_MB_PER_MINUTE = 1
 const MIB_IN_MB = 1.048_576
 
@@ -31,7 +31,7 @@ interface Memory {
   readonly heap: number
 }
 
-/** The heap in use, in MiB, as the gateway's metrics say. */
+/** The heap in use in MiB, from the gateway's metrics. */
 const heapOf = (opsPort: number) =>
   Effect.tryPromise({
     try: async () => {
@@ -42,22 +42,22 @@ const heapOf = (opsPort: number) =>
     catch: (error) => new BenchError({ message: `soak: the gateway's metrics: ${String(error)}` })
   })
 
-const gatewayOf = Effect.fnUntraced(function* (stage: Stage) {
+const gatewayOf = Effect.fnUntraced(function* (testbed: Testbed) {
   const words = ["paced", SLOW_CHUNKS, 1, SLOW_EVERY_MS].map(String)
-  const slow = yield* listen({ name: "the slow upstream", ...node(fileOf("mockUpstream"), ...words) })
-  const file = join(stage.directory, "soak.json")
+  const slow = yield* startServer({ name: "the slow upstream", ...node(fileOf("mockUpstream"), ...words) })
+  const file = join(testbed.directory, "soak.json")
   const host = { id: SLOW, base_url: `http://127.0.0.1:${slow.port}/v1`, models: { [MODEL]: MODEL } }
   yield* Effect.sync(() => writeFileSync(file, JSON.stringify([host])))
   const opsPort = yield* freePort
-  const target = yield* stage.freshGateway({ PROVIDERS_FILE: file, OPS_PORT: String(opsPort) })
-  const customer = yield* openAccount(stage, "soak")
-  return { target, opsPort, load: new SoakLoad({ ...target.endpoint, key: customer.key }) }
+  const target = yield* testbed.freshGateway({ PROVIDERS_FILE: file, OPS_PORT: String(opsPort) })
+  const account = yield* openAccount(testbed, "soak")
+  return { target, opsPort, load: new SoakLoad({ ...target.endpoint, key: account.key }) }
 })
 
 type Gateway = Effect.Success<ReturnType<typeof gatewayOf>>
 
-/** Drives the mix, and samples the memory meanwhile. */
-const driven = Effect.fnUntraced(function* ({ load, opsPort, target }: Gateway, rate: number, minutes: number) {
+/** Sends the traffic and samples the memory meanwhile. */
+const drive = Effect.fnUntraced(function* ({ load, opsPort, target }: Gateway, rate: number, minutes: number) {
   const taken: Array<Memory> = []
   const began = performance.now()
   const sample = Effect.gen(function* () {
@@ -100,76 +100,76 @@ const latencyRows = (tally: Tally): ReadonlyArray<Row> =>
       `${milliseconds(percentile(times, 0.5))}, ${milliseconds(percentile(times, 0.99))}`
     return [
       {
-        label: `Chat from when it was due, p50 and p99, minutes ${index * 10} to ${index * 10 + 10}`,
+        label: `Chat latency since due, p50 and p99, minutes ${index * 10} to ${index * 10 + 10}`,
         gateway: of(whole)
       },
-      { label: "– a stream's first token", gateway: of(firstToken) }
+      { label: "– time to first token of streams", gateway: of(firstToken) }
     ]
   })
 
-/** Whether each request has its receipt, and a repeat has none of its own. */
-const receiptsRow = Effect.fnUntraced(function* (stage: Stage, tallies: ReadonlyArray<Tally>, faults: Faults) {
+/** Checks that each request has a receipt, and that a repeat has none of its own. */
+const receiptsRow = Effect.fnUntraced(function* (testbed: Testbed, tallies: ReadonlyArray<Tally>, failures: Failures) {
   const total = (of: (tally: Tally) => number) => tallies.reduce((sum, tally) => sum + of(tally), 0)
-  const [most, hungUp] = [total(({ repeats, sent }) => sent - repeats), total((tally) => tally.hungUp)]
+  const [most, disconnected] = [total(({ repeats, sent }) => sent - repeats), total((tally) => tally.disconnected)]
   const failed = total((tally) => tally.failed)
-  const receipts = Number((yield* standingOf(stage, "soak@example.com"))?.requests ?? 0n)
-  // A client that hangs up before its money is held leaves no receipt, nor need a request that failed.
-  if (receipts > most || receipts < most - hungUp - failed) {
+  const receipts = Number((yield* accountSummaryOf(testbed, "soak@example.com"))?.requests ?? 0n)
+  // A client that disconnects before its hold leaves no receipt, and neither must a failed request.
+  if (receipts > most || receipts < most - disconnected - failed) {
     const example = `${most} requests without repeats left ${receipts} receipts`
-    faults.add("soak, receipts", { completed: 0, failed: 1, example })
+    failures.add("soak, receipts", { completed: 0, failed: 1, example })
   }
   return { label: `Receipts of ${most} requests without repeats`, gateway: String(receipts) } satisfies Row
 })
 
-/** A soak that breaks a promise fails the run, unlike a figure of the other sections that is short. */
-const failWhereShort = (rows: ReadonlyArray<Row>, faults: Faults) => {
+/** A missed bound fails a soak, unlike those of other sections. */
+const failMissedBounds = (rows: ReadonlyArray<Row>, failures: Failures) => {
   for (const { gateway, label, must } of rows)
     if (must?.reached === false) {
-      faults.add("soak", { completed: 0, failed: 1, example: `${label}: ${gateway} and not ${must.text}` })
+      failures.add("soak", { completed: 0, failed: 1, example: `${label}: ${gateway}, must be ${must.text}` })
     }
 }
 
-export const soak = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const { minutes, startSeconds } = stage.options
-  const gateway = yield* gatewayOf(stage)
+export const soak = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+  const { minutes, startSeconds } = testbed.options
+  const gateway = yield* gatewayOf(testbed)
   const { load } = gateway
   yield* progress("soak: peak")
   const warm = yield* Effect.promise(() => load.closed(CONCURRENCY, startSeconds))
   const peakSeconds = Math.min(PEAK_SECONDS, startSeconds)
-  const measured = yield* Effect.promise(() => load.closed(CONCURRENCY, peakSeconds))
-  const peak = measured.sent / peakSeconds
+  const peakTally = yield* Effect.promise(() => load.closed(CONCURRENCY, peakSeconds))
+  const peak = peakTally.sent / peakSeconds
   const rate = Math.max(1, Math.floor(SHARE * peak))
   yield* progress(`soak: ${rate} requests/s for ${minutes} minutes`)
-  const { taken, tally } = yield* driven(gateway, rate, minutes)
+  const { taken, tally } = yield* drive(gateway, rate, minutes)
   load.close()
   for (const { heap, rss } of taken) {
     samples.add("soak RSS MiB", rss)
     samples.add("soak heap MiB", heap)
   }
-  const tallies = [warm, measured, tally]
+  const tallies = [warm, peakTally, tally]
   const failed = tallies.reduce((sum, one) => sum + one.failed, 0)
   for (const { answered, errors } of tallies)
     for (const [reason, { count, example }] of errors)
-      faults.add(`soak, ${reason}`, { completed: answered, failed: count, example })
+      failures.add(`soak, ${reason}`, { completed: answered, failed: count, example })
   const lasted = minutes * 60
-  const books = yield* wrongsOf(stage)
+  const ledgerErrors = yield* ledgerErrorsOf(testbed)
   const rows: ReadonlyArray<Row> = [
     { label: `Peak: ${mix}; ${CONCURRENCY} callers`, gateway: perSecond(peak) },
     {
-      label: `Sent at ${SHARE * 100} % of it for ${minutes} minutes, ${tally.sent} requests`,
+      label: `Sent at ${SHARE * 100} % of the peak for ${minutes} minutes, ${tally.sent} requests`,
       gateway: perSecond(tally.sent / lasted)
     },
-    { label: "– due while 512 were under way, and not sent", gateway: String(tally.unsent) },
+    { label: "– skipped while 512 were in flight", gateway: String(tally.unsent) },
     { label: "– unexpected errors", gateway: String(failed), must: atMost(failed, 0, "") },
     ...memoryRows(taken, minutes),
     ...latencyRows(tally),
-    yield* receiptsRow(stage, tallies, faults),
+    yield* receiptsRow(testbed, tallies, failures),
     {
-      label: "Faults of the books, by `ledger verify` and by receipts",
-      gateway: String(books.length),
-      must: atMost(books.length, 0, "")
+      label: "Ledger errors, by `ledger verify` and by receipts",
+      gateway: String(ledgerErrors.length),
+      must: atMost(ledgerErrors.length, 0, "")
     }
   ]
-  failWhereShort(rows, faults)
+  failMissedBounds(rows, failures)
   return rows
 }, Effect.scoped)

@@ -1,54 +1,54 @@
-/** The requests of every load, and what makes an answer to one whole. */
+/** The requests of every load, and the check of their answers. */
 import { type Dialect, dialects } from "./Dialects.ts"
 
 /** Content chunks of a streamed answer. */
 export const CHUNKS = 50
 
-/** Stands once in the text of a whole answer, once in every content chunk of a streamed one, and nowhere else. */
+/** Text that a complete answer contains once, each content chunk of a stream once, and nothing else. */
 export const MARK = "pianoforte"
 
-/** Asked for by every request that asks for no other. */
+/** The model of a request that names no other. */
 export const MODEL = "gpt-4o-mini"
 
 const MAX_TOKENS = 256
 
-/** Whom a load is sent to, and what it asks for. */
+/** Where a load sends its requests, and what they ask for. */
 export interface Endpoint {
   readonly port: number
   readonly path: string
   readonly key: string
-  /** Keys that its requests use in turn in the place of `key`. */
+  /** Keys that the requests use in turn, instead of `key`. */
   readonly keys?: ReadonlyArray<string>
-  /** That its requests are written in; chat where absent. */
+  /** `chat` by default. */
   readonly dialect?: Dialect
   readonly model?: string
-  /** Of output, at most. */
+  /** Output tokens. */
   readonly maxTokens?: number
-  /** Content chunks of its streamed answers, where they are not as many as usual. */
+  /** Content chunks of a streamed answer, where it differs from the default. */
   readonly chunks?: number
-  /** What its requests ask of the router. */
+  /** The `routing` field of the requests. */
   readonly routing?: object
-  /** Sent with every request. */
+  /** Further headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A request as an application sends it. */
+/** The body of a typical request. */
 export const bodyOf = (endpoint: Endpoint, streamed: boolean): string => {
   const { dialect = "chat", maxTokens = MAX_TOKENS, model = MODEL, routing } = endpoint
   return JSON.stringify({
     model,
-    ...dialects[dialect].ask(maxTokens),
+    ...dialects[dialect].fields(maxTokens),
     temperature: 0.2,
     ...(routing === undefined ? {} : { routing }),
     ...(streamed ? { stream: true } : {})
   })
 }
 
-/** The bytes of one request on a connection that is kept. */
+/** The bytes of one request on a persistent connection. */
 export const requestBytes = (endpoint: Endpoint, streamed: boolean): Buffer =>
   bytesWith(endpoint, bodyOf(endpoint, streamed))
 
-/** The same with a body of one's own. */
+/** The bytes of a request with another body. */
 export const bytesWith = ({ headers = {}, key, path, port }: Endpoint, body: string): Buffer => {
   const head = [
     `POST ${path} HTTP/1.1`,
@@ -65,21 +65,22 @@ export const bytesWith = ({ headers = {}, key, path, port }: Endpoint, body: str
 export const requestsOf = (endpoint: Endpoint, streamed: boolean): ReadonlyArray<Buffer> =>
   (endpoint.keys ?? [endpoint.key]).map((key) => requestBytes({ ...endpoint, key }, streamed))
 
-/** How often a part stands in a text. */
+/** How often a text contains a part. */
 export const countOf = (text: string, part: string) => text.split(part).length - 1
 
-/** Why an answer is not what was asked for; undefined when it is whole. */
-export const faultOf = (
+/** The reason why an answer is wrong; undefined for a complete one. */
+export const failureOf = (
   answer: { readonly status: number; readonly body: string },
   { chunks = CHUNKS, dialect = "chat" }: Endpoint,
   streamed: boolean
 ) => {
   const { body, status } = answer
-  const { end, piece, stopped, texts = 1 } = dialects[dialect]
+  const { completeMark, contentMark, lastEvent, texts = 1 } = dialects[dialect]
   if (status !== 200) return `status ${status}: ${body.slice(0, 200)}`
-  if (!streamed) return body.includes(stopped) && countOf(body, MARK) === texts ? undefined : `not whole: ${body}`
+  if (!streamed) return body.includes(completeMark) && countOf(body, MARK) === texts ? undefined : `incomplete: ${body}`
   const last = body.slice(body.lastIndexOf("\n\n", body.length - 3) + 2)
-  if (!last.startsWith(end) || !last.endsWith("\n\n")) return `a stream without its end: …${body.slice(-200)}`
-  const pieces = countOf(body, piece ?? MARK)
-  return pieces === chunks ? undefined : `a stream with ${pieces} of ${chunks} chunks`
+  if (!last.startsWith(lastEvent) || !last.endsWith("\n\n"))
+    return `a stream without its last event: …${body.slice(-200)}`
+  const received = countOf(body, contentMark ?? MARK)
+  return received === chunks ? undefined : `a stream with ${received} of ${chunks} chunks`
 }

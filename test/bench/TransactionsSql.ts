@@ -1,4 +1,4 @@
-/** A ledger as it is usually written, on the same tables: a transaction for each operation, the balance row locked first. */
+/** A conventional ledger on the same tables: one transaction for each operation, which first locks the balance row. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { CloseOperation, HoldOperation } from "../../src/ledger/Operation.ts"
@@ -13,7 +13,7 @@ const activeKey = (sql: SqlClient.SqlClient, keyId: string, accountId: string) =
   sql`SELECT 1 FROM api_key WHERE id = ${keyId} AND account_id = ${accountId} AND revoked_at IS NULL
     AND COALESCE(expires_at > now(), true)`
 
-/** Opens a request; whether there was enough. */
+/** Opens a request; returns false when the balance is too low. */
 export const holdAlone = (sql: SqlClient.SqlClient, operation: HoldOperation) =>
   Effect.gen(function* () {
     const { accountId, atLeast, keyId, model, opened, requestId, ttlMs } = operation
@@ -27,7 +27,7 @@ export const holdAlone = (sql: SqlClient.SqlClient, operation: HoldOperation) =>
     return true
   }).pipe(sql.withTransaction)
 
-/** Settles an open request at this cost; whether it was open. */
+/** Settles an open request at this cost; returns false when it is not open. */
 export const settleAlone = (sql: SqlClient.SqlClient, operation: CloseOperation, cost: bigint) =>
   Effect.gen(function* () {
     const { accountId, closed, provider, requestId, resolvedModel } = operation
@@ -45,7 +45,7 @@ export const settleAlone = (sql: SqlClient.SqlClient, operation: CloseOperation,
     return true
   }).pipe(sql.withTransaction)
 
-/** The first key of an account made for this. */
+/** The inference key of an account. */
 export const keyOf = (sql: SqlClient.SqlClient, accountId: string) =>
   Effect.map(
     sql<{ id: string }>`SELECT id FROM api_key WHERE account_id = ${accountId} AND kind = 'inference' LIMIT 1`,

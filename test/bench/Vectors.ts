@@ -1,9 +1,9 @@
-/** The largest request for vectors that is usual: as many inputs as OpenAI takes, in the dimensions of its smaller model. */
+/** The largest common embeddings request: as many inputs as OpenAI accepts, in the dimensions of its smaller model. */
 
 export const INPUTS = 2_048
 export const DIMENSIONS = 1_536
 
-/** A small request for vectors, as a search sends it. */
+/** A small embeddings request, as a search sends it. */
 export const SHORT_INPUTS = 4
 export const SHORT_DIMENSIONS = 256
 
@@ -15,7 +15,7 @@ export const shortRequest = JSON.stringify({
 
 const TEXT = "A sentence of ordinary length, as it stands in documents that somebody wants to find again"
 
-/** The request as its client sends it; the format stands last. */
+/** The body of the large request. The mock upstream reads the format at its end. */
 export const requestOf = (format: "float" | "base64"): string =>
   JSON.stringify({
     model: "text-embedding-3-small",

@@ -1,13 +1,13 @@
-/** wrk, which costs less of a core than any load in JavaScript, and its figures. */
+/** wrk, which uses less processor time than any load generator in JavaScript. */
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { BenchError } from "./BenchError.ts"
 import type { Outcome } from "./Load.ts"
-import { output } from "./Processes.ts"
+import { runToEnd } from "./Processes.ts"
 import { bodyOf, type Endpoint } from "./Traffic.ts"
 
-/** wrk reads a whole answer by its length, and tells of every status that is none of success. */
+/** wrk reads each answer by its length, and counts every status other than 2xx and 3xx. */
 const script = (endpoint: Endpoint) => `
 wrk.method = "POST"
 wrk.headers["content-type"] = "application/json"
@@ -42,7 +42,7 @@ interface Figures {
   readonly errors: string
 }
 
-/** So many callers for so many whole seconds. */
+/** Runs this many callers for this many seconds. */
 export const wrk = Effect.fnUntraced(function* (
   directory: string,
   endpoint: Endpoint,
@@ -50,7 +50,7 @@ export const wrk = Effect.fnUntraced(function* (
 ) {
   const file = join(directory, "post.lua")
   yield* Effect.sync(() => writeFileSync(file, script(endpoint)))
-  const printed = yield* output({
+  const printed = yield* runToEnd({
     name: "wrk",
     program: "wrk",
     args: [

@@ -1,6 +1,6 @@
 /**
- * A process that passes requests on and answers back and looks at neither: what Node itself costs, with the same server and the
- * same client that the gateway stands on. Its argument is the origin that it passes to.
+ * A proxy that forwards requests and answers unread, on the same HTTP server and client as the gateway: Node's own cost. Its argument is
+ * the origin to forward to.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
 import { type Dispatcher, Pool } from "undici"
@@ -8,7 +8,7 @@ import { announceReady } from "./Ready.ts"
 
 const [origin = ""] = process.argv.slice(2)
 
-/** As many as the gateway keeps to one provider, or more. */
+/** At least as many connections as the gateway opens to one provider. */
 const CONNECTIONS = 512
 
 const pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 })

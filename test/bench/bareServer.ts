@@ -1,4 +1,4 @@
-/** A process that answers `/{n}` with n bytes that it has: what a read costs on this machine where there is nothing to do for it. */
+/** A server that answers `/{n}` with n bytes from memory: the machine's own cost of a read. */
 import { createServer } from "node:http"
 import { announceReady } from "./Ready.ts"
 

@@ -1,16 +1,16 @@
 /**
- * A process that loads nothing but the queues: works on videos until so many of them are done by all workers together. Its
- * arguments: a name for what it finished, and how many. The database is that of DATABASE_URL.
+ * A process that only works on jobs, until all workers together have completed a number of them. Its arguments are the worker's name and
+ * that number; DATABASE_URL names the database.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Fiber, Layer, Logger, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Jobs } from "../../src/jobs/Jobs.ts"
 import { connect, layerOf } from "../../src/platform/database/Sql.ts"
-import { completedCount, finish } from "./FinishedSql.ts"
+import { completedJobs, recordResult } from "./JobResultsSql.ts"
 
 const CONCURRENCY = 32
-/** As many as the service has unless told. */
+/** The service's default. */
 const CONNECTIONS = 10
 
 const [name = "", jobs = ""] = process.argv.slice(2)
@@ -19,9 +19,9 @@ const main = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { work } = yield* Jobs
   const working = yield* Effect.forkChild(
-    work("videos", CONCURRENCY, (id) => Effect.as(finish(sql, id, name), "done" as const))
+    work("videos", CONCURRENCY, (id) => Effect.as(recordResult(sql, id, name), "done" as const))
   )
-  yield* completedCount(sql).pipe(
+  yield* completedJobs(sql).pipe(
     Effect.repeat({ schedule: Schedule.spaced("200 millis"), until: (count) => count >= Number(jobs) })
   )
   yield* Fiber.interrupt(working)
@@ -31,7 +31,7 @@ const database = layerOf(
   connect({
     url: Redacted.make(process.env["DATABASE_URL"] ?? ""),
     poolSize: CONNECTIONS,
-    called: "The database of the bench"
+    called: "The bench's database"
   })
 )
 const queues = Jobs.layerFrom({

@@ -1,7 +1,7 @@
 /**
- * A process that loads nothing but the ledger: holds and settles on one account, for so many seconds, and prints how many it made.
- * Its arguments: `group` for the product's ledger, `transactions` for one transaction per operation; an account's id; seconds to
- * warm up and to count. The database is that of DATABASE_URL.
+ * A process that only holds and settles on one account for a time, and prints the number of operations. Its arguments: `group` for the
+ * product's ledger or `transactions` for one transaction for each operation; the account's id; seconds of warm-up; seconds to count.
+ * DATABASE_URL names the database.
  */
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Logger, Redacted } from "effect"
@@ -15,7 +15,7 @@ import { holdAlone, keyOf, settleAlone } from "./TransactionsSql.ts"
 
 const GROUP_FIBERS = 256
 const TRANSACTION_CONNECTIONS = 32
-/** As many as the service has unless told. */
+/** The service's default. */
 const GROUP_CONNECTIONS = 10
 
 const HELD = 200_000n
@@ -69,25 +69,25 @@ const closeOf = (requestId: string): CloseOperation => ({
   answer: null
 })
 
-const refused = (what: string) => new BenchError({ message: `the ledger alone: a ${what} was refused` })
+const refused = (what: string) => new BenchError({ message: `The ledger refused a ${what}.` })
 
 /** A hold and its settle by the product's ledger. */
-const grouped = (ledger: Ledger["Service"], keyId: string) =>
+const groupPair = (ledger: Ledger["Service"], keyId: string) =>
   Effect.gen(function* () {
     const hold = holdOf(keyId)
     if ((yield* ledger.commit(hold))._tag !== "Granted") return yield* refused("hold")
     if ((yield* ledger.commit(closeOf(hold.requestId)))._tag !== "Closed") return yield* refused("settle")
   })
 
-/** A hold and its settle, a transaction each. */
-const alone = (sql: SqlClient.SqlClient, keyId: string) =>
+/** A hold and its settle, with a transaction for each. */
+const transactionPair = (sql: SqlClient.SqlClient, keyId: string) =>
   Effect.gen(function* () {
     const hold = holdOf(keyId)
     if (!(yield* holdAlone(sql, hold))) return yield* refused("hold")
     if (!(yield* settleAlone(sql, closeOf(hold.requestId), COST))) return yield* refused("settle")
   })
 
-/** Runs pairs in so many fibers, and counts the operations that end within the counted time. */
+/** Runs pairs of operations in many fibers, and counts those that end within the counted time. */
 const measure = <E>(fibers: number, pair: Effect.Effect<void, E>) =>
   Effect.gen(function* () {
     const began = performance.now()
@@ -115,8 +115,8 @@ const main = Effect.gen(function* () {
   const ledger = yield* Ledger
   const outcome =
     mode === "group"
-      ? yield* measure(GROUP_FIBERS, grouped(ledger, keyId))
-      : yield* measure(TRANSACTION_CONNECTIONS, alone(sql, keyId))
+      ? yield* measure(GROUP_FIBERS, groupPair(ledger, keyId))
+      : yield* measure(TRANSACTION_CONNECTIONS, transactionPair(sql, keyId))
   yield* Console.log(JSON.stringify(outcome))
 })
 
@@ -124,7 +124,7 @@ const database = layerOf(
   connect({
     url: Redacted.make(process.env["DATABASE_URL"] ?? ""),
     poolSize: mode === "group" ? GROUP_CONNECTIONS : TRANSACTION_CONNECTIONS,
-    called: "The database of the bench"
+    called: "The bench's database"
   })
 )
 

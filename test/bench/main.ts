@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-/** `npm run bench`: starts all of it, measures section by section, proves the books, prints the table. */
+/** `npm run bench`: starts the testbed, runs the sections, checks the ledger and prints the table. */
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Exit, Layer, Logger, References } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { writeFileSync } from "node:fs"
 import { BenchError } from "./BenchError.ts"
 import { keepAwake } from "./Awake.ts"
-import { wrongsOf } from "./Books.ts"
+import { ledgerErrorsOf } from "./LedgerCheck.ts"
 import { dialects } from "./DialectsSection.ts"
 import { embeddings } from "./EmbeddingsSection.ts"
 import { failover } from "./FailoverSection.ts"
@@ -15,7 +15,7 @@ import { jobs } from "./JobsSection.ts"
 import { ledger } from "./LedgerSection.ts"
 import { longStream } from "./LongStreamSection.ts"
 import { machine } from "./Machine.ts"
-import { makeFaults, progress, Samples, warmUp, whileStopped } from "./Measure.ts"
+import { makeFailures, progress, Samples, warmUp, whileStopped } from "./Measure.ts"
 import { management } from "./ManagementSection.ts"
 import { mcp } from "./McpSection.ts"
 import { memory } from "./MemorySection.ts"
@@ -25,7 +25,7 @@ import { render, type Report, type Row } from "./Report.ts"
 import { latency, requests } from "./RequestsSection.ts"
 import { routing } from "./RoutingSection.ts"
 import { slowStreams } from "./SlowStreamsSection.ts"
-import { setUp } from "./Stage.ts"
+import { startTestbed } from "./Testbed.ts"
 import { soak } from "./SoakSection.ts"
 import { streams } from "./StreamsSection.ts"
 import { usage } from "./UsageSection.ts"
@@ -53,43 +53,45 @@ const measures = {
   soak
 } as const
 
-/** Sections that load the gateways which a run begins with; the others start their own. */
-const ofTheStage: ReadonlySet<Section> = new Set(["requests", "latency", "streams"])
+/** Sections on the run's first gateways; the others start their own. */
+const sharedGateways: ReadonlySet<Section> = new Set(["requests", "latency", "streams"])
 
-/** Sections of a millisecond here or there, with a gateway of their own. */
-const alone: ReadonlySet<Section> = new Set(["usage", "management", "growth", "soak"])
+/** Sections where milliseconds count. The first gateways are suspended meanwhile. */
+const suspending: ReadonlySet<Section> = new Set(["usage", "management", "growth", "soak"])
 
 const run = Effect.fn("run")(function* (options: Options) {
-  const here = machine()
+  const thisMachine = machine()
   if (options.awake) yield* keepAwake
-  const stage = yield* setUp(options, here)
+  const testbed = yield* startTestbed(options, thisMachine)
   const samples = new Samples()
-  const faults = makeFaults()
+  const failures = makeFailures()
   const rows: Array<Row> = []
-  const warmed = [...ofTheStage].some((one) => options.only.has(one))
-  if (warmed) yield* warmUp(stage)
+  const needsWarmUp = [...sharedGateways].some((one) => options.only.has(one))
+  if (needsWarmUp) yield* warmUp(testbed)
   for (const section of sections.filter((one) => options.only.has(one))) {
-    const measured = Effect.suspend(() => measures[section](stage, samples, faults))
-    rows.push(...(yield* alone.has(section) ? whileStopped([stage.gateway, stage.moneyOff], measured) : measured))
+    const measured = Effect.suspend(() => measures[section](testbed, samples, failures))
+    rows.push(
+      ...(yield* suspending.has(section) ? whileStopped([testbed.gateway, testbed.moneyOff], measured) : measured)
+    )
   }
-  yield* progress("books")
+  yield* progress("ledger")
   const report: Report = {
-    machine: here,
+    machine: thisMachine,
     rows,
     notes: [
       `medians of ${options.rounds} rounds of ${options.seconds} s each, in rotation`,
-      ...(warmed ? [`after ${options.startSeconds} s of load of each kind`] : []),
-      "added: to the same request sent straight to the upstream; money off: the gateway with a ledger that keeps no books",
+      ...(needsWarmUp ? [`after a warm-up of ${options.startSeconds} s of each kind`] : []),
+      "added: beyond the same request sent directly to the upstream; money off: the gateway with a ledger that records nothing",
       ...(options.awake ? ["processors kept from halting"] : []),
-      ...(options.profile === undefined ? [] : ["**while profiling**, which costs the gateway some of its figures"])
+      ...(options.profile === undefined ? [] : ["**while profiling**, which slows the gateway down"])
     ],
-    faults: [...faults.found, ...(yield* wrongsOf(stage))]
+    failures: [...failures.found, ...(yield* ledgerErrorsOf(testbed))]
   }
   process.stdout.write(`\n${render(report)}`)
   if (options.json !== undefined) {
     writeFileSync(options.json, `${JSON.stringify({ ...report, samples: samples.all }, undefined, 2)}\n`)
   }
-  if (report.faults.length > 0) return yield* new BenchError({ message: "not everything was in order; see above" })
+  if (report.failures.length > 0) return yield* new BenchError({ message: "The run found errors; see above." })
 }, Effect.scoped)
 
 const main = Effect.gen(function* () {
@@ -109,5 +111,5 @@ const main = Effect.gen(function* () {
   Effect.provide([Reactivity.layer, Logger.layer([]), Layer.succeed(References.MinimumLogLevel, "None")])
 )
 
-// Everything that the bench started has ended by then; a timer that a library left behind must not hold up what runs after it.
+// Exits although a library may have left a timer behind: everything that the bench started has ended.
 NodeRuntime.runMain(main, { teardown: (exit) => process.exit(Exit.isFailure(exit) ? 1 : process.exitCode) })

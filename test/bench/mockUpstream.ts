@@ -1,11 +1,11 @@
 /**
- * A process that answers as a provider would at its best: whole and streamed, on the wires of all three kinds. It speaks HTTP on
- * bare sockets, so that it takes less of a core than what is measured and does not become what is measured. Its arguments:
+ * A provider with the APIs of all three kinds, whole and streamed. It speaks HTTP on plain sockets, so that it uses less of a core than
+ * the measured process. Its arguments:
  *
- * - none: at once;
- * - `failing`: with a 500;
- * - `paced <pieces> <together> <everyMs>`: its streams have so many pieces, and so many of them go out together every so many
- *   milliseconds, each with the moment it went; with 0, as fast as they are taken, without it.
+ * - none: answers at once;
+ * - `failing`: answers with 500;
+ * - `paced <chunks> <together> <everyMs>`: streams this many chunks, of which it writes `together` at once every `everyMs` milliseconds
+ *   with the time of the write; with 0, it writes as fast as the client reads, without times.
  */
 import { createServer, type Socket } from "node:net"
 import { announceReady } from "./Ready.ts"
@@ -23,7 +23,7 @@ const sized = (status: string, body: string) =>
 
 const EMBEDDINGS = "/v1/embeddings"
 
-/** A few short vectors; the bench's own upstream of vectors has large ones. */
+/** A few short vectors; `vectorUpstream.ts` serves large answers. */
 const embedded = sized(
   "200 OK",
   JSON.stringify({
@@ -50,7 +50,7 @@ const chunked = (text: string) => (text === "" ? "" : `${Buffer.byteLength(text)
 interface Answers {
   readonly wire: Wire
   readonly whole: Buffer
-  /** What goes out in one write each. */
+  /** The buffers of a stream, one for each write. */
   readonly writes: ReadonlyArray<Buffer>
 }
 
@@ -77,7 +77,7 @@ const stream = (socket: Socket, writes: ReadonlyArray<Buffer>, index = 0) => {
   if (index + 1 < writes.length) setImmediate(stream, socket, writes, index + 1)
 }
 
-/** A stream whose reader may be slower than it. */
+/** Streams at a set pace, and waits for a slow reader. */
 const paced = (socket: Socket, { wire }: Answers) => {
   const began = performance.now()
   const still = chunked(wire.piece(` ${MARK}`).repeat(together))

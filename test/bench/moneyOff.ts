@@ -1,5 +1,5 @@
-/** A process that is the gateway with a ledger that keeps no books: what is left is what everything but the money costs. */
-// Compiles schemas to functions, as in the product; it must be loaded before the first of them is used.
+/** The gateway with a ledger that grants everything and records nothing: the cost of everything but the money. */
+// Compiles schemas to functions, as in the product. This import must come before any schema.
 import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Logger, References } from "effect"

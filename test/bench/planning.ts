@@ -8,8 +8,8 @@ import { layerOf, syntheticCatalogue } from "../support/SyntheticCatalogue.ts"
 import { BenchError } from "./BenchError.ts"
 import { percentile } from "./Figures.ts"
 
-/** What the process prints. */
-export interface Planned {
+/** The output of the process. */
+export interface PlanTimes {
   readonly p50Us: number
   readonly p99Us: number
 }
@@ -18,7 +18,7 @@ const MODELS = Array.from({ length: 15 }, (_, index) => `model-${index}`)
 const PROVIDERS = Array.from({ length: 6 }, (_, index) => `provider-${index}`)
 const WARM_PLANS = 5_000
 const PLANS = 20_000
-/** Of each model at each provider: enough to be ranked by, on all but the last provider. */
+/** Observations of each model at each provider but the last: enough for a ranking. */
 const OBSERVATIONS = 40
 
 const catalogue = syntheticCatalogue(
@@ -43,7 +43,7 @@ const observe = (live: LiveFigures["Service"]) => {
 
 const strategies: ReadonlyArray<Strategy> = ["balanced", "cost", "latency", "quality"]
 
-/** One strategy after another, every second plan with restrictions as well, all of which somebody meets. */
+/** One strategy after another, with and without restrictions that every model can meet. */
 const policies: ReadonlyArray<RoutingPolicy> = strategies.flatMap((strategy) => [
   { ...defaultPolicy, strategy },
   {
@@ -80,11 +80,11 @@ const main = Effect.gen(function* () {
     const took = performance.now() - began
     const expected = MODELS.length * (PROVIDERS.length - request.policy.ignore.length)
     if (Result.isFailure(plan) || plan.success.candidates.length !== expected) {
-      return yield* new BenchError({ message: "a plan was not whole" })
+      return yield* new BenchError({ message: "A plan lacks candidates." })
     }
     if (n >= WARM_PLANS) times.push(took * 1_000)
   }
-  const printed: Planned = { p50Us: percentile(times, 0.5), p99Us: percentile(times, 0.99) }
+  const printed: PlanTimes = { p50Us: percentile(times, 0.5), p99Us: percentile(times, 0.99) }
   yield* Console.log(JSON.stringify(printed))
 })
 

@@ -1,4 +1,4 @@
-/** A process that answers every request with as many vectors as a large one asks for, at once, in the format it asks for. */
+/** A provider that answers every request at once with a large set of vectors, in the requested format. */
 import { createServer } from "node:http"
 import { Random } from "../ledger/Random.ts"
 import { announceReady } from "./Ready.ts"
@@ -6,7 +6,7 @@ import { DIMENSIONS, INPUTS } from "./Vectors.ts"
 
 const random = new Random(1)
 
-/** Normalised as models' vectors are, with the digits that OpenAI writes. */
+/** Small numbers with as many digits as OpenAI sends. */
 const vectors = Array.from({ length: INPUTS }, () =>
   Float32Array.from({ length: DIMENSIONS }, () => (random.next() - 0.5) / 12)
 )

@@ -1,4 +1,4 @@
-/** What a run is measured on: a database, a mock upstream, and what stands between it and the load. */
+/** The system under test: a database, a mock upstream, and the servers between the load and the upstream. */
 import { Effect, Redacted, type Scope } from "effect"
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,59 +8,58 @@ import { startPostgres } from "../../src/platform/database/EmbeddedPostgres.ts"
 import { root } from "../support/Sources.ts"
 import type { BenchError } from "./BenchError.ts"
 import { dialects } from "./Dialects.ts"
-import { type Machine, stepAside } from "./Machine.ts"
+import { type Machine, pinOthers } from "./Machine.ts"
 import type { Options } from "./Options.ts"
-import { type Listening, listen, node, output } from "./Processes.ts"
+import { type ServerProcess, startServer, node, runToEnd } from "./Processes.ts"
 import { type Endpoint, MODEL } from "./Traffic.ts"
 
-/** An account, as it is before a load. */
-export interface Customer {
+export interface Account {
   readonly id: string
   readonly key: string
   readonly managementKey: string
 }
 
-/** Something that a load can be sent to. */
+/** A server for a load. */
 export interface Target {
   readonly name: "upstream" | "bare proxy" | "gateway" | "money off" | "Portkey"
   readonly pid: number
   readonly endpoint: Endpoint
 }
 
-export interface Stage {
+export interface Testbed {
   readonly options: Options
   readonly machine: Machine
-  /** For files of the run; removed with it. */
+  /** A directory for files of the run, removed at its end. */
   readonly directory: string
   readonly databaseUrl: string
   readonly upstream: Target
   readonly proxy: Target
   readonly moneyOff: Target
   readonly gateway: Target
-  readonly customer: Customer
-  /** Another gateway, with nothing behind it yet; these settings go before those of the others. */
+  readonly account: Account
+  /** Starts another gateway with no traffic yet. Its settings override the defaults. */
   readonly freshGateway: (settings: Readonly<Record<string, string>>) => Effect.Effect<Target, BenchError, Scope.Scope>
-  /** The same with these hosts of one model in the place of its provider, each given by its port, the first tried first. */
+  /** Starts another gateway with these hosts for one model instead of its provider, by port. The first host comes first. */
   readonly gatewayTo: (
     hosts: Readonly<Record<string, number>>,
     model?: string
   ) => Effect.Effect<Target, BenchError, Scope.Scope>
 }
 
-/** More than a run can spend, and in whole dollars. */
+/** More than a run can spend, in whole dollars. */
 export const BALANCE_USD = 1_000_000
 
 const temporaryDirectory = Effect.acquireRelease(
   Effect.sync(() => {
     const path = mkdtempSync(join(tmpdir(), "tollgate-bench-"))
-    // Root's PostgreSQL runs as a user who has to pass.
+    // Root runs PostgreSQL as another user, which must reach its directory below.
     chmodSync(path, 0o711)
     return path
   }),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** The service's own server with its own settings, but for room for the connections of several processes. */
+/** The embedded server with its own settings, and more connections for several processes. */
 const database = Effect.fnUntraced(function* (directory: string) {
   const dataDirectory = yield* prepareDataDirectory({ directory, explicit: true, embedded: true })
   const { url } = yield* startPostgres({ dataDirectory, settings: ["max_connections=120"] })
@@ -69,13 +68,13 @@ const database = Effect.fnUntraced(function* (directory: string) {
 
 export const fileOf = (name: string) => `test/bench/${name}.ts`
 
-/** Where the service's commands find the database of the run. */
-type Place = Pick<Stage, "databaseUrl" | "directory">
+/** Where admin commands find the database of the run. */
+type DatabaseLocation = Pick<Testbed, "databaseUrl" | "directory">
 
-/** One of the service's commands, and the object that it prints. */
-export const admin = ({ databaseUrl, directory }: Place, ...words: ReadonlyArray<string>) =>
+/** Runs an admin command and returns the object that it prints. */
+export const admin = ({ databaseUrl, directory }: DatabaseLocation, ...words: ReadonlyArray<string>) =>
   Effect.map(
-    output({
+    runToEnd({
       name: `admin ${words.join(" ")}`,
       ...node("src/admin.ts", ...words, "--json"),
       env: { DATABASE_URL: databaseUrl, DATA_DIR: directory }
@@ -83,8 +82,8 @@ export const admin = ({ databaseUrl, directory }: Place, ...words: ReadonlyArray
     (text): unknown => JSON.parse(text)
   )
 
-/** A new account with more than a run can spend. */
-export const openAccount = Effect.fnUntraced(function* (place: Place, name: string) {
+/** Opens an account with more than a run can spend. */
+export const openAccount = Effect.fnUntraced(function* (place: DatabaseLocation, name: string) {
   const words = ["account", "create", "--email", `${name}@example.com`, "--balance-usd", String(BALANCE_USD), "--yes"]
   const opened = yield* admin(place, ...words)
   const {
@@ -92,10 +91,10 @@ export const openAccount = Effect.fnUntraced(function* (place: Place, name: stri
     inference_key: key,
     management_key: managementKey
   } = opened as Readonly<Record<string, string>>
-  return { id: id!, key: key!, managementKey: managementKey! } satisfies Customer
+  return { id: id!, key: key!, managementKey: managementKey! } satisfies Account
 })
 
-const settingsOf = (databaseUrl: string, upstream: Listening, directory: string) => ({
+const settingsOf = (databaseUrl: string, upstream: ServerProcess, directory: string) => ({
   DATABASE_URL: databaseUrl,
   DATA_DIR: directory,
   HOST: "127.0.0.1",
@@ -119,31 +118,31 @@ const hostsFile = (hosts: Readonly<Record<string, number>>, model: string): stri
     }))
   )
 
-/** The gateway's arguments as `npm start` gives them to Node. */
+/** The arguments of `npm start` for Node. */
 const started = (
   JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } }
 ).scripts.start
   .split(" ")
   .slice(2)
 
-/** Starts all of it; everything ends with the scope. */
-export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Machine) {
+/** Starts a testbed, which ends with the scope. */
+export const startTestbed = Effect.fn("startTestbed")(function* (options: Options, machine: Machine) {
   const cores = machine.pinning?.measured
-  if (machine.pinning !== undefined) stepAside(machine.pinning)
+  if (machine.pinning !== undefined) pinOthers(machine.pinning)
   const directory = yield* temporaryDirectory
   const databaseUrl = yield* database(join(directory, "data"))
-  const customer = yield* openAccount({ databaseUrl, directory }, "bench")
-  const target = (name: Target["name"], path: string, { pid, port }: Listening): Target => ({
+  const account = yield* openAccount({ databaseUrl, directory }, "bench")
+  const target = (name: Target["name"], path: string, { pid, port }: ServerProcess): Target => ({
     name,
     pid,
-    endpoint: { port, path, key: customer.key }
+    endpoint: { port, path, key: account.key }
   })
   const [direct, paid] = ["/v1/chat/completions", dialects.chat.path]
-  const upstream = yield* listen({ name: "the mock upstream", ...node(fileOf("mockUpstream")) })
+  const upstream = yield* startServer({ name: "the mock upstream", ...node(fileOf("mockUpstream")) })
   const origin = `http://127.0.0.1:${upstream.port}`
-  const proxy = yield* listen({ name: "the bare proxy", ...node(fileOf("bareProxy"), origin), cores })
+  const proxy = yield* startServer({ name: "the bare proxy", ...node(fileOf("bareProxy"), origin), cores })
   const env = settingsOf(databaseUrl, upstream, directory)
-  const moneyOff = yield* listen({
+  const moneyOff = yield* startServer({
     name: "the gateway without money",
     program: process.execPath,
     args: [...started.filter((word) => word.startsWith("--")), fileOf("moneyOff")],
@@ -153,7 +152,7 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
   const profiling = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`]
   const freshGateway = (settings: Readonly<Record<string, string>>) =>
     Effect.map(
-      listen({
+      startServer({
         name: "the gateway",
         program: process.execPath,
         args: [...profiling, ...started],
@@ -162,18 +161,18 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
       }),
       (listening) => target("gateway", paid, listening)
     )
-  const gatewayTo: Stage["gatewayTo"] = (hosts, model = MODEL) =>
+  const gatewayTo: Testbed["gatewayTo"] = (hosts, model = MODEL) =>
     Effect.suspend(() => {
       const file = join(directory, `${Object.keys(hosts).join("-")}.json`)
       writeFileSync(file, hostsFile(hosts, model))
       return freshGateway({ OPENAI_API_KEY: "", PROVIDERS_FILE: file })
     })
-  const stage: Stage = {
+  const testbed: Testbed = {
     options,
     machine,
     directory,
     databaseUrl,
-    customer,
+    account,
     upstream: target("upstream", direct, upstream),
     proxy: target("bare proxy", direct, proxy),
     moneyOff: target("money off", paid, moneyOff),
@@ -181,5 +180,5 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
     freshGateway,
     gatewayTo
   }
-  return stage
+  return testbed
 })

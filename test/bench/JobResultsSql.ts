@@ -1,29 +1,29 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
-/** A row for each time that a job was finished; nothing keeps a job from having two. */
-export const createFinished = (sql: SqlClient.SqlClient) =>
+/** A table with a row for each time that a worker finishes a job. A job that runs twice has two rows. */
+export const createResults = (sql: SqlClient.SqlClient) =>
   Effect.andThen(
-    sql`DROP TABLE IF EXISTS finished`,
-    sql`CREATE TABLE finished (job text NOT NULL, worker text NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())`
+    sql`DROP TABLE IF EXISTS job_result`,
+    sql`CREATE TABLE job_result (job text NOT NULL, worker text NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())`
   )
 
-export const finish = (sql: SqlClient.SqlClient, job: string, worker: string) =>
-  sql`INSERT INTO finished (job, worker) VALUES (${job}, ${worker})`
+export const recordResult = (sql: SqlClient.SqlClient, job: string, worker: string) =>
+  sql`INSERT INTO job_result (job, worker) VALUES (${job}, ${worker})`
 
-/** Jobs whose last turn has been put away. */
-export const completedCount = (sql: SqlClient.SqlClient) =>
+/** The number of completed jobs. */
+export const completedJobs = (sql: SqlClient.SqlClient) =>
   Effect.map(sql<{ count: bigint }>`SELECT count(*) AS count FROM job WHERE state = 'completed'`, ([row]) =>
     Number(row?.count ?? 0)
   )
 
-/** What the workers did: how often, to how many jobs, and from the first to the last that was put away. */
-export const finished = (sql: SqlClient.SqlClient) =>
+/** The workers' results: rows, distinct jobs and workers, and the seconds from the first result to the last completed job. */
+export const readResults = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql<{ times: bigint; jobs: bigint; workers: bigint; seconds: number }>`
       SELECT count(*) AS times, count(DISTINCT job) AS jobs, count(DISTINCT worker) AS workers,
         extract(epoch FROM (SELECT max(updated_at) AT TIME ZONE 'UTC' FROM job) - min(at))::float8 AS seconds
-      FROM finished`,
+      FROM job_result`,
     ([row]) => ({
       times: Number(row?.times ?? 0),
       jobs: Number(row?.jobs ?? 0),
@@ -32,7 +32,7 @@ export const finished = (sql: SqlClient.SqlClient) =>
     })
   )
 
-/** Leaves just so many jobs, there for whoever waits for them all at once. */
+/** Replaces all jobs by this many pending ones. */
 export const queueJobs = (sql: SqlClient.SqlClient, queue: string, count: number) =>
   Effect.andThen(
     sql`TRUNCATE job`,
