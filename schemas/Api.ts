@@ -42,7 +42,7 @@ import { OperatorRequestsGroup } from "./operator/RequestsGroup.ts"
 import { OperatorSessionGroup, OperatorSignInGroup } from "./operator/SessionGroup.ts"
 import { OperatorSpendGroup } from "./operator/SpendGroup.ts"
 import { PaymentsGroup } from "./payments/PaymentsGroup.ts"
-import { published } from "./Published.ts"
+import { publishedDocument } from "./Published.ts"
 
 /** Everything that the service serves at its public address, in reading order. */
 export class Api extends HttpApi.make("tollgate")
@@ -92,7 +92,7 @@ export class Api extends HttpApi.make("tollgate")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.AdditionalSchemas, [ChatCompletionChunk, ResponsesStreamEvent, MessagesStreamEvent])
-  .annotate(OpenApi.Transform, (document): Record<string, unknown> => published(document, Api.groups))
+  .annotate(OpenApi.Transform, (document): Record<string, unknown> => publishedDocument(document, Api.groups))
   .annotateMerge(
     OpenApi.annotations({
       title: "tollgate",

@@ -273,7 +273,7 @@ const servers = [{ url: "http://127.0.0.1:8787", description: "A gateway with th
  * The document with descriptions, the facts and examples of every operation, and the events of streams. Requests that accept unknown
  * fields are open, and have the fields that accept only some values.
  */
-export const published = (document: Record<string, unknown>, groups: Groups): Record<string, unknown> => {
+export const publishedDocument = (document: Record<string, unknown>, groups: Groups): Record<string, unknown> => {
   const { components, openapi, info, paths, tags, ...others } = document as Document
   const schemas = { ...components.schemas }
   for (const name of OPEN) schemas[name] = opened(schemas[name]) as Json

@@ -8,7 +8,7 @@ import { firstAccount } from "./Demo.ts"
 import { announce, introduce } from "./Greeting.ts"
 import { Config } from "./platform/config/Config.ts"
 import { settingsHelp } from "./platform/config/SettingsHelp.ts"
-import { layer as telemetry, logging } from "./platform/telemetry/Telemetry.ts"
+import { layer as telemetry, logLayer } from "./platform/telemetry/Telemetry.ts"
 import { VERSION } from "./platform/config/Version.ts"
 
 /** Columns of help that goes to no terminal. */
@@ -28,7 +28,7 @@ const service = Layer.effectDiscard(announce).pipe(
   // A client that waits until the service is ready finds the demo account there.
   Layer.provide(layerAfter(Layer.effectDiscard(Effect.andThen(introduce, firstAccount)))),
   Layer.provide(telemetry),
-  Layer.provide(logging),
+  Layer.provide(logLayer),
   Layer.provide(Config.layer)
 )
 

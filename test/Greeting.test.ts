@@ -6,7 +6,7 @@ import { announce, introduce } from "../src/Greeting.ts"
 import { Ops } from "../src/http/handlers/Ops.ts"
 import { Config } from "../src/platform/config/Config.ts"
 import { DataDirectory } from "../src/platform/database/DataDirectory.ts"
-import { logging } from "../src/platform/telemetry/Telemetry.ts"
+import { logLayer } from "../src/platform/telemetry/Telemetry.ts"
 import { VERSION } from "../src/platform/config/Version.ts"
 
 const ops = (missing: ReadonlyArray<string>) =>
@@ -29,7 +29,7 @@ const printed = (settings: Record<string, string>, missing: ReadonlyArray<string
     })
     yield* Effect.andThen(introduce, announce).pipe(
       Effect.provide(
-        Layer.mergeAll(logging, server, ops(missing), Layer.succeed(DataDirectory, { path: "/data" })).pipe(
+        Layer.mergeAll(logLayer, server, ops(missing), Layer.succeed(DataDirectory, { path: "/data" })).pipe(
           Layer.provideMerge(Config.layerFrom(settings))
         )
       ),

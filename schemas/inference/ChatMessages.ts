@@ -107,7 +107,7 @@ export const ReasoningDetail = Schema.Struct({
 export type ReasoningDetail = typeof ReasoningDetail.Type
 
 /** Reasoning of an assistant message in the request. */
-export const saidReasoning = {
+export const reasoningFields = {
   /** The text of the answer's reasoning. */
   reasoning: orNull(Schema.String),
   /** The same text under DeepSeek's name. */
@@ -132,7 +132,7 @@ export const ChatMessage = Schema.Union([
     ...named,
     /** The refusal of an earlier answer. */
     refusal: orNull(Schema.String),
-    ...saidReasoning,
+    ...reasoningFields,
     /** The calls that the model made, at most 128. A message of role `tool` has the result of each. */
     tool_calls: orNull(Schema.Array(ToolCall).check(atMost(128)))
   }),

@@ -2,14 +2,14 @@ import { Schema } from "effect"
 import { sized } from "../Bounds.ts"
 import { ModelString } from "../Ids.ts"
 import { ChatCompletion, ChatCompletionRequest } from "./ChatCompletions.ts"
-import { RichContent, saidReasoning, TextContent } from "./ChatMessages.ts"
+import { RichContent, reasoningFields, TextContent } from "./ChatMessages.ts"
 
 /** A message of the legacy chat: a role and its content. Only messages of users may contain images and files. */
 export const LegacyChatMessage = Schema.Union([
   Schema.Struct({ role: Schema.Literal("system"), content: TextContent }),
   Schema.Struct({ role: Schema.Literal("developer"), content: TextContent }),
   Schema.Struct({ role: Schema.Literal("user"), content: RichContent }),
-  Schema.Struct({ role: Schema.Literal("assistant"), content: TextContent, ...saidReasoning })
+  Schema.Struct({ role: Schema.Literal("assistant"), content: TextContent, ...reasoningFields })
 ]).annotate({ identifier: "LegacyChatMessage" })
 
 const {

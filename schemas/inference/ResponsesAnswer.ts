@@ -78,7 +78,7 @@ export const ResponsesUsage = Schema.Struct({
 }).annotate({ identifier: "ResponsesUsage" })
 
 /** The members that an answer has from its start. */
-const said = {
+const requestFields = {
   /** `resp_` and the end of the request's id. */
   id: Schema.String,
   object: Schema.Literal("response"),
@@ -104,7 +104,7 @@ const said = {
 
 /** A complete answer. It has exactly these members, so a low balance is reported in the `X-Balance-Warning` header. */
 export const ResponseObject = Schema.Struct({
-  ...said,
+  ...requestFields,
   /** `incomplete`: the answer was cut short. */
   status: ItemStatus,
   /** Why the answer is incomplete; null for a complete one. */
@@ -135,7 +135,7 @@ const Later = Schema.Null
  * null.
  */
 export const ResponseBegun = Schema.Struct({
-  ...said,
+  ...requestFields,
   status: Schema.Literal("in_progress"),
   incomplete_details: Later,
   /** Empty: the items follow. */

@@ -68,7 +68,7 @@ export const ResponsesStreamItem = Schema.Union([
 ]).annotate({ identifier: "ResponsesStreamItem" })
 export type ResponsesStreamItem = typeof ResponsesStreamItem.Type
 
-const begun = {
+const startFields = {
   /** The answer at its start, without output. */
   response: ResponseBegun
 }
@@ -105,8 +105,8 @@ const Logprobs = Schema.Array(Schema.Unknown)
  * is no `[DONE]`.
  */
 export const ResponsesStreamEvent = Schema.Union([
-  event("response.created", begun),
-  event("response.in_progress", begun),
+  event("response.created", startFields),
+  event("response.in_progress", startFields),
   event("response.output_item.added", { ...inOutput, item: ResponsesStreamItem }),
   event("response.output_item.done", { ...inOutput, item: ResponsesStreamItem }),
   event("response.content_part.added", ofMessage),

@@ -93,7 +93,7 @@ interface Deps {
 const REPEATED = "idempotency_replayed"
 
 /** The audit outcome of an action cancelled because its client disconnected. */
-export const LEFT = "request_cancelled"
+export const CANCELLED = "request_cancelled"
 
 const run = <A extends object>(
   deps: Deps,
@@ -123,7 +123,7 @@ const codeOf = <A extends object>(
   cause: Cause.Cause<unknown>,
   error: Failure | Unavailable | undefined
 ): string => {
-  if (error === undefined) return Cause.hasInterruptsOnly(cause) ? LEFT : called({ _tag: "InternalError" })
+  if (error === undefined) return Cause.hasInterruptsOnly(cause) ? CANCELLED : called({ _tag: "InternalError" })
   return called(error._tag === "Failure" ? error.reason : { _tag: "StoreUnavailable" })
 }
 

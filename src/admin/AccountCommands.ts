@@ -7,7 +7,7 @@ import { Customers, OPERATOR } from "../billing/Customers.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import type { AccountLine, BudgetLine } from "../operator/OperatorSql.ts"
 import { Operator, SPENT_DAYS } from "../operator/Operator.ts"
-import { confirmed, yes } from "./Confirm.ts"
+import { confirm, yesFlag } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { accountOf } from "./MoneyCommands.ts"
@@ -16,9 +16,9 @@ import { tableOf } from "./Table.ts"
 
 const createAccount = Command.make(
   "create",
-  { email: Flags.email, balance: Flags.balance, yes },
-  Effect.fn("account create")(function* ({ balance, email, yes: saidYes }) {
-    yield* confirmed(`Create an account for ${email} with ${formatUsd(balance)}`, balance, saidYes)
+  { email: Flags.email, balance: Flags.balance, yes: yesFlag },
+  Effect.fn("account create")(function* ({ balance, email, yes }) {
+    yield* confirm(`Create an account for ${email} with ${formatUsd(balance)}`, balance, yes)
     const opened = yield* (yield* Customers).open(email, balance, OPERATOR)
     yield* print({
       json: {

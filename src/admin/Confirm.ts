@@ -6,17 +6,17 @@ import { formatUsd, type Nano, NANO_PER_USD } from "../domain/Money.ts"
 import { CommandRefused } from "./Output.ts"
 
 /** The largest amount that moves without confirmation. */
-const UNASKED = 1_000n * NANO_PER_USD
+const CONFIRM_ABOVE = 1_000n * NANO_PER_USD
 
-export const yes = Flag.Boolean("yes").pipe(
+export const yesFlag = Flag.Boolean("yes").pipe(
   Flag.withoutNegation,
-  Flag.withDescription(`Do not ask for confirmation above ${formatUsd(UNASKED)}; for scripts`),
+  Flag.withDescription(`Do not ask for confirmation above ${formatUsd(CONFIRM_ABOVE)}; for scripts`),
   Flag.withDefault(false)
 )
 
 /** Asks a question on standard error and returns the operator's answer; undefined when there is no terminal. */
-export const Asking = Context.Reference<(question: string) => Effect.Effect<string | undefined>>(
-  "tollgate/admin/Asking",
+export const AskOperator = Context.Reference<(question: string) => Effect.Effect<string | undefined>>(
+  "tollgate/admin/AskOperator",
   {
     defaultValue: () => (question) =>
       process.stdin.isTTY === true && process.stderr.isTTY === true
@@ -33,13 +33,13 @@ export const Asking = Context.Reference<(question: string) => Effect.Effect<stri
 )
 
 /** Continues when the amount is small, the operator passed `--yes`, or the operator confirms. `deed` describes the action. */
-export const confirmed = (deed: string, amount: Nano, saidYes: boolean): Effect.Effect<void, CommandRefused> =>
+export const confirm = (deed: string, amount: Nano, skipped: boolean): Effect.Effect<void, CommandRefused> =>
   Effect.gen(function* () {
-    if (saidYes || (amount <= UNASKED && -amount <= UNASKED)) return
-    const answer = yield* (yield* Asking)(`${deed}? [y/N] `)
+    if (skipped || (amount <= CONFIRM_ABOVE && -amount <= CONFIRM_ABOVE)) return
+    const answer = yield* (yield* AskOperator)(`${deed}? [y/N] `)
     if (answer === undefined) {
       return yield* new CommandRefused({
-        message: `An amount above ${formatUsd(UNASKED)} requires --yes when there is no terminal`
+        message: `An amount above ${formatUsd(CONFIRM_ABOVE)} requires --yes when there is no terminal`
       })
     }
     if (!/^y(es)?$/i.test(answer.trim()))

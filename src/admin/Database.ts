@@ -15,7 +15,7 @@ import { SpendLimits } from "../operator/SpendLimits.ts"
 import { OperatorEvents } from "../account/OperatorEvents.ts"
 import { OperatorKeys } from "../account/OperatorKeys.ts"
 import { Margins } from "../usage/Margins.ts"
-import { logging } from "./Output.ts"
+import { logLayer } from "./Output.ts"
 
 const store = prepared.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
 
@@ -37,11 +37,11 @@ export const layer = Layer.mergeAll(
 ).pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(accounts), Layer.provideMerge(store))
 
 /** The same services with the settings and the log. */
-export const database = layer.pipe(Layer.provide(logging), Layer.provideMerge(Config.layer))
+export const database = layer.pipe(Layer.provide(logLayer), Layer.provideMerge(Config.layer))
 
 /** The database alone, as it is: an empty one stays empty, and one of an earlier version stays that. */
 export const bareDatabase = sql.pipe(
   Layer.provideMerge(DataDirectory.layer),
-  Layer.provide(logging),
+  Layer.provide(logLayer),
   Layer.provideMerge(Config.layer)
 )

@@ -19,7 +19,14 @@ import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, CommandRefused } from "./Output.ts"
 import { isUrl, type BucketTarget, targetOf, receiptsBucket } from "./ReceiptsBucket.ts"
-import { type ExportedAmounts, finished, type Manifest, namesOf, ReceiptsFile, type Totals } from "./ReceiptsFile.ts"
+import {
+  type ExportedAmounts,
+  finishedExport,
+  type Manifest,
+  namesOf,
+  ReceiptsFile,
+  type Totals
+} from "./ReceiptsFile.ts"
 
 const DAY_MS = 86_400_000
 
@@ -95,7 +102,7 @@ const unstage = (directory: string, day: string) => {
 
 /** Returns the day in the data directory. Reuses the file of an earlier run while it is unchanged and still equals the books. */
 const staged = Effect.fnUntraced(function* (day: string, directory: string) {
-  const there = yield* Effect.promise(() => finished(namesOf(directory, day)))
+  const there = yield* Effect.promise(() => finishedExport(namesOf(directory, day)))
   if (there !== undefined && there !== "changed") {
     const totals = {
       receipts: there.receipts,
@@ -119,7 +126,7 @@ const record = (day: string, type: "receipts.export_started" | "receipts.exporte
 /** Writes the day into a directory, and then into the audit log that it did. */
 const toDirectory = Effect.fnUntraced(function* (day: string, to: string) {
   const names = namesOf(to, day)
-  const before = yield* Effect.promise(() => finished(names))
+  const before = yield* Effect.promise(() => finishedExport(names))
   if (before === "changed")
     return yield* refuse(`${names.file} is not what ${names.manifest} says; remove both to export the day again`)
   const write = Effect.gen(function* () {
@@ -156,7 +163,7 @@ const toBucket = Effect.fnUntraced(function* (day: string, to: string, target: B
     return yield* bucket.upload(join(staging, file), facts)
   })
   const manifest = before ?? (yield* send)
-  const left = yield* Effect.promise(() => finished(namesOf(staging, day)))
+  const left = yield* Effect.promise(() => finishedExport(namesOf(staging, day)))
   if (typeof left === "object" && left.sha256 === manifest.sha256 && left.exported_at === manifest.exported_at) {
     const { parts, ...facts } = manifest
     yield* record(day, "receipts.exported", { to, ...facts, parts: parts.length })

@@ -5,7 +5,7 @@ import { Accounts } from "../account/Accounts.ts"
 import type { AccountRow } from "../account/AccountsSql.ts"
 import { Customers, type MovementResult, OPERATOR } from "../billing/Customers.ts"
 import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
-import { confirmed, yes } from "./Confirm.ts"
+import { confirm, yesFlag } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, CommandRefused } from "./Output.ts"
@@ -39,10 +39,10 @@ const printMoved = (
 
 export const topUp = Command.make(
   "topup",
-  { email: Flags.email, amount: Flags.topUpAmount, reference: Flags.reference, yes },
-  Effect.fn("topup")(function* ({ amount, email, reference: given, yes: saidYes }) {
+  { email: Flags.email, amount: Flags.topUpAmount, reference: Flags.reference, yes: yesFlag },
+  Effect.fn("topup")(function* ({ amount, email, reference: given, yes }) {
     const reference = Option.getOrUndefined(given)
-    yield* confirmed(`Add ${formatUsd(amount)} to the balance of ${email}`, amount, saidYes)
+    yield* confirm(`Add ${formatUsd(amount)} to the balance of ${email}`, amount, yes)
     const account = yield* accountOf(email)
     const moved = yield* (yield* Customers).topUp(account, amount, { actor: OPERATOR, reference })
     const text = `Added ${formatUsd(amount)} to the balance of ${account.email}, which is now ${formatUsd(moved.balance)}.`
@@ -59,10 +59,10 @@ export const topUp = Command.make(
 
 export const adjust = Command.make(
   "adjust",
-  { email: Flags.email, amount: Flags.adjustment, reason: Flags.reason, reference: Flags.reference, yes },
-  Effect.fn("adjust")(function* ({ amount, email, reason, reference: given, yes: saidYes }) {
+  { email: Flags.email, amount: Flags.adjustment, reason: Flags.reason, reference: Flags.reference, yes: yesFlag },
+  Effect.fn("adjust")(function* ({ amount, email, reason, reference: given, yes }) {
     const reference = Option.getOrUndefined(given)
-    yield* confirmed(`Adjust the balance of ${email} by ${formatUsd(amount)}`, amount, saidYes)
+    yield* confirm(`Adjust the balance of ${email} by ${formatUsd(amount)}`, amount, yes)
     const account = yield* accountOf(email)
     const moved = yield* (yield* Customers).adjust(account, amount, { actor: OPERATOR, reason, reference })
     const text = `Adjusted the balance of ${account.email} by ${formatUsd(amount)}; it is now ${formatUsd(moved.balance)}.`

@@ -35,7 +35,7 @@ export const print = (result: Result) =>
   Effect.flatMap(json, (asJson) => Console.log(asJson ? JSON.stringify(result.json) : result.text))
 
 /** Writes the log to standard error, in the format and level of the settings. */
-export const logging = Layer.unwrap(
+export const logLayer = Layer.unwrap(
   Effect.map(Config, ({ log }) =>
     Layer.mergeAll(
       Logger.layer([
@@ -93,7 +93,7 @@ export const exitCode = <E, R>(command: Effect.Effect<void, E, R>): Effect.Effec
     Effect.catchCause((cause) => {
       const error = Cause.squash(cause)
       // The presenter has already printed the error.
-      const said = CliError.isCliError(error) && error._tag === "ShowHelp"
-      return Effect.as(said ? Effect.void : complain(sentenceOf(error)), 1)
+      const showsHelp = CliError.isCliError(error) && error._tag === "ShowHelp"
+      return Effect.as(showsHelp ? Effect.void : complain(sentenceOf(error)), 1)
     })
   )

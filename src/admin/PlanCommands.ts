@@ -46,23 +46,25 @@ const checked = (prices: ReadonlyArray<PlanPrice>) => {
     : Effect.fail(new CommandRefused({ message: `--prices: a model ${problem.message}` }))
 }
 
-const given = <Name extends keyof PlanFacts>(name: Name, option: Option.Option<{ readonly value: PlanFacts[Name] }>) =>
-  Option.match(option, { onNone: () => ({}), onSome: ({ value }) => ({ [name]: value }) })
+const changeOf = <Name extends keyof PlanFacts>(
+  name: Name,
+  option: Option.Option<{ readonly value: PlanFacts[Name] }>
+) => Option.match(option, { onNone: () => ({}), onSome: ({ value }) => ({ [name]: value }) })
 
 const changesOf = ({ batches, daily, markup, prices, requests, videos }: PlanFlagValues) =>
   Effect.map(Effect.transposeOption(Option.map(prices, checked)), (list): Partial<PlanFacts> => ({
-    ...given(
+    ...changeOf(
       "markup_bp",
       Option.map(markup, (value) => ({ value }))
     ),
-    ...given(
+    ...changeOf(
       "prices",
       Option.map(list, (value) => ({ value }))
     ),
-    ...given("requests_per_minute", requests),
-    ...given("running_videos", videos),
-    ...given("running_batches", batches),
-    ...given("daily_spend", daily)
+    ...changeOf("requests_per_minute", requests),
+    ...changeOf("running_videos", videos),
+    ...changeOf("running_batches", batches),
+    ...changeOf("daily_spend", daily)
   }))
 
 const priceText = (price: PlanPrice): string =>

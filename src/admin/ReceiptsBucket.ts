@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { closeSync, openSync, readSync } from "node:fs"
 import type { S3Settings } from "../platform/config/Config.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
-import { isDenied, isMissing, type Problem, sending, signing, unavailable } from "../platform/files/S3Bucket.ts"
+import { isDenied, isMissing, type Problem, makeSender, makeSigner, unavailable } from "../platform/files/S3Bucket.ts"
 import type { Outbound } from "../platform/outbound/Outbound.ts"
 import { CommandRefused } from "./Output.ts"
 import type { Manifest } from "./ReceiptsFile.ts"
@@ -91,7 +91,7 @@ export const receiptsBucket = (
   outbound: Outbound["Service"],
   partBytes = PART_BYTES
 ) => {
-  const send = sending(signing({ ...settings, bucket }), outbound)
+  const send = makeSender(makeSigner({ ...settings, bucket }), outbound)
   const manifestKey = `${prefix}receipts-${day}.manifest.json`
   const put = (key: string, body: Uint8Array, type: string) =>
     send({ method: "PUT", path: `/${key}`, headers: { "content-type": type }, body })

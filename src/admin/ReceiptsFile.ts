@@ -89,12 +89,12 @@ const digestOf = async (path: string) => {
 }
 
 /** The manifest of a finished export whose file is unchanged. Undefined when there is none; an error when the file has changed. */
-export const finished = async ({ file, manifest }: Names): Promise<Manifest | "changed" | undefined> => {
+export const finishedExport = async ({ file, manifest }: Names): Promise<Manifest | "changed" | undefined> => {
   if (!existsSync(manifest)) return undefined
-  const said = JSON.parse(readFileSync(manifest, "utf8")) as Manifest
+  const stored = JSON.parse(readFileSync(manifest, "utf8")) as Manifest
   if (!existsSync(file)) return "changed"
   const { bytes, sha256 } = await digestOf(file)
-  return bytes === said.bytes && sha256 === said.sha256 ? said : "changed"
+  return bytes === stored.bytes && sha256 === stored.sha256 ? stored : "changed"
 }
 
 /** Writes the receipts of a day, from where an earlier run of it ended. */
@@ -158,7 +158,7 @@ export class ReceiptsFile {
     const { file, manifest, unfinished } = this.#names
     fsyncSync(this.#output)
     const { receipts, refunded, settled } = this.#totals
-    const said: Manifest = {
+    const facts: Manifest = {
       day,
       file: `receipts-${day}.jsonl`,
       receipts,
@@ -169,9 +169,9 @@ export class ReceiptsFile {
       exported_at: new Date().toISOString()
     }
     renameSync(unfinished, file)
-    writeFileSync(`${manifest}.unfinished`, `${JSON.stringify(said, undefined, 2)}\n`, { flush: true })
+    writeFileSync(`${manifest}.unfinished`, `${JSON.stringify(facts, undefined, 2)}\n`, { flush: true })
     renameSync(`${manifest}.unfinished`, manifest)
-    return said
+    return facts
   }
 }
 

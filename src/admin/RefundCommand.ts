@@ -4,7 +4,7 @@ import { Command } from "effect/cli"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { Operator } from "../operator/Operator.ts"
-import { confirmed, yes } from "./Confirm.ts"
+import { confirm, yesFlag } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, CommandRefused } from "./Output.ts"
@@ -16,16 +16,16 @@ export const refund = Command.make(
     amount: Flags.refundAmount,
     reason: Flags.reason,
     reference: Flags.reference,
-    yes
+    yes: yesFlag
   },
-  Effect.fn("refund")(function* ({ amount: given, reason, reference: named, request: id, yes: saidYes }) {
+  Effect.fn("refund")(function* ({ amount: given, reason, reference: named, request: id, yes }) {
     const { email, row } = yield* (yield* Operator).request(id)
     if (row.id !== id)
       return yield* new CommandRefused({ message: `${id} repeated the answer of ${row.id} and cost nothing` })
     const wanted = Option.getOrUndefined(given)
     const reference = Option.getOrUndefined(named)
     const most = wanted ?? row.settled - row.refunded
-    yield* confirmed(`Refund ${formatUsd(most)} of ${id} to ${email}`, most, saidYes)
+    yield* confirm(`Refund ${formatUsd(most)} of ${id} to ${email}`, most, yes)
     const { amount, balance, cost, repeated, total } = yield* (yield* Customers).refund({
       accountId: row.account_id,
       requestId: id,

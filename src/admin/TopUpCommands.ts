@@ -8,7 +8,7 @@ import { formatUsd, NANO_PER_CENT, usdFromNano } from "../domain/Money.ts"
 import { Operator } from "../operator/Operator.ts"
 import type { TopUpLine } from "../operator/OperatorSql.ts"
 import { newResourceId } from "../platform/Ids.ts"
-import { confirmed, yes } from "./Confirm.ts"
+import { confirm, yesFlag } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print } from "./Output.ts"
@@ -94,12 +94,18 @@ const decide = Effect.fnUntraced(function* (
 
 export const settleTopUp = Command.make(
   "settle",
-  { id: Flags.topUpArgument, amount: Flags.settledAmount, reason: Flags.reason, reference: Flags.reference, yes },
-  Effect.fn("topups settle")(function* ({ amount: given, id, reason, reference: named, yes: saidYes }) {
+  {
+    id: Flags.topUpArgument,
+    amount: Flags.settledAmount,
+    reason: Flags.reason,
+    reference: Flags.reference,
+    yes: yesFlag
+  },
+  Effect.fn("topups settle")(function* ({ amount: given, id, reason, reference: named, yes }) {
     const [amount, reference] = [Option.getOrUndefined(given), Option.getOrUndefined(named)]
     const { amount_cents, email } = yield* (yield* Operator).topUp(id)
     const most = amount ?? nanoOfTopUp(amount_cents)
-    yield* confirmed(`Settle top-up ${id} of ${email} with ${formatUsd(most)}`, most, saidYes)
+    yield* confirm(`Settle top-up ${id} of ${email} with ${formatUsd(most)}`, most, yes)
     yield* decide({ topUpId: id, action: "settled", amount, reason }, reference)
   })
 ).pipe(

@@ -8,7 +8,7 @@ import { shiftClock } from "./demo/ShiftedClock.ts"
 import { checkOptions, runDemo } from "./demo/Run.ts"
 import { layer } from "../App.ts"
 import { Config } from "../platform/config/Config.ts"
-import { layer as telemetry, logging } from "../platform/telemetry/Telemetry.ts"
+import { layer as telemetry, logLayer } from "../platform/telemetry/Telemetry.ts"
 
 shiftClock()
 
@@ -37,7 +37,7 @@ const { values } = parseArgs({
 const options = { days: Number(values.days), requests: Number(values.requests), seed: Number(values.seed) }
 
 const running = runDemo(options).pipe(
-  Effect.provide(layer.pipe(Layer.provideMerge(telemetry), Layer.provideMerge(logging), Layer.provideMerge(settings)))
+  Effect.provide(layer.pipe(Layer.provideMerge(telemetry), Layer.provideMerge(logLayer), Layer.provideMerge(settings)))
 )
 
 const main = checkOptions(options).pipe(

@@ -12,7 +12,7 @@ import type { ClaimedRequest } from "../usage/RequestsSql.ts"
 import { keepAnswer, restore } from "../inference/Answer.ts"
 import type { PaidAnswer } from "../domain/Answer.ts"
 import { balanceWarning } from "../domain/Balance.ts"
-import { type Holder, holding, storeUnavailable } from "../inference/Holding.ts"
+import { type Holder, placeHold, storeUnavailable } from "../inference/Holding.ts"
 import { refusalOf } from "../inference/Admission.ts"
 import type { Bounds } from "../domain/Estimate.ts"
 import { keepOpened, keepReason, type OpenFacts, spanMs } from "../inference/Receipt.ts"
@@ -182,7 +182,7 @@ const takeHold = (
     claim,
     charge: false
   }
-  return holding({ auth, metrics }, { principal }, (holder) => {
+  return placeHold({ auth, metrics }, { principal }, (holder) => {
     const hold: HoldOperation = { ...operation, ...holder }
     return ledger.commit(hold, trace?.span)
   })

@@ -16,7 +16,7 @@ export const later: Outcome = { again: "1 second" }
  * Runs a step of a batch under a lease, so that no other process works on it, and passes it the current row. Before the step starts
  * work that costs money, it must check that it still holds the batch.
  */
-export const leased = (
+export const withLease = (
   sql: SqlClient.SqlClient,
   id: string,
   step: (batch: BatchRow) => Effect.Effect<Outcome, Unavailable>

@@ -34,7 +34,7 @@ import {
   unservedLine
 } from "./BatchLine.ts"
 import { makeBatchRoom, type LineReservation, reserveLine } from "./BatchRoom.ts"
-import { later, leased } from "./BatchLease.ts"
+import { later, withLease } from "./BatchLease.ts"
 
 /** Limits of one node: concurrent batches, batches of one account, lines of one batch, and lines of one account. */
 const BATCHES = 4
@@ -353,7 +353,7 @@ const stepWith =
   (id: string): Effect.Effect<Outcome, Unavailable> =>
     Effect.flatMap(storeErrors(batchById(deps.sql, id)), (found) => {
       if (found === undefined || ENDED.has(found.status)) return Effect.succeed("done")
-      const stepped = leased(deps.sql, id, (batch) => stepOrEnd(deps, batch))
+      const stepped = withLease(deps.sql, id, (batch) => stepOrEnd(deps, batch))
       return deps.slots.within(found.account_id, stepped, Effect.succeed(later))
     })
 

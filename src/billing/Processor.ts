@@ -27,7 +27,7 @@ export interface Processor {
   /** Reads a delivered event from its raw body and its signature. */
   readonly read: (raw: Uint8Array, signature: string | undefined) => Effect.Effect<PaymentEvent, NotSigned>
   /** Only the simulated processor has it: the signed event that reports a payment of this checkout. */
-  readonly pay?: (paid: CheckoutWish & { readonly session_id: string }) => {
+  readonly pay?: (checkout: CheckoutWish & { readonly session_id: string }) => {
     readonly raw: Uint8Array
     readonly signature: string
   }

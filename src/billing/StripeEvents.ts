@@ -57,20 +57,20 @@ const unpaidOf = ({ id: sessionId, payment_intent: payment }: Session): Checkout
   return { _tag: status === "canceled" || status === "requires_payment_method" ? "Failed" : "Pending", sessionId }
 }
 
-const sessionSaid = (session: Session): CheckoutState => {
+const sessionState = (session: Session): CheckoutState => {
   if (session.payment_status === "paid") return paidOf(session)
   if (session.status === "expired") return { _tag: "Expired", sessionId: session.id }
   return session.status === "open" ? { _tag: "Open", sessionId: session.id } : unpaidOf(session)
 }
 
 /** The state of a checkout session; undefined when its form is unknown. */
-export const saidOf = (session: unknown): CheckoutState | undefined =>
-  Option.getOrUndefined(Option.map(decodeSession(session), sessionSaid))
+export const checkoutStateOf = (session: unknown): CheckoutState | undefined =>
+  Option.getOrUndefined(Option.map(decodeSession(session), sessionState))
 
-const checkout = (object: unknown, said: (session: Session) => CheckoutState): Option.Option<PaymentEvent> =>
+const checkout = (object: unknown, stateOf: (session: Session) => CheckoutState): Option.Option<PaymentEvent> =>
   Option.map(decodeSession(object), (session) => ({
     _tag: "Checkout",
-    said: said(session),
+    said: stateOf(session),
     // `client_reference_id` proves nothing: the visitor of a payment link of the same account chooses it.
     topUpId: topUpIdOf(session.metadata?.top_up_id)
   }))
@@ -151,8 +151,8 @@ export const readEvent = (
     }),
     (event): PaymentEvent => {
       if (!isEvent(event)) return { _tag: "Unreadable", type: "unknown" }
-      const told = toldOf(event)
-      if (told === undefined) return { _tag: "Other", type: event.type }
-      return Option.getOrElse(told, (): PaymentEvent => ({ _tag: "Unreadable", type: event.type }))
+      const parsed = toldOf(event)
+      if (parsed === undefined) return { _tag: "Other", type: event.type }
+      return Option.getOrElse(parsed, (): PaymentEvent => ({ _tag: "Unreadable", type: event.type }))
     }
   )

@@ -4,7 +4,7 @@ import { type Failure, failure } from "../domain/Failure.ts"
 import type { CheckoutState } from "../domain/TopUp.ts"
 import type { StripeSettings } from "../platform/config/Config.ts"
 import type { CheckoutWish, Processor } from "./Processor.ts"
-import { readEvent, saidOf } from "./StripeEvents.ts"
+import { readEvent, checkoutStateOf } from "./StripeEvents.ts"
 
 /** The limit on a call, since callers wait for a checkout. Stripe answers within a second. */
 const TIMEOUT_MS = 10_000
@@ -78,8 +78,8 @@ const opened = async (stripe: Stripe, wish: CheckoutWish, failures = 0): Promise
 }
 
 const understood = (session: Stripe.Checkout.Session): Effect.Effect<CheckoutState, Failure> => {
-  const said = saidOf(session)
-  return said === undefined ? Effect.fail(unavailable("a checkout session in an unknown form")) : Effect.succeed(said)
+  const state = checkoutStateOf(session)
+  return state === undefined ? Effect.fail(unavailable("a checkout session in an unknown form")) : Effect.succeed(state)
 }
 
 /** Stripe, by its own client: Checkout in mode `payment` (docs.stripe.com/payments/checkout). */

@@ -13,7 +13,7 @@ import {
   lockUndecided,
   setDismissed,
   setSettled,
-  takenBackOf,
+  amountTakenBack,
   type UndecidedTopUp
 } from "./TopUpDecisionsSql.ts"
 
@@ -73,7 +73,7 @@ const amountOf = ({ sql }: Deps, row: UndecidedTopUp, { action, amount }: Decisi
   Effect.gen(function* () {
     if (action === "dismissed") return 0n
     if (row.status !== "paid" || isPaidTwice(row)) return amount ?? BigInt(row.amount_cents) * NANO_PER_CENT
-    const left = row.refunded_cents * NANO_PER_CENT - (yield* takenBackOf(sql, row))
+    const left = row.refunded_cents * NANO_PER_CENT - (yield* amountTakenBack(sql, row))
     const taken = amount ?? left
     if (taken > 0n) return -taken
     return yield* refused(

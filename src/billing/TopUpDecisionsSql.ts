@@ -42,7 +42,7 @@ export const decisionUnder = (
   )
 
 /** Returns how much of a top-up was taken back so far, in nano-USD. */
-export const takenBackOf = (
+export const amountTakenBack = (
   sql: Sql,
   { account_id, id }: Pick<TopUpRow, "account_id" | "id">
 ): Effect.Effect<bigint, SqlError.SqlError> =>

@@ -185,16 +185,16 @@ const receive = (deps: Deps, raw: Uint8Array, signature: string | undefined) =>
     yield* storeErrors(apply(deps, yield* deps.processor.read(raw, signature)))
   })
 
-const apply = (deps: Deps, told: PaymentEvent): Effect.Effect<void, SqlError.SqlError> => {
-  switch (told._tag) {
+const apply = (deps: Deps, event: PaymentEvent): Effect.Effect<void, SqlError.SqlError> => {
+  switch (event._tag) {
     case "Checkout":
-      return settle(deps, told.said, told.topUpId)
+      return settle(deps, event.said, event.topUpId)
     case "Notice":
-      return notice(deps, told)
+      return notice(deps, event)
     case "Unreadable":
-      return Effect.logError(`an event of payments cannot be read: ${told.type}`)
+      return Effect.logError(`an event of payments cannot be read: ${event.type}`)
     case "Other":
-      return Effect.logDebug(`an event of payments is not listened to: ${told.type}`)
+      return Effect.logDebug(`an event of payments is not listened to: ${event.type}`)
   }
 }
 
@@ -206,21 +206,21 @@ const recordedOf = (row: TopUpRow): RecordedTopUp => ({
 })
 
 /** Applies a reported state of a checkout, in one transaction that locks its top-up. */
-const settle = (deps: Deps, said: CheckoutState, topUpId: string | null): Effect.Effect<void, SqlError.SqlError> =>
+const settle = (deps: Deps, state: CheckoutState, topUpId: string | null): Effect.Effect<void, SqlError.SqlError> =>
   Effect.gen(function* () {
     const { sql } = deps
-    const row = yield* lockTopUp(sql, said.sessionId, topUpId)
+    const row = yield* lockTopUp(sql, state.sessionId, topUpId)
     if (row === undefined) {
-      return yield* Effect.logWarning(`a checkout is of no top-up that is known here: ${said._tag} ${said.sessionId}`)
+      return yield* Effect.logWarning(`a checkout is of no top-up that is known here: ${state._tag} ${state.sessionId}`)
     }
-    const step = nextOf(recordedOf(row), said)
+    const step = nextOf(recordedOf(row), state)
     switch (step._tag) {
       case "Credits":
-        return yield* credit(deps, row, said)
+        return yield* credit(deps, row, state)
       case "Ends":
         return yield* Effect.asVoid(setEnded(sql, row.id, step.status))
       case "Attends":
-        if (!(yield* setStopped(sql, { id: row.id, ...step, sessionId: said.sessionId, paymentId: paymentOf(said) })))
+        if (!(yield* setStopped(sql, { id: row.id, ...step, sessionId: state.sessionId, paymentId: paymentOf(state) })))
           return
         return yield* Effect.logError(`top-up ${row.id} needs an operator: ${step.reason}`)
       case "Nothing":
@@ -228,14 +228,14 @@ const settle = (deps: Deps, said: CheckoutState, topUpId: string | null): Effect
     }
   }).pipe(deps.sql.withTransaction)
 
-const paymentOf = (said: CheckoutState): string | null => (said._tag === "Paid" ? said.paymentId : null)
+const paymentOf = (state: CheckoutState): string | null => (state._tag === "Paid" ? state.paymentId : null)
 
-const credit = ({ audit, ledger, sql }: Deps, row: TopUpRow, said: CheckoutState) =>
+const credit = ({ audit, ledger, sql }: Deps, row: TopUpRow, state: CheckoutState) =>
   Effect.gen(function* () {
     const { account_id: accountId, id, processor } = row
-    const { sessionId } = said
+    const { sessionId } = state
     const amount = nanoOfTopUp(row.amount_cents)
-    yield* setPaid(sql, { id, sessionId, paymentId: paymentOf(said) })
+    yield* setPaid(sql, { id, sessionId, paymentId: paymentOf(state) })
     yield* audit.append({
       accountId,
       type: "top_up.paid",
@@ -266,11 +266,11 @@ const amountsOf = ({ amount, currency }: Extract<PaymentEvent, { readonly _tag: 
  */
 const notice = (
   { audit, sql }: Deps,
-  told: Extract<PaymentEvent, { readonly _tag: "Notice" }>
+  event: Extract<PaymentEvent, { readonly _tag: "Notice" }>
 ): Effect.Effect<void, SqlError.SqlError> =>
   Effect.gen(function* () {
-    const { about, amount, eventId, type } = told
-    const row = yield* lockTopUpOfPayment(sql, told.paymentId, told.topUpId)
+    const { about, amount, eventId, type } = event
+    const row = yield* lockTopUpOfPayment(sql, event.paymentId, event.topUpId)
     if (row === undefined) return yield* Effect.logWarning(`a payment is of no top-up that is known here: ${type}`)
     if (!(yield* insertNotice(sql, { eventId, topUpId: row.id, type }))) return
     yield* setAttention(sql, row.id, type)
@@ -280,7 +280,7 @@ const notice = (
       type: about === "refund" ? "top_up.refund_reported" : "top_up.dispute_reported",
       actor: { type: "service", id: row.processor },
       resource: { type: "top_up", id: row.id },
-      changes: { event: type, event_id: eventId, ...amountsOf(told) }
+      changes: { event: type, event_id: eventId, ...amountsOf(event) }
     })
     yield* Effect.logError(`top-up ${row.id} needs an operator: ${type}; its account keeps what it was credited`)
   }).pipe(sql.withTransaction)
@@ -320,8 +320,8 @@ const look = (deps: Deps, processor: Processor, { id, old, session_id: sessionId
   Effect.gen(function* () {
     // The customer never received a checkout address. A checkout that was opened anyway has expired by itself.
     if (sessionId === null) return old ? yield* Effect.asVoid(storeErrors(expireUnopened(deps.sql, id))) : undefined
-    const said = yield* processor.ask(sessionId)
-    const last = said._tag === "Open" && old ? yield* processor.expire(sessionId) : said
+    const state = yield* processor.ask(sessionId)
+    const last = state._tag === "Open" && old ? yield* processor.expire(sessionId) : state
     yield* storeErrors(settle(deps, last, id))
   }).pipe(
     // A top-up whose processor does not answer must not hold up the others.

@@ -189,8 +189,8 @@ const typicalCost = (modality: Modality, price: Price) => {
 
 /** Returns the models that pass every filter of the query, in the requested order. */
 export const select = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): ReadonlyArray<ModelDetail> => {
-  const kept = models.filter((model) => passes(model, query))
-  return query.sort === undefined ? kept : kept.toSorted(orders[query.sort])
+  const matching = models.filter((model) => passes(model, query))
+  return query.sort === undefined ? matching : matching.toSorted(orders[query.sort])
 }
 
 /** Returns the part of a list that a query pages through. It is empty when the named model is not in the list. */
@@ -209,8 +209,8 @@ const pagedOf = (
 const nextOf = (models: ReadonlyArray<ModelDetail>, query: ModelQuery, last: ModelDetail | undefined) => {
   if (last === undefined || last === models.at(-1)) return null
   const { after_id: _, before_id: __, offset: ___, ...filters } = query
-  const given = Object.entries({ ...filters, after_id: last.id }).filter(([, value]) => value !== undefined)
-  return `/api/v1/models?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+  const fields = Object.entries({ ...filters, after_id: last.id }).filter(([, value]) => value !== undefined)
+  return `/api/v1/models?${new URLSearchParams(fields.map(([name, value]) => [name, String(value)]))}`
 }
 
 /** Returns the requested page of a list. With `before_id`, it is the page nearest to that model. */

@@ -224,13 +224,13 @@ interface SharingDeps {
   readonly sql: SqlClient.SqlClient
   /** Identifies this run of the process. Counts from before its start belong to another node. */
   readonly node: string
-  readonly shelf: SeriesIndex
+  readonly index: SeriesIndex
   readonly clock: Clock.Clock
 }
 
 /** Writes the counts made since the last write, and returns how many there were. A failed write is repeated the next time. */
-const write = Effect.fnUntraced(function* ({ node, shelf, sql }: SharingDeps) {
-  const due = [...shelf.all].flatMap((series) => series.unwritten.map(([minute, of]) => ({ series, minute, of })))
+const write = Effect.fnUntraced(function* ({ node, index, sql }: SharingDeps) {
+  const due = [...index.all].flatMap((series) => series.unwritten.map(([minute, of]) => ({ series, minute, of })))
   for (let at = 0; at < due.length; at += ROWS_AT_ONCE) {
     const part = due.slice(at, at + ROWS_AT_ONCE).map(({ minute, of, series: { model, provider } }) => {
       const row: MinuteCounts = { minute, model, provider, ...of.counts.stored }
@@ -247,16 +247,16 @@ const write = Effect.fnUntraced(function* ({ node, shelf, sql }: SharingDeps) {
 })
 
 /** Reads the counts that other nodes wrote after `since`. Returns the time to read after next. */
-const read = Effect.fnUntraced(function* ({ clock, node, shelf, sql }: SharingDeps, since: Date) {
+const read = Effect.fnUntraced(function* ({ clock, node, index, sql }: SharingDeps, since: Date) {
   const minute = minuteOf(clock)
   // A clock that is more than a minute ahead is wrong, and so are its minutes.
   const rows = yield* countsOfOthers(sql, { node, since, from: minute - WINDOW_MINUTES + 1, to: minute + 1 })
   let latest = since.getTime()
   for (const row of rows) {
     latest = Math.max(latest, row.writtenAt.getTime() - OVERLAP_MS)
-    const found = shelf.find(row.model, row.provider)
-    if (found === undefined && shelf.isFull) continue
-    const series = found ?? shelf.add(row.model, row.provider, row.minute)
+    const found = index.find(row.model, row.provider)
+    if (found === undefined && index.isFull) continue
+    const series = found ?? index.add(row.model, row.provider, row.minute)
     series.take(row, minute)
   }
   return new Date(latest)
@@ -320,16 +320,16 @@ const share = Effect.fnUntraced(function* (sharing: SharingDeps) {
   yield* Effect.forkScoped(Effect.forever(Effect.delay(round, SHARE_INTERVAL)))
 })
 
-const make = (shelf: SeriesIndex, clock: Clock.Clock) =>
+const make = (index: SeriesIndex, clock: Clock.Clock) =>
   LiveFigures.of({
     record: (observation) => {
       const { model, provider } = observation
       const minute = minuteOf(clock)
-      const series = shelf.find(model, provider) ?? shelf.add(model, provider, minute)
+      const series = index.find(model, provider) ?? index.add(model, provider, minute)
       series.record(minute, observation)
     },
     performance: (model, provider) =>
-      shelf.find(model, provider)?.performance(clock.currentTimeMillisUnsafe()) ?? unknownPerformance
+      index.find(model, provider)?.performance(clock.currentTimeMillisUnsafe()) ?? unknownPerformance
   })
 
 /**
@@ -349,9 +349,9 @@ export class LiveFigures extends Context.Service<
   static readonly layer = Layer.effect(
     LiveFigures,
     Effect.gen(function* () {
-      const [sql, clock, shelf] = [yield* SqlClient.SqlClient, yield* Clock.Clock, new SeriesIndex()]
-      yield* share({ sql, node: newResourceId(), shelf, clock })
-      return make(shelf, clock)
+      const [sql, clock, index] = [yield* SqlClient.SqlClient, yield* Clock.Clock, new SeriesIndex()]
+      yield* share({ sql, node: newResourceId(), index, clock })
+      return make(index, clock)
     })
   )
 

@@ -16,15 +16,15 @@ export interface ResponseHead {
 
 /** Whether the same request may succeed later: `X-Should-Retry` decides, else the status. */
 export const isPassing = ({ header, status }: ResponseHead): boolean => {
-  const said = header("x-should-retry")
-  return said === "true" || (said !== "false" && PASSING.has(status))
+  const decision = header("x-should-retry")
+  return decision === "true" || (decision !== "false" && PASSING.has(status))
 }
 
 /** Milliseconds to wait before attempt number `attempt + 1`; undefined where the server asks for more than a minute. */
 export const waitOf = (head: ResponseHead | undefined, attempt: number): number | undefined => {
-  const asked = head?.header("retry-after") ?? ""
-  if (asked !== "") {
-    const ms = /^\d+$/.test(asked) ? Number(asked) * 1_000 : Date.parse(asked) - Date.now()
+  const retryAfter = head?.header("retry-after") ?? ""
+  if (retryAfter !== "") {
+    const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now()
     if (ms > LONGEST_ASKED_MS) return undefined
     if (ms >= 0) return ms
   }

@@ -13,7 +13,7 @@ import type { OpenReasoning } from "../domain/Reasoning.ts"
 import { likelyTokens, promptBound, promptBoundAt } from "../domain/TokenBound.ts"
 import { noTokens } from "../domain/Usage.ts"
 import { costAt, OUTPUT_FLOOR, outputCap, type PricedPlan } from "../domain/Estimate.ts"
-import { blamed, type ModelFields, parseChain } from "../domain/Chain.ts"
+import { withModelParam, type ModelFields, parseChain } from "../domain/Chain.ts"
 import { chatWishOf } from "./chat/ChatDecode.ts"
 import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
 import { filledFrom } from "./chat/Preset.ts"
@@ -39,12 +39,12 @@ const noPrompt = () => invalid("messages", "is required, unless the request has 
  * The estimated tokens that a preset adds to a prompt of known size: its instructions, and its tools and format unless the request has
  * its own.
  */
-const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string, unknown>>): number => {
+const tokensOfPreset = (conversation: Conversation, wire: Readonly<Record<string, unknown>>): number => {
   const own = {
     ...conversation,
     messages: conversation.messages.slice(-1),
-    tools: said["tools"] == null ? [] : conversation.tools,
-    format: said["response_format"] == null ? ({ type: "text" } as const) : conversation.format
+    tools: wire["tools"] == null ? [] : conversation.tools,
+    format: wire["response_format"] == null ? ({ type: "text" } as const) : conversation.format
   }
   return likelyTokens(promptBound(conversation).most - promptBound(own).most)
 }
@@ -85,7 +85,7 @@ export const decodeEstimate = (
       new ReasoningUnsealer(open)
     )
     const sent = modelFieldsOf(object)
-    const chain = yield* Result.mapError(parseChain(wish.model, wish.models), (failed) => blamed(failed, sent))
+    const chain = yield* Result.mapError(parseChain(wish.model, wish.models), (failed) => withModelParam(failed, sent))
     const { auto, budgetCents, conversation, parameters, policy, stream } = wish
     const size = wire.messages === undefined ? wire.input_tokens : undefined
     return {

@@ -1,7 +1,7 @@
 /** Checks the lengths of lists before decoding, with the limits of the schema. A schema decodes all elements before it counts them. */
 import { SchemaAST } from "effect"
 import type { FieldProblem } from "../domain/Failure.ts"
-import { pathOf, withFound } from "../domain/SchemaProblems.ts"
+import { pathOf, withFoundValue } from "../domain/SchemaProblems.ts"
 
 type Path = ReadonlyArray<PropertyKey>
 
@@ -40,7 +40,7 @@ const ofArrays = (ast: SchemaAST.Arrays): Check | undefined => {
   return (value) => {
     if (!Array.isArray(value)) return undefined
     if (bound !== undefined && value.length > bound.maximum)
-      return { path: [], message: withFound(bound.message, "", value) }
+      return { path: [], message: withFoundValue(bound.message, "", value) }
     if (element === undefined) return undefined
     for (let index = 0; index < value.length; index++) {
       const problem = element(value[index])

@@ -106,10 +106,10 @@ const ofObjects = (objects: ReadonlyArray<SchemaAST.Objects>, tags: ReadonlyArra
     ])
   )
   return (value, budget) => {
-    const said = (value as Readonly<Record<string, unknown>>)[tag]
-    const check = byTag.get(said)
+    const type = (value as Readonly<Record<string, unknown>>)[tag]
+    const check = byTag.get(type)
     if (check !== undefined) return check(value, budget)
-    return budget.types && tag === "type" && typeof said === "string" ? one({ path: [tag], type: said }, budget) : none
+    return budget.types && tag === "type" && typeof type === "string" ? one({ path: [tag], type }, budget) : none
   }
 }
 
@@ -147,7 +147,7 @@ const checkOf = (ast: SchemaAST.AST | undefined): Check => {
  * Finds the first unknown field of a value at any depth, or the first object with an unknown string as its `type`. A null counts as
  * absent. The schema reports all other mistakes.
  */
-export const strangers = (ast: SchemaAST.AST): ((value: unknown) => UnknownMember | undefined) => {
+export const firstUnknownMember = (ast: SchemaAST.AST): ((value: unknown) => UnknownMember | undefined) => {
   const check = checkOf(ast)
   return (value) => {
     const [found] = check(value, { left: 1, types: true })

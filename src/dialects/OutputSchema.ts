@@ -1,7 +1,7 @@
 /** Checks a schema for answers as far as the request alone allows. */
 import type { OutputFormat } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
-import { NOT_AN_OBJECT, withFound } from "../domain/SchemaProblems.ts"
+import { NOT_AN_OBJECT, withFoundValue } from "../domain/SchemaProblems.ts"
 import { objectOf } from "./Decode.ts"
 
 /**
@@ -34,7 +34,7 @@ export const schemaFormat = ({ description, name, schema, strict }: WireSchema, 
 /** The error of a schema for answers, if there is one. `field` is its path in the request. An absent schema is valid. */
 export const checkSchema = (schema: unknown, field: string): Failure | undefined => {
   if (schema === undefined) return undefined
-  if (objectOf(schema) === undefined) return invalid(field, withFound(NOT_AN_OBJECT, field, schema))
+  if (objectOf(schema) === undefined) return invalid(field, withFoundValue(NOT_AN_OBJECT, field, schema))
   if (isDeeper(schema, SCHEMA_MAX_LEVELS)) return invalid(field, `must be at most ${SCHEMA_MAX_LEVELS} levels deep`)
   const bytes = Buffer.byteLength(JSON.stringify(schema))
   return bytes > SCHEMA_MAX_BYTES

@@ -6,7 +6,7 @@ import type { Failure } from "../domain/Failure.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import { presetNamed } from "../domain/Chain.ts"
 import { decodeChat } from "./chat/ChatDecode.ts"
-import { instructed, presetPolicy } from "./chat/Preset.ts"
+import { withInstructions, presetPolicy } from "./chat/Preset.ts"
 import { decodeAuto, saysAuto } from "./Router.ts"
 import { decodePolicy } from "./Routing.ts"
 import type { ChatWish } from "./Wish.ts"
@@ -36,7 +36,7 @@ const filled = (
   config: PresetConfig
 ): Conversation => ({
   ...said,
-  messages: instructed(said.messages, config),
+  messages: withInstructions(said.messages, config),
   ...(saysTools ? {} : { tools: preset.tools, toolChoice: saysToolChoice ? said.toolChoice : preset.toolChoice }),
   parallelToolCalls: said.parallelToolCalls ?? preset.parallelToolCalls,
   format: saysFormat ? said.format : preset.format,
@@ -46,10 +46,10 @@ const filled = (
 })
 
 /** When `model` names the preset, the models are the preset's, unless the request lists others. */
-const modelsOf = (said: ChatWish, preset: ChatWish): Pick<ChatWish, "model" | "models"> => {
-  const model = presetNamed(said.model) === undefined ? said.model : undefined
-  if (model === undefined && said.models === undefined) return { model: preset.model, models: preset.models }
-  return { model, models: said.models }
+const modelsOf = (request: ChatWish, preset: ChatWish): Pick<ChatWish, "model" | "models"> => {
+  const model = presetNamed(request.model) === undefined ? request.model : undefined
+  if (model === undefined && request.models === undefined) return { model: preset.model, models: preset.models }
+  return { model, models: request.models }
 }
 
 /**

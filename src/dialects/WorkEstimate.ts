@@ -67,8 +67,8 @@ const ofTokens = (tokens: number): SizeResult =>
   Result.succeed({ bound: { kind: "tokens", prompt: fixedBound(boundOfLikely(tokens)) } })
 
 const textsOf = ({ input, prompt }: Wire): ReadonlyArray<string> => {
-  const said = input ?? prompt ?? []
-  return typeof said === "string" ? [said] : said
+  const texts = input ?? prompt ?? []
+  return typeof texts === "string" ? [texts] : texts
 }
 
 const ofDocuments = (wire: Wire): SizeResult => {
@@ -174,12 +174,12 @@ const lineOf = (
 
 /** The response to the estimate request. */
 export const encodeWorkEstimate = (
-  asked: WorkToEstimate,
+  work: WorkToEstimate,
   { estimate, plan }: PricedWork,
   balance: Funds
 ): CostEstimate => {
-  const breakdown = plan.candidates.map((candidate) => lineOf(asked, candidate))
+  const breakdown = plan.candidates.map((candidate) => lineOf(work, candidate))
   const { unit } = plan.candidates[0].price
   const { atLeast } = estimate
-  return estimateOf({ model: asked.model, plan, unit, breakdown, hold: atLeast, most: atLeast }, balance)
+  return estimateOf({ model: work.model, plan, unit, breakdown, hold: atLeast, most: atLeast }, balance)
 }

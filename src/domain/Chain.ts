@@ -26,9 +26,9 @@ const memberOf = (reason: Reason, { model, models }: ModelFields): string | unde
     case "UnknownModel":
     case "NotVisionCapable":
     case "NotToolCapable": {
-      const said = typeof model === "string" ? model.split(",").map((entry) => entry.trim()) : []
+      const entries = typeof model === "string" ? model.split(",").map((entry) => entry.trim()) : []
       const index = models.indexOf(reason.model)
-      return index < 0 || said.includes(reason.model) ? undefined : `models[${index}]`
+      return index < 0 || entries.includes(reason.model) ? undefined : `models[${index}]`
     }
     case "InvalidFallbackChain":
       return typeof model === "string" ? undefined : "models"
@@ -38,7 +38,7 @@ const memberOf = (reason: Reason, { model, models }: ModelFields): string | unde
 }
 
 /** Returns the failure with `param` set to the entry of `models` that caused it, unless `model` names that entry itself. */
-export const blamed = (failed: Failure, sent: ModelFields | undefined): Failure => {
+export const withModelParam = (failed: Failure, sent: ModelFields | undefined): Failure => {
   const param = sent && memberOf(failed.reason, sent)
   return param === undefined ? failed : failure({ ...failed.reason, param } as Reason, failed.log)
 }

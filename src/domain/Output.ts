@@ -93,7 +93,7 @@ export const isContent = ({ _tag }: OutputEvent): boolean =>
  * Whether an event is a part of an answer. After the first such event, no fallback is possible. Log-probabilities alone are no
  * part: hosts give that of the token that ends an empty answer.
  */
-export const isSaid = (event: OutputEvent): boolean =>
+export const isAnswerPart = (event: OutputEvent): boolean =>
   isContent(event) && event._tag !== "Logprobs" && event._tag !== "ReasoningEnd"
 
 /** Whether anything at all was produced. */
@@ -227,7 +227,7 @@ const usualOrder = ({ reasoning, refusal, text, toolCalls }: Output): ReadonlyAr
 ]
 
 /** The content of a whole answer, in the order in which it came. */
-export const saidIn = (output: Output): ReadonlyArray<OutputPiece> => {
+export const outputPieces = (output: Output): ReadonlyArray<OutputPiece> => {
   const at = { reasoning: 0, text: 0, refusal: 0, tool: 0 }
   return (output.order ?? usualOrder(output)).flatMap((run): ReadonlyArray<OutputPiece> => {
     const { kind, length } = run
@@ -248,13 +248,13 @@ const events = { text: "Text", refusal: "Refusal" } as const
 
 /** The events of a whole answer, so that one encoder serves both stored and streamed answers. */
 export const eventsOf = (output: Output): ReadonlyArray<OutputEvent> => {
-  const said = saidIn(output)
+  const pieces = outputPieces(output)
   // Of everything shown, only text has log-probabilities.
-  const weighed = output.logprobs === undefined ? -1 : said.findLastIndex(({ kind }) => kind === "text")
+  const weighed = output.logprobs === undefined ? -1 : pieces.findLastIndex(({ kind }) => kind === "text")
   const all: Array<OutputEvent> = []
   let calls = 0
   const weigh = () => all.push({ _tag: "Logprobs", content: output.logprobs ?? [] })
-  said.forEach((one, at) => {
+  pieces.forEach((one, at) => {
     if (one.kind === "tool") {
       const index = calls++
       const { arguments: text, id, name } = one.call

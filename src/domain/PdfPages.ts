@@ -188,9 +188,9 @@ class PdfFile {
     const parameters = this.#one(dict.get("DecodeParms"))
     const [first] = isList(filter) ? filter : [filter]
     // Deflated data marks its own end. For other data the later of two possible ends counts.
-    const said = this.#one(dict.get("Length"))
+    const length = this.#one(dict.get("Length"))
     const ended = this.#text.indexOf("endstream", begin)
-    const end = Math.max(typeof said === "number" ? begin + said : 0, ended === -1 ? Infinity : ended)
+    const end = Math.max(typeof length === "number" ? begin + length : 0, ended === -1 ? Infinity : ended)
     const deflated = first === "FlateDecode" || first === "Fl"
     const data = this.#bytes.subarray(begin, deflated ? undefined : end)
     if (!deflated) this.#allowance.left -= data.length

@@ -182,12 +182,12 @@ export const decodeStream = (
   most: number
 ): Buffer | undefined => {
   const names = listOf(filter)
-  const given = listOf(parameters)
+  const parameterList = listOf(parameters)
   if (names.length > MAX_FILTERS) return undefined
   let plain: Buffer | undefined = data
   for (const [index, name] of names.entries()) {
     const undo = typeof name === "string" ? filters.get(name) : undefined
-    const one = given[index]
+    const one = parameterList[index]
     plain = plain && undo?.(plain, most, one instanceof Map ? (one as PdfDict) : undefined)
   }
   return plain === undefined || plain.length > most ? undefined : plain

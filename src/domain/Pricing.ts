@@ -128,7 +128,7 @@ export const unitCost = (price: UnitPrice, units: number): Nano => nanoFromPico(
 export const providerCost = (cost: Price | undefined, usage: CallUsage): Nano | undefined => {
   if ("units" in usage) return cost?.unit === usage.unit ? unitCost(cost, usage.units) : undefined
   if (usage.billedNano !== undefined) return BigInt(usage.billedNano)
-  return cost?.unit === "token" ? tokenCost(keptForAnHour(cost), usage) : undefined
+  return cost?.unit === "token" ? tokenCost(longCachePrice(cost), usage) : undefined
 }
 
 const larger = (a: Pico, b: Pico): Pico => (a > b ? a : b)
@@ -141,7 +141,7 @@ const dearestPrompt = (rates: TokenRates, { long }: TokenPrice): Pico => {
 const longPrices = new WeakMap<TokenPrice, TokenPrice>()
 
 /** The price of calls that may keep their prompt for an hour; of the same price always the same one. */
-export const keptForAnHour = (price: TokenPrice): TokenPrice => {
+export const longCachePrice = (price: TokenPrice): TokenPrice => {
   if (price.tiers.every(({ rates }) => rates.cacheWriteLong === undefined)) return price
   const known = longPrices.get(price)
   if (known !== undefined) return known

@@ -64,7 +64,7 @@ const shown = (message: string, value: unknown, secret: boolean): string | undef
  * Adds to "must …" what the request has in the field: a number, a word, or else the kind or the count. It never repeats a longer text,
  * a key or a value of a field for secrets.
  */
-export const withFound = (message: string, field: string, value: unknown): string => {
+export const withFoundValue = (message: string, field: string, value: unknown): string => {
   if (!message.startsWith("must ") || message.includes("; got ")) return message
   const found = shown(message, value, SECRET.test(field))
   return found === undefined ? message : `${message}; got ${found}`
@@ -206,7 +206,7 @@ export const problemsOf = (
     .slice(0, MAX_PROBLEMS)
     .map(({ message, path }) => {
       const field = pathOf(path) || whole
-      return { field, message: withFound(message, field, valueAt(value, path)) }
+      return { field, message: withFoundValue(message, field, valueAt(value, path)) }
     })
   return first === undefined ? [{ field: whole, message: "must be valid" }] : [first, ...others]
 }

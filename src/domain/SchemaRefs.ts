@@ -48,7 +48,7 @@ const set = (object: Record<string, unknown>, key: string, value: unknown): void
 }
 
 /** The target of a local reference such as `#/$defs/Name`; undefined when the schema has none. */
-export const referred = (root: Json, reference: unknown): Json | undefined => {
+export const resolveRef = (root: Json, reference: unknown): Json | undefined => {
   if (typeof reference !== "string" || !reference.startsWith("#")) return undefined
   let found: unknown = root
   for (const step of reference.slice(1).split("/").slice(1)) {
@@ -110,7 +110,7 @@ class Inliner {
   }
 
   #referring(beside: Json, reference: string, levels: number): Json {
-    const target = referred(this.#root, reference)
+    const target = resolveRef(this.#root, reference)
     if (target === undefined) return beside
     const open = this.#open.get(target) ?? 0
     if (open > this.#turns) return cut({ ...target, ...beside })
@@ -160,7 +160,7 @@ export const isRecursive = (root: Json): boolean => {
     if (open.has(schema)) return true
     if (closed.has(schema)) return false
     open.add(schema)
-    const target = referred(root, schema["$ref"])
+    const target = resolveRef(root, schema["$ref"])
     let found = target !== undefined && visit(target)
     mapSchemas(schema, (inner) => {
       found ||= visit(inner)

@@ -51,17 +51,17 @@ const nothing: TopUpStep = { _tag: "Nothing" }
  * payment is credited even when the top-up had ended without it, because the customer's money has been taken, unless all of it is
  * known to be given back.
  */
-export const nextOf = (recorded: RecordedTopUp, said: CheckoutState): TopUpStep => {
+export const nextOf = (recorded: RecordedTopUp, state: CheckoutState): TopUpStep => {
   const open = recorded.status === "open"
-  if (recorded.sessionId !== null && recorded.sessionId !== said.sessionId) {
-    return said._tag === "Paid" ? attends(`another checkout was paid for it: ${said.sessionId}`) : nothing
+  if (recorded.sessionId !== null && recorded.sessionId !== state.sessionId) {
+    return state._tag === "Paid" ? attends(`another checkout was paid for it: ${state.sessionId}`) : nothing
   }
-  switch (said._tag) {
+  switch (state._tag) {
     case "Paid":
       if (recorded.status === "paid") return nothing
-      if (said.amount !== recorded.amountCents || said.currency !== "usd") {
+      if (state.amount !== recorded.amountCents || state.currency !== "usd") {
         return attends(
-          `paid ${said.amount} ${said.currency} instead of ${recorded.amountCents} usd, in the smallest unit`
+          `paid ${state.amount} ${state.currency} instead of ${recorded.amountCents} usd, in the smallest unit`
         )
       }
       return recorded.refundedCents < recorded.amountCents
@@ -69,9 +69,9 @@ export const nextOf = (recorded: RecordedTopUp, said: CheckoutState): TopUpStep 
         : attends("all of it was given back before it was credited")
     case "Failed":
     case "Expired":
-      return open ? { _tag: "Ends", status: said._tag === "Failed" ? "failed" : "expired" } : nothing
+      return open ? { _tag: "Ends", status: state._tag === "Failed" ? "failed" : "expired" } : nothing
     case "Unknown":
-      return open ? attends(`there is no checkout ${said.sessionId}`) : nothing
+      return open ? attends(`there is no checkout ${state.sessionId}`) : nothing
     case "Open":
     case "Pending":
       return nothing

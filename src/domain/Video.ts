@@ -241,7 +241,10 @@ const anyFacts: VideoFacts = {
 }
 
 /** Returns the parts of a wish that the model cannot do, field by field. */
-export const beyond = (wish: VideoWish, { capabilities, id, video = anyFacts }: Model): ReadonlyArray<FieldProblem> => {
+export const wishProblems = (
+  wish: VideoWish,
+  { capabilities, id, video = anyFacts }: Model
+): ReadonlyArray<FieldProblem> => {
   const problems: Array<FieldProblem> = []
   const can = (capability: Capability) => capabilities.includes(capability)
   const wrong = (field: string, message: string) => problems.push({ field, message })

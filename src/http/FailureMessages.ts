@@ -9,7 +9,7 @@ export const MAX_MESSAGE = 2_000
 export const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`)
 
 /** A text of at most `length` characters. */
-export const clipped = (text: string, length: number): string =>
+export const clipText = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
 
 type InsufficientCredits = Extract<Reason, { readonly _tag: "InsufficientCredits" }>

@@ -3,7 +3,7 @@ import type { ErrorBody } from "../../schemas/Errors.ts"
 import type { Reason } from "../domain/Failure.ts"
 import { formatUsd } from "../domain/Money.ts"
 import {
-  clipped,
+  clipText,
   contextMessage,
   creditsMessage,
   MAX_MESSAGE,
@@ -396,4 +396,4 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
 export const rowOf = (reason: Reason): FailureRow<Reason> => table[reason._tag] as FailureRow<Reason>
 
 /** The message for the caller, of at most 2,000 characters. It contains nothing that only operators may read. */
-export const messageOf = (reason: Reason): string => clipped(sentence(rowOf(reason).message(reason)), MAX_MESSAGE)
+export const messageOf = (reason: Reason): string => clipText(sentence(rowOf(reason).message(reason)), MAX_MESSAGE)

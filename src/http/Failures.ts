@@ -7,7 +7,7 @@ import { encodeMessagesFailure } from "../dialects/messages/MessagesFailure.ts"
 import type { Failure, Reason } from "../domain/Failure.ts"
 import { pathWithin } from "../domain/SchemaProblems.ts"
 import type { ErrorForm, Exchange } from "./edge/Exchange.ts"
-import { clipped, MAX_MESSAGE } from "./FailureMessages.ts"
+import { clipText, MAX_MESSAGE } from "./FailureMessages.ts"
 import { messageOf, rowOf } from "./FailureRows.ts"
 import { loggedReason } from "./edge/LoggedReason.ts"
 
@@ -16,11 +16,11 @@ const MAX_FIELD = 256
 
 /** The path of a field in the body, or in the part of the body that the failure is about. */
 const fieldAt = (at: string | undefined, field: string): string =>
-  clipped(at === undefined ? field : pathWithin(at, field), MAX_FIELD)
+  clipText(at === undefined ? field : pathWithin(at, field), MAX_FIELD)
 
 /** The message of a failure in a part of the body: it names each field by its path in the whole body. */
 const messageAt = (at: string, reason: Reason): string => {
-  if (reason._tag !== "ValidationError") return clipped(`${at}: ${messageOf(reason)}`, MAX_MESSAGE)
+  if (reason._tag !== "ValidationError") return clipText(`${at}: ${messageOf(reason)}`, MAX_MESSAGE)
   const [first, ...others] = reason.problems.map((problem) => ({ ...problem, field: fieldAt(at, problem.field) }))
   return first === undefined ? at : messageOf({ ...reason, problems: [first, ...others] })
 }
@@ -38,7 +38,7 @@ const detailsOf = ({ at, reason }: Failure): Pick<ErrorBody, "details"> => {
   if (reason._tag === "ValidationError") {
     const details = reason.problems.map(({ field, message }) => ({
       field: fieldAt(at, field),
-      message: clipped(message, MAX_MESSAGE)
+      message: clipText(message, MAX_MESSAGE)
     }))
     return { details }
   }
@@ -118,17 +118,17 @@ export const respond = (
 }
 
 /** Marks the span of a response that failed because of the gateway after its headers were sent: its status says success. */
-export const spoiled = (failure: Failure, exchange: Exchange): void => {
+export const markFailedResponse = (failure: Failure, exchange: Exchange): void => {
   noted(failure, exchange)
   const { code, status } = rowOf(failure.reason)
   if (status >= 500) exchange.span?.fail(code)
 }
 
 /** Logs the part of a failure that operators should know and callers should not, with the request's id and trace. */
-export const logged = ({ log, reason }: Failure, { requestId, span }: Exchange): Effect.Effect<void> => {
+export const logFailure = ({ log, reason }: Failure, { requestId, span }: Exchange): Effect.Effect<void> => {
   const bug = reason._tag === "InternalError"
   if (log === undefined && !bug) return Effect.void
-  const said = bug ? Effect.logError("a defect answered a request", log) : Effect.logWarning(reason._tag, log)
-  const annotated = Effect.annotateLogs(said, { request_id: requestId })
+  const entry = bug ? Effect.logError("a defect answered a request", log) : Effect.logWarning(reason._tag, log)
+  const annotated = Effect.annotateLogs(entry, { request_id: requestId })
   return span === undefined ? annotated : Effect.provideService(annotated, Tracer.ParentSpan, span.forLogs)
 }

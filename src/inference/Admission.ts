@@ -10,7 +10,7 @@ import type { ExtendOperation, HoldOperation, HoldResult } from "../ledger/Opera
 import type { Metrics } from "../platform/telemetry/Metrics.ts"
 import { traceIdOf } from "../platform/telemetry/Tracing.ts"
 import type { ProviderSpend, Reservation } from "../usage/ProviderSpend.ts"
-import { type Holder, holding, type PriceChange } from "./Holding.ts"
+import { type Holder, placeHold, type PriceChange } from "./Holding.ts"
 import {
   attemptCostsOf,
   attemptMsOf,
@@ -159,7 +159,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
     return carvedFrom === undefined ? ledger.commit(hold, span) : ledger.carve(carvedFrom, hold, span)
   }
   return Effect.flatMap(
-    holding({ auth, metrics }, request, attempt),
+    placeHold({ auth, metrics }, request, attempt),
     (result): Effect.Effect<AdmittedRequest<R, P, E> | { readonly claimedBy: string } | PriceChange, Failure> => {
       switch (result._tag) {
         case "Granted": {

@@ -2,7 +2,7 @@ import { Effect, Exit } from "effect"
 import type { Failure } from "../domain/Failure.ts"
 import type { Output } from "../domain/Output.ts"
 import { type Candidate, summaryOf } from "../domain/Plan.ts"
-import { keptForAnHour, maximumCost, type Price, type TokenPrice } from "../domain/Pricing.ts"
+import { longCachePrice, maximumCost, type Price, type TokenPrice } from "../domain/Pricing.ts"
 import { promptBoundAt } from "../domain/TokenBound.ts"
 import { countOutput, countPrompt } from "../domain/Tokens.ts"
 import { noTokens, type TokenUsage, type CallUsage } from "../domain/Usage.ts"
@@ -37,7 +37,7 @@ export const sealerOf = ({ seals }: ChatOptions, { request }: AdmittedChat, serv
 /** The most that a call of a candidate costs the operator. */
 const mostCost = ({ estimate, held }: AdmittedChat, candidate: Candidate, cost: Price): bigint =>
   cost.unit === "token"
-    ? maximumCost(keptForAnHour(cost), promptBoundAt(estimate, candidate.model), capWithin(candidate, estimate, held))
+    ? maximumCost(longCachePrice(cost), promptBoundAt(estimate, candidate.model), capWithin(candidate, estimate, held))
     : 0n
 
 /** Our own count of the prompt's tokens, computed when first needed. It never exceeds what the hold covers. */

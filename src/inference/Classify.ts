@@ -67,8 +67,8 @@ const question = (text: string, temperature: number | undefined): Conversation =
 
 /** The label in an answer; undefined when the answer is anything else. */
 export const labelOf = (answer: string): Task | undefined => {
-  const said = answer.trim().toLowerCase()
-  return labels.find((label) => label === said)
+  const word = answer.trim().toLowerCase()
+  return labels.find((label) => label === word)
 }
 
 export interface ClassifyServices {

@@ -51,7 +51,7 @@ const paysAlike = (a: Principal, b: Principal): boolean =>
   isDeepStrictEqual([a.terms, a.mostVideos], [b.terms, b.mostVideos])
 
 /** The request with the current prices of its account. */
-export const repriced = <R extends Pick<PaidRequest, "principal"> & { readonly policy: RoutingPolicy }>(
+export const withCurrentPrices = <R extends Pick<PaidRequest, "principal"> & { readonly policy: RoutingPolicy }>(
   request: R,
   principal: Principal
 ): R => {
@@ -67,12 +67,12 @@ export const repriced = <R extends Pick<PaidRequest, "principal"> & { readonly p
  * it moved to another project, the plan is outdated. Then it fails with `StoreUnavailable`, and the client's retry is planned with the
  * current routing.
  */
-export const holding = (
+export const placeHold = (
   { auth, metrics }: { readonly auth: Pick<Auth["Service"], "again">; readonly metrics: Metrics },
   { carvedFrom, principal: caller, routedAsBegun }: Pick<PaidRequest, "carvedFrom" | "principal" | "routedAsBegun">,
   attempt: (holder: Holder) => Effect.Effect<HoldResult, Unavailable>
 ): Effect.Effect<Exclude<HoldResult, { readonly _tag: "KeyChanged" }> | PriceChange, Failure> => {
-  const from = (principal: Principal, left: number): ReturnType<typeof holding> =>
+  const from = (principal: Principal, left: number): ReturnType<typeof placeHold> =>
     Effect.matchEffect(attempt(holderOf(principal)), {
       onFailure: (error) => {
         metrics.ledger.held("unavailable")

@@ -26,7 +26,7 @@ export interface ImagesRequest extends PaidRequest {
 /** Images as received, and as they are returned. */
 interface Images {
   readonly drawn: ImageResult["images"]
-  readonly given: ReadonlyArray<ReturnedImage>
+  readonly images: ReadonlyArray<ReturnedImage>
 }
 
 /** Whether the model supports the request. For models without images, planning reports the error. */
@@ -118,10 +118,11 @@ const inline = (image: ImageResult["images"][number]): ReturnedImage => ({
  * For stored images, the replay stores the URLs. For others it stores the bytes, unless they are too long; then they are not even
  * serialized.
  */
-const kept = ({ given }: Images): object | undefined => {
-  if (given.every(({ url }) => url !== undefined)) return given.map((image) => ({ url: image.url!, ...revised(image) }))
-  const characters = given.reduce((sum, image) => sum + (image.base64?.length ?? 0), 0)
-  return characters > MAX_KEPT_BYTES ? undefined : given
+const kept = ({ images }: Images): object | undefined => {
+  if (images.every(({ url }) => url !== undefined))
+    return images.map((image) => ({ url: image.url!, ...revised(image) }))
+  const characters = images.reduce((sum, image) => sum + (image.base64?.length ?? 0), 0)
+  return characters > MAX_KEPT_BYTES ? undefined : images
 }
 
 /** An image with the bytes at its URL, unless these are no longer stored. */
@@ -165,7 +166,7 @@ export class ImageWork extends Context.Service<
           (images: ImagesWork["images"]): WorkAttempt<Images> =>
           (provider, call) => {
             const drawing = provider.makeImages?.(call, { ...asked, images })
-            return drawing && Effect.map(drawing, (drawn) => ({ drawn: drawn.images.slice(0, asked.n), given: [] }))
+            return drawing && Effect.map(drawing, (drawn) => ({ drawn: drawn.images.slice(0, asked.n), images: [] }))
           }
         const answer = yield* work.run<Images>({
           ...request,
@@ -181,28 +182,28 @@ export class ImageWork extends Context.Service<
               ? Effect.succeed(attempt([]))
               : Effect.map(sources.read(principal.accountId, [source], model), attempt)
           ),
-          used: ({ drawn, given }) => drawn.length + given.length,
+          used: ({ drawn, images }) => drawn.length + images.length,
           counted: () => asked.n,
           empty: ({ drawn }) => (drawn.length === 0 ? { _tag: "EmptyGeneration" } : undefined),
           deliver: ({ drawn }) => {
             const given = asAddress
               ? hosted(media, principal.accountId, drawn, withBytes)
               : Effect.sync(() => drawn.map(inline))
-            return Effect.map(given, (images) => ({ drawn: [], given: images }))
+            return Effect.map(given, (images) => ({ drawn: [], images }))
           },
           keep: kept,
-          restore: (images) => ({ drawn: [], given: images as ReadonlyArray<ReturnedImage> }),
+          restore: (images) => ({ drawn: [], images: images as ReadonlyArray<ReturnedImage> }),
           failed
         })
-        const { given } = answer.value
-        if (!withBytes || !answer.replayed || !asAddress) return { ...answer, value: given }
+        const { images } = answer.value
+        if (!withBytes || !answer.replayed || !asAddress) return { ...answer, value: images }
         const value = yield* Effect.scoped(
           Effect.andThen(
             Effect.mapBoth(memory.take(memoryOf(principal.accountId, asked)), {
               onSuccess: (reservation) => onRoom?.(reservation),
               onFailure: () => failure({ _tag: "Overloaded" })
             }),
-            Effect.forEach(given, (image) => refilled(media, image))
+            Effect.forEach(images, (image) => refilled(media, image))
           )
         )
         return { ...answer, value }

@@ -8,12 +8,12 @@ import { isAuto } from "../router/AutoRouter.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "../domain/Answer.ts"
-import { prepareAuto, type WithModel, type Preparation, preparing } from "./Prepare.ts"
+import { prepareAuto, type WithModel, type Preparation, makePrepare } from "./Prepare.ts"
 import type { PricedPlan } from "../domain/Estimate.ts"
 import { type AdmittedChat, carryOutChat } from "./ChatFlow.ts"
 import { type ClassifierOptions, makeClassify } from "./Classify.ts"
 import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type ActiveCall } from "./PaidFlow.ts"
-import { repriced } from "./Holding.ts"
+import { withCurrentPrices } from "./Holding.ts"
 import { Pins } from "./Auto.ts"
 import { makeOpenPipes, Pipe } from "./Pipe.ts"
 import { PromptImages } from "./PromptImages.ts"
@@ -67,7 +67,7 @@ export class Inference extends Context.Service<
         const metered = { ...flow.metered, seals: yield* ReasoningSeals }
         const { metrics } = metered
         const pins = new Pins()
-        const prepare = preparing(router, pins, images, true)
+        const prepare = makePrepare(router, pins, images, true)
         const { classifier } = options
         const classify = classifier && makeClassify({ router, pool, metrics }, classifier)
         const withModel: WithModel = { auth: metered.auth, classify, ledger: metered.ledger, pins, prepare, requests }
@@ -112,7 +112,7 @@ export class Inference extends Context.Service<
           return { ...stream, read: (take) => Effect.onExit(stream.read(take), () => leave) }
         })
 
-        return Inference.of({ chat, chatStream, prepare: preparing(router, pins, images, false) })
+        return Inference.of({ chat, chatStream, prepare: makePrepare(router, pins, images, false) })
       })
     )
 }
@@ -144,7 +144,7 @@ const metering = <A, B>(
   again: (answer: Answer) => B
 ): Effect.Effect<A | B, Failure> => {
   const { flow, isServable, pins, prepare, withModel } = deps
-  const anew = (principal: Principal) => metering(deps, repriced(request, principal), carry, again)
+  const anew = (principal: Principal) => metering(deps, withCurrentPrices(request, principal), carry, again)
   const carried = (admitted: AdmittedChat): Effect.Effect<A, Failure> => {
     const { decision } = admitted.plan
     if (decision !== undefined) {

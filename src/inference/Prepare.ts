@@ -11,7 +11,7 @@ import type { Ledger } from "../ledger/Ledger.ts"
 import type { Unavailable } from "../platform/database/Sql.ts"
 import { enforcedSchema } from "../providers/structured/Structured.ts"
 import { isAuto } from "../router/AutoRouter.ts"
-import { blamed } from "../domain/Chain.ts"
+import { withModelParam } from "../domain/Chain.ts"
 import type { Router } from "../router/Router.ts"
 import type { Requests } from "../usage/Requests.ts"
 import { autoRequest, type Pins } from "./Auto.ts"
@@ -33,7 +33,7 @@ export type Preparation = Pick<
   readonly promptTokens?: number
 }
 
-export const preparing =
+export const makePrepare =
   (router: Router["Service"], pins: Pins, promptImages: PromptImages["Service"], explores: boolean) =>
   (request: Preparation): Result.Result<PricedPlan, Failure> => {
     const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream, unplannable } = request
@@ -78,7 +78,7 @@ export const preparing =
     })
     return Result.map(
       Result.flatMap(
-        Result.mapError(planned, (failed) => blamed(failed, request.sent)),
+        Result.mapError(planned, (failed) => withModelParam(failed, request.sent)),
         (plan) => withinBudget(plan, { ...wanted, budgetCents })
       ),
       (plan) => {

@@ -21,7 +21,7 @@ import { closeServed, closeUnserved, type ServedEnd } from "./Ending.ts"
 import { type AdmittedRequest, affords, type RequestResult, routingOf } from "./Admission.ts"
 import { type ActiveCall, followedBy, makePaidFlow, type PaidFlow, type PaidFlowOptions } from "./PaidFlow.ts"
 import type { WorkSize } from "../domain/WorkSize.ts"
-import { repriced } from "./Holding.ts"
+import { withCurrentPrices } from "./Holding.ts"
 import type { PaidRequest } from "./Request.ts"
 import { type Outcome, usedAt } from "./Settlement.ts"
 import { whileHeld } from "./WhileHeld.ts"
@@ -108,7 +108,7 @@ const answerOf = <A>(admitted: AdmittedWork<A>, carried: RequestResult, usage: C
 }
 
 /** The pool call of an admitted request, with its failure mapped for the caller. */
-const asked = <A>(
+const attemptWork = <A>(
   pool: ProviderCalls,
   admitted: AdmittedWork<A>,
   running: ActiveCall
@@ -221,7 +221,7 @@ const carrying = Effect.fnUntraced(function* <A>(
   admitted: AdmittedWork<A>,
   running: ActiveCall
 ): Effect.fn.Return<WorkAnswer<A>, Failure, Scope.Scope> {
-  const exit = yield* whileHeld(admitted, running, asked(pool, admitted, running))
+  const exit = yield* whileHeld(admitted, running, attemptWork(pool, admitted, running))
   return yield* Exit.isSuccess(exit)
     ? finishServed(flow, admitted, exit.value)
     : closeUnserved(flow.metered, admitted, exit, running.attempts)
@@ -287,13 +287,13 @@ export class Work extends Context.Service<
             (plan) => ({ request, plan, estimate: holdOf(request, plan) })
           )
         }
-        const run = <A>(asked: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
-          const request = timely(asked, options.delivery)
+        const run = <A>(untimed: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
+          const request = timely(untimed, options.delivery)
           const running: ActiveCall = { stopsBillingOnAbort: true }
           const again = (kept: StoredWork) => replayed(request, kept)
           const entered = (entering: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
             const ready = prepare(entering)
-            const anew = (principal: Principal) => entered(repriced(entering, principal))
+            const anew = (principal: Principal) => entered(withCurrentPrices(entering, principal))
             return Result.isFailure(ready)
               ? flow.unplanned(entering, ready.failure, again)
               : flow.enter(ready.success, (admitted) => carryOut(flow, pool, admitted, running), again, anew)

@@ -203,7 +203,7 @@ const polling = (
   active: Workers,
   options: JobsOptions
 ) => {
-  const { patience } = wakeupsOf(sql)
+  const { waitAtMost } = wakeupsOf(sql)
   const leaseSeconds = Math.ceil(Duration.toSeconds(options.lease))
   const look = Effect.gen(function* () {
     yield* enqueued.close
@@ -213,7 +213,7 @@ const polling = (
     for (const { due, element, id, queue } of waiting) {
       if (due) yield* offer(store, queue, id, element, Duration.zero)
     }
-    if (waiting.length === 0) yield* Effect.timeoutOption(enqueued.await, patience(options.idlePollInterval))
+    if (waiting.length === 0) yield* Effect.timeoutOption(enqueued.await, waitAtMost(options.idlePollInterval))
   })
   return look.pipe(
     storeErrors,

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto"
 import { readdirSync } from "node:fs"
 import { Config } from "../platform/config/Config.ts"
 import { StartError } from "../platform/config/Variables.ts"
-import { checked, layer as migrated, notUpToDate } from "../platform/database/Migrations.ts"
+import { schemaCheck, layer as migrated, notUpToDate } from "../platform/database/Migrations.ts"
 import { describeSqlError } from "../platform/database/SqlCondition.ts"
 import { readSql, statementsIn } from "../platform/database/SqlFiles.ts"
 
@@ -124,6 +124,6 @@ export const layer = Layer.unwrap(
         )
       }).pipe(Effect.catchTag("SqlError", cannotCreate))
     )
-    return Layer.provideMerge(installed, migrates ? migrated : checked)
+    return Layer.provideMerge(installed, migrates ? migrated : schemaCheck)
   })
 )

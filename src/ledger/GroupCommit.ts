@@ -109,7 +109,7 @@ const gather = (waiting: ReadonlyArray<Entry>, most: number): { group: Array<Ent
 /** Commits the operations that arrived while the last commit was under way, in even groups. */
 class Committer {
   readonly #sql: Statements
-  readonly #patience: LedgerTimeouts
+  readonly #timeouts: LedgerTimeouts
   readonly #arrived: Queue.Queue<Entry>
   readonly #observer: GroupObserver
   readonly #unanswered = new ActiveSet<Entry>()
@@ -117,10 +117,10 @@ class Committer {
   #due: ReadonlyArray<readonly [Entry, AnyResult]> = []
   #closed = false
 
-  constructor(sql: Statements, patience: LedgerTimeouts, arrived: Queue.Queue<Entry>, observer: GroupObserver) {
+  constructor(sql: Statements, timeouts: LedgerTimeouts, arrived: Queue.Queue<Entry>, observer: GroupObserver) {
     this.#sql = sql
     this.#observer = observer
-    this.#patience = patience
+    this.#timeouts = timeouts
     this.#arrived = arrived
   }
 
@@ -189,7 +189,7 @@ class Committer {
     const statement = commitGroup(this.#sql, operations)
     return Effect.matchCauseEffect(
       within(statement, {
-        ms: this.#patience.statementMs,
+        ms: this.#timeouts.statementMs,
         silence: this.#sql.silence,
         meanwhile: () => this.#answerDue()
       }),
@@ -250,8 +250,8 @@ class Committer {
   #withinPatience(group: ReadonlyArray<Entry>, error: Unavailable): Array<Entry> {
     const now = performance.now()
     return group.filter((entry) => {
-      const patience = entry.operation._tag === "Hold" ? this.#patience.holdMs : this.#patience.closeMs
-      if (now - entry.since < patience) return true
+      const limitMs = entry.operation._tag === "Hold" ? this.#timeouts.holdMs : this.#timeouts.closeMs
+      if (now - entry.since < limitMs) return true
       this.#answer(entry, Exit.fail(error))
       if (entry.unsure) this.#observer.unsure(entry.operation)
       return false
@@ -278,11 +278,11 @@ export interface GroupCommit {
 /** Starts committing. When the scope closes, it answers every caller that still waits. */
 export const makeGroupCommit = (
   sql: Statements,
-  patience: LedgerTimeouts,
+  timeouts: LedgerTimeouts,
   observer: GroupObserver
 ): Effect.Effect<GroupCommit, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const committer = new Committer(sql, patience, yield* Queue.unbounded<Entry>(), observer)
+    const committer = new Committer(sql, timeouts, yield* Queue.unbounded<Entry>(), observer)
     yield* Effect.addFinalizer(() => Effect.sync(() => committer.close()))
     yield* Effect.forkScoped(committer.run)
     return { commit: (operation) => committer.commit(operation) }

@@ -8,7 +8,7 @@ import { statementsOf } from "../platform/database/Statements.ts"
 import type { Span } from "../platform/telemetry/Tracing.ts"
 import { endedBy, endOf, type EndResult, type EndingRequest, withoutResult } from "./Ending.ts"
 import { makeGroupCommit, type LedgerTimeouts } from "./GroupCommit.ts"
-import { recorded } from "./LedgerSpan.ts"
+import { recordSpan } from "./LedgerSpan.ts"
 import {
   balanceOf,
   carveOne,
@@ -131,15 +131,15 @@ export class Ledger extends Context.Service<
   }
 >()("tollgate/ledger/Ledger") {
   /** With other time limits for a database that cannot be used. */
-  static readonly layerPatience = (patience: LedgerTimeouts) =>
+  static readonly layerWithTimeouts = (timeouts: LedgerTimeouts) =>
     Layer.effect(
       Ledger,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const persistent = Schedule.spaced(RETRY_PAUSE).pipe(Schedule.upTo({ duration: patience.closeMs }))
+        const persistent = Schedule.spaced(RETRY_PAUSE).pipe(Schedule.upTo({ duration: timeouts.closeMs }))
         const timely = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, Unavailable> =>
           Effect.timeoutOrElse(storeErrors(statement), {
-            duration: patience.statementMs,
+            duration: timeouts.statementMs,
             orElse: () => new Unavailable({ store: "database", cause: "the database does not answer" })
           })
         const scope = yield* Effect.scope
@@ -154,11 +154,11 @@ export class Ledger extends Context.Service<
         const unsure = (operation: Operation) => {
           if (operation._tag === "Hold") inScope(undo(operation))
         }
-        const group = yield* makeGroupCommit(statementsOf(sql), patience, { committed, unsure })
+        const group = yield* makeGroupCommit(statementsOf(sql), timeouts, { committed, unsure })
         return Ledger.of({
           commit: <Op extends Operation>(operation: Op, span?: Span) => {
             const committed = group.commit(operation) as Effect.Effect<OperationResult<Op>, Unavailable>
-            return span === undefined ? committed : recorded(committed, operation, span)
+            return span === undefined ? committed : recordSpan(committed, operation, span)
           },
           within: <Op extends Operation>(transaction: SqlClient.SqlClient, operation: Op) =>
             Effect.map(commitWithin(transaction, operation), ([result]) => result as OperationResult<Op>),
@@ -167,19 +167,19 @@ export class Ledger extends Context.Service<
               const since = performance.now()
               return Effect.retry(timely(carveOne(sql, fromRequestId, hold)), {
                 schedule: Schedule.spaced(RETRY_PAUSE),
-                while: () => performance.now() - since < patience.holdMs
+                while: () => performance.now() - since < timeouts.holdMs
               })
             }).pipe(Effect.tapError(() => undo(hold)))
-            return span === undefined ? carved : recorded(carved, hold, span)
+            return span === undefined ? carved : recordSpan(carved, hold, span)
           },
           conclude: (transaction, end) => Effect.map(concludeOne(transaction, end), ({ _tag }) => _tag),
           concludeAlone: (end, span) => {
             const concluded = concludeAlone(end)
-            return span === undefined ? concluded : recorded(concluded, end, span)
+            return span === undefined ? concluded : recordSpan(concluded, end, span)
           },
           end: (request, cost, facts, span) => {
             const op = endOf(request, cost, facts)
-            return Effect.map(span === undefined ? end(op) : recorded(end(op), op, span), endedBy)
+            return Effect.map(span === undefined ? end(op) : recordSpan(end(op), op, span), endedBy)
           },
           giveBack: (request) =>
             Effect.asVoid(
@@ -197,5 +197,5 @@ export class Ledger extends Context.Service<
       })
     )
 
-  static readonly layer = this.layerPatience(usualPatience)
+  static readonly layer = this.layerWithTimeouts(usualPatience)
 }

@@ -40,7 +40,7 @@ const resultAttributes = (result: AnyResult | ConcludeResult): Attributes => ({
 })
 
 /** Records an operation of the ledger and its result as a span below the request's. */
-export const recorded = <A extends AnyResult | ConcludeResult, E>(
+export const recordSpan = <A extends AnyResult | ConcludeResult, E>(
   commit: Effect.Effect<A, E>,
   operation: Operation | ConcludeOperation,
   parent: Span

@@ -10,7 +10,7 @@ import {
   budgetsEqualRequests,
   chargesAreConcluded,
   costsHaveOneTransfer,
-  everything,
+  wholeScope,
   type Finding,
   heldEqualsOpenHolds,
   noOverdueHolds,
@@ -68,7 +68,7 @@ const describe = (noun: string, { checked, example, failed }: Finding): string =
  */
 export const verify = (
   sql: SqlClient.SqlClient,
-  { also = [], graceMs = GRACE_MS, scope = everything(sql) }: VerifyOptions = {}
+  { also = [], graceMs = GRACE_MS, scope = wholeScope(sql) }: VerifyOptions = {}
 ): Effect.Effect<Verification, Unavailable> => {
   const rules: ReadonlyArray<BookRule> = [
     ["transfers_sum_to_zero", "transfers", (rows) => transfersSumToZero(sql, rows)],

@@ -30,7 +30,7 @@ export interface CheckpointBounds {
 }
 
 /** Reads everything. */
-export const everything = (sql: SqlClient.SqlClient): Scope => ({
+export const wholeScope = (sql: SqlClient.SqlClient): Scope => ({
   transfers: sql.literal("transfer"),
   requests: sql.literal("request"),
   costs: sql.literal("transfer"),

@@ -18,16 +18,16 @@ import { type Failure, invalid } from "../domain/Failure.ts"
 import { centsFromNano, nanoFromUsd } from "../domain/Money.ts"
 import { OutputFold } from "../domain/Output.ts"
 import { chatDialect } from "../http/handlers/Chat.ts"
-import { chatRequestOf, limited, named } from "../http/handlers/ChatOperation.ts"
-import { takePaid } from "../http/handlers/Preset.ts"
+import { chatRequestOf, withMessageLimit, withDialectNames } from "../http/handlers/ChatOperation.ts"
+import { takePaidPreset } from "../http/handlers/Preset.ts"
 import { type ChatResult, Inference } from "../inference/Inference.ts"
 import type { AnswerStream } from "../inference/StreamFlow.ts"
 import type { StreamItem } from "../domain/Answer.ts"
 import { ReasoningSeals } from "../inference/ReasoningSeals.ts"
 import { Config } from "../platform/config/Config.ts"
 import { Presets } from "../presets/Presets.ts"
-import { makeCircumstances, paidOf, reporting } from "./Paying.ts"
-import { type Call, paidFields, type ToolOf } from "./Tool.ts"
+import { makeCircumstances, callCostOf, reportWhile } from "./Paying.ts"
+import { type Call, costFields, type ToolOf } from "./Tool.ts"
 
 const { max_tokens, reasoning_effort, response_format, temperature } = ChatCompletionRequest.fields
 
@@ -68,7 +68,7 @@ const Output = Schema.Struct({
   provider: Schema.String,
   finish_reason: FinishReason,
   usage: ChatUsage,
-  ...paidFields,
+  ...costFields,
   balance_warning: Schema.optionalKey(BalanceWarning)
 })
 
@@ -93,11 +93,11 @@ const gathered = (call: Call, stream: AnswerStream): Effect.Effect<ChatOutcome> 
       for (const item of items) if (item._tag === "Events") for (const event of item.events) fold.push(event)
       return true
     })
-    const said = () => ({
+    const progress = () => ({
       progress: fold.length,
       message: `${fold.length.toLocaleString("en-US")} characters so far`
     })
-    return Effect.flatMap(reporting(call, said, read), (): Effect.Effect<ChatOutcome> => {
+    return Effect.flatMap(reportWhile(call, progress, read), (): Effect.Effect<ChatOutcome> => {
       const output = fold.output()
       if (last?._tag === "Error") return Effect.succeed({ broken: last.failure, text: output.text })
       if (last?._tag !== "End") return Effect.interrupt
@@ -113,23 +113,23 @@ export const chatTool = Effect.gen(function* () {
   const presets = yield* Presets
   const seals = yield* ReasoningSeals
   const circumstancesOf = yield* makeCircumstances
-  const dialect = limited(chatDialect, (yield* Config).maxMessages)
+  const dialect = withMessageLimit(chatDialect, (yield* Config).maxMessages)
   const ask = Effect.fnUntraced(function* (call: Call) {
     const { exchange, idempotencyKey, maxCostUsd, principal, report } = call
     const { accountId } = principal
     const body = yield* Effect.fromResult(bodyOf(call))
     const most = maxCostUsd === undefined ? undefined : nanoFromUsd(maxCostUsd)
     const repeatable = idempotencyKey !== undefined
-    const taken = yield* takePaid(presets, exchange, { accountId, sent: modelFieldsOf(body), repeatable })
-    const read = dialect.decode(body, taken.preset, false, basePolicy(principal), seals.openFor(accountId))
-    const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => taken.gone ?? failed))
+    const found = yield* takePaidPreset(presets, exchange, { accountId, sent: modelFieldsOf(body), repeatable })
+    const read = dialect.decode(body, found.preset, false, basePolicy(principal), seals.openFor(accountId))
+    const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => found.gone ?? failed))
     const wish = {
       ...decoded,
       stream: report !== undefined,
       ...(most === undefined ? {} : { budgetCents: centsFromNano(most) })
     }
     const circumstances = yield* Effect.fromResult(circumstancesOf(call))
-    const request = yield* Effect.fromResult(chatRequestOf(circumstances, taken, wish))
+    const request = yield* Effect.fromResult(chatRequestOf(circumstances, found, wish))
     const whole: Effect.Effect<ChatOutcome, Failure> = inference.chat(request)
     if (report === undefined) return yield* whole
     return yield* Effect.flatMap(inference.chatStream(request), (stream) => gathered(call, stream))
@@ -146,7 +146,7 @@ export const chatTool = Effect.gen(function* () {
     like: Api.groups.chat.endpoints.chatCompletions,
     run: (call) =>
       Effect.map(
-        Effect.mapError(ask(call), (failed) => named(dialect.names, failed)),
+        Effect.mapError(ask(call), (failed) => withDialectNames(dialect.names, failed)),
         (asked) => {
           if ("broken" in asked) {
             return { failed: asked.broken, content: [{ type: "text", text: `What had come: ${asked.text}` }] }
@@ -154,7 +154,7 @@ export const chatTool = Effect.gen(function* () {
           const { answer, replayed } = asked
           const completion = encodeCompletion(answer)
           const { balance_warning, choices, provider, resolved_model: model, usage } = completion
-          const paid = paidOf(completion, replayed)
+          const cost = callCostOf(completion, replayed)
           const { content = "", refusal } = choices[0]?.message ?? {}
           const text = content === "" ? (refusal ?? "") : content
           const structured = {
@@ -163,11 +163,11 @@ export const chatTool = Effect.gen(function* () {
             provider,
             usage,
             finish_reason: choices[0]?.finish_reason,
-            cost_usd: paid.costUsd,
-            request_id: paid.requestId,
+            cost_usd: cost.costUsd,
+            request_id: cost.requestId,
             ...(balance_warning === undefined ? {} : { balance_warning })
           }
-          return { structured, paid, content: [{ type: "text", text }] }
+          return { structured, cost, content: [{ type: "text", text }] }
         }
       )
   } satisfies ToolOf

@@ -6,12 +6,12 @@ import { Auth } from "../auth/Auth.ts"
 import { objectOf } from "../dialects/Decode.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { PublicUrl } from "../platform/outbound/PublicUrl.ts"
-import { eitherOf, makeAuthenticated, makeCounter, named } from "../http/edge/Access.ts"
+import { eitherOf, makeAuthenticated, makeCounter, labelRequest } from "../http/edge/Access.ts"
 import { readJsonText } from "../http/edge/Body.ts"
 import { makeRefuse } from "../http/edge/Edge.ts"
 import { Exchange } from "../http/edge/Exchange.ts"
-import { bodyOf, logged, respond, rpcErrorOf } from "../http/Failures.ts"
-import { keptAlive } from "../http/edge/KeepAlive.ts"
+import { bodyOf, logFailure, respond, rpcErrorOf } from "../http/Failures.ts"
+import { withKeepAlive } from "../http/edge/KeepAlive.ts"
 import { McpEndpoint, type OTHER_METHODS } from "../http/edge/Mcp.ts"
 import { MCP_PATH } from "../http/edge/KnownPaths.ts"
 import { isOwnHost, isOwnOrigin } from "./Hosts.ts"
@@ -208,15 +208,15 @@ const serving =
           Effect.provideService(Caller, call.principal)
         )
       const session = headers[SESSION]
-      const said = revision === undefined ? {} : { [REVISION]: revision }
+      const revisionHeader = revision === undefined ? {} : { [REVISION]: revision }
       if (session !== undefined) {
         // A session has one revision, in which it also serves clients that name another one.
-        const named = revision !== undefined && server.revisions.has(revision) ? {} : said
+        const named = revision !== undefined && server.revisions.has(revision) ? {} : revisionHeader
         return sessions.within(keyId, session, revision ?? UNSAID_REVISION, (inner) =>
           inner === undefined ? Effect.fail(noSession) : run({ ...named, [SESSION]: inner })
         )
       }
-      return Effect.map(run(said), (response) => {
+      return Effect.map(run(revisionHeader), (response) => {
         HttpEffect.appendPreResponseHandlerUnsafe(context, (_, last) => {
           const opened = last.headers[SESSION]
           return opened === undefined ? Effect.succeed(last) : Effect.as(sessions.opened(keyId, opened), last)
@@ -246,13 +246,13 @@ export const makeEndpoint = (server: ServerHandlers) =>
         const request = yield* HttpServerRequest.HttpServerRequest
         const exchange = yield* Exchange
         exchange.errors = "rpc"
-        named(exchange, { method: request.method, path: MCP_PATH })
+        labelRequest(exchange, { method: request.method, path: MCP_PATH })
         const authorization = eitherOf(request.headers)
         const refused = yield* Effect.result(sameSite(request, publicUrl.base()))
         if (Result.isFailure(refused)) return yield* refuse(exchange, refused.failure)
         return yield* Effect.flatMap(admission.sender(exchange, authorization), (sender) =>
           run(sender, authorization, exchange)
-        ).pipe(Effect.catch((failed) => Effect.as(logged(failed, exchange), refusal(failed, exchange, null))))
+        ).pipe(Effect.catch((failed) => Effect.as(logFailure(failed, exchange), refusal(failed, exchange, null))))
       })
 
     const post = admitted((sender, authorization, exchange) =>
@@ -265,8 +265,8 @@ export const makeEndpoint = (server: ServerHandlers) =>
           return serve({ principal, exchange, headers: request.headers }, request, text)
         }).pipe(
           Effect.map((response) => explained(response, exchange, id)),
-          Effect.catch((failed) => Effect.as(logged(failed, exchange), refusal(failed, exchange, id))),
-          toolIn(value) === undefined ? identity : keptAlive
+          Effect.catch((failed) => Effect.as(logFailure(failed, exchange), refusal(failed, exchange, id))),
+          toolIn(value) === undefined ? identity : withKeepAlive
         )
       })
     )

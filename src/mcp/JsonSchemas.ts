@@ -17,9 +17,9 @@ const withoutNull = (schema: Json): Json => {
 const describedHere = (schema: Json): Json => {
   const { allOf, ...rest } = schema
   if (!Array.isArray(allOf)) return schema
-  const said = (one: Json) => Object.keys(one).join() === "description"
-  const others = allOf.filter((one) => !said(one))
-  return Object.assign(rest, ...allOf.filter(said), others.length === 0 ? {} : { allOf: others })
+  const isDescriptionOnly = (one: Json) => Object.keys(one).join() === "description"
+  const others = allOf.filter((one) => !isDescriptionOnly(one))
+  return Object.assign(rest, ...allOf.filter(isDescriptionOnly), others.length === 0 ? {} : { allOf: others })
 }
 
 const documentOf = (schema: Schema.Top): Json => {

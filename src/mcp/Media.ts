@@ -23,8 +23,8 @@ import { Videos } from "../videos/Videos.ts"
 import { Work } from "../inference/Work.ts"
 import { Media } from "../platform/files/Media.ts"
 import { AnswerMemory } from "../providers/pool/AnswerMemory.ts"
-import { makePaidRequest, paidOf, reporting } from "./Paying.ts"
-import { type Content, paidFields, type ToolOf } from "./Tool.ts"
+import { makePaidRequest, callCostOf, reportWhile } from "./Paying.ts"
+import { type Content, costFields, type ToolOf } from "./Tool.ts"
 
 /** The most images of one call: each is in memory, and in a model's context. */
 const MAX_IMAGES = 4
@@ -54,7 +54,7 @@ const ImageOutput = Schema.Struct({
   model: ModelString,
   provider: Schema.String,
   created: Count,
-  ...paidFields,
+  ...costFields,
   balance_warning: Schema.optionalKey(BalanceWarning)
 })
 
@@ -98,17 +98,17 @@ const imageTool = Effect.gen(function* () {
       Effect.gen(function* () {
         yield* Effect.fromResult(decodeImageInput(call.body))
         const { image: source, model, work } = yield* Effect.fromResult(decodeImages(call.body))
-        const paid = yield* paidRequest(call, model)
+        const request = yield* paidRequest(call, model)
         // Under zero_retention no image is stored at an address.
-        const form = paid.policy.dataPolicy === "zero_retention" ? "b64_json" : "url"
-        const answer = yield* reporting(call, waiting, make({ ...paid, form, image: source, work }))
+        const form = request.policy.dataPolicy === "zero_retention" ? "b64_json" : "url"
+        const answer = yield* reportWhile(call, waiting, make({ ...request, form, image: source, work }))
         const content = yield* Effect.forEach(answer.value, contentOf)
         const { data, ...list } = encodeImages(answer)
         const images = data.map(({ revised_prompt, url }) => ({
           ...(url === undefined ? {} : { url }),
           ...(revised_prompt === undefined ? {} : { revised_prompt })
         }))
-        return { structured: { images, ...list }, content: content.flat(), paid: paidOf(list, answer.replayed) }
+        return { structured: { images, ...list }, content: content.flat(), cost: callCostOf(list, answer.replayed) }
       })
   } satisfies ToolOf
 })
@@ -160,7 +160,7 @@ const createVideo = Effect.gen(function* () {
         const { model, prompt, wish } = yield* Effect.fromResult(decodeVideo(call.body))
         const submitted = yield* videos.submit({ ...(yield* paidRequest(call, model)), prompt, wish })
         const structured = encodeVideo(submitted.video, submitted.balanceWarning)
-        return { structured, content: jobContent(structured), paid: paidOf(structured, submitted.replayed) }
+        return { structured, content: jobContent(structured), cost: callCostOf(structured, submitted.replayed) }
       })
   } satisfies ToolOf
 })
@@ -229,7 +229,7 @@ const speechTool = Effect.gen(function* () {
         const decoded = yield* Effect.fromResult(decodeSpeech(call.body))
         const { characters, model, work: asked } = decoded
         const request = speechRequest(memory, yield* paidRequest(call, model), decoded, () => undefined)
-        const answer = yield* reporting(call, waiting, work.run(request))
+        const answer = yield* reportWhile(call, waiting, work.run(request))
         const { audio } = answer.value
         const warning = answer.balanceWarning
         const structured = {
@@ -246,7 +246,7 @@ const speechTool = Effect.gen(function* () {
           { type: "audio", data: audio, mimeType: speechType(asked.format) },
           { type: "text", text: JSON.stringify(structured) }
         ] as const
-        return { structured, content, paid: paidOf(structured, answer.replayed) }
+        return { structured, content, cost: callCostOf(structured, answer.replayed) }
       })
   } satisfies ToolOf
 })

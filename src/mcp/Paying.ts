@@ -46,7 +46,7 @@ export const makePaidRequest = Effect.map(
 )
 
 /** The cost of a paid answer. `body` is the API's. */
-export const paidOf = (
+export const callCostOf = (
   { cost_usd, request_id }: { readonly cost_usd: number; readonly request_id: string },
   replayed: boolean
 ): CallCost => ({ costUsd: cost_usd, requestId: request_id, replayed })
@@ -55,16 +55,16 @@ export const paidOf = (
 const REPORT_INTERVAL = Duration.seconds(1)
 
 /** While the call runs, reports to the client what `said` returns. */
-export const reporting = <A, E, R>(
+export const reportWhile = <A, E, R>(
   { report }: Pick<Call, "report">,
-  said: (seconds: number) => { readonly progress: number; readonly message: string },
+  progressAt: (seconds: number) => { readonly progress: number; readonly message: string },
   run: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
   if (report === undefined) return run
   const telling = Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
     let last = -1
     const tell = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const { message, progress } = said(Math.round((now - startedAt) / 1_000))
+      const { message, progress } = progressAt(Math.round((now - startedAt) / 1_000))
       if (progress <= last) return Effect.void
       last = progress
       return report(progress, message)

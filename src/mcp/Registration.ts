@@ -5,7 +5,7 @@ import { decoder, objectOf } from "../dialects/Decode.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { MAX_PROBLEMS, NOT_AN_OBJECT, UNKNOWN } from "../domain/SchemaProblems.ts"
 import { factsOf, makeCounter } from "../http/edge/Access.ts"
-import { logged, spoiled } from "../http/Failures.ts"
+import { logFailure, markFailedResponse } from "../http/Failures.ts"
 import { type McpCall, mcpCall } from "./McpCall.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import { inputSchemaOf, outputSchemaOf } from "./JsonSchemas.ts"
@@ -78,14 +78,14 @@ const known = (tool: ToolOf) => {
 /** The call of a tool, from the client's message. */
 const callOf = (
   { kind, name }: ToolOf,
-  given: McpCall,
+  base: McpCall,
   requestId: string,
   report: Report | undefined,
   payload: unknown
 ): Effect.Effect<Call, Failure> => {
   const body = payload === undefined ? {} : objectOf(payload)
   if (body === undefined) return Effect.fail(invalid("arguments", NOT_AN_OBJECT))
-  const call = { ...given, requestId, operation: `mcp.${name}`, report }
+  const call = { ...base, requestId, operation: `mcp.${name}`, report }
   if (kind === "read") return Effect.succeed({ ...call, body, idempotencyKey: undefined, maxCostUsd: undefined })
   const { idempotency_key: _, max_cost_usd: __, ...rest } = body
   return Effect.map(Effect.fromResult(decodeMoney(body)), (money) => ({
@@ -118,8 +118,8 @@ export const registerTools = (tools: ReadonlyArray<ToolOf>) =>
           )
         )
         const fail = (failed: Failure, content: ReadonlyArray<Content> = []) => {
-          spoiled(failed, exchange)
-          return Effect.as(logged(failed, exchange), failedResultOf(failed, requestId, content))
+          markFailedResponse(failed, exchange)
+          return Effect.as(logFailure(failed, exchange), failedResultOf(failed, requestId, content))
         }
         return yield* Effect.matchCauseEffect(ran, {
           onSuccess: (answered) =>

@@ -12,14 +12,14 @@ const argumentNames: Readonly<Record<string, string>> = {
 }
 
 /** The result of a call that succeeded. `_meta` has its cost and request too, for clients that do not know the tool. */
-export const resultOf = ({ content, paid, structured }: ToolResult): McpSchema.CallToolResult => {
+export const resultOf = ({ content, cost, structured }: ToolResult): McpSchema.CallToolResult => {
   const meta =
-    paid === undefined
+    cost === undefined
       ? undefined
       : {
-          request_id: paid.requestId,
-          cost_usd: paid.costUsd,
-          ...(paid.replayed ? { idempotency_replayed: true } : {})
+          request_id: cost.requestId,
+          cost_usd: cost.costUsd,
+          ...(cost.replayed ? { idempotency_replayed: true } : {})
         }
   return new McpSchema.CallToolResult({
     content: content ?? [{ type: "text", text: JSON.stringify(structured) }],

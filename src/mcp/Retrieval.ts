@@ -18,8 +18,8 @@ import { rerankRequest } from "../http/handlers/Rerank.ts"
 import { searches } from "../http/handlers/Search.ts"
 import { Work } from "../inference/Work.ts"
 import { AnswerMemory } from "../providers/pool/AnswerMemory.ts"
-import { makePaidRequest, paidOf } from "./Paying.ts"
-import { paidFields, type ToolOf } from "./Tool.ts"
+import { makePaidRequest, callCostOf } from "./Paying.ts"
+import { costFields, type ToolOf } from "./Tool.ts"
 
 const search = SearchRequest.fields
 
@@ -67,7 +67,7 @@ const searchTool = Effect.gen(function* () {
         const answer = yield* find(yield* paidRequest(call, decoded.model), decoded.work)
         const structured = encodeSearch(answer, decoded)
         const content = [{ type: "text", text: foundText(structured) }] as const
-        return { structured, content, paid: paidOf(structured, answer.replayed) }
+        return { structured, content, cost: callCostOf(structured, answer.replayed) }
       })
   } satisfies ToolOf
 })
@@ -94,7 +94,7 @@ const EmbedOutput = Schema.Struct({
   model: ModelString,
   embeddings: Schema.Array(Schema.Array(Schema.Finite)),
   usage: Schema.Struct({ prompt_tokens: Count, total_tokens: Count }),
-  ...paidFields,
+  ...costFields,
   balance_warning: Schema.optionalKey(BalanceWarning)
 })
 
@@ -122,7 +122,7 @@ const embedTool = Effect.gen(function* () {
         const text = `${beforeList(model)}${Buffer.from(answer.value.data).toString()}${afterList(answer)}`
         const { data, object: _, ...list } = JSON.parse(text) as EmbeddingsList
         const structured = { ...list, embeddings: data.map(({ embedding }) => embedding) }
-        return { structured, paid: paidOf(list, answer.replayed) }
+        return { structured, cost: callCostOf(list, answer.replayed) }
       })
   } satisfies ToolOf
 })
@@ -167,7 +167,7 @@ const rerankTool = Effect.gen(function* () {
         const answer = yield* work.run(rerankRequest(yield* paidRequest(call, decoded.model), decoded.work))
         const facts = { ...answer, results: answer.value.results, tokens: answer.used }
         const structured = encodeRerank(decoded, facts)
-        return { structured, paid: paidOf(structured, answer.replayed) }
+        return { structured, cost: callCostOf(structured, answer.replayed) }
       })
   } satisfies ToolOf
 })

@@ -41,7 +41,7 @@ export interface ToolResult {
   readonly structured: object
   /** The JSON of `structured` when absent. */
   readonly content?: ReadonlyArray<Content>
-  readonly paid?: CallCost
+  readonly cost?: CallCost
 }
 
 /** Why a tool failed, and the part of its answer that exists anyway. */
@@ -87,7 +87,7 @@ export const moneyFields = {
 }
 
 /** The members that the result of every paid tool has. */
-export const paidFields = {
+export const costFields = {
   cost_usd: Schema.Finite,
   request_id: Schema.String
 }

@@ -2,7 +2,7 @@ import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/
 import type { ChatCall } from "./Provider.ts"
 import type { ProviderFault } from "./ProviderError.ts"
 import type { Clocks } from "./pool/AnswerClock.ts"
-import { refused, type RefusalHints, subjectOf } from "./wire/Refusal.ts"
+import { refusedFault, type RefusalHints, subjectOf } from "./wire/Refusal.ts"
 
 /** A response without a success status, as received. */
 export interface RefusedAnswer {
@@ -19,12 +19,12 @@ export const faultOf = (
   hints: RefusalHints = {}
 ): ProviderFault => {
   // Some hosts report moderation with 403, which elsewhere means a wrong credential.
-  if (status === 403 && subjectOf(detail, hints) === "policy") return refused(status, detail, hints)
+  if (status === 403 && subjectOf(detail, hints) === "policy") return refusedFault(status, detail, hints)
   if (status === 401 || status === 402 || status === 403) return { _tag: "Unauthorized", status }
   if (status === 429) return { _tag: "RateLimited", retryAfterSeconds: retryAfter }
   // Conflict, lock, timeout and "too early" are temporary problems of the host.
   const passing = status === 408 || status === 409 || status === 423 || status === 425
-  if (status >= 400 && status < 500 && !passing) return refused(status, detail, hints)
+  if (status >= 400 && status < 500 && !passing) return refusedFault(status, detail, hints)
   return { _tag: "ServerError", status, detail, ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }) }
 }
 

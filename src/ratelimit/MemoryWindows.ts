@@ -97,10 +97,10 @@ class SubjectWindows {
  * no keys, so a flood of addresses cannot displace the windows of keys.
  */
 export class MemoryWindows {
-  readonly #shelves: { readonly [Kind in Subject["kind"]]: SubjectWindows }
+  readonly #windowsByKind: { readonly [Kind in Subject["kind"]]: SubjectWindows }
 
   constructor(capacity: number = maxWindows) {
-    this.#shelves = {
+    this.#windowsByKind = {
       key: new SubjectWindows(capacity),
       account: new SubjectWindows(capacity),
       address: new SubjectWindows(capacity)
@@ -109,7 +109,7 @@ export class MemoryWindows {
 
   /** The number of windows, including ended ones that are not yet removed. */
   get size(): number {
-    return this.#shelves.key.size + this.#shelves.account.size + this.#shelves.address.size
+    return this.#windowsByKind.key.size + this.#windowsByKind.account.size + this.#windowsByKind.address.size
   }
 
   /** Counts one request at `now`, in milliseconds of a monotonic clock. */
@@ -117,10 +117,10 @@ export class MemoryWindows {
     if (isUnlimited(policy)) return this.peek(policy, subject, scale, now)
     const name = windowOf(policy)
     const limit = requestsAt(name, scale)
-    const shelf = this.#shelves[subject.kind]
-    const window = shelf.find(name, subject.id, now)
+    const windows = this.#windowsByKind[subject.kind]
+    const window = windows.find(name, subject.id, now)
     if (window === undefined) {
-      shelf.open(name, subject.id, now)
+      windows.open(name, subject.id, now)
       return verdictOf(name, true, limit, 1, windowMillis)
     }
     const admitted = window.used < limit
@@ -132,7 +132,7 @@ export class MemoryWindows {
   peek(policy: PolicyName, subject: Subject, scale: number, now: number): Verdict {
     const name = windowOf(policy)
     const limit = requestsAt(name, scale)
-    const window = this.#shelves[subject.kind].find(name, subject.id, now)
+    const window = this.#windowsByKind[subject.kind].find(name, subject.id, now)
     if (window === undefined) return verdictOf(name, true, limit, 0, windowMillis)
     const admitted = isUnlimited(policy) || window.used < limit
     return verdictOf(name, admitted, limit, window.used, window.openedAt + windowMillis - now)

@@ -244,16 +244,16 @@ class ModelFilter {
     reason: string,
     wanted: (model: Model) => boolean
   ): ReadonlyArray<EligibleModel> {
-    const kept = models.filter(({ model }) => wanted(model))
-    if (kept.length === 0) return models
+    const matching = models.filter(({ model }) => wanted(model))
+    if (matching.length === 0) return models
     for (const { model } of models) if (!wanted(model)) this.#passed.push({ model, reason })
-    return kept
+    return matching
   }
 
   suited(models: ReadonlyArray<EligibleModel>, parameters: ReadonlyArray<string>): ReadonlyArray<EligibleModel> {
     const format = parameters.includes("structured_outputs") ? "structured_outputs" : "response_format"
-    const asked = [format, "reasoning", "logprobs"].filter((name) => parameters.includes(name))
-    const able = asked.reduce(
+    const required = [format, "reasoning", "logprobs"].filter((name) => parameters.includes(name))
+    const able = required.reduce(
       (left, name) => this.#prefer(left, `no ${name}`, (model) => model.supportedParameters.includes(name)),
       models
     )

@@ -134,6 +134,6 @@ export const isMultilingual = (text: string): boolean => {
   if (letters === 0) return false
   const others = countOf(sample, /(?!\p{Script=Latin}|\p{Script=Greek})\p{L}/gu)
   if (others / letters >= FOREIGN_SHARE) return true
-  const told = countOf(sample, foreign) + 0.5 * countOf(sample, marks)
-  return told >= LEAST_FOREIGN && told > 1.5 * countOf(sample, english)
+  const evidence = countOf(sample, foreign) + 0.5 * countOf(sample, marks)
+  return evidence >= LEAST_FOREIGN && evidence > 1.5 * countOf(sample, english)
 }

@@ -52,8 +52,8 @@ const tooDear = ({ policy: { maxPrice }, promptBound }: RestrictedRequest): Rest
 }
 
 /** Returns the restrictions of a request that can exclude a provider. */
-export const restrictionsOf = (asked: RestrictedRequest): ReadonlyArray<Restriction> => {
-  const { parameters, policy } = asked
+export const restrictionsOf = (request: RestrictedRequest): ReadonlyArray<Restriction> => {
+  const { parameters, policy } = request
   const found: Array<Restriction> = []
   if (policy.only !== undefined) {
     const only = new Set(lowerCased(policy.only))
@@ -76,7 +76,7 @@ export const restrictionsOf = (asked: RestrictedRequest): ReadonlyArray<Restrict
       excludes: (measured) => parameters.some((name) => !measured.parameters.has(name))
     })
   }
-  const dear = tooDear(asked)
+  const dear = tooDear(request)
   if (dear !== undefined) found.push({ name: "max_price", excludes: dear })
   return found
 }
@@ -100,7 +100,7 @@ export const explain = (able: ReadonlyArray<Restrictable>, restrictions: Readonl
     .filter(({ left }) => left > 0)
   const candidates = able.length === 1 ? "1 candidate" : `${able.length} candidates`
   const out = listed(counts.map(({ name, out }) => `${name} leaves out ${out}`))
-  const said = `No provider meets the routing restrictions of this request: of ${candidates}, ${out}`
-  if (counts.length < 2 || enough.length === 0) return said
-  return `${said}; ${listed(enough.map(({ left, name }) => `without ${name} ${left} would be left`))}`
+  const sentence = `No provider meets the routing restrictions of this request: of ${candidates}, ${out}`
+  if (counts.length < 2 || enough.length === 0) return sentence
+  return `${sentence}; ${listed(enough.map(({ left, name }) => `without ${name} ${left} would be left`))}`
 }

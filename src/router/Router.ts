@@ -6,7 +6,7 @@ import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { gifProblem, takesGif } from "../domain/ImageType.ts"
 import { type Model, offerReadsPdf, readsPdf } from "../domain/Model.ts"
 import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
-import { keptForAnHour, type Price } from "../domain/Pricing.ts"
+import { longCachePrice, type Price } from "../domain/Pricing.ts"
 import { likelyTokens } from "../domain/TokenBound.ts"
 import { type AutoRequest, isAuto, planAuto } from "./AutoRouter.ts"
 import { explain, lowerCased, type Restriction, restrictionsOf } from "./Restrictions.ts"
@@ -213,7 +213,7 @@ const planOf = (deps: PlanDeps, request: PlanRequest): Result.Result<Plan, Failu
   }
   const hedgeAfterMs = hedgeOf(deps, request, chosen)
   const priced = ({ candidate }: MeasuredCandidate): Candidate =>
-    needs.longCache === true ? { ...candidate, price: keptForAnHour(candidate.price) } : candidate
+    needs.longCache === true ? { ...candidate, price: longCachePrice(candidate.price) } : candidate
   return Result.succeed({
     requestedModels: ids,
     policy,

@@ -214,7 +214,7 @@ export class Sessions extends Context.Service<
     /** Finds a session by the client's own `session_id` or, if none matches, by its ID. */
     readonly named: (accountId: string, name: string) => Effect.Effect<SessionRow | undefined, Unavailable>
     /** Reserves room in the session for the new messages of a request and for the response. */
-    readonly admit: (asked: TurnRequest) => Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable>
+    readonly admit: (turn: TurnRequest) => Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable>
     /** Gives back the room of a turn without a response. A turn that is being recorded keeps it until the recording ends. */
     readonly release: (admission: Admission) => Effect.Effect<void>
     /**

@@ -38,8 +38,8 @@ const noteOf = (url: string): string => {
   if (!/^data:/i.test(url)) return url
   const comma = url.indexOf(",")
   const head = url.slice(5, comma === -1 ? undefined : comma)
-  const said = comma === -1 ? "" : url.slice(comma + 1)
-  const bytes = /;base64$/i.test(head) ? Buffer.byteLength(said, "base64") : Buffer.byteLength(said, "utf8")
+  const data = comma === -1 ? "" : url.slice(comma + 1)
+  const bytes = /;base64$/i.test(head) ? Buffer.byteLength(data, "base64") : Buffer.byteLength(data, "utf8")
   return `data:${(head.split(";")[0] ?? "").slice(0, 100)} (${bytes} bytes)`
 }
 

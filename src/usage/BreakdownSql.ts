@@ -1,6 +1,6 @@
 import type { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { unrolled } from "./RollupsSql.ts"
+import { usageOutsideRollups } from "./RollupsSql.ts"
 
 /** The dimensions of usage and their columns. */
 export const dimensions = { project: "project_id", key: "key_id", model: "model", provider: "provider" } as const
@@ -72,7 +72,7 @@ export const breakdown = (
       : sql`(start, ${position}) > (${after.start}, ${after.project}, ${after.key}, ${after.model}, ${after.provider})`
   return sql<BreakdownRow>`WITH live AS MATERIALIZED (
       SELECT date_trunc(${width}, created_at, 'UTC') AS start, ${grouped}, ${each}
-        FROM (${unrolled(sql, accountId)}) AS live WHERE created_at >= ${from} AND created_at < ${until}
+        FROM (${usageOutsideRollups(sql, accountId)}) AS live WHERE created_at >= ${from} AND created_at < ${until}
     ), known AS MATERIALIZED (
       SELECT start, ${each} FROM model_usage
         WHERE account_id = ${accountId} AND width = ${width} AND start >= ${from} AND start < ${until}

@@ -95,7 +95,7 @@ export class ProviderSpend extends Context.Service<
       const changed = yield* Latch.make()
       yield* wakeups.on("spend", () => changed.openUnsafe())
       const rest = Effect.suspend(() =>
-        Effect.timeoutOption(changed.await, spend.bounded ? EXCHANGE_MS : wakeups.patience(IDLE_MS))
+        Effect.timeoutOption(changed.await, spend.bounded ? EXCHANGE_MS : wakeups.waitAtMost(IDLE_MS))
       )
       let comparedAt = 0
       const round = Effect.gen(function* () {

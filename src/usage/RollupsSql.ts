@@ -194,7 +194,7 @@ export const rollUp = (
  * The account's usage outside the rollups, up to this moment: recent requests, pending ones, and refunds of counted ones. It has
  * one row per request; requests that have not ended count as zero.
  */
-export const unrolled = (sql: SqlClient.SqlClient, accountId: string) =>
+export const usageOutsideRollups = (sql: SqlClient.SqlClient, accountId: string) =>
   inNone(sql, accountId, {
     request: sql`${group(sql)}, ${figures(sql)}`,
     refund: sql`${group(sql)}, ${given(sql)}`,

@@ -1,7 +1,7 @@
 import type { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { firstRequestIdAt } from "../platform/Ids.ts"
-import { unrolled, ofRequests } from "./RollupsSql.ts"
+import { usageOutsideRollups, ofRequests } from "./RollupsSql.ts"
 
 /** The dimensions of a series and their columns. */
 const seriesDimensions = {
@@ -103,7 +103,7 @@ export const seriesOf = (
           from: firstRequestIdAt(Math.max(0, from.getTime() - SKEW_MS)),
           until: firstRequestIdAt(until.getTime() + SKEW_MS)
         })
-      : unrolled(sql, accountId)
+      : usageOutsideRollups(sql, accountId)
   return sql<SeriesRow>`WITH facts AS MATERIALIZED (
       SELECT start, named, ${summed} FROM (
         ${past} SELECT date_trunc(${interval}, created_at, 'UTC') AS start, ${group} AS named, ${each} FROM (${rest}) AS live

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { idsOfPage, type KeysOf, type KeysPage } from "../account/KeysSql.ts"
-import { unrolled, unrolledCosts } from "./RollupsSql.ts"
+import { usageOutsideRollups, unrolledCosts } from "./RollupsSql.ts"
 
 /** An account's usage of one model at one provider in one time bucket. Amounts are in nano-USD. */
 export interface UsageRow {
@@ -28,7 +28,7 @@ export const usageOf = (
         FROM model_usage WHERE account_id = ${accountId} AND width = ${width} AND start >= ${since}
       UNION ALL SELECT date_trunc(${width}, created_at, 'UTC'), model, provider, requests, prompt, cached, cache_write,
         completion, reasoning, cost
-        FROM (${unrolled(sql, accountId)}) AS live WHERE created_at >= ${since}
+        FROM (${usageOutsideRollups(sql, accountId)}) AS live WHERE created_at >= ${since}
     )
     SELECT start, model, provider, total(requests) AS requests, total(prompt) AS prompt, total(cached) AS cached,
       total(cache_write) AS cache_write, total(completion) AS completion, total(reasoning) AS reasoning, total(cost) AS cost
@@ -49,7 +49,7 @@ export const creditsOf = (
   Effect.map(
     sql<Credits>`WITH facts AS (
         SELECT cost FROM model_usage WHERE account_id = ${accountId} AND width = 'day'
-        UNION ALL SELECT cost FROM (${unrolled(sql, accountId)}) AS live
+        UNION ALL SELECT cost FROM (${usageOutsideRollups(sql, accountId)}) AS live
       )
       SELECT b.posted + COALESCE(p.posted, 0) AS posted, (SELECT COALESCE(total(cost), 0) FROM facts) AS used
       FROM balance b LEFT JOIN play_balance p ON p.account_id = b.account_id WHERE b.account_id = ${accountId}`,

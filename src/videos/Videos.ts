@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import { isSimulated } from "../domain/Plan.ts"
-import { beyond, type VideoWish, type Video } from "../domain/Video.ts"
+import { wishProblems, type VideoWish, type Video } from "../domain/Video.ts"
 import { type Outcome, Jobs } from "../jobs/Jobs.ts"
 import { VideoJobs } from "./VideoJobs.ts"
 import type { VideoPage, VideoRow } from "./VideoJobsSql.ts"
@@ -21,7 +21,7 @@ import { Requests } from "../usage/Requests.ts"
 import { Webhooks } from "../webhooks/Webhooks.ts"
 import { balanceWarning } from "../domain/Balance.ts"
 import { withinCost, type PricedWork } from "../domain/Estimate.ts"
-import { repriced, storeUnavailable } from "../inference/Holding.ts"
+import { withCurrentPrices, storeUnavailable } from "../inference/Holding.ts"
 import { admit, type AdmissionOptions } from "../inference/Admission.ts"
 import { noteReplay } from "../inference/Replay.ts"
 import type { PaidRequest } from "../inference/Request.ts"
@@ -148,7 +148,10 @@ const plan = (
       router.planWork({ models: [model], modality: "video", policy }),
       (error) => unavailable(error) ?? error
     )
-    const [problem, ...problems] = [...beyond(wish, planned.candidates[0].model), ...addressProblems(wish, refuses)]
+    const [problem, ...problems] = [
+      ...wishProblems(wish, planned.candidates[0].model),
+      ...addressProblems(wish, refuses)
+    ]
     if (problem !== undefined) {
       return yield* Result.fail(failure({ _tag: "ValidationError", problems: [problem, ...problems] }))
     }
@@ -259,7 +262,7 @@ const submit = (deps: SubmitDeps, request: VideoRequest): Effect.Effect<Submissi
     const planned = plan(deps, request)
     if (Result.isFailure(planned)) return yield* unplanned(deps, request, planned.failure)
     const sold = yield* sell(deps, request, planned.success)
-    if ("_tag" in sold) return yield* submit(deps, repriced(request, sold.principal))
+    if ("_tag" in sold) return yield* submit(deps, withCurrentPrices(request, sold.principal))
     if ("job" in sold) return yield* answered(deps, request, viewOf(sold.job, deps.media.urlOf), false)
     const video = yield* videoOfClaim(deps, request, sold.claimedBy)
     return video === undefined ? yield* submit(deps, request) : yield* answered(deps, request, video, true)

@@ -52,7 +52,7 @@ export class BudgetAlerts extends Context.Service<
       return BudgetAlerts.of({
         publish: storeErrors(Effect.flatMap(anyUnreported(sql), (any) => (any ? publishing : Effect.succeed(0)))),
         rest: (poll) =>
-          Effect.suspend(() => Effect.timeoutOption(latch.await, wakeups.patience(poll))).pipe(
+          Effect.suspend(() => Effect.timeoutOption(latch.await, wakeups.waitAtMost(poll))).pipe(
             Effect.andThen(Effect.asVoid(latch.close))
           )
       })

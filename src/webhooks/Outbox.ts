@@ -114,7 +114,7 @@ export class Outbox extends Context.Service<
           release: ({ claim, id }) => Effect.asVoid(storeErrors(releaseClaim(sql, id, claim))),
           wake: Effect.asVoid(latch.open),
           woken: Effect.andThen(latch.await, latch.close),
-          patience: wakeups.patience,
+          patience: wakeups.waitAtMost,
           sweep: storeErrors(
             Effect.gen(function* () {
               const unwanted = yield* giveUpUnwanted(sql, WAITING_MS, SWEEP_BATCH)

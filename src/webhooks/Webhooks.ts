@@ -207,9 +207,9 @@ const bodyOf = (event: Pick<WebhookEvent, "createdAt" | "data" | "id"> & { reado
 
 const publish = ({ outbox, sql }: Deps, event: WebhookEvent) =>
   Effect.gen(function* () {
-    const told = yield* insertEvent(sql, { ...event, body: bodyOf(event) })
+    const inserted = yield* insertEvent(sql, { ...event, body: bodyOf(event) })
     // Before the commit, workers cannot see the deliveries.
-    if (told > 0) yield* sql.afterCommit(outbox.wake)
+    if (inserted > 0) yield* sql.afterCommit(outbox.wake)
   })
 
 const append = ({ audit }: Deps, { accountId, actor, id }: EndpointChange, type: string, changes: object) =>

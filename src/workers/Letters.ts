@@ -24,7 +24,7 @@ export const layer = (sweepInterval: Duration.Input) =>
           const latch = yield* Latch.make()
           yield* wakeups.on("letters", () => latch.openUnsafe())
           const rest = Effect.suspend(() =>
-            Effect.timeoutOption(latch.await, Duration.min(wakeups.patience(POLL), LONGEST_POLL))
+            Effect.timeoutOption(latch.await, Duration.min(wakeups.waitAtMost(POLL), LONGEST_POLL))
           )
           yield* Effect.andThen(latch.close, untilNone(step)).pipe(
             // Caught inside the loop, because one failure must not end it.

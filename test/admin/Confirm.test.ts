@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Asking } from "../../src/admin/Confirm.ts"
+import { AskOperator } from "../../src/admin/Confirm.ts"
 import { setUp } from "./commandLine.ts"
 
 describe("large movements of money", () => {
@@ -10,7 +10,7 @@ describe("large movements of money", () => {
       yield* json("account create --email ann@example.com --balance-usd 1000")
       const asked: Array<string> = []
       const answering = (answer: string, line: string) =>
-        Effect.provideService(command(line), Asking, (question) =>
+        Effect.provideService(command(line), AskOperator, (question) =>
           Effect.sync(() => {
             asked.push(question)
             return answer

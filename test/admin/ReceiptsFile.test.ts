@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs"
-import { finished, namesOf, ReceiptsFile } from "../../src/admin/ReceiptsFile.ts"
+import { finishedExport, namesOf, ReceiptsFile } from "../../src/admin/ReceiptsFile.ts"
 import { temporaryDirectory } from "../support/Directories.ts"
 
 const DAY = "2026-01-31"
@@ -47,7 +47,7 @@ describe("a file of receipts", () => {
         cost_nano_usd: String(LARGE + 4n)
       })
       assert.isFalse(existsSync(names.unfinished))
-      assert.deepStrictEqual(yield* Effect.promise(() => finished(names)), manifest)
+      assert.deepStrictEqual(yield* Effect.promise(() => finishedExport(names)), manifest)
     }).pipe(Effect.scoped)
   )
 
@@ -59,7 +59,7 @@ describe("a file of receipts", () => {
       first.append([receipt("a", 1n)])
       first.close()
       renameSync(names.unfinished, names.file)
-      assert.isUndefined(yield* Effect.promise(() => finished(names)))
+      assert.isUndefined(yield* Effect.promise(() => finishedExport(names)))
       const second = yield* Effect.promise(() => ReceiptsFile.open(directory, DAY))
       assert.strictEqual(second.lastId, "a")
       second.close()
@@ -74,9 +74,9 @@ describe("a file of receipts", () => {
       yield* Effect.promise(() => file.finish(DAY))
       file.close()
       appendFileSync(names.file, "x")
-      assert.strictEqual(yield* Effect.promise(() => finished(names)), "changed")
+      assert.strictEqual(yield* Effect.promise(() => finishedExport(names)), "changed")
       rmSync(names.file)
-      assert.strictEqual(yield* Effect.promise(() => finished(names)), "changed")
+      assert.strictEqual(yield* Effect.promise(() => finishedExport(names)), "changed")
     }).pipe(Effect.scoped)
   )
 })

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { insertBatch, mayBeginLine, startBatch } from "../../src/batches/BatchesSql.ts"
 import type { Outcome } from "../../src/jobs/Jobs.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
-import { later, leased } from "../../src/batches/BatchLease.ts"
+import { later, withLease } from "../../src/batches/BatchLease.ts"
 import { customer } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
 
@@ -32,21 +32,21 @@ describe("a lease on a batch", () => {
         })
         yield* startBatch(sql, id, 1)
         const seen: Array<unknown> = []
-        const outcome = yield* leased(sql, id, (batch) =>
+        const outcome = yield* withLease(sql, id, (batch) =>
           Effect.gen(function* () {
             const may = Effect.orDie(mayBeginLine(sql, batch))
             seen.push(yield* may)
-            seen.push(yield* leased(sql, id, () => Effect.die("two at once")))
+            seen.push(yield* withLease(sql, id, () => Effect.die("two at once")))
             // The worker has been silent for the whole lease, so another one may go on.
             yield* Effect.orDie(sql`UPDATE batch SET worker_until = now() WHERE id = ${id}`)
             seen.push(yield* may)
-            seen.push(yield* leased(sql, id, () => done))
+            seen.push(yield* withLease(sql, id, () => done))
             return "done" as const
           })
         )
         assert.strictEqual(outcome, "done")
         assert.deepStrictEqual(seen, [true, later, false, "done"])
-        const cancelled = yield* leased(sql, id, (batch) =>
+        const cancelled = yield* withLease(sql, id, (batch) =>
           Effect.gen(function* () {
             yield* Effect.orDie(sql`UPDATE batch SET status = 'cancelling' WHERE id = ${id}`)
             seen.push(yield* Effect.orDie(mayBeginLine(sql, batch)))
@@ -55,7 +55,7 @@ describe("a lease on a batch", () => {
         )
         assert.deepStrictEqual([cancelled, seen.at(-1)], ["done", false])
         yield* sql`UPDATE batch SET status = 'cancelled' WHERE id = ${id}`
-        assert.deepStrictEqual(yield* leased(sql, id, () => Effect.die("it has ended")), later)
+        assert.deepStrictEqual(yield* withLease(sql, id, () => Effect.die("it has ended")), later)
       }).pipe(Effect.provide(database), Effect.scoped)
   )
 })

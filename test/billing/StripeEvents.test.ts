@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readEvent, saidOf } from "../../src/billing/StripeEvents.ts"
+import { readEvent, checkoutStateOf } from "../../src/billing/StripeEvents.ts"
 import { STRIPE_SECRET, stripeEvent, stripeSession } from "../support/Stripe.ts"
 
 const topUpId = "0123456789abcdef01234567"
@@ -129,10 +129,13 @@ describe("an event of Stripe's", () => {
   )
 
   it("has the same content as the session that Stripe returns when asked", () => {
-    assert.deepStrictEqual(saidOf(paid), said as never)
-    assert.deepStrictEqual(saidOf({ ...paid, payment_intent: { id: "pi_1", status: "succeeded" } }), said as never)
-    assert.strictEqual(saidOf({ ...done, payment_intent: { id: "pi_1", status: "canceled" } })?._tag, "Failed")
-    assert.strictEqual(saidOf({ ...done, payment_intent: "pi_1" })?._tag, "Pending")
-    assert.isUndefined(saidOf({ id: "cs_1" }))
+    assert.deepStrictEqual(checkoutStateOf(paid), said as never)
+    assert.deepStrictEqual(
+      checkoutStateOf({ ...paid, payment_intent: { id: "pi_1", status: "succeeded" } }),
+      said as never
+    )
+    assert.strictEqual(checkoutStateOf({ ...done, payment_intent: { id: "pi_1", status: "canceled" } })?._tag, "Failed")
+    assert.strictEqual(checkoutStateOf({ ...done, payment_intent: "pi_1" })?._tag, "Pending")
+    assert.isUndefined(checkoutStateOf({ id: "cs_1" }))
   })
 })

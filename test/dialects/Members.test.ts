@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ignoredWithin, strangers } from "../../src/dialects/Members.ts"
+import { ignoredWithin, firstUnknownMember } from "../../src/dialects/Members.ts"
 
 const A = Schema.Struct({ type: Schema.Literal("a"), n: Schema.optionalKey(Schema.Int) })
 const B = Schema.Struct({ type: Schema.Literal("b"), more: Schema.optionalKey(Schema.NullOr(A)) })
 
-const check = strangers(
+const check = firstUnknownMember(
   Schema.Struct({
     one: Schema.optionalKey(Schema.NullOr(A)),
     many: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.Union([A, B]))])),

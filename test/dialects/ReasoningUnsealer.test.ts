@@ -75,7 +75,7 @@ describe("reasoning that comes back", () => {
     const messages = [user, { role: "assistant", content: "a", reasoning: "t", reasoning_details: details }, user]
     const decoded = Result.getOrThrow(decodeLegacyChat({ model: "gpt-4o", messages }, undefined, undefined, open))
     assert.deepStrictEqual(thoughtsOf(decoded.conversation.messages), [[part]])
-    assert.deepStrictEqual(decoded.said, [user, { role: "assistant", content: "a" }, user] as never)
+    assert.deepStrictEqual(decoded.recordedMessages, [user, { role: "assistant", content: "a" }, user] as never)
   })
 
   const messages = (content: ReadonlyArray<object>) =>

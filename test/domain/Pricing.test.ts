@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import {
   discounted,
-  keptForAnHour,
+  longCachePrice,
   markedUp,
   MARKUP_BOUNDS,
   maximumCost,
@@ -44,7 +44,7 @@ describe("Pricing", () => {
       ...tiered,
       tiers: [{ ...first, rates: { ...first.rates, cacheWriteLong: 2_500_000n } }]
     }
-    const long = keptForAnHour(listed)
+    const long = longCachePrice(listed)
     const usage = { input: 0, cached: 0, cacheWrite: 1_000, cacheWriteLong: 400, output: 0, reasoning: 0 }
     assert.strictEqual(tokenCost(long, usage), 5_000n + 960_000n + 1_000_000n)
     const all = { ...usage, cacheWriteLong: 1_000 }
@@ -52,8 +52,8 @@ describe("Pricing", () => {
     assert.isBelow(outputWithin(long, 1_000, 10_000_000n), outputWithin(listed, 1_000, 10_000_000n))
     // Not asked for, it is never held.
     assert.isTrue(tokenCost(listed, all) <= maximumCost(listed, 1_000, 0))
-    assert.strictEqual(keptForAnHour(listed), long)
-    assert.strictEqual(keptForAnHour(tiered), tiered)
+    assert.strictEqual(longCachePrice(listed), long)
+    assert.strictEqual(longCachePrice(tiered), tiered)
     const [cut] = (discounted(long, 50) as TokenPrice).tiers
     assert.strictEqual(cut.rates.cacheWriteLong, 1_250_000n)
   })
@@ -70,7 +70,7 @@ describe("Pricing", () => {
     const [first] = tiered.tiers
     const hour: TokenPrice = { ...tiered, tiers: [{ ...first, rates: { ...first.rates, cacheWriteLong: 2_500_000n } }] }
     const kept = { ...usage, cacheWrite: 1_000, cacheWriteLong: 1_000 }
-    assert.strictEqual(providerCost(hour, kept), tokenCost(keptForAnHour(hour), kept))
+    assert.strictEqual(providerCost(hour, kept), tokenCost(longCachePrice(hour), kept))
   })
   it("prices units", () => {
     assert.strictEqual(unitCost({ unit: "image", perUnit: 40_000_000_000n }, 3), 120_000_000n)

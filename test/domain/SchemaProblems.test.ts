@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { atMost, integer, textOf } from "../../schemas/Bounds.ts"
-import { problemsOf, withFound } from "../../src/domain/SchemaProblems.ts"
+import { problemsOf, withFoundValue } from "../../src/domain/SchemaProblems.ts"
 
 const CURSOR = "must be 24 hexadecimal characters"
 
@@ -87,9 +87,9 @@ describe("what was found", () => {
   })
 
   it("stands once, and only beside what must hold", () => {
-    assert.strictEqual(withFound("must be 1; got 2", "a", 3), "must be 1; got 2")
-    assert.strictEqual(withFound("is required", "a", 3), "is required")
-    assert.strictEqual(withFound("must be a URL", "a", "x"), "must be a URL")
-    assert.strictEqual(withFound("must be a URL", "a", undefined), "must be a URL")
+    assert.strictEqual(withFoundValue("must be 1; got 2", "a", 3), "must be 1; got 2")
+    assert.strictEqual(withFoundValue("is required", "a", 3), "is required")
+    assert.strictEqual(withFoundValue("must be a URL", "a", "x"), "must be a URL")
+    assert.strictEqual(withFoundValue("must be a URL", "a", undefined), "must be a URL")
   })
 })

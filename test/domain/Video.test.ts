@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Capability, Model, VideoFacts } from "../../src/domain/Model.ts"
 import {
-  beyond,
+  wishProblems,
   MOST_FETCHES,
   MOST_LOST,
   MOST_REFUSED_ROUNDS,
@@ -218,7 +218,7 @@ const everything: VideoWish = {
 
 describe("what is asked of a model", () => {
   it("is named member by member where it is beyond it", () => {
-    const fields = (one: VideoWish, of: Model) => beyond(one, of).map(({ field }) => field)
+    const fields = (one: VideoWish, of: Model) => wishProblems(one, of).map(({ field }) => field)
     assert.deepStrictEqual(fields(wish, model([])), [])
     assert.deepStrictEqual(fields(everything, model([])), [
       "duration",
@@ -236,14 +236,14 @@ describe("what is asked of a model", () => {
     assert.deepStrictEqual(fields({ ...everything, referenceImages: [] }, either), ["image_url"])
     assert.deepStrictEqual(fields({ ...everything, imageUrl: undefined }, either), [])
     assert.deepStrictEqual(fields({ ...everything, referenceImages: [], referenceVideo: undefined }, either), [])
-    assert.deepStrictEqual(beyond({ ...wish, duration: 5 }, model([])), [
+    assert.deepStrictEqual(wishProblems({ ...wish, duration: 5 }, model([])), [
       { field: "duration", message: "must be one of 4, 6, 8 for m; got 5" }
     ])
   })
 
   it("may be anything within the contract where nothing is known of the model", () => {
     const unknown = { id: "m", capabilities: [] } as unknown as Model
-    for (const duration of [4, 11, 15]) assert.deepStrictEqual(beyond({ ...wish, duration }, unknown), [])
+    for (const duration of [4, 11, 15]) assert.deepStrictEqual(wishProblems({ ...wish, duration }, unknown), [])
   })
 
   it("needs capabilities of whoever makes it", () => {

@@ -3,7 +3,7 @@ import { ByteSize, Cause, Effect, Layer, Logger } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import type { Failure } from "../../src/domain/Failure.ts"
 import { layer as edge } from "../../src/http/edge/Pages.ts"
-import { layerListening, type ClientTimeouts, patience } from "../../src/http/edge/Server.ts"
+import { layerListening, type ClientTimeouts, clientTimeouts } from "../../src/http/edge/Server.ts"
 import { Shutdown } from "../../src/http/edge/Shutdown.ts"
 import { Config } from "../../src/platform/config/Config.ts"
 import { RateLimiter } from "../../src/ratelimit/RateLimiter.ts"
@@ -27,7 +27,7 @@ export const serve = <E = never>(
       ...options.env
     })
     const server = HttpRouter.serve(Layer.mergeAll(routes, edge), { disableLogger: true, disableListenLog: true }).pipe(
-      Layer.provideMerge(layerListening({ ...patience, ...options.patience })),
+      Layer.provideMerge(layerListening({ ...clientTimeouts, ...options.patience })),
       Layer.provide(Layer.mergeAll(RateLimiter.layerMemory, Shutdown.layer)),
       Layer.provide(settings),
       Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(1_024))),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
 import { failure } from "../../src/domain/Failure.ts"
-import { type Holder, holding } from "../../src/inference/Holding.ts"
+import { type Holder, placeHold } from "../../src/inference/Holding.ts"
 import type { HoldResult } from "../../src/ledger/Operation.ts"
 import { Metrics } from "../../src/platform/telemetry/Metrics.ts"
 import { Unavailable } from "../../src/platform/database/Sql.ts"
@@ -37,7 +37,7 @@ const scene = (
         return routing === undefined ? now : { ...now, routing }
       })
     const result = yield* Effect.result(
-      holding({ auth: { again }, metrics: yield* Metrics }, { principal: caller, ...begun }, (holder) =>
+      placeHold({ auth: { again }, metrics: yield* Metrics }, { principal: caller, ...begun }, (holder) =>
         Effect.sync(() => {
           tried.push(holder)
           return answers[tried.length - 1] ?? changed
@@ -47,7 +47,7 @@ const scene = (
     return { result, tried, reads: () => reads }
   })
 
-describe("holding", () => {
+describe("placeHold", () => {
   it.effect("takes one attempt when the cached key is current", () =>
     Effect.gen(function* () {
       const { reads, result, tried } = yield* scene([granted])
@@ -90,13 +90,13 @@ describe("holding", () => {
       const { result, tried } = yield* scene([])
       assert.strictEqual(result._tag === "Failure" && result.failure.reason._tag, "StoreUnavailable")
       assert.lengthOf(tried, 5)
-      const gone = holding(
+      const gone = placeHold(
         { auth: { again: () => Effect.fail(failure({ _tag: "InvalidApiKey" })) }, metrics: yield* Metrics },
         { principal: caller },
         () => Effect.succeed(changed)
       )
       assert.strictEqual((yield* Effect.flip(gone)).reason._tag, "InvalidApiKey")
-      const away = holding(
+      const away = placeHold(
         { auth: { again: () => Effect.die("never") }, metrics: yield* Metrics },
         { principal: caller },
         () => Effect.fail(new Unavailable({ store: "database" }))

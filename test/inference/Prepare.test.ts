@@ -5,7 +5,7 @@ import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { failure } from "../../src/domain/Failure.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import { Pins } from "../../src/inference/Auto.ts"
-import { type Preparation, preparing } from "../../src/inference/Prepare.ts"
+import { type Preparation, makePrepare } from "../../src/inference/Prepare.ts"
 import { PromptImages } from "../../src/inference/PromptImages.ts"
 import { PublicFetch } from "../../src/platform/outbound/PublicFetch.ts"
 import { Router } from "../../src/router/Router.ts"
@@ -30,7 +30,7 @@ const scene = Effect.gen(function* () {
     )
   )
   const { images, router } = yield* Effect.all({ images: PromptImages, router: Router }).pipe(Effect.provide(context))
-  const prepare = preparing(router, new Pins(), images, false)
+  const prepare = makePrepare(router, new Pins(), images, false)
   return (more: Partial<Preparation>) => prepare({ ...request, ...more })
 })
 

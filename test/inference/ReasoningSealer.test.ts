@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ReasoningPart } from "../../src/domain/Conversation.ts"
-import { emptyOutput, eventsOf, OutputFold, type OutputEvent, saidIn } from "../../src/domain/Output.ts"
+import { emptyOutput, eventsOf, OutputFold, type OutputEvent, outputPieces } from "../../src/domain/Output.ts"
 import { ReasoningSealer, sealedOutput } from "../../src/inference/ReasoningSealer.ts"
 import { MAX_SEALED_BYTES, ReasoningSeals } from "../../src/inference/ReasoningSeals.ts"
 import { candidate } from "../providers/calls.ts"
@@ -113,7 +113,7 @@ describe("ReasoningSealer", () => {
     const sealed = sealedOutput(sealer, fold.output())
     assert.deepInclude(sealed, { text: "a", reasoning: "hm", finish: "stop", usage })
     assert.deepInclude(opened(eventsOf(sealed)[1]), { text: "hm" })
-    const [first] = saidIn(sealed)
+    const [first] = outputPieces(sealed)
     assert.deepStrictEqual(Object.keys(first ?? {}), ["kind", "text", "seal"])
   })
 })

@@ -384,7 +384,7 @@ layer(Database.layer, { excludeTestServices: true })("charges and carved holds o
       const wire = yield* makeWire(url)
       const far = yield* newLedger(
         yield* newClient(wire.url),
-        Ledger.layerPatience({ holdMs: 1, closeMs: 200, statementMs: 10_000 })
+        Ledger.layerWithTimeouts({ holdMs: 1, closeMs: 200, statementMs: 10_000 })
       )
       const owner = yield* customer(sql, 100n)
       const sold = hold(owner, 60n, { charge: true })

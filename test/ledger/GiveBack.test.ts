@@ -7,7 +7,7 @@ import * as Database from "../support/Database.ts"
 import { balance, conclusion, customer, hold, newClient, newLedger, request, twoNodes, wrongs } from "./Fixture.ts"
 import { makeWire } from "./Wire.ts"
 
-const impatient = Ledger.layerPatience({ holdMs: 1, closeMs: 200, statementMs: 10_000 })
+const impatient = Ledger.layerWithTimeouts({ holdMs: 1, closeMs: 200, statementMs: 10_000 })
 
 /** A request with 60 of 100 held or charged, on a node that has lost its database. */
 const scene = (charge: boolean) =>

@@ -31,7 +31,7 @@ const harmed = (patience = { holdMs: 20_000, closeMs: 20_000, statementMs: 20_00
   Effect.gen(function* () {
     const url = yield* Database.freshDatabase()
     const wire = yield* makeWire(url)
-    const ledger = yield* newLedger(yield* newClient(wire.url), Ledger.layerPatience(patience))
+    const ledger = yield* newLedger(yield* newClient(wire.url), Ledger.layerWithTimeouts(patience))
     return { wire, ledger, sql: yield* newClient(url) }
   })
 
@@ -221,7 +221,7 @@ describe("a ledger", () => {
       const wire = yield* makeWire(url)
       const [direct, through] = [yield* newClient(url), yield* newClient(wire.url)]
       const patience = { holdMs: 60_000, closeMs: 60_000, statementMs: 500 }
-      const ledger = yield* newLedger(through, Ledger.layerPatience(patience))
+      const ledger = yield* newLedger(through, Ledger.layerWithTimeouts(patience))
       const owner = yield* customer(direct, 100n)
       const from = hold(owner, 50n)
       yield* ledger.commit(from)

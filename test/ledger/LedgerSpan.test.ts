@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { recorded } from "../../src/ledger/LedgerSpan.ts"
+import { recordSpan } from "../../src/ledger/LedgerSpan.ts"
 import type { AnyResult, ConcludeOperation, ConcludeResult, Operation } from "../../src/ledger/Operation.ts"
 import { recordSpans } from "../support/Spans.ts"
 
@@ -9,7 +9,7 @@ const span = <E>(operation: Operation | ConcludeOperation, answer: Effect.Effect
   Effect.gen(function* () {
     const { spans, tracing } = recordSpans()
     const parent = tracing.server(undefined, undefined)!
-    const exit = yield* Effect.exit(recorded(answer, operation, parent))
+    const exit = yield* Effect.exit(recordSpan(answer, operation, parent))
     const [only, ...more] = spans
     assert.isEmpty(more)
     assert.strictEqual(only?.parentSpanId, parent.context.spanId)

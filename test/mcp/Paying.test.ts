@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { paidOf, reporting } from "../../src/mcp/Paying.ts"
+import { callCostOf, reportWhile } from "../../src/mcp/Paying.ts"
 
-describe("reporting", () => {
+describe("reportWhile", () => {
   it.effect("tells once a second how far a call is, and only of what is more than before", () =>
     Effect.gen(function* () {
       const told: Array<string> = []
@@ -11,7 +11,7 @@ describe("reporting", () => {
       const report = (at: number, message: string) => Effect.sync(() => void told.push(`${at} ${message}`))
       const said = (seconds: number) => ({ progress, message: `after ${seconds} s` })
       const running = yield* Effect.forkChild(
-        reporting({ report }, said, Effect.as(Effect.sleep("3500 millis"), "done")),
+        reportWhile({ report }, said, Effect.as(Effect.sleep("3500 millis"), "done")),
         { startImmediately: true }
       )
       yield* TestClock.adjust("1 second")
@@ -25,14 +25,14 @@ describe("reporting", () => {
   it.effect("tells nothing to a client that does not ask", () =>
     Effect.gen(function* () {
       const said = () => assert.fail("not asked")
-      assert.strictEqual(yield* reporting({ report: undefined }, said, Effect.succeed(1)), 1)
+      assert.strictEqual(yield* reportWhile({ report: undefined }, said, Effect.succeed(1)), 1)
     })
   )
 })
 
 describe("paidOf", () => {
   it("takes cost and request from an answer of the API", () => {
-    const paid = paidOf({ cost_usd: 0.5, request_id: "req_1" }, true)
+    const paid = callCostOf({ cost_usd: 0.5, request_id: "req_1" }, true)
     assert.deepStrictEqual(paid, { costUsd: 0.5, requestId: "req_1", replayed: true })
   })
 })

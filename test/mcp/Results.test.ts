@@ -7,7 +7,7 @@ const textOf = ({ content }: { readonly content: ReadonlyArray<{ readonly type: 
 
 describe("resultOf", () => {
   it("says the JSON of its structure as text, and cost and request in _meta", () => {
-    const result = resultOf({ structured: { a: 1 }, paid: { requestId: "req_1", costUsd: 0.5, replayed: true } })
+    const result = resultOf({ structured: { a: 1 }, cost: { requestId: "req_1", costUsd: 0.5, replayed: true } })
     assert.strictEqual(textOf(result), '{"a":1}')
     assert.deepStrictEqual(result._meta, { request_id: "req_1", cost_usd: 0.5, idempotency_replayed: true })
   })

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { BODY_BUDGET_BYTES } from "../../src/http/edge/BodyBudget.ts"
 import { MAX_BODY_BYTES } from "../../src/http/edge/Body.ts"
-import { patience } from "../../src/http/edge/Server.ts"
+import { clientTimeouts } from "../../src/http/edge/Server.ts"
 import { filesBelow, root, textOf } from "../support/Sources.ts"
 
 const page = textOf("docs/operate/security.md")
@@ -25,12 +25,12 @@ describe("docs/operate/security.md", () => {
   it("has the limits of the code", () => {
     const mib = (bytes: number) => `${bytes / 1_048_576} MiB`
     for (const text of [
-      `| headers | 16 KiB, within ${patience.headersMs / 1_000} seconds |`,
-      `| whole request | ${patience.requestMs / 1_000} seconds |`,
+      `| headers | 16 KiB, within ${clientTimeouts.headersMs / 1_000} seconds |`,
+      `| whole request | ${clientTimeouts.requestMs / 1_000} seconds |`,
       `| body, plain or decompressed | ${mib(MAX_BODY_BYTES)}; ${mib(BODY_BUDGET_BYTES)} for all`,
-      `| time without reading any of a response | ${patience.stalledMs / 1_000} seconds |`,
-      `| pause between requests of a connection | ${patience.keepAliveMs / 1_000} seconds |`,
-      `every ${patience.checkMs / 1_000} seconds`
+      `| time without reading any of a response | ${clientTimeouts.stalledMs / 1_000} seconds |`,
+      `| pause between requests of a connection | ${clientTimeouts.keepAliveMs / 1_000} seconds |`,
+      `every ${clientTimeouts.checkMs / 1_000} seconds`
     ]) {
       assert.include(page, text)
     }

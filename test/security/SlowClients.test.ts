@@ -8,7 +8,7 @@ import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { Agent, get } from "node:http"
 import { connect, type Socket } from "node:net"
-import { patience } from "../../src/http/edge/Server.ts"
+import { clientTimeouts } from "../../src/http/edge/Server.ts"
 import { keysOf, start } from "../support/Process.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { temporaryDirectory } from "../support/Directories.ts"
@@ -31,7 +31,7 @@ const MOST_RESIDENT_MB = 600 + (CONNECTIONS * MOST_KB_EACH) / 1_024
 const TAKEN_MS = isFull ? 15_000 : 5_000
 
 /** How late a time limit may be noticed: by the interval of the checks, twice for what is compared with the check before. */
-const LATE_MS = 2 * patience.checkMs + TAKEN_MS
+const LATE_MS = 2 * clientTimeouts.checkMs + TAKEN_MS
 
 /** How long a client that begins to read takes to notice that its connection is gone. */
 const NOTICED_MS = 10_000
@@ -60,34 +60,34 @@ const slownesses: ReadonlyArray<Slowness> = [
     begins: () => "GET /api/v1/models HTTP/1.1\r\nHost: test\r\nX-Slow: ",
     goesOn: "a",
     reads: true,
-    limitMs: patience.headersMs
+    limitMs: clientTimeouts.headersMs
   },
   {
     name: "a body by the byte",
     begins: (key) => post(key, "Content-Length: 100000"),
     goesOn: " ",
     reads: true,
-    limitMs: patience.requestMs
+    limitMs: clientTimeouts.requestMs
   },
   {
     name: "chunks by the byte",
     begins: (key) => post(key, "Transfer-Encoding: chunked"),
     goesOn: "1\r\n \r\n",
     reads: true,
-    limitMs: patience.requestMs
+    limitMs: clientTimeouts.requestMs
   },
   {
     name: "a refused body by the byte",
     begins: () => post("nobody", "Content-Length: 100000"),
     goesOn: " ",
     reads: true,
-    limitMs: patience.requestMs
+    limitMs: clientTimeouts.requestMs
   },
   {
     name: "no reading of pipelined answers",
     begins: () => head("GET /api/v1/openapi.json HTTP/1.1").repeat(20),
     reads: false,
-    limitMs: patience.stalledMs
+    limitMs: clientTimeouts.stalledMs
   }
 ]
 
@@ -182,7 +182,7 @@ describe("clients that send and read slowly", () => {
         const times: Array<number> = []
         yield* Effect.forkScoped(timesOf(service.api, times))
         const { clients } = yield* slowClients(service.port, inference)
-        const limits = slownesses.filter(({ limitMs }) => isFull || limitMs <= patience.headersMs)
+        const limits = slownesses.filter(({ limitMs }) => isFull || limitMs <= clientTimeouts.headersMs)
         const waitMs = Math.max(...limits.map(({ limitMs }) => limitMs)) + LATE_MS
         const waiting = () => {
           const left = clients.filter(({ closedAt, slowness }) => limits.includes(slowness) && closedAt === undefined)

@@ -92,7 +92,7 @@ describe("a node", () => {
       const spend = yield* ProviderSpend
       /** While the node's clock stands still, only notifications end its waiting. */
       const until = (isSo: () => boolean) => TestClock.withLive(eventually(Effect.sync(isSo), (so) => so))
-      yield* until(() => Duration.toSeconds(wakeupsOf(sql).patience(0)) > 0)
+      yield* until(() => Duration.toSeconds(wakeupsOf(sql).waitAtMost(0)) > 0)
       assert.isFalse(spend.isStopped("openai"))
       yield* setSpendLimit(sql, "openai", 0n)
       yield* until(() => spend.isStopped("openai"))

@@ -26,10 +26,10 @@ const entryOf = (value: unknown, at: string): Result.Result<DecodedEntry, Failur
     if (body !== undefined && params !== undefined) {
       return yield* Result.fail(invalid(`${at}.params`, "is an alias of `body`: send one of the two"))
     }
-    const asked = body ?? params
-    if (asked === undefined) return yield* Result.fail(invalid(`${at}.body`, REQUIRED))
+    const members = body ?? params
+    if (members === undefined) return yield* Result.fail(invalid(`${at}.body`, REQUIRED))
     const member = body === undefined ? "params" : "body"
-    return { customId: custom_id ?? null, url: url ?? "/chat/completions", body: asked, at: `${at}.${member}` }
+    return { customId: custom_id ?? null, url: url ?? "/chat/completions", body: members, at: `${at}.${member}` }
   })
 
 /** Decodes the body of a batch except the bodies of its requests. Errors contain the path, such as `requests[2].url`. */

@@ -21,7 +21,7 @@ import { ReasoningUnsealer } from "../ReasoningUnsealer.ts"
 import type { ChatWish, DecodedRequest } from "../Wish.ts"
 import { breakpointOf, messagesOf } from "./ChatMessages.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
-import { filledFrom, instructed, presetPolicy } from "./Preset.ts"
+import { filledFrom, withInstructions, presetPolicy } from "./Preset.ts"
 
 type Wire = Omit<ChatCompletionRequest, "messages">
 
@@ -164,7 +164,7 @@ export const chatWishOf = (
   wireMessages: ChatCompletionRequest["messages"],
   preset: PresetConfig | undefined,
   base?: RoutingPolicy,
-  said: ReasoningUnsealer = new ReasoningUnsealer()
+  unsealer: ReasoningUnsealer = new ReasoningUnsealer()
 ): Result.Result<ChatCompletionWish, Failure> => {
   const closed = checkReasoning(body)
   if (closed !== undefined) return Result.fail(closed)
@@ -174,7 +174,7 @@ export const chatWishOf = (
   if (Result.isFailure(options)) return Result.fail(options.failure)
   const tooling = toolingOf(wire)
   if (Result.isFailure(tooling)) return Result.fail(tooling.failure)
-  const read = messagesOf(wireMessages, said)
+  const read = messagesOf(wireMessages, unsealer)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const messages = read.success
   const format = formatOf(wire.response_format)
@@ -186,7 +186,7 @@ export const chatWishOf = (
     model: wire.model ?? undefined,
     models: wire.models ?? undefined,
     conversation: {
-      messages: instructed(messages, preset),
+      messages: withInstructions(messages, preset),
       ...tooling.success,
       parallelToolCalls: wire.parallel_tool_calls ?? undefined,
       format,
@@ -242,11 +242,11 @@ export const decodeChat = (
   const config = preset?.config
   const filled = filledFrom(config, object)
   const decode = preset?.byPath === true ? decodePresetWire : decodeWire
-  const said = new ReasoningUnsealer(open)
+  const unsealer = new ReasoningUnsealer(open)
   return Result.flatMap(withModel(filled, decode(filled)), (wire) =>
-    Result.map(chatWishOf(filled, wire, wire.messages, config, base, said), (wish) => ({
+    Result.map(chatWishOf(filled, wire, wire.messages, config, base, unsealer), (wish) => ({
       ...wish,
-      ignored: [...ignoredOf(object, filled), ...said.foreign]
+      ignored: [...ignoredOf(object, filled), ...unsealer.foreign]
     }))
   )
 }

@@ -2,7 +2,7 @@
 import type { ChatCompletion } from "../../../schemas/inference/ChatCompletions.ts"
 import type { ReasoningDetail } from "../../../schemas/inference/ChatMessages.ts"
 import { usdFromNano } from "../../domain/Money.ts"
-import { type Output, saidIn } from "../../domain/Output.ts"
+import { type Output, outputPieces } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
 import type { Answer } from "../../domain/Answer.ts"
 
@@ -47,7 +47,7 @@ export const reasoningDetailOf = (index: number, seal: string, text: string | un
     : { type: "reasoning.text", text, signature: seal, format: "unknown", index }
 
 const detailsOf = (output: Output): ReadonlyArray<ReasoningDetail> => {
-  const sealed = saidIn(output).flatMap((one) =>
+  const sealed = outputPieces(output).flatMap((one) =>
     one.kind === "reasoning" && one.seal !== undefined ? [{ seal: one.seal, text: one.text }] : []
   )
   return sealed.map(({ seal, text }, index) => reasoningDetailOf(index, seal, text === "" ? undefined : text))

@@ -22,14 +22,14 @@ export const breakpointOf = (control: typeof CacheControl.Type | null | undefine
 /** The messages, or the error of the first unreadable file in them. `said` opens the reasoning that they contain. */
 export const messagesOf = (
   messages: ReadonlyArray<WireMessage>,
-  said: ReasoningUnsealer
+  unsealer: ReasoningUnsealer
 ): Result.Result<ReadonlyArray<Message>, Failure> => {
   const read: Array<Message> = []
   const allowance = pdfAllowance()
   for (const [index, message] of messages.entries()) {
     const one =
       message.role === "assistant"
-        ? Result.succeed(assistantOf(message, `messages[${index}].reasoning_details`, said))
+        ? Result.succeed(assistantOf(message, `messages[${index}].reasoning_details`, unsealer))
         : messageOf(message, `messages[${index}]`, allowance)
     if (Result.isFailure(one)) return Result.fail(one.failure)
     read.push(one.success)
@@ -43,11 +43,11 @@ const namedOf = (name: string | null | undefined) => (name == null || name === "
  * Only details with a seal of this service are used, or the plain text if there are none. A stream sends a seal at the end of its
  * block, so a client's list may have it in a detail without a text; the seal contains the text as well.
  */
-const reasoningOf = (message: AssistantWire, at: string, said: ReasoningUnsealer): ReadonlyArray<ReasoningPart> => {
+const reasoningOf = (message: AssistantWire, at: string, unsealer: ReasoningUnsealer): ReadonlyArray<ReasoningPart> => {
   const sealed = (message.reasoning_details ?? []).flatMap(({ data, signature, type }, index) => {
     const [seal, member] = type === "reasoning.encrypted" ? [data, "data"] : [signature, "signature"]
     if (typeof seal !== "string" || seal === "") return []
-    const part = said.read(seal, `${at}[${index}].${member}`)
+    const part = unsealer.read(seal, `${at}[${index}].${member}`)
     return part === undefined ? [] : [part]
   })
   if (sealed.length > 0) return sealed
@@ -55,9 +55,9 @@ const reasoningOf = (message: AssistantWire, at: string, said: ReasoningUnsealer
   return text == null || text === "" ? [] : [{ text }]
 }
 
-const assistantOf = (message: AssistantWire, at: string, said: ReasoningUnsealer): AssistantMessage => {
+const assistantOf = (message: AssistantWire, at: string, unsealer: ReasoningUnsealer): AssistantMessage => {
   const toolCalls = (message.tool_calls ?? []).map(({ function: call, id }) => ({ id, ...call }))
-  const reasoning = reasoningOf(message, at, said)
+  const reasoning = reasoningOf(message, at, unsealer)
   return {
     role: "assistant",
     content: saidParts(message),

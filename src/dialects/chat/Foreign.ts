@@ -1,6 +1,6 @@
 /** Fields of OpenAI's and OpenRouter's chat request that this service knows and does not support. */
 import { type Failure, failure } from "../../domain/Failure.ts"
-import { withFound } from "../../domain/SchemaProblems.ts"
+import { withFoundValue } from "../../domain/SchemaProblems.ts"
 import { objectOf } from "../Decode.ts"
 
 /** OpenRouter's plugin that chooses a model. */
@@ -77,7 +77,7 @@ const harmless: IgnoredValues = new Map(
 /** Fields that are decoded elsewhere than in the request's schema. */
 const known = new Set([...harmless.keys(), "provider"])
 
-export const unsupported = (param: string, detail: string): Failure =>
+export const unsupportedParameter = (param: string, detail: string): Failure =>
   failure({ _tag: "UnsupportedParameter", param, detail })
 
 /** An unsupported member of a part or a tool, and the explanation. */
@@ -108,7 +108,7 @@ const firstIn = (
   for (let index = 0; index < list.length; index++) {
     const entry = objectOf(list[index])
     const found = entry === undefined ? undefined : find(entry)
-    if (found !== undefined) return unsupported(`${at}[${index}].${found[0]}`, found[1])
+    if (found !== undefined) return unsupportedParameter(`${at}[${index}].${found[0]}`, found[1])
   }
   return undefined
 }
@@ -121,8 +121,8 @@ const inMessage = (message: Body): UnsupportedMember | undefined => {
 
 const inMessages = (messages: unknown): Failure | undefined => {
   if (!Array.isArray(messages)) return undefined
-  const said = firstIn(messages, "messages", inMessage)
-  if (said !== undefined) return said
+  const unsupported = firstIn(messages, "messages", inMessage)
+  if (unsupported !== undefined) return unsupported
   for (let index = 0; index < messages.length; index++) {
     const found = firstIn(objectOf(messages[index])?.["content"], `messages[${index}].content`, inPart)
     if (found !== undefined) return found
@@ -139,7 +139,7 @@ export const unsupportedMember = (body: Body, harmless: IgnoredValues): Failure 
     const value = body[name]
     const one = harmless.get(name)
     if (value === undefined || value === null || one === undefined || one.holds(value)) continue
-    return unsupported(name, `\`${name}\` ${withFound(one.message, name, value)}`)
+    return unsupportedParameter(name, `\`${name}\` ${withFoundValue(one.message, name, value)}`)
   }
   return undefined
 }

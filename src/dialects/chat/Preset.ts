@@ -22,7 +22,7 @@ const instead: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
 ])
 
 /** A null counts as absent. An empty list of plugins counts as set. */
-const isSaid = (name: string, value: unknown): boolean =>
+const isSet = (name: string, value: unknown): boolean =>
   value != null && !(name === "plugins" && Array.isArray(value) && value.length === 0)
 
 /**
@@ -32,12 +32,12 @@ const isSaid = (name: string, value: unknown): boolean =>
 export const filledFrom = (preset: PresetConfig | undefined, body: Body): Body => {
   if (preset === undefined) return body
   const named = presetNamed(body["model"]) !== undefined
-  const said = Object.entries(body).filter(([name, value]) => isSaid(name, value) && !(named && name === "model"))
-  const over = new Set(said.flatMap(([name]) => [name, ...(instead.get(name) ?? [])]))
+  const set = Object.entries(body).filter(([name, value]) => isSet(name, value) && !(named && name === "model"))
+  const over = new Set(set.flatMap(([name]) => [name, ...(instead.get(name) ?? [])]))
   const supplied = Object.entries(preset).filter(
     ([name]) => name !== "routing" && name !== "instructions" && !over.has(name)
   )
-  return Object.fromEntries([...supplied, ...said])
+  return Object.fromEntries([...supplied, ...set])
 }
 
 /** The routing of a request without routing options: its preset's over its key's. */
@@ -48,7 +48,7 @@ export const presetPolicy = (
   preset?.routing == null ? Result.succeed(base) : decodePolicy({ routing: preset.routing }, base)
 
 /** The messages of a request after the instructions of its preset. */
-export const instructed = (
+export const withInstructions = (
   messages: ReadonlyArray<Message>,
   preset: PresetConfig | undefined
 ): ReadonlyArray<Message> =>

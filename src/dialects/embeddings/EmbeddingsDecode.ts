@@ -2,7 +2,7 @@
 import { Result, Schema } from "effect"
 import { EmbeddingsRequest, MAX_INPUTS } from "../../../schemas/inference/Embeddings.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
-import { NOT_AN_OBJECT, withFound } from "../../domain/SchemaProblems.ts"
+import { NOT_AN_OBJECT, withFoundValue } from "../../domain/SchemaProblems.ts"
 import type { EmbedWork } from "../../domain/Work.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
@@ -66,7 +66,7 @@ const inputsOf = (input: unknown): Result.Result<Inputs, Failure> => {
   }
   if (input.length > MAX_INPUTS)
     return Result.fail(
-      invalid("input", withFound(`must contain 1 to ${MAX_INPUTS.toLocaleString("en-US")} items`, "input", input))
+      invalid("input", withFoundValue(`must contain 1 to ${MAX_INPUTS.toLocaleString("en-US")} items`, "input", input))
     )
   if (typeof first === "string") return textsOf(input)
   return Array.isArray(first) ? tokenListsOf(input) : Result.fail(invalid("input", SHAPES))

@@ -14,13 +14,13 @@ const decodeWire = decoder(LegacyChatRequest, { strict: true })
 type WireMessage = LegacyChatRequest["messages"][number]
 
 /** A message in the form that a session records: without reasoning. */
-const saidOf = (message: WireMessage): WireMessage =>
+const recordedFormOf = (message: WireMessage): WireMessage =>
   message.role === "assistant" ? { role: message.role, content: message.content } : message
 
 export interface DecodedLegacyChat extends DecodedChat {
   /** The session that the request names, and its messages in the recorded form. */
   readonly sessionId: string | undefined
-  readonly said: LegacyChatRequest["messages"]
+  readonly recordedMessages: LegacyChatRequest["messages"]
 }
 
 /**
@@ -43,7 +43,7 @@ export const decodeLegacyChat = (
       // `session_id` has an effect here, even if a router ignores it.
       ignored: decoded.ignored.filter((name) => name !== "session_id"),
       sessionId: session_id ?? undefined,
-      said: messages.map(saidOf)
+      recordedMessages: messages.map(recordedFormOf)
     }
   })
 }

@@ -9,9 +9,9 @@ import {
 import { MessagesCustomTool, MessagesTypedTool } from "../../../schemas/inference/MessagesTools.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { textOfBase64 } from "../Base64.ts"
-import { type IgnoredValues, oneOf, unsupported, unsupportedMember } from "../chat/Foreign.ts"
+import { type IgnoredValues, oneOf, unsupportedParameter, unsupportedMember } from "../chat/Foreign.ts"
 import { objectOf } from "../Decode.ts"
-import { strangers } from "../Members.ts"
+import { firstUnknownMember } from "../Members.ts"
 import { PDF_TYPE } from "../Pdfs.ts"
 import { ProviderAlias } from "../Routing.ts"
 
@@ -28,7 +28,7 @@ export type SearchResultBlock = Extract<Block, { readonly type: "search_result" 
 const harmless: IgnoredValues = new Map([["speed", oneOf("standard")]])
 
 /** `routing` and `router` reject unknown fields where they are decoded. All dialects decode `provider`, and this one rejects it. */
-const strangerIn = strangers(
+const unknownMemberIn = firstUnknownMember(
   Schema.Struct({
     ...MessagesCountRequest.fields,
     // The types of tools and edits are distinguished by patterns.
@@ -40,22 +40,24 @@ const strangerIn = strangers(
   }).ast
 )
 
-const strangerInCustom = strangers(MessagesCustomTool.ast)
-const strangerInTyped = strangers(MessagesTypedTool.ast)
+const strangerInCustom = firstUnknownMember(MessagesCustomTool.ast)
+const strangerInTyped = firstUnknownMember(MessagesTypedTool.ast)
 
 /** Whether Anthropic's API defines this tool type and leaves running it to the caller. */
 const isTyped = (type: string): boolean => /^(bash|text_editor|memory|computer)_\d{8}$/.test(type)
 
-const inOneOf = (one: unknown, at: string, find: ReturnType<typeof strangers>): Failure | undefined => {
+const inOneOf = (one: unknown, at: string, find: ReturnType<typeof firstUnknownMember>): Failure | undefined => {
   const field = find(one)?.field
-  return field === undefined ? undefined : unsupported(`${at}.${field}`, `\`${at}.${field}\` is not supported; omit it`)
+  return field === undefined
+    ? undefined
+    : unsupportedParameter(`${at}.${field}`, `\`${at}.${field}\` is not supported; omit it`)
 }
 
 /** Tools whose callers leave out the model could be called by code alone, which only Anthropic's servers run. */
 const foreignCallers = (tool: unknown, at: string): Failure | undefined => {
   const callers = objectOf(tool)?.["allowed_callers"]
   return Array.isArray(callers) && !callers.includes("direct")
-    ? unsupported(`${at}.allowed_callers`, `\`${at}.allowed_callers\` must be absent or contain "direct"`)
+    ? unsupportedParameter(`${at}.allowed_callers`, `\`${at}.allowed_callers\` must be absent or contain "direct"`)
     : undefined
 }
 
@@ -68,7 +70,7 @@ const foreignTool = (tools: unknown): Failure | undefined => {
   }
   const at = tools.findIndex((tool) => typeOf(tool) !== "custom" && !isTyped(typeOf(tool)))
   if (at !== -1)
-    return unsupported(
+    return unsupportedParameter(
       `tools[${at}].type`,
       `\`tools[${at}].type\` is ${typeOf(tools[at]).slice(0, 64)}; only tools that the client runs are supported`
     )
@@ -82,9 +84,9 @@ const foreignTool = (tools: unknown): Failure | undefined => {
 }
 
 const edits = [
-  [/^clear_tool_uses_\d{8}$/, strangers(MessagesClearToolUses.ast)],
-  [/^clear_thinking_\d{8}$/, strangers(MessagesClearThinking.ast)],
-  [/^compact_\d{8}$/, strangers(MessagesCompact.ast)]
+  [/^clear_tool_uses_\d{8}$/, firstUnknownMember(MessagesClearToolUses.ast)],
+  [/^clear_thinking_\d{8}$/, firstUnknownMember(MessagesClearThinking.ast)],
+  [/^compact_\d{8}$/, firstUnknownMember(MessagesCompact.ast)]
 ] as const
 
 /** The error for an unknown edit of the prompt, or one with an unknown field. */
@@ -92,13 +94,16 @@ const foreignEdit = (management: unknown): Failure | undefined => {
   const { edits: list, ...others } = objectOf(management) ?? {}
   const [other] = Object.keys(others)
   if (other !== undefined)
-    return unsupported(`context_management.${other}`, `\`context_management.${other}\` is not supported; omit it`)
+    return unsupportedParameter(
+      `context_management.${other}`,
+      `\`context_management.${other}\` is not supported; omit it`
+    )
   return firstOf(Array.isArray(list) ? list : [], "context_management.edits", (edit, place) => {
     const type = objectOf(edit)?.["type"]
     const known = edits.find(([pattern]) => typeof type === "string" && pattern.test(type))
     if (known !== undefined) return inOneOf(edit, place, known[1])
     return typeof type === "string"
-      ? unsupported(`${place}.type`, `Edits of type ${type.slice(0, 64)} are not supported`)
+      ? unsupportedParameter(`${place}.type`, `Edits of type ${type.slice(0, 64)} are not supported`)
       : undefined
   })
 }
@@ -108,10 +113,10 @@ export const firstUnsupported = (body: Body): Failure | undefined => {
   const found =
     unsupportedMember(body, harmless) ?? foreignTool(body["tools"]) ?? foreignEdit(body["context_management"])
   if (found !== undefined) return found
-  const stranger = strangerIn(body)
-  if (stranger === undefined) return undefined
-  const { field, type } = stranger
-  return unsupported(
+  const unknown = unknownMemberIn(body)
+  if (unknown === undefined) return undefined
+  const { field, type } = unknown
+  return unsupportedParameter(
     field,
     type === undefined ? `\`${field}\` is not supported; omit it` : `\`${field}\` is ${type}, which is not supported`
   )
@@ -131,9 +136,9 @@ const firstOf = <A>(
 }
 
 /** Base64 may contain line breaks here, which are removed first: a pattern that allows them could be made to backtrack. */
-export const unbroken = (data: string): string => data.replaceAll(/\s+/g, "")
+export const withoutLineBreaks = (data: string): string => data.replaceAll(/\s+/g, "")
 
-const textOf = (data: string): string | undefined => textOfBase64(unbroken(data))
+const textOf = (data: string): string | undefined => textOfBase64(withoutLineBreaks(data))
 
 /** The text of a document, after its title and its context. */
 export const documentText = ({ context, source, title }: DocumentBlock): string => {
@@ -153,7 +158,9 @@ export const searchResultText = ({ content, source, title }: SearchResultBlock):
   [title, source, ...content.map(({ text }) => text)].filter((text) => text !== "").join("\n\n")
 
 const cited = ({ citations }: Pick<DocumentBlock, "citations">, at: string): Failure | undefined =>
-  citations?.enabled === true ? unsupported(`${at}.citations.enabled`, "Citations are not supported") : undefined
+  citations?.enabled === true
+    ? unsupportedParameter(`${at}.citations.enabled`, "Citations are not supported")
+    : undefined
 
 const ofDocument = ({ source }: DocumentBlock, at: string): Failure | undefined => {
   if (source.type === "content") return firstOf(source.content, `${at}.source.content`, ofBlock)
@@ -161,7 +168,10 @@ const ofDocument = ({ source }: DocumentBlock, at: string): Failure | undefined 
   // Its bytes are read with the message it stands in.
   if (source.media_type === PDF_TYPE) return undefined
   if (source.media_type !== "text/plain") {
-    return unsupported(`${at}.source.media_type`, "Only documents of type text/plain and application/pdf are offered")
+    return unsupportedParameter(
+      `${at}.source.media_type`,
+      "Only documents of type text/plain and application/pdf are offered"
+    )
   }
   return textOf(source.data) === undefined ? invalid(`${at}.source.data`, "must be base64 of UTF-8 text") : undefined
 }
@@ -172,7 +182,7 @@ const ofBlock = (block: Block, at: string): Failure | undefined => {
     case "text":
       return (block.citations ?? []).length === 0
         ? undefined
-        : unsupported(`${at}.citations`, "Citations are not supported; omit them")
+        : unsupportedParameter(`${at}.citations`, "Citations are not supported; omit them")
     case "document":
       return cited(block, at) ?? ofDocument(block, at)
     case "search_result":
@@ -188,7 +198,7 @@ const ofBlock = (block: Block, at: string): Failure | undefined => {
 
 /** The error for thinking that another service signed, or that this service signed for another account. */
 export const foreignThinking = (field: string): Failure =>
-  unsupported(field, "This signature was not made by this service for your account; omit the block")
+  unsupportedParameter(field, "This signature was not made by this service for your account; omit the block")
 
 /** The error for the first unsupported value of a decoded request. */
 export const unsupportedValue = (wire: Wire): Failure | undefined =>

@@ -62,18 +62,18 @@ type AssistantBlock = Blocks<"assistant">
 const thoughtOf = (
   block: Extract<AssistantBlock, { readonly type: "thinking" | "redacted_thinking" }>,
   at: string,
-  said: ReasoningUnsealer
+  unsealer: ReasoningUnsealer
 ): ReasoningPart | undefined => {
-  if (block.type === "redacted_thinking") return said.read(block.data, `${at}.data`)
+  if (block.type === "redacted_thinking") return unsealer.read(block.data, `${at}.data`)
   const { signature, thinking } = block
-  if (signature != null && signature !== "") return said.read(signature, `${at}.signature`)
+  if (signature != null && signature !== "") return unsealer.read(signature, `${at}.signature`)
   return thinking === "" ? undefined : { text: thinking }
 }
 
 const assistantMessage = (
   content: string | ReadonlyArray<AssistantBlock>,
   at: string,
-  said: ReasoningUnsealer
+  unsealer: ReasoningUnsealer
 ): AssistantMessage => {
   if (typeof content === "string") return { role: "assistant", content: textParts(content), toolCalls: [] }
   const texts: Array<TextPart> = []
@@ -86,14 +86,18 @@ const assistantMessage = (
       text += block.text.length
     } else if (block.type === "tool_use") toolCalls.push(callOf(block))
     else {
-      const part = thoughtOf(block, `${at}.content[${index}]`, said)
+      const part = thoughtOf(block, `${at}.content[${index}]`, unsealer)
       if (part !== undefined) reasoning.push({ ...part, place: { text, calls: toolCalls.length } })
     }
   })
   return { role: "assistant", content: texts, toolCalls, ...(reasoning.length === 0 ? {} : { reasoning }) }
 }
 
-const messagesOf = ({ messages, system }: Wire, said: ReasoningUnsealer, files: FilesRead): ReadonlyArray<Message> => {
+const messagesOf = (
+  { messages, system }: Wire,
+  unsealer: ReasoningUnsealer,
+  files: FilesRead
+): ReadonlyArray<Message> => {
   const before = textParts(system ?? "")
   const all: Array<Message> = before.length === 0 ? [] : [{ role: "system", content: before }]
   messages.forEach((message, index) => {
@@ -102,7 +106,7 @@ const messagesOf = ({ messages, system }: Wire, said: ReasoningUnsealer, files: 
         all.push(...userMessages(message.content, `messages[${index}]`, files))
         return
       case "assistant":
-        all.push(assistantMessage(message.content, `messages[${index}]`, said))
+        all.push(assistantMessage(message.content, `messages[${index}]`, unsealer))
         return
       case "system":
         all.push({ role: "system", content: textParts(message.content) })
@@ -121,14 +125,14 @@ const descriptionOf = ({ description, input_examples }: typeof MessagesCustomToo
 const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
   (tools ?? []).map((tool) => {
     const { name, strict } = tool
-    const said = { name, strict: strict ?? undefined, ...cacheableOf(tool) }
+    const base = { name, strict: strict ?? undefined, ...cacheableOf(tool) }
     if ("input_schema" in tool) {
       const { input_schema: parameters } = tool
       const open = strict === true && !isClosed(parameters) ? ({ isOpen: true } as const) : {}
-      return { ...said, ...open, description: descriptionOf(tool), parameters }
+      return { ...base, ...open, description: descriptionOf(tool), parameters }
     }
     const { allowed_callers: _, cache_control: __, defer_loading: ___, ...typed } = tool
-    return { ...said, ...functionOf(tool), typed }
+    return { ...base, ...functionOf(tool), typed }
   })
 
 const contextEditsOf = (management: Wire["context_management"]): ReadonlyArray<ContextEdit> =>
@@ -228,7 +232,7 @@ const parametersOf = (wire: Wire, { format, parallelToolCalls, reasoning, sampli
   return Object.keys(set).filter((name) => set[name])
 }
 
-const saidOf = (wire: Wire, reasoning: ReasoningUnsealer, files: FilesRead): RequestContent => {
+const contentOf = (wire: Wire, reasoning: ReasoningUnsealer, files: FilesRead): RequestContent => {
   const conversation: Conversation = {
     messages: messagesOf(wire, reasoning, files),
     tools: toolsOf(wire.tools),
@@ -290,13 +294,13 @@ const decodeBody = (
     if (unusable !== undefined) return yield* Result.fail(unusable)
     const reasoning = new ReasoningUnsealer(open)
     const files: FilesRead = { allowance: pdfAllowance(), failures: [] }
-    const said = saidOf(wire, reasoning, files)
-    const { messages, tools } = said.conversation
+    const content = contentOf(wire, reasoning, files)
+    const { messages, tools } = content.conversation
     const [foreign] = reasoning.foreign
     const thought = foreign === undefined ? undefined : foreignThinking(foreign)
     const failed = thought ?? files.failures[0] ?? checkNames(tools) ?? checkImages(messages) ?? checkPages(messages)
     if (failed !== undefined) return yield* Result.fail(failed)
-    const wish = yield* wishOf(object, said, config, base)
+    const wish = yield* wishOf(object, content, config, base)
     const unmatched = checkChoice(wish.conversation)
     if (unmatched !== undefined) return yield* Result.fail(unmatched)
     const { model, models } = wish

@@ -6,7 +6,7 @@ import type {
   MessagesUsage
 } from "../../../schemas/inference/MessagesAnswer.ts"
 import { parseWithin } from "../../domain/ExactJson.ts"
-import { type Output, type OutputPiece, saidIn } from "../../domain/Output.ts"
+import { type Output, type OutputPiece, outputPieces } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { Answer } from "../../domain/Answer.ts"
 import { extrasOf } from "../chat/ChatEncode.ts"
@@ -47,9 +47,9 @@ const reasonOf = ({ finish, stopSequence }: End, { called, refused }: StopFacts)
 /** Why the model stopped, and at which stop sequence of the caller's. For a streamed answer, only the end may be known. */
 export const stopOf = (
   end: End,
-  said: StopFacts
+  stop: StopFacts
 ): { readonly stop_reason: MessagesStopReason; readonly stop_sequence: string | null } => {
-  const stop_reason = reasonOf(end, said)
+  const stop_reason = reasonOf(end, stop)
   return { stop_reason, stop_sequence: stop_reason === "stop_sequence" ? (end.stopSequence ?? null) : null }
 }
 
@@ -89,7 +89,7 @@ const isShown = ({ toolCalls }: Output, { seal, text }: Thought, at: number): bo
 
 /** The content in order. A refusal is a text block of its own. */
 const contentOf = (output: Output, showsThinking: boolean): ReadonlyArray<MessagesBlock> =>
-  saidIn(output).flatMap((one, at): ReadonlyArray<MessagesBlock> => {
+  outputPieces(output).flatMap((one, at): ReadonlyArray<MessagesBlock> => {
     if (one.kind === "reasoning") return isShown(output, one, at) ? [thinkingOf(one, showsThinking)] : []
     if (one.kind !== "tool") return [{ type: "text", text: one.text }]
     const { arguments: text, id, name } = one.call

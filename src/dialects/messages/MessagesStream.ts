@@ -185,9 +185,9 @@ export class MessagesStreamEncoder implements StreamEncoder {
     open.text.push(text)
     if (open.form === "object") return this.#delta(open, text)
     if (open.form === "other") return ""
-    const said = text.trimStart()
-    if (said === "") return ""
-    open.form = said.startsWith("{") ? "object" : "other"
+    const start = text.trimStart()
+    if (start === "") return ""
+    open.form = start.startsWith("{") ? "object" : "other"
     return open.form === "object" ? this.#delta(open, open.text.join("")) : ""
   }
 

@@ -5,7 +5,7 @@ import type { Cacheable, ImagePart, Message, Part, TextPart } from "../../domain
 import type { Failure } from "../../domain/Failure.ts"
 import type { PdfAllowance } from "../../domain/PdfPages.ts"
 import { PDF_TYPE, pdfOfBase64 } from "../Pdfs.ts"
-import { type DocumentBlock, documentText, searchResultText, unbroken } from "./Foreign.ts"
+import { type DocumentBlock, documentText, searchResultText, withoutLineBreaks } from "./Foreign.ts"
 
 type WireMessage = MessagesCountRequest["messages"][number]
 /** The blocks of a message of a role. */
@@ -65,7 +65,7 @@ const documentPart = (block: DocumentBlock, at: string, files: FilesRead): Part 
   }
   const about = { field: `${at}.source.data`, name: title, context, allowance: files.allowance }
   // After a failure no more are read: the request is refused.
-  const pdf = files.failures.length === 0 ? pdfOfBase64(unbroken(source.data), about) : undefined
+  const pdf = files.failures.length === 0 ? pdfOfBase64(withoutLineBreaks(source.data), about) : undefined
   if (pdf === undefined) return { type: "text", text: "" }
   if (Result.isSuccess(pdf)) return { ...pdf.success, ...cacheableOf(block) }
   files.failures.push(pdf.failure)

@@ -68,9 +68,9 @@ const showsLogprobs = (wire: Wire): boolean => wire.stream === true && wire.incl
 const conversed = (
   wire: Wire,
   toolbox: Toolbox,
-  said: ReasoningUnsealer
+  unsealer: ReasoningUnsealer
 ): Result.Result<ReadonlyArray<Message>, Failure> =>
-  Result.map(wire.input == null ? Result.succeed([]) : messagesOf(wire.input, toolbox, said), (messages) =>
+  Result.map(wire.input == null ? Result.succeed([]) : messagesOf(wire.input, toolbox, unsealer), (messages) =>
     wire.instructions == null
       ? messages
       : [{ role: "system", content: [{ type: "text", text: wire.instructions }] }, ...messages]
@@ -219,9 +219,9 @@ const decodeBody = (
   toolbox: Toolbox,
   preset: PresetConfig | undefined,
   base: RoutingPolicy | undefined,
-  said: ReasoningUnsealer
+  unsealer: ReasoningUnsealer
 ): Result.Result<ChatWish, Failure> => {
-  const messages = conversed(wire, toolbox, said)
+  const messages = conversed(wire, toolbox, unsealer)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const format = formatOf(wire.text)
   const schema = format.type === "json_schema" ? checkSchema(format.schema, "text.format.schema") : undefined
@@ -298,11 +298,11 @@ export const decodePrompt = (
     if (closed !== undefined) return Result.fail(closed)
     const toolbox = toolboxOf(wire)
     if (Result.isFailure(toolbox)) return Result.fail(toolbox.failure)
-    const said = new ReasoningUnsealer(open)
-    return Result.map(decodeBody(object, wire, toolbox.success, preset, base, said), (wish) => ({
+    const unsealer = new ReasoningUnsealer(open)
+    return Result.map(decodeBody(object, wire, toolbox.success, preset, base, unsealer), (wish) => ({
       ...wish,
       echo: echoOf(wire, toolbox.success),
-      ignored: [...ignoredOf(object, wire, wish, toolbox.success, preset), ...said.foreign]
+      ignored: [...ignoredOf(object, wire, wish, toolbox.success, preset), ...unsealer.foreign]
     }))
   })
 }

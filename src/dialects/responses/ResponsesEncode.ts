@@ -7,7 +7,7 @@ import type {
   ResponsesUsage
 } from "../../../schemas/inference/ResponsesAnswer.ts"
 import { usdFromNano } from "../../domain/Money.ts"
-import { type FinishReason, type Output, saidIn } from "../../domain/Output.ts"
+import { type FinishReason, type Output, outputPieces } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
 import type { Answer } from "../../domain/Answer.ts"
 import type { StreamOpening } from "../StreamEncoder.ts"
@@ -43,7 +43,7 @@ const itemsOf =
       type,
       status: "completed" as const
     })
-    for (const one of saidIn(output)) {
+    for (const one of outputPieces(output)) {
       const last = items.at(-1)
       if (one.kind === "tool") items.push(callItemOf(one.call, forms, requestId, items.length))
       else if (one.kind === "reasoning") {

@@ -10,7 +10,7 @@ import {
   oneOf,
   onlyAutoRouter,
   onlyText,
-  unsupported,
+  unsupportedParameter,
   unsupportedMember
 } from "../chat/Foreign.ts"
 import { objectOf } from "../Decode.ts"
@@ -58,20 +58,20 @@ const unsupportedChoice = (body: Body): Failure | undefined => {
   if (type !== "allowed_tools") {
     return references.has(type)
       ? undefined
-      : unsupported("tool_choice.type", `A tool choice of type ${type.slice(0, 64)} is not supported`)
+      : unsupportedParameter("tool_choice.type", `A tool choice of type ${type.slice(0, 64)} is not supported`)
   }
   const tools: ReadonlyArray<unknown> = Array.isArray(choice["tools"]) ? choice["tools"] : []
   const foreign = tools.map((tool) => typeOf(tool) ?? "function").map((one) => (references.has(one) ? undefined : one))
   const index = foreign.findIndex((one) => one !== undefined && !isHosted(one))
   if (index !== -1) {
-    return unsupported(
+    return unsupportedParameter(
       `tool_choice.tools[${index}].type`,
       `Tools of type ${foreign[index]?.slice(0, 64)} are not supported`
     )
   }
   // Among other tools, a hosted tool is left out. Alone, it leaves nothing to choose from.
   return tools.length > 0 && foreign.every((one) => one !== undefined)
-    ? unsupported("tool_choice.tools", "Tools that only OpenAI's servers run are not supported")
+    ? unsupportedParameter("tool_choice.tools", "Tools that only OpenAI's servers run are not supported")
     : undefined
 }
 
@@ -92,11 +92,12 @@ const unsupportedPart = (part: unknown, at: string): Failure | undefined => {
   const object = objectOf(part)
   const type = object?.["type"]
   if (object === undefined || typeof type !== "string") return undefined
-  if (!parts.has(type)) return unsupported(`${at}.type`, `Content parts of type ${type.slice(0, 64)} are not supported`)
+  if (!parts.has(type))
+    return unsupportedParameter(`${at}.type`, `Content parts of type ${type.slice(0, 64)} are not supported`)
   const member = elsewhere.get(type)?.find((name) => object[name] != null)
   return member === undefined
     ? undefined
-    : unsupported(`${at}.${member}`, "Files that are stored elsewhere are not supported")
+    : unsupportedParameter(`${at}.${member}`, "Files that are stored elsewhere are not supported")
 }
 
 const NO_REFERENCES = [
@@ -109,10 +110,10 @@ const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
   if (object === undefined) return undefined
   const { content, output, role, type } = object
   if (type === "item_reference") {
-    return isReasoningReference(object) ? undefined : unsupported(`${at}.type`, NO_REFERENCES)
+    return isReasoningReference(object) ? undefined : unsupportedParameter(`${at}.type`, NO_REFERENCES)
   }
   if (typeof type === "string" && !items.has(type)) {
-    return unsupported(`${at}.type`, `Items of type ${type.slice(0, 64)} are not supported`)
+    return unsupportedParameter(`${at}.type`, `Items of type ${type.slice(0, 64)} are not supported`)
   }
   const [member, list] = outputs.has(String(type)) ? ["output", output] : ["content", content]
   if (!Array.isArray(list) || type === "reasoning") return undefined
@@ -122,7 +123,7 @@ const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
     const found = unsupportedPart(list[index], place)
     if (found !== undefined) return found
     if (instructs && objectOf(list[index])?.["type"] === "input_image") {
-      return unsupported(`${place}.type`, `Images in messages of role ${String(role)} are not supported`)
+      return unsupportedParameter(`${place}.type`, `Images in messages of role ${String(role)} are not supported`)
     }
   }
   return undefined

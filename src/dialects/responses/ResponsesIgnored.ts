@@ -25,10 +25,10 @@ import {
 import { ignoredWithin } from "../Members.ts"
 
 /** Members that items have where they come from an answer, and that a client sends back with them. They ask for nothing. */
-const given = { id: Schema.Unknown, status: Schema.Unknown }
+const itemFields = { id: Schema.Unknown, status: Schema.Unknown }
 
 /** The same for a search for tools and for its tools, where the answer also contains `execution`. */
-const run = { ...given, execution: Schema.Unknown }
+const run = { ...itemFields, execution: Schema.Unknown }
 
 const inputParts = [ResponsesInputText, ResponsesInputImage, ResponsesInputFile] as const
 
@@ -52,15 +52,15 @@ const tools = Schema.Array(
 )
 
 const Item = Schema.Union([
-  Schema.Struct({ ...ResponsesInputMessage.fields, ...given, content: prompt }),
-  Schema.Struct({ ...ResponsesSaidMessage.fields, ...given, content: partsOf([SaidText, Refusal]) }),
-  Schema.Struct({ ...ResponsesSaidReasoning.fields, ...given }),
-  Schema.Struct({ ...ResponsesSaidCall.fields, ...given }),
-  Schema.Struct({ ...ResponsesCallOutput.fields, ...given, output: prompt }),
-  Schema.Struct({ ...ResponsesSaidCustomCall.fields, ...given }),
-  Schema.Struct({ ...ResponsesCustomOutput.fields, ...given, output: prompt }),
+  Schema.Struct({ ...ResponsesInputMessage.fields, ...itemFields, content: prompt }),
+  Schema.Struct({ ...ResponsesSaidMessage.fields, ...itemFields, content: partsOf([SaidText, Refusal]) }),
+  Schema.Struct({ ...ResponsesSaidReasoning.fields, ...itemFields }),
+  Schema.Struct({ ...ResponsesSaidCall.fields, ...itemFields }),
+  Schema.Struct({ ...ResponsesCallOutput.fields, ...itemFields, output: prompt }),
+  Schema.Struct({ ...ResponsesSaidCustomCall.fields, ...itemFields }),
+  Schema.Struct({ ...ResponsesCustomOutput.fields, ...itemFields, output: prompt }),
   // They contain the role that declares the tools, which no model receives.
-  Schema.Struct({ ...ResponsesAdditionalTools.fields, ...given, role: Schema.Unknown, tools }),
+  Schema.Struct({ ...ResponsesAdditionalTools.fields, ...itemFields, role: Schema.Unknown, tools }),
   Schema.Struct({ ...ResponsesSaidSearch.fields, ...run }),
   Schema.Struct({ ...ResponsesSearchOutput.fields, ...run, tools })
 ])

@@ -20,7 +20,7 @@ import type { Message, Part, ReasoningPart, TextPart, ToolCall, ToolResult } fro
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { type PdfAllowance, pdfAllowance } from "../../domain/PdfPages.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
-import { unsupported } from "../chat/Foreign.ts"
+import { unsupportedParameter } from "../chat/Foreign.ts"
 import { detailOf } from "../Images.ts"
 import { isPdf, pdfOfUrl } from "../Pdfs.ts"
 import { ReasoningUnsealer } from "../ReasoningUnsealer.ts"
@@ -100,10 +100,10 @@ const thoughtIn = ({ content, summary }: typeof ResponsesSaidReasoning.Type): st
 const thoughtOf = (
   item: typeof ResponsesSaidReasoning.Type,
   at: string,
-  said: ReasoningUnsealer
+  unsealer: ReasoningUnsealer
 ): ReasoningPart | undefined => {
   const { encrypted_content: seal } = item
-  if (seal != null && seal !== "") return said.read(seal, `${at}.encrypted_content`)
+  if (seal != null && seal !== "") return unsealer.read(seal, `${at}.encrypted_content`)
   const thought = thoughtIn(item)
   return thought === "" ? undefined : { text: thought }
 }
@@ -120,16 +120,16 @@ const lengthOf = (content: ReadonlyArray<TextPart>): number => content.reduce((s
 class Turns {
   readonly messages: Array<Message> = []
   readonly toolbox: Toolbox
-  readonly said: ReasoningUnsealer
+  readonly unsealer: ReasoningUnsealer
   readonly allowance = pdfAllowance()
   /** The assistant's message that still grows. It is the last one. */
   #open: Turn | undefined
   /** Reasoning that belongs to the next item. */
   #thoughts: Array<ReasoningPart> = []
 
-  constructor(toolbox: Toolbox, said: ReasoningUnsealer) {
+  constructor(toolbox: Toolbox, unsealer: ReasoningUnsealer) {
     this.toolbox = toolbox
-    this.said = said
+    this.unsealer = unsealer
   }
 
   push(message: Message): void {
@@ -206,7 +206,9 @@ const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void
     Result.flatMap(partsOf(message.content, `${at}.content`, turns.allowance), (content) => {
       const pdf = message.role === "user" ? undefined : content.find((part) => part.type === "pdf")
       if (pdf !== undefined) {
-        return Result.fail(unsupported(pdf.field, `PDF files in messages of role ${message.role} are not offered`))
+        return Result.fail(
+          unsupportedParameter(pdf.field, `PDF files in messages of role ${message.role} are not offered`)
+        )
       }
       turns.push(
         message.role === "user"
@@ -261,7 +263,7 @@ const addFound = (turns: Turns, item: unknown, at: string): Result.Result<void, 
 
 const addReasoning = (turns: Turns, item: unknown, index: number): Result.Result<void, Failure> =>
   Result.map(within(`input[${index}]`, decodeReasoning(item)), (said) => {
-    const part = thoughtOf(said, `input[${index}]`, turns.said)
+    const part = thoughtOf(said, `input[${index}]`, turns.unsealer)
     if (part !== undefined) turns.think(part)
   })
 
@@ -312,10 +314,10 @@ export const addTools = (toolbox: Toolbox, input: string | ReadonlyArray<unknown
 export const messagesOf = (
   input: string | ReadonlyArray<unknown>,
   toolbox: Toolbox,
-  said: ReasoningUnsealer = new ReasoningUnsealer()
+  unsealer: ReasoningUnsealer = new ReasoningUnsealer()
 ): Result.Result<ReadonlyArray<Message>, Failure> => {
   if (typeof input === "string") return Result.succeed([{ role: "user", content: [text(input)] }])
-  const turns = new Turns(toolbox, said)
+  const turns = new Turns(toolbox, unsealer)
   for (let index = 0; index < input.length; index++) {
     const added = addItem(turns, input[index], index)
     if (Result.isFailure(added)) return Result.fail(added.failure)

@@ -13,7 +13,7 @@ import {
 import type { Tool } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { REQUIRED } from "../../domain/SchemaProblems.ts"
-import { unsupported } from "../chat/Foreign.ts"
+import { unsupportedParameter } from "../chat/Foreign.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
 
 /** The tool of the request that a function represents. */
@@ -161,7 +161,8 @@ export class Toolbox {
       case SEARCH:
         return this.#decoded(within(at, decodeSearch(tool)), (search) => this.#search(search, listed))
       default:
-        if (!isHosted(type)) return unsupported(`${at}.type`, `Tools of type ${type.slice(0, 64)} are not supported`)
+        if (!isHosted(type))
+          return unsupportedParameter(`${at}.type`, `Tools of type ${type.slice(0, 64)} are not supported`)
         this.ignored.push(at)
         return undefined
     }

@@ -37,9 +37,9 @@ const dayOf = (text: string): string | undefined => {
 const daysOf = (wire: SearchRequest): Result.Result<Days, Failure> => {
   const days: Days = {}
   for (const field of dayFields) {
-    const given = wire[field]
-    if (given == null) continue
-    const day = dayOf(given)
+    const value = wire[field]
+    if (value == null) continue
+    const day = dayOf(value)
     if (day === undefined) return Result.fail(invalid(field, "must be a date as MM/DD/YYYY"))
     days[field] = day
   }

@@ -74,7 +74,7 @@ export const factsOf = ({ annotations }: HttpApiEndpoint.Top): OperationFacts =>
   Context.getOrElse(annotations, Operation, unlisted)
 
 /** Names a request after its operation, in the metrics, in its trace and in the access log. */
-export const named = (
+export const labelRequest = (
   { labels, line, span }: Pick<Exchange, "labels" | "line" | "span">,
   { method, path }: { readonly method: string; readonly path: string }
 ): void => {

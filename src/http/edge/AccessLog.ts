@@ -153,14 +153,14 @@ export const makeAccessLog: Effect.Effect<BeginLine | undefined, never, Config> 
   if (LogLevel.isGreaterThan(log.level, "Info")) return undefined
   const run = Effect.runForkWith(yield* Effect.context())
   const write = (facts: AccessFacts, span: Span | undefined): void => {
-    const said =
+    const words =
       log.format === "pretty"
         ? Effect.logInfo(inOneLine(facts))
         : Effect.annotateLogs(
             Effect.logInfo(`${facts.method} ${facts.route ?? "(no such route)"} ${facts.status ?? "(no response)"}`),
             Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
           )
-    run(span === undefined ? said : Effect.provideService(said, Tracer.ParentSpan, span.forLogs))
+    run(span === undefined ? words : Effect.provideService(words, Tracer.ParentSpan, span.forLogs))
   }
   return (request, method, span) => {
     const line = new AccessLine(method, span, write)

@@ -170,7 +170,7 @@ const isDirect = ({ headers, source, stream }: BodyRequest): boolean =>
   source instanceof IncomingMessage && (stream === undefined || headers["expect"] === undefined)
 
 /** The failure of a compressed form, which is not supported. */
-export const packed = ({ headers }: Pick<BodyRequest, "headers">): Failure | undefined =>
+export const compressedBodyFailure = ({ headers }: Pick<BodyRequest, "headers">): Failure | undefined =>
   /^\s*(?:identity\s*)?$/i.test(headers["content-encoding"] ?? "")
     ? undefined
     : failure({ _tag: "UnsupportedMediaType", wanted: "it is, without a Content-Encoding" })

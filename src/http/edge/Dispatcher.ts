@@ -3,7 +3,7 @@ import { Cause, Context, Effect, Exit, Fiber, Scope } from "effect"
 import { HttpServerError, type HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { ActiveSet } from "../../platform/ActiveSet.ts"
-import { named } from "./Access.ts"
+import { labelRequest } from "./Access.ts"
 import { makeAccessOf } from "./AccessOf.ts"
 import { type ApiRequest, apiRequest } from "./ApiRequest.ts"
 import { areaOf } from "./Areas.ts"
@@ -42,7 +42,7 @@ export const makeDispatcher = Effect.fnUntraced(function* (handlers: AllHandlers
   const served = (exchange: Exchange, request: ApiRequest, { found, route }: NonNullable<ReturnType<typeof find>>) => {
     const { endpoint, form, handle } = route
     exchange.errors = form
-    named(exchange, endpoint)
+    labelRequest(exchange, endpoint)
     return (
       edge.hostless(request.source, exchange) ??
       accessOf(endpoint)({ exchange, headers: request.headers, endpoint }, handle(request, exchange, found))

@@ -9,7 +9,7 @@ import { Config } from "../../platform/config/Config.ts"
 import { headers as limitHeaders, headersOfUncounted } from "../../ratelimit/Headers.ts"
 import { subjectOf } from "../../ratelimit/Limits.ts"
 import { RateLimiter } from "../../ratelimit/RateLimiter.ts"
-import { logged, respond } from "../Failures.ts"
+import { logFailure, respond } from "../Failures.ts"
 import { lineOf } from "./AccessLog.ts"
 import { cameByHttps, clientAddress } from "./Address.ts"
 import type { Area } from "./Areas.ts"
@@ -146,7 +146,7 @@ export const makeEdge = Effect.gen(function* () {
       cause: Cause.Cause<unknown>
     ): Effect.Effect<HttpServerResponse.HttpServerResponse> | undefined => {
       const failed = failureOf(cause)
-      return failed === undefined ? undefined : Effect.as(logged(failed, exchange), respond(failed, exchange))
+      return failed === undefined ? undefined : Effect.as(logFailure(failed, exchange), respond(failed, exchange))
     },
 
     /** The response when the service stops before the request has another. */

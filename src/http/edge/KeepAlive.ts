@@ -37,7 +37,7 @@ const withComments = (events: Stream.Stream<Uint8Array, unknown>) => {
  * Answers as `run` does if that takes less than the longest silence. Otherwise it begins an event stream, with comments until the
  * answer of `run` arrives as its event. A client that hangs up interrupts `run`.
  */
-export const keptAlive = <R>(run: Effect.Effect<Response, never, R>): Effect.Effect<Response, never, R> =>
+export const withKeepAlive = <R>(run: Effect.Effect<Response, never, R>): Effect.Effect<Response, never, R> =>
   Effect.gen(function* () {
     const running = yield* Effect.forkDetach(run, { startImmediately: true })
     const early = yield* Fiber.join(running).pipe(

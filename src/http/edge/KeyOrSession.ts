@@ -33,8 +33,8 @@ export const makeByManagementKey = Effect.gen(function* () {
       const refused = Effect.fail(failure({ _tag: "InsufficientScope", scope }))
       return counted ? refused : Effect.andThen(count(exchange, principal), refused)
     }
-    const asked = { exchange, authorization: headers["authorization"], kind: "management", endpoint } as const
-    return admitted(asked, handle, admit)
+    const keyRequest = { exchange, authorization: headers["authorization"], kind: "management", endpoint } as const
+    return admitted(keyRequest, handle, admit)
   }
   return access
 })

@@ -106,7 +106,7 @@ export interface RoutingFailure {
 const MODELS = `${API_PREFIX}/models/`
 
 /** Why a request has no route. `path` is the normalised path, `asked` the original one. */
-export const unrouted = (method: string, path: string, asked: string): RoutingFailure => {
+export const routingFailureOf = (method: string, path: string, asked: string): RoutingFailure => {
   const known = knownAt(path)
   // A path that cannot be decoded has no route even if its method is allowed.
   if (known !== undefined && !known.allowed.includes(method)) {

@@ -90,7 +90,7 @@ const serveAll = <R>(
 type Server = HttpServer.HttpServer["Service"]
 
 /** The same server with small request contexts, which gives each request to the dispatcher first. */
-export const dispatching = (server: Server, node: NodeServer, serving: ServingOptions): Server => ({
+export const withDispatcher = (server: Server, node: NodeServer, serving: ServingOptions): Server => ({
   address: server.address,
   serve: ((app: never, middleware: never) =>
     serveAll(node, serving, Effect.updateContext(server.serve(app, middleware), requestContext))) as Server["serve"]

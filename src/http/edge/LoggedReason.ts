@@ -38,6 +38,6 @@ const isAttempts = (log: unknown): log is ReadonlyArray<FailedAttempt> =>
 
 /** The cause of a failure. `sentence` is the message for its caller. */
 export const loggedReason = ({ log, reason }: Failure, sentence: string): string => {
-  const said = rowOf(reason).unquoted?.(reason) ?? sentence
-  return isAttempts(log) ? `${said} (${log.map(faultOf).join("; ")})` : said
+  const text = rowOf(reason).unquoted?.(reason) ?? sentence
+  return isAttempts(log) ? `${text} (${log.map(faultOf).join("; ")})` : text
 }

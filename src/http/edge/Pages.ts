@@ -14,7 +14,7 @@ import { FILES_PATH } from "../../platform/files/Media.ts"
 import { areaOf, isIn, isPreflight, METHODS, pathOf, preflight, routedPath } from "./Areas.ts"
 import { makeEdge, makeRefuse, type Target } from "./Edge.ts"
 import { Exchange } from "./Exchange.ts"
-import { API_PREFIX, FILE_ROUTE, knownPaths, MCP_PATH, OPENAPI_PATH, unrouted } from "./KnownPaths.ts"
+import { API_PREFIX, FILE_ROUTE, knownPaths, MCP_PATH, OPENAPI_PATH, routingFailureOf } from "./KnownPaths.ts"
 
 /** The path of the documentation. */
 const DOCS_PATH = "/docs"
@@ -73,7 +73,7 @@ const Edge = HttpRouter.middleware(
     const answer = (target: PageTarget, exchange: Exchange, cause: Cause.Cause<unknown>) => {
       if (!isRouteNotFound(cause)) return failed(exchange, cause)
       const { method, path, url } = target
-      const { form = exchange.errors, reason } = unrouted(method, path, pathOf(url))
+      const { form = exchange.errors, reason } = routingFailureOf(method, path, pathOf(url))
       exchange.errors = form
       return refuse(exchange, failure(reason))
     }

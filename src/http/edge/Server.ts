@@ -22,7 +22,7 @@ import { layer as documentation } from "../handlers/Documentation.ts"
 import { bodyOf, headersOf } from "../Failures.ts"
 import { table } from "../FailureRows.ts"
 import { layer as files } from "../handlers/Files.ts"
-import { dispatching, keepEarly } from "./Listener.ts"
+import { withDispatcher, keepEarly } from "./Listener.ts"
 import { MAX_PARAM_LENGTH } from "./Operations.ts"
 import { layer as edge } from "./Pages.ts"
 import { makeHandlers } from "../handlers/Handlers.ts"
@@ -54,7 +54,7 @@ export interface ClientTimeouts {
   readonly stalledMs: number
 }
 
-export const patience: ClientTimeouts = {
+export const clientTimeouts: ClientTimeouts = {
   headersMs: 15_000,
   requestMs: 120_000,
   checkMs: 5_000,
@@ -138,7 +138,7 @@ const closeIdle = (response: OrderedResponse): void => {
  * else it serves.
  */
 export const layerListening = <R = never>(
-  patience: ClientTimeouts,
+  timeouts: ClientTimeouts,
   makeDispatch: Effect.Effect<Dispatch | undefined, never, R> = noDispatcher
 ) =>
   Layer.unwrap(
@@ -147,10 +147,10 @@ export const layerListening = <R = never>(
       const stopping = yield* Shutdown
       const server = createServer({
         ServerResponse: responsesUntil(stopping),
-        headersTimeout: patience.headersMs,
-        requestTimeout: patience.requestMs,
-        connectionsCheckingInterval: patience.checkMs,
-        keepAliveTimeout: patience.keepAliveMs,
+        headersTimeout: timeouts.headersMs,
+        requestTimeout: timeouts.requestMs,
+        connectionsCheckingInterval: timeouts.checkMs,
+        keepAliveTimeout: timeouts.keepAliveMs,
         // The server supports no other protocol. Node does not manage an upgraded connection any more: not when it is idle, not when
         // its client keeps its side open, and not at shutdown.
         shouldUpgradeCallback: () => false,
@@ -160,7 +160,7 @@ export const layerListening = <R = never>(
       // Node would drop the headers after the first 2,000, and a proxy adds its own at the end. The size of all headers is limited.
       server.maxHeadersCount = 0
       server.on("connection", stopping.accepted)
-      const restMs = Math.min(patience.restMs, Duration.toMillis(shutdownDelay))
+      const restMs = Math.min(timeouts.restMs, Duration.toMillis(shutdownDelay))
       const beginLine = yield* makeAccessLog
       const closed = (response: ServerResponse) => {
         // A server that stops listening closes the connections that are idle at that time. Busy ones are closed after a short idle
@@ -171,13 +171,13 @@ export const layerListening = <R = never>(
       const early = keepEarly(server)
       // An unknown expectation may be ignored. Node would answer 417 without a body.
       server.on("checkExpectation", (request, response) => server.emit("request", request, response))
-      yield* answerSocket(server, patience.lingerMs)
-      yield* endStalled(server, patience)
+      yield* answerSocket(server, timeouts.lingerMs)
+      yield* endStalled(server, timeouts)
       const { host, port } = http
       const dispatch = yield* makeDispatch
       const listening = Layer.effect(
         HttpServer.HttpServer,
-        Effect.map(HttpServer.HttpServer, (made) => dispatching(made, server, { dispatch, early }))
+        Effect.map(HttpServer.HttpServer, (made) => withDispatcher(made, server, { dispatch, early }))
       ).pipe(
         Layer.provideMerge(NodeHttpServer.layer(() => server, { port, host, gracefulShutdownTimeout: shutdownGrace }))
       )
@@ -198,6 +198,6 @@ export const layer = HttpRouter.serve(routes, {
   disableListenLog: true,
   routerConfig: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true }
 }).pipe(
-  Layer.provideMerge(layerListening(patience, Effect.flatMap(makeHandlers, makeDispatcher))),
+  Layer.provideMerge(layerListening(clientTimeouts, Effect.flatMap(makeHandlers, makeDispatcher))),
   Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_BODY_BYTES)))
 )

@@ -4,7 +4,7 @@ import { Effect, Stream } from "effect"
 import { Multipart } from "effect/http"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import type { ApiRequest } from "./ApiRequest.ts"
-import { MAX_BODY_BYTES, packed } from "./Body.ts"
+import { MAX_BODY_BYTES, compressedBodyFailure } from "./Body.ts"
 import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
 
 /** An uploaded file, and the text fields of its form. */
@@ -80,7 +80,7 @@ export const withUpload = <A, E>(
     if (!/^multipart\/form-data\s*;/i.test(request.headers["content-type"] ?? "")) {
       return Effect.fail(failure({ _tag: "UnsupportedMediaType", wanted: "multipart/form-data" }))
     }
-    const refused = packed(request)
+    const refused = compressedBodyFailure(request)
     if (refused !== undefined) return Effect.fail(refused)
     let taken = 0
     const take = (bytes: number): boolean => {

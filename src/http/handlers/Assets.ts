@@ -51,7 +51,7 @@ const matches = (header: string, tag: string): boolean =>
   header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === tag)
 
 /** Keeps a success for good. After a failure, the next request tries again. */
-const kept = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<Effect.Effect<A, E>> =>
+const cached = <A, E>(work: Effect.Effect<A, E>): Effect.Effect<Effect.Effect<A, E>> =>
   Effect.cachedWithTTL(work, (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero))
 
 /** One representation of a file. */
@@ -66,7 +66,7 @@ const formsOf = Effect.fnUntraced(function* ({ contentType, make }: Asset) {
   const digest = createHash("sha256").update(bytes).digest("base64url").slice(0, 22)
   const plain: Form = { bytes, coding: undefined, tag: `"${digest}"` }
   const compressed = (coding: Coding): Effect.Effect<Effect.Effect<Form>> =>
-    kept(
+    cached(
       Effect.map(compress[coding](bytes), (zipped) =>
         zipped.length < bytes.length ? { bytes: zipped, coding, tag: `"${digest}-${coding}"` } : plain
       )
@@ -80,8 +80,8 @@ const formsOf = Effect.fnUntraced(function* ({ contentType, make }: Asset) {
 })
 
 /** Serves an asset for GET and HEAD. It is created once and cached, and compressed if the client accepts that. */
-export const answering = (asset: Asset) =>
-  Effect.map(kept(formsOf(asset)), (forms) =>
+export const serveAsset = (asset: Asset) =>
+  Effect.map(cached(formsOf(asset)), (forms) =>
     Effect.gen(function* () {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       const { bytes, coding, tag } = yield* (yield* forms)(headers["accept-encoding"] ?? "")

@@ -18,7 +18,7 @@ import { newRequestId } from "../../platform/Ids.ts"
 import { readJson } from "../edge/Body.ts"
 import { circumstancesOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
-import { bodyOf, headersOf, logged } from "../Failures.ts"
+import { bodyOf, headersOf, logFailure } from "../Failures.ts"
 import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 
@@ -152,7 +152,7 @@ const batches = Effect.gen(function* () {
     const itemsFor: BatchRequest["itemsFor"] = acceptedFor
     const outcome = yield* batch.run({ requestId, principal, claim, trace, arrivedAt, items, itemsFor })
     if (outcome.failed !== undefined) {
-      yield* logged(outcome.failed.failure, exchange)
+      yield* logFailure(outcome.failed.failure, exchange)
       return failedResponse(outcome, entries, outcome.failed)
     }
     const ignored = [...new Set(accepted.flatMap((one) => one.ignored))]

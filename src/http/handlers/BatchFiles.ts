@@ -12,7 +12,7 @@ import { Ledger } from "../../ledger/Ledger.ts"
 import { Media, type NewFile, type StoredFile } from "../../platform/files/Media.ts"
 import type { Unavailable } from "../../platform/database/Sql.ts"
 import { PACE, streamOf } from "./Files.ts"
-import { funded } from "./Funds.ts"
+import { requireFunds } from "./Funds.ts"
 import { makeOwnerLine } from "./OwnerLine.ts"
 import { type Upload, withUpload } from "../edge/Upload.ts"
 import { endSlow } from "../edge/StalledClients.ts"
@@ -34,7 +34,7 @@ const full = invalid(
 )
 
 /** The refusal for accounts with `zero_retention`, because inputs and outputs of background batches are files. */
-export const keptNowhere = failure({
+export const zeroRetentionRefusal = failure({
   _tag: "UnsupportedParameter",
   param: "data_policy",
   detail: "Batch files are stored, which zero_retention forbids; POST /batch stores nothing"
@@ -123,10 +123,10 @@ const files = Effect.gen(function* () {
   // Checks the balance before the file is received, so that an account without money uses no storage.
   const create = (request: ApiRequest) =>
     Effect.gen(function* () {
-      yield* funded(ledger)
+      yield* requireFunds(ledger)
       const principal = yield* Caller
       const { accountId } = principal
-      if (basePolicy(principal).dataPolicy === "zero_retention") return yield* keptNowhere
+      if (basePolicy(principal).dataPolicy === "zero_retention") return yield* zeroRetentionRefusal
       return yield* withUpload(request, (upload) => store(accountId, upload))
     })
 

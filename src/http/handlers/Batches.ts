@@ -9,11 +9,11 @@ import { type Failure, failure } from "../../domain/Failure.ts"
 import { Batches, noBatch } from "../../batches/Batches.ts"
 import type { BatchRow } from "../../batches/BatchesSql.ts"
 import { Ledger } from "../../ledger/Ledger.ts"
-import { keptNowhere } from "./BatchFiles.ts"
+import { zeroRetentionRefusal } from "./BatchFiles.ts"
 import { readJson } from "../edge/Body.ts"
 import { replayHeader } from "./ChatOperation.ts"
 import { makeOwnerLine } from "./OwnerLine.ts"
-import { funded } from "./Funds.ts"
+import { requireFunds } from "./Funds.ts"
 import { claimOf } from "../edge/Idempotency.ts"
 import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
@@ -46,7 +46,7 @@ export const batchObjectOf = (row: BatchRow): BatchObject => ({
   metadata: row.metadata
 })
 
-const said = (row: BatchRow, headers: Readonly<Record<string, string>> = {}) =>
+const respondWith = (row: BatchRow, headers: Readonly<Record<string, string>> = {}) =>
   HttpServerResponse.jsonUnsafe(batchObjectOf(row), { headers })
 
 const stored = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -64,7 +64,7 @@ const batches = Effect.gen(function* () {
     Effect.gen(function* () {
       const { accountId } = yield* Caller
       const row = yield* stored(take(accountId, id))
-      return row === undefined ? yield* Effect.fail(noBatch(id)) : said(row)
+      return row === undefined ? yield* Effect.fail(noBatch(id)) : respondWith(row)
     })
   return {
     create: (request: ApiRequest) =>
@@ -76,10 +76,12 @@ const batches = Effect.gen(function* () {
         const claim = yield* Effect.fromResult(claimOf(request.headers["idempotency-key"], "POST", "/batches", body))
         const outputTtlSeconds = kept?.seconds ?? null
         const keeps = basePolicy(principal).dataPolicy !== "zero_retention"
-        const allowed = keeps ? Effect.provideService(funded(ledger), Caller, principal) : Effect.fail(keptNowhere)
-        const asked = { principal, inputFileId, endpoint, metadata, outputTtlSeconds, claim, allowed }
-        const { replayed, row } = yield* stored(service.create(asked))
-        return said(row, replayHeader(replayed))
+        const allowed = keeps
+          ? Effect.provideService(requireFunds(ledger), Caller, principal)
+          : Effect.fail(zeroRetentionRefusal)
+        const newBatch = { principal, inputFileId, endpoint, metadata, outputTtlSeconds, claim, allowed }
+        const { replayed, row } = yield* stored(service.create(newBatch))
+        return respondWith(row, replayHeader(replayed))
       }),
     list: ({ after, limit = DEFAULT_LIMIT }: { readonly after?: string; readonly limit?: number }) =>
       Effect.gen(function* () {

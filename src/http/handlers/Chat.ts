@@ -78,11 +78,13 @@ export const estimates = Effect.gen(function* () {
     const sent = modelFieldsOf(body)
     const modality = otherThanChat(sent)
     if (modality !== undefined) {
-      const asked = yield* Effect.fromResult(decodeWorkEstimate(body, modality, basePolicy(principal)))
+      const toEstimate = yield* Effect.fromResult(decodeWorkEstimate(body, modality, basePolicy(principal)))
       const ready = yield* Effect.fromResult(
-        asked.wish === undefined ? work.prepare(asked) : videos.prepare({ ...asked, wish: asked.wish })
+        toEstimate.wish === undefined
+          ? work.prepare(toEstimate)
+          : videos.prepare({ ...toEstimate, wish: toEstimate.wish })
       )
-      return encodeWorkEstimate(asked, ready, yield* balanceOf(principal))
+      return encodeWorkEstimate(toEstimate, ready, yield* balanceOf(principal))
     }
     const preset = yield* takePreset(presets, exchange, { accountId, sent })
     const { model, preparation } = yield* Effect.fromResult(

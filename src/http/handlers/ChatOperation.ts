@@ -24,14 +24,14 @@ import { Config } from "../../platform/config/Config.ts"
 import { readTraceContext } from "../../platform/telemetry/Tracing.ts"
 import { Presets, type ResolvedPreset } from "../../presets/Presets.ts"
 import { parseSteering } from "../../providers/sandbox/Steering.ts"
-import { blamed, type ModelFields, parseChain } from "../../domain/Chain.ts"
+import { withModelParam, type ModelFields, parseChain } from "../../domain/Chain.ts"
 import { modelsOf } from "../../router/Router.ts"
 import { type BodyRequest, readJson } from "../edge/Body.ts"
 import { EventStream } from "../edge/EventStream.ts"
 import { Exchange } from "../edge/Exchange.ts"
-import { describe, logged, spoiled } from "../Failures.ts"
+import { describe, logFailure, markFailedResponse } from "../Failures.ts"
 import { claimOf } from "../edge/Idempotency.ts"
-import { type FoundPreset, takePaid, takePreset } from "./Preset.ts"
+import { type FoundPreset, takePaidPreset, takePreset } from "./Preset.ts"
 
 /** The maximum number of ignored fields in the header. */
 const IGNORED_MAX = 32
@@ -116,31 +116,31 @@ const knownModels = (
 ): Result.Result<ReadonlyArray<Model>, Failure> =>
   Result.mapError(
     Result.flatMap(parseChain(model, models), (chain) => modelsOf(catalogue, chain)),
-    (failed) => blamed(failed, sent)
+    (failed) => withModelParam(failed, sent)
   )
 
 /** Builds the service request of a decoded body. */
 export const chatRequestOf = (
   circumstances: Circumstances,
-  asked: FoundPreset,
+  found: FoundPreset,
   wish: ChatWish
 ): Result.Result<ChatRequest, Failure> => {
-  const read = asked.gone === undefined ? parseChain(wish.model, wish.models) : Result.succeed([])
-  if (Result.isFailure(read)) return Result.fail(blamed(read.failure, asked.sent))
+  const read = found.gone === undefined ? parseChain(wish.model, wish.models) : Result.succeed([])
+  if (Result.isFailure(read)) return Result.fail(withModelParam(read.failure, found.sent))
   const chain = read.success
   return Result.succeed({
     ...circumstances,
-    model: modelOf(asked, chain),
+    model: modelOf(found, chain),
     chain,
-    sent: asked.sent,
-    preset: asked.preset && { slug: asked.preset.slug, version: asked.preset.version },
+    sent: found.sent,
+    preset: found.preset && { slug: found.preset.slug, version: found.preset.version },
     policy: wish.policy,
     auto: wish.auto,
     conversation: wish.conversation,
     parameters: wish.parameters,
     stream: wish.stream,
     budgetCents: wish.budgetCents,
-    unplannable: asked.gone
+    unplannable: found.gone
   })
 }
 
@@ -191,14 +191,17 @@ export const withinMessages = <A>(
 }
 
 /** The dialect with the operator's limit on messages. */
-export const limited = <D extends DecodedRequest>(dialect: ChatDialect<D>, maxMessages: number): ChatDialect<D> => ({
+export const withMessageLimit = <D extends DecodedRequest>(
+  dialect: ChatDialect<D>,
+  maxMessages: number
+): ChatDialect<D> => ({
   ...dialect,
   decode: (body, ...rest) =>
     withinMessages(body, { maxMessages, prompt: dialect.names["messages"] }, () => dialect.decode(body, ...rest))
 })
 
 /** Renames the field that is too long, or that a provider rejected, to the dialect's name. */
-export const named = (names: MemberNames, failed: Failure): Failure => {
+export const withDialectNames = (names: MemberNames, failed: Failure): Failure => {
   const { log, reason } = failed
   switch (reason._tag) {
     case "ContextLengthExceeded":
@@ -274,14 +277,14 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
     const inference = yield* Inference
     const presets = yield* Presets
     const { maxMessages, sandbox } = yield* Config
-    const dialect = limited(unlimited, maxMessages)
+    const dialect = withMessageLimit(unlimited, maxMessages)
     const seals = yield* ReasoningSeals
-    const inWords = (failed: Failure) => named(dialect.names, failed)
+    const inWords = (failed: Failure) => withDialectNames(dialect.names, failed)
     const run = Effect.runForkWith(yield* Effect.context())
 
     /** Builds the service request. */
-    const chatOf = (received: ReceivedRequest, asked: FoundPreset, decoded: D): Result.Result<ChatRequest, Failure> =>
-      Result.flatMap(circumstancesOf(received), (circumstances) => chatRequestOf(circumstances, asked, decoded))
+    const chatOf = (received: ReceivedRequest, found: FoundPreset, decoded: D): Result.Result<ChatRequest, Failure> =>
+      Result.flatMap(circumstancesOf(received), (circumstances) => chatRequestOf(circumstances, found, decoded))
 
     const whole = (chat: ChatRequest, exchange: Exchange, decoded: D) =>
       Effect.map(Effect.mapError(inference.chat(chat), inWords), ({ answer, replayed }) => {
@@ -298,8 +301,8 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
         const encoder = dialect.encoder({ requestId, created, model: chat.model, describe }, decoded)
         // Only the last item can be an error, so encoding the others can remain a plain function.
         const answered = new EventStream(stream, encoder, (failed) => {
-          spoiled(failed, exchange)
-          run(logged(failed, exchange))
+          markFailedResponse(failed, exchange)
+          run(logFailure(failed, exchange))
         })
         return HttpServerResponse.raw(answered, {
           headers: { ...streamHeaders, ...ignoredHeader(decoded.ignored), ...replayHeader(replayed) }
@@ -324,7 +327,12 @@ export const chatOperation = <D extends DecodedRequest>(unlimited: ChatDialect<D
       const repeatable = request.headers["idempotency-key"] !== undefined
       return Effect.flatMap(readJson(request), (body) =>
         Effect.flatMapEager(
-          takePaid(presets, exchange, { accountId: principal.accountId, sent: modelFieldsOf(body), slug, repeatable }),
+          takePaidPreset(presets, exchange, {
+            accountId: principal.accountId,
+            sent: modelFieldsOf(body),
+            slug,
+            repeatable
+          }),
           (taken) => answer(body, taken)
         )
       )

@@ -3,11 +3,11 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, FileSystem, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { failure } from "../../domain/Failure.ts"
-import { named } from "../edge/Access.ts"
-import { answering, type Asset, IMMUTABLE } from "./Assets.ts"
+import { labelRequest } from "../edge/Access.ts"
+import { serveAsset, type Asset, IMMUTABLE } from "./Assets.ts"
 import { makeRefuse } from "../edge/Edge.ts"
 import { Exchange } from "../edge/Exchange.ts"
-import { isMisplaced, unrouted } from "../edge/KnownPaths.ts"
+import { isMisplaced, routingFailureOf } from "../edge/KnownPaths.ts"
 
 /** The console loads nothing from other sites, runs no inline scripts and sends no forms. It shows pictures and films it has read. */
 const POLICY =
@@ -73,7 +73,7 @@ const assetOf = Effect.fnUntraced(function* (directory: string, name: string, va
     ...(name.startsWith("assets/") ? { cacheControl: IMMUTABLE } : {}),
     ...(vary === undefined ? {} : { vary })
   }
-  return yield* answering(asset)
+  return yield* serveAsset(asset)
 })
 
 /**
@@ -87,11 +87,11 @@ const makePage = Effect.fnUntraced(function* (directory: string) {
     Effect.gen(function* () {
       const { headers, url } = yield* HttpServerRequest.HttpServerRequest
       const exchange = yield* Exchange
-      named(exchange, { method: "GET", path: route })
+      labelRequest(exchange, { method: "GET", path: route })
       const path = url.split("?", 1)[0] ?? url
       if (!isMisplaced(path)) return yield* plain
       if (headers["accept"]?.includes("text/html") === true) return yield* shared
-      return yield* refuse(exchange, failure(unrouted("GET", path, path).reason))
+      return yield* refuse(exchange, failure(routingFailureOf("GET", path, path).reason))
     })
 })
 
@@ -114,7 +114,7 @@ export const layerOf = (directory: string) =>
         const file = yield* assetOf(directory, name)
         const route = name.startsWith("assets/") ? "/assets/*" : `/${name}`
         const answer = Effect.flatMap(Exchange, (exchange) => {
-          named(exchange, { method: "GET", path: route })
+          labelRequest(exchange, { method: "GET", path: route })
           return file
         })
         yield* router.add("GET", `/${name}` as HttpRouter.PathInput, answer)

@@ -9,7 +9,7 @@ import { type Page, readPages, sectionFolders } from "../../documentation/Librar
 import { llmsFullText, llmsText, searchEntries } from "../../documentation/Texts.ts"
 import { failure } from "../../domain/Failure.ts"
 import { PublicUrl } from "../../platform/outbound/PublicUrl.ts"
-import { answering, type Asset } from "./Assets.ts"
+import { serveAsset, type Asset } from "./Assets.ts"
 import { makeRefuse } from "../edge/Edge.ts"
 import { API_PREFIX, MCP_PATH, OPENAPI_PATH } from "../edge/KnownPaths.ts"
 import { Exchange } from "../edge/Exchange.ts"
@@ -108,7 +108,7 @@ export const layer = HttpRouter.use((router) =>
       ...assetsByPath(pages, publicUrl.base),
       ...Object.entries(assets).map(([name, asset]) => [`/docs/assets/${name}`, asset] as const)
     ]) {
-      yield* router.add("GET", path as HttpRouter.PathInput, yield* answering(asset))
+      yield* router.add("GET", path as HttpRouter.PathInput, yield* serveAsset(asset))
     }
     const missing = missingHtml(pages)
     const absent = Effect.gen(function* () {

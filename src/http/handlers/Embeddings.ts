@@ -20,7 +20,7 @@ import {
 import { countEmbed, embedBound, fits, longestInput } from "../../domain/WorkSize.ts"
 import { replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
-import { logged, spoiled } from "../Failures.ts"
+import { logFailure, markFailedResponse } from "../Failures.ts"
 import { paidWork, readerOf } from "./PaidWork.ts"
 import { type ArrivingList, VectorStream } from "./VectorStream.ts"
 import { operations } from "../edge/Operations.ts"
@@ -55,10 +55,10 @@ interface ReservationOptions {
 const askWithin = (
   { onTaken, memory, waitMs }: ReservationOptions,
   { principal: { accountId } }: PaidRequest,
-  asked: EmbedWork
+  work: EmbedWork
 ): WorkRequest<Embeddings>["ask"] => {
-  const attempt: WorkAttempt<Embeddings> = (provider, call) => provider.embed?.(call, asked)
-  const maxBodyBytes = mostEmbedBytes(asked)
+  const attempt: WorkAttempt<Embeddings> = (provider, call) => provider.embed?.(call, work)
+  const maxBodyBytes = mostEmbedBytes(work)
   if (isShort(maxBodyBytes)) return attempt
   return Effect.map(memory.take({ accountId, maxBodyBytes, waitMs }), (reservation) => {
     onTaken?.(reservation)
@@ -67,18 +67,18 @@ const askWithin = (
 }
 
 /** The service request for embedding these inputs. */
-const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: ReservationOptions): WorkRequest<Embeddings> => {
-  const longest = longestInput(asked)
+const requestOf = (paid: PaidRequest, work: EmbedWork, rooming: ReservationOptions): WorkRequest<Embeddings> => {
+  const longest = longestInput(work)
   return {
     ...paid,
     modality: "embedding",
-    bound: { kind: "tokens", prompt: embedBound(asked) },
-    fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
+    bound: { kind: "tokens", prompt: embedBound(work) },
+    fits: work.truncation ? undefined : (window: number) => fits(longest, window),
     promptTokens: longest.tokens,
     param: "input",
-    ask: askWithin(rooming, paid, asked),
+    ask: askWithin(rooming, paid, work),
     used: ({ tokens }) => tokens,
-    counted: () => countEmbed(asked),
+    counted: () => countEmbed(work),
     rest: ({ arriving }) => arriving && { ended: arriving.whole },
     keep,
     restore: restoreEmbedded
@@ -113,9 +113,9 @@ const gathered = ({ arriving, data, tokens }: Embeddings): Effect.Effect<Embeddi
 export const wholeRequest = (
   memory: ReservableMemory,
   paid: PaidRequest,
-  asked: EmbedWork
+  work: EmbedWork
 ): WorkRequest<Embeddings> => ({
-  ...requestOf(paid, asked, { memory, waitMs: BATCH_WAIT_MS }),
+  ...requestOf(paid, work, { memory, waitMs: BATCH_WAIT_MS }),
   deliver: gathered
 })
 
@@ -157,7 +157,7 @@ const embeddings = Effect.gen(function* () {
     const reader = readerOf(request)
     const begun = Deferred.makeUnsafe<ArrivingVectors>()
     let reservation: MemoryReservation | undefined
-    const asked: WorkRequest<Embeddings> = {
+    const workRequest: WorkRequest<Embeddings> = {
       ...requestOf(paid, decoded.work, { memory, waitMs: WAIT_MS, onTaken: (taken) => (reservation = taken) }),
       rest: ({ arriving }) =>
         arriving && { ended: arriving.whole, part: () => countEmbed(firstOf(decoded.work, arriving.count)) },
@@ -172,13 +172,13 @@ const embeddings = Effect.gen(function* () {
       }
     }
     // In parallel to its response, the request runs to its end whether or not a client reads it.
-    const running = yield* Effect.forkDetach(work.run(asked), { startImmediately: true })
+    const running = yield* Effect.forkDetach(work.run(workRequest), { startImmediately: true })
     const settled = Fiber.join(running)
     const first = Effect.raceFirst(Effect.map(Deferred.await(begun), Result.fail), Effect.map(settled, Result.succeed))
     const answer = yield* Effect.onInterrupt(first, () => Fiber.interrupt(running))
     const onError = (failed: Failure) => {
-      spoiled(failed, exchange)
-      log(logged(failed, exchange))
+      markFailedResponse(failed, exchange)
+      log(logFailure(failed, exchange))
     }
     const writing = { over: reader.gone, onError }
     if (Result.isSuccess(answer)) {

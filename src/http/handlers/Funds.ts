@@ -7,7 +7,7 @@ import type { Ledger } from "../../ledger/Ledger.ts"
  * Fails with `InsufficientCredits` when the caller's account has no money. For operations that are free but use storage or work for
  * something that is paid later.
  */
-export const funded = (ledger: Pick<Ledger["Service"], "balance">): Effect.Effect<void, Failure, Caller> =>
+export const requireFunds = (ledger: Pick<Ledger["Service"], "balance">): Effect.Effect<void, Failure, Caller> =>
   Effect.gen(function* () {
     const { accountId } = yield* Caller
     const balance = yield* Effect.mapError(ledger.balance(accountId), (error) =>

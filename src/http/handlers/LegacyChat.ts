@@ -21,15 +21,15 @@ import type { Turn } from "../../sessions/Turn.ts"
 import { Requests } from "../../usage/Requests.ts"
 import { readJson } from "../edge/Body.ts"
 import { cacheWishOf, wishedOf } from "./CacheControl.ts"
-import { chatRequestOf, circumstancesOf, ignoredHeader, named, replayHeader } from "./ChatOperation.ts"
+import { chatRequestOf, circumstancesOf, ignoredHeader, withDialectNames, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { images } from "./Images.ts"
-import { takePaid } from "./Preset.ts"
+import { takePaidPreset } from "./Preset.ts"
 import { fullFailure } from "./Sessions.ts"
 import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 
-type TurnMessages = DecodedLegacyChat["said"]
+type TurnMessages = DecodedLegacyChat["recordedMessages"]
 
 /** The part of a request and its answer that a session records. */
 const turnOf = (turn: { name: string; messages: TurnMessages; free: boolean }, answer: Answer): Turn => ({
@@ -52,14 +52,14 @@ const legacyChat = Effect.gen(function* () {
   const requests = yield* Requests
   const inStore = Effect.mapError((error: Unavailable) => failure({ _tag: "StoreUnavailable" }, error))
   /** Checks that the request's session has space, before money is spent. A replay needs no space, because it is not recorded. */
-  const roomIn = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, said: TurnMessages) {
+  const roomIn = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, messages: TurnMessages) {
     const session = yield* inStore(sessions.named(principal.accountId, name))
     if (session === undefined) return yield* failure({ _tag: "NotFound", what: "session", id: name })
     const refused = Effect.fnUntraced(function* (failed: Failure) {
       const before = claim && (yield* inStore(requests.claimedBy(principal.accountId, claim.claim)))
       return before === undefined ? yield* failed : undefined
     })
-    return yield* sessions.admit({ accountId: principal.accountId, session, messages: said }).pipe(
+    return yield* sessions.admit({ accountId: principal.accountId, session, messages }).pipe(
       Effect.catchTags({
         SessionsFull: (error) => refused(fullFailure(error, "session_id")),
         SessionsBusy: () => refused(failure({ _tag: "Overloaded" })),
@@ -73,36 +73,38 @@ const legacyChat = Effect.gen(function* () {
     const cacheWish = yield* Effect.fromResult(cacheWishOf(request.headers))
     const body = yield* readJson(request)
     const repeatable = request.headers["idempotency-key"] !== undefined
-    const taken = yield* takePaid(presets, exchange, {
+    const found = yield* takePaidPreset(presets, exchange, {
       accountId: principal.accountId,
       sent: modelFieldsOf(body),
       repeatable
     })
-    const read = decodeLegacyChat(body, taken.preset?.config, basePolicy(principal), seals.openFor(principal.accountId))
-    const decoded = Result.mapError(read, (failed) => taken.gone ?? failed)
-    const { ignored, said, sessionId, ...wish } = yield* Effect.fromResult(decoded)
+    const read = decodeLegacyChat(body, found.preset?.config, basePolicy(principal), seals.openFor(principal.accountId))
+    const decoded = Result.mapError(read, (failed) => found.gone ?? failed)
+    const { ignored, recordedMessages, sessionId, ...wish } = yield* Effect.fromResult(decoded)
     const wished = wishedOf(cacheWish)
     const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox, wished }
     const circumstances = yield* Effect.fromResult(circumstancesOf(received))
-    const asked = yield* Effect.fromResult(chatRequestOf(circumstances, taken, { ...wish, stream: false }))
+    const chatRequest = yield* Effect.fromResult(chatRequestOf(circumstances, found, { ...wish, stream: false }))
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
       Effect.sync(() => {
         if (reason._tag === "InvalidApiKey" || reason._tag === "AccountSuspended") auth.forget(principal.keyId)
       })
     )
     const asking = Effect.fnUntraced(function* (admission: Admission | undefined) {
-      const served = yield* Effect.mapError(chat.chat(asked, cacheWish, check), (failed) => named(chatNames, failed))
+      const served = yield* Effect.mapError(chat.chat(chatRequest, cacheWish, check), (failed) =>
+        withDialectNames(chatNames, failed)
+      )
       const { answer, status } = served
-      if (admission !== undefined && asked.policy.dataPolicy !== "zero_retention") {
+      if (admission !== undefined && chatRequest.policy.dataPolicy !== "zero_retention") {
         const free = status === "HIT"
         // A cache hit claims no idempotency key, so only the request's own key identifies its repeat.
-        const name = free ? (asked.claim?.claim ?? answer.requestId) : answer.requestId
-        yield* sessions.record(admission, turnOf({ name, messages: said, free }, answer))
+        const name = free ? (chatRequest.claim?.claim ?? answer.requestId) : answer.requestId
+        yield* sessions.record(admission, turnOf({ name, messages: recordedMessages, free }, answer))
       }
       return served
     })
     const { answer, replayed, status } = yield* Effect.acquireUseRelease(
-      sessionId === undefined ? Effect.undefined : roomIn(sessionId, asked, said),
+      sessionId === undefined ? Effect.undefined : roomIn(sessionId, chatRequest, recordedMessages),
       asking,
       (admission) => (admission === undefined ? Effect.void : sessions.release(admission))
     )

@@ -1,7 +1,7 @@
 /** Lines of the audit log for work that owners do by their sessions. */
 import { Cause, Effect, Exit, Option } from "effect"
 import { Audit } from "../../account/Audit.ts"
-import { LEFT } from "../../account/Mutations.ts"
+import { CANCELLED } from "../../account/Mutations.ts"
 import { failure, type Failure, type Reason } from "../../domain/Failure.ts"
 import type { Unavailable } from "../../platform/database/Sql.ts"
 import { Exchange } from "../edge/Exchange.ts"
@@ -13,7 +13,7 @@ const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnava
 /** The error code of the line; undefined for a success. A client that disconnects cancels the work. */
 const codeOf = (exit: Exit.Exit<unknown, Failure>): string | undefined => {
   if (Exit.isSuccess(exit)) return undefined
-  if (Cause.hasInterruptsOnly(exit.cause)) return LEFT
+  if (Cause.hasInterruptsOnly(exit.cause)) return CANCELLED
   const reason: Reason = Option.match(Cause.findErrorOption(exit.cause), {
     onNone: () => ({ _tag: "InternalError" }),
     onSome: ({ reason }) => reason

@@ -43,13 +43,13 @@ export const paidWork = <D extends { readonly model: string }>(
 /** The reader of a response. A callback for its disconnect runs at once if it has already disconnected. */
 export const readerOf = ({ response }: Pick<ApiRequest, "response">) => {
   const ends: Array<() => void> = []
-  const gone = () => {
+  const release = () => {
     for (const end of ends.splice(0)) end()
   }
-  response.once("close", gone)
+  response.once("close", release)
   const onGone = (end: () => void): void => {
     ends.push(end)
-    if (response.closed || response.destroyed) gone()
+    if (response.closed || response.destroyed) release()
   }
-  return { gone, onGone }
+  return { gone: release, onGone }
 }

@@ -54,7 +54,7 @@ const foundOf =
  * The same for a paid request. For a `repeatable` request with an idempotency key, a preset that no longer exists is not yet a failure,
  * because the request may already have been answered with it.
  */
-export const takePaid = (
+export const takePaidPreset = (
   presets: Presets["Service"],
   exchange: Pick<Exchange, "preset">,
   naming: PresetReference & { readonly repeatable: boolean }

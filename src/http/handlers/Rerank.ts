@@ -12,19 +12,19 @@ import { operations } from "../edge/Operations.ts"
 import type { ApiRequest } from "../edge/ApiRequest.ts"
 
 /** The paid request for the order of these documents. */
-export const rerankRequest = (paid: PaidRequest, asked: RerankWork): WorkRequest<Ranking> => {
-  const longest = longestPair(asked)
+export const rerankRequest = (paid: PaidRequest, work: RerankWork): WorkRequest<Ranking> => {
+  const longest = longestPair(work)
   return {
     ...paid,
     modality: "rerank",
-    bound: { kind: "tokens", prompt: rerankBound(asked) },
-    fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
+    bound: { kind: "tokens", prompt: rerankBound(work) },
+    fits: work.truncation ? undefined : (window: number) => fits(longest, window),
     promptTokens: longest.tokens,
     param: "documents",
     used: ({ tokens }: Ranking) => tokens,
-    counted: () => countRerank(asked),
+    counted: () => countRerank(work),
     keep: (answer: Ranking) => answer,
-    ask: (provider, call) => provider.rerank?.(call, asked)
+    ask: (provider, call) => provider.rerank?.(call, work)
   }
 }
 

@@ -34,13 +34,13 @@ export const searches = Effect.gen(function* () {
    * that.
    */
   const preferred = ({ queries }: SearchWork, principal: Principal): Result.Result<string, Failure> => {
-    const asked = {
+    const base = {
       policy: basePolicy(principal),
       modality: "search",
       bound: { kind: "units", units: queries.length }
     } as const
     const found = catalogue.all.filter((model) => model.modality === "search" && catalogue.isServable(model))
-    const admitted = found.find(({ id }) => Result.isSuccess(work.prepare({ ...asked, model: id })))
+    const admitted = found.find(({ id }) => Result.isSuccess(work.prepare({ ...base, model: id })))
     const model = admitted ?? found[0]
     return model === undefined ? Result.fail(none) : Result.succeed(model.id)
   }
@@ -49,14 +49,14 @@ export const searches = Effect.gen(function* () {
       const decoded = yield* decodeSearch(body)
       return { ...decoded, model: decoded.model ?? (yield* preferred(decoded.work, principal)) }
     })
-  const find = (paid: PaidRequest, asked: SearchWork) =>
+  const find = (paid: PaidRequest, search: SearchWork) =>
     work.run<SearchResults>({
       ...paid,
       modality: "search",
-      bound: { kind: "units", units: asked.queries.length },
-      ask: (provider, call) => provider.search?.(call, asked),
+      bound: { kind: "units", units: search.queries.length },
+      ask: (provider, call) => provider.search?.(call, search),
       used: () => undefined,
-      counted: () => asked.queries.length,
+      counted: () => search.queries.length,
       keep: (found) => found,
       failed
     })

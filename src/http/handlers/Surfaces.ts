@@ -18,13 +18,13 @@ import { AnswerMemory } from "../../providers/pool/AnswerMemory.ts"
 import { Presets } from "../../presets/Presets.ts"
 import { mostEmbedBytes } from "../../providers/wire/EmbedDecode.ts"
 import { chatDialect } from "./Chat.ts"
-import { type ChatDialect, chatRequestOf, limited, named } from "./ChatOperation.ts"
+import { type ChatDialect, chatRequestOf, withMessageLimit, withDialectNames } from "./ChatOperation.ts"
 import { restoreEmbedded, wholeRequest } from "./Embeddings.ts"
 import type { ErrorForm } from "../edge/Exchange.ts"
 import { bodyOf, forms } from "../Failures.ts"
 import { table } from "../FailureRows.ts"
 import { messagesDialect } from "./Messages.ts"
-import { takePaid } from "./Preset.ts"
+import { takePaidPreset } from "./Preset.ts"
 import { responsesDialect } from "./Responses.ts"
 
 const streamed = invalid("stream", "must be false in a batch")
@@ -50,19 +50,19 @@ const chatSurface = <D extends DecodedRequest>(
   Effect.gen(function* () {
     const inference = yield* Inference
     const presets = yield* Presets
-    const dialect = limited(unlimited, (yield* Config).maxMessages)
+    const dialect = withMessageLimit(unlimited, (yield* Config).maxMessages)
     const seals = yield* ReasoningSeals
-    const inWords = (failed: Failure) => named(dialect.names, failed)
+    const inWords = (failed: Failure) => withDialectNames(dialect.names, failed)
     const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
       const { claim, principal } = circumstances
       const { accountId } = principal
       const naming = { accountId, sent: modelFieldsOf(body), repeatable: claim !== undefined }
-      const taken = yield* takePaid(presets, { preset: undefined }, naming)
-      const read = dialect.decode(body, taken.preset, false, basePolicy(principal), seals.openFor(accountId))
-      const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => taken.gone ?? failed))
+      const found = yield* takePaidPreset(presets, { preset: undefined }, naming)
+      const read = dialect.decode(body, found.preset, false, basePolicy(principal), seals.openFor(accountId))
+      const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => found.gone ?? failed))
       if (decoded.stream) return yield* Effect.fail(streamed)
-      const request = yield* Effect.fromResult(chatRequestOf(circumstances, taken, decoded))
-      const said = (answer: Answer) => JSON.stringify(dialect.encode(answer, decoded))
+      const request = yield* Effect.fromResult(chatRequestOf(circumstances, found, decoded))
+      const encode = (answer: Answer) => JSON.stringify(dialect.encode(answer, decoded))
       return {
         ignored: decoded.ignored,
         dataPolicy: decoded.policy.dataPolicy,
@@ -77,12 +77,12 @@ const chatSurface = <D extends DecodedRequest>(
             onSuccess: ({ answer }): ServedItem => ({
               requestId: answer.requestId,
               cost: answer.cost,
-              body: said(answer)
+              body: encode(answer)
             })
           }),
         again: (kept, cost) => {
           const answer = answerKept<Answer>(kept, cost)
-          return answer && said(answer)
+          return answer && encode(answer)
         }
       }
     })
@@ -96,7 +96,7 @@ const embeddingsSurface = Effect.gen(function* () {
     Effect.map(Effect.fromResult(decodeEmbeddings(body)), ({ model, work: asked }) => {
       const policy = basePolicy(circumstances.principal)
       const request = wholeRequest(memory, { ...circumstances, model, policy }, asked)
-      const said = (answer: PaidAnswer & { readonly used: number }, data: Uint8Array) =>
+      const encode = (answer: PaidAnswer & { readonly used: number }, data: Uint8Array) =>
         `${beforeList(model)}${Buffer.from(data).toString()}${afterList(answer)}`
       return {
         ignored: [],
@@ -107,11 +107,11 @@ const embeddingsSurface = Effect.gen(function* () {
           Effect.map(work.run({ ...request, ...share }), (answer): ServedItem => ({
             requestId: answer.requestId,
             cost: answer.cost,
-            body: said(answer, answer.value.data)
+            body: encode(answer, answer.value.data)
           })),
         again: (kept, cost) => {
           const answer = answerKept<StoredWork>(kept, cost)
-          return answer && said(answer, restoreEmbedded(answer.value).data)
+          return answer && encode(answer, restoreEmbedded(answer.value).data)
         }
       }
     })

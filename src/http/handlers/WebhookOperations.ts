@@ -79,7 +79,7 @@ const listOf = <Row, Shown>(
   next_cursor: next
 })
 
-const asked = (request: Request, type: string, id: string) => ({
+const writeOf = (request: Request, type: string, id: string) => ({
   request,
   type: `webhook.${type}`,
   resource: { type: "webhook_endpoint", id }
@@ -98,7 +98,7 @@ export const makeOperations = (
     // DNS servers may be slow, so the lookup happens outside the transaction.
     const address = yield* webhooks.address(url)
     const id = newResourceId()
-    return yield* mutate(asCaller, { ...asked(request, "created", id), body, secret: true }, (asker) =>
+    return yield* mutate(asCaller, { ...writeOf(request, "created", id), body, secret: true }, (asker) =>
       Effect.map(webhooks.register({ ...asker, id, url: address, events }), (made) => result(withSecret(made)))
     )
   })
@@ -106,7 +106,7 @@ export const makeOperations = (
     const body = yield* readJson(request)
     const { url, ...change } = yield* Effect.fromResult(decodeChange(body))
     const address = url === undefined ? {} : { url: yield* webhooks.address(url) }
-    return yield* mutate(asCaller, { ...asked(request, "updated", id), body }, (asker) =>
+    return yield* mutate(asCaller, { ...writeOf(request, "updated", id), body }, (asker) =>
       Effect.map(webhooks.update({ ...asker, id, ...change, ...address }), (row) => result(endpointOf(row)))
     )
   })
@@ -131,28 +131,28 @@ export const makeOperations = (
     remove: (id: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asCaller, asked(request, "removed", id), (asker) =>
+        mutate(asCaller, writeOf(request, "removed", id), (asker) =>
           Effect.as(webhooks.remove({ ...asker, id }), result({ id, object: "webhook_endpoint", deleted: true }))
         )
       ),
     rotateSecret: (id: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asCaller, { ...asked(request, "secret_rotated", id), secret: true }, (asker) =>
+        mutate(asCaller, { ...writeOf(request, "secret_rotated", id), secret: true }, (asker) =>
           Effect.map(webhooks.rotateSecret({ ...asker, id }), (made) => result(withSecret(made)))
         )
       ),
     redeliver: (id: string, deliveryId: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asCaller, asked(request, "redelivered", id), (asker) =>
+        mutate(asCaller, writeOf(request, "redelivered", id), (asker) =>
           Effect.map(webhooks.redeliver({ ...asker, id, deliveryId }), (row) => result(deliveryOf(row)))
         )
       ),
     test: (id: string, request: Request) =>
       withoutBody(
         request,
-        mutate(asCaller, { ...asked(request, "tested", id), outside: true }, ({ accountId }) =>
+        mutate(asCaller, { ...writeOf(request, "tested", id), outside: true }, ({ accountId }) =>
           Effect.map(webhooks.test(accountId, id), testOf)
         )
       )

@@ -20,7 +20,7 @@ import {
   closeRows,
   fetchRows,
   insertRows,
-  loading,
+  loadWithoutRules,
   openRows,
   ranMigrations,
   sequences,
@@ -221,7 +221,7 @@ export const restore = (path: string, known: MigrationRecord, dataDirectory: str
     const work = Effect.gen(function* () {
       yield* allowBackupTime(sql)
       yield* migrate(migrations)
-      yield* loading(sql, yield* tablesToBackUp(sql), load(sql, path, dataDirectory))
+      yield* loadWithoutRules(sql, yield* tablesToBackUp(sql), load(sql, path, dataDirectory))
       for (const { name, value } of manifest.sequences) {
         if (value !== null) yield* setSequence(sql, { name, value: BigInt(value) })
       }

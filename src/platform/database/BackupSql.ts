@@ -83,7 +83,7 @@ interface ForeignKey {
  * Loads a database behind its rules: without triggers, which would act on each row again, and without foreign keys, which rows in the
  * order of tables do not fulfil. It removes the rows that migrations insert. Afterwards the foreign keys are checked for all rows.
  */
-export const loading = <A, E, R>(sql: Sql, tables: ReadonlyArray<string>, load: Effect.Effect<A, E, R>) =>
+export const loadWithoutRules = <A, E, R>(sql: Sql, tables: ReadonlyArray<string>, load: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const keys = yield* sql<ForeignKey>`SELECT r.relname::text AS table, c.conname::text AS name,
         pg_get_constraintdef(c.oid) AS definition

@@ -96,7 +96,7 @@ export const notUpToDate = (what: string) =>
   })
 
 /** Fails unless the schema is that of this program. Changes nothing. */
-export const checked = Layer.effectDiscard(
+export const schemaCheck = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const [found] = yield* sql<{ exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`

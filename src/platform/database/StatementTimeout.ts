@@ -4,7 +4,7 @@ import { Context, Effect, Fiber } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import { type Silence, SUSPECT_MS } from "./Silence.ts"
 import { UNANSWERED } from "./SqlCondition.ts"
-import { heard, type ConnectionHealth } from "./Statements.ts"
+import { unlessSilent, type ConnectionHealth } from "./Statements.ts"
 
 /**
  * How long to wait for a statement, in milliseconds. This is longer than the server's own limit of 30 seconds, so it fires only when
@@ -126,13 +126,15 @@ const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlEr
  */
 export const withStatementTimeout = (pool: PgPool.PgPool, watched: ConnectionHealth) =>
   SqlClient.make({
-    acquirer: Effect.map(heard(watched, pool.get), (connection) => connectionOf(connection, watched)),
+    acquirer: Effect.map(unlessSilent(watched, pool.get), (connection) => connectionOf(connection, watched)),
     borrower: (use) =>
-      heard(
+      unlessSilent(
         watched,
         pool.use((connection) => use(connectionOf(connection, watched)))
       ),
-    transactionAcquirer: Effect.map(heard(watched, pool.reserve), (connection) => connectionOf(connection, watched)),
+    transactionAcquirer: Effect.map(unlessSilent(watched, pool.reserve), (connection) =>
+      connectionOf(connection, watched)
+    ),
     compiler: PgClient.makeCompiler(undefined, false),
     driver: "pg",
     spanAttributes: [],

@@ -43,7 +43,7 @@ export interface ConnectionHealth {
 }
 
 /** Uses connections unless their database is silent: a new one would wait for its timeout, and so would the caller. */
-export const heard = <A, E, R>(
+export const unlessSilent = <A, E, R>(
   { failures, silence }: ConnectionHealth,
   use: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | SqlError.SqlError, R> =>
@@ -64,7 +64,7 @@ export const withStatements = <Client extends SqlClient.SqlClient>(
 ): Client => {
   const statements: Statements = {
     unsafe: <A extends object>(statement: string, parameters: ReadonlyArray<unknown>) =>
-      heard(
+      unlessSilent(
         watched,
         pool.use((connection) =>
           Effect.map(connection.query(statement, parameters), ({ rows }) => rows as ReadonlyArray<A>)

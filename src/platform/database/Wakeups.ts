@@ -22,10 +22,10 @@ export interface Wakeups {
    * How long a node may wait for a notification before it reads what waits: `unheard` while it hears none, as behind a pooler that
    * shares connections by transaction.
    */
-  readonly patience: (unheard: Duration.Input) => Duration.Duration
+  readonly waitAtMost: (unheard: Duration.Input) => Duration.Duration
 }
 
-const nothing: Wakeups = { on: () => Effect.void, patience: Duration.fromInputUnsafe }
+const nothing: Wakeups = { on: () => Effect.void, waitAtMost: Duration.fromInputUnsafe }
 
 /** Creates the notifications of a database. The connection opens with the first that waits for any. */
 export const makeWakeups = (config: PgConnection.Config): Effect.Effect<Wakeups, never, Scope.Scope> =>
@@ -63,7 +63,7 @@ export const makeWakeups = (config: PgConnection.Config): Effect.Effect<Wakeups,
           isStarted = true
           yield* Effect.forkIn(listening, scope)
         }),
-      patience: (unheard) => {
+      waitAtMost: (unheard) => {
         const usual = Duration.fromInputUnsafe(unheard)
         return isHearing ? Duration.max(usual, HEARING) : usual
       }

@@ -27,7 +27,7 @@ export class BucketRefusal extends Data.TaggedError("BucketRefusal")<{
 }
 
 /** Returns the refusal that a response of the store states. */
-export const refused = (status: number, body: Uint8Array): BucketRefusal =>
+export const bucketRefusalOf = (status: number, body: Uint8Array): BucketRefusal =>
   new BucketRefusal({
     status,
     code: /<Code>([A-Za-z0-9._-]{1,64})<\/Code>/.exec(Buffer.from(body).toString())?.[1] ?? ""
@@ -68,7 +68,7 @@ export interface BucketRequest {
 }
 
 /** Signs requests with AWS Signature Version 4, the body included. */
-export const signing = (settings: S3Settings) => {
+export const makeSigner = (settings: S3Settings) => {
   const { accessKeyId, bucket, endpoint, pathStyle, region } = settings
   const secretAccessKey = Redacted.value(settings.secretAccessKey)
   const base = pathStyle ? `${endpoint.origin}/${bucket}` : `${endpoint.protocol}//${bucket}.${endpoint.host}`
@@ -98,9 +98,9 @@ export const signing = (settings: S3Settings) => {
     })
 }
 
-/** Sends a request, signed by the function of `signing`, and again where a failure may pass. It fails unless the store agrees. */
-export const sending =
-  (sign: ReturnType<typeof signing>, outbound: Outbound["Service"]) =>
+/** Sends a request, signed by `makeSigner`, and again where a failure may pass. It fails unless the store agrees. */
+export const makeSender =
+  (sign: ReturnType<typeof makeSigner>, outbound: Outbound["Service"]) =>
   (ask: BucketRequest): Effect.Effect<OutboundResponse, Problem> =>
     Effect.suspend(() => sign(ask)).pipe(
       Effect.flatMap((request) =>
@@ -109,7 +109,7 @@ export const sending =
       Effect.flatMap((answer) =>
         answer.status >= 200 && answer.status < 300
           ? Effect.succeed(answer)
-          : Effect.fail(refused(answer.status, answer.body))
+          : Effect.fail(bucketRefusalOf(answer.status, answer.body))
       ),
       Effect.retry({ schedule: retries, while: isPassing })
     )

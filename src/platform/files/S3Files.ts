@@ -5,7 +5,16 @@ import type { ByteRange, FileBody, FileStore } from "./FileStore.ts"
 import { isFileId } from "../Ids.ts"
 import type { Outbound } from "../outbound/Outbound.ts"
 import { headerOf, type OutboundResponse, readUpTo } from "../outbound/OutboundCall.ts"
-import { isMissing, isPassing, BucketRefusal, refused, retries, sending, signing, unavailable } from "./S3Bucket.ts"
+import {
+  isMissing,
+  isPassing,
+  BucketRefusal,
+  bucketRefusalOf,
+  retries,
+  makeSender,
+  makeSigner,
+  unavailable
+} from "./S3Bucket.ts"
 
 const PREFIX = "files/"
 
@@ -22,9 +31,9 @@ const isWhole = ({ headers, status }: Pick<OutboundResponse, "headers" | "status
 
 /** The files of this bucket. Any number of nodes may share it. */
 export const s3Files = (settings: S3Settings, outbound: Outbound["Service"]): FileStore => {
-  const sign = signing(settings)
+  const sign = makeSigner(settings)
 
-  const send = sending(sign, outbound)
+  const send = makeSender(sign, outbound)
 
   const open = (id: string, range: ByteRange) =>
     Effect.gen(function* () {
@@ -35,7 +44,7 @@ export const s3Files = (settings: S3Settings, outbound: Outbound["Service"]): Fi
       const stream = yield* outbound.open({ ...request, clocks: READ_CLOCKS })
       stream.started()
       if (stream.status < 200 || stream.status > 299) {
-        return yield* refused(stream.status, yield* readUpTo(stream, MAX_ERROR_BYTES))
+        return yield* bucketRefusalOf(stream.status, yield* readUpTo(stream, MAX_ERROR_BYTES))
       }
       if (!isWhole(stream, range, part))
         return yield* new BucketRefusal({ status: stream.status, code: "with other bytes" })

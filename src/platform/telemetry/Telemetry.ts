@@ -27,7 +27,7 @@ const jsonLine = Logger.make<unknown, string>((entry) => {
 })
 
 /** Writes logs to the console in the operator's format, from the operator's level upwards. */
-export const logging = Layer.unwrap(
+export const logLayer = Layer.unwrap(
   Effect.map(Config, ({ log }) =>
     Layer.mergeAll(
       Logger.layer([inWords(log.format === "json" ? Logger.withConsoleLog(jsonLine) : Logger.consolePretty())]),

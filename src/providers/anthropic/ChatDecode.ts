@@ -6,11 +6,11 @@ import type { ProviderFault } from "../ProviderError.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { faultIn } from "./Failure.ts"
 import { redactedData, signatureData } from "./Thinking.ts"
-import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../wire/Json.ts"
+import { countIn, type JsonObject, listOf, objectOf, parseJsonExact, textIn } from "../wire/Json.ts"
 
 /** Decodes a complete answer. `requestId` seeds ids for tool calls that arrived without one. */
 export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
-  const answer = objectOf(parsedExact(body))
+  const answer = objectOf(parseJsonExact(body))
   if (answer === undefined) return malformed("the body is not a JSON object")
   const fault = faultIn(answer)
   if (fault !== undefined) return Result.fail(fault)

@@ -1,7 +1,7 @@
 import { finishEvent, type OutputEvent } from "../../domain/Output.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import { faultOfNoObject } from "../wire/EventFault.ts"
-import { countIn, type JsonObject, objectOf, parsedExact, textIn } from "../wire/Json.ts"
+import { countIn, type JsonObject, objectOf, parseJsonExact, textIn } from "../wire/Json.ts"
 import type { SseEvent } from "../wire/Sse.ts"
 import { type FrameReader, SseFold } from "../wire/SseFold.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
@@ -289,7 +289,7 @@ class ChatFrames implements FrameReader {
   read({ data, event: name }: SseEvent, ending: boolean): void {
     // Hosts that also implement OpenAI's API end this stream with OpenAI's `[DONE]`.
     if (data === "[DONE]") return
-    const object = objectOf(parsedExact(data))
+    const object = objectOf(parseJsonExact(data))
     this.fault = object === undefined ? faultOfNoObject(data, name, ending) : faultIn(object, name)
     if (object === undefined || this.fault !== undefined) return
     for (const event of eventsOf(object, textIn(object, "type") ?? name)) {

@@ -1,11 +1,11 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import { errorIn } from "../wire/EventFault.ts"
-import { type JsonObject, objectOf, parsed, textIn } from "../wire/Json.ts"
+import { type JsonObject, objectOf, parseJson, textIn } from "../wire/Json.ts"
 
 /** Interprets a response without a success status. */
 export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
-  const body = objectOf(parsed(answer.body)) ?? {}
+  const body = objectOf(parseJson(answer.body)) ?? {}
   const error = objectOf(body["error"]) ?? body
   const detail = detailOf(error, answer.status)
   const retryAfter = retryAfterSeconds(answer.headers, nowMs)

@@ -1,13 +1,13 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
-import { refused } from "../wire/Refusal.ts"
+import { type JsonObject, listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
+import { refusedFault } from "../wire/Refusal.ts"
 
 /** Interprets a response without a success status. fal names the cause in the type of an error rather than in its message. */
 export const faultOfStatus = ({ body, headers, status }: RefusedAnswer, nowMs: number): ProviderFault => {
   const types = typesOf(body)
   const detail = detailOf(body) ?? `status ${status}`
-  if (types.includes(POLICY)) return refused(422, detail, { type: POLICY })
+  if (types.includes(POLICY)) return refusedFault(422, detail, { type: POLICY })
   const meant = status < 500 && types.some(isProvidersFault) ? 500 : status
   return faultOf(meant, detail, retryAfterSeconds(headers, nowMs))
 }
@@ -44,7 +44,7 @@ export const typesOf = (body: Uint8Array): ReadonlyArray<string> => {
   return named.flatMap(([one, member]) => textIn(objectOf(one) ?? {}, member) ?? [])
 }
 
-const errorsOf = (body: Uint8Array): JsonObject | undefined => objectOf(parsed(body)) ?? cutErrorsOf(body)
+const errorsOf = (body: Uint8Array): JsonObject | undefined => objectOf(parseJson(body)) ?? cutErrorsOf(body)
 
 const LIST_BEGINS = /^\s*\{\s*"detail"\s*:\s*\[/
 
@@ -53,6 +53,6 @@ const cutErrorsOf = (body: Uint8Array): JsonObject | undefined => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString()
   if (!LIST_BEGINS.test(text)) return undefined
   const said = (name: string) =>
-    parsed(new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.){0,1000}")`).exec(text)?.[1] ?? "")
+    parseJson(new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.){0,1000}")`).exec(text)?.[1] ?? "")
   return { detail: [{ type: said("type"), msg: said("msg") }] }
 }

@@ -7,7 +7,7 @@ import type { RefusedAnswer } from "../Failure.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import { makeHttpImage } from "../wire/HttpClip.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
+import { type JsonObject, listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ImagesWork, MediaBytes } from "../../domain/Work.ts"
 import { encodeImages } from "./FalImagesEncode.ts"
@@ -61,7 +61,7 @@ const part = Effect.fnUntraced(function* (
     makes: true,
     maxBodyBytes: Math.min(MAX_BODY_BYTES, mostImageBytes(count))
   })
-  const answer = objectOf(parsed(body))
+  const answer = objectOf(parseJson(body))
   if (answer === undefined || !Array.isArray(answer["images"])) {
     return yield* Effect.fail(work.error({ _tag: "Malformed", detail: "an answer without images" }))
   }
@@ -112,7 +112,7 @@ const names: Readonly<Record<string, string>> = {
 export const faultOfImages = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
   const fault = faultOfStatus(answer, nowMs)
   if (fault._tag !== "Refused") return fault
-  const [error] = listOf(objectOf(parsed(answer.body))?.["detail"])
+  const [error] = listOf(objectOf(parseJson(answer.body))?.["detail"])
   const place = listOf(objectOf(error)?.["loc"])[1]
   const param = typeof place === "string" ? names[place] : undefined
   return param === undefined ? fault : { ...fault, param }

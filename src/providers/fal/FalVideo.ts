@@ -3,7 +3,7 @@ import { type OutboundResponse, targetOf } from "../../platform/outbound/Outboun
 import type { PublicFetch } from "../../platform/outbound/PublicFetch.ts"
 import { makeHttpClip } from "../wire/HttpClip.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
-import { objectOf, parsed, textIn } from "../wire/Json.ts"
+import { objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError } from "../ProviderError.ts"
 import type { VideoJobState, VideoTicket } from "../../domain/Work.ts"
@@ -55,7 +55,7 @@ const ticketOf = (
   model: string,
   body: Uint8Array
 ): Effect.Effect<VideoTicket, ProviderError> => {
-  const answer = objectOf(parsed(body))
+  const answer = objectOf(parseJson(body))
   const id = answer && textIn(answer, "request_id")
   if (answer === undefined || id === undefined || !/^[A-Za-z0-9._-]{1,128}$/.test(id)) {
     return malformed(work, "an answer without a request_id")
@@ -86,7 +86,7 @@ const stateOf = Effect.fnUntraced(function* (
   ticket: string
 ): Effect.fn.Return<VideoJobState, ProviderError> {
   const body = yield* Effect.flatMap(work.get(call, getRequest(origin, statusOf(ticket))), work.accepted)
-  const answer = objectOf(parsed(body)) ?? {}
+  const answer = objectOf(parseJson(body)) ?? {}
   switch (textIn(answer, "status")) {
     case "IN_QUEUE":
       return { _tag: "Queued" }
@@ -105,7 +105,7 @@ const stateOf = Effect.fnUntraced(function* (
 /** The result of a completed job. A response that does not come from the job, such as a proxy's, says nothing about it. */
 const resultOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<VideoJobState, ProviderError> => {
   const { body, status } = answer
-  const object = objectOf(parsed(body))
+  const object = objectOf(parseJson(body))
   if (status >= 200 && status < 300) {
     if (object === undefined) return malformed(work, "a result that is not JSON")
     const url = textIn(objectOf(object["video"]) ?? {}, "url")

@@ -1,10 +1,10 @@
 import { Result } from "effect"
 import { type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
-import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../wire/Json.ts"
+import { countIn, type JsonObject, listOf, objectOf, parseJsonExact, textIn } from "../wire/Json.ts"
 import { PromptReports } from "../wire/PromptReports.ts"
 import type { ProviderFault } from "../ProviderError.ts"
-import { refused } from "../wire/Refusal.ts"
+import { refusedFault } from "../wire/Refusal.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { faultIn } from "./Failure.ts"
 
@@ -13,7 +13,7 @@ import { faultIn } from "./Failure.ts"
  * `requestId` seeds ids for tool calls that arrived without one.
  */
 export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
-  const answer = parsedExact(body)
+  const answer = parseJsonExact(body)
   const chunks = new ChunkFold(requestId)
   const output = new OutputFold()
   for (const chunk of Array.isArray(answer) ? answer : [answer]) {
@@ -142,7 +142,7 @@ export class ChunkFold {
    */
   #onFiltered(detail: string): void {
     if (this.#spoke) this.#finish = "content_filter"
-    else this.#fault ??= refused(400, detail)
+    else this.#fault ??= refusedFault(400, detail)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { OutputEvent } from "../../domain/Output.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import { faultOfNoObject } from "../wire/EventFault.ts"
-import { parsedExact } from "../wire/Json.ts"
+import { parseJsonExact } from "../wire/Json.ts"
 import type { SseEvent } from "../wire/Sse.ts"
 import { type FrameReader, SseFold } from "../wire/SseFold.ts"
 import { ChunkFold } from "./ChatDecode.ts"
@@ -29,7 +29,7 @@ class ChatFrames implements FrameReader {
   read({ data, event }: SseEvent, ending: boolean): void {
     // Hosts that also implement OpenAI's API end this stream with OpenAI's `[DONE]`.
     if (data === "[DONE]") return
-    const chunk = parsedExact(data)
+    const chunk = parseJsonExact(data)
     if (chunk === undefined) this.#unread = faultOfNoObject(data, event, ending)
     else for (const one of Array.isArray(chunk) ? chunk : [chunk]) this.#out.push(...this.#chunks.push(one, event))
   }

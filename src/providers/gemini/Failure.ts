@@ -1,11 +1,11 @@
 import { faultOf, pauseSeconds, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import { errorIn } from "../wire/EventFault.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
+import { type JsonObject, listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
 
 /** Interprets a response without a success status. */
 export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
-  const body = parsed(answer.body)
+  const body = parseJson(answer.body)
   const error = objectOf(objectOf(Array.isArray(body) ? body[0] : body)?.["error"]) ?? {}
   return faultOf(
     statusOf(error, answer.status),

@@ -2,7 +2,7 @@ import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
 import { mostImageBytes, ratioOf, wholeOf } from "../wire/ImageParts.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
-import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
+import { listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import type { ImageResult, ImagesWork, MediaBytes } from "../../domain/Work.ts"
@@ -75,7 +75,7 @@ export const makeImages = (
 
 /** An answer without an image means that the image failed the host's own content check. */
 const imagesIn = ({ error }: HttpWork, body: Uint8Array): Effect.Effect<ReadonlyArray<MediaBytes>, ProviderError> => {
-  const answer = objectOf(parsed(body)) ?? {}
+  const answer = objectOf(parseJson(body)) ?? {}
   const fault = faultIn(answer)
   if (fault !== undefined) return Effect.fail(error(fault))
   if (!Array.isArray(answer["candidates"]) && objectOf(answer["promptFeedback"]) === undefined) {

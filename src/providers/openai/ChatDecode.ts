@@ -5,7 +5,7 @@ import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import { errorIn } from "../wire/EventFault.ts"
 import { faultIn, faultOfError } from "./Failure.ts"
-import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../wire/Json.ts"
+import { countIn, type JsonObject, listOf, objectOf, parseJsonExact, textIn } from "../wire/Json.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { splitThought, type ThinkTags } from "./ThinkTags.ts"
 import { billedNanoIn } from "./BilledCost.ts"
@@ -27,7 +27,7 @@ export const decodeChat = (
   requestId: string,
   options: ReadOptions = PLAIN
 ): Result.Result<Output, ProviderFault> => {
-  const answer = objectOf(parsedExact(body))
+  const answer = objectOf(parseJsonExact(body))
   if (answer === undefined) return malformed("the body is not a JSON object")
   const fault = faultIn(answer)
   if (fault !== undefined) return Result.fail(fault)

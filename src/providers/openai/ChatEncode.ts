@@ -198,7 +198,7 @@ const isOpen = (candidate: Candidate, { flavour }: ChatWireOptions): boolean =>
   flavour === "compatible" && candidate.model.vendor !== "xai" && !isMistral(candidate)
 
 /** Returns a parameter if the model accepts it. */
-export const takenBy =
+export const ifAccepted =
   (candidate: Candidate, options: ChatWireOptions) =>
   <A>(name: string, value: A | undefined): A | undefined => {
     if (value === undefined || options.traitsOf?.(candidate).omits?.includes(name) === true) return undefined
@@ -232,7 +232,7 @@ const encodeTools = (
       }
     })),
     tool_choice: choice,
-    parallel_tool_calls: takenBy(candidate, wire)("parallel_tool_calls", parallelToolCalls)
+    parallel_tool_calls: ifAccepted(candidate, wire)("parallel_tool_calls", parallelToolCalls)
   }
 }
 
@@ -249,7 +249,7 @@ const encodeFormat = ({ format }: Conversation, { jsonObject }: HostTraits): obj
 /** OpenAI's reasoning models accept no sampling parameters, and xAI's only some. */
 const encodeSampling = ({ sampling }: Conversation, candidate: Candidate, options: ChatWireOptions): object => {
   const open = isOpen(candidate, options)
-  const taken = takenBy(candidate, options)
+  const taken = ifAccepted(candidate, options)
   return {
     temperature: taken("temperature", sampling.temperature),
     top_p: taken("top_p", sampling.topP),

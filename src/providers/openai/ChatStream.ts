@@ -1,4 +1,4 @@
-import { finishEvent, type FinishReason, isSaid, type OutputEvent } from "../../domain/Output.ts"
+import { finishEvent, type FinishReason, isAnswerPart, type OutputEvent } from "../../domain/Output.ts"
 import { laterUsage, type TokenUsage } from "../../domain/Usage.ts"
 import { PromptReports } from "../wire/PromptReports.ts"
 import type { ProviderFault } from "../ProviderError.ts"
@@ -17,7 +17,7 @@ import {
   usageOf
 } from "./ChatDecode.ts"
 import { faultIn } from "./Failure.ts"
-import { type JsonObject, listOf, objectOf, parsed, parsedExact, textIn } from "../wire/Json.ts"
+import { type JsonObject, listOf, objectOf, parseJson, parseJsonExact, textIn } from "../wire/Json.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { isPlain, probeOf, templateOf, textBetween, type TextTemplate } from "./TextTemplate.ts"
 import { ThoughtFold } from "./ThoughtFold.ts"
@@ -124,7 +124,7 @@ class ChatFrames implements FrameReader {
 
   #parse(data: string, event = "", ending = false): void {
     const before = this.#out.length
-    const chunk = objectOf(parsedExact(data))
+    const chunk = objectOf(parseJsonExact(data))
     this.#fault = chunk === undefined ? faultOfNoObject(data, event, ending) : faultIn(chunk, event)
     if (chunk !== undefined && this.#fault === undefined) this.#onChunk(chunk)
     const said = this.#out[before]
@@ -165,7 +165,7 @@ class ChatFrames implements FrameReader {
     // Hosts that do not stream send the whole message as one event, and some that do repeat it after the deltas.
     const delta = objectOf(choice["delta"]) ?? (this.#spoke ? undefined : objectOf(choice["message"]))
     if (delta !== undefined) this.#onDelta(delta)
-    this.#spoke ||= this.#out.some(isSaid)
+    this.#spoke ||= this.#out.some(isAnswerPart)
     const logprobs = listOf(objectOf(choice["logprobs"])?.["content"])
     if (logprobs.length > 0) this.#out.push({ _tag: "Logprobs", content: logprobs })
     this.#fault = faultOfChoice(choice)
@@ -266,5 +266,5 @@ const isOther = (slot: ToolSlot, { id, name, text }: CallDelta, unplaced: boolea
   if (id !== undefined) return slot.id !== undefined && slot.id !== id
   if (slot.name === undefined) return false
   if (unplaced && slot.name !== name) return true
-  return text.trimStart().startsWith("{") && objectOf(parsed(slot.said)) !== undefined
+  return text.trimStart().startsWith("{") && objectOf(parseJson(slot.said)) !== undefined
 }

@@ -1,12 +1,12 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import { errorIn } from "../wire/EventFault.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
+import { type JsonObject, listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { RefusalHints } from "../wire/Refusal.ts"
 
 /** Interprets a response without a success status. */
 export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
-  const body = parsed(answer.body)
+  const body = parseJson(answer.body)
   const error = errorOf(Array.isArray(body) ? body[0] : body)
   const meant = error === undefined ? answer.status : statusOfQuota(error, answer.status)
   return faultOf(meant, detailOf(error, answer.status), retryAfterSeconds(answer.headers, nowMs), hintsOf(error))

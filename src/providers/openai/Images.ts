@@ -3,7 +3,7 @@ import { imageTypeOf } from "../../domain/ImageType.ts"
 import { targetOf } from "../../platform/outbound/OutboundCall.ts"
 import { mostImageBytes } from "../wire/ImageParts.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
-import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
+import { listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import type { ImageResult, ImagesWork } from "../../domain/Work.ts"
@@ -88,7 +88,7 @@ const filesOf = ({ images }: ImagesWork): ReadonlyArray<FormFile> =>
 
 const decode = ({ error }: HttpWork, body: Uint8Array, n: number): Effect.Effect<ImageResult, ProviderError> => {
   const malformed = (detail: string) => Effect.fail(error({ _tag: "Malformed", detail }))
-  const answer = objectOf(parsed(body)) ?? {}
+  const answer = objectOf(parseJson(body)) ?? {}
   if (!Array.isArray(answer["data"])) {
     const fault = faultIn(answer)
     return fault === undefined ? malformed("an answer without data") : Effect.fail(error(fault))

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { finishEvent, type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
+import { type JsonObject, listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import { toolCallId } from "../wire/ToolCallId.ts"
 import { argumentsOf, isCut, NO_ARGUMENTS, usageOf } from "./ChatDecode.ts"
@@ -9,7 +9,7 @@ import { faultOfError } from "./Failure.ts"
 
 /** Decodes a complete response. `requestId` seeds ids for tool calls that arrived without one. */
 export const decodeResponse = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
-  const response = objectOf(parsed(body))
+  const response = objectOf(parseJson(body))
   if (response === undefined) return malformed("the body is not a JSON object")
   const fault = faultOfResponse(response)
   if (fault !== undefined) return Result.fail(fault)

@@ -3,7 +3,7 @@ import type { Candidate } from "../../domain/Plan.ts"
 import { type OwnReasoning, ownReasoning, type Piece, piecesOf } from "../../domain/Reasoning.ts"
 import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../wire/ToolFailure.ts"
-import { askedEffort, boundedImages, fileOf, takenBy, withIdsFor } from "./ChatEncode.ts"
+import { askedEffort, boundedImages, fileOf, ifAccepted, withIdsFor } from "./ChatEncode.ts"
 import type { ChatWireOptions } from "./HostTraits.ts"
 import { effortBesideTools } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
@@ -28,7 +28,7 @@ export const reasonsBesideTools = (call: ChatCall, options: ChatWireOptions): bo
  */
 export const encodeResponse = (call: ChatCall, stream: boolean, options: ChatWireOptions): string => {
   const { candidate, conversation, maxOutputTokens } = call
-  const taken = takenBy(candidate, options)
+  const taken = ifAccepted(candidate, options)
   const { parallelToolCalls, sampling } = conversation
   return JSON.stringify({
     model: candidate.offer.upstreamId,

@@ -2,7 +2,7 @@ import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import { errorIn, faultOfNoObject } from "../wire/EventFault.ts"
 import { faultIn } from "./Failure.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
+import { type JsonObject, listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { SseEvent } from "../wire/Sse.ts"
 import { type FrameReader, SseFold } from "../wire/SseFold.ts"
@@ -74,7 +74,7 @@ class ResponsesFrames implements FrameReader {
 
   read({ data, event: name }: SseEvent, ending: boolean): void {
     if (data === "[DONE]") return
-    const event = objectOf(parsed(data))
+    const event = objectOf(parseJson(data))
     if (event === undefined) this.#fault = faultOfNoObject(data, name, ending)
     // A response that arrived as a whole contains its error.
     else if (event["object"] === "response" && event["type"] === undefined) this.#onEnd(event)

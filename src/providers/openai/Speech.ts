@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { targetOf } from "../../platform/outbound/OutboundCall.ts"
 import { MAX_AUDIO_BYTES } from "../wire/AudioBytes.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
-import { type JsonObject, objectOf, parsed } from "../wire/Json.ts"
+import { type JsonObject, objectOf, parseJson } from "../wire/Json.ts"
 import type { Provider } from "../Provider.ts"
 import { faultIn } from "./Failure.ts"
 
@@ -33,7 +33,7 @@ const LONGEST_ERROR_BYTES = 64 * 1024
 
 /** The JSON object in place of audio, which is never JSON. Some hosts report an error that way, with a success status. */
 const objectIn = (audio: Uint8Array): JsonObject | undefined =>
-  audio[0] === 0x7b && audio.length <= LONGEST_ERROR_BYTES ? objectOf(parsed(audio)) : undefined
+  audio[0] === 0x7b && audio.length <= LONGEST_ERROR_BYTES ? objectOf(parseJson(audio)) : undefined
 
 /** A proxy in front of a host may answer with a page of its own, such as a login page. Audio never starts like that. */
 const isPage = (audio: Uint8Array): boolean =>

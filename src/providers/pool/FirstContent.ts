@@ -1,6 +1,6 @@
 /** One attempt at one provider up to its first content. After that, no other provider is tried. */
 import { Clock, Effect, Exit, Scope } from "effect"
-import { type FinishReason, isEmpty, isSaid, type Output, type OutputEvent } from "../../domain/Output.ts"
+import { type FinishReason, isEmpty, isAnswerPart, type Output, type OutputEvent } from "../../domain/Output.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
 import { filteredFault } from "./PoolError.ts"
 import { type ChatCall, type ChatSource, type Provider, type TakeEvents, type WorkCall } from "../Provider.ts"
@@ -155,7 +155,7 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   context.record.arrived = pulled
   const first = opening.each((events) => {
     pulled.push(...events)
-    return !events.some(isSaid)
+    return !events.some(isAnswerPart)
   })
   const over = !(yield* Effect.tapError(first, failed))
   const now = clock.currentTimeMillisUnsafe()
@@ -255,9 +255,13 @@ const sampler = ({ blames, call, observe, provider }: AttemptContext<WorkCall>, 
   }
 }
 
-export const whole: AttemptMethod<Output, never> = { stream: false, attempt: attemptChat, abandon: () => Effect.void }
+export const wholeAttempt: AttemptMethod<Output, never> = {
+  stream: false,
+  attempt: attemptChat,
+  abandon: () => Effect.void
+}
 
-export const streamed: AttemptMethod<FirstContent, Scope.Scope> = {
+export const streamAttempt: AttemptMethod<FirstContent, Scope.Scope> = {
   stream: true,
   attempt: attemptStream,
   abandon: ({ abandon }) => abandon

@@ -20,18 +20,18 @@ import {
   type AttemptSample,
   attemptWork,
   type RestOf,
-  streamed,
+  streamAttempt,
   type AttemptMethod,
-  whole
+  wholeAttempt
 } from "./FirstContent.ts"
 import { type Host, makeHosts } from "../Hosts.ts"
-import { folding } from "../wire/FoldedStream.ts"
+import { foldStreams } from "../wire/FoldedStream.ts"
 import type { PoolError } from "./PoolError.ts"
 import type { ChatCall, ChatSource, Provider, WorkCall } from "../Provider.ts"
 import type { ProviderError } from "../ProviderError.ts"
 import { exchange, Openings } from "./SharedBreakers.ts"
 import { withContextEdits } from "../wire/ContextEdits.ts"
-import { enforced } from "../structured/Structured.ts"
+import { enforceFormat } from "../structured/Structured.ts"
 import { makeCheck } from "../structured/StructuredCheck.ts"
 import { StructuredMemory } from "../structured/StructuredMemory.ts"
 
@@ -110,7 +110,7 @@ export class ProviderPool extends Context.Service<
         const check = yield* makeCheck
         const memory = new StructuredMemory()
         const providers = options.providers.map((provider) =>
-          enforced(withContextEdits(folding(provider)), check, memory)
+          enforceFormat(withContextEdits(foldStreams(provider)), check, memory)
         )
         if (redisUrl === undefined) return make(options, metrics, makeHosts(providers, metrics))
         const openings = new Openings()
@@ -312,5 +312,5 @@ const askHedged = Effect.fnUntraced(function* <A, R>(
   return yield* Effect.onExit(raced, (exit) => (Exit.isSuccess(exit) ? Effect.void : Fiber.interruptAll(fibers)))
 })
 
-const askWhole = askChat(whole)
-const askStreamed = askChat(streamed)
+const askWhole = askChat(wholeAttempt)
+const askStreamed = askChat(streamAttempt)

@@ -15,7 +15,7 @@ export type DrawingWork = { readonly drawings: ReadonlyArray<Drawing> } | { read
 export class DrawingError extends Data.TaggedError("DrawingError")<{ readonly detail: string }> {}
 
 /** The files of the work, in order. A thread makes them; it ends with the effect. */
-export const drawn = (work: DrawingWork): Effect.Effect<ReadonlyArray<Uint8Array>, DrawingError> =>
+export const drawFiles = (work: DrawingWork): Effect.Effect<ReadonlyArray<Uint8Array>, DrawingError> =>
   Effect.callback<ReadonlyArray<Uint8Array>, DrawingError>((resume) => {
     const count = "scene" in work ? 1 : work.drawings.length
     // The thread must not see the settings of the process.

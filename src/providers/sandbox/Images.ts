@@ -4,7 +4,7 @@ import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import type { ImageResult, ImagesWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
 import type { Drawing } from "./Drawing.ts"
-import { drawn } from "./DrawingThread.ts"
+import { drawFiles } from "./DrawingThread.ts"
 import { playWork } from "./WorkPlay.ts"
 
 /** The default size, in pixels. */
@@ -43,7 +43,7 @@ export const draw = (id: string, call: WorkCall, work: ImagesWork): Effect.Effec
     }
     const count = fault === "empty" ? 0 : Math.min(work.n, images)
     if (count === 0) return Effect.succeed({ images: [] })
-    return drawn({ drawings: Array.from({ length: count }, (_, index) => drawingOf(call, work, index)) }).pipe(
+    return drawFiles({ drawings: Array.from({ length: count }, (_, index) => drawingOf(call, work, index)) }).pipe(
       Effect.mapError(({ detail }) => failed({ _tag: "Lost", ours: true, detail: `it could not be drawn: ${detail}` })),
       Effect.map((pngs) => ({ images: pngs.map((bytes) => ({ bytes, contentType: "image/png" })) }))
     )

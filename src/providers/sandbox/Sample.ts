@@ -1,4 +1,4 @@
-import { referred } from "../../domain/SchemaRefs.ts"
+import { resolveRef } from "../../domain/SchemaRefs.ts"
 import { type JsonObject, listOf, objectOf } from "../wire/Json.ts"
 
 /** Below the first depth, a sample has only required members; below the second it has none, so that recursion ends. */
@@ -12,7 +12,7 @@ export const sampleOf = (schema: unknown): unknown => sample(objectOf(schema) ??
 const sample = (root: JsonObject, schema: JsonObject, name: string, depth: number): unknown => {
   if (depth > MAX_DEPTH) return null
   const ref = schema["$ref"]
-  if (typeof ref === "string") return sample(root, referred(root, ref) ?? {}, name, depth + 1)
+  if (typeof ref === "string") return sample(root, resolveRef(root, ref) ?? {}, name, depth + 1)
   if ("const" in schema) return schema["const"]
   const [listed] = [...listOf(schema["enum"]), ...listOf(schema["examples"])]
   if (listed !== undefined) return listed
@@ -109,7 +109,7 @@ const merged = (root: JsonObject, schema: JsonObject, all: ReadonlyArray<unknown
   const { allOf: _, ...own } = schema
   return all.reduce<JsonObject>((into, part) => {
     const given = objectOf(part) ?? {}
-    const one = typeof given["$ref"] === "string" ? (referred(root, given["$ref"]) ?? {}) : given
+    const one = typeof given["$ref"] === "string" ? (resolveRef(root, given["$ref"]) ?? {}) : given
     return {
       ...into,
       ...one,

@@ -2,7 +2,7 @@
  * The sandbox's video jobs. A ticket contains the whole job: its scene, and when it was submitted. So every process can compute its
  * progress from the time alone.
  */
-import { objectOf, parsed } from "../wire/Json.ts"
+import { objectOf, parseJson } from "../wire/Json.ts"
 
 /** The content of a clip. */
 export interface ClipContent {
@@ -37,7 +37,7 @@ export const ticketOf = (job: VideoJob): string => Buffer.from(JSON.stringify(jo
 
 /** The job of a ticket; undefined for a ticket that the sandbox did not make. */
 export const jobOf = (ticket: string): VideoJob | undefined => {
-  const job = objectOf(parsed(Buffer.from(ticket, "base64url")))
+  const job = objectOf(parseJson(Buffer.from(ticket, "base64url")))
   return typeof job?.["takenAt"] === "number" && objectOf(job["scene"]) !== undefined
     ? (job as unknown as VideoJob)
     : undefined

@@ -4,7 +4,7 @@ import type { Provider, WorkCall } from "../Provider.ts"
 import { ProviderError, type ProviderFault } from "../ProviderError.ts"
 import type { VideoJobState, VideoWork, MediaBytes } from "../../domain/Work.ts"
 import { faultAtOnce, malformedFault, type Steering, steeringOf } from "./Steering.ts"
-import { drawn } from "./DrawingThread.ts"
+import { drawFiles } from "./DrawingThread.ts"
 import { jobOf, progressAt, type ClipContent, ticketOf, type VideoFault, type VideoJob } from "./VideoTicket.ts"
 
 /** The duration of a normal and of a slow video job, in milliseconds. */
@@ -50,7 +50,7 @@ export const makeVideos = (id: string): Pick<Required<Provider>, "makeVideo" | "
     videoClip: (_, url) => {
       const job = url.startsWith(PLACE) ? jobOf(url.slice(PLACE.length)) : undefined
       if (job === undefined) return unknown
-      return drawn({ scene: job.scene }).pipe(
+      return drawFiles({ scene: job.scene }).pipe(
         Effect.catch(({ detail }) => fail({ _tag: "Lost", ours: true, detail: `it could not be drawn: ${detail}` })),
         Effect.map(([bytes = new Uint8Array()]) => ({ bytes, contentType: "video/mp4" }))
       )

@@ -132,7 +132,7 @@ const objected = (call: ChatCall, { detail, retryAfterSeconds }: Objection): Pro
  * invalid one is a fault and is remembered: a schema that answers fail repeatedly is not requested any more. A stream delivers
  * everything at once, after the check, so that another provider can still be tried. Its time limits are those of a complete answer.
  */
-export const enforced = (
+export const enforceFormat = (
   provider: Provider,
   check: Check,
   memory: StructuredMemory = new StructuredMemory()

@@ -4,7 +4,7 @@ import { targetOf } from "../../platform/outbound/OutboundCall.ts"
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
 import type { ProviderError, ProviderFault } from "../ProviderError.ts"
 import { type HttpWork, makeHttpWork, withoutChat } from "../wire/HttpWork.ts"
-import { listOf, objectOf, parsed, textIn } from "../wire/Json.ts"
+import { listOf, objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { Provider, WorkCall } from "../Provider.ts"
 import type { SearchResults, SearchWork } from "../../domain/Work.ts"
 import { encodeSearch, lackOf } from "./Search.ts"
@@ -51,7 +51,7 @@ const ask = Effect.fnUntraced(function* (
   const depth = call.candidate.offer.upstreamId === "advanced" ? "advanced" : "basic"
   const body = JSON.stringify(encodeSearch(query, depth, asked, yield* Clock.currentTimeMillis))
   const answer = yield* post(call, { target, accept: "application/json", body, maxBodyBytes: MAX_BODY_BYTES })
-  const results = objectOf(parsed(answer))?.["results"]
+  const results = objectOf(parseJson(answer))?.["results"]
   if (!Array.isArray(results)) return yield* error({ _tag: "Malformed", detail: "an answer without results" })
   return results.flatMap((result) => resultOf(result, queryIndex)).slice(0, asked.maxResults)
 })
@@ -76,7 +76,7 @@ const resultOf = (value: unknown, queryIndex: number): SearchResults["results"] 
 /** Interprets a response without a success status. 432 and 433 mean that the gateway's plan or budget at Tavily is used up. */
 const faultOfStatus = ({ body, headers, status }: RefusedAnswer, nowMs: number): ProviderFault => {
   const meant = status === 432 || status === 433 ? 402 : status
-  return faultOf(meant, detailOf(parsed(body)) ?? `status ${status}`, retryAfterSeconds(headers, nowMs))
+  return faultOf(meant, detailOf(parseJson(body)) ?? `status ${status}`, retryAfterSeconds(headers, nowMs))
 }
 
 const detailOf = (body: unknown): string | undefined => {

@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { errorIn } from "../wire/EventFault.ts"
-import { countIn, listOf, objectOf, parsed } from "../wire/Json.ts"
+import { countIn, listOf, objectOf, parseJson } from "../wire/Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { Ranking, RerankWork } from "../../domain/Work.ts"
 import type { WorkCall } from "../Provider.ts"
@@ -26,7 +26,7 @@ export const decodeRerank = (
   faultOfError: (error: unknown) => ProviderFault
 ): Result.Result<Ranking, ProviderFault> => {
   const malformed = (detail: string) => Result.fail({ _tag: "Malformed", detail } as const)
-  const whole = objectOf(parsed(body))
+  const whole = objectOf(parseJson(body))
   if (whole === undefined) return malformed("the body is not a JSON object")
   const error = errorIn(whole)
   if (error !== undefined) return Result.fail(faultOfError(error))

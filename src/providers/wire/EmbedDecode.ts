@@ -5,7 +5,7 @@
 import { Result } from "effect"
 import { errorIn } from "./EventFault.ts"
 import { JsonScan, NOWHERE } from "./JsonScan.ts"
-import { countIn, type JsonObject, listOf, objectOf, parsed } from "./Json.ts"
+import { countIn, type JsonObject, listOf, objectOf, parseJson } from "./Json.ts"
 import type { ProviderFault } from "../ProviderError.ts"
 import type { Embeddings } from "../Work.ts"
 import type { EmbedWork } from "../../domain/Work.ts"
@@ -71,7 +71,7 @@ const scanned = (body: Uint8Array, { format, inputs }: EmbedForm) => {
       count = index + 1
       if (index > 0 || elementAt === NOWHERE) return elementAt
       // Only one vector is parsed completely. A host that writes one correctly writes all others the same way.
-      return isVector(objectOf(parsed(body.subarray(start, elementAt)))?.["embedding"], format) ? elementAt : NOWHERE
+      return isVector(objectOf(parseJson(body.subarray(start, elementAt)))?.["embedding"], format) ? elementAt : NOWHERE
     })
     if (end !== NOWHERE) data = body.subarray(at, end)
     return end
@@ -85,7 +85,7 @@ const scanned = (body: Uint8Array, { format, inputs }: EmbedForm) => {
     return valueEnd
   })
   if (end === NOWHERE || !scan.isEnd(end) || data === undefined || count !== inputs.length) return undefined
-  return { data, rest: objectOf(parsed(`{${others.join()}}`)) }
+  return { data, rest: objectOf(parseJson(`{${others.join()}}`)) }
 }
 
 /** Encodes little-endian 32-bit floats, as OpenAI's clients read them. */
@@ -137,7 +137,7 @@ export const decodeEmbeddings = (
 ): Result.Result<Embeddings, ProviderFault> => {
   const fast = scanned(body, asked)
   if (fast !== undefined) return Result.succeed({ data: fast.data, tokens: tokensOf(fast.rest) })
-  const whole = objectOf(parsed(body))
+  const whole = objectOf(parseJson(body))
   if (whole === undefined) return malformed("the body is not a JSON object")
   const error = errorIn(whole)
   if (error !== undefined) return Result.fail(faultOfError(error))

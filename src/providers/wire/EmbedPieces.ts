@@ -1,7 +1,7 @@
 /** Reads a long list of embeddings as it arrives, so that its beginning can be passed on before its end has arrived. */
 import { elementEnd, isVector, mostVectorBytes, tokensOf } from "./EmbedDecode.ts"
 import { JsonScan, NOWHERE } from "./JsonScan.ts"
-import { objectOf, parsed } from "./Json.ts"
+import { objectOf, parseJson } from "./Json.ts"
 import type { EmbedWork } from "../../domain/Work.ts"
 
 const LIST = 0x5b
@@ -72,7 +72,7 @@ export class EmbedPieces {
     if (this.#wrong || this.#place !== "behind") return undefined
     // It starts with the end of the list.
     const behind = this.#room.toString("utf8", this.#from, this.#to).trimStart().slice(1)
-    const rest = objectOf(parsed(Buffer.from(`{"data":0${behind}`)))
+    const rest = objectOf(parseJson(Buffer.from(`{"data":0${behind}`)))
     return rest === undefined ? undefined : { tokens: tokensOf(rest) }
   }
 
@@ -144,7 +144,7 @@ export class EmbedPieces {
   }
 
   #isVector(bytes: Uint8Array): boolean {
-    return isVector(objectOf(parsed(bytes))?.["embedding"], this.#asked.format)
+    return isVector(objectOf(parseJson(bytes))?.["embedding"], this.#asked.format)
   }
 
   /** The start of the next vector after `from`, if it has arrived. */

@@ -1,6 +1,6 @@
 /** Turns the body of a streaming response into output events. */
 import { Effect } from "effect"
-import { isSaid, type OutputEvent } from "../../domain/Output.ts"
+import { isAnswerPart, type OutputEvent } from "../../domain/Output.ts"
 import { type OutboundError, type OutboundStream, readUpTo } from "../../platform/outbound/OutboundCall.ts"
 import { resumedStream, TELLING_BYTES, unpackedStream } from "../../platform/outbound/OutboundEncoding.ts"
 import { areEvents, type BodyKind, kindOf } from "./BodyKind.ts"
@@ -143,7 +143,7 @@ export const eventSource = (stream: OutboundStream, fold: ChatFold, options: Eve
     let wanted = true
     const onEvents = (bytes: Uint8Array): boolean => {
       const events = fold.push(bytes)
-      if (!started && events.some(isSaid)) {
+      if (!started && events.some(isAnswerPart)) {
         started = true
         stream.started()
       }

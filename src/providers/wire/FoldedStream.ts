@@ -28,7 +28,7 @@ const collected = (provider: Provider, call: ChatCall): Effect.Effect<Output, Pr
   )
 
 /** Wraps a provider: it requests a stream when a complete answer must start within the caller's `first_token` limit. */
-export const folding = (provider: Provider): Provider => ({
+export const foldStreams = (provider: Provider): Provider => ({
   ...provider,
   chat: (call) => (call.folds === true ? collected(provider, call) : provider.chat(call))
 })

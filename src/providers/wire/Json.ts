@@ -35,10 +35,10 @@ const read = (body: Uint8Array | string, parse: (text: string) => unknown): unkn
 }
 
 /** The JSON in a body; undefined when it is not JSON. */
-export const parsed = (body: Uint8Array | string): unknown => read(body, JSON.parse)
+export const parseJson = (body: Uint8Array | string): unknown => read(body, JSON.parse)
 
 /** The same with all digits of whole numbers, for tool arguments, which are written again. */
-export const parsedExact = (body: Uint8Array | string): unknown => read(body, parseExact)
+export const parseJsonExact = (body: Uint8Array | string): unknown => read(body, parseExact)
 
 /** The same for a text within a message; undefined as well where it is too deep or too large to be written again. */
 export const parsedWithin = (text: string): unknown => read(text, parseWithin)

@@ -83,7 +83,7 @@ const pathOf = (param: string | undefined): string | undefined => {
 }
 
 /** A rejection of the caller's request. */
-export const refused = (status: number, detail: string, hints: RefusalHints = {}): RefusedFault => {
+export const refusedFault = (status: number, detail: string, hints: RefusalHints = {}): RefusedFault => {
   const about = subjectOf(detail, hints)
   const param = pathOf(hints.param)
   return {

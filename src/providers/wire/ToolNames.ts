@@ -34,7 +34,7 @@ export const fittingName = (name: string, { begins, mostCharacters, refused }: T
 }
 
 /** The conversation with rejected tool names replaced everywhere; undefined when the host accepts all of them. */
-export const renamed = (conversation: Conversation, bounds: ToolNameBounds): RenamedConversation | undefined => {
+export const renameTools = (conversation: Conversation, bounds: ToolNameBounds): RenamedConversation | undefined => {
   const callers = new Map<string, string>()
   const fit = (name: string): string => {
     const fitting = fittingName(name, bounds)
@@ -82,14 +82,14 @@ const eventsBack = (events: ReadonlyArray<OutputEvent>, { callers }: RenamedConv
 export const withToolNames = (provider: Provider, bounds: ToolNameBounds): Provider => ({
   ...provider,
   chat: (call) => {
-    const names = renamed(call.conversation, bounds)
+    const names = renameTools(call.conversation, bounds)
     if (names === undefined) return provider.chat(call)
     return Effect.map(provider.chat({ ...call, conversation: names.conversation }), (output) =>
       namedBack(output, names)
     )
   },
   chatStream: (call) => {
-    const names = renamed(call.conversation, bounds)
+    const names = renameTools(call.conversation, bounds)
     if (names === undefined) return provider.chatStream(call)
     return Effect.map(provider.chatStream({ ...call, conversation: names.conversation }), (source) => ({
       ...source,

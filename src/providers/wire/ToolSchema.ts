@@ -1,5 +1,5 @@
 /** Converts schemas of tool arguments for hosts that accept only an object at the root, without choices. */
-import { referred } from "../../domain/SchemaRefs.ts"
+import { resolveRef } from "../../domain/SchemaRefs.ts"
 import { type JsonObject, listOf, objectOf } from "./Json.ts"
 
 /** Keywords that the hosts reject at the root. */
@@ -48,7 +48,7 @@ class Reader {
     if (schema === undefined || this.#open.has(schema) || this.#left-- <= 0) return EMPTY
     this.#open.add(schema)
     const inner = (one: unknown) => this.shape(one)
-    const all = [ownShape(schema), inner(referred(this.#root, schema["$ref"])), ...listOf(schema["allOf"]).map(inner)]
+    const all = [ownShape(schema), inner(resolveRef(this.#root, schema["$ref"])), ...listOf(schema["allOf"]).map(inner)]
     for (const key of CHOICES) {
       const choices = listOf(schema[key]).map(inner)
       const [first, ...others] = choices

@@ -3,7 +3,7 @@ import { type OutboundResponse, targetOf } from "../../platform/outbound/Outboun
 import type { PublicFetch } from "../../platform/outbound/PublicFetch.ts"
 import { dataUrlOf, makeHttpClip } from "../wire/HttpClip.ts"
 import type { HttpWork } from "../wire/HttpWork.ts"
-import { objectOf, parsed, textIn } from "../wire/Json.ts"
+import { objectOf, parseJson, textIn } from "../wire/Json.ts"
 import type { Provider } from "../Provider.ts"
 import type { ProviderError } from "../ProviderError.ts"
 import type { VideoJobState, VideoWork } from "../../domain/Work.ts"
@@ -25,7 +25,7 @@ export const makeXaiVideo = (
       }
       const body = JSON.stringify(encodeVideo(call.candidate.offer.upstreamId, video))
       return Effect.flatMap(work.post(call, { ...asked, target, body, makes: true }), (answer) => {
-        const ticket = textIn(objectOf(parsed(answer)) ?? {}, "request_id")
+        const ticket = textIn(objectOf(parseJson(answer)) ?? {}, "request_id")
         return ticket === undefined || !/^[A-Za-z0-9._-]{1,128}$/.test(ticket)
           ? malformed(work, "an answer without a request_id")
           : Effect.succeed({ ticket })
@@ -58,7 +58,7 @@ const failed = (detail: string, refused: boolean): VideoJobState => ({ _tag: "Fa
 
 /** A failed job has a success status as well. But moderation can appear as an error response to the progress request. */
 const stateOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<VideoJobState, ProviderError> => {
-  const object = objectOf(parsed(answer.body))
+  const object = objectOf(parseJson(answer.body))
   if (answer.status === 400 || answer.status === 422) {
     const detail = textIn(object ?? {}, "error")
     if (detail !== undefined && /moderation|content polic/i.test(detail)) return Effect.succeed(failed(detail, true))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import { decodeChat } from "../../../src/dialects/chat/ChatDecode.ts"
-import { filledFrom, instructed, presetPolicy } from "../../../src/dialects/chat/Preset.ts"
+import { filledFrom, withInstructions, presetPolicy } from "../../../src/dialects/chat/Preset.ts"
 import { decodeEstimate } from "../../../src/dialects/Estimate.ts"
 import { defaultPolicy } from "../../../src/domain/Plan.ts"
 
@@ -89,8 +89,8 @@ describe("what a preset supplies", () => {
       conversation.messages.map(({ role }) => role),
       ["system", "system", "user"]
     )
-    assert.deepStrictEqual(instructed(conversation.messages, { model: "a" }), conversation.messages)
-    assert.deepStrictEqual(instructed(conversation.messages, undefined), conversation.messages)
+    assert.deepStrictEqual(withInstructions(conversation.messages, { model: "a" }), conversation.messages)
+    assert.deepStrictEqual(withInstructions(conversation.messages, undefined), conversation.messages)
     const hundred = { messages: Array.from({ length: 100 }, () => messages[0]) }
     assert.lengthOf(chatWishOf({ model: "a", instructions: "Be brief." }, hundred).conversation.messages, 101)
   })

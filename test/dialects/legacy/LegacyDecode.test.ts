@@ -41,9 +41,9 @@ describe("a legacy chat request", () => {
     ]
     for (const body of bodies) {
       const chat = Result.getOrThrow(decodeChat({ ...plain, ...body }))
-      const { said, sessionId, ...legacy } = decoded(body)
+      const { recordedMessages, sessionId, ...legacy } = decoded(body)
       assert.deepStrictEqual(legacy, chat)
-      assert.deepStrictEqual([said, sessionId], [{ ...plain, ...body }.messages as never, undefined])
+      assert.deepStrictEqual([recordedMessages, sessionId], [{ ...plain, ...body }.messages as never, undefined])
     }
   })
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Ref, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { keptAlive, MOST_SILENCE } from "../../../src/http/edge/KeepAlive.ts"
+import { withKeepAlive, MOST_SILENCE } from "../../../src/http/edge/KeepAlive.ts"
 import { callOf, openSession, send } from "../../support/Mcp.ts"
 import { startService } from "../../support/Service.ts"
 
@@ -28,8 +28,8 @@ const EVENT = 'data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n'
 describe("an answer that is kept alive", () => {
   it.effect("is the plain answer when that comes early", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* keptAlive(Effect.succeed(answer)), answer)
-      const waiting = yield* Effect.forkChild(keptAlive(after(9)), { startImmediately: true })
+      assert.strictEqual(yield* withKeepAlive(Effect.succeed(answer)), answer)
+      const waiting = yield* Effect.forkChild(withKeepAlive(after(9)), { startImmediately: true })
       yield* TestClock.adjust("9 seconds")
       assert.strictEqual(yield* Fiber.join(waiting), answer)
     })
@@ -37,7 +37,7 @@ describe("an answer that is kept alive", () => {
 
   it.effect("is a stream with a comment in every interval, and then the answer as an event", () =>
     Effect.gen(function* () {
-      const waiting = yield* Effect.forkChild(keptAlive(after(35)), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(withKeepAlive(after(35)), { startImmediately: true })
       yield* TestClock.adjust(MOST_SILENCE)
       const response = yield* Fiber.join(waiting)
       assert.strictEqual(response.headers["content-type"], "text/event-stream")
@@ -57,7 +57,7 @@ describe("an answer that is kept alive", () => {
         Stream.make(frames[0]!),
         Stream.fromEffect(Effect.as(Effect.sleep("15 seconds"), frames[1]!))
       )
-      const response = yield* keptAlive(
+      const response = yield* withKeepAlive(
         Effect.succeed(HttpServerResponse.stream(events, { contentType: "text/event-stream" }))
       )
       const { chunks, reader } = (yield* chunksOf(response))!
@@ -76,7 +76,7 @@ describe("an answer that is kept alive", () => {
           Effect.onInterrupt(() => Ref.set(stopped, true))
         )
         const client = yield* Effect.forkChild(
-          Effect.flatMap(keptAlive(work), ({ body }) =>
+          Effect.flatMap(withKeepAlive(work), ({ body }) =>
             body._tag === "Stream" ? Stream.runDrain(body.stream) : Effect.void
           ),
           { startImmediately: true }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { failure } from "../../../src/domain/Failure.ts"
-import { answering, IMMUTABLE } from "../../../src/http/handlers/Assets.ts"
+import { serveAsset, IMMUTABLE } from "../../../src/http/handlers/Assets.ts"
 import { serve } from "../serve.ts"
 import { raw } from "../wire.ts"
 
@@ -21,13 +21,13 @@ const stage = Effect.gen(function* () {
   )
   const routes = HttpRouter.use((router) =>
     Effect.gen(function* () {
-      yield* router.add("GET", "/text", yield* answering({ ...asset, vary: "accept" }))
+      yield* router.add("GET", "/text", yield* serveAsset({ ...asset, vary: "accept" }))
       yield* router.add(
         "GET",
         "/font",
-        yield* answering({ ...asset, contentType: "font/woff2", cacheControl: IMMUTABLE })
+        yield* serveAsset({ ...asset, contentType: "font/woff2", cacheControl: IMMUTABLE })
       )
-      yield* router.add("GET", "/late", yield* answering({ ...asset, make: late }))
+      yield* router.add("GET", "/late", yield* serveAsset({ ...asset, make: late }))
     })
   )
   return { made, ...(yield* serve(routes)) }

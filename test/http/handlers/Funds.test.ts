@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Caller, type Principal } from "../../../schemas/Access.ts"
-import { funded } from "../../../src/http/handlers/Funds.ts"
+import { requireFunds } from "../../../src/http/handlers/Funds.ts"
 import { Unavailable } from "../../../src/platform/database/Sql.ts"
 
 const principal: Principal = {
@@ -15,8 +15,8 @@ const principal: Principal = {
   budgetsEpoch: 0
 }
 
-const outcome = (balance: Parameters<typeof funded>[0]["balance"]) =>
-  funded({ balance }).pipe(
+const outcome = (balance: Parameters<typeof requireFunds>[0]["balance"]) =>
+  requireFunds({ balance }).pipe(
     Effect.as("funded" as const),
     Effect.catch(({ reason }) => Effect.succeed(reason)),
     Effect.provideService(Caller, principal)

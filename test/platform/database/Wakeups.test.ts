@@ -7,7 +7,7 @@ import { eventually } from "../../support/Eventually.ts"
 
 const hearing = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   eventually(
-    Effect.sync(() => Duration.toMillis(wakeupsOf(sql).patience("1 second"))),
+    Effect.sync(() => Duration.toMillis(wakeupsOf(sql).waitAtMost("1 second"))),
     (ms) => ms > 1_000
   )
 )
@@ -21,7 +21,7 @@ describe("notifications of the database", () => {
         yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const wakeups = wakeupsOf(sql)
-          assert.strictEqual(Duration.toMillis(wakeups.patience("1 second")), 1_000)
+          assert.strictEqual(Duration.toMillis(wakeups.waitAtMost("1 second")), 1_000)
           const woken = { budgets: 0, jobs: 0 }
           yield* wakeups.on("budgets", () => void woken.budgets++)
           yield* wakeups.on("jobs", () => void woken.jobs++)
@@ -37,7 +37,7 @@ describe("notifications of the database", () => {
           yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE datname = current_database() AND query LIKE 'LISTEN%'`
           yield* eventually(
-            Effect.sync(() => Duration.toMillis(wakeups.patience("1 second"))),
+            Effect.sync(() => Duration.toMillis(wakeups.waitAtMost("1 second"))),
             (ms) => ms === 1_000
           )
           yield* hearing

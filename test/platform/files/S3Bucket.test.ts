@@ -1,6 +1,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { isDenied, isMissing, isPassing, sending, signing, unavailable } from "../../../src/platform/files/S3Bucket.ts"
+import {
+  isDenied,
+  isMissing,
+  isPassing,
+  makeSender,
+  makeSigner,
+  unavailable
+} from "../../../src/platform/files/S3Bucket.ts"
 import { Outbound } from "../../../src/platform/outbound/Outbound.ts"
 import { bucket, startS3With } from "../../support/S3.ts"
 
@@ -10,8 +17,8 @@ const scene = Effect.gen(function* () {
   const s3 = yield* startS3With([OTHER])
   const outbound = yield* Outbound
   const sender = (name: string, accessKeyId = bucket.accessKeyId) =>
-    sending(
-      signing({
+    makeSender(
+      makeSigner({
         endpoint: new URL(s3.origin),
         bucket: name,
         region: bucket.region,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Layer, References, Tracer } from "effect"
 import { Config } from "../../../src/platform/config/Config.ts"
-import { logging } from "../../../src/platform/telemetry/Telemetry.ts"
+import { logLayer } from "../../../src/platform/telemetry/Telemetry.ts"
 
 describe("the console", () => {
   const lines = (env: Record<string, string>, body: Effect.Effect<void>) =>
@@ -9,7 +9,7 @@ describe("the console", () => {
       const said: Array<string> = []
       const console = { ...globalThis.console, log: (...words: ReadonlyArray<unknown>) => said.push(words.join(" ")) }
       yield* body.pipe(
-        Effect.provide(logging.pipe(Layer.provide(Config.layerFrom({ LOG_FORMAT: "json", ...env })))),
+        Effect.provide(logLayer.pipe(Layer.provide(Config.layerFrom({ LOG_FORMAT: "json", ...env })))),
         Effect.provideService(Console.Console, console as never)
       )
       return said.map((line) => JSON.parse(line))

@@ -3,7 +3,7 @@ import { Effect, Exit, Scope } from "effect"
 import { emptyOutput, type OutputEvent } from "../../../src/domain/Output.ts"
 import { makeMetrics } from "../../../src/platform/telemetry/Metrics.ts"
 import { AttemptRecord } from "../../../src/providers/pool/AttemptRecord.ts"
-import { type AttemptSample, streamed, whole } from "../../../src/providers/pool/FirstContent.ts"
+import { type AttemptSample, streamAttempt, wholeAttempt } from "../../../src/providers/pool/FirstContent.ts"
 import type { Provider } from "../../../src/providers/Provider.ts"
 import type { ProviderFault } from "../../../src/providers/ProviderError.ts"
 import { makeSandbox } from "../../../src/providers/sandbox/Sandbox.ts"
@@ -40,16 +40,16 @@ describe("an attempt at a complete answer", () => {
   it.effect("succeeds with content, and reports no empty answer", () =>
     Effect.gen(function* () {
       const good = attemptAt(double("a", "text=hi"), false)
-      assert.strictEqual((yield* whole.attempt(good.context))?.text, "hi")
+      assert.strictEqual((yield* wholeAttempt.attempt(good.context))?.text, "hi")
       assert.deepStrictEqual(good.ends, ["well"])
       const empty = attemptAt(double("a", "fault=empty"), false)
-      assert.isUndefined(yield* whole.attempt(empty.context))
+      assert.isUndefined(yield* wholeAttempt.attempt(empty.context))
       const endless = attemptAt({ ...makeSandbox("a"), chat: () => Effect.succeed(emptyOutput) }, false)
-      assert.strictEqual((yield* Effect.flip(whole.attempt(endless.context))).fault._tag, "Malformed")
+      assert.strictEqual((yield* Effect.flip(wholeAttempt.attempt(endless.context))).fault._tag, "Malformed")
       const impatient = attemptAt(failing("a", late), false)
-      yield* Effect.flip(whole.attempt(impatient.context))
+      yield* Effect.flip(wholeAttempt.attempt(impatient.context))
       const failed = attemptAt(failing("a", broken), false)
-      yield* Effect.flip(whole.attempt(failed.context))
+      yield* Effect.flip(wholeAttempt.attempt(failed.context))
       const oks = [empty, endless, impatient, failed].map(({ ends, samples }) => {
         assert.deepStrictEqual(ends, [])
         return samples.map(({ ok }) => ok)
@@ -67,13 +67,13 @@ describe("an attempt with an answer of which a content filter left nothing", () 
     Effect.gen(function* () {
       const complete = { ...emptyOutput, finish: filtered.reason }
       const asWhole = attemptAt({ ...makeSandbox("a"), chat: () => Effect.succeed(complete) }, false)
-      assert.deepInclude((yield* Effect.flip(whole.attempt(asWhole.context))).fault, rejected)
+      assert.deepInclude((yield* Effect.flip(wholeAttempt.attempt(asWhole.context))).fault, rejected)
       const asStream = attemptAt(scripted("a", [[filtered]]).provider, true)
-      const { fault } = yield* Effect.flip(Effect.scoped(streamed.attempt(asStream.context)))
+      const { fault } = yield* Effect.flip(Effect.scoped(streamAttempt.attempt(asStream.context)))
       assert.deepInclude(fault, rejected)
       assert.deepStrictEqual([asWhole.samples, asStream.samples], [[], []])
       const begun = attemptAt(scripted("a", [[text], [filtered]]).provider, true)
-      assert.isDefined(yield* Effect.scoped(streamed.attempt(begun.context)))
+      assert.isDefined(yield* Effect.scoped(streamAttempt.attempt(begun.context)))
     })
   )
 })
@@ -85,7 +85,7 @@ describe("an attempt at a stream", () => {
       const bad = attemptAt(scripted("a", [[text]], broken).provider, true)
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const [first, other] = [yield* streamed.attempt(good.context), yield* streamed.attempt(bad.context)]
+          const [first, other] = [yield* streamAttempt.attempt(good.context), yield* streamAttempt.attempt(bad.context)]
           assert.deepStrictEqual([good.ends, bad.ends], [[], []])
           yield* drain(first!.source)
           yield* Effect.flip(drain(other!.source))
@@ -103,12 +103,12 @@ describe("an attempt at a stream", () => {
       const empty = attemptAt(scripted("a", [[prompt], [stop]]).provider, true)
       yield* Effect.scoped(
         Effect.gen(function* () {
-          assert.deepStrictEqual(yield* drain((yield* streamed.attempt(good.context))!.source), [
+          assert.deepStrictEqual(yield* drain((yield* streamAttempt.attempt(good.context))!.source), [
             [prompt, text],
             [stop]
           ])
-          assert.strictEqual((yield* Effect.flip(streamed.attempt(bad.context))).fault._tag, "Broken")
-          assert.isUndefined(yield* streamed.attempt(empty.context))
+          assert.strictEqual((yield* Effect.flip(streamAttempt.attempt(bad.context))).fault._tag, "Broken")
+          assert.isUndefined(yield* streamAttempt.attempt(empty.context))
         })
       )
     })
@@ -122,10 +122,10 @@ describe("an attempt at a stream", () => {
       const empty = attemptAt(scripted("a", [[weighed], [stop]]).provider, true)
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const { source } = (yield* streamed.attempt(good.context))!
+          const { source } = (yield* streamAttempt.attempt(good.context))!
           assert.deepStrictEqual(yield* drain(source), [[weighed, text], [stop]])
-          assert.strictEqual((yield* Effect.flip(streamed.attempt(bad.context))).fault._tag, "Broken")
-          assert.isUndefined(yield* streamed.attempt(empty.context))
+          assert.strictEqual((yield* Effect.flip(streamAttempt.attempt(bad.context))).fault._tag, "Broken")
+          assert.isUndefined(yield* streamAttempt.attempt(empty.context))
         })
       )
     })
@@ -135,7 +135,7 @@ describe("an attempt at a stream", () => {
     Effect.gen(function* () {
       const ended = (batches: ReadonlyArray<ReadonlyArray<OutputEvent>>, fault?: ProviderFault) => {
         const attempt = attemptAt(scripted("a", batches, fault).provider, true)
-        const read = Effect.flatMap(streamed.attempt(attempt.context), (given) =>
+        const read = Effect.flatMap(streamAttempt.attempt(attempt.context), (given) =>
           given === undefined ? Effect.void : drain(given.source)
         )
         return Effect.map(Effect.exit(Effect.scoped(read)), () => attempt.samples.map(({ ok }) => ok))
@@ -153,8 +153,8 @@ describe("an attempt at a stream", () => {
       const script = scripted("a", [[text], [stop]])
       const { context, samples } = attemptAt(script.provider, true)
       const scope = yield* Scope.make()
-      const given = yield* Scope.provide(streamed.attempt(context), scope)
-      yield* streamed.abandon(given!)
+      const given = yield* Scope.provide(streamAttempt.attempt(context), scope)
+      yield* streamAttempt.abandon(given!)
       assert.strictEqual(script.closed(), 1)
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual(script.closed(), 1)

@@ -8,7 +8,7 @@ import { promptBound } from "../../../src/domain/TokenBound.ts"
 import type { ChatCall, Provider } from "../../../src/providers/Provider.ts"
 import { ProviderError } from "../../../src/providers/ProviderError.ts"
 import { makeSandbox } from "../../../src/providers/sandbox/Sandbox.ts"
-import { enforced, enforcedSchema, inWords, isStructured } from "../../../src/providers/structured/Structured.ts"
+import { enforceFormat, enforcedSchema, inWords, isStructured } from "../../../src/providers/structured/Structured.ts"
 import type { Check } from "../../../src/providers/structured/StructuredCheck.ts"
 import { verdictOf } from "../../../src/providers/structured/StructuredVerdict.ts"
 import { TestClock } from "effect/testing"
@@ -183,7 +183,7 @@ describe("an enforced answer", () => {
   for (const [name, text] of good) {
     it.effect(`is given out ${name}, with usage and finish, streamed or not`, () =>
       Effect.gen(function* () {
-        const given = enforced(answering({ text, reasoning: "Well.", usage }), direct)
+        const given = enforceFormat(answering({ text, reasoning: "Well.", usage }), direct)
         const whole = yield* given.chat(call())
         assert.deepStrictEqual(whole, { ...emptyOutput, text: '{"a": 1}', reasoning: "Well.", finish: "stop", usage })
         const source = yield* given.chatStream(call())
@@ -200,7 +200,7 @@ describe("an enforced answer", () => {
 
   it.effect("keeps the probabilities of a text that is given out as it came, and no others", () =>
     Effect.gen(function* () {
-      const of = (text: string) => enforced(answering({ text, logprobs: [1] }), direct).chat(call())
+      const of = (text: string) => enforceFormat(answering({ text, logprobs: [1] }), direct).chat(call())
       assert.deepStrictEqual((yield* of('{"a":1}')).logprobs, [1])
       assert.isUndefined((yield* of(' {"a":1}')).logprobs)
     })
@@ -208,19 +208,19 @@ describe("an enforced answer", () => {
 
   it.effect("is a fault when it does not meet the schema, before anything of it is given out", () =>
     Effect.gen(function* () {
-      const off = enforced(answering({ text: '{"a":"SECRET"}', usage }), direct)
+      const off = enforceFormat(answering({ text: '{"a":"SECRET"}', usage }), direct)
       const fault = { _tag: "OffSchema", detail: "#/a: type" } as const
       assert.deepStrictEqual(yield* faultOf(off.chat(call())), fault)
       assert.deepStrictEqual(yield* faultOf(Effect.scoped(off.chatStream(call()))), fault)
-      const words = enforced(answering({ text: "SECRET" }), direct)
+      const words = enforceFormat(answering({ text: "SECRET" }), direct)
       assert.deepStrictEqual(yield* faultOf(words.chat(call())), {
         _tag: "OffSchema",
         detail: "it is not one JSON value"
       })
-      const list = enforced(answering({ text: "[1]" }), direct)
+      const list = enforceFormat(answering({ text: "[1]" }), direct)
       const object = faultOf(list.chat(call({ type: "json_object" })))
       assert.deepStrictEqual(yield* object, { _tag: "OffSchema", detail: "#: type" })
-      const thought = enforced(answering({ reasoning: "Well." }), direct)
+      const thought = enforceFormat(answering({ reasoning: "Well." }), direct)
       assert.strictEqual((yield* faultOf(thought.chat(call())))._tag, "OffSchema")
     })
   )
@@ -239,7 +239,7 @@ describe("an enforced answer", () => {
   for (const [name, output] of others) {
     it.effect(`is passed on as it is when it is ${name}`, () =>
       Effect.gen(function* () {
-        const given = yield* enforced(answering(output), direct).chat(call())
+        const given = yield* enforceFormat(answering(output), direct).chat(call())
         assert.deepStrictEqual(given, { ...emptyOutput, finish: "stop", ...output })
       })
     )
@@ -248,7 +248,7 @@ describe("an enforced answer", () => {
   it.effect("is asked for in words, without the form the model does not know", () =>
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
-      yield* enforced(answering({ text: '{"a":1}' }, seen), direct).chat(call())
+      yield* enforceFormat(answering({ text: '{"a":1}' }, seen), direct).chat(call())
       assert.deepStrictEqual(seen, [{ ...call(), conversation: inWords(call().conversation, plain, schema) }])
     })
   )
@@ -256,11 +256,11 @@ describe("an enforced answer", () => {
   it.effect("is asked for as ever of who keeps to the form by itself, and of whoever is asked for text", () =>
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
-      const given = enforced(answering({ text: "SECRET" }, seen), direct)
+      const given = enforceFormat(answering({ text: "SECRET" }, seen), direct)
       const calls = [{ ...call(), candidate: able("structured_outputs") }, call({ type: "text" })]
       for (const one of calls) assert.strictEqual((yield* given.chat(one)).text, "SECRET")
       assert.deepStrictEqual(seen, calls)
-      const streamed = enforced(makeSandbox("up"), direct)
+      const streamed = enforceFormat(makeSandbox("up"), direct)
       for (const one of calls) {
         const source = yield* Effect.scoped(streamed.chatStream(one))
         assert.isUndefined(source.collected)
@@ -272,7 +272,7 @@ describe("an enforced answer", () => {
   it.effect("is not asked for when the schema cannot be checked", () =>
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
-      const given = enforced(answering({ text: "{}" }, seen), direct)
+      const given = enforceFormat(answering({ text: "{}" }, seen), direct)
       const fault = yield* faultOf(given.chat(call({ ...byName, schema: { $ref: "#/$defs/none" } })))
       const refused = { _tag: "SchemaRefused", field: "response_format", detail: "a $ref has no target" } as const
       assert.deepStrictEqual(fault, refused)
@@ -282,7 +282,9 @@ describe("an enforced answer", () => {
         field: "text.format.schema",
         detail: "type: is not a type of JSON Schema"
       })
-      const busy = enforced(answering({}, seen), () => Effect.succeed({ _tag: "Unchecked", detail: "why", busy: true }))
+      const busy = enforceFormat(answering({}, seen), () =>
+        Effect.succeed({ _tag: "Unchecked", detail: "why", busy: true })
+      )
       assert.deepStrictEqual(yield* faultOf(busy.chat(call())), { _tag: "OffSchema", detail: "why" })
       assert.deepStrictEqual(seen, [])
     })
@@ -292,7 +294,7 @@ describe("an enforced answer", () => {
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
       let looks = 0
-      const slow = enforced(answering({}, seen), () =>
+      const slow = enforceFormat(answering({}, seen), () =>
         Effect.sync(() => ({ _tag: "Unchecked", detail: `look ${++looks}` }) as const)
       )
       const fault = { _tag: "SchemaRefused", field: "response_format", detail: "look 1", passing: true } as const
@@ -301,7 +303,7 @@ describe("an enforced answer", () => {
       assert.deepStrictEqual(yield* faultOf(slow.chat(call())), { ...fault, detail: "look 2" })
       assert.deepStrictEqual(seen, [])
       const texts: Array<string | undefined> = []
-      const quick = enforced(answering({ text: '{"a":1}' }), (job) => {
+      const quick = enforceFormat(answering({ text: '{"a":1}' }), (job) => {
         texts.push(job.text)
         return direct(job)
       })
@@ -314,7 +316,7 @@ describe("an enforced answer", () => {
   it.effect("is asked for no more once its answers have failed again and again, and the account with it", () =>
     Effect.gen(function* () {
       const seen: Array<ChatCall> = []
-      const off = enforced(answering({ text: "no" }, seen), direct)
+      const off = enforceFormat(answering({ text: "no" }, seen), direct)
       const of = (accountId: string, form: OutputFormat = format) => faultOf(off.chat({ ...call(form), accountId }))
       for (const time of [1, 2, 3]) assert.strictEqual((yield* of("one"))._tag, "OffSchema", `${time}`)
       assert.deepInclude(yield* of("one"), { _tag: "SchemaRefused", passing: true })
@@ -340,13 +342,13 @@ describe("an enforced answer", () => {
         ...answering({}),
         chat: () => Effect.fail(new ProviderError({ provider: "up", fault: broken }))
       }
-      assert.deepStrictEqual(yield* faultOf(enforced(failing, direct).chat(call())), broken)
+      assert.deepStrictEqual(yield* faultOf(enforceFormat(failing, direct).chat(call())), broken)
       let left = false
       const endless: Provider = {
         ...answering({}),
         chat: () => Effect.onInterrupt(Effect.never, () => Effect.sync(() => (left = true)))
       }
-      const stream = Effect.scoped(enforced(endless, direct).chatStream(call()))
+      const stream = Effect.scoped(enforceFormat(endless, direct).chatStream(call()))
       const fiber = yield* Effect.forkChild(stream, { startImmediately: true })
       yield* Fiber.interrupt(fiber)
       assert.isTrue(left)
@@ -355,7 +357,7 @@ describe("an enforced answer", () => {
 
   it.effect("of a double meets any schema, and what it is steered to say is checked", () =>
     Effect.gen(function* () {
-      const double = enforced(makeSandbox("up"), direct)
+      const double = enforceFormat(makeSandbox("up"), direct)
       const sample = yield* double.chat(call())
       assert.deepStrictEqual(JSON.parse(sample.text), { a: 1 })
       const steered = double.chat({ ...call(), steering: "text=no" })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { faultOf } from "../../../src/providers/Failure.ts"
-import { refused, type RefusalHints, subjectOf } from "../../../src/providers/wire/Refusal.ts"
+import { refusedFault, type RefusalHints, subjectOf } from "../../../src/providers/wire/Refusal.ts"
 
 const overflow: ReadonlyArray<readonly [host: string, detail: string, hints?: RefusalHints]> = [
   ["OpenAI", "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens."],
@@ -103,9 +103,9 @@ describe("subjectOf", () => {
   })
 })
 
-describe("refused", () => {
+describe("refusedFault", () => {
   it("keeps the member that a provider names, and nothing that is none", () => {
-    const paramOf = (param: string) => refused(400, "no", { param }).param
+    const paramOf = (param: string) => refusedFault(400, "no", { param }).param
     assert.strictEqual(paramOf("messages[0].content"), "messages[0].content")
     assert.strictEqual(paramOf("body.messages.0.role"), "messages.0.role")
     assert.strictEqual(paramOf("generation_config.temperature"), "temperature")

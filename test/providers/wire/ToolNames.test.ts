@@ -8,7 +8,7 @@ import {
   fittingName,
   GEMINI_NAMES,
   OPENAI_NAMES,
-  renamed,
+  renameTools,
   withToolNames
 } from "../../../src/providers/wire/ToolNames.ts"
 import { asked } from "../../support/Conversations.ts"
@@ -47,13 +47,13 @@ describe("fittingName", () => {
   })
 })
 
-describe("renamed", () => {
+describe("renameTools", () => {
   it("replaces names in context edits too", () => {
     const wire = { type: "clear_tool_uses_20250919", exclude_tools: ["look", long], clear_tool_inputs: [long], keep: 3 }
     const edited = { ...conversation, contextEdits: [{ kind: "clear_tool_uses", wire }] as const }
     const short = fittingName(long, OPENAI_NAMES)
     assert.deepStrictEqual(
-      renamed(edited, OPENAI_NAMES)?.conversation.contextEdits?.map((edit) => edit.wire),
+      renameTools(edited, OPENAI_NAMES)?.conversation.contextEdits?.map((edit) => edit.wire),
       [{ ...wire, exclude_tools: ["look", short], clear_tool_inputs: [short] }]
     )
   })
@@ -98,6 +98,6 @@ describe("withToolNames", () => {
   )
 
   it("changes nothing when the host accepts every name", () => {
-    assert.isUndefined(renamed(conversation, ANTHROPIC_NAMES))
+    assert.isUndefined(renameTools(conversation, ANTHROPIC_NAMES))
   })
 })

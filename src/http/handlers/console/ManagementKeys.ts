@@ -47,8 +47,8 @@ export const consoleManagementKeysHandlers = Effect.gen(function* () {
     const { expires_at: expires, name, scopes } = yield* Effect.fromResult(decodeNew(body))
     const expiresAt = expires == null ? undefined : new Date(expires * 1_000)
     const id = newResourceId()
-    const asked = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
-    return yield* mutate(asOwner, asked, ({ accountId, actor }) =>
+    const write = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
+    return yield* mutate(asOwner, write, ({ accountId, actor }) =>
       Effect.gen(function* () {
         const wanted = { name, scopes: [...new Set(scopes)], expiresAt }
         const { key } = yield* keys.create({ id, accountId, kind: "management", actor, ...wanted })
@@ -60,8 +60,8 @@ export const consoleManagementKeysHandlers = Effect.gen(function* () {
 
   const revoke = (id: string, request: ApiRequest) => {
     const afterwards = Effect.sync(() => auth.forget(id))
-    const asked = { request, type: "key.revoked", resource: { type: "key", id }, afterwards }
-    return mutate(asOwner, asked, ({ accountId, actor }) =>
+    const write = { request, type: "key.revoked", resource: { type: "key", id }, afterwards }
+    return mutate(asOwner, write, ({ accountId, actor }) =>
       Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
         revoked
           ? Effect.succeed({ data: { id, object: "management_key", status: "revoked" } })

@@ -40,15 +40,15 @@ export const consolePhoneHandlers = Effect.gen(function* () {
     const { address } = yield* Exchange
     const { accountId: id } = yield* Owner
     const noted = yield* phones.begin({ ...(yield* asOwner), phone }, address())
-    const asked = { request, type: "phone.code_sent", resource: { type: "account", id }, repeatable: true } as const
-    return yield* mutate(asOwner, asked, () => Effect.map(noted, sentTo))
+    const write = { request, type: "phone.code_sent", resource: { type: "account", id }, repeatable: true } as const
+    return yield* mutate(asOwner, write, () => Effect.map(noted, sentTo))
   })
 
   const verify = Effect.fnUntraced(function* (request: ApiRequest, { code, phone }: typeof PhoneCode.Type) {
     const { accountId: id } = yield* Owner
     const verified = yield* phones.verify({ ...(yield* asOwner), phone }, code)
-    const asked = { request, type: "phone.verified", resource: { type: "account", id }, repeatable: true } as const
-    return yield* mutate(asOwner, asked, () => Effect.map(verified, verifiedAs))
+    const write = { request, type: "phone.verified", resource: { type: "account", id }, repeatable: true } as const
+    return yield* mutate(asOwner, write, () => Effect.map(verified, verifiedAs))
   })
 
   return operations("consolePhone", {

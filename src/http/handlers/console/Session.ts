@@ -46,8 +46,8 @@ export const consoleSessionHandlers = Effect.gen(function* () {
     Effect.zipWith(ended, cookie, (response, { none }) => HttpServerResponse.setHeader(response, "set-cookie", none))
 
   const endOne = (request: ApiRequest, id: string) => {
-    const asked = { request, type: "session.ended", resource: { type: "session", id } }
-    return mutate(asOwner, asked, ({ accountId }) =>
+    const write = { request, type: "session.ended", resource: { type: "session", id } }
+    return mutate(asOwner, write, ({ accountId }) =>
       Effect.flatMap(sessions.end(accountId, id), (ended) =>
         ended
           ? Effect.succeed({ object: "session", ended: 1 })

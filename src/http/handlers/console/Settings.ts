@@ -70,27 +70,27 @@ export const consoleSettingsHandlers = Effect.gen(function* () {
     const claim = yield* claimOf(to)
     const noted = yield* emails.request(claim, address())
     const resource = { type: "account", id: claim.accountId }
-    const asked = { request, type: "email.code_sent", resource, repeatable: true } as const
-    return yield* mutate(asOwner, asked, () => Effect.map(noted, sentTo))
+    const write = { request, type: "email.code_sent", resource, repeatable: true } as const
+    return yield* mutate(asOwner, write, () => Effect.map(noted, sentTo))
   })
 
   const verify = Effect.fnUntraced(function* (request: ApiRequest, { code, email }: typeof EmailCode.Type) {
     const claim = yield* claimOf(email)
     const changed = yield* emails.verify(claim, code)
     const resource = { type: "account", id: claim.accountId }
-    const asked = { request, type: "email.changed", resource, repeatable: true } as const
-    return yield* mutate(asOwner, asked, () => Effect.map(changed, changedTo))
+    const write = { request, type: "email.changed", resource, repeatable: true } as const
+    return yield* mutate(asOwner, write, () => Effect.map(changed, changedTo))
   })
 
   const choose = Effect.fnUntraced(function* (request: ApiRequest) {
     const body = yield* readJson(request)
     const changes = yield* Effect.fromResult(decodeChoices(body))
     const { accountId: id } = yield* Owner
-    const asked = { request, body, type: "notifications.changed", resource: { type: "account", id } }
-    return yield* mutate(asOwner, asked, ({ accountId, actor }) =>
+    const write = { request, body, type: "notifications.changed", resource: { type: "account", id } }
+    return yield* mutate(asOwner, write, ({ accountId, actor }) =>
       Effect.gen(function* () {
         const { after, before } = yield* notices.choose(accountId, changes)
-        const { resource, type } = asked
+        const { resource, type } = write
         yield* audit.append({ accountId, actor, type, resource, changes: differences(before, after) })
         return choicesOf(after)
       })
@@ -101,8 +101,8 @@ export const consoleSettingsHandlers = Effect.gen(function* () {
     const body = yield* readJson(request)
     const change = yield* Effect.fromResult(decodeDetails(body))
     const { accountId: id } = yield* Owner
-    const asked = { request, body, type: "billing_details.changed", resource: { type: "account", id } }
-    return yield* mutate(asOwner, asked, (asker) => Effect.map(details.change({ ...asker, change }), detailsOf))
+    const write = { request, body, type: "billing_details.changed", resource: { type: "account", id } }
+    return yield* mutate(asOwner, write, (asker) => Effect.map(details.change({ ...asker, change }), detailsOf))
   })
 
   return operations("consoleSettings", {

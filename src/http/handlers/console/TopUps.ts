@@ -48,14 +48,14 @@ export const consoleTopUpsHandlers = Effect.gen(function* () {
     const { amount_usd: usd } = yield* Effect.fromResult(decodeNew(body))
     const { accountId } = yield* Owner
     const id = newResourceId()
-    const asked = {
+    const write = {
       request,
       body,
       type: "top_up.created",
       resource: { type: "top_up", id },
       telling: telling(accountId)
     }
-    return yield* mutate(asOwner, asked, (asker) =>
+    return yield* mutate(asOwner, write, (asker) =>
       Effect.map(topUps.create({ ...asker, id, amountCents: Math.round(usd * 100) }), (row) => ({
         data: topUpOf(row)
       }))

@@ -123,7 +123,7 @@ export const makeMutate =
   <A extends object, R>(
     by: Effect.Effect<WriteCaller, never, R>,
     { afterwards, body, outside, repeatable, request, resource, secret, telling = Effect.succeed, type }: WriteRequest,
-    work: (asker: WriteCaller) => Mutation<A>["work"]
+    work: (caller: WriteCaller) => Mutation<A>["work"]
   ) =>
     Effect.gen(function* () {
       const asker = yield* by

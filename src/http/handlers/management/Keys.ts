@@ -145,8 +145,8 @@ export const managementKeysHandlers = Effect.gen(function* () {
     yield* mayRoute(body)
     const wanted = yield* newOf(yield* Effect.fromResult(decodeNew(body)))
     const id = newResourceId()
-    const asked = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
-    return yield* mutate(asCaller, asked, ({ accountId, actor }) =>
+    const write = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
+    return yield* mutate(asCaller, write, ({ accountId, actor }) =>
       Effect.flatMap(keys.create({ id, accountId, kind: "inference", scopes: [], actor, ...wanted }), (key) =>
         made(accountId, key)
       )
@@ -157,8 +157,8 @@ export const managementKeysHandlers = Effect.gen(function* () {
     const body = yield* readJson(request)
     yield* mayRoute(body, KEY_ROUTING_MEMBERS)
     const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
-    const asked = { request, body, type: "key.updated", resource: { type: "key", id } }
-    return yield* mutate(asCaller, { ...asked, afterwards: yield* allForgotten }, (asker) =>
+    const write = { request, body, type: "key.updated", resource: { type: "key", id } }
+    return yield* mutate(asCaller, { ...write, afterwards: yield* allForgotten }, (asker) =>
       Effect.flatMap(keys.update({ ...asker, id, change }), (row) => single(asker.accountId, row))
     )
   })
@@ -167,15 +167,15 @@ export const managementKeysHandlers = Effect.gen(function* () {
     const body = yield* readOptional(request)
     const { grace_seconds: graceSeconds = 0 } = yield* Effect.fromResult(decodeRotation(body))
     const newId = newResourceId()
-    const asked = { request, body, type: "key.rotated", resource: { type: "key", id }, secret: true } as const
-    return yield* mutate(asCaller, { ...asked, afterwards: forgotten(id) }, (asker) =>
+    const write = { request, body, type: "key.rotated", resource: { type: "key", id }, secret: true } as const
+    return yield* mutate(asCaller, { ...write, afterwards: forgotten(id) }, (asker) =>
       Effect.flatMap(keys.rotate({ ...asker, id, newId, graceSeconds }), (key) => made(asker.accountId, key))
     )
   })
 
   const revoke = (id: string, request: ApiRequest) => {
-    const asked = { request, type: "key.revoked", resource: { type: "key", id }, afterwards: forgotten(id) }
-    return mutate(asCaller, asked, ({ accountId, actor }) =>
+    const write = { request, type: "key.revoked", resource: { type: "key", id }, afterwards: forgotten(id) }
+    return mutate(asCaller, write, ({ accountId, actor }) =>
       Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
         revoked
           ? Effect.succeed({ data: { id, object: "key", status: "revoked" } })

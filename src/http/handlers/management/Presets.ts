@@ -100,14 +100,14 @@ export const managementPresetsHandlers = Effect.gen(function* () {
     })
   /** A change of this preset. Caches drop the preset when the change is committed. */
   const change = <A extends object>(
-    asked: Omit<Parameters<typeof mutate>[1], "resource" | "afterwards">,
+    write: Omit<Parameters<typeof mutate>[1], "resource" | "afterwards">,
     slug: string,
     work: Parameters<typeof mutate<A, Caller>>[2]
   ) =>
     Effect.flatMap(Caller, ({ accountId }) =>
       mutate(
         asCaller,
-        { ...asked, resource: { type: "preset", id: slug }, afterwards: presets.forget(accountId, slug) },
+        { ...write, resource: { type: "preset", id: slug }, afterwards: presets.forget(accountId, slug) },
         work
       )
     )

@@ -53,8 +53,8 @@ export const managementProjectsHandlers = Effect.gen(function* () {
         yield* mayRoute(body)
         const project = yield* Effect.fromResult(decodeNew(body))
         const id = newResourceId()
-        const asked = { request, body, type: "project.created", resource: { type: "project", id } }
-        return yield* mutate(asCaller, asked, (asker) =>
+        const write = { request, body, type: "project.created", resource: { type: "project", id } }
+        return yield* mutate(asCaller, write, (asker) =>
           Effect.map(projects.create({ ...asker, id, project }), resultOf)
         )
       }),
@@ -64,8 +64,8 @@ export const managementProjectsHandlers = Effect.gen(function* () {
         yield* mayRoute(body)
         const change = yield* Effect.fromResult(decodeChange(body))
         const resource = { type: "project", id }
-        const asked = { request, body, type: "project.updated", resource, afterwards: forget(id) }
-        return yield* mutate(asCaller, asked, (asker) =>
+        const write = { request, body, type: "project.updated", resource, afterwards: forget(id) }
+        return yield* mutate(asCaller, write, (asker) =>
           Effect.map(projects.update({ ...asker, id, change }), resultOf)
         )
       }),

@@ -105,14 +105,14 @@ export const managementUsageHandlers = Effect.gen(function* () {
       const by = [...new Set(group_by)]
       const [startMs, endMs] = [msOf(start_time), msOf(end_time)]
       const found = Effect.flatMap(Caller, ({ accountId }) => {
-        const asked = breakdown.page({ ...pageOf(query), accountId, period, startMs, endMs, width, by })
-        return Effect.map(Effect.all([asked, ledger.balance(accountId)], { concurrency: 2 }), ([page, balance]) => ({
+        const question = breakdown.page({ ...pageOf(query), accountId, period, startMs, endMs, width, by })
+        return Effect.map(Effect.all([question, ledger.balance(accountId)], { concurrency: 2 }), ([page, balance]) => ({
           page,
           balance: balance?.posted ?? 0n
         }))
       })
-      const asked = period ?? (start_time === undefined ? "30d" : null)
-      return answer(found, ({ balance, page }) => usageBreakdownOf(page, { balance, by, period: asked }))
+      const rangePeriod = period ?? (start_time === undefined ? "30d" : null)
+      return answer(found, ({ balance, page }) => usageBreakdownOf(page, { balance, by, period: rangePeriod }))
     },
     getUsageSeries: ({ query }) => {
       const { end_time, group_by: by, interval, period, rank_by = "cost_usd", start_time, top = MOST_SERIES } = query
@@ -120,9 +120,9 @@ export const managementUsageHandlers = Effect.gen(function* () {
       const filters = { key, model, operation, project, provider, status }
       const unstorable = Object.entries(filters).find(([, value]) => value?.includes("\0") === true)
       if (unstorable !== undefined) return answer(invalid(unstorable[0], "must not contain NUL characters"), () => ({}))
-      const asked = { period, startMs: msOf(start_time), endMs: msOf(end_time), interval, by, top, filters }
+      const question = { period, startMs: msOf(start_time), endMs: msOf(end_time), interval, by, top, filters }
       const found = Effect.flatMap(Caller, ({ accountId }) =>
-        series.read({ ...asked, accountId, rank: ranks[rank_by] })
+        series.read({ ...question, accountId, rank: ranks[rank_by] })
       )
       return answer(found, (report) => usageSeriesOf(report, by ?? null))
     }

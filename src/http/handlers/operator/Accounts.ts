@@ -87,7 +87,7 @@ const decodeChange = decoder(AccountStateChange, { strict: true })
 const makeTerms = Effect.gen(function* () {
   const [accounts, auth, operator] = [yield* Accounts, yield* Auth, yield* Operator]
   const mutate = makeMutate(yield* Mutations)
-  const asked = (id: string, request: ApiRequest, body: unknown, type: string) => ({
+  const writeOf = (id: string, request: ApiRequest, body: unknown, type: string) => ({
     request,
     body,
     type,
@@ -100,7 +100,7 @@ const makeTerms = Effect.gen(function* () {
       const body = yield* readJson(request)
       const { reason } = yield* Effect.fromResult(decodeChange(body))
       yield* operator.account(id)
-      return yield* mutate(asOperator(id), asked(id, request, body, actions[to]), ({ actor }) =>
+      return yield* mutate(asOperator(id), writeOf(id, request, body, actions[to]), ({ actor }) =>
         Effect.as(conflicts(accounts.setState({ id }, { to, reason, actor })), {
           data: { id, object: "account", state: to, reason }
         })
@@ -112,7 +112,7 @@ const makeTerms = Effect.gen(function* () {
       const body = yield* readJson(request)
       const { markup_basis_points: points } = yield* Effect.fromResult(decodeMarkup(body))
       yield* operator.account(id)
-      return yield* mutate(asOperator(id), asked(id, request, body, "account.markup_changed"), ({ actor }) =>
+      return yield* mutate(asOperator(id), writeOf(id, request, body, "account.markup_changed"), ({ actor }) =>
         Effect.as(accounts.setMarkup({ id }, points, actor), {
           data: { id, object: "account", markup_basis_points: points }
         })
@@ -124,7 +124,7 @@ const makeTerms = Effect.gen(function* () {
       const body = yield* readJson(request)
       const { limit_scale: scale } = yield* Effect.fromResult(decodeLimits(body))
       const account = yield* operator.account(id)
-      return yield* mutate(asOperator(id), asked(id, request, body, "account.limits_changed"), ({ actor }) =>
+      return yield* mutate(asOperator(id), writeOf(id, request, body, "account.limits_changed"), ({ actor }) =>
         Effect.as(accounts.setLimitScale(account, scale, actor), {
           data: { id, object: "account", limit_scale: scale }
         })
@@ -141,13 +141,13 @@ const makeRevoke = Effect.gen(function* () {
   return (accountId: string, id: string, request: ApiRequest) =>
     Effect.gen(function* () {
       yield* operator.account(accountId)
-      const asked = {
+      const write = {
         request,
         type: "key.revoked",
         resource: { type: "key", id },
         afterwards: Effect.sync(() => auth.forget(id))
       }
-      return yield* mutate(asOperator(accountId), asked, ({ actor }) =>
+      return yield* mutate(asOperator(accountId), write, ({ actor }) =>
         Effect.gen(function* () {
           for (const kind of ["inference", "management"] as const) {
             if (yield* keys.revoke(id, actor, { accountId, kind })) {

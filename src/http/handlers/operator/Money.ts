@@ -84,8 +84,8 @@ const makeDecide = Effect.gen(function* () {
       const reference = yield* referenceOf(request, id)
       const { account_id: accountId } = yield* operator.topUp(id)
       const amount = usd === undefined ? undefined : nanoFromUsd(usd)
-      const asked = { request, body, type: `top_up.${action}`, resource: { type: "top_up", id } }
-      return yield* mutate(asOperator(accountId), asked, ({ actor }) =>
+      const write = { request, body, type: `top_up.${action}`, resource: { type: "top_up", id } }
+      return yield* mutate(asOperator(accountId), write, ({ actor }) =>
         Effect.map(
           conflicts(customers.decideTopUp({ topUpId: id, action, amount, reason, reference, actor })),
           (done): TopUpDecision => ({

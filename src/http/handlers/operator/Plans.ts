@@ -66,14 +66,14 @@ export const operatorPlansHandlers = Effect.gen(function* () {
       const body = yield* readJson(request)
       const { plan_id: planId } = yield* Effect.fromResult(decodeAccountPlan(body))
       yield* operator.account(accountId)
-      const asked = {
+      const write = {
         request,
         body,
         type: "account.plan_changed",
         resource: { type: "account", id: accountId },
         afterwards: Effect.sync(() => auth.forgetAccount(accountId))
       }
-      return yield* mutate(asOperator(accountId), asked, ({ actor }) =>
+      return yield* mutate(asOperator(accountId), write, ({ actor }) =>
         Effect.as(plans.assign({ id: accountId }, planId, actor), {
           data: { id: accountId, object: "account", plan_id: planId }
         })

@@ -74,8 +74,8 @@ export const operatorRequestsHandlers = Effect.gen(function* () {
       }
       const accountId = row.account_id
       const amount = usd === undefined ? undefined : nanoFromUsd(usd)
-      const asked = { request, body, type: "request.refunded", resource: { type: "request", id } }
-      return yield* mutate(asOperator(accountId), asked, ({ actor }) =>
+      const write = { request, body, type: "request.refunded", resource: { type: "request", id } }
+      return yield* mutate(asOperator(accountId), write, ({ actor }) =>
         Effect.map(
           conflicts(customers.refund({ accountId, requestId: id, amount, reason, reference, actor })),
           (done): OperatorRefund => ({
