@@ -1,14 +1,11 @@
 import { defineConfig } from "vitest/config"
 
-/**
- * A storm under kills, and generators that are installed first. They take about a minute each: `npm run test:full` runs them, and
- * `npm test` does not.
- */
+/** Retries under kills, and generators that are installed first. Each takes about a minute, so only `npm run test:full` runs them. */
 const long = ["test/crash/Storm.test.ts", "test/contract/Generators.test.ts"]
 
-/** Tests that do more in `npm run test:full`: more deaths and failovers of nodes, longer partitions, and 5,000 slow clients. */
+/** Tests that do more in `npm run test:full`: more kills and failovers, longer partitions, and 5,000 slow clients. */
 const longer = [
-  ...["Deaths", "Failover", "Partition"].map((name) => `test/topology/${name}.test.ts`),
+  ...["Failover", "Kills", "Partition"].map((name) => `test/topology/${name}.test.ts`),
   "test/security/SlowClients.test.ts"
 ]
 
@@ -20,7 +17,7 @@ export default defineConfig({
     exclude: ["test/bench/**", "node_modules/**", ...(isFull ? [] : long)],
     globalSetup: ["test/support/globalSetup.ts"],
     pool: "forks",
-    // Loading the program anew for each file would take longer than the tests.
+    // Loading the program for each file takes longer than the tests.
     isolate: false,
     // One more than the cores of a small machine: many tests wait for clocks and processes.
     maxWorkers: 3,

@@ -59,15 +59,15 @@ export interface Topology {
   /** Opens an account with a balance in nano-USD. Default: 100 USD. */
   readonly open: (credited?: bigint) => Effect.Effect<Account>
   /** The money of an account in nano-USD, and the number of its open requests. */
-  readonly books: (account: Pick<Account, "id">) => Effect.Effect<{
+  readonly accountState: (account: Pick<Account, "id">) => Effect.Effect<{
     readonly posted: bigint
     readonly held: bigint
     readonly running: number
   }>
-  /** Waits until no request holds money. */
-  readonly settled: Effect.Effect<void>
+  /** Waits until no hold is open. */
+  readonly untilNoHold: Effect.Effect<void>
   /** The checks of `ledger verify` that fail. */
-  readonly faults: Effect.Effect<ReadonlyArray<string>>
+  readonly failedChecks: Effect.Effect<ReadonlyArray<string>>
 }
 
 interface TopologyOptions {
@@ -118,7 +118,7 @@ const makeNode = (index: number, settings: Readonly<Record<string, string>>) =>
       }),
       kill: Effect.suspend(() => (life === undefined ? Effect.void : Scope.close(life, Exit.void)))
     }
-    return { node, place: { name, port, opsPort } }
+    return { node, address: { name, port, opsPort } }
   })
 
 const administering = (databaseUrl: string, directory: string) =>
@@ -129,8 +129,8 @@ const administering = (databaseUrl: string, directory: string) =>
     )
   )
 
-const booksOf = (sql: SqlClient.SqlClient) =>
-  Effect.fn("booksOf")(function* ({ id }: Pick<Account, "id">) {
+const accountStateOf = (sql: SqlClient.SqlClient) =>
+  Effect.fn("accountStateOf")(function* ({ id }: Pick<Account, "id">) {
     const [row] = yield* sql<{ posted: bigint; held: bigint; running: number }>`SELECT posted, held,
         (SELECT count(*)::int FROM request r WHERE r.account_id = b.account_id AND r.closed IS NULL) AS running
       FROM balance b WHERE account_id = ${id}`
@@ -154,7 +154,7 @@ export const startTopology = ({ count = 3, databaseUrl, settings = {}, settingsO
     )
     const context = yield* administering(url, directory)
     const origin = yield* startHaProxy(
-      made.map(({ place }) => place),
+      made.map(({ address }) => address),
       true
     )
     const sql = Context.get(context, SqlClient.SqlClient)
@@ -170,8 +170,8 @@ export const startTopology = ({ count = 3, databaseUrl, settings = {}, settingsO
         WHERE account_id = ${account.id} AND kind = 'inference'`
       return { id: account.id, keyId: row!.id, key: inferenceKey, managementKey, credited }
     }, Effect.orDie)
-    const settled = until(
-      "no request holds money",
+    const untilNoHold = until(
+      "no hold is open",
       sql`SELECT FROM request WHERE closed IS NULL LIMIT 1`.pipe(
         Effect.map((rows) => rows.length === 0),
         // The database may still be restarting.
@@ -186,9 +186,9 @@ export const startTopology = ({ count = 3, databaseUrl, settings = {}, settingsO
       accounts: Context.get(context, Accounts),
       keys: Context.get(context, Keys),
       open,
-      books: booksOf(sql),
-      settled,
-      faults: Effect.map(Effect.orDie(verifyBooks(sql)), ({ checks }) =>
+      accountState: accountStateOf(sql),
+      untilNoHold,
+      failedChecks: Effect.map(Effect.orDie(verifyBooks(sql)), ({ checks }) =>
         checks.filter(({ ok }) => !ok).map(({ detail, name }) => `${name}: ${detail}`)
       )
     } satisfies Topology

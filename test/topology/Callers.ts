@@ -1,113 +1,112 @@
-/** Callers that chat at nodes, and what each saw of its answers. */
+/** Callers that send chats to nodes, and the outcome of each request. */
 import { Effect, Fiber } from "effect"
 import { type Agent, request as open } from "node:http"
 import { nanoFromUsd } from "../../src/domain/Money.ts"
+import type { Topology } from "../support/Topology.ts"
 
-/** A chat that a caller asks for. */
-export interface Chat {
+export interface ChatOptions {
   readonly key: string
   readonly idempotencyKey?: string
   readonly stream?: boolean
-  /** Steers the sandbox. */
+  /** The value of `X-Svc-Sandbox`, which controls the simulated provider. */
   readonly sandbox?: string
   readonly maxTokens?: number
   readonly model?: string
   readonly prompt?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Keeps connections; one for each request when absent. */
+  /** An agent with persistent connections. By default each request opens its own. */
   readonly agent?: Agent
-  /** After so long a caller gives up. */
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
-/** How one request ended for its caller. `performance.now()` of both ends. */
-export interface Seen {
-  /** 0 without a head: the connection was refused or broke, or nothing came in time. */
+/** How one request ended for its caller, with times of `performance.now()`. */
+export interface Outcome {
+  /** 0 without a response head: the connection was refused or broke, or the caller timed out. */
   readonly status: number
   readonly code: string | undefined
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly idempotencyKey: string | undefined
-  /** The whole answer came, and it is one. */
+  /** The answer is complete and no error. */
   readonly isWhole: boolean
-  /** Of the answer itself: for a replay, those of the first. */
+  /** `request_id` and cost in the answer. A replay has those of the first request. */
   readonly requestId: string | undefined
   readonly cost: bigint | undefined
   readonly startedAt: number
   readonly endedAt: number
-  /** Why no answer came. */
-  readonly trouble: string | undefined
+  /** Why no answer arrived. */
+  readonly failure: string | undefined
 }
 
-interface Bill {
+interface CostFields {
   readonly request_id?: string
   readonly cost_usd?: number
   readonly error?: { readonly code?: string }
 }
 
-const billsIn = (text: string): ReadonlyArray<Bill> =>
+const costFieldsIn = (text: string): ReadonlyArray<CostFields> =>
   text.startsWith("{")
-    ? [JSON.parse(text) as Bill]
+    ? [JSON.parse(text) as CostFields]
     : text
         .split("\n")
         .filter((line) => line.startsWith("data: {"))
-        .map((line) => JSON.parse(line.slice(6)) as Bill)
+        .map((line) => JSON.parse(line.slice(6)) as CostFields)
 
-/** Asks once, and never repeats. */
-export const chat = (origin: string, asked: Chat): Effect.Effect<Seen> =>
+/** Sends one chat, without a retry. */
+export const chat = (origin: string, options: ChatOptions): Effect.Effect<Outcome> =>
   Effect.callback((resume) => {
     const startedAt = performance.now()
     const { hostname, port } = new URL(origin)
     const body = JSON.stringify({
-      model: asked.model ?? "gpt-4o-mini",
-      max_tokens: asked.maxTokens ?? 20,
-      stream: asked.stream === true,
-      messages: [{ role: "user", content: asked.prompt ?? "hello" }]
+      model: options.model ?? "gpt-4o-mini",
+      max_tokens: options.maxTokens ?? 20,
+      stream: options.stream === true,
+      messages: [{ role: "user", content: options.prompt ?? "hello" }]
     })
-    let head: Pick<Seen, "headers" | "status"> = { status: 0, headers: {} }
+    let head: Pick<Outcome, "headers" | "status"> = { status: 0, headers: {} }
     let [text, isOver] = ["", false]
-    const end = (trouble?: string) => {
+    const end = (failure?: string) => {
       if (isOver) return
       isOver = true
       clearTimeout(timer)
-      const isComplete = trouble === undefined && (asked.stream !== true || text.includes("data: [DONE]"))
-      const bills = isComplete || head.status >= 400 ? billsIn(text) : []
-      const code = bills.find(({ error }) => error !== undefined)?.error?.code
-      const bill = bills.findLast(({ cost_usd }) => cost_usd !== undefined)
-      const seen: Seen = {
+      const isComplete = failure === undefined && (options.stream !== true || text.includes("data: [DONE]"))
+      const fields = isComplete || head.status >= 400 ? costFieldsIn(text) : []
+      const code = fields.find(({ error }) => error !== undefined)?.error?.code
+      const bill = fields.findLast(({ cost_usd }) => cost_usd !== undefined)
+      const outcome: Outcome = {
         ...head,
         code,
-        idempotencyKey: asked.idempotencyKey,
+        idempotencyKey: options.idempotencyKey,
         isWhole: head.status === 200 && isComplete && code === undefined,
         requestId: bill?.request_id,
         cost: bill?.cost_usd === undefined ? undefined : nanoFromUsd(bill.cost_usd),
         startedAt,
         endedAt: performance.now(),
-        trouble
+        failure
       }
-      resume(Effect.succeed(seen))
+      resume(Effect.succeed(outcome))
     }
     const request = open({
       hostname,
       port,
       method: "POST",
       path: "/api/v1/chat/completions",
-      agent: asked.agent ?? false,
+      agent: options.agent ?? false,
       headers: {
-        authorization: `Bearer ${asked.key}`,
+        authorization: `Bearer ${options.key}`,
         "content-type": "application/json",
         "content-length": String(Buffer.byteLength(body)),
-        ...(asked.idempotencyKey === undefined ? {} : { "idempotency-key": asked.idempotencyKey }),
-        ...(asked.sandbox === undefined ? {} : { "x-svc-sandbox": asked.sandbox }),
-        ...asked.headers
+        ...(options.idempotencyKey === undefined ? {} : { "idempotency-key": options.idempotencyKey }),
+        ...(options.sandbox === undefined ? {} : { "x-svc-sandbox": options.sandbox }),
+        ...options.headers
       }
     })
     const timer = setTimeout(() => {
-      end("nothing came in time")
+      end("the caller timed out")
       request.destroy()
-    }, asked.patienceMs ?? 60_000)
+    }, options.timeoutMs ?? 60_000)
     request.on("error", (error) => end(String(error)))
     request.on("response", (response) => {
-      head = { status: response.statusCode ?? 0, headers: response.headers as Seen["headers"] }
+      head = { status: response.statusCode ?? 0, headers: response.headers as Outcome["headers"] }
       response.setEncoding("utf8").on("data", (piece: string) => (text += piece))
       response.on("error", (error) => end(String(error)))
       response.on("end", () => end(response.complete ? undefined : "the connection broke"))
@@ -117,24 +116,29 @@ export const chat = (origin: string, asked: Chat): Effect.Effect<Seen> =>
     return Effect.sync(() => request.destroy())
   })
 
-/** What several callers saw, in the order in which it ended. */
+/** Sends one chat to each node at once. */
+export const chatAtEach = ({ nodes }: Pick<Topology, "nodes">, options: ChatOptions) =>
+  Effect.forEach(nodes, ({ origin }) => chat(origin, options), { concurrency: "unbounded" })
+
+/** Callers at work. */
 export interface Load {
-  readonly seen: ReadonlyArray<Seen>
-  /** Lets every caller end its last request, and returns when all have. */
+  /** In the order in which the requests ended. */
+  readonly outcomes: ReadonlyArray<Outcome>
+  /** Stops the callers; returns when each has ended its last request. */
   readonly end: Effect.Effect<void>
 }
 
-/** Lets so many callers ask again and again, each by what `next` says for its number and its count. */
+/** Starts callers that send one request after the other. `next` gets the caller's number and the count of its requests. */
 export const load = Effect.fnUntraced(function* (
   callers: number,
-  next: (caller: number, count: number) => Effect.Effect<Seen>,
+  next: (caller: number, count: number) => Effect.Effect<Outcome>,
   pause: `${number} millis` = "1 millis"
 ) {
-  const seen: Array<Seen> = []
+  const outcomes: Array<Outcome> = []
   const run = { isOver: false }
   const caller = Effect.fnUntraced(function* (number: number) {
     for (let count = 0; !run.isOver; count++) {
-      seen.push(yield* next(number, count))
+      outcomes.push(yield* next(number, count))
       yield* Effect.sleep(pause)
     }
   })
@@ -148,14 +152,17 @@ export const load = Effect.fnUntraced(function* (
     run.isOver = true
     return Fiber.join(running)
   })
-  return { seen, end } satisfies Load
+  return { outcomes, end } satisfies Load
 })
 
-/** How often each kind of answer came: its status with its code, or its trouble. */
-export const tally = (seen: ReadonlyArray<Seen>): Readonly<Record<string, number>> => {
+/** The number of the caller in an idempotency key such as `3-17`. */
+export const callerOf = ({ idempotencyKey }: Outcome) => Number(idempotencyKey!.split("-")[0])
+
+/** Counts the outcomes of each kind: `served`, a status with its code, or a failure. */
+export const tally = (outcomes: ReadonlyArray<Outcome>): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {}
-  for (const { code, isWhole, status, trouble } of seen) {
-    const name = isWhole ? "served" : status === 0 ? (trouble ?? "") : [status, code ?? trouble ?? "broken"].join(" ")
+  for (const { code, failure, isWhole, status } of outcomes) {
+    const name = isWhole ? "served" : status === 0 ? (failure ?? "") : [status, code ?? failure ?? "broken"].join(" ")
     counts[name] = (counts[name] ?? 0) + 1
   }
   return counts

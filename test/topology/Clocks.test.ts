@@ -1,90 +1,79 @@
-/** The clocks of two nodes are a minute wrong, one ahead and one behind: what goes by time goes by the database's and by Redis's. */
+/** Two nodes have clocks that are a minute ahead and a minute behind. Holds, limits and budgets must follow the database and Redis. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { Webhook } from "standardwebhooks"
 import { limits } from "../../src/ratelimit/Limits.ts"
 import { until } from "../support/Until.ts"
 import { makeClock, missing as noClock } from "../support/Clock.ts"
+import { managing } from "../support/Management.ts"
 import { type Receiver, receiver } from "../support/Receiver.ts"
 import { get, json, post } from "../support/Service.ts"
 import { missing as noNodes, startTopology, type Topology } from "../support/Topology.ts"
 import { announceSkip } from "../support/Skips.ts"
-import { chat, tally } from "./Callers.ts"
+import { chat, chatAtEach, tally } from "./Callers.ts"
 
 const missing = noNodes ?? noClock
 announceSkip("clocks of several nodes", missing)
 
 const AHEAD_MS = [60_000, -60_000, 0]
 
-/** Short, so that a request can outlast it; its node renews it. */
+/** Short, so that a request can last longer than its hold without renewals. */
 const HOLD_TTL_MS = 6_000
 
-interface Stage {
+interface SkewedNodesService {
   readonly topology: Topology
-  /** Sets how far the first node's clock is ahead. */
-  readonly set: (aheadMs: number) => Effect.Effect<void>
+  /** Sets the offset of the first node's clock. */
+  readonly setClock: (aheadMs: number) => Effect.Effect<void>
   readonly hook: Receiver
 }
 
-const startStage: Effect.Effect<Stage, unknown, Scope.Scope> = Effect.gen(function* () {
+const startNodes: Effect.Effect<SkewedNodesService, unknown, Scope.Scope> = Effect.gen(function* () {
   const clocks = yield* Effect.forEach(AHEAD_MS, (ahead) => Effect.tap(makeClock, ({ set }) => set(ahead)))
   const topology = yield* startTopology({
     settings: { RATE_LIMIT_SCALE: "3", HOLD_TTL: `${HOLD_TTL_MS} millis` },
     settingsOf: (index) => clocks[index]!.environment
   })
-  return { topology, set: clocks[0]!.set, hook: yield* receiver() }
+  return { topology, setClock: clocks[0]!.set, hook: yield* receiver() }
 })
 
-class Staged extends Context.Service<Staged, Stage>()("tollgate/test/StagedClocks") {
-  static readonly layer = Layer.effect(Staged, Effect.orDie(startStage))
+class SkewedNodes extends Context.Service<SkewedNodes, SkewedNodesService>()("tollgate/test/SkewedNodes") {
+  static readonly layer = Layer.effect(SkewedNodes, Effect.orDie(startNodes))
 }
 
-/** One answer of each node, all asked at once. */
-const asked = ({ nodes }: Topology, more: Omit<Parameters<typeof chat>[1], "key">, key: string) =>
-  Effect.forEach(nodes, ({ origin }) => chat(origin, { key, ...more }), { concurrency: "unbounded" })
-
-const manage = (api: string, key: string, method: string, path: string, body: object) =>
-  Effect.promise(async () => {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
-    const response = await fetch(`${api}/management${path}`, { method, headers, body: JSON.stringify(body) })
-    // oxlint-disable-next-line typescript/no-explicit-any
-    return { status: response.status, body: (await response.json()) as any }
-  })
-
-describe.skipIf(missing !== undefined)("nodes whose clocks are a minute ahead, a minute behind, and right", () => {
-  layer(Staged.layer, { excludeTestServices: true })((it) => {
-    it.effect("have these clocks", () =>
+describe.skipIf(missing !== undefined)("nodes whose clocks are a minute ahead, a minute behind, and correct", () => {
+  layer(SkewedNodes.layer, { excludeTestServices: true })((it) => {
+    it.effect("send their own time in the Date header", () =>
       Effect.gen(function* () {
-        const { topology } = yield* Staged
+        const { topology } = yield* SkewedNodes
         const { key } = yield* topology.open()
-        const seen = yield* asked(topology, {}, key)
-        const offsets = seen.map(({ headers }) => Date.parse(headers["date"] ?? "") - Date.now())
+        const outcomes = yield* chatAtEach(topology, { key })
+        const offsets = outcomes.map(({ headers }) => Date.parse(headers["date"] ?? "") - Date.now())
         for (const [index, offset] of offsets.entries()) assert.closeTo(offset, AHEAD_MS[index]!, 5_000)
       })
     )
 
-    it.effect("keep each other's holds for their lifetime, and end those of none", () =>
+    it.effect("sweep no hold that another node renews", () =>
       Effect.gen(function* () {
-        const { topology } = yield* Staged
+        const { topology } = yield* SkewedNodes
         const account = yield* topology.open()
-        // Longer than the sweeps of the others wait, and longer than a hold lives unless its node renews it.
-        const seen = yield* asked(topology, { sandbox: `latency_ms=${HOLD_TTL_MS + 1_500}` }, account.key)
-        assert.deepStrictEqual(tally(seen), { served: 3 })
-        yield* topology.settled
-        const paid = seen.reduce((sum, { cost }) => sum + cost!, 0n)
-        const { held, posted } = yield* topology.books(account)
+        // Longer than the life of a hold without renewals, so that the other nodes sweep meanwhile.
+        const outcomes = yield* chatAtEach(topology, { key: account.key, sandbox: `latency_ms=${HOLD_TTL_MS + 1_500}` })
+        assert.deepStrictEqual(tally(outcomes), { served: 3 })
+        yield* topology.untilNoHold
+        const paid = outcomes.reduce((sum, { cost }) => sum + cost!, 0n)
+        const { held, posted } = yield* topology.accountState(account)
         assert.deepStrictEqual([held, account.credited - posted], [0n, paid])
       })
     )
 
-    it.effect("charge an idempotency key once, and replay it on every node", () =>
+    it.effect("charge an idempotency key once and replay its answer on every node", () =>
       Effect.gen(function* () {
-        const { topology } = yield* Staged
+        const { topology } = yield* SkewedNodes
         const account = yield* topology.open()
         for (let turn = 0; turn < topology.nodes.length; turn++) {
           const idempotencyKey = `turn-${turn}`
           const first = yield* chat(topology.nodes[turn]!.origin, { key: account.key, idempotencyKey })
-          const repeats = yield* asked(topology, { idempotencyKey }, account.key)
+          const repeats = yield* chatAtEach(topology, { key: account.key, idempotencyKey })
           for (const one of [first, ...repeats]) {
             assert.isTrue(one.isWhole)
             assert.strictEqual(one.requestId, first.requestId)
@@ -96,46 +85,45 @@ describe.skipIf(missing !== undefined)("nodes whose clocks are a minute ahead, a
       })
     )
 
-    it.effect("admit exactly the number of a window together, and tell all the same end of it", () =>
+    it.effect("admit exactly one window's number of requests together, and report the same reset time", () =>
       Effect.gen(function* () {
-        const { topology } = yield* Staged
+        const { topology } = yield* SkewedNodes
         const { key } = yield* topology.open()
         const limit = 3 * limits.chat.requests
-        const seen = yield* Effect.forEach(
+        const outcomes = yield* Effect.forEach(
           Array.from({ length: limit + 60 }).keys(),
           (index) => chat(topology.nodes[index % 3]!.origin, { key }),
           { concurrency: 60 }
         )
-        assert.deepStrictEqual(tally(seen), { served: limit, "429 rate_limit_exceeded": 60 })
-        for (const { headers } of seen) assert.isAtMost(Number(headers["x-ratelimit-reset"]), 60)
+        assert.deepStrictEqual(tally(outcomes), { served: limit, "429 rate_limit_exceeded": 60 })
+        for (const { headers } of outcomes) assert.isAtMost(Number(headers["x-ratelimit-reset"]), 60)
       })
     )
 
-    it.effect("spend a budget no further, and tell the same of it", () =>
+    it.effect("spend a budget together, and never beyond its limit", () =>
       Effect.gen(function* () {
-        const { topology } = yield* Staged
+        const { topology } = yield* SkewedNodes
         const { nodes } = topology
         const account = yield* topology.open()
-        const { api } = nodes[0]!
         const budget = { budget_cents: 1, budget_period: "lifetime" }
-        const path = `/keys/${account.keyId}`
-        assert.strictEqual((yield* manage(api, account.managementKey, "PATCH", path, budget)).status, 200)
-        const seen = yield* Effect.forEach(
+        const manage = managing(nodes[0]!, account.managementKey)
+        assert.strictEqual((yield* manage("PATCH", `/keys/${account.keyId}`, budget)).status, 200)
+        const outcomes = yield* Effect.forEach(
           Array.from({ length: 60 }).keys(),
           (index) =>
             chat(nodes[index % 3]!.origin, { key: account.key, model: "gpt-4o", maxTokens: 50, sandbox: "usage=held" }),
           { concurrency: "unbounded" }
         )
-        const paid = seen.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)
+        const paid = outcomes.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)
         assert.isAtMost(Number(paid), 10_000_000)
-        const price = seen.find(({ isWhole }) => isWhole)!.cost!
+        const price = outcomes.find(({ isWhole }) => isWhole)!.cost!
         assert.isAbove(Number(paid + price), 10_000_000)
       })
     )
 
-    it.effect("count in the same period of a budget, even if one of them has a later day", () =>
+    it.effect("count in the same period of a budget, even when one clock is a day ahead", () =>
       Effect.gen(function* () {
-        const { set, topology } = yield* Staged
+        const { setClock, topology } = yield* SkewedNodes
         const account = yield* topology.open()
         yield* topology.keys.update({
           accountId: account.id,
@@ -144,21 +132,23 @@ describe.skipIf(missing !== undefined)("nodes whose clocks are a minute ahead, a
           change: { budget: { limitCents: 100, period: "daily" } }
         })
         yield* Effect.acquireUseRelease(
-          set(AHEAD_MS[0]! + 86_400_000),
+          setClock(AHEAD_MS[0]! + 86_400_000),
           () =>
-            Effect.map(asked(topology, {}, account.key), (seen) => assert.deepStrictEqual(tally(seen), { served: 3 })),
-          () => set(AHEAD_MS[0]!)
+            Effect.map(chatAtEach(topology, { key: account.key }), (outcomes) =>
+              assert.deepStrictEqual(tally(outcomes), { served: 3 })
+            ),
+          () => setClock(AHEAD_MS[0]!)
         )
-        yield* topology.settled
+        yield* topology.untilNoHold
         const periods = yield* topology.sql<{ requests: number }>`SELECT count(*)::int AS requests FROM request r
           WHERE account_id = ${account.id} GROUP BY budgets`
         assert.deepStrictEqual(periods, [{ requests: 3 }])
       })
     )
 
-    it.effect("end a key at the same moment, and not before", () =>
+    it.effect("refuse an expired key at the same moment, and not before", () =>
       Effect.gen(function* () {
-        const { topology } = yield* Staged
+        const { topology } = yield* SkewedNodes
         const account = yield* topology.open()
         const made = yield* topology.keys.create({
           accountId: account.id,
@@ -168,21 +158,21 @@ describe.skipIf(missing !== undefined)("nodes whose clocks are a minute ahead, a
           actor: { type: "operator", id: "test" },
           expiresAt: new Date(Date.now() + 6_000)
         })
-        assert.deepStrictEqual(tally(yield* asked(topology, {}, made.key)), { served: 3 })
-        // They remember the key now.
-        assert.deepStrictEqual(tally(yield* asked(topology, {}, made.key)), { served: 3 })
+        assert.deepStrictEqual(tally(yield* chatAtEach(topology, { key: made.key })), { served: 3 })
+        // Now every node has the key in its cache.
+        assert.deepStrictEqual(tally(yield* chatAtEach(topology, { key: made.key })), { served: 3 })
         yield* Effect.sleep("6500 millis")
-        assert.deepStrictEqual(tally(yield* asked(topology, {}, made.key)), { "401 invalid_api_key": 3 })
+        assert.deepStrictEqual(tally(yield* chatAtEach(topology, { key: made.key })), { "401 invalid_api_key": 3 })
       })
     )
 
-    it.effect("sign webhooks that a receiver with the right time accepts", () =>
+    it.effect("sign webhooks that a receiver with the correct time accepts", () =>
       Effect.gen(function* () {
-        const { hook, topology } = yield* Staged
+        const { hook, topology } = yield* SkewedNodes
         const account = yield* topology.open()
         const wanted = { url: hook.url, events: ["video.completed"] }
         const made = yield* Effect.flatMap(post(`${topology.nodes[0]!.api}/webhooks`, account.key, wanted), json)
-        // Each node tries an endpoint itself.
+        // The node that receives the call sends the test webhook.
         for (const { api } of topology.nodes) {
           assert.isBelow((yield* post(`${api}/webhooks/${made.id}/test`, account.key, {})).status, 300)
         }
@@ -193,22 +183,22 @@ describe.skipIf(missing !== undefined)("nodes whose clocks are a minute ahead, a
       })
     )
 
-    it.effect("tell the same receipts and the same usage", () =>
+    it.effect("report the same receipts and the same usage", () =>
       Effect.gen(function* () {
-        const { topology } = yield* Staged
+        const { topology } = yield* SkewedNodes
         const account = yield* topology.open()
         for (let turn = 0; turn < 3; turn++) {
-          assert.deepStrictEqual(tally(yield* asked(topology, {}, account.key)), { served: 3 })
+          assert.deepStrictEqual(tally(yield* chatAtEach(topology, { key: account.key })), { served: 3 })
         }
-        const { posted } = yield* topology.books(account)
+        const { posted } = yield* topology.accountState(account)
         for (const { api } of topology.nodes) {
           const list = yield* Effect.flatMap(get(`${api}/requests?limit=100`, account.key), json)
           assert.strictEqual(list.data.length, 9)
           yield* until(
-            "usage has all of it",
+            "the usage has every request",
             Effect.map(Effect.flatMap(get(`${api}/usage`, account.key), json), (usage) => {
-              const told = JSON.stringify(usage)
-              return told.includes(`"requests":9`) && posted < account.credited
+              const text = JSON.stringify(usage)
+              return text.includes(`"requests":9`) && posted < account.credited
             }),
             "10 seconds"
           )
@@ -216,10 +206,10 @@ describe.skipIf(missing !== undefined)("nodes whose clocks are a minute ahead, a
       })
     )
 
-    it.effect("leave the books in order", () =>
+    it.effect("leave the books without errors", () =>
       Effect.gen(function* () {
-        const { topology } = yield* Staged
-        assert.deepStrictEqual(yield* topology.faults, [])
+        const { topology } = yield* SkewedNodes
+        assert.deepStrictEqual(yield* topology.failedChecks, [])
       })
     )
   })

@@ -1,4 +1,4 @@
-/** The database restarts, and fails over to its standby, under load; the nodes talk to it over TLS. */
+/** The database restarts and fails over to its standby under load. The nodes connect to it over TLS. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { until } from "../support/Until.ts"
@@ -6,21 +6,19 @@ import { debianPostgres } from "../platform/database/DebianPostgres.ts"
 import { startTlsReplicas } from "../support/TlsReplicas.ts"
 import { isFull, missing, startTopology } from "../support/Topology.ts"
 import { announceSkip } from "../support/Skips.ts"
-import { chat, load, type Seen } from "./Callers.ts"
-import { prove } from "./Evidence.ts"
+import { callerOf, chat, load } from "./Callers.ts"
+import { checkCharges } from "./CheckCharges.ts"
 
 const reason = missing ?? (debianPostgres ? undefined : "PostgreSQL 15 is not installed (Debian: postgresql-15)")
 announceSkip("the failover of a database under load", reason)
 
 const PER_NODE = 3
 
-/** docs/operate/many-nodes.md promises this much after a host takes writes. */
+/** The promise of docs/operate/many-nodes.md, counted from when a host accepts writes. */
 const SERVES_WITHIN_MS = 10_000
 
-const callerOf = ({ idempotencyKey }: Seen) => Number(idempotencyKey!.split("-")[0])
-
 describe.skipIf(reason !== undefined)("three nodes on a database with a standby", () => {
-  it.live("answer 503 while it restarts or fails over, then serve by themselves, and charge each request once", () =>
+  it.live("answer 503 during a restart or a failover, recover by themselves, and charge each request once", () =>
     Effect.gen(function* () {
       const { authorities, crash, failOver, start, tlsUrl, url } = yield* startTlsReplicas
       const topology = yield* startTopology({
@@ -32,23 +30,23 @@ describe.skipIf(reason !== undefined)("three nodes on a database with a standby"
         WHERE ssl AND application_name = 'tollgate'`
       assert.isAtLeast(encrypted.length, nodes.length)
       const account = yield* open()
-      /** How many answers each caller has had. It repeats a request under its key until it has the answer. */
-      const had = new Map<number, number>()
+      /** The number of answers of each caller. A caller repeats a request under its key until it has the answer. */
+      const received = new Map<number, number>()
       const callers = yield* load(
         PER_NODE * nodes.length,
         (caller) =>
           Effect.tap(
             chat(nodes[caller % nodes.length]!.origin, {
               key: account.key,
-              idempotencyKey: `${caller}-${had.get(caller) ?? 0}`,
+              idempotencyKey: `${caller}-${received.get(caller) ?? 0}`,
               stream: caller < nodes.length
             }),
-            ({ isWhole }) => Effect.sync(() => isWhole && had.set(caller, (had.get(caller) ?? 0) + 1))
+            ({ isWhole }) => Effect.sync(() => isWhole && received.set(caller, (received.get(caller) ?? 0) + 1))
           ),
         "20 millis"
       )
       const servedAt = (index: number, since: number) =>
-        callers.seen.find((one) => one.isWhole && one.startedAt > since && callerOf(one) % nodes.length === index)
+        callers.outcomes.find((one) => one.isWhole && one.startedAt > since && callerOf(one) % nodes.length === index)
       const allServe = (since: number) =>
         until(
           "every node serves",
@@ -68,15 +66,15 @@ describe.skipIf(reason !== undefined)("three nodes on a database with a standby"
       }
       yield* Effect.sleep("500 millis")
       yield* callers.end
-      const failed = callers.seen.filter(({ isWhole }) => !isWhole)
+      const failed = callers.outcomes.filter(({ isWhole }) => !isWhole)
       assert.isAbove(failed.length, 0)
       for (const { code, headers, status } of failed) {
         assert.strictEqual(code, "store_unavailable")
-        // A stream that had begun says it in its last event.
+        // A stream that has begun ends with an error event.
         if (status !== 200) assert.strictEqual(status, 503)
         if (status === 503) assert.match(headers["retry-after"] ?? "", /^[1-9]\d*$/)
       }
-      yield* prove(topology, account, callers.seen)
+      yield* checkCharges(topology, account, callers.outcomes)
     }).pipe(Effect.scoped)
   )
 })

@@ -1,4 +1,4 @@
-/** What runs in the background is done once, though every node works on it. */
+/** Background jobs run once, although every node works on them. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { writeFileSync } from "node:fs"
@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { Webhook } from "standardwebhooks"
 import { until } from "../support/Until.ts"
 import { upstream } from "../providers/upstream.ts"
+import { bodyOf } from "../support/Bodies.ts"
 import { type Receiver, receiver } from "../support/Receiver.ts"
 import { get, json, post } from "../support/Service.ts"
 import { temporaryDirectory } from "../support/Directories.ts"
@@ -15,28 +16,22 @@ import { announceSkip } from "../support/Skips.ts"
 
 announceSkip("jobs of several nodes", missing)
 
-const textOf = async (request: IncomingMessage): Promise<string> => {
-  let text = ""
-  for await (const chunk of request.setEncoding("utf8")) text += chunk
-  return text
-}
-
-const say = (response: ServerResponse, body: object) =>
+const send = (response: ServerResponse, body: object) =>
   void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body))
 
-/** A host that makes videos as fal does and answers chats as OpenAI does, and how often it was asked for each. */
+/** A provider with fal's API for videos and OpenAI's for chats. It counts the calls for each prompt. */
 const startHost = Effect.gen(function* () {
-  const asked = new Map<string, number>()
-  const count = (prompt: string) => void asked.set(prompt, (asked.get(prompt) ?? 0) + 1)
+  const calls = new Map<string, number>()
+  const count = (prompt: string) => void calls.set(prompt, (calls.get(prompt) ?? 0) + 1)
   let made = 0
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const [path, body] = [request.url ?? "", await textOf(request)]
+    const [path, body] = [request.url ?? "", (await bodyOf(request)).toString()]
     if (path.endsWith("/clip.mp4")) return void response.end(Buffer.from("\0\0\0\x18ftypisom", "latin1"))
-    if (path.endsWith("/status")) return say(response, { status: "COMPLETED" })
-    if (request.method !== "POST") return say(response, { video: { url: `${origin}/clip.mp4` } })
-    count(/(film|line) \d+/.exec(body)?.[0] ?? "unknown")
+    if (path.endsWith("/status")) return send(response, { status: "COMPLETED" })
+    if (request.method !== "POST") return send(response, { video: { url: `${origin}/clip.mp4` } })
+    count(/(video|line) \d+/.exec(body)?.[0] ?? "unknown")
     if (path.includes("/chat/")) {
-      return say(response, {
+      return send(response, {
         id: "chatcmpl-1",
         object: "chat.completion",
         model: "gpt-4o-mini",
@@ -44,22 +39,22 @@ const startHost = Effect.gen(function* () {
         usage: { prompt_tokens: 8, completion_tokens: 1, total_tokens: 9 }
       })
     }
-    say(response, { request_id: `r${made}`, response_url: `${origin}/fal-ai/veo3/requests/r${made++}` })
+    send(response, { request_id: `r${made}`, response_url: `${origin}/fal-ai/veo3/requests/r${made++}` })
   }
   const { origin } = yield* upstream((request, response) => {
     answer(request, response).catch(() => response.destroy())
   })
-  return { asked, origin }
+  return { calls, origin }
 })
 
-interface Stage {
+interface JobNodesService {
   readonly topology: Topology
-  readonly asked: ReadonlyMap<string, number>
+  readonly calls: ReadonlyMap<string, number>
   readonly hook: Receiver
 }
 
-const startStage: Effect.Effect<Stage, unknown, Scope.Scope> = Effect.gen(function* () {
-  const { asked, origin } = yield* startHost
+const startNodes: Effect.Effect<JobNodesService, unknown, Scope.Scope> = Effect.gen(function* () {
+  const { calls, origin } = yield* startHost
   const directory = yield* temporaryDirectory
   const file = join(directory, "providers.json")
   writeFileSync(
@@ -69,36 +64,36 @@ const startStage: Effect.Effect<Stage, unknown, Scope.Scope> = Effect.gen(functi
   const topology = yield* startTopology({
     settings: { SANDBOX: "off", PROVIDERS_FILE: file, FAL_API_KEY: "k", FAL_BASE_URL: origin }
   })
-  return { topology, asked, hook: yield* receiver() }
+  return { topology, calls, hook: yield* receiver() }
 })
 
-class Staged extends Context.Service<Staged, Stage>()("tollgate/test/StagedJobs") {
-  static readonly layer = Layer.effect(Staged, Effect.orDie(startStage))
+class JobNodes extends Context.Service<JobNodes, JobNodesService>()("tollgate/test/JobNodes") {
+  static readonly layer = Layer.effect(JobNodes, Effect.orDie(startNodes))
 }
 
-/** How often each was asked for, of those whose name begins so. */
-const times = (asked: ReadonlyMap<string, number>, name: string) =>
-  [...asked].filter(([prompt]) => prompt.startsWith(name)).map(([, count]) => count)
+/** The number of calls for each prompt with this prefix. */
+const countsOf = (calls: ReadonlyMap<string, number>, name: string) =>
+  [...calls].filter(([prompt]) => prompt.startsWith(name)).map(([, count]) => count)
 
 describe.skipIf(missing !== undefined)("three nodes that work on the same jobs", () => {
-  layer(Staged.layer, { excludeTestServices: true })((it) => {
-    it.effect("make each video once, charge it once and deliver its event once", () =>
+  layer(JobNodes.layer, { excludeTestServices: true })((it) => {
+    it.effect("make each video, charge it and deliver its event once", () =>
       Effect.gen(function* () {
-        const { asked, hook, topology } = yield* Staged
+        const { calls, hook, topology } = yield* JobNodes
         const { nodes, open, origin, sql } = topology
         const account = yield* open()
         const wanted = { url: hook.url, events: ["video.completed", "video.failed"] }
         const { secret } = yield* Effect.flatMap(post(`${origin}/api/v1/webhooks`, account.key, wanted), json)
-        const films = 8
-        const handed = yield* Effect.forEach(
-          Array.from({ length: films }).keys(),
+        const videoCount = 8
+        const submissions = yield* Effect.forEach(
+          Array.from({ length: videoCount }).keys(),
           (index) =>
-            // Handed in to every node at the same time.
+            // To every node at the same time.
             Effect.forEach(
               nodes,
               ({ api }) => {
-                const film = { model: "veo-3", prompt: `film ${index}`, duration: 4, aspect_ratio: "16:9" }
-                const sent = post(`${api}/videos`, account.key, film, { "idempotency-key": `film-${index}` })
+                const video = { model: "veo-3", prompt: `video ${index}`, duration: 4, aspect_ratio: "16:9" }
+                const sent = post(`${api}/videos`, account.key, video, { "idempotency-key": `video-${index}` })
                 return Effect.flatMap(sent, (response) =>
                   Effect.map(json(response), ({ id }) => ({ status: response.status, id: id as string | undefined }))
                 )
@@ -107,33 +102,33 @@ describe.skipIf(missing !== undefined)("three nodes that work on the same jobs",
             ),
           { concurrency: "unbounded" }
         )
-        for (const answers of handed) {
-          const sold = answers.filter(({ status }) => status < 300)
-          assert.isAbove(sold.length, 0)
-          assert.strictEqual(new Set(sold.map(({ id }) => id)).size, 1)
+        for (const answers of submissions) {
+          const accepted = answers.filter(({ status }) => status < 300)
+          assert.isAbove(accepted.length, 0)
+          assert.strictEqual(new Set(accepted.map(({ id }) => id)).size, 1)
           for (const { status } of answers) assert.include([200, 202, 409], status)
         }
         yield* until(
-          "every video has ended and its event has been delivered",
+          "the event of every video is delivered",
           Effect.map(
             Effect.orDie(sql`SELECT FROM webhook_delivery WHERE status = 'delivered'`),
-            (rows) => rows.length >= films
+            (rows) => rows.length >= videoCount
           )
         )
-        // A second delivery would come now.
+        // Time for a second delivery.
         yield* Effect.sleep("1 second")
         assert.deepStrictEqual(
-          times(asked, "film"),
-          Array.from({ length: films }, () => 1)
+          countsOf(calls, "video"),
+          Array.from({ length: videoCount }, () => 1)
         )
-        const told = hook.received.map(({ headers }) => headers["webhook-id"])
-        assert.deepStrictEqual([told.length, new Set(told).size], [films, films])
+        const webhooks = hook.received.map(({ headers }) => headers["webhook-id"])
+        assert.deepStrictEqual([webhooks.length, new Set(webhooks).size], [videoCount, videoCount])
         for (const { body, headers } of hook.received) new Webhook(secret).verify(body, headers)
         const jobs = yield* sql<{ state: string; charged: bigint }>`SELECT state, charged FROM video_job
           WHERE account_id = ${account.id}`
         assert.deepStrictEqual([...new Set(jobs.map(({ state }) => state))], ["completed"])
         const cost = jobs.reduce((sum, { charged }) => sum + charged, 0n)
-        assert.deepStrictEqual(yield* topology.books(account), {
+        assert.deepStrictEqual(yield* topology.accountState(account), {
           posted: account.credited - cost,
           held: 0n,
           running: 0
@@ -141,9 +136,9 @@ describe.skipIf(missing !== undefined)("three nodes that work on the same jobs",
       })
     )
 
-    it.effect("send each line of a batch to its provider once and charge it once", () =>
+    it.effect("send each line of a batch to its provider, and charge it, once", () =>
       Effect.gen(function* () {
-        const { asked, topology } = yield* Staged
+        const { calls, topology } = yield* JobNodes
         const { nodes, open, origin, sql } = topology
         const account = yield* open()
         const lines = Array.from({ length: 40 }, (_, at) => ({
@@ -162,12 +157,12 @@ describe.skipIf(missing !== undefined)("three nodes that work on the same jobs",
         })
         const wanted = { input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" }
         const { id } = yield* Effect.flatMap(post(`${origin}/api/v1/batches`, account.key, wanted), json)
-        // Each node knows how far it is.
+        // Every node reports the batch's status.
         yield* Effect.forEach(
           nodes,
           ({ api, name }) =>
             until(
-              `${name} says that the batch has ended`,
+              `${name} reports a completed batch`,
               Effect.map(Effect.flatMap(get(`${api}/batches/${id}`, account.key), json), ({ status }) => {
                 assert.notInclude(["failed", "expired", "cancelled"], status)
                 return status === "completed"
@@ -175,23 +170,23 @@ describe.skipIf(missing !== undefined)("three nodes that work on the same jobs",
             ),
           { concurrency: "unbounded" }
         )
-        yield* topology.settled
+        yield* topology.untilNoHold
         assert.deepStrictEqual(
-          times(asked, "line"),
+          countsOf(calls, "line"),
           lines.map(() => 1)
         )
         const [row] = yield* sql<{ charged: number; cost: bigint }>`SELECT count(*)::int AS charged,
           sum(settled)::bigint AS cost FROM request WHERE account_id = ${account.id} AND settled > 0`
         assert.strictEqual(row?.charged, lines.length)
-        const { posted } = yield* topology.books(account)
+        const { posted } = yield* topology.accountState(account)
         assert.strictEqual(account.credited - posted, row?.cost)
       })
     )
 
-    it.effect("leave the books in order", () =>
+    it.effect("leave the books without errors", () =>
       Effect.gen(function* () {
-        const { topology } = yield* Staged
-        assert.deepStrictEqual(yield* topology.faults, [])
+        const { topology } = yield* JobNodes
+        assert.deepStrictEqual(yield* topology.failedChecks, [])
       })
     )
   })

@@ -1,4 +1,4 @@
-/** Rate limits are exact for all nodes together. */
+/** Rate limits are exact across nodes. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { limits } from "../../src/ratelimit/Limits.ts"
@@ -9,20 +9,20 @@ import { chat, tally } from "./Callers.ts"
 announceSkip("rate limits of several nodes", missing)
 
 describe.skipIf(missing !== undefined)("three nodes behind HAProxy with one Redis", () => {
-  it.live("admit exactly a window's number of concurrent requests, whichever nodes take them", () =>
+  it.live("admit exactly one window's number of concurrent requests, on whichever nodes", () =>
     Effect.gen(function* () {
       const { nodes, open, origin } = yield* startTopology({ settings: { RATE_LIMIT_SCALE: "1" } })
       const limit = limits.chat.requests
       for (let turn = 0; turn < 3; turn++) {
         const { key } = yield* open()
-        const seen = yield* Effect.all(
+        const outcomes = yield* Effect.all(
           Array.from({ length: 3 * limit }, () => chat(origin, { key })),
           { concurrency: 60 }
         )
-        assert.deepStrictEqual(tally(seen), { served: limit, "429 rate_limit_exceeded": 2 * limit })
-        const served = new Set(seen.filter(({ isWhole }) => isWhole).map(({ headers }) => headers["x-node"]))
+        assert.deepStrictEqual(tally(outcomes), { served: limit, "429 rate_limit_exceeded": 2 * limit })
+        const served = new Set(outcomes.filter(({ isWhole }) => isWhole).map(({ headers }) => headers["x-node"]))
         assert.strictEqual(served.size, nodes.length)
-        for (const { headers, isWhole } of seen) {
+        for (const { headers, isWhole } of outcomes) {
           if (!isWhole) assert.match(headers["retry-after"] ?? "", /^[1-9]\d?$/)
         }
       }

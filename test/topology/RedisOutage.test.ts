@@ -1,4 +1,4 @@
-/** Redis goes away and comes back: requests go on, and each node limits by itself meanwhile. */
+/** An outage of Redis: the nodes keep serving, and each limits by itself. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { limits } from "../../src/ratelimit/Limits.ts"
@@ -6,13 +6,13 @@ import { until } from "../support/Until.ts"
 import { missing, startTopology, type Topology } from "../support/Topology.ts"
 import { announceSkip } from "../support/Skips.ts"
 import { chat, load, tally } from "./Callers.ts"
-import { prove } from "./Evidence.ts"
+import { checkCharges } from "./CheckCharges.ts"
 
 announceSkip("an outage of Redis on several nodes", missing)
 
 const limit = limits.chat.requests
 
-/** Half as many again as a window admits, from one account at each node at once. */
+/** Sends 1.5 times a window's number of requests of one account to each node at once. */
 const rush = ({ nodes }: Topology, key: string) =>
   Effect.forEach(
     nodes,
@@ -21,10 +21,10 @@ const rush = ({ nodes }: Topology, key: string) =>
     { concurrency: "unbounded" }
   )
 
-const refused = "429 rate_limit_exceeded"
+const LIMITED = "429 rate_limit_exceeded"
 
-describe.skipIf(missing !== undefined)("three nodes whose Redis goes away", () => {
-  it.live("limit each by itself until it is back, and together again within five seconds", () =>
+describe.skipIf(missing !== undefined)("three nodes during an outage of Redis", () => {
+  it.live("each limit by themselves, and together again within five seconds of its end", () =>
     Effect.gen(function* () {
       const topology = yield* startTopology({ settings: { RATE_LIMIT_SCALE: "1" } })
       const { nodes, open, redis } = topology
@@ -34,32 +34,32 @@ describe.skipIf(missing !== undefined)("three nodes whose Redis goes away", () =
       ] as const) {
         yield* away
         const alone = yield* open()
-        for (const seen of yield* rush(topology, alone.key)) {
-          assert.deepStrictEqual(tally(seen), { served: limit, [refused]: limit / 2 })
+        for (const outcomes of yield* rush(topology, alone.key)) {
+          assert.deepStrictEqual(tally(outcomes), { served: limit, [LIMITED]: limit / 2 })
         }
         yield* back
         const from = performance.now()
-        // A node shares its windows again when a request of it has found Redis.
+        // A node shares its windows again after its first request that reaches Redis.
         yield* until(
           "every node shares its windows",
           Effect.gen(function* () {
             const { key } = yield* open()
-            const seen = yield* Effect.forEach(nodes, ({ origin }) => chat(origin, { key }))
-            const left = seen.map(({ headers }) => Number(headers["x-ratelimit-remaining"]))
+            const outcomes = yield* Effect.forEach(nodes, ({ origin }) => chat(origin, { key }))
+            const left = outcomes.map(({ headers }) => Number(headers["x-ratelimit-remaining"]))
             return left.every((remaining, index) => remaining === limit - 1 - index)
           }),
           "10 seconds"
         )
         assert.isBelow(performance.now() - from, 5_000)
         const together = yield* open()
-        const seen = (yield* rush(topology, together.key)).flat()
-        assert.deepStrictEqual(tally(seen), { served: limit, [refused]: nodes.length * limit * 1.5 - limit })
+        const outcomes = (yield* rush(topology, together.key)).flat()
+        assert.deepStrictEqual(tally(outcomes), { served: limit, [LIMITED]: nodes.length * limit * 1.5 - limit })
       }
-      assert.deepStrictEqual(yield* topology.faults, [])
+      assert.deepStrictEqual(yield* topology.failedChecks, [])
     }).pipe(Effect.scoped)
   )
 
-  it.live("serve every request under load meanwhile, none later than two seconds", () =>
+  it.live("serve every request under load within two seconds", () =>
     Effect.gen(function* () {
       const topology = yield* startTopology()
       const { open, origin, redis } = topology
@@ -75,10 +75,10 @@ describe.skipIf(missing !== undefined)("three nodes whose Redis goes away", () =
       }
       yield* Effect.sleep("1500 millis")
       yield* callers.end
-      assert.deepStrictEqual(Object.keys(tally(callers.seen)), ["served"])
-      const slowest = Math.max(...callers.seen.map(({ endedAt, startedAt }) => endedAt - startedAt))
+      assert.deepStrictEqual(Object.keys(tally(callers.outcomes)), ["served"])
+      const slowest = Math.max(...callers.outcomes.map(({ endedAt, startedAt }) => endedAt - startedAt))
       assert.isBelow(slowest, 2_000)
-      yield* prove(topology, account, callers.seen)
+      yield* checkCharges(topology, account, callers.outcomes)
     }).pipe(Effect.scoped)
   )
 })
