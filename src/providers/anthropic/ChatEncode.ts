@@ -19,7 +19,7 @@ import { WORDLESS_FAILURE } from "../wire/ToolFailure.ts"
 import { objectSchema } from "../wire/ToolSchema.ts"
 import { type Block, markOf, type Prompt, withBreakpoints } from "./CacheBreakpoints.ts"
 import { outputSchemaOf } from "./OutputSchema.ts"
-import { signedIn, type Thinking, thinkingBlock, thinkingOf } from "./Thinking.ts"
+import { signedThinking, type Thinking, thinkingBlock, thinkingOf } from "./Thinking.ts"
 
 /**
  * Encodes a chat call as the JSON of `POST /v1/messages`. A parameter that the model does not accept is omitted or replaced by the
@@ -90,7 +90,7 @@ const encodeMessages = (call: ChatCall, thinking: Thinking, schema: object | und
   const instruction = format.type === "text" || schema !== undefined ? [] : [INSTRUCTION]
   const system = messages.flatMap((message) => (message.role === "system" ? encodeParts(message.content) : []))
   // When the model does not think, the host rejects earlier thinking.
-  const thoughtsOf = (message: AssistantMessage) => (thinking.on ? signedIn(message, call.candidate) : [])
+  const thoughtsOf = (message: AssistantMessage) => (thinking.on ? signedThinking(message, call.candidate) : [])
   const turns = turnsOf(messages, system, thoughtsOf)
   // A conversation of instructions only: they become the user's question.
   if (turns.length === 0 && system.some(isTaken)) turns.push({ role: "user", results: [], blocks: system.splice(0) })

@@ -134,7 +134,7 @@ const isContinued = ({ candidate, conversation }: ChatCall): boolean => {
 }
 
 const startsWithThinking = (message: AssistantMessage, candidate: Candidate): boolean => {
-  const [first] = piecesOf(message, signedIn(message, candidate))
+  const [first] = piecesOf(message, signedThinking(message, candidate))
   return first?.type === "reasoning"
 }
 
@@ -147,7 +147,7 @@ export const redactedData = (redacted: string | undefined): ReasoningData | unde
   redacted === undefined ? undefined : { redacted }
 
 /** The thinking blocks of a message that this model signed. */
-export const signedIn = (message: AssistantMessage, candidate: Candidate): ReadonlyArray<OwnReasoning> =>
+export const signedThinking = (message: AssistantMessage, candidate: Candidate): ReadonlyArray<OwnReasoning> =>
   ownReasoning(message, candidate).filter((one) => thinkingBlock(one) !== undefined)
 
 /** A thinking block in the form that the host accepts back. */

@@ -16,7 +16,7 @@ export const encodeVideo = (upstreamId: string, work: VideoWork): Result.Result<
   if (upstreamId.startsWith("fal-ai/veo")) return references ? unable : Result.succeed(veo(upstreamId, work))
   if (upstreamId.startsWith("fal-ai/kling")) return references ? unable : Result.succeed(kling(upstreamId, work))
   if (!references) return Result.succeed(seedance(upstreamId, work))
-  return work.image === undefined ? Result.succeed(referring(upstreamId, work)) : both
+  return work.image === undefined ? Result.succeed(referenceInput(upstreamId, work)) : both
 }
 
 const refused = (detail: string): Result.Result<never, ProviderFault> =>
@@ -36,7 +36,7 @@ const seedance = (upstreamId: string, work: VideoWork): FalVideoInput => ({
   }
 })
 
-const referring = (upstreamId: string, work: VideoWork): FalVideoInput => ({
+const referenceInput = (upstreamId: string, work: VideoWork): FalVideoInput => ({
   model: `${upstreamId}/reference-to-video`,
   input: {
     prompt: work.prompt,

@@ -39,7 +39,7 @@ export const decodeChat = (
   const called = decodeToolCalls(message, requestId)
   const finish = finishOf(choice["finish_reason"], called.length > 0)
   const fold = new OutputFold()
-  for (const event of saidIn(message, options, finish)) fold.push(event)
+  for (const event of contentEvents(message, options, finish)) fold.push(event)
   called.forEach(({ arguments: said, extra, id, name }, index) => {
     for (const event of endOfThought(extra && { call: id, extra })) fold.push(event)
     fold.push({ _tag: "ToolStart", index, id, name })
@@ -58,7 +58,7 @@ export const endOfThought = (data: ReasoningData | undefined): ReadonlyArray<Out
   data === undefined ? [] : [{ _tag: "ReasoningEnd", data }]
 
 /** The reasoning and the text of a message. */
-const saidIn = (
+const contentEvents = (
   message: JsonObject,
   { field, tags }: ReadOptions,
   finish: FinishReason | undefined

@@ -26,7 +26,7 @@ const RANKS: Readonly<Record<EffortWord, number>> = {
  */
 export const wantedEffort = (reasoning: Reasoning | undefined, { model, offer }: Candidate): Effort | undefined => {
   const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
-  return reasoning === undefined || !able ? undefined : wantedOf(reasoning)
+  return reasoning === undefined || !able ? undefined : requestedEffort(reasoning)
 }
 
 /**
@@ -51,7 +51,7 @@ export const effortOf = (
 ): Effort | undefined => nearestEffort(wantedEffort(reasoning, candidate), known)
 
 /** This wire format has no token budget for reasoning, so a budget becomes the effort that uses about as many tokens. */
-const wantedOf = (reasoning: Reasoning): Effort | undefined => {
+const requestedEffort = (reasoning: Reasoning): Effort | undefined => {
   const { effort, enabled, maxTokens } = reasoning
   if (isReasoningOff(reasoning)) return "none"
   if (effort !== undefined) return effort

@@ -94,7 +94,7 @@ export class ReservableMemory {
         this.#grant()
         if (reservation.isTaken) return Effect.void
         return restore(
-          Effect.timeoutOrElse(granted(reservation), { duration: waitMs, orElse: () => Effect.fail(overloaded) })
+          Effect.timeoutOrElse(untilGranted(reservation), { duration: waitMs, orElse: () => Effect.fail(overloaded) })
         )
       })
       return Effect.as(
@@ -139,7 +139,7 @@ export class ReservableMemory {
   }
 }
 
-const granted = (reservation: MemoryReservation): Effect.Effect<void> =>
+const untilGranted = (reservation: MemoryReservation): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const taken = () => resume(Effect.void)
     reservation.resume = taken

@@ -52,7 +52,7 @@ const mayBill = (end: AttemptFailure, { output, prompt }: PartialAnswer): boolea
 const isEvents = (arrived: Output | ReadonlyArray<OutputEvent>): arrived is ReadonlyArray<OutputEvent> =>
   Array.isArray(arrived)
 
-const arrivedIn = ({ arrived }: Pick<AttemptRecord, "arrived">): PartialAnswer => {
+const partialAnswerOf = ({ arrived }: Pick<AttemptRecord, "arrived">): PartialAnswer => {
   if (arrived === undefined || !isEvents(arrived)) return { output: arrived, prompt: undefined }
   if (arrived.length === 0) return { output: undefined, prompt: undefined }
   const fold = new OutputFold()
@@ -71,7 +71,7 @@ export const attemptCost = <P extends Price>(
   record: Pick<AttemptRecord, "arrived">,
   estimateUse: EstimateUse<P> | undefined
 ): AttemptCost | undefined => {
-  const arrived = arrivedIn(record)
+  const arrived = partialAnswerOf(record)
   if (!mayBill(end, arrived)) return undefined
   const reported: TokenUsage | undefined = arrived.output?.usage
   if (reported === undefined && candidate.offer.cost === undefined) return undefined

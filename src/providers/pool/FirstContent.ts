@@ -182,12 +182,12 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
       else context.record.served()
     })
   )
-  const source = resumed(context.record, pulled, over, opening, end)
+  const source = resumeStream(context.record, pulled, over, opening, end)
   return { source, firstTokenMs, abandon: Scope.close(scope, Exit.interrupt()) } satisfies FirstContent
 })
 
 /** The stream from its beginning: first the events that were already read, then the rest, and reports its end. */
-const resumed = (
+const resumeStream = (
   record: AttemptRecord,
   pulled: ReadonlyArray<OutputEvent>,
   over: boolean,

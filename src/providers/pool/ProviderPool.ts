@@ -153,7 +153,7 @@ type CallCandidate<A, R, P extends Price, Q extends AnyPoolCall<P>, C extends Wo
 
 type ChatExecution = PlanExecution<TokenPrice, PoolCall, ChatCall>
 
-const givenBy = <A>({ result }: Pick<EndedAttempt<A>, "result">): A | undefined =>
+const answerIn = <A>({ result }: Pick<EndedAttempt<A>, "result">): A | undefined =>
   result._tag === "Success" ? result.success : undefined
 
 const faultOf = <A>({ result }: Pick<EndedAttempt<A>, "result">) =>
@@ -202,7 +202,7 @@ const follow = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkC
       continue
     }
     return Effect.flatMap(asking, (ended): Effect.Effect<ServedContent<A, P>, PoolError, R> => {
-      const given = givenBy(ended)
+      const given = answerIn(ended)
       if (given !== undefined) {
         // The breaker of a complete answer already has its outcome, so this changes nothing for it.
         execution.answered(ended.admitted)
@@ -215,7 +215,7 @@ const follow = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkC
 }
 
 /** Makes an attempt that the execution has started. */
-const attempted = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall>(
+const runAttempt = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall>(
   execution: PlanExecution<P, Q, C>,
   admitted: AdmittedCandidate<P>,
   context: AttemptContext<C>,
@@ -241,7 +241,7 @@ const askWork =
     const work = attempt(context.provider, context.call)
     if (work === undefined) return undefined
     const begun = Effect.sync(() => execution.begun(admitted, context))
-    return attempted(execution, admitted, context, Effect.andThen(begun, attemptWork(context, work, restOf)))
+    return runAttempt(execution, admitted, context, Effect.andThen(begun, attemptWork(context, work, restOf)))
   }
 
 const askChat =
@@ -261,7 +261,7 @@ const askOnce = <A, R>(
 ): Effect.Effect<EndedAttempt<A>, never, R> =>
   Effect.suspend(() => {
     const context = execution.begin(admitted, beside)
-    return attempted(execution, admitted, context, method.attempt(context))
+    return runAttempt(execution, admitted, context, method.attempt(context))
   })
 
 /** The same with a second attempt in parallel when the first takes too long. The first one to produce content wins. */
@@ -289,12 +289,12 @@ const askHedged = Effect.fnUntraced(function* <A, R>(
     const ended = yield* Effect.raceFirst(Fiber.join(slow), Fiber.join(quick))
     const other = ended.admitted === first ? quick : slow
     const pair = { first, hedge }
-    if (givenBy(ended) === undefined) {
+    if (answerIn(ended) === undefined) {
       execution.fellBehind(pair, ended.admitted, ended.context, faultOf(ended))
       return yield* Fiber.join(other)
     }
     const late = other.pollUnsafe()
-    const given = late !== undefined && Exit.isSuccess(late) ? givenBy(late.value) : undefined
+    const given = late !== undefined && Exit.isSuccess(late) ? answerIn(late.value) : undefined
     if (late !== undefined && Exit.isSuccess(late) && given === undefined) {
       execution.fellBehind(pair, late.value.admitted, late.value.context, faultOf(late.value))
       return ended

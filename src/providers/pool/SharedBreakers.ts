@@ -19,7 +19,7 @@ const KEY = "tollgate:breakers"
  * Stores each opening for this many milliseconds, never shortening an existing one, and returns all that are open. Redis's clock
  * decides: nodes only exchange remaining times. The key expires with its last opening.
  */
-const exchanging = Redis.script(
+const exchangeScript = Redis.script(
   (sent: ReadonlyMap<string, number>) => [KEY, MOST_SHARED, ...[...sent].flatMap(([name, leftMs]) => [name, leftMs])],
   {
     numberOfKeys: 1,
@@ -119,7 +119,7 @@ export const exchange: (
       const now = millisOf(clock)
       const sent = openings.left(now)
       return Effect.map(
-        link.attempt((redis) => redis.eval(exchanging)(sent)),
+        link.attempt((redis) => redis.eval(exchangeScript)(sent)),
         (answer) => {
           if (answer === undefined) return
           openings.sent(sent, now)

@@ -20,7 +20,7 @@ export interface Answer {
 /** The answer to a call. It depends only on the call and its steering. */
 export const answerOf = (call: ChatCall, steering: Steering): Answer => {
   const prompt = promptTokensOf(call)
-  const made = steering.fault === "empty" ? nothing : deliveredOf(call, steering)
+  const made = steering.fault === "empty" ? nothing : contentWithinCap(call, steering)
   const { chunks, finish, stopSequence } = made
   return { chunks, finish, stopSequence, usage: usageOf(call, steering, prompt, made) }
 }
@@ -49,14 +49,14 @@ const FILLER = "This sentence of the sandbox fills the answer up to the length t
 const THOUGHT = "Considering what was asked. "
 
 /** The content within the cap: reasoning first, then as much visible text as fits. */
-const deliveredOf = (call: ChatCall, steering: Steering): DeliveredAnswer => {
+const contentWithinCap = (call: ChatCall, steering: Steering): DeliveredAnswer => {
   const asked = askedReasoning(call)
   const reasoning = Math.min(Math.max(steering.reasoningTokens, asked), call.maxOutputTokens)
   const room = call.maxOutputTokens - reasoning
   const wanted = steering.outputTokens === undefined ? undefined : Math.max(0, steering.outputTokens - reasoning)
   const content = contentOf(call, steering)
   const { chunks, finish, stopSequence, tokens } =
-    content._tag === "Tools" ? calledOf(call, content.tools, room, wanted) : saidOf(call, content, room, wanted)
+    content._tag === "Tools" ? toolContent(call, content.tools, room, wanted) : textContent(call, content, room, wanted)
   // Models that hide their reasoning show none unless it was requested.
   const shown = asked > 0 || (reasoning > 0 && !call.candidate.model.hiddenReasoning)
   const thought = cut(THOUGHT, reasoning * BYTES_PER_TOKEN)
@@ -78,7 +78,7 @@ const askedReasoning = ({ candidate: { model, offer }, conversation: { reasoning
   return Math.min(tokensOf(THOUGHT), maxTokens ?? Infinity, Math.floor(maxOutputTokens / 2))
 }
 
-const saidOf = (
+const textContent = (
   call: ChatCall,
   content: Extract<Content, { readonly _tag: "Text" }>,
   room: number,
@@ -114,7 +114,7 @@ const stopIn = (text: string, stop: ReadonlyArray<string>) =>
     .filter(({ at }) => at !== -1)
     .toSorted((a, b) => a.at - b.at)[0]
 
-const calledOf = (
+const toolContent = (
   { conversation, requestId }: ChatCall,
   tools: ReadonlyArray<Tool>,
   room: number,

@@ -86,12 +86,12 @@ export const inWords = (conversation: Conversation, candidate: Candidate, schema
     schema["type"] === "object" && !calls && takesForm(candidate, conversation) && can(candidate, "json_mode")
   return {
     ...conversation,
-    messages: instructed(conversation.messages, wordsFor(schema)),
+    messages: withInstruction(conversation.messages, wordsFor(schema)),
     format: { type: json ? "json_object" : "text" }
   }
 }
 
-const instructed = (messages: ReadonlyArray<Message>, words: string): ReadonlyArray<Message> => {
+const withInstruction = (messages: ReadonlyArray<Message>, words: string): ReadonlyArray<Message> => {
   const spoken = messages.findIndex(({ role }) => role !== "system")
   const count = spoken === -1 ? messages.length : spoken
   const last = messages[count - 1]
@@ -119,7 +119,7 @@ const isOther = (output: Output): boolean =>
 const fieldOf = ({ conversation: { format } }: ChatCall): string =>
   (format.type === "json_schema" ? format.field : undefined) ?? "response_format"
 
-const objected = (call: ChatCall, { detail, retryAfterSeconds }: Objection): ProviderFault => ({
+const objectionFault = (call: ChatCall, { detail, retryAfterSeconds }: Objection): ProviderFault => ({
   _tag: "SchemaRefused",
   field: fieldOf(call),
   detail,
@@ -145,7 +145,7 @@ export const enforceFormat = (
     const now = () => clock.currentTimeMillisUnsafe()
     const key = memory.keyOf(accountId, schema)
     const objection = memory.objection(key, now())
-    if (objection !== undefined) return yield* failing(objected(call, objection))
+    if (objection !== undefined) return yield* failing(objectionFault(call, objection))
     if (!memory.isFit(key, now())) {
       // An answer that can never be checked is not worth requesting.
       const fit = yield* check({ schema, text: undefined, accountId })
@@ -158,7 +158,7 @@ export const enforceFormat = (
       }
       memory.fit(key, now())
     }
-    const output = yield* provider.chat(askedOf(provider, call, schema))
+    const output = yield* provider.chat(instructedCall(provider, call, schema))
     if (isOther(output)) return output
     const verdict = yield* check({ schema, text: output.text, accountId })
     if (verdict._tag === "Meets") {
@@ -186,7 +186,7 @@ export const enforceFormat = (
 }
 
 /** The sandbox's double builds its answer from the schema itself. */
-const askedOf = (provider: Provider, call: ChatCall, schema: JsonObject): ChatCall =>
+const instructedCall = (provider: Provider, call: ChatCall, schema: JsonObject): ChatCall =>
   provider.steerable === true ? call : { ...call, conversation: inWords(call.conversation, call.candidate, schema) }
 
 const collected = (output: Output): ChatSource => ({ collected: true, ...wholeSource(eventsOf(output)) })

@@ -69,12 +69,12 @@ export const schemaProblem = (schema: Json): string | undefined => {
   return problemIn(schema, [])
 }
 
-const said = (place: ReadonlyArray<string>, problem: string): string => `${shownPath(place.join("."))}: ${problem}`
+const problemAt = (place: ReadonlyArray<string>, problem: string): string => `${shownPath(place.join("."))}: ${problem}`
 
 const problemIn = (value: unknown, place: ReadonlyArray<string>): string | undefined => {
   if (typeof value === "boolean") return undefined
-  if (!isObject(value)) return said(place, "is not a schema")
-  if (place.length > MOST_DEEP) return said(place, "is nested too deeply")
+  if (!isObject(value)) return problemAt(place, "is not a schema")
+  if (place.length > MOST_DEEP) return problemAt(place, "is nested too deeply")
   for (const [keyword, given] of Object.entries(value)) {
     const problem = keywordProblem(keyword, given, [...place, keyword])
     if (problem !== undefined) return problem
@@ -92,18 +92,18 @@ const typeProblem = (type: unknown): string | undefined => {
 const keywordProblem = (keyword: string, given: unknown, place: ReadonlyArray<string>): string | undefined => {
   if (keyword === "type") {
     const problem = typeProblem(given)
-    return problem === undefined ? undefined : said(place, problem)
+    return problem === undefined ? undefined : problemAt(place, problem)
   }
   if (ofSchema.has(keyword)) return problemIn(given, place)
   if (ofList.has(keyword) || (keyword === "items" && Array.isArray(given))) return problemInList(given, place)
   if (keyword === "items") return problemIn(given, place)
   if (ofMap.has(keyword)) return problemInMap(given, place)
   const kind = Object.hasOwn(kinds, keyword) ? kinds[keyword] : undefined
-  return kind === undefined || kind[0](given) ? undefined : said(place, kind[1])
+  return kind === undefined || kind[0](given) ? undefined : problemAt(place, kind[1])
 }
 
 const problemInList = (given: unknown, place: ReadonlyArray<string>): string | undefined => {
-  if (!Array.isArray(given)) return said(place, "is not a list of schemas")
+  if (!Array.isArray(given)) return problemAt(place, "is not a list of schemas")
   for (const [index, one] of given.entries()) {
     const problem = problemIn(one, [...place, `${index}`])
     if (problem !== undefined) return problem
@@ -112,9 +112,9 @@ const problemInList = (given: unknown, place: ReadonlyArray<string>): string | u
 }
 
 const problemInMap = (given: unknown, place: ReadonlyArray<string>): string | undefined => {
-  if (!isObject(given)) return said(place, "is not an object of schemas")
+  if (!isObject(given)) return problemAt(place, "is not an object of schemas")
   for (const [name, one] of Object.entries(given)) {
-    const problem = isSchema(one) ? problemIn(one, [...place, name]) : said([...place, name], "is not a schema")
+    const problem = isSchema(one) ? problemIn(one, [...place, name]) : problemAt([...place, name], "is not a schema")
     if (problem !== undefined) return problem
   }
   return undefined
@@ -129,7 +129,7 @@ const ranges = [
 
 const crossedIn = (schema: Json, place: ReadonlyArray<string>): string | undefined => {
   for (const [least, most] of ranges) {
-    if (Number(schema[least]) > Number(schema[most])) return said([...place, least], `is more than ${most}`)
+    if (Number(schema[least]) > Number(schema[most])) return problemAt([...place, least], `is more than ${most}`)
   }
   return undefined
 }

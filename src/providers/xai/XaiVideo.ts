@@ -67,7 +67,8 @@ const stateOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<VideoJ
     const video = objectOf(object?.["video"])
     const status = object && textIn(object, "status")
     const url = video && textIn(video, "url")
-    if (status === "done" || (status === undefined && url !== undefined)) return Effect.succeed(doneOf(video, url))
+    if (status === "done" || (status === undefined && url !== undefined))
+      return Effect.succeed(completedState(video, url))
     if (status === "pending") return Effect.succeed({ _tag: "Processing", progress: progressOf(object?.["progress"]) })
     if (status === "expired") return Effect.succeed(failed("it expired", false))
     if (status === "failed") {
@@ -82,7 +83,7 @@ const stateOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<VideoJ
 /** Failure codes of requests that the caller must change. */
 const CALLERS: ReadonlySet<string> = new Set(["invalid_argument", "permission_denied", "failed_precondition"])
 
-const doneOf = (video: ReturnType<typeof objectOf>, url: string | undefined): VideoJobState => {
+const completedState = (video: ReturnType<typeof objectOf>, url: string | undefined): VideoJobState => {
   if (video?.["respect_moderation"] === false) return failed("it does not respect moderation", true)
   return url === undefined ? failed("the result has no video", false) : { _tag: "Completed", clip: { url } }
 }
