@@ -13,7 +13,7 @@ const SIZES = `${PREFIX}sizes`
 // size limit. The script removes ended responses from them, and drops the responses that would end next to make room. Both keys
 // outlast the longest response. A full Redis may evict only one of them. Sizes without end times would occupy room forever, so the
 // script then deletes them.
-const putting = Redis.script(
+const putScript = Redis.script(
   (key: CacheKey, text: string, size: number, capacity: number, lifeSeconds: number) => [
     PREFIX + key,
     ENDS,
@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, capacit
       const bytes = Buffer.byteLength(text, "utf8")
       const size = bytes + ENTRY_BYTES
       if (bytes > MAX_ANSWER_BYTES || size > capacity) return Effect.void
-      return Effect.asVoid(link.attempt((redis) => redis.eval(putting)(key, text, size, capacity, lifeSeconds)))
+      return Effect.asVoid(link.attempt((redis) => redis.eval(putScript)(key, text, size, capacity, lifeSeconds)))
     }
   } satisfies Answers
 })

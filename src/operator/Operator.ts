@@ -103,10 +103,10 @@ export class Operator extends Context.Service<
       Operator.of({
         accounts: (search) =>
           Effect.gen(function* () {
-            if (search.after !== null) yield* named(sql, search.after)
+            if (search.after !== null) yield* findAccount(sql, search.after)
             return yield* storeErrors(readPage(search, (page) => accountsMatching(sql, page)))
           }),
-        account: (name) => named(sql, name),
+        account: (name) => findAccount(sql, name),
         overview: (accountId) => overviewOf(sql, accountId),
         keys: (accountId, page) => storeErrors(readPage(page, (one) => keysOfAccount(sql, accountId, one))),
         requests: (accountId, search) => storeErrors(readPage(search, (one) => requestsMatching(sql, accountId, one))),
@@ -124,7 +124,7 @@ export class Operator extends Context.Service<
   )
 }
 
-const named = (sql: SqlClient.SqlClient, name: string): Lookup<AccountLine> =>
+const findAccount = (sql: SqlClient.SqlClient, name: string): Lookup<AccountLine> =>
   Effect.flatMap(storeErrors(accountNamed(sql, name)), (found) =>
     found === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "account", id: name })) : Effect.succeed(found)
   )

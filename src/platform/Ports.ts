@@ -10,7 +10,7 @@ interface ListenAddress {
 }
 
 /** Listens on a port until the scope closes. */
-const held = (prefix: "" | "OPS_", { host, port }: ListenAddress): Effect.Effect<void, StartError, Scope.Scope> =>
+const holdPort = (prefix: "" | "OPS_", { host, port }: ListenAddress): Effect.Effect<void, StartError, Scope.Scope> =>
   Effect.suspend(() => {
     const server = createServer((socket) => socket.destroy())
     return Effect.acquireRelease(
@@ -30,5 +30,5 @@ const held = (prefix: "" | "OPS_", { host, port }: ListenAddress): Effect.Effect
  */
 export const portsFree: Effect.Effect<void, StartError, Config> = Effect.gen(function* () {
   const { http, ops } = yield* Config
-  yield* Effect.scoped(Effect.andThen(held("", http), held("OPS_", ops)))
+  yield* Effect.scoped(Effect.andThen(holdPort("", http), holdPort("OPS_", ops)))
 })

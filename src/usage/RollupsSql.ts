@@ -34,7 +34,7 @@ export const safeMoment = (sql: SqlClient.SqlClient): Effect.Effect<number | und
   )
 
 /** The usage of a request row `r`, parsed once; nulls without usage or with other units. */
-const used = (sql: SqlClient.SqlClient) =>
+const usageJoin = (sql: SqlClient.SqlClient) =>
   sql.literal(`
   CROSS JOIN LATERAL jsonb_to_record(r.closed -> 'usage') AS u
     (input bigint, cached bigint, "cacheWrite" bigint, output bigint, reasoning bigint)`)
@@ -82,7 +82,7 @@ const marginGiven = (sql: SqlClient.SqlClient) =>
   sql.literal("COALESCE(r.play, false) AS play, 0 AS provider_cost, 0 AS uncosted, f.absorbed")
 
 /** The effect of a refund on figures that are already counted. */
-const given = (sql: SqlClient.SqlClient) =>
+const refundFigures = (sql: SqlClient.SqlClient) =>
   sql.literal(`
   0 AS requests, 0 AS prompt, 0 AS cached, 0 AS cache_write, 0 AS completion, 0 AS reasoning, -f.amount AS cost, 0 AS latency_us,
   0 AS timed`)
@@ -92,7 +92,7 @@ const names = ["requests", "prompt", "cached", "cache_write", "completion", "rea
 
 const columns = (sql: SqlClient.SqlClient) => sql.literal(names.join(", "))
 const summed = (sql: SqlClient.SqlClient) => sql.literal(names.map((name) => `sum(${name}) AS ${name}`).join(", "))
-const added = (sql: SqlClient.SqlClient) =>
+const addedFigures = (sql: SqlClient.SqlClient) =>
   sql.literal(names.map((name) => `${name} = known.${name} + EXCLUDED.${name}`).join(", "))
 
 /** Writes the sums of `hours` and `facts`: usage by hour and by day, and margins by day. */
@@ -106,7 +106,7 @@ const written = (sql: SqlClient.SqlClient) => sql`), written AS (
         ${summed(sql)}, max(newest_at), min(oldest_id), max(newest_id), max(most_cost), max(most_latency_us), NULL
         FROM hours GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
       ON CONFLICT (account_id, width, start, key_id, project_id, model, provider, operation, status) DO UPDATE SET
-        ${added(sql)}, newest_at = GREATEST(known.newest_at, EXCLUDED.newest_at),
+        ${addedFigures(sql)}, newest_at = GREATEST(known.newest_at, EXCLUDED.newest_at),
         oldest_id = LEAST(known.oldest_id, EXCLUDED.oldest_id), newest_id = GREATEST(known.newest_id, EXCLUDED.newest_id),
         most_cost = GREATEST(known.most_cost, EXCLUDED.most_cost),
         most_latency_us = GREATEST(known.most_latency_us, EXCLUDED.most_latency_us),
@@ -158,9 +158,9 @@ export const rollUp = (
       -- A trigger writes these rows, whichever version of the program closes the request or rolls it up.
       SELECT * FROM attempt_cost ORDER BY account_id, request_id, attempt LIMIT ${limit}
     ), facts AS (
-      SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)}, ${margin(sql)} FROM fresh r ${used(sql)} WHERE r.closed IS NOT NULL
-      UNION ALL SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)}, ${margin(sql)} FROM ended r ${used(sql)}
-      UNION ALL SELECT ${group(sql)}, ${given(sql)}, ${bounds(sql)}, ${marginGiven(sql)}
+      SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)}, ${margin(sql)} FROM fresh r ${usageJoin(sql)} WHERE r.closed IS NOT NULL
+      UNION ALL SELECT ${group(sql)}, ${figures(sql)}, ${bounds(sql)}, ${margin(sql)} FROM ended r ${usageJoin(sql)}
+      UNION ALL SELECT ${group(sql)}, ${refundFigures(sql)}, ${bounds(sql)}, ${marginGiven(sql)}
         FROM back f JOIN request r ON r.id = f.request_id CROSS JOIN state s
         WHERE r.id < s.through AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.request_id = r.id)
     ), hours AS MATERIALIZED (
@@ -197,8 +197,8 @@ export const rollUp = (
 export const usageOutsideRollups = (sql: SqlClient.SqlClient, accountId: string) =>
   inNone(sql, accountId, {
     request: sql`${group(sql)}, ${figures(sql)}`,
-    refund: sql`${group(sql)}, ${given(sql)}`,
-    used: used(sql),
+    refund: sql`${group(sql)}, ${refundFigures(sql)}`,
+    used: usageJoin(sql),
     which: sql.literal("true")
   })
 
@@ -207,7 +207,7 @@ export const ofRequests = (
   sql: SqlClient.SqlClient,
   accountId: string,
   { from, until }: { readonly from: string; readonly until: string }
-) => sql`SELECT ${group(sql)}, ${figures(sql)} FROM request r ${used(sql)}
+) => sql`SELECT ${group(sql)}, ${figures(sql)} FROM request r ${usageJoin(sql)}
   WHERE (r.account_id, r.id) >= (${accountId}, ${from}) AND (r.account_id, r.id) < (${accountId}, ${until})`
 
 /** The account's usage outside the rollups for these keys only, reduced to cost and time, so that token usage is not parsed. */

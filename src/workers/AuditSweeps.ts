@@ -6,7 +6,7 @@ import { Metrics } from "../platform/telemetry/Metrics.ts"
 /** The most entries that one message names. The next message names the rest. */
 const MAX_NAMED = 100
 
-const named = ({ id, request_id, type }: PendingRow): string => `${type} ${id} (${request_id ?? "no request"})`
+const nameOf = ({ id, request_id, type }: PendingRow): string => `${type} ${id} (${request_id ?? "no request"})`
 
 /**
  * Periodically looks for audit entries that were opened and not completed. Each node logs each entry once and publishes their
@@ -27,7 +27,7 @@ export const layer = (interval: Duration.Duration) =>
         const still = rows.filter(({ id }) => told.has(id))
         told = new Set([...still, ...fresh].map(({ id }) => id))
         if (fresh.length === 0) return
-        const text = `audit entries stay pending, so their outcomes are unknown: ${fresh.map(named).join(", ")}`
+        const text = `audit entries stay pending, so their outcomes are unknown: ${fresh.map(nameOf).join(", ")}`
         const requests = fresh.flatMap(({ request_id }) => request_id ?? [])
         yield* Effect.annotateLogs(Effect.logWarning(text), { request_ids: requests })
       })

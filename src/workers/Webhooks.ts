@@ -38,7 +38,7 @@ export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Inpu
 
       const deliver = (claimed: ClaimedDelivery) =>
         sender.send(claimed.message).pipe(
-          Effect.flatMap((attempt) => Effect.uninterruptible(noted(outbox, claimed, attempt))),
+          Effect.flatMap((attempt) => Effect.uninterruptible(recordAttempt(outbox, claimed, attempt))),
           Effect.onInterrupt(() => Effect.ignore(outbox.release(claimed))),
           Effect.ensuring(outbox.wake)
         )
@@ -84,7 +84,7 @@ const rest = Effect.fnUntraced(function* (outbox: Outbox["Service"]) {
     woken = yield* Effect.timeoutOption(outbox.woken, outbox.patience(IDLE_POLL))
 })
 
-const noted = (outbox: Outbox["Service"], claimed: ClaimedDelivery, attempt: Attempt) =>
+const recordAttempt = (outbox: Outbox["Service"], claimed: ClaimedDelivery, attempt: Attempt) =>
   outbox.note(claimed, attempt).pipe(
     Effect.retry(NOTING),
     Effect.catchCause((cause) =>

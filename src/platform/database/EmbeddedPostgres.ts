@@ -274,11 +274,12 @@ const spawnServer = (cluster: Cluster, binaries: Binaries, port: number, extra: 
     return child
   })
 
-const ended = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null || child.pid === undefined
+const hasEnded = (child: ChildProcess) =>
+  child.exitCode !== null || child.signalCode !== null || child.pid === undefined
 
 const untilEnded = (child: ChildProcess) =>
   Effect.callback<void>((resume) => {
-    if (ended(child)) return resume(Effect.void)
+    if (hasEnded(child)) return resume(Effect.void)
     const done = () => resume(Effect.void)
     child.once("exit", done)
     return Effect.sync(() => child.off("exit", done))
@@ -290,7 +291,7 @@ const untilEnded = (child: ChildProcess) =>
  */
 const stop = (child: ChildProcess) =>
   Effect.gen(function* () {
-    if (ended(child)) return
+    if (hasEnded(child)) return
     child.kill("SIGINT")
     if ((yield* Effect.timeoutOption(untilEnded(child), "20 seconds"))._tag === "Some") return
     child.kill("SIGQUIT")
@@ -305,7 +306,7 @@ const lastWords = (cluster: Cluster) => {
 /** Returns when the server accepts connections. Recovery after a crash has no time limit. */
 const untilReady = (cluster: Cluster, child: ChildProcess) =>
   Effect.suspend(() => {
-    if (ended(child)) return Effect.fail(failure(`did not start: ${lastWords(cluster)}`))
+    if (hasEnded(child)) return Effect.fail(failure(`did not start: ${lastWords(cluster)}`))
     const found = readPostmaster(cluster)
     return Effect.succeed(found?.pid === child.pid && found?.ready === true)
   }).pipe(Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (ready) => ready }))

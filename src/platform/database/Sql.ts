@@ -183,7 +183,7 @@ export const layerOf = <E, R>(client: Effect.Effect<SqlClient.SqlClient, E, R>) 
  */
 const connectionsFor = (poolSize: number): number => Math.max(60, 2 * poolSize + 20)
 
-const connected = (embedded: typeof startPostgres, readsByIndex: boolean) =>
+const connectedLayer = (embedded: typeof startPostgres, readsByIndex: boolean) =>
   layerOf(
     Effect.gen(function* () {
       const { database } = yield* Config
@@ -202,7 +202,7 @@ const connected = (embedded: typeof startPostgres, readsByIndex: boolean) =>
   )
 
 /** The service's database: that of DATABASE_URL, or an embedded server that lives as long as the layer. */
-export const layer = connected(startPostgres, true)
+export const layer = connectedLayer(startPostgres, true)
 
 /** The same database for a command beside a running service. It uses that service's embedded server, and may scan whole tables. */
-export const layerCommand = connected(connectEmbedded, false)
+export const layerCommand = connectedLayer(connectEmbedded, false)

@@ -14,7 +14,7 @@ export const StatementTimeout = Context.Reference<number>("tollgate/platform/Sta
   defaultValue: () => 40_000
 })
 
-const unanswered = () => {
+const unansweredError = () => {
   const cause = new Error(UNANSWERED)
   return new SqlError.SqlError({
     reason: new SqlError.ConnectionError({ cause, message: UNANSWERED, operation: "query" })
@@ -28,7 +28,7 @@ export const isUnanswered = ({ reason }: SqlError.SqlError): boolean => reason.m
  * Runs a statement in a fiber of its own and interrupts the fiber after the timeout. The driver then cancels the statement, and drops
  * the connection if the cancellation gets no response either.
  */
-const timed = <A>(
+const withTimeout = <A>(
   statement: Effect.Effect<A, SqlError.SqlError>,
   silence: Silence
 ): Effect.Effect<A, SqlError.SqlError> =>
@@ -68,7 +68,7 @@ export const within = <A>(
         silence?.suspect()
         wait()
       }
-      const late = () => resume(Effect.andThen(Fiber.interrupt(fiber), Effect.fail(unanswered())))
+      const late = () => resume(Effect.andThen(Fiber.interrupt(fiber), Effect.fail(unansweredError())))
       wait()
       fiber.addObserver((exit) => {
         clearTimeout(timer)
@@ -90,7 +90,8 @@ const connectionOf = (
   connection: PgConnection.PgConnection,
   { failures: { met }, silence }: ConnectionHealth
 ): SqlConnection.Connection => {
-  const noted = <A>(statement: Effect.Effect<A, SqlError.SqlError>) => Effect.tapError(timed(statement, silence), met)
+  const noted = <A>(statement: Effect.Effect<A, SqlError.SqlError>) =>
+    Effect.tapError(withTimeout(statement, silence), met)
   const rows = (sql: string, parameters: ReadonlyArray<unknown>, prepare?: boolean) =>
     noted(Effect.map(connection.query(sql, parameters, prepare), (result) => result.rows))
   return {

@@ -103,7 +103,7 @@ export class PublicFetch extends Context.Service<
         const { allowLoopback, ca, resolve = resolveName, waits = false } = options
         return PublicFetch.of({
           refuses: (url) => refusalOf(url, allowLoopback),
-          judge: (url) => judged(url, { allowLoopback, ca, resolve }),
+          judge: (url) => judgeUrl(url, { allowLoopback, ca, resolve }),
           fetch: (request) =>
             Effect.suspend(() => {
               const why = refusalOf(request.url, allowLoopback)
@@ -164,7 +164,7 @@ const refusalOf = (text: string, allowLoopback: boolean): string | undefined => 
 /** How long the caller waits for the name to be resolved. */
 const JUDGING = "2 seconds"
 
-const judged = (text: string, guard: Guard): Effect.Effect<string | undefined> =>
+const judgeUrl = (text: string, guard: Guard): Effect.Effect<string | undefined> =>
   Effect.suspend(() => {
     const why = refusalOf(text, guard.allowLoopback)
     if (why !== undefined) return Effect.succeed(why)

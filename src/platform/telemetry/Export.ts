@@ -85,7 +85,7 @@ interface Exporter<Item> {
 }
 
 /** An exporter that reports each outcome to the delivery log. */
-const watched = <Item, E extends Exporter<Item>>(
+const withDeliveryLog = <Item, E extends Exporter<Item>>(
   exporter: E & Exporter<Item>,
   log: (delivered: boolean) => void
 ): E => {
@@ -128,16 +128,16 @@ export const exportTo = (settings: TelemetrySettings, endpoint: URL) =>
       const metrics = isJson ? new MetricsAsJson(to("metrics")) : new MetricsAsProtobuf(to("metrics"))
       const lines = isJson ? new LogsAsJson(to("logs")) : new LogsAsProtobuf(to("logs"))
       const reader = new PeriodicExportingMetricReader({
-        exporter: watched(metrics, log),
+        exporter: withDeliveryLog(metrics, log),
         exportIntervalMillis: settings.metricIntervalMs,
         exportTimeoutMillis: Math.min(settings.metricIntervalMs, 10_000)
       })
       const providers = [
-        NodeSdk.layerTracerProvider(new BatchSpanProcessor(watched(spans, log)), {
+        NodeSdk.layerTracerProvider(new BatchSpanProcessor(withDeliveryLog(spans, log)), {
           sampler: samplerOf(settings),
           shutdownTimeout: FLUSH_TIMEOUT
         }),
-        OtelLogger.layerLoggerProvider(new BatchLogRecordProcessor({ exporter: watched(lines, log) }), {
+        OtelLogger.layerLoggerProvider(new BatchLogRecordProcessor({ exporter: withDeliveryLog(lines, log) }), {
           shutdownTimeout: FLUSH_TIMEOUT
         })
       ] as const

@@ -22,7 +22,7 @@ const sqlErrorIn = (value: unknown, depth = 0): SqlError.SqlError | undefined =>
 }
 
 /** Returns the value without its database error, because that text says little and may quote the statement's parameters. */
-const told = (value: unknown): unknown => {
+const withoutDatabaseError = (value: unknown): unknown => {
   const found = sqlErrorIn(value)
   if (found === undefined) return value
   const words = describeSqlError(found)
@@ -36,8 +36,8 @@ const causeInWords = (cause: Cause.Cause<unknown>): Cause.Cause<unknown> =>
         cause.reasons.map((reason) => {
           if (reason._tag === "Interrupt") return reason
           return reason._tag === "Fail"
-            ? Cause.makeFailReason(told(reason.error))
-            : Cause.makeDieReason(told(reason.defect))
+            ? Cause.makeFailReason(withoutDatabaseError(reason.error))
+            : Cause.makeDieReason(withoutDatabaseError(reason.defect))
         })
       )
 
@@ -46,7 +46,9 @@ export const inWords = <Output>(logger: Logger.Logger<unknown, Output>): Logger.
   Logger.make((entry) =>
     logger.log({
       ...entry,
-      message: Array.isArray(entry.message) ? entry.message.map(told) : told(entry.message),
+      message: Array.isArray(entry.message)
+        ? entry.message.map(withoutDatabaseError)
+        : withoutDatabaseError(entry.message),
       cause: causeInWords(entry.cause)
     })
   )
