@@ -110,7 +110,7 @@ export class Audit extends Context.Service<
             if (entry?.type === event.type) {
               return Effect.sync(() => void (entry.changes = { ...entry.changes, ...event.changes }))
             }
-            const changes = told(event.changes)
+            const changes = changesText(event.changes)
             return Effect.asVoid(
               insertAuditEvent(sql, {
                 ...written(newResourceId(), event, entry?.requestId ?? event.requestId),
@@ -133,7 +133,7 @@ export class Audit extends Context.Service<
               completeAuditEvent(sql, {
                 id,
                 code: code ?? null,
-                changes: told(code === undefined ? changes : {})
+                changes: changesText(code === undefined ? changes : {})
               })
             )
           ),
@@ -154,7 +154,7 @@ export class Audit extends Context.Service<
   )
 }
 
-const told = (changes: object): string => storable(withoutSecrets(JSON.stringify(changes)))
+const changesText = (changes: object): string => storable(withoutSecrets(JSON.stringify(changes)))
 
 /** Sorts after every ID. */
 const NO_ID = "g"

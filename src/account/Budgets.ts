@@ -68,7 +68,10 @@ export class Budgets extends Context.Service<
           }),
         statesOf: (ids) => Effect.map(read(ids), (rows) => new Map(rows.map((row) => [row.id, stateOf(row)]))),
         roomIn: (ids) =>
-          Effect.map(read(ids), ([first, ...others]) => first && others.map(leftOf).reduce(minNano, leftOf(first))),
+          Effect.map(
+            read(ids),
+            ([first, ...others]) => first && others.map(remainingOf).reduce(minNano, remainingOf(first))
+          ),
         fitsWhenFree: Effect.fnUntraced(function* (keyId, amount) {
           const rows = yield* budgetsOfKey(sql, keyId, startsAt(yield* Clock.currentTimeMillis))
           return rows.every(({ limit_nano, spent }) => limit_nano - spent >= amount)
@@ -86,11 +89,11 @@ const startsAt = (nowMs: number) => ({
   lifetime: periodStart("lifetime", nowMs)
 })
 
-const leftOf = ({ held, limit_nano, spent }: BudgetRow): Nano => maxNano(0n, limit_nano - spent - held)
+const remainingOf = ({ held, limit_nano, spent }: BudgetRow): Nano => maxNano(0n, limit_nano - spent - held)
 
 const stateOf = (row: BudgetRow): BudgetState => ({
   period: row.period as BudgetPeriodName,
   budgetCents: centsFromNano(row.limit_nano),
   spentCents: centsFromNano(row.spent),
-  remainingCents: centsFromNano(leftOf(row))
+  remainingCents: centsFromNano(remainingOf(row))
 })

@@ -113,7 +113,7 @@ export class EmailChange extends Context.Service<
             const claim = { ...typed, to: typed.to.toLowerCase() }
             const attempt = yield* codes.attempt(subjectOf(claim))
             if (attempt?.matches(code) !== true) return yield* failure({ _tag: "InvalidCode" })
-            return changed(deps, claim, attempt.id)
+            return applyChange(deps, claim, attempt.id)
           })
       })
     })
@@ -130,7 +130,7 @@ interface Deps {
 const subjectOf = ({ accountId, to }: EmailClaim): string => `email of ${accountId} ${to}`
 
 /** The new address, the end of the other sessions and the letter to the former address, all or nothing. */
-const changed = ({ audit, codes, sessions, sql }: Deps, claim: EmailClaim, codeId: string) =>
+const applyChange = ({ audit, codes, sessions, sql }: Deps, claim: EmailClaim, codeId: string) =>
   Effect.gen(function* () {
     const { accountId, actor, sessionId, to } = claim
     if (!(yield* codes.use(subjectOf(claim), codeId))) return yield* failure({ _tag: "InvalidCode" })

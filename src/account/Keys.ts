@@ -284,7 +284,7 @@ const create = (deps: Deps, input: NewKey) =>
   }).pipe(deps.sql.withTransaction)
 
 /** Returns an active key of the account and locks it until the transaction ends. */
-const locked = (deps: Deps, { accountId, id }: KeyAction) =>
+const lockActiveKey = (deps: Deps, { accountId, id }: KeyAction) =>
   Effect.gen(function* () {
     yield* lockAccount(deps.sql, accountId)
     yield* lockKey(deps.sql, accountId, id)
@@ -299,7 +299,7 @@ const locked = (deps: Deps, { accountId, id }: KeyAction) =>
 const rotate = (deps: Deps, { graceSeconds, newId, ...doing }: Parameters<Keys["Service"]["rotate"]>[0]) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
-    const row = yield* locked(deps, doing)
+    const row = yield* lockActiveKey(deps, doing)
     const { replaced } = yield* workingKeys(deps.sql, accountId)
     // Otherwise each rotation would leave one more working key.
     if (graceSeconds > 0 && replaced >= MAX_ACTIVE_INFERENCE_KEYS) {
@@ -340,7 +340,7 @@ const settingsOf = (row: KeyRecord) => ({
 const update = (deps: Deps, { change, ...doing }: Parameters<Keys["Service"]["update"]>[0]) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
-    const row = yield* locked(deps, doing)
+    const row = yield* lockActiveKey(deps, doing)
     const { expiresAt = row.expires_at, name = row.name, projectId = row.project_id, routing = row.routing } = change
     const { allowedTools = row.allowed_tools } = change
     if (change.projectId !== undefined) yield* checkProject(deps, accountId, projectId)

@@ -102,19 +102,19 @@ const run = <A extends object>(
   Effect.gen(function* () {
     const { accountId, afterwards = Effect.void, claim } = mutation
     const before = claim && (yield* storeErrors(claimOf(deps.sql, accountId, claim.claim)))
-    if (before !== undefined) return yield* repeated(mutation, before)
+    if (before !== undefined) return yield* replayAnswer(mutation, before)
     const entry = yield* deps.audit.open(mutation)
     const progress = { worked: false }
     const work = mutation.outside === true ? outside(mutation) : inTransaction(deps, mutation, progress)
     const done = yield* Effect.exit(storeErrors(Effect.provideService(work, CurrentEntry, entry)))
     yield* Effect.catchCause(afterwards, (cause) => Effect.logError("the step after a mutation failed", cause))
     if (Exit.isSuccess(done)) {
-      const audited = yield* completed(deps, entry, done.value.replayed ? REPEATED : undefined)
+      const audited = yield* completeEntry(deps, entry, done.value.replayed ? REPEATED : undefined)
       return { ...done.value, audited }
     }
     const error = Option.getOrUndefined(Cause.findErrorOption(done.cause))
     if (progress.worked && error?._tag === "Unavailable") yield* staysPending(entry, done.cause)
-    else yield* completed(deps, entry, codeOf(mutation, done.cause, error))
+    else yield* completeEntry(deps, entry, codeOf(mutation, done.cause, error))
     return yield* done
   })
 
@@ -141,7 +141,7 @@ const inTransaction = <A extends object>(
     if (claim !== undefined && !(yield* insertClaim(sql, { accountId, requestId, ...claim }))) {
       const other = yield* claimOf(sql, accountId, claim.claim)
       if (other === undefined) return yield* failure({ _tag: "IdempotencyInProgress" })
-      return yield* repeated(mutation, other)
+      return yield* replayAnswer(mutation, other)
     }
     const answer = yield* work
     if (claim !== undefined && mutation.keepAnswer) {
@@ -152,7 +152,7 @@ const inTransaction = <A extends object>(
     return { answer, replayed: false, audited: true }
   }).pipe(sql.withTransaction)
 
-const repeated = (
+const replayAnswer = (
   { claim }: Pick<Mutation<object>, "claim">,
   { answer, fingerprint, request_id: requestId }: ClaimRow
 ): Effect.Effect<MutationResult, Failure> => {
@@ -163,7 +163,7 @@ const repeated = (
 }
 
 /** Completes the entry and reports whether that succeeded. On failure it logs the entry instead. */
-const completed = ({ audit }: Deps, entry: OpenEntry, code: string | undefined): Effect.Effect<boolean> =>
+const completeEntry = ({ audit }: Deps, entry: OpenEntry, code: string | undefined): Effect.Effect<boolean> =>
   audit.complete(entry, code).pipe(
     Effect.as(true),
     Effect.catchCause((cause) => Effect.as(staysPending(entry, cause), false))

@@ -110,14 +110,14 @@ export class Phones extends Context.Service<
             const number = numberOf(claim.phone)
             const before = yield* storeErrors(phoneOf(sql, claim.accountId))
             if (before !== undefined) {
-              return isSame(before, number) ? Effect.succeed(verifiedOf(before)) : yield* verifiedBefore
+              return isSame(before, number) ? Effect.succeed(verifiedPhoneOf(before)) : yield* verifiedBefore
             }
             const attempt = yield* codes.attempt(subjectOf(claim))
             if (attempt === undefined || attempt.reference === null) return yield* failure({ _tag: "InvalidCode" })
             const sent = { reference: attempt.reference, phone: claim.phone }
             const phone = yield* Effect.mapError(phones.check(sent, code), ofPhone)
             if (phone === undefined) return yield* failure({ _tag: "InvalidCode" })
-            return verified(deps, claim, { phone, number: numberOf(phone), codeId: attempt.id })
+            return storePhone(deps, claim, { phone, number: numberOf(phone), codeId: attempt.id })
           })
       })
     })
@@ -149,9 +149,9 @@ const verifiedBefore = failure({ _tag: "Conflict", detail: "The telephone of thi
 const subjectOf = ({ accountId, phone }: PhoneClaim): string => `telephone ${accountId} ${phone}`
 
 const stateOf = (row: PhoneRow | undefined): PhoneState =>
-  row === undefined ? { last2: null, credited: 0n } : verifiedOf(row)
+  row === undefined ? { last2: null, credited: 0n } : verifiedPhoneOf(row)
 
-const verifiedOf = ({ credited, last2 }: PhoneRow): VerifiedPhone => ({ last2, credited })
+const verifiedPhoneOf = ({ credited, last2 }: PhoneRow): VerifiedPhone => ({ last2, credited })
 
 const isSame = (row: PhoneRow, number: Uint8Array): boolean => Buffer.from(row.number).equals(number)
 
@@ -169,7 +169,7 @@ const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number
 ]
 
 /** Stores the telephone, gives its credit and ends the code, all or nothing. */
-const verified = (
+const storePhone = (
   { audit, codes, ledger, source, sql }: Deps,
   claim: PhoneClaim,
   { codeId, number, phone }: { readonly codeId: string; readonly number: Uint8Array; readonly phone: string }

@@ -65,7 +65,7 @@ const amountOf = ({ amount, requestId }: RefundWish, settled: Nano, refunded: Na
   return Effect.fail(new RefundRefused({ message }))
 }
 
-const moved = (deps: Deps, wish: RefundWish) =>
+const applyRefund = (deps: Deps, wish: RefundWish) =>
   Effect.gen(function* () {
     const { accountId, actor, reason, reference, requestId } = wish
     const { audit, ledger, sql } = deps
@@ -110,7 +110,7 @@ const moved = (deps: Deps, wish: RefundWish) =>
  * request together never exceed what it settled. With a reference it happens once; a repeat moves nothing.
  */
 export const refund = (deps: Deps, wish: RefundWish): Effect.Effect<RefundResult, RefundRefused | Unavailable> =>
-  moved(deps, wish).pipe(
+  applyRefund(deps, wish).pipe(
     deps.sql.withTransaction,
     // Another account's refund took the reference at the same moment: a second try finds it.
     Effect.retry({ times: 1, while: isTaken }),

@@ -43,7 +43,7 @@ const idOf = (payment: Session["payment_intent"]): string | null =>
 const topUpIdOf = (text: string | null | undefined): string | null =>
   text !== null && text !== undefined && isResourceId(text) ? text : null
 
-const paidOf = (session: Session): CheckoutState => ({
+const paidStateOf = (session: Session): CheckoutState => ({
   _tag: "Paid",
   sessionId: session.id,
   amount: session.amount_total ?? null,
@@ -58,7 +58,7 @@ const unpaidOf = ({ id: sessionId, payment_intent: payment }: Session): Checkout
 }
 
 const sessionState = (session: Session): CheckoutState => {
-  if (session.payment_status === "paid") return paidOf(session)
+  if (session.payment_status === "paid") return paidStateOf(session)
   if (session.status === "expired") return { _tag: "Expired", sessionId: session.id }
   return session.status === "open" ? { _tag: "Open", sessionId: session.id } : unpaidOf(session)
 }
@@ -87,14 +87,14 @@ const notice = (
   })
 
 /** Undefined for an event that the gateway does not use. */
-const toldOf = (event: Stripe.Event): Option.Option<PaymentEvent> | undefined => {
+const paymentEventOf = (event: Stripe.Event): Option.Option<PaymentEvent> | undefined => {
   const object: unknown = event.data.object
   switch (event.type) {
     case "checkout.session.completed":
     case "checkout.session.async_payment_succeeded":
       // `complete` does not mean paid: with some ways to pay the money comes days later.
       return checkout(object, (session) =>
-        session.payment_status === "paid" ? paidOf(session) : { _tag: "Pending", sessionId: session.id }
+        session.payment_status === "paid" ? paidStateOf(session) : { _tag: "Pending", sessionId: session.id }
       )
     case "checkout.session.async_payment_failed":
       return checkout(object, ({ id }) => ({ _tag: "Failed", sessionId: id }))
@@ -151,7 +151,7 @@ export const readEvent = (
     }),
     (event): PaymentEvent => {
       if (!isEvent(event)) return { _tag: "Unreadable", type: "unknown" }
-      const parsed = toldOf(event)
+      const parsed = paymentEventOf(event)
       if (parsed === undefined) return { _tag: "Other", type: event.type }
       return Option.getOrElse(parsed, (): PaymentEvent => ({ _tag: "Unreadable", type: event.type }))
     }

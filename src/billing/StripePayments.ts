@@ -67,13 +67,13 @@ const isToldAgain = (error: unknown): boolean =>
  * Opens the checkout of a top-up, with the first of its idempotency keys that keeps no failure, so that all callers get the same
  * one. A failed call may also have opened one, which no client learns of and which expires by itself.
  */
-const opened = async (stripe: Stripe, wish: CheckoutWish, failures = 0): Promise<Stripe.Checkout.Session> => {
+const openCheckout = async (stripe: Stripe, wish: CheckoutWish, failures = 0): Promise<Stripe.Checkout.Session> => {
   const idempotencyKey = failures === 0 ? wish.id : `${wish.id}.${failures}`
   try {
     return await stripe.checkout.sessions.create(paramsOf(wish), { idempotencyKey })
   } catch (error) {
     if (!isToldAgain(error) || failures + 1 >= MOST_KEYS) throw error
-    return opened(stripe, wish, failures + 1)
+    return openCheckout(stripe, wish, failures + 1)
   }
 }
 
@@ -100,7 +100,7 @@ export const makeStripe = ({ baseUrl, secretKey, webhookSecret }: StripeSettings
     name: "stripe",
     open: (wish) =>
       Effect.tryPromise({
-        try: () => opened(stripe, wish),
+        try: () => openCheckout(stripe, wish),
         catch: unavailable
       }).pipe(
         Effect.flatMap(({ id: sessionId, url }) =>

@@ -48,7 +48,7 @@ interface Deps {
   readonly ledger: Ledger["Service"]
 }
 
-const refused = (message: string) => new DecisionRefused({ message })
+const decisionRefusal = (message: string) => new DecisionRefused({ message })
 
 /** Returns the amount of the decision under this reference. Fails if the reference was used for another one. */
 const earlier = ({ sql }: Deps, row: UndecidedTopUp, wish: DecisionWish) =>
@@ -59,7 +59,7 @@ const earlier = ({ sql }: Deps, row: UndecidedTopUp, wish: DecisionWish) =>
     const size = amount < 0n ? -amount : amount
     if (action === wish.action && (wish.amount === undefined || wish.amount === size)) return amount
     const what = action === "dismissed" ? "dismissed" : `settled with ${formatUsd(amount)}`
-    return yield* refused(
+    return yield* decisionRefusal(
       `The reference ${wish.reference} was used on ${at.toISOString()}: top-up ${row.id} was ${what}`
     )
   })
@@ -76,7 +76,7 @@ const amountOf = ({ sql }: Deps, row: UndecidedTopUp, { action, amount }: Decisi
     const left = row.refunded_cents * NANO_PER_CENT - (yield* amountTakenBack(sql, row))
     const taken = amount ?? left
     if (taken > 0n) return -taken
-    return yield* refused(
+    return yield* decisionRefusal(
       `The processor reports no refund of top-up ${row.id} that was not taken back; name the amount to take back`
     )
   })
@@ -86,7 +86,8 @@ const pay = ({ ledger, sql }: Deps, row: UndecidedTopUp, amount: Nano) =>
   Effect.gen(function* () {
     const { account_id: accountId, id, processor, session_id: own } = row
     const sessionId = row.attention_session ?? own
-    if (sessionId === null) return yield* refused(`Top-up ${id} never had a checkout; add money with \`topup\` instead`)
+    if (sessionId === null)
+      return yield* decisionRefusal(`Top-up ${id} never had a checkout; add money with \`topup\` instead`)
     yield* setSettled(sql, { id, sessionId, amountCents: Number(amount / NANO_PER_CENT) })
     const result = yield* ledger.within(sql, {
       _tag: "Credit",
@@ -95,7 +96,7 @@ const pay = ({ ledger, sql }: Deps, row: UndecidedTopUp, amount: Nano) =>
       source: processor === "simulated" ? "play" : "funding",
       reference: `${processor}:${sessionId}`
     })
-    if (result._tag === "Gone") return yield* refused(`The checkout ${sessionId} was credited before`)
+    if (result._tag === "Gone") return yield* decisionRefusal(`The checkout ${sessionId} was credited before`)
   })
 
 /** Moves the money of a settlement of a paid top-up: credits its second payment, or takes the first one back. */
@@ -109,12 +110,14 @@ const correct = ({ ledger, sql }: Deps, row: UndecidedTopUp, amount: Nano, refer
       : ledger.within(sql, { ...named, _tag: "Adjust", source: isPlay ? "play" : "adjustments" })
     if (result._tag === "Refused") {
       const available = formatUsd(result.available)
-      return yield* refused(`${formatUsd(-amount)} cannot be taken back: ${available} of the balance is not held`)
+      return yield* decisionRefusal(
+        `${formatUsd(-amount)} cannot be taken back: ${available} of the balance is not held`
+      )
     }
     if (result._tag === "Gone") return yield* Effect.die(new Error(`account ${accountId} has no balance`))
   })
 
-const decided = (deps: Deps, wish: DecisionWish) =>
+const applyDecision = (deps: Deps, wish: DecisionWish) =>
   Effect.gen(function* () {
     const { audit, ledger, sql } = deps
     const { action, actor, reason, reference, topUpId: id } = wish
@@ -123,7 +126,7 @@ const decided = (deps: Deps, wish: DecisionWish) =>
     const { account_id: accountId, attention } = row
     const before = yield* earlier(deps, row, wish)
     if (before === undefined && attention === null) {
-      return yield* refused(`Top-up ${id} is ${row.status} and needs no operator`)
+      return yield* decisionRefusal(`Top-up ${id} is ${row.status} and needs no operator`)
     }
     const amount = before ?? (yield* amountOf(deps, row, wish))
     const becomesPaid = action === "settled" && row.status !== "paid"
@@ -170,4 +173,4 @@ export const decideTopUp = (
   deps: Deps,
   wish: DecisionWish
 ): Effect.Effect<DecisionResult, DecisionRefused | Failure | Unavailable> =>
-  decided(deps, wish).pipe(deps.sql.withTransaction, storeErrors)
+  applyDecision(deps, wish).pipe(deps.sql.withTransaction, storeErrors)

@@ -110,7 +110,7 @@ export class TopUps extends Context.Service<
       const { processor, sql } = deps
       const publicUrl = yield* PublicUrl
       const get = (accountId: string, id: string) =>
-        Effect.flatMap(storeErrors(topUpById(sql, accountId, id)), (row) => found(row, id))
+        Effect.flatMap(storeErrors(topUpById(sql, accountId, id)), (row) => topUpOrNotFound(row, id))
       const checkout = (accountId: string, id: string) =>
         Effect.flatMap(get(accountId, id), (row) => withCheckout(deps, row))
       return TopUps.of({
@@ -143,7 +143,7 @@ const notSetUp = failure({ _tag: "ServiceUnavailable", detail: "Payments are not
 
 const tooManyOpen = failure({ _tag: "Conflict", detail: `An account has at most ${MOST_OPEN} open top-ups` })
 
-const found = (row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure> =>
+const topUpOrNotFound = (row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure> =>
   row === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "top-up", id })) : Effect.succeed(row)
 
 const create = ({ audit, processor, sql }: Deps, wish: NewTopUp, returnUrl: string) =>
@@ -176,7 +176,7 @@ const withCheckout = ({ processor, sql }: Deps, row: TopUpRow): Effect.Effect<To
     if (row.session_id !== null || row.status !== "open") return row
     if (processor?.name !== row.processor) return yield* notSetUp
     const checkout = yield* processor.open(row)
-    return yield* found(yield* storeErrors(setCheckout(sql, { id: row.id, ...checkout })), row.id)
+    return yield* topUpOrNotFound(yield* storeErrors(setCheckout(sql, { id: row.id, ...checkout })), row.id)
   })
 
 const receive = (deps: Deps, raw: Uint8Array, signature: string | undefined) =>
@@ -298,7 +298,7 @@ const simulate = (deps: Deps, row: TopUpRow | undefined, id: string): Effect.Eff
     yield* receive(deps, raw, signature).pipe(
       Effect.catchTag("NotSigned", (error) => Effect.die(new Error(`its own signature is not good: ${error.detail}`)))
     )
-    return yield* found(yield* storeErrors(topUpById(sql, row.account_id, row.id)), row.id)
+    return yield* topUpOrNotFound(yield* storeErrors(topUpById(sql, row.account_id, row.id)), row.id)
   })
 
 const sweep = (deps: Deps, processor: Processor): Effect.Effect<number, Unavailable> =>

@@ -29,7 +29,7 @@ const checkTexts = (input: unknown): Result.Result<number, Failure> => {
   return Result.succeed(longest)
 }
 
-const decoding = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
+const makeDecoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
   const decodeAll = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   const decodeFirst = Schema.decodeUnknownResult(schema, { errors: "first", onExcessProperty: "error" })
   return (input: unknown): Result.Result<S["Type"], Failure> =>
@@ -41,10 +41,10 @@ const decoding = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
 }
 
 /** Decodes a new preset. It refuses unknown fields and names every invalid field, or only the first when a field is long. */
-export const decodeNew: (input: unknown) => Result.Result<NewPreset, Failure> = decoding(NewPreset)
+export const decodeNew: (input: unknown) => Result.Result<NewPreset, Failure> = makeDecoder(NewPreset)
 
 /** Decodes a change of a preset, equally strictly. */
-export const decodeChange: (input: unknown) => Result.Result<PresetChange, Failure> = decoding(PresetChange)
+export const decodeChange: (input: unknown) => Result.Result<PresetChange, Failure> = makeDecoder(PresetChange)
 
 /** Returns the stored form of a configuration. A null field means the same as an absent one. */
 export const configJson = (config: PresetConfig): string =>

@@ -121,7 +121,7 @@ export class Presets extends Context.Service<
               pageBy(found, limit, ({ version }) => version)
             )
           ),
-        resolve: (accountId, slug) => resolving(sql, remembered, accountId, slug),
+        resolve: (accountId, slug) => resolvePreset(sql, remembered, accountId, slug),
         forget: (accountId, slug) => Effect.sync(() => remembered.forget(keyOf(accountId, slug)))
       })
     })
@@ -134,7 +134,7 @@ const notFound = (slug: string): Failure => failure({ _tag: "NotFound", what: "p
 
 const isSlug = Schema.is(PresetSlug)
 
-const resolving = (
+const resolvePreset = (
   sql: SqlClient.SqlClient,
   remembered: PresetCache<ResolvedPreset>,
   accountId: string,
@@ -188,7 +188,7 @@ const read = ({ sql }: Deps, { accountId, slug }: PresetAction) =>
     row === undefined ? Effect.fail(notFound(slug)) : Effect.succeed(row)
   )
 
-const locked = (deps: Deps, doing: PresetAction) =>
+const lockAndRead = (deps: Deps, doing: PresetAction) =>
   Effect.andThen(lockPreset(deps.sql, doing.accountId, doing.slug), read(deps, doing))
 
 const create = (deps: Deps, { accountId, actor, preset }: Input<"create">) =>
@@ -229,7 +229,7 @@ const update = (deps: Deps, input: Input<"update">) =>
   Effect.gen(function* () {
     const change = yield* Effect.fromResult(decodeChange(input.change))
     return yield* Effect.gen(function* () {
-      const row = yield* locked(deps, input)
+      const row = yield* lockAndRead(deps, input)
       const { description = row.description, name = row.name } = change
       const config = change.config === undefined ? undefined : configJson(change.config)
       const same = config === undefined || config === JSON.stringify(row.config)
@@ -248,7 +248,7 @@ const update = (deps: Deps, input: Input<"update">) =>
 
 const activate = (deps: Deps, input: Input<"activate">) =>
   Effect.gen(function* () {
-    const row = yield* locked(deps, input)
+    const row = yield* lockAndRead(deps, input)
     const { version } = input
     if (version === row.active_version) return row
     const there = Number.isInteger(version) && version <= MAX_VERSIONS_PER_PRESET
