@@ -189,7 +189,7 @@ const takeHold = (
 }
 
 /** Renews the batch's hold until it is interrupted. */
-const renewing = ({ holdTtlMs, ledger }: Deps, { principal, requestId }: BatchRequest): Effect.Effect<never> => {
+const renewHold = ({ holdTtlMs, ledger }: Deps, { principal, requestId }: BatchRequest): Effect.Effect<never> => {
   // It adds nothing to the hold, because the parts that were carved out must not be held twice.
   const renewed = ledger.commit({
     _tag: "Extend",
@@ -233,7 +233,12 @@ const free = (
     : Effect.asVoid(Effect.mapError(ledger.freeLapsed(principal.accountId, lapsed), storeUnavailable))
 
 /** Serves the remaining requests, and starts no more once one has failed. */
-const serving = (request: BatchRequest, before: EarlierAttempts, due: ReadonlyArray<DueRequest>, granted: Nano) =>
+const serveRemaining = (
+  request: BatchRequest,
+  before: EarlierAttempts,
+  due: ReadonlyArray<DueRequest>,
+  granted: Nano
+) =>
   Effect.suspend(() => {
     const served = [...before.served]
     const shares = sharesOf(granted, due)
@@ -257,7 +262,7 @@ const serving = (request: BatchRequest, before: EarlierAttempts, due: ReadonlyAr
   })
 
 /** Serves the remaining requests within the granted hold, and closes the hold in every case. */
-const carried = (
+const carryOutBatch = (
   deps: Deps,
   restored: Restore,
   request: BatchRequest,
@@ -265,8 +270,8 @@ const carried = (
 ): Effect.Effect<BatchOutcome, Failure> =>
   Effect.gen(function* () {
     // Taking the hold has ended overdue holds.
-    const work = Effect.andThen(free(deps, request, before), serving(request, before, due, granted))
-    const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(deps, request))))
+    const work = Effect.andThen(free(deps, request, before), serveRemaining(request, before, due, granted))
+    const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewHold(deps, request))))
     deps.metrics.ledger.closed()
     if (Exit.isFailure(exit)) {
       yield* Effect.ignore(close(deps, request, undefined))
@@ -279,7 +284,7 @@ const carried = (
     return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
   })
 
-const begun = (
+const beginBatch = (
   deps: Deps,
   restored: Restore,
   request: BatchRequest,
@@ -287,7 +292,7 @@ const begun = (
 ): Effect.Effect<BatchOutcome, Failure> =>
   Effect.gen(function* () {
     const held = yield* takeHold(deps, request, due)
-    if (held._tag === "Granted") return yield* carried(deps, restored, request, [before, due, held.granted])
+    if (held._tag === "Granted") return yield* carryOutBatch(deps, restored, request, [before, due, held.granted])
     // Another attempt was faster, or a lapsed one has expired by now. What it stored decides.
     if (held._tag === "PriceChange") {
       const { principal } = held
@@ -316,7 +321,7 @@ const runWith =
       }
       const due = yield* Effect.fromResult(dueOf(request, before))
       yield* free(deps, request, before)
-      return yield* Effect.uninterruptibleMask((restored) => begun(deps, restored, request, [before, due]))
+      return yield* Effect.uninterruptibleMask((restored) => beginBatch(deps, restored, request, [before, due]))
     })
 
 /**

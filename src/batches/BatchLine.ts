@@ -150,7 +150,7 @@ const refusal = (deps: LineDeps, due: DueLine, failed: Failure) =>
       : Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id }))
   )
 
-const accepted = (deps: LineDeps, due: DueLine, circumstances: Circumstances) =>
+const acceptBody = (deps: LineDeps, due: DueLine, circumstances: Circumstances) =>
   Effect.gen(function* () {
     const { input, surface } = due
     if (input.unknown !== undefined) return yield* invalid(input.unknown, UNKNOWN)
@@ -162,7 +162,7 @@ const accepted = (deps: LineDeps, due: DueLine, circumstances: Circumstances) =>
  * Returns the stored response of a line that was paid for while its key was active. The ledger checks the key before the claim, so
  * a repeated attempt fails on the key.
  */
-const kept = (deps: LineDeps, due: DueLine, { again }: AcceptedBody, failed: Failure) =>
+const storedResponse = (deps: LineDeps, due: DueLine, { again }: AcceptedBody, failed: Failure) =>
   Effect.gen(function* () {
     const row = yield* paidBefore(deps, due)
     if (row === undefined) return yield* failed
@@ -189,11 +189,11 @@ const tryOnce = (deps: LineDeps, due: DueLine, requestId: string) => {
     routedAsBegun: true
   }
   return Effect.gen(function* () {
-    const one = yield* accepted(deps, due, circumstances)
+    const one = yield* acceptBody(deps, due, circumstances)
     const verdict = due.mayBegin === undefined ? "go" : yield* Effect.mapError(due.mayBegin(one.mostBytes), unavailable)
     if (verdict !== "go") return verdict
     return yield* Effect.catch(one.serve(), (failed) =>
-      stopsLine.has(failed.reason._tag) ? kept(deps, due, one, failed) : Effect.fail(failed)
+      stopsLine.has(failed.reason._tag) ? storedResponse(deps, due, one, failed) : Effect.fail(failed)
     )
   }).pipe(
     Effect.catchDefect((defect) => Effect.fail(failure({ _tag: "InternalError" }, defect))),
@@ -204,7 +204,7 @@ const tryOnce = (deps: LineDeps, due: DueLine, requestId: string) => {
 }
 
 /** Frees the claim of an attempt that a dead process left with an unknown outcome. Returns false when the line was paid for. */
-const freed = ({ ledger, requests }: LineDeps, { batchId, index, principal }: DueLine) =>
+const freeClaim = ({ ledger, requests }: LineDeps, { batchId, index, principal }: DueLine) =>
   Effect.gen(function* () {
     const { accountId } = principal
     const claims = [claimOf(batchId, index)]
@@ -231,7 +231,7 @@ export const serveLine = (deps: LineDeps, due: DueLine, tries = 0): Effect.Effec
     if (failed === undefined) return yield* Effect.interrupt
     const { reason } = failed
     if (passes(reason) || (yield* awaitsBudget(deps, due, reason))) return undefined
-    if (reason._tag === "IdempotencyResultUnavailable" && (yield* freed(deps, due))) {
+    if (reason._tag === "IdempotencyResultUnavailable" && (yield* freeClaim(deps, due))) {
       return yield* serveLine(deps, due, tries)
     }
     const pause = seldomLasts.has(reason._tag) ? PAUSES[tries] : undefined

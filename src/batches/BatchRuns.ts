@@ -130,7 +130,7 @@ const pendingOf = ({ sql }: Deps, { id, total }: BatchRow) =>
     return Array.from({ length: total }, (_, index) => index).filter((index) => !done.has(index))
   })
 
-const noted = ({ sql }: Deps, id: string, index: number, { customId, line, ok }: EndedLine) => {
+const recordLine = ({ sql }: Deps, id: string, index: number, { customId, line, ok }: EndedLine) => {
   const instead = unservedLine(id, index, customId, ok ? tooLargeError : noRoomError).line
   return storeErrors(endLine(sql, { id, index, ok, line, instead, mostBytes: MAX_OUTPUT_BYTES }))
 }
@@ -193,7 +193,7 @@ const serveSome = (deps: Deps, batch: BatchRow, lines: InputLines | undefined, p
         }
         late.delete(index)
         ended++
-        const stands = yield* noted(deps, batch.id, index, end)
+        const stands = yield* recordLine(deps, batch.id, index, end)
         room.written(Number(stands?.output_bytes ?? 0n))
         if (stands?.status !== "in_progress") stopped = true
       }).pipe(Effect.scoped, linesOfAccount.withPermits(1))
@@ -221,7 +221,7 @@ const collect = (deps: Deps, batch: BatchRow, lines: InputLines | undefined, pen
             ? yield* goneLine(deps, batch, index)
             : yield* serveLine(deps, dueOf(deps, batch, lines, index))
         if (ended === undefined) return false
-        yield* noted(deps, batch.id, index, ended)
+        yield* recordLine(deps, batch.id, index, ended)
       }
     }
     return true

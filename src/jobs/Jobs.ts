@@ -196,7 +196,7 @@ type Workers = Set<{ readonly queue: QueueName; readonly isIdle: () => boolean }
  * because each takes its next job when it finishes. When no job is waiting at all, it looks less often until this process enqueues
  * one.
  */
-const polling = (
+const pollQueues = (
   sql: SqlClient.SqlClient,
   store: Store,
   enqueued: Latch.Latch,
@@ -291,7 +291,7 @@ export class Jobs extends Context.Service<
         const active: Workers = new Set()
         const enqueued = yield* Latch.make()
         yield* wakeupsOf(sql).on("jobs", () => enqueued.openUnsafe())
-        yield* Effect.forkScoped(polling(sql, queues, enqueued, active, options))
+        yield* Effect.forkScoped(pollQueues(sql, queues, enqueued, active, options))
         const shared: WorkerDeps = { sql, store: queues, enqueued, metrics: yield* Metrics }
         return Jobs.of({
           enqueue: enqueueWith(sql, queues, enqueued),

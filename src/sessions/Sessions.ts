@@ -25,7 +25,7 @@ import {
 import {
   bytesOf,
   endsWith,
-  knownOf,
+  countKnown,
   messageOfAnswer,
   messagesOfRequest,
   type Parts,
@@ -114,7 +114,7 @@ const jsonBytes = (json: string): number => SESSION_BYTES + Buffer.byteLength(js
  * Returns a request's messages without the instructions that the session already has, even if those are far before its `last`
  * messages.
  */
-const lacking = (
+const withoutKnownInstructions = (
   sql: SqlClient.SqlClient,
   id: string,
   messages: ReadonlyArray<RequestMessage>,
@@ -137,10 +137,10 @@ const append = (sql: SqlClient.SqlClient, { accountId, known, session: id }: Adm
     const session = yield* lockSession(sql, id)
     if (session === undefined || (yield* hasTurn(sql, id, turn.name, TURN_KNOWN_MS))) return true
     const last = yield* lastDigests(sql, id, REQUEST_MESSAGES + 1)
-    const { instructions, talk } = yield* lacking(sql, id, turn.messages, last)
+    const { instructions, talk } = yield* withoutKnownInstructions(sql, id, turn.messages, last)
     const answer = messageOfAnswer(turn)
     if (turn.free && instructions.length === 0 && endsWith(last, [...talk, answer])) return true
-    const messages = [...instructions, ...talk.slice(Math.max(known, knownOf(last, talk))), answer]
+    const messages = [...instructions, ...talk.slice(Math.max(known, countKnown(last, talk))), answer]
     const bytes = bytesOf(messages)
     const total = yield* lockTotal(sql, accountId)
     const fits =
@@ -174,8 +174,8 @@ const admitIn = (
 ): Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable> =>
   Effect.gen(function* () {
     const last = yield* lastDigests(sql, session.id, REQUEST_MESSAGES)
-    const { instructions, talk } = yield* lacking(sql, session.id, messages, last)
-    const known = knownOf(last, talk)
+    const { instructions, talk } = yield* withoutKnownInstructions(sql, session.id, messages, last)
+    const known = countKnown(last, talk)
     const added = [...instructions, ...talk.slice(known)]
     const size = { messages: added.length + 1, bytes: bytesOf(added) + ANSWER_BYTES }
     const left = {

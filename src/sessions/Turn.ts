@@ -112,7 +112,7 @@ export const endsWith = (last: ReadonlyArray<string>, messages: ReadonlyArray<Ne
  * Returns how many of a request's first messages the session already has. With every request, clients send the whole conversation
  * again, or its last part. The known messages are the longest prefix of the request that the session ends with.
  */
-export const knownOf = (last: ReadonlyArray<string>, messages: ReadonlyArray<NewMessage>): number => {
+export const countKnown = (last: ReadonlyArray<string>, messages: ReadonlyArray<NewMessage>): number => {
   for (let common = Math.min(last.length, messages.length); common > 0; common--) {
     if (endsWith(last, messages.slice(0, common))) return common
   }

@@ -47,13 +47,13 @@ const reasonOf = ({ code, message }: VideoError): Reason => {
   }
 }
 
-const served = (plan: VideoPlan, { provider }: Pick<VideoRow, "provider">) =>
+const servingCandidate = (plan: VideoPlan, { provider }: Pick<VideoRow, "provider">) =>
   plan.candidates.find(({ offer }) => offer.provider === provider)
 
 /** The cost of a job with this end: the price of the provider that served, never more than the charge. */
 export const costOf = (plan: VideoPlan, row: VideoRow, { refund }: Pick<EndStep, "refund">): bigint => {
   if (refund === "whole") return 0n
-  const price = served(plan, row)?.price
+  const price = servingCandidate(plan, row)?.price
   if (price === undefined) return row.charged
   const cost = clipCost(price, row.parameters.duration)
   return cost < row.charged ? cost : row.charged
@@ -67,9 +67,9 @@ const attemptsOf = ({ attempts }: VideoRow, whole: bigint | undefined): Readonly
   return made.map((attempt) => (attempt.outcome === "served" ? { ...attempt, cost } : attempt))
 }
 
-const closedOf = (plan: VideoPlan, row: VideoRow, { billed, error, state }: EndStep): JobFacts => {
+const jobFactsOf = (plan: VideoPlan, row: VideoRow, { billed, error, state }: EndStep): JobFacts => {
   const [first] = plan.candidates
-  const candidate = served(plan, row)
+  const candidate = servingCandidate(plan, row)
   const { unit } = (candidate ?? first).price
   const units = state === "failed" ? 0 : usedAt(unit, row.parameters.duration).units
   const now = Date.now()
@@ -140,7 +140,7 @@ export const endVideo = (
 ): Effect.Effect<VideoRow | undefined, AlreadyRefunded | Unavailable> => {
   const { error, progress, state } = step
   const cost = costOf(plan, row, step)
-  const closed = closedOf(plan, row, step)
+  const closed = jobFactsOf(plan, row, step)
   const ending = Effect.gen(function* () {
     const ended = yield* jobs.end(row, {
       state,

@@ -41,7 +41,10 @@ const types = {
   video: { of: videoTypeOf, named: "an MP4, MOV or WebM video" }
 } as const
 
-const refused = (field: string, message: string): MediaRefusal => ({ _tag: "Refused", message: `${field} ${message}` })
+const mediaRefusal = (field: string, message: string): MediaRefusal => ({
+  _tag: "Refused",
+  message: `${field} ${message}`
+})
 
 const notFetched = (field: string, why: string): MediaRefusal => ({
   _tag: "NotFetched",
@@ -51,14 +54,14 @@ const notFetched = (field: string, why: string): MediaRefusal => ({
 const refusalOf = ({ reason }: PublicFetchError, field: string): MediaRefusal => {
   switch (reason._tag) {
     case "TooLarge":
-      return refused(field, `must have at most ${reason.limitBytes} bytes`)
+      return mediaRefusal(field, `must have at most ${reason.limitBytes} bytes`)
     case "Status":
       return isPassing(reason.status)
         ? notFetched(field, `its host answered with status ${reason.status}`)
-        : refused(field, `could not be fetched: its host answered with status ${reason.status}`)
+        : mediaRefusal(field, `could not be fetched: its host answered with status ${reason.status}`)
     // The message does not reveal where a name leads.
     case "Forbidden":
-      return refused(field, "could not be fetched: no public host could be reached there")
+      return mediaRefusal(field, "could not be fetched: no public host could be reached there")
     case "Unreachable":
       return notFetched(field, "its host could not be reached")
     case "TimedOut":
@@ -81,10 +84,10 @@ export const makeVideoMedia = (
       ({ body }) => {
         const contentType = types[kind].of(body)
         if (contentType === "image/gif" && !takesGifSource(model))
-          return Effect.fail(refused(field, gifProblem(model.id)))
+          return Effect.fail(mediaRefusal(field, gifProblem(model.id)))
         return Effect.fromResult(
           contentType === undefined
-            ? Result.fail(refused(field, `must be ${types[kind].named}`))
+            ? Result.fail(mediaRefusal(field, `must be ${types[kind].named}`))
             : Result.succeed({ bytes: body, contentType })
         )
       }

@@ -198,7 +198,7 @@ interface Placement {
 }
 
 /** The first candidate at a provider with capacity. Its submission is recorded. */
-const admitted = (deps: VideoDeps, { row }: LeasedJob, candidates: ReadonlyArray<VideoCandidates[0]>) =>
+const admitCandidate = (deps: VideoDeps, { row }: LeasedJob, candidates: ReadonlyArray<VideoCandidates[0]>) =>
   Effect.gen(function* () {
     const limits = { limit: deps.perProvider, perAccount: Math.ceil(deps.perProvider / 2) }
     for (const [index, candidate] of candidates.entries()) {
@@ -248,7 +248,7 @@ const submit = (
         }
         made.push(...taken.failure.attempts)
         failures.push(...taken.failure.failures)
-        next = yield* admitted(deps, at, others)
+        next = yield* admitCandidate(deps, at, others)
         if (next === "lease_lost") return leaseLost(full)
         if (next !== "full") continue
         const reason = failures.length === 0 ? taken.failure.reason : reasonOf(failures)
@@ -283,7 +283,7 @@ const handIn = (deps: VideoDeps, at: LeasedJob): Effect.Effect<StepResult, Unava
       })
   const waits = apply(deps, at, full)
   const handing = Effect.gen(function* () {
-    const to = yield* admitted(deps, at, at.plan.candidates)
+    const to = yield* admitCandidate(deps, at, at.plan.candidates)
     if (to === "lease_lost") return leaseLost(full)
     if (to === "full") return yield* waits
     const media = yield* Effect.result(fetched)

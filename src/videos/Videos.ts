@@ -184,7 +184,7 @@ const videoOfClaim = (deps: SubmitDeps, request: VideoRequest, claimedBy: string
     return viewOf(job, media.urlOf)
   })
 
-const answered = ({ ledger }: SubmitDeps, { principal }: VideoRequest, video: Video, replayed: boolean) =>
+const submissionOf = ({ ledger }: SubmitDeps, { principal }: VideoRequest, video: Video, replayed: boolean) =>
   Effect.map(
     Effect.orElseSucceed(ledger.balance(principal.accountId), () => undefined),
     (balance): Submission => ({
@@ -195,7 +195,11 @@ const answered = ({ ledger }: SubmitDeps, { principal }: VideoRequest, video: Vi
   )
 
 /** Answers a request that cannot be planned with the job that it created before, if there is one. */
-const unplanned = (deps: SubmitDeps, request: VideoRequest, failed: Failure): Effect.Effect<Submission, Failure> =>
+const replayUnplannable = (
+  deps: SubmitDeps,
+  request: VideoRequest,
+  failed: Failure
+): Effect.Effect<Submission, Failure> =>
   Effect.gen(function* () {
     const { auth, requests } = deps
     const { claim, principal } = request
@@ -204,7 +208,7 @@ const unplanned = (deps: SubmitDeps, request: VideoRequest, failed: Failure): Ef
     if (claimedBy === undefined) return yield* failed
     yield* auth.confirm(principal.keyId)
     const video = yield* videoOfClaim(deps, request, claimedBy)
-    return video === undefined ? yield* failed : yield* answered(deps, request, video, true)
+    return video === undefined ? yield* failed : yield* submissionOf(deps, request, video, true)
   })
 
 /** The facts that are unknown when a video is charged. */
@@ -260,12 +264,12 @@ const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
 const submit = (deps: SubmitDeps, request: VideoRequest): Effect.Effect<Submission, Failure> =>
   Effect.gen(function* () {
     const planned = plan(deps, request)
-    if (Result.isFailure(planned)) return yield* unplanned(deps, request, planned.failure)
+    if (Result.isFailure(planned)) return yield* replayUnplannable(deps, request, planned.failure)
     const sold = yield* sell(deps, request, planned.success)
     if ("_tag" in sold) return yield* submit(deps, withCurrentPrices(request, sold.principal))
-    if ("job" in sold) return yield* answered(deps, request, viewOf(sold.job, deps.media.urlOf), false)
+    if ("job" in sold) return yield* submissionOf(deps, request, viewOf(sold.job, deps.media.urlOf), false)
     const video = yield* videoOfClaim(deps, request, sold.claimedBy)
-    return video === undefined ? yield* submit(deps, request) : yield* answered(deps, request, video, true)
+    return video === undefined ? yield* submit(deps, request) : yield* submissionOf(deps, request, video, true)
   })
 
 const status = (deps: SubmitDeps, accountId: string, id: string): Effect.Effect<Video, Failure> =>

@@ -106,7 +106,7 @@ export class Outbox extends Context.Service<
               const claim = newResourceId()
               const options = { claim, limit, each: MOST_PER_ENDPOINT, leaseMs: LEASE_MS, sealedWith }
               return Effect.map(storeErrors(claimDue(sql, options)), (rows) =>
-                rows.map((row) => claimedOf(row, claim, secrets))
+                rows.map((row) => claimedDeliveryOf(row, claim, secrets))
               )
             }),
           isPending: storeErrors(anyPending(sql)),
@@ -145,7 +145,7 @@ export const openSecrets = (
     return opened === undefined ? [] : [opened]
   })
 
-const claimedOf = (row: ClaimedRow, claim: string, secrets: Secrets["Service"]): ClaimedDelivery => ({
+const claimedDeliveryOf = (row: ClaimedRow, claim: string, secrets: Secrets["Service"]): ClaimedDelivery => ({
   id: row.id,
   endpointId: row.endpoint_id,
   step: row.step,

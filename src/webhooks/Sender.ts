@@ -58,8 +58,8 @@ export class Sender extends Context.Service<
             const call = { method: "POST", url, headers, body, anyStatus: true } as const
             const sent = publicFetch.fetch({ ...call, totalMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES })
             const what = yield* Effect.match(sent, {
-              onFailure: ({ reason }) => unanswered(errorOf(reason)),
-              onSuccess: answered
+              onFailure: ({ reason }) => outcomeOfError(errorOf(reason)),
+              onSuccess: outcomeOfAnswer
             })
             return { startedAt: new Date(nowMs), durationMs: Math.round(performance.now() - begun), ...what }
           })
@@ -70,16 +70,16 @@ export class Sender extends Context.Service<
 
 type Outcome = Omit<Attempt, "startedAt" | "durationMs">
 
-const unanswered = (error: string): Outcome => ({
+const outcomeOfError = (error: string): Outcome => ({
   status: undefined,
   error,
   response: undefined,
   retryAfter: undefined
 })
 
-const UNSIGNED = unanswered("another key sealed the secret; rotate it")
+const UNSIGNED = outcomeOfError("another key sealed the secret; rotate it")
 
-const answered = (answer: {
+const outcomeOfAnswer = (answer: {
   readonly status: number
   readonly body: Uint8Array
   readonly retryAfter?: string

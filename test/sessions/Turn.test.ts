@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   bytesOf,
   endsWith,
-  knownOf,
+  countKnown,
   MESSAGE_BYTES,
   messageOfAnswer,
   messagesOfRequest,
@@ -16,7 +16,7 @@ const said = (...texts: ReadonlyArray<string>): ReadonlyArray<RequestMessage> =>
 const added = (session: ReadonlyArray<RequestMessage>, request: ReadonlyArray<RequestMessage>) => {
   const last = messagesOfRequest(session).map(({ digest }) => digest)
   const messages = messagesOfRequest(request)
-  return messages.slice(knownOf(last, messages)).map(({ content }) => JSON.parse(content))
+  return messages.slice(countKnown(last, messages)).map(({ content }) => JSON.parse(content))
 }
 
 describe("what is new to a session", () => {
