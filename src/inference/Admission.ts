@@ -109,7 +109,7 @@ export const affords = <P extends Price>(
 }
 
 /** The span attributes of a planned request. They contain none of the caller's text. */
-const planned = ({ stream = false }: PaidRequest, { candidates, policy }: Plan<Price>) => ({
+const planAttributes = ({ stream = false }: PaidRequest, { candidates, policy }: Plan<Price>) => ({
   "svc.model": candidates[0].model.id,
   "svc.streamed": stream,
   "svc.strategy": policy.strategy,
@@ -135,7 +135,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
     traceId: traceIdOf(request.trace),
     prices: request.charge === true ? [priceOf(plan.candidates[0])] : []
   }
-  const span = request.trace?.span?.set(planned(request, plan))
+  const span = request.trace?.span?.set(planAttributes(request, plan))
   request.watch?.planned(plan.candidates[0].model.id)
   const { carvedFrom } = request
   const ttlMs = request.charge === true ? chargeTtlMs : holdTtlMs

@@ -77,7 +77,7 @@ const textOf = ({ output, provider, resolvedModel, routing }: Answer): string =>
   return JSON.stringify({ resolvedModel, provider, output, routing: summary } satisfies CachedAnswer)
 }
 
-const keptOf = (text: string): CachedAnswer | undefined => {
+const parseCached = (text: string): CachedAnswer | undefined => {
   try {
     return JSON.parse(text) as CachedAnswer
   } catch {
@@ -171,7 +171,7 @@ export class CachedChat extends Context.Service<
       const find = (key: CacheKey, request: ChatRequest, plan: Plan, check: Effect.Effect<Principal, Failure>) =>
         Effect.gen(function* () {
           const text = yield* keptAt(key)
-          const kept = text === undefined ? undefined : keptOf(text)
+          const kept = text === undefined ? undefined : parseCached(text)
           if (kept === undefined) return undefined
           // The hit was found with the cached state of the API key. If that has changed, the request takes the normal path, where the
           // hold decides.

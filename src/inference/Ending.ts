@@ -65,7 +65,7 @@ const endingOf = ({ held, request: { charge, principal, requestId } }: AdmittedR
 })
 
 /** Updates the metrics for a request that has ended. */
-const counted = (
+const updateMetrics = (
   metrics: Metrics,
   { plan, request }: AdmittedRequest,
   { firstTokenMs, outcome, served }: RequestResult,
@@ -102,7 +102,7 @@ const counted = (
   })
 }
 
-const warned = ({ request }: AdmittedRequest, { served }: RequestResult): Effect.Effect<void> =>
+const warnOfUsage = ({ request }: AdmittedRequest, { served }: RequestResult): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logWarning(`${served?.offer.provider} reports more usage than one call can have`), {
     request_id: request.requestId
   })
@@ -155,11 +155,11 @@ const close = (
     isGiven || facts.answer !== null ? Effect.void : ledger.giveBack(ending)
   )
   const endsAt = performance.now()
-  const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warned(admitted, carried), ended) : ended
+  const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warnOfUsage(admitted, carried), ended) : ended
   return Effect.map(Effect.mapError(noted, storeUnavailable), (books) => {
     metrics.ledger.settled(performance.now() - endsAt)
     admitted.reservation?.end(spentOf(row.provider, closed))
-    counted(metrics, admitted, carried, settlement, { overheadMs, settled: books.cost, closed })
+    updateMetrics(metrics, admitted, carried, settlement, { overheadMs, settled: books.cost, closed })
     return books
   })
 }
@@ -232,7 +232,7 @@ export const closeServed = <P extends Price>(
 }
 
 /** Why a request was not served: the failure of its providers, a bug, or neither, when the client disconnected. */
-const nothingOf = (cause: Cause.Cause<PoolError>): NoOutput => {
+const noOutputOf = (cause: Cause.Cause<PoolError>): NoOutput => {
   const error = cause.reasons.find(Cause.isFailReason)?.error
   const bug = cause.reasons.some(Cause.isDieReason)
   return { _tag: "NoOutput", error: error?.reason ?? (bug ? { _tag: "InternalError" } : undefined) }
@@ -252,7 +252,7 @@ export const closeUnserved = (
   { cause }: Exit.Failure<unknown, PoolError>,
   before: ReadonlyArray<Attempt> = []
 ): Effect.Effect<never, Failure> => {
-  const outcome = nothingOf(cause)
+  const outcome = noOutputOf(cause)
   const carried: RequestResult = {
     outcome,
     served: undefined,

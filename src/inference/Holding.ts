@@ -30,7 +30,7 @@ const holderOf = ({ accountId, budgets, budgetsEpoch, clockAheadMs, keyId, proje
 
 export const storeUnavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
-const changed = (cause: string): Failure => storeUnavailable(new Unavailable({ store: "database", cause }))
+const changedFailure = (cause: string): Failure => storeUnavailable(new Unavailable({ store: "database", cause }))
 
 /** The metric's outcome of a hold. */
 const outcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
@@ -82,12 +82,12 @@ export const placeHold = (
         metrics.ledger.held(outcomes[result._tag])
         if (result._tag !== "KeyChanged") return Effect.succeed(result)
         if (left === 0) {
-          return Effect.fail(changed("the API key kept changing while the request was being admitted"))
+          return Effect.fail(changedFailure("the API key kept changing while the request was being admitted"))
         }
         return Effect.flatMap(auth.again(principal.keyId), (again) => {
           if (routedAsBegun === true) return from(again, left - 1)
           if (!isDeepStrictEqual(again.routing, caller.routing)) {
-            return Effect.fail(changed("the routing of the API key has changed since the request was planned"))
+            return Effect.fail(changedFailure("the routing of the API key has changed since the request was planned"))
           }
           // The hold that this one is carved out of was made at the caller's former prices.
           return carvedFrom !== undefined || paysAlike(again, caller)

@@ -86,7 +86,7 @@ const base64Of = ({ buffer, byteLength, byteOffset }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString("base64")
 
 /** Stores images under URLs of their own. If one cannot be stored, none is. */
-const hosted = (media: Media["Service"], accountId: string, drawn: ImageResult["images"], withBytes: boolean) => {
+const storeImages = (media: Media["Service"], accountId: string, drawn: ImageResult["images"], withBytes: boolean) => {
   const ids: Array<string> = []
   const clear = Effect.suspend(() =>
     Effect.forEach(ids, (id) => Effect.ignore(media.remove(accountId, id)), { discard: true })
@@ -118,7 +118,7 @@ const inline = (image: ImageResult["images"][number]): ReturnedImage => ({
  * For stored images, the replay stores the URLs. For others it stores the bytes, unless they are too long; then they are not even
  * serialized.
  */
-const kept = ({ images }: Images): object | undefined => {
+const storedFormOf = ({ images }: Images): object | undefined => {
   if (images.every(({ url }) => url !== undefined))
     return images.map((image) => ({ url: image.url!, ...revised(image) }))
   const characters = images.reduce((sum, image) => sum + (image.base64?.length ?? 0), 0)
@@ -126,7 +126,7 @@ const kept = ({ images }: Images): object | undefined => {
 }
 
 /** An image with the bytes at its URL, unless these are no longer stored. */
-const refilled = (media: Media["Service"], image: ReturnedImage): Effect.Effect<ReturnedImage, Failure> => {
+const withStoredBytes = (media: Media["Service"], image: ReturnedImage): Effect.Effect<ReturnedImage, Failure> => {
   const id = image.url?.split("/").at(-1)
   if (id === undefined || image.base64 !== undefined) return Effect.succeed(image)
   return Effect.mapBoth(media.read(id), {
@@ -187,11 +187,11 @@ export class ImageWork extends Context.Service<
           empty: ({ drawn }) => (drawn.length === 0 ? { _tag: "EmptyGeneration" } : undefined),
           deliver: ({ drawn }) => {
             const given = asAddress
-              ? hosted(media, principal.accountId, drawn, withBytes)
+              ? storeImages(media, principal.accountId, drawn, withBytes)
               : Effect.sync(() => drawn.map(inline))
             return Effect.map(given, (images) => ({ drawn: [], images }))
           },
-          keep: kept,
+          keep: storedFormOf,
           restore: (images) => ({ drawn: [], images: images as ReadonlyArray<ReturnedImage> }),
           failed
         })
@@ -203,7 +203,7 @@ export class ImageWork extends Context.Service<
               onSuccess: (reservation) => onRoom?.(reservation),
               onFailure: () => failure({ _tag: "Overloaded" })
             }),
-            Effect.forEach(images, (image) => refilled(media, image))
+            Effect.forEach(images, (image) => withStoredBytes(media, image))
           )
         )
         return { ...answer, value }

@@ -82,7 +82,7 @@ export class Inference extends Context.Service<
         const chat = (request: ChatRequest): Effect.Effect<ChatResult, Failure> =>
           Effect.suspend(() => {
             const running: ActiveCall = { stopsBillingOnAbort: true }
-            const work = metering<ChatResult, ChatResult>(
+            const work = withPlan<ChatResult, ChatResult>(
               deps,
               request,
               (admitted) =>
@@ -96,7 +96,7 @@ export class Inference extends Context.Service<
           const running: ActiveCall = { stopsBillingOnAbort: true }
           const opened = yield* Deferred.make<AnswerStream, Failure>()
           const pipe = new Pipe()
-          const work = metering(
+          const work = withPlan(
             deps,
             request,
             (admitted) => carryOutStream({ options: metered, pool: seeing, admitted, running, pipe, open, opened }),
@@ -137,14 +137,14 @@ interface PrepareDeps {
 }
 
 /** Plans a request and passes it to the flow of paid requests. */
-const metering = <A, B>(
+const withPlan = <A, B>(
   deps: PrepareDeps,
   request: ChatRequest,
   carry: (admitted: AdmittedChat) => Effect.Effect<A, Failure>,
   again: (answer: Answer) => B
 ): Effect.Effect<A | B, Failure> => {
   const { flow, isServable, pins, prepare, withModel } = deps
-  const anew = (principal: Principal) => metering(deps, withCurrentPrices(request, principal), carry, again)
+  const anew = (principal: Principal) => withPlan(deps, withCurrentPrices(request, principal), carry, again)
   const carried = (admitted: AdmittedChat): Effect.Effect<A, Failure> => {
     const { decision } = admitted.plan
     if (decision !== undefined) {

@@ -46,11 +46,11 @@ export type StoredRates = StoredTokenRates | StoredUnitRates
 /** The rates of one model at one provider. */
 export type StoredPrice = StoredRates & { readonly model: string; readonly provider: string }
 
-const kept = new WeakMap<TokenPrice, StoredTokenRates>()
+const storedRates = new WeakMap<TokenPrice, StoredTokenRates>()
 
 const keepRates = (price: Price): StoredRates => {
   if (price.unit !== "token") return { unit: price.unit, perUnit: Number(price.perUnit) }
-  const known = kept.get(price)
+  const known = storedRates.get(price)
   if (known !== undefined) return known
   const made = {
     ...(price.perRequest === 0n ? {} : { perRequest: Number(price.perRequest) }),
@@ -60,7 +60,7 @@ const keepRates = (price: Price): StoredRates => {
       return price.long === true && cacheWriteLong !== undefined ? [...usual, Number(cacheWriteLong)] : usual
     })
   }
-  kept.set(price, made)
+  storedRates.set(price, made)
   return made
 }
 

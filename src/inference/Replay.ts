@@ -28,10 +28,10 @@ export const replay = <A extends PaidAnswer>(
     if (row === undefined || row.claim === null) return Effect.succeed(undefined)
     if (row.fingerprint !== request.claim?.fingerprint) return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
     if (row.running) return Effect.fail(failure({ _tag: "IdempotencyInProgress" }))
-    return Effect.andThen(noteReplay(requests, request, row.id), repeated<A>(row))
+    return Effect.andThen(noteReplay(requests, request, row.id), replayStored<A>(row))
   })
 
-const repeated = <A extends PaidAnswer>({ answer, cost, id }: ClaimRow): Effect.Effect<A, Failure> => {
+const replayStored = <A extends PaidAnswer>({ answer, cost, id }: ClaimRow): Effect.Effect<A, Failure> => {
   if (answer === null) return Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: id }))
   const kept = restore<A>(answer, cost)
   return kept._tag === "Answer"

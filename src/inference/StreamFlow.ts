@@ -209,7 +209,7 @@ const outcomeOf = (delivery: Delivery, exit: Exit.Exit<void, PoolError | Provide
 }
 
 /** Ends a stream that a provider served, and returns its last item. */
-const ending = (
+const endStream = (
   { admitted, options }: StreamFlow,
   delivery: Delivery,
   { attempts, candidate }: ServedStream,
@@ -255,7 +255,7 @@ export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Ef
   const last = yield* Effect.exit(
     served === undefined
       ? closeUnserved(options, admitted, exit as Exit.Failure<void, PoolError>, running.attempts)
-      : ending(flow, delivery, served, exit)
+      : endStream(flow, delivery, served, exit)
   )
   if (Exit.isFailure(last) && Cause.hasDies(last.cause)) yield* abandon(options, admitted)
   if (Exit.isSuccess(last)) return pipe.end(last.value)

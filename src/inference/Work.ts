@@ -142,7 +142,7 @@ const timely = <A>(request: WorkRequest<A>, delivery: Duration.Duration): WorkRe
 }
 
 /** The result to pay for: an answer, or the reason why there is none. */
-const delivered = <A>({ deliver, empty }: WorkRequest<A>, output: A): Effect.Effect<Result.Result<A, Failure>> => {
+const deliverOutput = <A>({ deliver, empty }: WorkRequest<A>, output: A): Effect.Effect<Result.Result<A, Failure>> => {
   const reason = empty?.(output)
   if (reason !== undefined) return Effect.succeed(Result.fail(failure(reason)))
   return deliver === undefined ? Effect.succeed(Result.succeed(output)) : Effect.result(deliver(output))
@@ -163,7 +163,7 @@ const outcomeOf = <A>(
 }
 
 /** What the provider used for an answer that could not be delivered. It made nothing for an empty one. */
-const wastedBy = <A>({ counted, empty, used }: WorkRequest<A>, { price }: Candidate<Price>, output: A) => {
+const wastedUsage = <A>({ counted, empty, used }: WorkRequest<A>, { price }: Candidate<Price>, output: A) => {
   if (empty?.(output) !== undefined) return undefined
   const reported = used(output)
   return {
@@ -173,7 +173,7 @@ const wastedBy = <A>({ counted, empty, used }: WorkRequest<A>, { price }: Candid
 }
 
 /** Waits until the hold of a request is over while it could not be renewed. */
-const lapsed = <A>(admitted: AdmittedWork<A>): Effect.Effect<Result.Result<never, Failure>> =>
+const untilLapse = <A>(admitted: AdmittedWork<A>): Effect.Effect<Result.Result<never, Failure>> =>
   Effect.callback((resume) => {
     const lapse = () => resume(Effect.succeed(Result.fail(failure({ _tag: "HoldExpired" }))))
     admitted.lapse = lapse
@@ -187,11 +187,11 @@ const finishServed = Effect.fnUntraced(function* <A>(
   const { request } = admitted
   const answeredAt = performance.now()
   const rest = request.rest?.(output)
-  const deliver = delivered(request, output)
+  const deliver = deliverOutput(request, output)
   // A host may take as long for the rest as the call may last, but a stopping service or an unrenewed hold does not have that time.
   const result = yield* rest === undefined
     ? deliver
-    : Effect.raceFirst(deliver, Effect.raceFirst(Effect.as(stopped, undefined), lapsed(admitted)))
+    : Effect.raceFirst(deliver, Effect.raceFirst(Effect.as(stopped, undefined), untilLapse(admitted)))
   admitted.lapse = undefined
   const outcome = outcomeOf(request, result, rest)
   const endedAt = rest === undefined ? answeredAt : performance.now()
@@ -203,7 +203,7 @@ const finishServed = Effect.fnUntraced(function* <A>(
     firstTokenMs: null,
     endedAt,
     isGiven,
-    wasted: () => wastedBy(request, candidate, output)
+    wasted: () => wastedUsage(request, candidate, output)
   }
   const { carried, cost, posted, usage } = yield* closeServed(metered, admitted, end, (carried, usage) => {
     const value = result !== undefined && Result.isSuccess(result) ? request.keep(result.success) : undefined
@@ -215,7 +215,7 @@ const finishServed = Effect.fnUntraced(function* <A>(
   return { ...answerOf(admitted, carried, usage), value, cost, balanceWarning: balance, replayed: false }
 })
 
-const carrying = Effect.fnUntraced(function* <A>(
+const carryOutWork = Effect.fnUntraced(function* <A>(
   flow: Flow,
   pool: ProviderCalls,
   admitted: AdmittedWork<A>,
@@ -234,10 +234,10 @@ const carryOut = <A>(
   admitted: AdmittedWork<A>,
   running: ActiveCall
 ): Effect.Effect<WorkAnswer<A>, Failure> =>
-  Effect.uninterruptible(Effect.scoped(carrying(flow, pool, admitted, running)))
+  Effect.uninterruptible(Effect.scoped(carryOutWork(flow, pool, admitted, running)))
 
 /** Returns a stored answer again. */
-const replayed = <A>({ restore }: WorkRequest<A>, kept: StoredWork): WorkAnswer<A> => ({
+const replayAnswer = <A>({ restore }: WorkRequest<A>, kept: StoredWork): WorkAnswer<A> => ({
   ...kept,
   value: restore === undefined ? (kept.value as A) : restore(kept.value),
   replayed: true
@@ -290,7 +290,7 @@ export class Work extends Context.Service<
         const run = <A>(untimed: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
           const request = timely(untimed, options.delivery)
           const running: ActiveCall = { stopsBillingOnAbort: true }
-          const again = (kept: StoredWork) => replayed(request, kept)
+          const again = (kept: StoredWork) => replayAnswer(request, kept)
           const entered = (entering: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
             const ready = prepare(entering)
             const anew = (principal: Principal) => entered(withCurrentPrices(entering, principal))

@@ -42,7 +42,7 @@ export interface EndResult {
 }
 
 /** The end of a request by the result of its close or its conclusion. */
-export const endedBy = (result: CloseResult | ConcludeResult): EndResult => ({
+export const endResultOf = (result: CloseResult | ConcludeResult): EndResult => ({
   cost: "settled" in result ? result.settled : result.cost,
   posted: "posted" in result ? result.posted : undefined
 })

@@ -6,7 +6,7 @@ import { Metrics } from "../platform/telemetry/Metrics.ts"
 import { storeErrors, Unavailable } from "../platform/database/Sql.ts"
 import { statementsOf } from "../platform/database/Statements.ts"
 import type { Span } from "../platform/telemetry/Tracing.ts"
-import { endedBy, endOf, type EndResult, type EndingRequest, withoutResult } from "./Ending.ts"
+import { endResultOf, endOf, type EndResult, type EndingRequest, withoutResult } from "./Ending.ts"
 import { makeGroupCommit, type LedgerTimeouts } from "./GroupCommit.ts"
 import { recordSpan } from "./LedgerSpan.ts"
 import {
@@ -59,7 +59,7 @@ const givenBack = (
   const { accountId, requestId } = request
   const ended = end(endOf(request, undefined, withoutResult("failed", { _tag: "StoreUnavailable" })))
   const back = Effect.flatMap(ended, (result) => {
-    const amount = endedBy(result).cost
+    const amount = endResultOf(result).cost
     if (amount === 0n) return Effect.void
     return refund({ _tag: "Refund", requestId, accountId, amount, reference: `undelivered ${requestId}` })
   })
@@ -179,7 +179,7 @@ export class Ledger extends Context.Service<
           },
           end: (request, cost, facts, span) => {
             const op = endOf(request, cost, facts)
-            return Effect.map(span === undefined ? end(op) : recordSpan(end(op), op, span), endedBy)
+            return Effect.map(span === undefined ? end(op) : recordSpan(end(op), op, span), endResultOf)
           },
           giveBack: (request) =>
             Effect.asVoid(

@@ -169,7 +169,7 @@ const resultsOf = (
 
 const commit = functionNamed("ledger_commit")
 
-const named = (sql: SqlClient.SqlClient, name: string) => sql.literal(functionNamed(name))
+const functionName = (sql: SqlClient.SqlClient, name: string) => sql.literal(functionNamed(name))
 
 /** Commits a group by `ledger_commit`, which has all rules. `commitGroup` does the same at less cost. */
 export const commitJudged = (sql: Statements, operations: ReadonlyArray<Operation>) =>
@@ -211,8 +211,8 @@ export const commitWithin = (
  */
 export const expireOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
-    sql<{ ended: bigint }>`SELECT count(*) AS ended FROM ${named(sql, "ledger_commit")}((
-      SELECT jsonb_agg(${named(sql, "ledger_expiry")}(overdue.id, overdue.account_id)) FROM (
+    sql<{ ended: bigint }>`SELECT count(*) AS ended FROM ${functionName(sql, "ledger_commit")}((
+      SELECT jsonb_agg(${functionName(sql, "ledger_expiry")}(overdue.id, overdue.account_id)) FROM (
         SELECT id, account_id FROM request WHERE state = 'open' AND expires_at <= now()
         ORDER BY account_id, expires_at LIMIT ${limit}
       ) AS overdue
@@ -228,7 +228,7 @@ export const carveOne = (
 ): Effect.Effect<HoldResult, SqlError.SqlError> =>
   Effect.suspend(() =>
     Effect.map(
-      sql<Row>`SELECT * FROM ${named(sql, "ledger_carve")}(${fromRequestId}, ${storable(JSON.stringify(encode(hold)))}::jsonb)`,
+      sql<Row>`SELECT * FROM ${functionName(sql, "ledger_carve")}(${fromRequestId}, ${storable(JSON.stringify(encode(hold)))}::jsonb)`,
       (rows) => decode(hold, rows[0]!) as HoldResult
     )
   )
@@ -253,7 +253,7 @@ export const concludeOne = (
     }
     return Effect.map(
       sql<{ concluded: boolean; cost: bigint; money: bigint }>`
-        SELECT c.* FROM ${sql.literal(boundedIdleTime)}, ${named(sql, "ledger_conclude")}(${storable(JSON.stringify(conclusion))}::jsonb) AS c`,
+        SELECT c.* FROM ${sql.literal(boundedIdleTime)}, ${functionName(sql, "ledger_conclude")}(${storable(JSON.stringify(conclusion))}::jsonb) AS c`,
       ([row]): ConcludeResult =>
         row?.concluded === true
           ? { _tag: "Concluded", cost: row.cost, posted: row.money }
@@ -269,7 +269,7 @@ export const refundOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.E
         SELECT id, account_id FROM request WHERE state = 'settled' AND closed IS NULL AND expires_at <= now()
         ORDER BY expires_at LIMIT ${limit}
       ) AS oldest ORDER BY account_id
-    ) AS overdue CROSS JOIN LATERAL ${named(sql, "ledger_conclude")}(${named(sql, "ledger_overdue_charge")}(overdue.id, overdue.account_id)) AS e
+    ) AS overdue CROSS JOIN LATERAL ${functionName(sql, "ledger_conclude")}(${functionName(sql, "ledger_overdue_charge")}(overdue.id, overdue.account_id)) AS e
     WHERE e.concluded`,
     (rows) => Number(rows[0]?.ended ?? 0n)
   )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { endedBy, endOf, withoutResult } from "../../src/ledger/Ending.ts"
+import { endResultOf, endOf, withoutResult } from "../../src/ledger/Ending.ts"
 
 const request = { requestId: "req_1", accountId: "acc_1", charged: undefined }
 const facts = withoutResult("cancelled", null)
@@ -21,9 +21,9 @@ describe("the end of a request", () => {
 
   it("returns the cost and balance of either, and no balance when the request had ended before", () => {
     const closed = { _tag: "Closed", settled: 3n, absorbed: 0n, posted: 7n, held: 0n } as const
-    assert.deepStrictEqual(endedBy(closed), { cost: 3n, posted: 7n })
-    assert.deepStrictEqual(endedBy({ _tag: "Gone", settled: 3n }), { cost: 3n, posted: undefined })
-    assert.deepStrictEqual(endedBy({ _tag: "Concluded", cost: 3n, posted: 7n }), { cost: 3n, posted: 7n })
-    assert.deepStrictEqual(endedBy({ _tag: "Gone", cost: 3n }), { cost: 3n, posted: undefined })
+    assert.deepStrictEqual(endResultOf(closed), { cost: 3n, posted: 7n })
+    assert.deepStrictEqual(endResultOf({ _tag: "Gone", settled: 3n }), { cost: 3n, posted: undefined })
+    assert.deepStrictEqual(endResultOf({ _tag: "Concluded", cost: 3n, posted: 7n }), { cost: 3n, posted: 7n })
+    assert.deepStrictEqual(endResultOf({ _tag: "Gone", cost: 3n }), { cost: 3n, posted: undefined })
   })
 })
