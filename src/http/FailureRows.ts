@@ -89,7 +89,7 @@ const paramOr =
   ({ param }: { readonly param?: string }): string | null =>
     param ?? usual
 
-const refusedBy = (reason: { readonly provider: string; readonly detail: string }): string =>
+const refusalMessage = (reason: { readonly provider: string; readonly detail: string }): string =>
   `${reason.provider} refused the request: ${reason.detail}`
 
 /** A provider's sentence may quote the prompt. */
@@ -101,7 +101,7 @@ const refusal = {
 const idempotencyKey = { param: () => "Idempotency-Key" } as const
 
 /** The rest of the body is not read, so the connection cannot be reused. */
-const closing = { headers: () => ({ connection: "close" }) } as const
+const closesConnection = { headers: () => ({ connection: "close" }) } as const
 
 const keyless = { headers: () => ({ "www-authenticate": "Bearer" }) } as const
 
@@ -166,9 +166,9 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
   ContextLengthExceeded: row(400, "invalid_request_error", "context_length_exceeded", contextMessage, {
     param: paramOr("messages")
   }),
-  ProviderRefused: row(400, "invalid_request_error", "validation_error", refusedBy, refusal),
-  ProviderOverflow: row(400, "invalid_request_error", "context_length_exceeded", refusedBy, refusal),
-  ContentPolicyViolation: row(400, "invalid_request_error", "content_policy_violation", refusedBy, refusal),
+  ProviderRefused: row(400, "invalid_request_error", "validation_error", refusalMessage, refusal),
+  ProviderOverflow: row(400, "invalid_request_error", "context_length_exceeded", refusalMessage, refusal),
+  ContentPolicyViolation: row(400, "invalid_request_error", "content_policy_violation", refusalMessage, refusal),
   InvalidCode: row(
     400,
     "invalid_request_error",
@@ -266,7 +266,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     "request_too_large",
     "request_too_large",
     ({ limitBytes }) => `The body must have at most ${limitBytes.toLocaleString("en-US")} bytes`,
-    closing
+    closesConnection
   ),
   ImageTooLarge: row(
     413,
@@ -378,7 +378,7 @@ export const table: { readonly [Tag in Reason["_tag"]]: FailureRow<ReasonOf<Tag>
     "service_unavailable_error",
     "overloaded",
     "The service is receiving too much at once. You were not charged",
-    { ...soon, ...closing }
+    { ...soon, ...closesConnection }
   ),
   UpstreamTimeout: row(
     504,

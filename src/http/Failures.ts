@@ -94,7 +94,7 @@ export const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: stri
 }
 
 /** Records a failure in the metrics and the log line of its request. */
-const noted = (failure: Failure, { labels, line }: Partial<Pick<Exchange, "labels" | "line">>): void => {
+const recordFailure = (failure: Failure, { labels, line }: Partial<Pick<Exchange, "labels" | "line">>): void => {
   const { reason } = failure
   const { code } = rowOf(reason)
   if (labels !== undefined) labels.error = code
@@ -109,7 +109,7 @@ export const respond = (
     requestId: ""
   }
 ): HttpServerResponse.HttpServerResponse => {
-  noted(failure, exchange)
+  recordFailure(failure, exchange)
   const { errors, requestId } = exchange
   return HttpServerResponse.jsonUnsafe(forms[errors](bodyOf(failure), requestId), {
     status: rowOf(failure.reason).status,
@@ -119,7 +119,7 @@ export const respond = (
 
 /** Marks the span of a response that failed because of the gateway after its headers were sent: its status says success. */
 export const markFailedResponse = (failure: Failure, exchange: Exchange): void => {
-  noted(failure, exchange)
+  recordFailure(failure, exchange)
   const { code, status } = rowOf(failure.reason)
   if (status >= 500) exchange.span?.fail(code)
 }

@@ -19,7 +19,7 @@ import { Usage } from "../usage/Usage.ts"
 import type { ToolOf } from "./Tool.ts"
 
 /** The failure that a caller gets when the store cannot be reached. */
-const stored = <A, E extends { readonly _tag: string }>(
+const withStoreFailures = <A, E extends { readonly _tag: string }>(
   read: Effect.Effect<A, E | Failure>
 ): Effect.Effect<A, Failure> =>
   Effect.mapError(read, (error) =>
@@ -55,7 +55,7 @@ const getBalance = Effect.gen(function* () {
         yield* Effect.fromResult(decodeNone(body))
         const ids = principal.budgets.map(({ id }) => id)
         const read = [ledger.balance(principal.accountId), budgets.roomIn(ids)] as const
-        const [balance, room] = yield* stored(Effect.all(read, { concurrency: 2 }))
+        const [balance, room] = yield* withStoreFailures(Effect.all(read, { concurrency: 2 }))
         const left = room === undefined ? null : usdFromNano(room)
         return { structured: { ...fundsOf(balance), budget_left_usd: left } }
       })
@@ -84,7 +84,7 @@ const getUsage = Effect.gen(function* () {
       Effect.gen(function* () {
         const { period = "30d" } = yield* Effect.fromResult(decodeUsage(body))
         const read = [usage.ofAccount(accountId, period), ledger.balance(accountId)] as const
-        const [used, balance] = yield* stored(Effect.all(read, { concurrency: 2 }))
+        const [used, balance] = yield* withStoreFailures(Effect.all(read, { concurrency: 2 }))
         return { structured: usageReportOf(period, used, balance?.posted ?? 0n) }
       })
   } satisfies ToolOf
@@ -117,7 +117,7 @@ const listRequests = Effect.gen(function* () {
       Effect.gen(function* () {
         const { cursor, limit = DEFAULT_LIMIT, model, status } = yield* Effect.fromResult(decodeListed(body))
         if (model?.includes("\0") === true) return yield* invalid("model", "must contain no null characters")
-        const page = yield* stored(receipts.page(accountId, { limit, cursor, model, status }))
+        const page = yield* withStoreFailures(receipts.page(accountId, { limit, cursor, model, status }))
         return { structured: requestListOf(page) }
       })
   } satisfies ToolOf
@@ -143,7 +143,7 @@ const getReceipt = Effect.gen(function* () {
     run: ({ body, principal: { accountId } }) =>
       Effect.gen(function* () {
         const { request_id: id } = yield* Effect.fromResult(decodeGet(body))
-        const row = yield* stored(requests.find(accountId, id))
+        const row = yield* withStoreFailures(requests.find(accountId, id))
         if (row === undefined) return yield* failure({ _tag: "NotFound", what: "request", id })
         return { structured: receiptOf(row) }
       })

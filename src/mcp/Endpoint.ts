@@ -82,13 +82,13 @@ const withText = (
 }
 
 /** Runs a handler of the server with this request instead of the one that arrived. */
-const handled = (handler: Handler, request: HttpServerRequest.HttpServerRequest) =>
+const runHandler = (handler: Handler, request: HttpServerRequest.HttpServerRequest) =>
   Effect.provideService(handler(request), HttpServerRequest.HttpServerRequest, request) as Effect.Effect<Response>
 
 /** The server's answer to a request of our own, with all the headers that it adds at the end. */
 const answerTo = (handler: Handler, request: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> => {
   let answer = HttpServerResponse.empty()
-  const root = HttpEffect.toHandled(handled(handler, request), (_, response) =>
+  const root = HttpEffect.toHandled(runHandler(handler, request), (_, response) =>
     Effect.sync(() => void (answer = response))
   )
   return Effect.map(Effect.provideService(root, HttpServerRequest.HttpServerRequest, request), () => answer)
@@ -203,7 +203,7 @@ const serving =
       const { keyId } = call.principal
       const { origin: _, [REVISION]: revision, ...headers } = request.headers
       const run = (more: Readonly<Record<string, string | undefined>>) =>
-        handled(server.post, withText(request, { ...headers, ...more }, text)).pipe(
+        runHandler(server.post, withText(request, { ...headers, ...more }, text)).pipe(
           Effect.provideService(PresentCall, call),
           Effect.provideService(Caller, call.principal)
         )

@@ -58,7 +58,7 @@ const ImageOutput = Schema.Struct({
   balance_warning: Schema.optionalKey(BalanceWarning)
 })
 
-const waiting = (seconds: number) => ({
+const waitingProgress = (seconds: number) => ({
   progress: seconds,
   message: seconds === 0 ? "Asking the provider" : `Waiting for the provider for ${seconds} s`
 })
@@ -101,7 +101,7 @@ const imageTool = Effect.gen(function* () {
         const request = yield* paidRequest(call, model)
         // Under zero_retention no image is stored at an address.
         const form = request.policy.dataPolicy === "zero_retention" ? "b64_json" : "url"
-        const answer = yield* reportWhile(call, waiting, make({ ...request, form, image: source, work }))
+        const answer = yield* reportWhile(call, waitingProgress, make({ ...request, form, image: source, work }))
         const content = yield* Effect.forEach(answer.value, contentOf)
         const { data, ...list } = encodeImages(answer)
         const images = data.map(({ revised_prompt, url }) => ({
@@ -229,7 +229,7 @@ const speechTool = Effect.gen(function* () {
         const decoded = yield* Effect.fromResult(decodeSpeech(call.body))
         const { characters, model, work: asked } = decoded
         const request = speechRequest(memory, yield* paidRequest(call, model), decoded, () => undefined)
-        const answer = yield* reportWhile(call, waiting, work.run(request))
+        const answer = yield* reportWhile(call, waitingProgress, work.run(request))
         const { audio } = answer.value
         const warning = answer.balanceWarning
         const structured = {

@@ -64,7 +64,7 @@ const makeReport = Effect.gen(function* () {
 })
 
 /** Fails for arguments that the tool does not have. */
-const known = (tool: ToolOf) => {
+const makeArgumentCheck = (tool: ToolOf) => {
   const names = new Set(Object.keys((inputSchemaOf(withMoney(tool))["properties"] ?? {}) as object))
   return (body: Readonly<Record<string, unknown>>): Effect.Effect<void, Failure> => {
     const others = Object.keys(body).filter((name) => !names.has(name))
@@ -104,7 +104,7 @@ export const registerTools = (tools: ReadonlyArray<ToolOf>) =>
     const reporting = yield* makeReport
     const idOf = requestIds()
 
-    const answer = (tool: ToolOf, checked: ReturnType<typeof known>, payload: unknown) =>
+    const answer = (tool: ToolOf, checked: ReturnType<typeof makeArgumentCheck>, payload: unknown) =>
       Effect.gen(function* () {
         const given = yield* mcpCall
         const report = yield* reporting
@@ -137,7 +137,7 @@ export const registerTools = (tools: ReadonlyArray<ToolOf>) =>
     yield* Effect.forEach(
       tools,
       (tool) => {
-        const checked = known(tool)
+        const checked = makeArgumentCheck(tool)
         return server.addTool({
           tool: toolOf(tool),
           annotations: Context.empty(),

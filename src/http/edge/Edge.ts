@@ -48,7 +48,7 @@ const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
 const hostless = invalid("Host", "is required in HTTP/1.1")
 
 /** The answer to requests that are still waiting when the shutdown grace period ends. */
-const stopping: Reason = {
+const stoppingReason: Reason = {
   _tag: "ServiceUnavailable",
   detail: "The service is stopping; try again",
   retryAfterSeconds: 1
@@ -150,6 +150,6 @@ export const makeEdge = Effect.gen(function* () {
     },
 
     /** The response when the service stops before the request has another. */
-    cutOff: (exchange: Exchange): HttpServerResponse.HttpServerResponse => respond(failure(stopping), exchange)
+    cutOff: (exchange: Exchange): HttpServerResponse.HttpServerResponse => respond(failure(stoppingReason), exchange)
   }
 })

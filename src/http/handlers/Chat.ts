@@ -21,7 +21,7 @@ import { Ledger } from "../../ledger/Ledger.ts"
 import { Config } from "../../platform/config/Config.ts"
 import { Presets } from "../../presets/Presets.ts"
 import { readJson } from "../edge/Body.ts"
-import { type CallerRequest, calledBy, type ChatDialect, chatOperation, withinMessages } from "./ChatOperation.ts"
+import { type CallerRequest, withCaller, type ChatDialect, chatOperation, withinMessages } from "./ChatOperation.ts"
 import { Exchange } from "../edge/Exchange.ts"
 import { takePreset } from "./Preset.ts"
 import { operations } from "../edge/Operations.ts"
@@ -101,7 +101,7 @@ export const estimates = Effect.gen(function* () {
 export const chatHandlers = Effect.gen(function* () {
   const serve = yield* completions
   const chatCompletions = (call: Omit<CallerRequest, "principal">, slug?: string) =>
-    Effect.flatMap(calledBy(call), (called) => serve(called, slug))
+    Effect.flatMap(withCaller(call), (called) => serve(called, slug))
   const estimateOf = yield* estimates
   const estimate = Effect.fnUntraced(function* (request: ApiRequest) {
     const body = yield* readJson(request)

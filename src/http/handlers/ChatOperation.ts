@@ -37,14 +37,14 @@ import { type FoundPreset, takePaidPreset, takePreset } from "./Preset.ts"
 const IGNORED_MAX = 32
 
 /** Percent-encodes a field's name, which may contain half a surrogate pair, for which there is no encoding. */
-const encoded = (name: string): string =>
+const encodeName = (name: string): string =>
   encodeURIComponent(name.toWellFormed()).replaceAll("%5B", "[").replaceAll("%5D", "]")
 
 /** The header that lists fields without effect. */
 export const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
   names.length === 0
     ? {}
-    : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encoded).join(", ").slice(0, 2_048) }
+    : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encodeName).join(", ").slice(0, 2_048) }
 
 /** The header that marks a replayed answer. */
 export const replayHeader = (replayed: boolean): Record<string, string> =>
@@ -265,7 +265,7 @@ export interface CallerRequest extends Pick<ReceivedRequest, "exchange" | "princ
 }
 
 /** The same with the caller of the running request. */
-export const calledBy = ({
+export const withCaller = ({
   exchange,
   request
 }: Omit<CallerRequest, "principal">): Effect.Effect<CallerRequest, never, Caller> =>

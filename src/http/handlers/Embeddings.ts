@@ -100,7 +100,7 @@ const wholeOf = (embedded: Embeddings): Effect.Effect<Embeddings, Failure> =>
     : Effect.map(Effect.mapError(embedded.arriving.whole, brokenOff), (tokens) => ({ ...embedded, tokens }))
 
 /** The same with the rest of its list. */
-const gathered = ({ arriving, data, tokens }: Embeddings): Effect.Effect<Embeddings, Failure> =>
+const gatherList = ({ arriving, data, tokens }: Embeddings): Effect.Effect<Embeddings, Failure> =>
   arriving === undefined
     ? Effect.succeed({ data, tokens })
     : Effect.gen(function* () {
@@ -116,7 +116,7 @@ export const wholeRequest = (
   work: EmbedWork
 ): WorkRequest<Embeddings> => ({
   ...requestOf(paid, work, { memory, waitMs: BATCH_WAIT_MS }),
-  deliver: gathered
+  deliver: gatherList
 })
 
 const contentType = { "content-type": "application/json" }

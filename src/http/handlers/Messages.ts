@@ -5,7 +5,7 @@ import { encodeMessage } from "../../dialects/messages/MessagesEncode.ts"
 import { MessagesStreamEncoder } from "../../dialects/messages/MessagesStream.ts"
 import { messagesNames } from "../../dialects/RefusedMember.ts"
 import { likelyTokens, promptBound } from "../../domain/TokenBound.ts"
-import { calledBy, type ChatDialect, chatOperation, countOperation } from "./ChatOperation.ts"
+import { withCaller, type ChatDialect, chatOperation, countOperation } from "./ChatOperation.ts"
 import { operations } from "../edge/Operations.ts"
 
 /** `POST /messages`. */
@@ -43,7 +43,7 @@ export const messagesHandlers = Effect.gen(function* () {
   const messages = yield* chatOperation(messagesDialect)
   const countTokens = yield* countOperation({ decode: decodeCount, modelless: false })
   return operations("messages", {
-    messages: (call) => Effect.flatMap(calledBy(call), (called) => messages(called, place)),
+    messages: (call) => Effect.flatMap(withCaller(call), (called) => messages(called, place)),
     countTokens: ({ request }) =>
       Effect.map(countTokens(request), ({ tokens }) => HttpServerResponse.jsonUnsafe({ input_tokens: tokens }))
   })

@@ -5,7 +5,7 @@ import { decodePrompt, decodeResponses, type DecodedResponses } from "../../dial
 import { responsesNames } from "../../dialects/RefusedMember.ts"
 import { encodeResponse, headersOf } from "../../dialects/responses/ResponsesEncode.ts"
 import { ResponsesStreamEncoder } from "../../dialects/responses/ResponsesStream.ts"
-import { calledBy, type ChatDialect, chatOperation, countOperation, ignoredHeader } from "./ChatOperation.ts"
+import { withCaller, type ChatDialect, chatOperation, countOperation, ignoredHeader } from "./ChatOperation.ts"
 import { operations } from "../edge/Operations.ts"
 
 /** `POST /responses`. */
@@ -28,7 +28,7 @@ export const responsesHandlers = Effect.gen(function* () {
     modelless: true
   })
   return operations("responses", {
-    responses: (call) => Effect.flatMap(calledBy(call), (called) => responses(called, place)),
+    responses: (call) => Effect.flatMap(withCaller(call), (called) => responses(called, place)),
     inputTokens: ({ request }) =>
       Effect.map(inputTokens(request), ({ decoded, tokens }) => {
         const counted: ResponsesTokens = { object: "response.input_tokens", input_tokens: tokens }
