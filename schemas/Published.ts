@@ -98,12 +98,12 @@ const beside: Readonly<Record<string, Json>> = {
 }
 
 /** A schema with objects that accept additional members. */
-const opened = (value: unknown): unknown => {
+const withOpenObjects = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
-  if (Array.isArray(value)) return value.map(opened)
+  if (Array.isArray(value)) return value.map(withOpenObjects)
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) =>
-      name === "additionalProperties" && member === false ? [] : [[name, opened(member)]]
+      name === "additionalProperties" && member === false ? [] : [[name, withOpenObjects(member)]]
     )
   )
 }
@@ -276,7 +276,7 @@ const servers = [{ url: "http://127.0.0.1:8787", description: "A gateway with th
 export const publishedDocument = (document: Record<string, unknown>, groups: Groups): Record<string, unknown> => {
   const { components, openapi, info, paths, tags, ...others } = document as Document
   const schemas = { ...components.schemas }
-  for (const name of OPEN) schemas[name] = opened(schemas[name]) as Json
+  for (const name of OPEN) schemas[name] = withOpenObjects(schemas[name]) as Json
   for (const [name, more] of Object.entries(beside)) {
     const schema = schemas[name] as Json
     schemas[name] = { ...schema, properties: { ...(schema["properties"] as Json), ...more } }

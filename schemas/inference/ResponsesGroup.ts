@@ -15,7 +15,7 @@ const StreamFrame = Schema.Struct({
 })
 
 /** A complete answer cannot have additional members, so a header takes the place of `balance_warning`. */
-const warned = (operation: Record<string, unknown>): Record<string, unknown> => {
+const withWarningHeader = (operation: Record<string, unknown>): Record<string, unknown> => {
   const responses = operation["responses"] as Readonly<Record<string, object>>
   const header = {
     description: "The threshold that the balance is below; absent while it is not.",
@@ -37,7 +37,7 @@ export class ResponsesGroup extends HttpApiGroup.make("responses")
       error: paidErrors
     })
       .annotateMerge(operation("responses", "Create a response", { limit: "default", charge: "tokens" }))
-      .annotate(OpenApi.Transform, warned),
+      .annotate(OpenApi.Transform, withWarningHeader),
     HttpApiEndpoint.post("inputTokens", "/responses/input_tokens", {
       payload: ResponsesTokensRequest,
       success: ResponsesTokens,

@@ -202,7 +202,7 @@ export const ResponsesSearchOutput = Schema.Struct({
 
 // --- items of the output
 
-const called = {
+const callFields = {
   /** The id of the item. */
   id: Schema.String,
   /** `incomplete`: the answer was cut short in this item. */
@@ -213,7 +213,7 @@ const called = {
 
 /** A tool call of the model. Send its result back with the same `call_id`. */
 export const ResponsesCallItem = Schema.Struct({
-  ...called,
+  ...callFields,
   type: Schema.Literal("function_call"),
   /** The name of the tool. */
   name: Schema.String,
@@ -226,7 +226,7 @@ export type ResponsesCallItem = typeof ResponsesCallItem.Type
 
 /** A call of a custom tool; only when the request declares one. */
 export const ResponsesCustomCallItem = Schema.Struct({
-  ...called,
+  ...callFields,
   type: Schema.Literal("custom_tool_call"),
   /** The name of the tool. */
   name: Schema.String,
@@ -239,7 +239,7 @@ export type ResponsesCustomCallItem = typeof ResponsesCustomCallItem.Type
 
 /** A search for tools that the client should run; only when the request declares the search. */
 export const ResponsesSearchItem = Schema.Struct({
-  ...called,
+  ...callFields,
   type: Schema.Literal("tool_search_call"),
   execution: Schema.Literal("client"),
   /** What the model searches for. */

@@ -171,12 +171,12 @@ const problemOf = (changes: Changes, hosts: ReadonlyArray<Host>): string | undef
   }
   const [onePrice, oneCost, oneStatus] = [unique(), unique(), unique()]
   const priced = (once: ReturnType<typeof unique>) => (one: OverlayPrice) =>
-    sold(one) ?? charged(one, offers.get(one.model)?.entry) ?? once(one.model, one.provider, one.startsAt)
+    sold(one) ?? unitProblem(one, offers.get(one.model)?.entry) ?? once(one.model, one.provider, one.startsAt)
   return (
     first("prices", changes.prices, priced(onePrice)) ??
     first("costs", changes.costs, priced(oneCost)) ??
     first("statuses", changes.statuses, (one) => known(one) ?? oneStatus(one.model, one.startsAt)) ??
-    first("promotions", changes.promotions, (one) => sold(one) ?? lasting(one)) ??
+    first("promotions", changes.promotions, (one) => sold(one) ?? periodProblem(one)) ??
     first("history", changes.history, (one) => known(one))
   )
 }
@@ -187,7 +187,7 @@ const providersOf = ({ id, listings }: Entry, hosts: ReadonlyArray<Host>): Reado
     ...hosts.filter((host) => host.models.has(id)).map((host) => host.id)
   ])
 
-const charged = (price: OverlayPrice, entry: Entry | undefined): Problem => {
+const unitProblem = (price: OverlayPrice, entry: Entry | undefined): Problem => {
   if (entry === undefined) return undefined
   if (price.unit !== units[entry.modality]) return ["unit", `must be ${units[entry.modality]} for this model`]
   return price.unit === "token" && entry.modality === "text" && price.outputUsdPerMillion === undefined
@@ -195,7 +195,7 @@ const charged = (price: OverlayPrice, entry: Entry | undefined): Problem => {
     : undefined
 }
 
-const lasting = ({ endsAt, startsAt }: { readonly startsAt: string; readonly endsAt: string }): Problem =>
+const periodProblem = ({ endsAt, startsAt }: { readonly startsAt: string; readonly endsAt: string }): Problem =>
   millisOf(startsAt) < millisOf(endsAt) ? undefined : ["endsAt", "must be after startsAt"]
 
 /** Finds entries that repeat an earlier one, because it would be unclear which of the two applies. */

@@ -52,7 +52,10 @@ const startOf = ({ startsAt }: { readonly startsAt?: string }): number =>
   startsAt === undefined ? Number.NEGATIVE_INFINITY : millisOf(startsAt)
 
 /** Returns the changes that have begun, latest last. Equal ones keep their order. */
-const begun = <A extends { readonly startsAt?: string }>(all: ReadonlyArray<A>, now: number): ReadonlyArray<A> =>
+const changesBegunBy = <A extends { readonly startsAt?: string }>(
+  all: ReadonlyArray<A>,
+  now: number
+): ReadonlyArray<A> =>
   all
     .filter((one) => startOf(one) <= now)
     .toSorted((a, b) => (startOf(a) < startOf(b) ? -1 : 1) * Number(startOf(a) !== startOf(b)))
@@ -64,7 +67,10 @@ export const pricesAt = (
   now: number
 ): ReadonlyMap<string, Price> =>
   new Map(
-    [...begun(overlay, now), ...begun(prices, now)].map((one) => [pair(one.model, one.provider), overlayPrice(one)])
+    [...changesBegunBy(overlay, now), ...changesBegunBy(prices, now)].map((one) => [
+      pair(one.model, one.provider),
+      overlayPrice(one)
+    ])
   )
 
 /** Returns the costs that the overlay and the operator state at `now`, by `pair`. The operator's take precedence. */
@@ -74,12 +80,15 @@ export const costsAt = (
   now: number
 ): ReadonlyMap<string, Price> =>
   new Map(
-    [...begun(overlay, now), ...begun(costs, now)].map((one) => [pair(one.model, one.provider), overlayPrice(one)])
+    [...changesBegunBy(overlay, now), ...changesBegunBy(costs, now)].map((one) => [
+      pair(one.model, one.provider),
+      overlayPrice(one)
+    ])
   )
 
 /** Returns the operator's statuses in effect at `now`, by model. */
 export const statusesAt = ({ statuses }: Changes, now: number): ReadonlyMap<string, ModelStatus> =>
-  new Map(begun(statuses, now).map(({ model, status }) => [model, status]))
+  new Map(changesBegunBy(statuses, now).map(({ model, status }) => [model, status]))
 
 /** Returns the promotions in effect at `now`. */
 export const promotionsAt = ({ promotions }: Changes, now: number): ReadonlyArray<PromotionChange> =>

@@ -41,7 +41,7 @@ const changeAll = (histogram: Uint32Array, stored: ReadonlyArray<number>, sign: 
   for (let index = 0; index < stored.length; index += 2) change(histogram, stored[index]!, sign * stored[index + 1]!)
 }
 
-const stored = (histogram: Uint32Array): ReadonlyArray<number> => {
+const storedPairs = (histogram: Uint32Array): ReadonlyArray<number> => {
   const pairs: Array<number> = []
   for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
     const count = histogram[bucket]!
@@ -95,7 +95,13 @@ export class Counts {
 
   get stored(): StoredCounts {
     const { samples, ok, streamed } = this
-    return { samples, ok, streamed, durations: stored(this.#durations), firstTokens: stored(this.#firstTokens) }
+    return {
+      samples,
+      ok,
+      streamed,
+      durations: storedPairs(this.#durations),
+      firstTokens: storedPairs(this.#firstTokens)
+    }
   }
 
   /** Returns the time in milliseconds within which this share of the successful attempts ended; null when none did. */

@@ -194,7 +194,7 @@ export const select = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): R
 }
 
 /** Returns the part of a list that a query pages through. It is empty when the named model is not in the list. */
-const pagedOf = (
+const pageSlice = (
   models: ReadonlyArray<ModelDetail>,
   { after_id, before_id, offset }: ModelQuery
 ): ReadonlyArray<ModelDetail> => {
@@ -215,7 +215,7 @@ const nextOf = (models: ReadonlyArray<ModelDetail>, query: ModelQuery, last: Mod
 
 /** Returns the requested page of a list. With `before_id`, it is the page nearest to that model. */
 export const pageOf = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): ModelList => {
-  const paged = pagedOf(models, query)
+  const paged = pageSlice(models, query)
   const count = Math.min(query.limit ?? paged.length, paged.length)
   const data = query.before_id === undefined ? paged.slice(0, count) : paged.slice(paged.length - count)
   const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }

@@ -169,11 +169,11 @@ const price = (
 
 /** Returns the offer with promotions applied to its price, marked if its provider is simulated. */
 const atPresent = (model: string, offer: Offer, { doubled, promotions }: Terms): Offer => {
-  const offered = promoted(model, offer, promotions)
+  const offered = withPromotion(model, offer, promotions)
   return doubled.has(offer.provider) ? { ...offered, simulated: true } : offered
 }
 
-const promoted = (model: string, offer: Offer, promotions: ReadonlyArray<PromotionChange>): Offer => {
+const withPromotion = (model: string, offer: Offer, promotions: ReadonlyArray<PromotionChange>): Offer => {
   const { price } = offer
   const now = promotionOf(promotions, model, offer.provider)
   if (price === undefined || now === undefined) return offer

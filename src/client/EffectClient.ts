@@ -17,7 +17,7 @@ export interface EffectClientOptions {
 }
 
 /** The paths of operations that take an idempotency key. */
-const keyed: ReadonlyArray<RegExp> = Object.values(operations).flatMap((operation) => {
+const keyedPaths: ReadonlyArray<RegExp> = Object.values(operations).flatMap((operation) => {
   const [, template = "", mark] = operation.split(" ")
   return mark === undefined ? [] : [new RegExp(`${template.replaceAll(/\{\w+\}/g, "[^/?]+")}$`)]
 })
@@ -25,7 +25,7 @@ const keyed: ReadonlyArray<RegExp> = Object.values(operations).flatMap((operatio
 const KEY = "idempotency-key"
 
 const takesKey = ({ headers, method, url }: HttpClientRequest.HttpClientRequest): boolean =>
-  method === "POST" && headers[KEY] === undefined && keyed.some((path) => path.test(url))
+  method === "POST" && headers[KEY] === undefined && keyedPaths.some((path) => path.test(url))
 
 /** Adds a key to a paid request that has none. All attempts then have the same. */
 const withKey = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest =>
@@ -39,7 +39,7 @@ const headOf = ({ headers, status }: HttpClientResponse.HttpClientResponse): Res
 type Attempt = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
 
 /** Sends a request again while that can help: see `Retry.ts`. A request without a key is repeated only if it is a read. */
-const retrying =
+const withRetries =
   (maxRetries: number) =>
   (attempt: Attempt, { headers, method }: HttpClientRequest.HttpClientRequest): Attempt => {
     const repeatable = method === "GET" || headers[KEY] !== undefined
@@ -81,7 +81,7 @@ export const makeEffectClient = ({ apiKey, baseUrl, maxRetries = 2 }: EffectClie
             onSome: (key) => withKey(HttpClientRequest.bearerToken(request, key))
           })
         ),
-        HttpClient.transform(retrying(maxRetries))
+        HttpClient.transform(withRetries(maxRetries))
       )
   })
 

@@ -13,7 +13,7 @@ const { parse, rawJSON } = JSON as unknown as {
 const LONG = /\d{16}/
 const WHOLE = /^-?\d+$/
 
-const kept: Reviver = (_, value, { source }) =>
+const keepDigits: Reviver = (_, value, { source }) =>
   typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && WHOLE.test(source)
     ? rawJSON(source)
     : value
@@ -22,7 +22,7 @@ const kept: Reviver = (_, value, { source }) =>
  * Parses a JSON text. A whole number with too many digits for a number becomes a value that `JSON.stringify` writes as it was.
  * Throws when the text is not JSON.
  */
-export const parseExact = (text: string): unknown => (LONG.test(text) ? parse(text, kept) : parse(text))
+export const parseExact = (text: string): unknown => (LONG.test(text) ? parse(text, keepDigits) : parse(text))
 
 /**
  * The same for a text within a message, such as the arguments of a tool call, which need not be JSON. Also throws when the value

@@ -64,7 +64,7 @@ const endOfString = (text: string, start: number): number => {
   return text.length
 }
 
-const found = (text: string): ShapeProblem | undefined => {
+const firstProblem = (text: string): ShapeProblem | undefined => {
   const around: Array<number> = []
   let [members, parts, commas] = [0, 0, 0]
   for (let at = 0; at < text.length; at++) {
@@ -95,4 +95,5 @@ const found = (text: string): ShapeProblem | undefined => {
 }
 
 /** Returns the limit that a JSON text exceeds; undefined for one that can be parsed. It does not check that the text is JSON. */
-export const shapeProblemOf = (text: string): ShapeProblem | undefined => (mayExceed(text) ? found(text) : undefined)
+export const shapeProblemOf = (text: string): ShapeProblem | undefined =>
+  mayExceed(text) ? firstProblem(text) : undefined

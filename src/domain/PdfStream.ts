@@ -140,7 +140,7 @@ const lzw: Undo = (data, most, parameters) => {
 
 const joined = (one: Buffer, next: Buffer): Buffer => Buffer.concat([one, next.subarray(0, 1)])
 
-const unpredicted =
+const undoPredictor =
   (undo: Undo): Undo =>
   (data, most, parameters) => {
     const plain = undo(data, most, parameters)
@@ -149,10 +149,10 @@ const unpredicted =
 
 /** By their long and short names. */
 const filters: ReadonlyMap<string, Undo> = new Map([
-  ["FlateDecode", unpredicted(inflate)],
-  ["Fl", unpredicted(inflate)],
-  ["LZWDecode", unpredicted(lzw)],
-  ["LZW", unpredicted(lzw)],
+  ["FlateDecode", undoPredictor(inflate)],
+  ["Fl", undoPredictor(inflate)],
+  ["LZWDecode", undoPredictor(lzw)],
+  ["LZW", undoPredictor(lzw)],
   ["ASCIIHexDecode", hex],
   ["AHx", hex],
   ["ASCII85Decode", ascii85],

@@ -3,10 +3,10 @@ import type { PlanPrice } from "../../schemas/operator/Plans.ts"
 import { type Pico, picoFromUsd, picoPerUnit } from "./Money.ts"
 import type { Price, TokenPrice } from "./Pricing.ts"
 
-const made = new WeakMap<PlanPrice, TokenPrice>()
+const tokenPrices = new WeakMap<PlanPrice, TokenPrice>()
 
 const tokenPriceOf = (fixed: Extract<PlanPrice, { readonly input_usd_per_million: number }>): TokenPrice => {
-  const known = made.get(fixed)
+  const known = tokenPrices.get(fixed)
   if (known !== undefined) return known
   const rate = (usd: number | undefined): Pico => picoPerUnit(usd ?? fixed.input_usd_per_million)
   const price: TokenPrice = {
@@ -24,7 +24,7 @@ const tokenPriceOf = (fixed: Extract<PlanPrice, { readonly input_usd_per_million
     ],
     perRequest: picoFromUsd(fixed.per_request_usd ?? 0)
   }
-  made.set(fixed, price)
+  tokenPrices.set(fixed, price)
   return price
 }
 

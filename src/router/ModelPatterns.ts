@@ -25,7 +25,7 @@ export const patternTest = (pattern: string): ((text: string) => boolean) => {
 type Matcher = (model: Pick<Model, "id" | "vendor">) => boolean
 
 /** Caches matchers by list, because the gateway plans the same request more than once. */
-const made = new WeakMap<ReadonlyArray<string>, Matcher>()
+const matchers = new WeakMap<ReadonlyArray<string>, Matcher>()
 
 const isPrefix = (pattern: string): boolean => pattern.indexOf("*") === pattern.length - 1
 
@@ -64,9 +64,9 @@ const makeMatcher = (patterns: ReadonlyArray<string>): Matcher => {
  * `openai/*`. The same list returns the same matcher, which caches its answer for each model.
  */
 export const matcherOf = (patterns: ReadonlyArray<string>): Matcher => {
-  const known = made.get(patterns)
+  const known = matchers.get(patterns)
   if (known !== undefined) return known
   const matcher = makeMatcher(patterns)
-  made.set(patterns, matcher)
+  matchers.set(patterns, matcher)
   return matcher
 }

@@ -71,7 +71,7 @@ const ableOf = (
 }
 
 /** Moves the providers that the client names to the front, in the client's order. */
-const ordered = (
+const namedFirst = (
   permitted: ReadonlyArray<EligibleCandidate>,
   order: ReadonlyArray<string>
 ): ReadonlyArray<EligibleCandidate> => {
@@ -154,7 +154,7 @@ export const planWork = (catalogue: Snapshot, request: WorkPlanRequest): Result.
     const fitting = within(ableOf(catalogue, model.success, policy), request, excess)
     able.push(...fitting)
     const permitted = fitting.filter((one) => !restrictions.some(({ excludes }) => excludes(one)))
-    chosen.push(...ordered(permitted, policy.order))
+    chosen.push(...namedFirst(permitted, policy.order))
   }
   const [first, ...others] = chosen
   if (first !== undefined) {

@@ -50,7 +50,7 @@ const whole = (random: () => number, from: number, to: number): number => Math.r
 /** Most are quick; few are slow. */
 const latencyOf = (random: () => number): number => Math.round(20 + 160 * random() ** 3)
 
-const asked = (random: () => number, most: number) => [
+const conversationOf = (random: () => number, most: number) => [
   { role: "system", content: "You are a helpful assistant of a small shop." },
   { role: "user", content: `${pick(random, topics)} ${textOf(random, whole(random, 10, most))}` }
 ]
@@ -67,7 +67,7 @@ const chat =
     const body = {
       model: pick(random, models),
       max_tokens: 4_096,
-      messages: asked(random, most),
+      messages: conversationOf(random, most),
       stream: stream && random() < 0.7
     }
     return { path: "/chat/completions", body, play: play.join(",") }
@@ -77,7 +77,7 @@ const chat =
 const messages =
   (models: ReadonlyArray<string>): Kind =>
   (random) => {
-    const [, user] = asked(random, 300)
+    const [, user] = conversationOf(random, 300)
     return {
       path: "/messages",
       body: {
@@ -149,7 +149,7 @@ const trouble: Kind = (random) => {
     path: "/chat/completions",
     body: {
       model,
-      messages: asked(random, 60),
+      messages: conversationOf(random, 60),
       stream: random() < 0.5,
       routing: { allow_fallbacks: !isLast }
     },
@@ -160,7 +160,7 @@ const trouble: Kind = (random) => {
 /** A client that does not wait for the end of a long answer. */
 const hangUp: Kind = (random) => ({
   path: "/chat/completions",
-  body: { model: "gpt-4o", messages: asked(random, 80), stream: true },
+  body: { model: "gpt-4o", messages: conversationOf(random, 80), stream: true },
   play: "output_tokens=900,chunk_ms=12",
   hangUpMs: 120
 })

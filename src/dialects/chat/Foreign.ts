@@ -75,7 +75,7 @@ const harmless: IgnoredValues = new Map(
 )
 
 /** Fields that are decoded elsewhere than in the request's schema. */
-const known = new Set([...harmless.keys(), "provider"])
+const knownFields = new Set([...harmless.keys(), "provider"])
 
 export const unsupportedParameter = (param: string, detail: string): Failure =>
   failure({ _tag: "UnsupportedParameter", param, detail })
@@ -152,9 +152,9 @@ export const firstUnsupported = (body: Body): Failure | undefined =>
 export const ignoredMembers = (
   body: Body,
   fields: ReadonlySet<string>,
-  others: ReadonlySet<string> = known
+  others: ReadonlySet<string> = knownFields
 ): ReadonlyArray<string> => Object.keys(body).filter((name) => !fields.has(name) && !others.has(name))
 
 /** A request without the fields that are decoded elsewhere than in its schema. */
 export const withoutForeign = (body: Body): Body =>
-  Object.fromEntries(Object.entries(body).filter(([name]) => !known.has(name)))
+  Object.fromEntries(Object.entries(body).filter(([name]) => !knownFields.has(name)))

@@ -157,7 +157,7 @@ export const documentText = ({ context, source, title }: DocumentBlock): string 
 export const searchResultText = ({ content, source, title }: SearchResultBlock): string =>
   [title, source, ...content.map(({ text }) => text)].filter((text) => text !== "").join("\n\n")
 
-const cited = ({ citations }: Pick<DocumentBlock, "citations">, at: string): Failure | undefined =>
+const citationsFailure = ({ citations }: Pick<DocumentBlock, "citations">, at: string): Failure | undefined =>
   citations?.enabled === true
     ? unsupportedParameter(`${at}.citations.enabled`, "Citations are not supported")
     : undefined
@@ -184,9 +184,9 @@ const ofBlock = (block: Block, at: string): Failure | undefined => {
         ? undefined
         : unsupportedParameter(`${at}.citations`, "Citations are not supported; omit them")
     case "document":
-      return cited(block, at) ?? ofDocument(block, at)
+      return citationsFailure(block, at) ?? ofDocument(block, at)
     case "search_result":
-      return cited(block, at) ?? firstOf(block.content, `${at}.content`, ofBlock)
+      return citationsFailure(block, at) ?? firstOf(block.content, `${at}.content`, ofBlock)
     case "tool_result":
       return firstOf(block.content, `${at}.content`, ofBlock)
     case "image":

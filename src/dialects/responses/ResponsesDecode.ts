@@ -65,7 +65,7 @@ const ENCRYPTED = "reasoning.encrypted_content"
 /** A complete answer cannot contain log-probabilities, so they are not requested either. */
 const showsLogprobs = (wire: Wire): boolean => wire.stream === true && wire.include?.includes(LOGPROBS) === true
 
-const conversed = (
+const conversationMessages = (
   wire: Wire,
   toolbox: Toolbox,
   unsealer: ReasoningUnsealer
@@ -221,7 +221,7 @@ const decodeBody = (
   base: RoutingPolicy | undefined,
   unsealer: ReasoningUnsealer
 ): Result.Result<ChatWish, Failure> => {
-  const messages = conversed(wire, toolbox, unsealer)
+  const messages = conversationMessages(wire, toolbox, unsealer)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const format = formatOf(wire.text)
   const schema = format.type === "json_schema" ? checkSchema(format.schema, "text.format.schema") : undefined

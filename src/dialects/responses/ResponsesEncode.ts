@@ -60,7 +60,10 @@ const textOf = (items: ReadonlyArray<ResponsesOutputItem>): string =>
   items.flatMap((item) => (item.type === "message" ? item.content.map((part) => part.text) : [])).join("")
 
 /** The facts that an answer has from its start. */
-const saidOf = ({ created, model, requestId }: Pick<StreamOpening, "created" | "model" | "requestId">, echo: Echo) =>
+const startFieldsOf = (
+  { created, model, requestId }: Pick<StreamOpening, "created" | "model" | "requestId">,
+  echo: Echo
+) =>
   ({
     id: `resp_${requestId.slice(4)}`,
     object: "response",
@@ -78,7 +81,7 @@ const saidOf = ({ created, model, requestId }: Pick<StreamOpening, "created" | "
 
 /** The object at the start of a stream. */
 export const encodeBegun = (opening: StreamOpening, echo: Echo): ResponseBegun => ({
-  ...saidOf(opening, echo),
+  ...startFieldsOf(opening, echo),
   status: "in_progress",
   incomplete_details: null,
   output: [],
@@ -106,7 +109,7 @@ export const encodeResponse = (
   const status = incomplete === null ? "completed" : "incomplete"
   const output = itemsWith(status)
   return {
-    ...saidOf(answer, echo),
+    ...startFieldsOf(answer, echo),
     status,
     incomplete_details: incomplete,
     output,
