@@ -195,11 +195,7 @@ const submissionOf = ({ ledger }: SubmitDeps, { principal }: VideoRequest, video
   )
 
 /** Answers a request that cannot be planned with the job that it created before, if there is one. */
-const replayUnplannable = (
-  deps: SubmitDeps,
-  request: VideoRequest,
-  failed: Failure
-): Effect.Effect<Submission, Failure> =>
+const replayEarlier = (deps: SubmitDeps, request: VideoRequest, failed: Failure): Effect.Effect<Submission, Failure> =>
   Effect.gen(function* () {
     const { auth, requests } = deps
     const { claim, principal } = request
@@ -264,7 +260,7 @@ const sell = (deps: SubmitDeps, request: VideoRequest, planned: VideoPlan) => {
 const submit = (deps: SubmitDeps, request: VideoRequest): Effect.Effect<Submission, Failure> =>
   Effect.gen(function* () {
     const planned = plan(deps, request)
-    if (Result.isFailure(planned)) return yield* replayUnplannable(deps, request, planned.failure)
+    if (Result.isFailure(planned)) return yield* replayEarlier(deps, request, planned.failure)
     const sold = yield* sell(deps, request, planned.success)
     if ("_tag" in sold) return yield* submit(deps, withCurrentPrices(request, sold.principal))
     if ("job" in sold) return yield* submissionOf(deps, request, viewOf(sold.job, deps.media.urlOf), false)
