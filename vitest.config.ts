@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config"
 
 /** Retries under kills, and generators that are installed first. Each takes about a minute, so only `npm run test:full` runs them. */
-const long = ["test/crash/Storm.test.ts", "test/contract/Generators.test.ts"]
+const long = ["test/crash/RetryStorm.test.ts", "test/contract/Generators.test.ts"]
 
 /** Tests that do more in `npm run test:full`: more kills and failovers, longer partitions, and 5,000 slow clients. */
 const longer = [

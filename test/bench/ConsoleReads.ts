@@ -43,7 +43,7 @@ interface Caller {
   readonly managementKey: string
 }
 
-const timed = ({ key, managementKey, port }: Caller, path: string) =>
+const measureRead = ({ key, managementKey, port }: Caller, path: string) =>
   Effect.promise(async () => {
     const began = performance.now()
     const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
@@ -65,7 +65,7 @@ export const consoleReads = Effect.fnUntraced(function* (
     const took: Array<number> = []
     let failed = 0
     for (let sent = -Math.ceil(times / 10); sent < times; sent++) {
-      const read = yield* timed(caller, path)
+      const read = yield* measureRead(caller, path)
       if (sent >= 0) took.push(read.ms)
       if (read.rows < least) failed++
     }

@@ -4,7 +4,7 @@ import { type Dialect, dialects as apis } from "./Dialects.ts"
 import { closedLoop, type Outcome } from "./Load.ts"
 import { type Failures, fullLoad, rotate, type Samples, withCpu } from "./Measure.ts"
 import { atLeast, microseconds, perSecond, type Row } from "./Report.ts"
-import type { Testbed, Target } from "./Testbed.ts"
+import type { Target, Testbed } from "./Testbed.ts"
 import { CHUNKS, MODEL } from "./Traffic.ts"
 
 const CONCURRENCY = 64

@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import { request } from "node:http"
 import { type Failures, rotate, type Samples } from "./Measure.ts"
-import { startServer, memoryMiB, node } from "./Processes.ts"
+import { memoryMiB, node, startServer } from "./Processes.ts"
 import { atMost, mebibytes, milliseconds, type Row } from "./Report.ts"
-import { fileOf, type Testbed, type Target } from "./Testbed.ts"
+import { fileOf, type Target, type Testbed } from "./Testbed.ts"
 import { DIMENSIONS, INPUTS, requestOf } from "./Vectors.ts"
 
 /** The gateway may take half as long again. */
@@ -13,7 +13,7 @@ const MOST_RATIO = 1.5
 const formats = ["float", "base64"] as const
 
 /** Sends one request; returns its time, its size and what is wrong with its answer. */
-const ask = ({ endpoint: { key, path, port } }: Target, body: string) =>
+const measureRequest = ({ endpoint: { key, path, port } }: Target, body: string) =>
   Effect.callback<{ readonly ms: number; readonly bytes: number; readonly wrong: string | undefined }>((resume) => {
     const began = performance.now()
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
@@ -55,7 +55,7 @@ export const embeddings = Effect.fnUntraced(function* (testbed: Testbed, samples
       Effect.gen(function* () {
         const until = performance.now() + seconds * 1_000
         do {
-          const { ms, wrong } = yield* ask(side, body)
+          const { ms, wrong } = yield* measureRequest(side, body)
           failures.add(`embeddings, ${side.name}`, {
             completed: wrong === undefined ? 1 : 0,
             failed: wrong === undefined ? 0 : 1,

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { percentile } from "./Figures.ts"
 import { closedLoop } from "./Load.ts"
 import { type Failures, rotate, type Samples } from "./Measure.ts"
-import { startServer, node } from "./Processes.ts"
+import { node, startServer } from "./Processes.ts"
 import { atMost, milliseconds, type Row } from "./Report.ts"
-import { fileOf, type Testbed, type Target } from "./Testbed.ts"
+import { fileOf, type Target, type Testbed } from "./Testbed.ts"
 
 const CONCURRENCY = 8
 /** Short turns, so that a disturbance of the machine affects both sides alike. */
@@ -25,7 +25,7 @@ export const failover = Effect.fnUntraced(function* (testbed: Testbed, samples: 
     { name: "both healthy", target: yield* testbed.gatewayTo({ first: first.port, second: second.port }) },
     { name: "one failing", target: yield* testbed.gatewayTo({ failing: broken.port, well: second.port }) }
   ]
-  let [failed, seen] = [0, 0]
+  let [failed, total] = [0, 0]
   const load = (side: Side, many: { readonly seconds: number; readonly requests?: number }) =>
     Effect.map(
       Effect.promise(() => closedLoop(side.target.endpoint, { ...many, concurrency: CONCURRENCY, streamed: false })),
@@ -33,7 +33,7 @@ export const failover = Effect.fnUntraced(function* (testbed: Testbed, samples: 
         failures.add(`failover, ${side.name}`, outcome)
         if (side.name === "one failing") {
           failed += outcome.failed
-          seen += outcome.failed + outcome.completed
+          total += outcome.failed + outcome.completed
         }
         return percentile(outcome.latencies, 0.5)
       }
@@ -61,7 +61,7 @@ export const failover = Effect.fnUntraced(function* (testbed: Testbed, samples: 
       ratio,
       must: atMost(ratio, 1.1, " ×")
     },
-    { label: `– failures in ${seen} requests`, gateway: String(failed), must: atMost(failed, 0, "") }
+    { label: `– failures in ${total} requests`, gateway: String(failed), must: atMost(failed, 0, "") }
   ]
   return rows
 }, Effect.scoped)

@@ -15,7 +15,7 @@ import { fixedRate } from "./Load.ts"
 import { type Failures, fullLoad, progress, type Samples } from "./Measure.ts"
 import { createDatabase, dropDatabase, withBulkSettings } from "./ReceiptsSql.ts"
 import { atLeast, atMost, milliseconds, type Must, perSecond, type Row, spread } from "./Report.ts"
-import { admin, type Testbed, type Target } from "./Testbed.ts"
+import { admin, type Target, type Testbed } from "./Testbed.ts"
 
 const CONCURRENCY = 64
 /** A moderate rate, which an idle machine with two cores serves without a queue. */
@@ -23,7 +23,7 @@ const PER_SECOND = 100
 /** The pause between two turns, for commit groups and garbage collections to end. */
 const TURN_PAUSE = "2 seconds"
 /** The largest difference between the full and the empty database. */
-const WITHIN = 0.1
+const MOST_DIFFERENCE = 0.1
 
 interface Side extends SeededDatabase {
   readonly name: "full" | "empty"
@@ -107,13 +107,13 @@ const rowsOf = (receipts: number, samples: Samples): ReadonlyArray<Row> => [
     samples,
     `Requests at concurrency ${CONCURRENCY}, ${receipts} receipts beside none; within 10 %`,
     { name: "requests/s", written: perSecond },
-    (ratio) => atLeast(ratio, 1 - WITHIN, " ×")
+    (ratio) => atLeast(ratio, 1 - MOST_DIFFERENCE, " ×")
   ),
   ...compareSides(
     samples,
     `p50 at ${PER_SECOND} requests/s; within 10 %`,
     { name: "p50", written: milliseconds },
-    (ratio) => atMost(ratio, 1 + WITHIN, " ×")
+    (ratio) => atMost(ratio, 1 + MOST_DIFFERENCE, " ×")
   ),
   ...compareSides(samples, `p99 at ${PER_SECOND} requests/s`, { name: "p99", written: milliseconds })
 ]

@@ -11,10 +11,10 @@ import { firstRequestIdAt } from "../../src/platform/Ids.ts"
 import { rollUp } from "../../src/usage/RollupsSql.ts"
 import { BenchError } from "./BenchError.ts"
 import { connectionTo } from "./Database.ts"
-import { keysOf, updateBalances, vacuum, writeAccounts, writeDetails, writeGrowth, rewriteTables } from "./GrowthSql.ts"
+import { keysOf, rewriteTables, updateBalances, vacuum, writeAccounts, writeDetails, writeGrowth } from "./GrowthSql.ts"
 import { progress } from "./Measure.ts"
 import { setBulkSettings } from "./ManagementSql.ts"
-import { BALANCE_USD, type Account, openAccount } from "./Testbed.ts"
+import { type Account, BALANCE_USD, openAccount } from "./Testbed.ts"
 
 /** Receipts in one statement. */
 const BATCH = 250_000
@@ -52,12 +52,12 @@ export interface SeededDatabase {
   readonly callers: ReadonlyArray<Account>
 }
 
-export const openCallers = Effect.fnUntraced(function* (place: {
+export const openCallers = Effect.fnUntraced(function* (location: {
   readonly databaseUrl: string
   readonly directory: string
 }) {
   const callers: Array<Account> = []
-  for (let number = 1; number <= CALLERS; number++) callers.push(yield* openAccount(place, `caller-${number}`))
+  for (let number = 1; number <= CALLERS; number++) callers.push(yield* openAccount(location, `caller-${number}`))
   return callers
 })
 

@@ -3,7 +3,7 @@ import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { connectionTo } from "./Database.ts"
-import { openHolds, accountSummaries } from "./LedgerCheckSql.ts"
+import { accountSummaries, openHolds } from "./LedgerCheckSql.ts"
 import { admin, BALANCE_USD, type Testbed } from "./Testbed.ts"
 
 /** Time for the gateway to close the requests that a load abandons at its end. */

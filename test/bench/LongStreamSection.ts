@@ -4,9 +4,9 @@ import { type Dialect, dialects } from "./Dialects.ts"
 import { median } from "./Figures.ts"
 import { closedLoop } from "./Load.ts"
 import { type Failures, rotate, type Samples } from "./Measure.ts"
-import { startServer, memoryMiB, node } from "./Processes.ts"
+import { memoryMiB, node, startServer } from "./Processes.ts"
 import { atMost, mebibytes, type Row } from "./Report.ts"
-import { fileOf, type Testbed, type Target } from "./Testbed.ts"
+import { fileOf, type Target, type Testbed } from "./Testbed.ts"
 
 const PIECES = 200_000
 

@@ -12,8 +12,8 @@ import { ConnectionPool } from "./Connection.ts"
 import { percentile } from "./Figures.ts"
 import {
   auditValues,
-  setBulkSettings,
   middleKey,
+  setBulkSettings,
   vacuum,
   withoutIndexes,
   writeAudit,
@@ -22,7 +22,7 @@ import {
   writeUsage
 } from "./ManagementSql.ts"
 import { type Failures, progress, type Samples } from "./Measure.ts"
-import { startServer, node, stolenSeconds } from "./Processes.ts"
+import { node, startServer, stolenSeconds } from "./Processes.ts"
 import { atMost, milliseconds, type Row } from "./Report.ts"
 import { admin, fileOf, type Testbed } from "./Testbed.ts"
 
@@ -128,15 +128,15 @@ class PageClient {
   }
 
   /** Sends one request on an idle connection. */
-  async ask(timed: Timings): Promise<void> {
+  async load(timings: Timings): Promise<void> {
     const connection = this.#pool.take()
     const since = performance.now()
     const answer = await connection.exchange(this.#request).catch((error: unknown) => String(error))
-    timed.times.push(performance.now() - since)
-    if (typeof answer === "string") return timed.fail(answer)
+    timings.times.push(performance.now() - since)
+    if (typeof answer === "string") return timings.fail(answer)
     this.#pool.give(connection)
     this.length = answer.body.length
-    if (answer.status !== 200) timed.fail(`status ${answer.status}: ${answer.body.slice(0, 200)}`)
+    if (answer.status !== 200) timings.fail(`status ${answer.status}: ${answer.body.slice(0, 200)}`)
   }
 
   close(kept = 0): void {
@@ -162,68 +162,69 @@ interface Pair<A> {
 }
 
 /** Sends requests to both servers for one slice. */
-type Slice = (asked: Pair<PageClient>) => Promise<Pair<Timings>>
+type Slice = (clients: Pair<PageClient>) => Promise<Pair<Timings>>
 
 /** Sends at a fixed rate, alternating between the servers. */
-const atRate: Slice = async (asked) => {
+const atRate: Slice = async (clients) => {
   const began = performance.now()
   const send = async (one: PageClient, part: number) => {
-    const timed = new Timings()
+    const timings = new Timings()
     const sent: Array<Promise<void>> = []
     for (let index = 0; index < (PER_SECOND * SLICE_MS) / 1_000; index++) {
       const due = began + ((index + part) * 1_000) / PER_SECOND
       await sleep(Math.max(0, due - performance.now()))
-      sent.push(one.ask(timed))
+      sent.push(one.load(timings))
     }
     await Promise.all(sent)
     one.close(KEPT)
-    return timed
+    return timings
   }
-  const [bare, gateway] = await Promise.all([send(asked.bare, 0), send(asked.gateway, 0.5)])
+  const [bare, gateway] = await Promise.all([send(clients.bare, 0), send(clients.gateway, 0.5)])
   return { bare, gateway }
 }
 
 /** Runs several callers in a closed loop, on one server and then on the other. */
 const atOnce =
   (callers: number): Slice =>
-  async (asked) => {
-    const ask = async (one: PageClient) => {
-      const timed = new Timings()
+  async (clients) => {
+    const loadRepeatedly = async (one: PageClient) => {
+      const timings = new Timings()
       const end = performance.now() + SLICE_MS / 2
       const call = async () => {
-        while (performance.now() < end) await one.ask(timed)
+        while (performance.now() < end) await one.load(timings)
       }
       await Promise.all(Array.from({ length: callers }, call))
-      return timed
+      return timings
     }
-    return { bare: await ask(asked.bare), gateway: await ask(asked.gateway) }
+    return { bare: await loadRepeatedly(clients.bare), gateway: await loadRepeatedly(clients.gateway) }
   }
 
 /** A way to load a page, with the results of all pages. */
 interface LoadKind {
   readonly how: string
   readonly slice: Slice
-  /** Slices of each page without stolen time. */
+  /** The slices that count for each page. */
   readonly wanted: number
   readonly slices: Array<Pair<Timings>>
+  /** The slices beyond those. */
   readonly disturbed: Array<Pair<Timings>>
 }
 
 /** Measures until enough slices have no stolen time. Sorts them by stolen time. */
 const leastDisturbed = async (
-  asked: Pair<PageClient>,
+  clients: Pair<PageClient>,
   slice: Slice,
   wanted: number
 ): Promise<ReadonlyArray<Pair<Timings>>> => {
-  const slices: Array<{ readonly stolen: number; readonly timed: Pair<Timings> }> = []
+  const slices: Array<{ readonly stolen: number; readonly timings: Pair<Timings> }> = []
   for (let calm = 0; calm < wanted && slices.length < MOST_SLICES * wanted;) {
     const before = stolenSeconds()
-    const timed = await slice(asked)
+    const timings = await slice(clients)
     const stolen = stolenSeconds() - before
-    slices.push({ stolen, timed })
+    slices.push({ stolen, timings })
     if (stolen === 0) calm++
   }
-  return slices.toSorted((one, other) => one.stolen - other.stolen).map(({ timed }) => timed)
+  return slices.toSorted((one, other) => one.stolen - other.stolen).map(({ timings }) => timings)
 }
 
 const merge = (parts: ReadonlyArray<Timings>): Timings => {
@@ -237,10 +238,10 @@ const merge = (parts: ReadonlyArray<Timings>): Timings => {
 }
 
 /** Loads a page until its code is compiled; returns the length of its body. */
-const warmUpPage = async (asked: PageClient, times: number): Promise<number> => {
-  const timed = new Timings()
-  for (let index = 0; index < times; index++) await asked.ask(timed)
-  return asked.length
+const warmUpPage = async (client: PageClient, times: number): Promise<number> => {
+  const timings = new Timings()
+  for (let index = 0; index < times; index++) await client.load(timings)
+  return client.length
 }
 
 /** The lines of the report for one page and one kind of load. */
@@ -294,11 +295,11 @@ export const management = Effect.fnUntraced(function* (testbed: Testbed, samples
     const length = yield* Effect.promise(() => warmUpPage(measured, Math.min(WARM, 5 * count)))
     pages.push([name, { gateway: measured, bare: new PageClient(bare.port, "none", `/${length}`) }])
   }
-  for (const [name, asked] of pages) {
-    yield* Effect.promise(() => warmUpPage(asked.gateway, count))
-    yield* Effect.promise(() => warmUpPage(asked.bare, count))
+  for (const [name, clients] of pages) {
+    yield* Effect.promise(() => warmUpPage(clients.gateway, count))
+    yield* Effect.promise(() => warmUpPage(clients.bare, count))
     for (const { how, disturbed, slice, slices: ofAll, wanted } of loadKinds) {
-      const slices = yield* Effect.promise(() => leastDisturbed(asked, slice, wanted))
+      const slices = yield* Effect.promise(() => leastDisturbed(clients, slice, wanted))
       ofAll.push(...slices.slice(0, wanted))
       disturbed.push(...slices.slice(wanted))
       for (const which of ["bare", "gateway"] as const) {
@@ -311,8 +312,8 @@ export const management = Effect.fnUntraced(function* (testbed: Testbed, samples
       samples.add(`management ${name}, ${how} p99 ms`, percentile(times, 0.99))
       rows.push(...rowsOf(`GET ${name}, ${how}, p50`, slices, wanted))
     }
-    asked.gateway.close()
-    asked.bare.close()
+    clients.gateway.close()
+    clients.bare.close()
     yield* progress(`management: ${name}`)
   }
   const ofAll = loadKinds.flatMap(({ how, disturbed, slices }) =>

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Agent, request } from "node:http"
 import { type Failures, rotate, type Samples } from "./Measure.ts"
 import { atMost, milliseconds, type Row } from "./Report.ts"
-import type { Testbed, Target } from "./Testbed.ts"
+import type { Target, Testbed } from "./Testbed.ts"
 import { MODEL } from "./Traffic.ts"
 
 /** A tool call may take a tenth longer than the same request of the API. */
@@ -45,7 +45,7 @@ interface Answer {
   readonly wrong: string | undefined
 }
 
-const opening = {
+const initialize = {
   path: "/mcp",
   body: rpc("initialize", {
     protocolVersion: REVISION,
@@ -55,7 +55,7 @@ const opening = {
   has: '"serverInfo"'
 }
 
-const ask = (
+const measureRequest = (
   agent: Agent,
   { endpoint: { key, port } }: Target,
   { body, has, path }: Pick<Side, "body" | "has" | "path">,
@@ -96,13 +96,13 @@ export const mcp = Effect.fnUntraced(function* (testbed: Testbed, samples: Sampl
     Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 1 })),
     (open) => Effect.sync(() => open.destroy())
   )
-  const { session } = yield* ask(agent, gateway, opening)
+  const { session } = yield* measureRequest(agent, gateway, initialize)
   const turn = (side: Side, seconds: number, counts: boolean) =>
     Effect.gen(function* () {
       const until = performance.now() + seconds * 1_000
       let [completed, failed, example] = [0, 0, ""]
       do {
-        const { ms, wrong } = yield* ask(agent, gateway, side, session)
+        const { ms, wrong } = yield* measureRequest(agent, gateway, side, session)
         if (wrong === undefined) completed += 1
         else [failed, example] = [failed + 1, wrong]
         if (counts) samples.add(`mcp, ${side.name}`, ms)

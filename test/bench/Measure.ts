@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { median } from "./Figures.ts"
 import { closedLoop, type Outcome } from "./Load.ts"
 import { cpuSeconds } from "./Processes.ts"
-import type { Testbed, Target } from "./Testbed.ts"
+import type { Target, Testbed } from "./Testbed.ts"
 import { wrk } from "./Wrk.ts"
 
 /** Prints progress on standard error; standard output has the report alone. */

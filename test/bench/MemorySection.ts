@@ -4,7 +4,7 @@ import { median, slope } from "./Figures.ts"
 import { type Failures, fullLoad, progress, type Samples } from "./Measure.ts"
 import { memoryMiB } from "./Processes.ts"
 import { atMost, mebibytes, type Row } from "./Report.ts"
-import type { Testbed, Target } from "./Testbed.ts"
+import type { Target, Testbed } from "./Testbed.ts"
 
 const CONCURRENCY = 64
 const SAMPLE_MS = 500

@@ -9,7 +9,7 @@ import { fixedRate } from "./Load.ts"
 import { type Failures, fullLoad, rotate, type Samples } from "./Measure.ts"
 import { runToEnd, spawnScoped } from "./Processes.ts"
 import { milliseconds, perSecond, type Row } from "./Report.ts"
-import type { Testbed, Target } from "./Testbed.ts"
+import type { Target, Testbed } from "./Testbed.ts"
 
 const PACKAGE = "@portkey-ai/gateway"
 const VERSION = "1.15.2"
@@ -18,7 +18,7 @@ const CONCURRENCY = 64
 const PER_SECOND = 100
 
 /** Connects to the port once; fails when nothing listens. */
-const accepts = (port: number): Effect.Effect<void, BenchError> =>
+const connectOnce = (port: number): Effect.Effect<void, BenchError> =>
   Effect.callback((resume) => {
     const socket = connect({ host: "127.0.0.1", port })
     socket.once("connect", () => resume(Effect.void))
@@ -47,7 +47,7 @@ const start = Effect.fnUntraced(function* ({ account, directory, machine, upstre
   })
   child.stdout.resume()
   child.stderr.resume()
-  yield* Effect.retry(accepts(port), { times: 100, schedule: Schedule.spaced("100 millis") })
+  yield* Effect.retry(connectOnce(port), { times: 100, schedule: Schedule.spaced("100 millis") })
   const headers = {
     "x-portkey-provider": "openai",
     "x-portkey-custom-host": `http://127.0.0.1:${upstream.endpoint.port}/v1`

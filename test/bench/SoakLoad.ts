@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Random } from "../ledger/Random.ts"
 import { type Answer, Connection, ConnectionPool } from "./Connection.ts"
-import { dialects, type Dialect } from "./Dialects.ts"
+import { type Dialect, dialects } from "./Dialects.ts"
 import { bytesWith, countOf, type Endpoint, failureOf, requestBytes } from "./Traffic.ts"
 import { SHORT_INPUTS, shortRequest } from "./Vectors.ts"
 

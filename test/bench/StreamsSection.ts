@@ -10,7 +10,7 @@ import { CHUNKS } from "./Traffic.ts"
 const CONCURRENCY = 32
 const PER_SECOND = 20
 
-const full = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+const atFullLoad = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
   const { rounds, seconds, warmSeconds } = testbed.options
   const load = { concurrency: CONCURRENCY, streamed: true }
   yield* rotate("streams", rounds, [testbed.proxy, testbed.gateway, testbed.moneyOff], (target) =>
@@ -28,7 +28,7 @@ const full = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, fa
   )
 })
 
-const easy = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
+const atModerateRate = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
   const { rounds, seconds, warmSeconds } = testbed.options
   const load = { perSecond: PER_SECOND, streamed: true }
   const targets = [testbed.upstream, testbed.proxy, testbed.gateway, testbed.moneyOff]
@@ -43,8 +43,8 @@ const easy = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, fa
 })
 
 export const streams = Effect.fnUntraced(function* (testbed: Testbed, samples: Samples, failures: Failures) {
-  yield* full(testbed, samples, failures)
-  yield* easy(testbed, samples, failures)
+  yield* atFullLoad(testbed, samples, failures)
+  yield* atModerateRate(testbed, samples, failures)
   const of = (name: string) => (target: string) => samples.median(`${name}, ${target}`)
   const [rate, cpu, loaded] = [of("streams/s"), of("streams cpu"), of("first token at full load")]
   const added = (target: string) => of("first token")(target) - of("first token")("upstream")

@@ -10,7 +10,7 @@ import type { BenchError } from "./BenchError.ts"
 import { dialects } from "./Dialects.ts"
 import { type Machine, pinOthers } from "./Machine.ts"
 import type { Options } from "./Options.ts"
-import { type ServerProcess, startServer, node, runToEnd } from "./Processes.ts"
+import { node, runToEnd, type ServerProcess, startServer } from "./Processes.ts"
 import { type Endpoint, MODEL } from "./Traffic.ts"
 
 export interface Account {
@@ -83,9 +83,9 @@ export const admin = ({ databaseUrl, directory }: DatabaseLocation, ...words: Re
   )
 
 /** Opens an account with more than a run can spend. */
-export const openAccount = Effect.fnUntraced(function* (place: DatabaseLocation, name: string) {
+export const openAccount = Effect.fnUntraced(function* (location: DatabaseLocation, name: string) {
   const words = ["account", "create", "--email", `${name}@example.com`, "--balance-usd", String(BALANCE_USD), "--yes"]
-  const opened = yield* admin(place, ...words)
+  const opened = yield* admin(location, ...words)
   const {
     account_id: id,
     inference_key: key,
@@ -119,7 +119,7 @@ const hostsFile = (hosts: Readonly<Record<string, number>>, model: string): stri
   )
 
 /** The arguments of `npm start` for Node. */
-const started = (
+const nodeArguments = (
   JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } }
 ).scripts.start
   .split(" ")
@@ -145,7 +145,7 @@ export const startTestbed = Effect.fn("startTestbed")(function* (options: Option
   const moneyOff = yield* startServer({
     name: "the gateway without money",
     program: process.execPath,
-    args: [...started.filter((word) => word.startsWith("--")), fileOf("moneyOff")],
+    args: [...nodeArguments.filter((word) => word.startsWith("--")), fileOf("moneyOff")],
     env,
     cores
   })
@@ -155,7 +155,7 @@ export const startTestbed = Effect.fn("startTestbed")(function* (options: Option
       startServer({
         name: "the gateway",
         program: process.execPath,
-        args: [...profiling, ...started],
+        args: [...profiling, ...nodeArguments],
         env: { ...env, ...settings },
         cores
       }),

@@ -5,7 +5,7 @@ import { connectionTo, createSeparateDatabase } from "./Database.ts"
 import { percentile } from "./Figures.ts"
 import { type Failures, progress, type Samples } from "./Measure.ts"
 import { consoleReads } from "./ConsoleReads.ts"
-import { analyze, withBulkSettings, makeSomeRare, unrolledCount, expectedUsage, writeReceipts } from "./ReceiptsSql.ts"
+import { analyze, expectedUsage, makeSomeRare, unrolledCount, withBulkSettings, writeReceipts } from "./ReceiptsSql.ts"
 import { atMost, milliseconds, perSecond, type Row } from "./Report.ts"
 import { openAccount, type Testbed } from "./Testbed.ts"
 
@@ -32,7 +32,7 @@ const generate = Effect.fnUntraced(function* (accountId: string, receipts: numbe
   yield* analyze(sql)
 })
 
-const timed = (port: number, key: string, period: string) =>
+const measureRead = (port: number, key: string, period: string) =>
   Effect.promise(async () => {
     const began = performance.now()
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/usage?period=${period}`, {
@@ -66,7 +66,7 @@ export const usage = Effect.fnUntraced(function* (testbed: Testbed, samples: Sam
       const times: Array<number> = []
       let failed = 0
       for (let sent = -Math.min(WARM, usageRequests); sent < usageRequests; sent++) {
-        const { ms, totals } = yield* timed(port, account.key, period)
+        const { ms, totals } = yield* measureRead(port, account.key, period)
         if (sent >= 0) times.push(ms)
         const right =
           totals["requests"] === Number(requests) &&

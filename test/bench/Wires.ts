@@ -1,4 +1,4 @@
-/** What the mock upstream says, on the wire of each kind of provider. */
+/** The mock upstream's answers in the wire format of each kind of provider. */
 import { MARK } from "./Traffic.ts"
 
 const PROMPT_TOKENS = 148
@@ -7,11 +7,10 @@ const created = 1_780_000_000
 
 const TEXT = `This is a case for the warranty (${MARK}). Please do not open the piano; we will have it picked up.`
 
-/** A kind of provider. */
 export interface Wire {
-  /** The body of a whole answer. */
+  /** The body of an answer without streaming. */
   readonly whole: string
-  /** The events of a stream before its content, for each of its texts, and after so many of them. */
+  /** The stream events before the content, for each chunk, and after a number of chunks. */
   readonly opening: string
   readonly piece: (text: string) => string
   readonly closing: (pieces: number) => string
@@ -95,7 +94,7 @@ const gemini: Wire = {
   closing: (pieces) => data(candidate("", pieces, "STOP"))
 }
 
-/** The wire that is spoken at a path. */
+/** The wire format at a path. */
 export const wireAt = (path: string): Wire => {
   if (path.startsWith("/v1beta/")) return gemini
   return path === "/v1/messages" ? anthropic : openai

@@ -2,13 +2,13 @@
 import { createServer } from "node:http"
 import { announceReady } from "./Ready.ts"
 
-const made = new Map<string, Buffer>()
+const bodies = new Map<string, Buffer>()
 
 const bodyOf = (path: string): Buffer => {
-  let body = made.get(path)
+  let body = bodies.get(path)
   if (body === undefined) {
     body = Buffer.alloc(Number(path.slice(1)), "a")
-    made.set(path, body)
+    bodies.set(path, body)
   }
   return body
 }

@@ -18,7 +18,7 @@ const TRANSACTION_CONNECTIONS = 32
 /** The service's default. */
 const GROUP_CONNECTIONS = 10
 
-const HELD = 200_000n
+const HOLD = 200_000n
 const COST = 50_000n
 
 const [mode = "", accountId = "", warm = "", counted = ""] = process.argv.slice(2)
@@ -45,8 +45,8 @@ const holdOf = (keyId: string): HoldOperation => ({
   projectId: null,
   operation: "chat.completions",
   model: "gpt-4o-mini",
-  atLeast: HELD,
-  upTo: HELD,
+  atLeast: HOLD,
+  upTo: HOLD,
   ttlMs: 900_000,
   budgets: [],
   budgetsEpoch: 0,
@@ -69,22 +69,22 @@ const closeOf = (requestId: string): CloseOperation => ({
   answer: null
 })
 
-const refused = (what: string) => new BenchError({ message: `The ledger refused a ${what}.` })
+const refusal = (what: string) => new BenchError({ message: `The ledger refused a ${what}.` })
 
 /** A hold and its settle by the product's ledger. */
 const groupPair = (ledger: Ledger["Service"], keyId: string) =>
   Effect.gen(function* () {
     const hold = holdOf(keyId)
-    if ((yield* ledger.commit(hold))._tag !== "Granted") return yield* refused("hold")
-    if ((yield* ledger.commit(closeOf(hold.requestId)))._tag !== "Closed") return yield* refused("settle")
+    if ((yield* ledger.commit(hold))._tag !== "Granted") return yield* refusal("hold")
+    if ((yield* ledger.commit(closeOf(hold.requestId)))._tag !== "Closed") return yield* refusal("settle")
   })
 
 /** A hold and its settle, with a transaction for each. */
 const transactionPair = (sql: SqlClient.SqlClient, keyId: string) =>
   Effect.gen(function* () {
     const hold = holdOf(keyId)
-    if (!(yield* holdAlone(sql, hold))) return yield* refused("hold")
-    if (!(yield* settleAlone(sql, closeOf(hold.requestId), COST))) return yield* refused("settle")
+    if (!(yield* holdAlone(sql, hold))) return yield* refusal("hold")
+    if (!(yield* settleAlone(sql, closeOf(hold.requestId), COST))) return yield* refusal("settle")
   })
 
 /** Runs pairs of operations in many fibers, and counts those that end within the counted time. */

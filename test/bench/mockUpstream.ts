@@ -24,7 +24,7 @@ const sized = (status: string, body: string) =>
 const EMBEDDINGS = "/v1/embeddings"
 
 /** A few short vectors; `vectorUpstream.ts` serves large answers. */
-const embedded = sized(
+const embeddingsAnswer = sized(
   "200 OK",
   JSON.stringify({
     object: "list",
@@ -54,11 +54,11 @@ interface Answers {
   readonly writes: ReadonlyArray<Buffer>
 }
 
-const made = new Map<Wire, Answers>()
+const cache = new Map<Wire, Answers>()
 
 const answersOf = (path: string): Answers => {
   const wire = wireAt(path)
-  let answers = made.get(wire)
+  let answers = cache.get(wire)
   if (answers === undefined) {
     const writes = [
       `${streamHead}${chunked(wire.opening)}`,
@@ -66,7 +66,7 @@ const answersOf = (path: string): Answers => {
       `${chunked(wire.closing(CHUNKS))}0\r\n\r\n`
     ].map((text) => Buffer.from(text))
     answers = { wire, whole: sized("200 OK", wire.whole), writes }
-    made.set(wire, answers)
+    cache.set(wire, answers)
   }
   return answers
 }
@@ -101,7 +101,7 @@ const pathOf = (head: string) => head.slice(head.indexOf(" ") + 1, head.indexOf(
 
 const answer = (socket: Socket, path: string, body: string) => {
   if (how === "failing") return void socket.write(failedAnswer)
-  if (path === EMBEDDINGS) return void socket.write(embedded)
+  if (path === EMBEDDINGS) return void socket.write(embeddingsAnswer)
   const answers = answersOf(path)
   if (!body.includes('"stream":true') && !path.includes(":streamGenerateContent")) socket.write(answers.whole)
   else if (how === "paced") paced(socket, answers)

@@ -10,16 +10,16 @@ import type { AnyResult, Operation, OperationResult } from "../../src/ledger/Ope
 import { Config } from "../../src/platform/config/Config.ts"
 import { endWithParent } from "./Ready.ts"
 
-const MUCH = 1_000_000_000_000n
+const LARGE_BALANCE = 1_000_000_000_000n
 
-const granted = (operation: Operation): AnyResult => {
+const resultOf = (operation: Operation): AnyResult => {
   switch (operation._tag) {
     case "Hold":
       return { _tag: "Granted", granted: operation.upTo }
     case "Extend":
       return { _tag: "Extended" }
     case "Close":
-      return { _tag: "Closed", settled: operation.settle?.cost ?? 0n, absorbed: 0n, posted: MUCH, held: 0n }
+      return { _tag: "Closed", settled: operation.settle?.cost ?? 0n, absorbed: 0n, posted: LARGE_BALANCE, held: 0n }
     case "Credit":
     case "Adjust":
     case "Refund":
@@ -27,20 +27,20 @@ const granted = (operation: Operation): AnyResult => {
   }
 }
 
-const answer = <Op extends Operation>(operation: Op) => Effect.succeed(granted(operation) as OperationResult<Op>)
+const answer = <Op extends Operation>(operation: Op) => Effect.succeed(resultOf(operation) as OperationResult<Op>)
 
-const generous = Layer.succeed(
+const grantingLedger = Layer.succeed(
   Ledger,
   Ledger.of({
     commit: answer,
     within: (_transaction, operation) => answer(operation),
     carve: (_from, hold) => answer(hold),
     conclude: () => Effect.succeed("Concluded"),
-    concludeAlone: () => Effect.succeed({ _tag: "Concluded", cost: 0n, posted: MUCH }),
-    end: (_request, cost = 0n) => Effect.succeed({ cost, posted: MUCH }),
+    concludeAlone: () => Effect.succeed({ _tag: "Concluded", cost: 0n, posted: LARGE_BALANCE }),
+    end: (_request, cost = 0n) => Effect.succeed({ cost, posted: LARGE_BALANCE }),
     giveBack: () => Effect.void,
     refundOverdue: Effect.succeed(0),
-    balance: () => Effect.succeed({ posted: MUCH, held: 0n }),
+    balance: () => Effect.succeed({ posted: LARGE_BALANCE, held: 0n }),
     expireOverdue: Effect.succeed(0),
     freeLapsed: () => Effect.succeed(0),
     dropClaims: () => Effect.succeed(0)
@@ -50,7 +50,7 @@ const generous = Layer.succeed(
 const announce = Effect.flatMap(localOrigin, (origin) => Console.log(`ready at ${origin}`))
 
 const service = Layer.effectDiscard(announce).pipe(
-  Layer.provide(layerWith(generous)),
+  Layer.provide(layerWith(grantingLedger)),
   Layer.provide(Layer.mergeAll(Logger.layer([]), Layer.succeed(References.MinimumLogLevel, "None"))),
   Layer.provide(Config.layer)
 )

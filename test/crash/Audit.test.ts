@@ -46,7 +46,7 @@ const answer: ClientAnswer = {
   retryAfter: undefined,
   replayed: false,
   code: undefined,
-  whole: true,
+  complete: true,
   content,
   contentAt: 1_900,
   answerId: "req_a",
@@ -62,7 +62,7 @@ const attempt: Attempt = {
   outcome: { _tag: "Answered", answer }
 }
 
-const call: Call = { operation: "a", host: "alpha", sent: 3, whole: true }
+const call: Call = { operation: "a", host: "alpha", sent: 3, complete: true }
 const account: AccountState = {
   name: "hot",
   credited: 1_000_000n,
@@ -108,7 +108,7 @@ const answered = (more: Partial<ClientAnswer>): Evidence["attempts"] => [
   { ...attempt, outcome: { _tag: "Answered", answer: { ...answer, ...more } } }
 ]
 
-const failed = { whole: false, content: "", answerId: undefined, cost: undefined }
+const failed = { complete: false, content: "", answerId: undefined, cost: undefined }
 
 const nothingCharged = {
   receipts: [],
@@ -128,7 +128,7 @@ const unpaidPart = {
   ...withReceipt({ status: "cancelled", basis: "none", settled: 0n }),
   accounts: [{ ...account, posted: account.credited, usage: { requests: 1, cost: 0n } }],
   attempts: [{ ...attempt, outcome: { _tag: "Cut", answer: { ...answer, ...failed, content: "ship " } } as const }],
-  calls: [{ ...call, whole: false }],
+  calls: [{ ...call, complete: false }],
   outages: []
 }
 
@@ -167,7 +167,7 @@ const breaches: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
     attempts: answered({ ...failed, status: 503, code: "store_unavailable", retryAfter: "2" })
   },
   "every receipt belongs to a request of its account": withReceipt({ traceId: undefined }),
-  "every charge has an answer from a provider": { calls: [{ ...call, whole: false }] },
+  "every charge has an answer from a provider": { calls: [{ ...call, complete: false }] },
   "every failure has a permitted cause": {
     ...nothingCharged,
     attempts: answered({ ...failed, status: 401, code: "invalid_api_key" })
@@ -194,7 +194,10 @@ const breaches: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
       {
         ...attempt,
         endedAt: 30_000,
-        outcome: { _tag: "Answered", answer: { ...answer, whole: false, code: "request_expired", contentAt: 20_000 } }
+        outcome: {
+          _tag: "Answered",
+          answer: { ...answer, complete: false, code: "request_expired", contentAt: 20_000 }
+        }
       }
     ],
     gateways: [{ ...NO_OUTAGES, partitions: [{ from: 1_500, to: 29_000 }] }, NO_OUTAGES]
@@ -324,7 +327,7 @@ describe("the auditor", () => {
         {
           ...attempt,
           endedAt: 20_000,
-          outcome: { _tag: "Lost", answer: { ...answer, whole: false, contentAt: 19_500 } } as const
+          outcome: { _tag: "Lost", answer: { ...answer, complete: false, contentAt: 19_500 } } as const
         }
       ],
       gateways: [
@@ -375,7 +378,7 @@ describe("the auditor", () => {
     assert.deepStrictEqual([...brokenRules({ ...nothingCharged, attempts: answered(failed) })], [rule])
   })
 
-  it("permits a refused connection of a deploy only after the shutdown delay", () => {
+  it("permits a lost connection during a deploy only after the shutdown delay", () => {
     const lost = {
       ...nothingCharged,
       attempts: [{ ...attempt, outcome: { _tag: "Lost", answer: undefined } as const }]
@@ -408,7 +411,7 @@ describe("the auditor", () => {
     const rule = "no charge exceeds its hold or its usage"
     const charged = withReceipt({ status: "cancelled", basis: "counted" })
     assert.isFalse(brokenRules(charged).has(rule))
-    assert.isTrue(brokenRules({ ...charged, calls: [{ ...call, sent: 1, whole: false }] }).has(rule))
+    assert.isTrue(brokenRules({ ...charged, calls: [{ ...call, sent: 1, complete: false }] }).has(rule))
   })
 
   it("excuses a claimed key only while another attempt may hold it", () => {

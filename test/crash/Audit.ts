@@ -1,6 +1,6 @@
 /** Compares the evidence of clients and the upstream with the receipts and the accounts. Pure functions over values. */
 import { nanoFromPico } from "../../src/domain/Money.ts"
-import { videoRules } from "./AuditVideos.ts"
+import { videoRules } from "./VideoRules.ts"
 import { QUESTION } from "./Dialects.ts"
 import { type Evidence, MOST_TOKENS_A_WORD, type Operation, type Receipt, type Usage } from "./Evidence.ts"
 import {
@@ -34,7 +34,7 @@ const MOST_BREAKERS_OPEN = 0.2
 
 type Rule = (index: EvidenceIndex) => ReadonlyArray<string>
 
-const completeAnswers = (index: EvidenceIndex) => answersOf(index).filter(({ answer }) => answer.whole)
+const completeAnswers = (index: EvidenceIndex) => answersOf(index).filter(({ answer }) => answer.complete)
 
 /** The cost of a usage at a receipt's price. */
 export const costOf = (price: NonNullable<Receipt["price"]>, { completion, prompt }: Usage): bigint =>
@@ -126,8 +126,8 @@ const completeIsCharged: Rule = (index) =>
 
 const partIsCharged: Rule = (index) =>
   answersOf(index).flatMap(({ answer, attempt }) => {
-    const { content, replayed, requestId, status, whole } = answer
-    if (whole || replayed || status !== 200 || content === "") return []
+    const { content, replayed, requestId, status, complete } = answer
+    if (complete || replayed || status !== 200 || content === "") return []
     const receipt = index.receiptsById.get(requestId)
     if (receipt === undefined) return [`${attempt.operation}: ${requestId} delivered "${content}" and has no receipt`]
     if (wasLeftToExpire(index.evidence, attempt, receipt)) return []
@@ -239,7 +239,7 @@ const chargesHaveCalls: Rule = (index) =>
     ([operation, receipts]) => {
       const calls = index.callsByOperation.get(operation) ?? []
       const succeeded = receipts.filter(({ status }) => status === "succeeded").length
-      const complete = calls.filter((call) => call.whole).length
+      const complete = calls.filter((call) => call.complete).length
       const charged = receipts.filter(({ settled }) => settled > 0n).length
       const begun = calls.filter(({ sent }) => sent > 0).length
       return [
@@ -295,7 +295,7 @@ const answersAreComplete: Rule = ({ evidence }) =>
   evidence.attempts.flatMap((attempt) => {
     const { outcome } = attempt
     const answer = answerOf(attempt)
-    const torn = outcome._tag === "Answered" && answer?.status === 200 && !answer.whole && answer.code === undefined
+    const torn = outcome._tag === "Answered" && answer?.status === 200 && !answer.complete && answer.code === undefined
     return torn || ((outcome._tag === "Lost" || outcome._tag === "Refused") && !mayBreakOff(evidence, attempt))
       ? [`${attempt.operation}: gateway ${attempt.gateway} broke off ${answer?.requestId ?? "before the head"}`]
       : []

@@ -17,7 +17,7 @@ class AnswerReader {
   #code: string | undefined
   #answerId: string | undefined
   #cost: bigint | undefined
-  #whole = false
+  #complete = false
   /** Frames with content. */
   frames = 0
 
@@ -55,7 +55,7 @@ class AnswerReader {
     this.#code ??= code
     this.#answerId ??= answerId
     this.#cost ??= cost
-    if (last) this.#whole = this.#code === undefined
+    if (last) this.#complete = this.#code === undefined
   }
 
   /** Ends the reading of a response that arrived entirely. */
@@ -63,14 +63,14 @@ class AnswerReader {
     if (this.#stream) return
     const part = parsePart(this.#operation, this.#text)
     this.#add(part)
-    this.#whole = part !== undefined && this.#code === undefined
+    this.#complete = part !== undefined && this.#code === undefined
   }
 
   get answer(): ClientAnswer {
     return {
       ...this.#head,
       code: this.#code,
-      whole: this.#head.status === 200 && this.#whole,
+      complete: this.#head.status === 200 && this.#complete,
       content: this.#content,
       contentAt: this.#contentAt,
       answerId: this.#answerId,

@@ -205,7 +205,7 @@ const accountStateOf = (sql: SqlClient.SqlClient, account: Account) =>
     } satisfies AccountState
   })
 
-/** Makes the usage rollup take requests that are half a second old, so that it also runs during kills. Late requests record themselves. */
+/** Makes the usage rollup take requests that are half a second old, so that it also runs during kills. A request that closes later adds its usage itself. */
 const rollUpSoon = (sql: SqlClient.SqlClient) =>
   sql`CREATE OR REPLACE FUNCTION usage_grace_ms() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 500::bigint'`
 
@@ -233,7 +233,7 @@ export interface ClusterNeeds extends DatabaseNeeds {
   readonly steps: boolean
 }
 
-/** A cluster whose only faults are the ends and pauses of its gateways, and of the database. */
+/** The needs of kills, pauses and deploys of gateways, and of restarts of the database. */
 export const gatewaysOnly = (gateways: number): ClusterNeeds => ({
   gateways,
   partitions: false,

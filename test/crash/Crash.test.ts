@@ -5,8 +5,8 @@ import { type Counts, kinds, NO_FAULTS, planOf, supportedCounts } from "./Faults
 import { run } from "./Run.ts"
 import { replayCommand, summaryOf } from "./Summary.ts"
 
-const given = process.env["CRASH_SEED"]
-const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given)
+const seedText = process.env["CRASH_SEED"]
+const seed = seedText === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(seedText)
 
 const all: Counts = {
   kills: 3,

@@ -1,5 +1,5 @@
 /** The request body of an operation in each dialect, and the parser of its answers. */
-import { nanoFromUsd, type Nano } from "../../src/domain/Money.ts"
+import { type Nano, nanoFromUsd } from "../../src/domain/Money.ts"
 import type { Dialect, Operation } from "./Evidence.ts"
 import { promptOf } from "./Upstream.ts"
 
@@ -95,9 +95,9 @@ const messages: DialectApi = {
       : {})
   }),
   read: ({ content, delta, error, type }) => {
-    const whole = (content ?? []).map(({ input, text }) => text ?? input?.arguments ?? "").join("")
+    const blocks = (content ?? []).map(({ input, text }) => text ?? input?.arguments ?? "").join("")
     const piece = typeof delta === "object" ? `${delta.text ?? ""}${argumentsIn(delta.partial_json ?? "")}` : ""
-    return { content: whole + piece, code: error?.code, last: type === "message_stop" }
+    return { content: blocks + piece, code: error?.code, last: type === "message_stop" }
   },
   costFields: (json) => json
 }

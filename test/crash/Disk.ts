@@ -1,7 +1,7 @@
 /** Disks that a test can fill or slow down. Filling needs root. */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmdirSync, rmSync, statfsSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -56,7 +56,7 @@ export interface SmallDisk {
 }
 
 /** Allocates all free space; returns false when the server used some of it first, because `fallocate` then fails. */
-const take = (path: string, ballast: string): Effect.Effect<boolean> =>
+const allocateFreeSpace = (path: string, ballast: string): Effect.Effect<boolean> =>
   Effect.callback((resume) => {
     const { bavail, bsize } = statfsSync(path)
     if (bavail === 0) return resume(Effect.succeed(true))
@@ -86,7 +86,7 @@ export const mountSmallDisk = (
     )
     const ballast = join(path, "ballast")
     return {
-      fill: Effect.repeat(take(path, ballast), { until: (taken) => taken, times: 9 }),
+      fill: Effect.repeat(allocateFreeSpace(path, ballast), { until: (taken) => taken, times: 9 }),
       free: Effect.sync(() => rmSync(ballast, { force: true }))
     }
   })

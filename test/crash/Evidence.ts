@@ -71,7 +71,7 @@ export interface ClientAnswer {
   /** The error code of the body, or of an error frame in the stream. */
   readonly code: string | undefined
   /** The answer is complete: the entire body, or a stream to its dialect's last frame, without an error. */
-  readonly whole: boolean
+  readonly complete: boolean
   /** Text, or the arguments of a tool call. */
   readonly content: string
   /** When the last content arrived, in Unix milliseconds. */
@@ -119,7 +119,7 @@ export interface Call {
   /** Content chunks that the host wrote. */
   readonly sent: number
   /** The host wrote its entire answer. */
-  readonly whole: boolean
+  readonly complete: boolean
 }
 
 /** A receipt from the API, with amounts in nano-USD, and three columns of its row that the API does not show. */

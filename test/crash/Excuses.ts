@@ -121,7 +121,7 @@ export const latestContentAt = (evidence: Evidence, attempt: Attempt, { expiresA
   const { kills, partitions, pauses } = outagesOf(evidence, attempt)
   const during = (times: ReadonlyArray<Outage>) => times.filter((time) => overlaps(attempt, [time]))
   const renewed = (from: number) => Math.max(from, startedAt) + HOLD_TTL_MS
-  const whole = "answer" in outcome && outcome.answer?.whole === true
+  const complete = "answer" in outcome && outcome.answer?.complete === true
   const silent = during([...evidence.outages.filter(({ commits }) => commits !== true), ...partitions])
   const ends = [
     ...silent.map(({ from }) => renewed(from)),
@@ -130,7 +130,7 @@ export const latestContentAt = (evidence: Evidence, attempt: Attempt, { expiresA
       renewed(to)
     ),
     // The gateway sends the rest of a finished answer after the settle, which waits for the database. A settle after expiry charges nothing.
-    ...(whole ? silent.map(({ to }) => to + RENEWED_MS) : []),
+    ...(complete ? silent.map(({ to }) => to + RENEWED_MS) : []),
     // The gateway renewed the hold after the interruption, and was killed later.
     ...(expiresAt === undefined ? [] : during(kills).map(() => expiresAt)),
     // A suspended process notices nothing and sends nothing.

@@ -111,7 +111,7 @@ const NO_TOOLS: FaultTools = { relays: [], clock: undefined }
 /** After SIGTERM a gateway has 30 seconds for its open requests; a busy machine gets as much again. */
 const STOPS_WITHIN = "60 seconds"
 
-const missing = (what: string) => Effect.die(new Error(`This gateway has no ${what}.`))
+const dieWithout = (what: string) => Effect.die(new Error(`This gateway has no ${what}.`))
 
 /** Makes a gateway with its own port, without starting it. It ends with the scope. */
 export const makeGateway = (
@@ -169,7 +169,7 @@ export const makeGateway = (
         ),
       partition: (ms, direction) =>
         relays.length === 0
-          ? missing("relay")
+          ? dieWithout("relay")
           : partitions.during(
               Effect.acquireUseRelease(
                 Effect.forEach(relays, (relay) => relay.cut(direction), { discard: true }),
@@ -178,7 +178,7 @@ export const makeGateway = (
               ),
               {}
             ),
-      step: (aheadMs) => clock?.set(aheadMs) ?? missing("clock"),
+      step: (aheadMs) => clock?.set(aheadMs) ?? dieWithout("clock"),
       outages: () => ({
         kills: kills.all,
         pauses: pauses.all,

@@ -4,7 +4,7 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import { checkLoad } from "./CheckLoad.ts"
 import { answerOf } from "./EvidenceIndex.ts"
 import { emptyLoad, sendNew } from "./Load.ts"
-import { type Operation, HOLD_TTL_MS } from "./Evidence.ts"
+import { HOLD_TTL_MS, type Operation } from "./Evidence.ts"
 import { until } from "../support/Until.ts"
 import { type Account, type Cluster, gatewaysOnly, startCluster } from "./Cluster.ts"
 import { plainOperation } from "./Workload.ts"
@@ -79,7 +79,7 @@ layer(Interruptible.layer, { excludeTestServices: true, timeout: 60_000 })("an i
       const { receipt, answer } = yield* streamThrough(cluster, operation, ({ gateways }) =>
         gateways[0]!.pause(SHORT_MS)
       )
-      assert.deepStrictEqual([answer.whole, receipt.status], [true, "succeeded"])
+      assert.deepStrictEqual([answer.complete, receipt.status], [true, "succeeded"])
     })
   )
 
@@ -90,7 +90,7 @@ layer(Interruptible.layer, { excludeTestServices: true, timeout: 60_000 })("an i
       const { receipt, answer } = yield* streamThrough(cluster, operation, ({ gateways }) =>
         gateways[0]!.partition(SHORT_MS)
       )
-      assert.deepStrictEqual([answer.whole, receipt.status], [true, "succeeded"])
+      assert.deepStrictEqual([answer.complete, receipt.status], [true, "succeeded"])
     })
   )
 
@@ -103,7 +103,7 @@ layer(Interruptible.layer, { excludeTestServices: true, timeout: 60_000 })("an i
       )
       assert.strictEqual(receipt.errorCode, "request_expired")
       assert.strictEqual(receipt.settled, receipt.progress)
-      assert.isFalse(answer.whole)
+      assert.isFalse(answer.complete)
       assert.notInclude(answer.content, "word45 ")
     })
   )
@@ -181,7 +181,7 @@ layer(Interruptible.layer, { excludeTestServices: true, timeout: 60_000 })("an i
       )
       assert.strictEqual(receipt.errorCode, "request_expired")
       assert.strictEqual(receipt.settled, receipt.progress)
-      assert.deepStrictEqual([answer.whole, answer.code], [false, "request_expired"])
+      assert.deepStrictEqual([answer.complete, answer.code], [false, "request_expired"])
       // The gateway also disconnected from the provider.
       assert.isBelow(sent, 50)
     })

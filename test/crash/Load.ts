@@ -57,7 +57,7 @@ export const sendNew = (
 /** Failures that a retry repeats. After `upstream_timeout` each retry would take as long as the timeout. */
 const FINAL_CODES = new Set(["idempotency_result_unavailable", "upstream_timeout"])
 
-/** Whether a careful client retries: the outcome is unknown to it, or the answer's status says that a retry may help. */
+/** Whether a client retries: it does not know the outcome, or the status of the answer says that a retry may help. */
 const shouldRetry = (outcome: Outcome): boolean => {
   if (outcome._tag !== "Answered") return outcome._tag === "Lost" || outcome._tag === "Refused"
   const { code, status } = outcome.answer

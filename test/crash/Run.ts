@@ -19,7 +19,7 @@ export interface RunOptions {
   readonly withinMs: number
   /** No fault begins after this time. */
   readonly minutes: number
-  /** Receives a line about the progress of the run now and then. */
+  /** Receives lines about the progress of the run. */
   readonly log?: (line: string) => void
 }
 

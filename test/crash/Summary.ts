@@ -133,11 +133,11 @@ export const summaryOf = (report: Report): string => {
     ["requests", requestsOf(evidence)],
     ["of them in flight at a fault", inFlightAtFault(evidence)],
     ["longest of them, ms", Math.max(0, ...attempts.map(({ endedAt, startedAt }) => endedAt - startedAt))],
-    ["complete answers", answers.filter(({ whole }) => whole).length],
+    ["complete answers", answers.filter(({ complete }) => complete).length],
     ...countBy(
-      attempts.flatMap((one) => (answerOf(one)?.whole === true ? [`of them ${dialectOf(one.operation)}`] : []))
+      attempts.flatMap((one) => (answerOf(one)?.complete === true ? [`of them ${dialectOf(one.operation)}`] : []))
     ),
-    ["of them replays", answers.filter(({ replayed, whole }) => whole && replayed).length],
+    ["of them replays", answers.filter(({ replayed, complete }) => complete && replayed).length],
     ...outcomes.map(([outcome, count]) => [outcome.toLowerCase(), count] as const),
     ...statuses.map(([status, count]) => [status, count] as const),
     ...countBy(receiptReads.map(({ status }) => `reads of receipts, ${status}`)),

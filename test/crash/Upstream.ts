@@ -78,7 +78,7 @@ class ScriptedAnswer {
   readonly closed: Promise<void>
   #isClosed = false
   #sent = 0
-  #whole = false
+  #complete = false
 
   constructor(operation: Operation, host: Host, response: ServerResponse) {
     this.#operation = operation
@@ -94,7 +94,7 @@ class ScriptedAnswer {
   }
 
   record(): Call {
-    return { operation: this.#operation.id, host: this.#host, sent: this.#sent, whole: this.#whole }
+    return { operation: this.#operation.id, host: this.#host, sent: this.#sent, complete: this.#complete }
   }
 
   async run(behaviour: Behaviour): Promise<void> {
@@ -133,7 +133,7 @@ class ScriptedAnswer {
     if (after !== undefined) return
     await this.#pause()
     if (this.#isClosed) return
-    this.#whole = true
+    this.#complete = true
     this.#response.end(lastEvents(this.#operation))
   }
 
@@ -142,7 +142,7 @@ class ScriptedAnswer {
     if (this.#isClosed || after !== undefined) return
     // Recorded before the write, because the gateway may read the answer at once.
     this.#sent = this.#operation.chunks.length
-    this.#whole = true
+    this.#complete = true
     this.#response.writeHead(200, { "content-type": "application/json" })
     this.#response.end(JSON.stringify(wholeAnswer(this.#operation, this.#host)))
   }

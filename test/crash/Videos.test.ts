@@ -113,7 +113,7 @@ class VideoGateway extends Context.Service<
   )
 }
 
-const often = Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "40 seconds" }))
+const polling = Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "40 seconds" }))
 
 const submit = ({ api }: VideoGateway["Service"], key: string, idempotencyKey: string) =>
   post(`${api}/videos`, key, clip, { "idempotency-key": idempotencyKey })
@@ -151,7 +151,7 @@ const untilLocked = (sql: SqlClient.SqlClient, statement: string) =>
     Effect.repeat(
       sql<{ waiting: bigint }>`SELECT count(*) AS waiting FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE ${`%${statement}%`}`,
-      { schedule: often, until: ([row]) => row?.waiting === 1n }
+      { schedule: polling, until: ([row]) => row?.waiting === 1n }
     ),
     ([row]) => assert.strictEqual(row?.waiting, 1n, `no connection waits for a lock in ${statement}`)
   )
@@ -233,7 +233,7 @@ layer(VideoGateway.layer, { excludeTestServices: true, timeout: 120_000 })("a ga
           // A retry under the same key returns the existing job.
           const { id } = yield* Effect.flatMap(submit(setup, account.key, "k"), json)
           const video = yield* Effect.repeat(Effect.flatMap(get(`${api}/videos/${id}`, account.key), json), {
-            schedule: often,
+            schedule: polling,
             until: ({ status }) => status === "completed" || status === "failed"
           })
           assert.deepInclude(video, { status: "completed", cost_usd: 1.6, refunded: false, provider: "fal" })

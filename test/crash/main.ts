@@ -8,10 +8,10 @@ import { parseArgs } from "node:util"
 import { Random } from "../ledger/Random.ts"
 import { COMPILE_CACHE } from "../support/CompileCache.ts"
 import { audit } from "./Audit.ts"
-import { writeEvidence, readEvidence } from "./EvidenceFile.ts"
-import { type Counts, ROUND_COUNTS, type Kind, kinds, NO_FAULTS, supportedCounts } from "./Faults.ts"
+import { readEvidence, writeEvidence } from "./EvidenceFile.ts"
+import { type Counts, type Kind, kinds, NO_FAULTS, ROUND_COUNTS, supportedCounts } from "./Faults.ts"
 import { type Report, run, type RunOptions } from "./Run.ts"
-import { roundLine, requestsOf, summaryOf } from "./Summary.ts"
+import { requestsOf, roundLine, summaryOf } from "./Summary.ts"
 
 const HELP = `Breaks gateways and their database under load, then checks that every promise about money held.
 

@@ -27,7 +27,7 @@ export interface Outcome {
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly idempotencyKey: string | undefined
   /** The answer is complete and no error. */
-  readonly isWhole: boolean
+  readonly isComplete: boolean
   /** `request_id` and cost in the answer. A replay has those of the first request. */
   readonly requestId: string | undefined
   readonly cost: bigint | undefined
@@ -68,15 +68,15 @@ export const chat = (origin: string, options: ChatOptions): Effect.Effect<Outcom
       if (isOver) return
       isOver = true
       clearTimeout(timer)
-      const isComplete = failure === undefined && (options.stream !== true || text.includes("data: [DONE]"))
-      const fields = isComplete || head.status >= 400 ? costFieldsIn(text) : []
+      const hasArrived = failure === undefined && (options.stream !== true || text.includes("data: [DONE]"))
+      const fields = hasArrived || head.status >= 400 ? costFieldsIn(text) : []
       const code = fields.find(({ error }) => error !== undefined)?.error?.code
       const bill = fields.findLast(({ cost_usd }) => cost_usd !== undefined)
       const outcome: Outcome = {
         ...head,
         code,
         idempotencyKey: options.idempotencyKey,
-        isWhole: head.status === 200 && isComplete && code === undefined,
+        isComplete: head.status === 200 && hasArrived && code === undefined,
         requestId: bill?.request_id,
         cost: bill?.cost_usd === undefined ? undefined : nanoFromUsd(bill.cost_usd),
         startedAt,
@@ -161,8 +161,12 @@ export const callerOf = ({ idempotencyKey }: Outcome) => Number(idempotencyKey!.
 /** Counts the outcomes of each kind: `served`, a status with its code, or a failure. */
 export const tally = (outcomes: ReadonlyArray<Outcome>): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {}
-  for (const { code, failure, isWhole, status } of outcomes) {
-    const name = isWhole ? "served" : status === 0 ? (failure ?? "") : [status, code ?? failure ?? "broken"].join(" ")
+  for (const { code, failure, isComplete, status } of outcomes) {
+    const name = isComplete
+      ? "served"
+      : status === 0
+        ? (failure ?? "")
+        : [status, code ?? failure ?? "broken"].join(" ")
     counts[name] = (counts[name] ?? 0) + 1
   }
   return counts

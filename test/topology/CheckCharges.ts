@@ -17,7 +17,7 @@ const violations = (
   wasLost: (receipt: Receipt) => boolean
 ): ReadonlyArray<string> => {
   const byId = new Map(receipts.map((one) => [one.id, one]))
-  const answers = outcomes.filter(({ isWhole }) => isWhole)
+  const answers = outcomes.filter(({ isComplete }) => isComplete)
   const delivered = new Set(answers.map(({ requestId }) => requestId))
   const charges = new Map<string, number>()
   for (const { key, settled } of receipts) {

@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)("nodes whose clocks are a minute ahead, a
           const first = yield* chat(topology.nodes[turn]!.origin, { key: account.key, idempotencyKey })
           const repeats = yield* chatAtEach(topology, { key: account.key, idempotencyKey })
           for (const one of [first, ...repeats]) {
-            assert.isTrue(one.isWhole)
+            assert.isTrue(one.isComplete)
             assert.strictEqual(one.requestId, first.requestId)
           }
           for (const { headers } of repeats) assert.strictEqual(headers["idempotency-replayed"], "true")
@@ -116,7 +116,7 @@ describe.skipIf(missing !== undefined)("nodes whose clocks are a minute ahead, a
         )
         const paid = outcomes.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)
         assert.isAtMost(Number(paid), 10_000_000)
-        const price = outcomes.find(({ isWhole }) => isWhole)!.cost!
+        const price = outcomes.find(({ isComplete }) => isComplete)!.cost!
         assert.isAbove(Number(paid + price), 10_000_000)
       })
     )

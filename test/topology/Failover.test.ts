@@ -41,12 +41,14 @@ describe.skipIf(reason !== undefined)("three nodes on a database with a standby"
               idempotencyKey: `${caller}-${received.get(caller) ?? 0}`,
               stream: caller < nodes.length
             }),
-            ({ isWhole }) => Effect.sync(() => isWhole && received.set(caller, (received.get(caller) ?? 0) + 1))
+            ({ isComplete }) => Effect.sync(() => isComplete && received.set(caller, (received.get(caller) ?? 0) + 1))
           ),
         "20 millis"
       )
       const servedAt = (index: number, since: number) =>
-        callers.outcomes.find((one) => one.isWhole && one.startedAt > since && callerOf(one) % nodes.length === index)
+        callers.outcomes.find(
+          (one) => one.isComplete && one.startedAt > since && callerOf(one) % nodes.length === index
+        )
       const allServe = (since: number) =>
         until(
           "every node serves",
@@ -66,7 +68,7 @@ describe.skipIf(reason !== undefined)("three nodes on a database with a standby"
       }
       yield* Effect.sleep("500 millis")
       yield* callers.end
-      const failed = callers.outcomes.filter(({ isWhole }) => !isWhole)
+      const failed = callers.outcomes.filter(({ isComplete }) => !isComplete)
       assert.isAbove(failed.length, 0)
       for (const { code, headers, status } of failed) {
         assert.strictEqual(code, "store_unavailable")

@@ -42,7 +42,7 @@ describe.skipIf(missing !== undefined)("a node that is killed under load", () =>
       }
       yield* Effect.sleep("500 millis")
       yield* callers.end
-      const failed = callers.outcomes.filter(({ isWhole }) => !isWhole)
+      const failed = callers.outcomes.filter(({ isComplete }) => !isComplete)
       assert.isAbove(failed.length, 0)
       assert.isAtMost(failed.length, kills.length * CALLERS)
       const inFlight = ({ endedAt, startedAt }: Outcome) =>

@@ -20,10 +20,10 @@ describe.skipIf(missing !== undefined)("three nodes behind HAProxy with one Redi
           { concurrency: 60 }
         )
         assert.deepStrictEqual(tally(outcomes), { served: limit, "429 rate_limit_exceeded": 2 * limit })
-        const served = new Set(outcomes.filter(({ isWhole }) => isWhole).map(({ headers }) => headers["x-node"]))
+        const served = new Set(outcomes.filter(({ isComplete }) => isComplete).map(({ headers }) => headers["x-node"]))
         assert.strictEqual(served.size, nodes.length)
-        for (const { headers, isWhole } of outcomes) {
-          if (!isWhole) assert.match(headers["retry-after"] ?? "", /^[1-9]\d?$/)
+        for (const { headers, isComplete } of outcomes) {
+          if (!isComplete) assert.match(headers["retry-after"] ?? "", /^[1-9]\d?$/)
         }
       }
     }).pipe(Effect.scoped)

@@ -39,7 +39,7 @@ const priceOf = (topology: Topology) =>
     return outcomes!.cost!
   })
 
-const served = (outcomes: ReadonlyArray<Outcome>) => outcomes.filter(({ isWhole }) => isWhole)
+const served = (outcomes: ReadonlyArray<Outcome>) => outcomes.filter(({ isComplete }) => isComplete)
 
 describe.skipIf(missing !== undefined)("three nodes under concurrent requests", () => {
   layer(Nodes.layer(), { excludeTestServices: true })((it) => {

@@ -19,9 +19,9 @@ const BOUND_MS = 10_000
 const NOTICED_MS = 4_000
 
 /** In full runs, longer than the life of a hold and than a node's retries to record a charge. */
-const CUT = isFull ? "45 seconds" : "8 seconds"
+const PARTITION = isFull ? "45 seconds" : "8 seconds"
 
-const startCut = Effect.gen(function* () {
+const startWithRelay = Effect.gen(function* () {
   const databaseUrl = yield* freshDatabase("partition")
   const { port } = new URL(databaseUrl)
   const relay = yield* startRelay(Number(port))
@@ -33,7 +33,7 @@ const startCut = Effect.gen(function* () {
   return { relay, topology }
 })
 
-const took = ({ endedAt, startedAt }: Outcome) => endedAt - startedAt
+const latencyOf = ({ endedAt, startedAt }: Outcome) => endedAt - startedAt
 
 describe.skipIf(missing !== undefined)("a node that is cut off from the database", () => {
   for (const direction of ["both", "answers"] satisfies ReadonlyArray<Direction>) {
@@ -41,7 +41,7 @@ describe.skipIf(missing !== undefined)("a node that is cut off from the database
       `answers 503 in bounded time and recovers by itself while the others serve (direction lost: ${direction})`,
       () =>
         Effect.gen(function* () {
-          const { relay, topology } = yield* startCut
+          const { relay, topology } = yield* startWithRelay
           const { nodes, open, origin } = topology
           const [cut] = nodes
           const [account, stranger] = [yield* open(), yield* open()]
@@ -73,7 +73,7 @@ describe.skipIf(missing !== undefined)("a node that is cut off from the database
           const begun = yield* Effect.forkChild(
             Effect.forEach([0, 1, 2], (count) => send(cut!.origin, `c-${count}`), { concurrency: "unbounded" })
           )
-          yield* Effect.sleep(CUT)
+          yield* Effect.sleep(PARTITION)
           const answered = yield* Effect.timeout(Fiber.join(begun), BOUND_MS)
           const whileCut = [...answered, ...direct.outcomes.filter(({ startedAt }) => startedAt > cutAt)]
           assert.deepStrictEqual(Object.keys(tally(whileCut)), ["503 store_unavailable"])
@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined)("a node that is cut off from the database
           yield* until("the node is ready", cut!.isReady)
           yield* until(
             "the node serves",
-            Effect.sync(() => direct.outcomes.some(({ isWhole, startedAt }) => isWhole && startedAt > healedAt))
+            Effect.sync(() => direct.outcomes.some(({ isComplete, startedAt }) => isComplete && startedAt > healedAt))
           )
           assert.isBelow(performance.now() - healedAt, BOUND_MS)
           yield* Effect.sleep("500 millis")
@@ -95,8 +95,8 @@ describe.skipIf(missing !== undefined)("a node that is cut off from the database
           yield* balanced.end
 
           // Requests during the partition had an answer in bounded time.
-          assert.isBelow(Math.max(...whileCut.map(took)), BOUND_MS)
-          const failed = balanced.outcomes.filter(({ isWhole }) => !isWhole)
+          assert.isBelow(Math.max(...whileCut.map(latencyOf)), BOUND_MS)
+          const failed = balanced.outcomes.filter(({ isComplete }) => !isComplete)
           for (const { headers, startedAt } of failed) {
             assert.strictEqual(headers["x-node"], cut!.name)
             assert.isBelow(startedAt - cutAt, NOTICED_MS)
@@ -104,7 +104,7 @@ describe.skipIf(missing !== undefined)("a node that is cut off from the database
           // The database may have recorded a charge whose answer never reached the node. A repeat returns what was charged.
           const outcomes = [...balanced.outcomes, ...direct.outcomes]
           const repeated = yield* Effect.forEach(
-            outcomes.filter(({ isWhole, startedAt }) => !isWhole && startedAt <= cutAt),
+            outcomes.filter(({ isComplete, startedAt }) => !isComplete && startedAt <= cutAt),
             ({ idempotencyKey }) => send(origin, idempotencyKey!)
           )
           yield* checkCharges(topology, account, [...outcomes, ...answered, ...repeated])
@@ -114,7 +114,7 @@ describe.skipIf(missing !== undefined)("a node that is cut off from the database
 
   it.live.skipIf(!isFull)("refunds a charge whose confirmation it lost, because no repeat returns the answer", () =>
     Effect.gen(function* () {
-      const { relay, topology } = yield* startCut
+      const { relay, topology } = yield* startWithRelay
       const account = yield* topology.open()
       const cut = topology.nodes[0]!
       const request = chat(cut.origin, { key: account.key, sandbox: "latency_ms=2000", timeoutMs: 90_000 })

@@ -6,7 +6,7 @@ import { costOf } from "./Audit.ts"
 import type { Operation } from "./Evidence.ts"
 import { until } from "../support/Until.ts"
 import { untilNoHold } from "./Run.ts"
-import { retryUntilFinal, comparableText, type FinalAnswer, stormOperations } from "./Storm.ts"
+import { comparableText, type FinalAnswer, retryUntilFinal, stormOperations } from "./RetryStorm.ts"
 import { TwoGateways } from "./TwoGateways.ts"
 import type { Account, Cluster } from "./Cluster.ts"
 
@@ -14,8 +14,8 @@ const KEYS = 50
 const CLIENTS_PER_KEY = 20
 const KILLS = 3
 
-const given = process.env["CRASH_SEED"]
-const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given)
+const seedText = process.env["CRASH_SEED"]
+const seed = seedText === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(seedText)
 
 interface Row {
   readonly id: string
@@ -36,7 +36,7 @@ const rowsOf = (cluster: Cluster, account: Account): Effect.Effect<ReadonlyArray
     )
   )
 
-/** Kills a gateway during the first answers, the other one soon after, and the first again when it is back. Returns the open requests. */
+/** Kills a gateway during the first answers, then the other one, and the first again. Returns the ids of requests open at a kill. */
 const killGateways = (cluster: Cluster, account: Account) =>
   Effect.gen(function* () {
     const random = new Random(seed)

@@ -104,7 +104,7 @@ export const retryUntilFinal = async (
   return undefined
 }
 
-/** A keepalive event, which a replay lacks. */
+/** A keepalive event, which a replay may lack. */
 const PING = '{"type":"ping"}'
 
 /** What a stream says, independent of how its content is split into frames. */
