@@ -70,7 +70,7 @@ export const checkoutStateOf = (session: unknown): CheckoutState | undefined =>
 const checkout = (object: unknown, stateOf: (session: Session) => CheckoutState): Option.Option<PaymentEvent> =>
   Option.map(decodeSession(object), (session) => ({
     _tag: "Checkout",
-    said: stateOf(session),
+    state: stateOf(session),
     // `client_reference_id` proves nothing: the visitor of a payment link of the same account chooses it.
     topUpId: topUpIdOf(session.metadata?.top_up_id)
   }))

@@ -188,7 +188,7 @@ const receive = (deps: Deps, raw: Uint8Array, signature: string | undefined) =>
 const apply = (deps: Deps, event: PaymentEvent): Effect.Effect<void, SqlError.SqlError> => {
   switch (event._tag) {
     case "Checkout":
-      return settle(deps, event.said, event.topUpId)
+      return settle(deps, event.state, event.topUpId)
     case "Notice":
       return notice(deps, event)
     case "Unreadable":

@@ -84,7 +84,7 @@ const attends = (reason: string): TopUpStep => ({ _tag: "Attends", reason })
 export type PaymentEvent =
   | {
       readonly _tag: "Checkout"
-      readonly said: CheckoutState
+      readonly state: CheckoutState
       /** The metadata that the checkout was opened with. */
       readonly topUpId: string | null
     }

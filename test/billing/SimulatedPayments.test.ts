@@ -17,7 +17,7 @@ describe("simulated payments", () => {
       assert.deepStrictEqual(yield* processor.read(raw, signature), {
         _tag: "Checkout",
         topUpId: wish.id,
-        said: { _tag: "Paid", sessionId, amount: 2_550, currency: "usd", paymentId: `pi_simulated_${sessionId}` }
+        state: { _tag: "Paid", sessionId, amount: 2_550, currency: "usd", paymentId: `pi_simulated_${sessionId}` }
       })
     })
   )

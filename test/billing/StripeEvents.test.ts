@@ -38,7 +38,7 @@ describe("an event of Stripe's", () => {
         ["checkout.session.expired", session, { _tag: "Expired", sessionId: "cs_test_1" }]
       ]
       for (const [type, object, expected] of cases) {
-        assert.deepStrictEqual(yield* read(type, object), { _tag: "Checkout", said: expected, topUpId } as never, type)
+        assert.deepStrictEqual(yield* read(type, object), { _tag: "Checkout", state: expected, topUpId } as never, type)
       }
     })
   )
