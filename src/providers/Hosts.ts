@@ -15,7 +15,11 @@ const clockOf = { connect: "connectMs", first_token: "firstTokenMs", idle: "idle
  * Without a fault, the answer was well-formed and empty. A fault that a caller can cause at will must not count, because it would affect
  * all other callers.
  */
-export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: Clocks): FailureDetails | undefined => {
+export const weigh = (
+  fault: ProviderFault | undefined,
+  attemptClocks: Clocks,
+  service: Clocks
+): FailureDetails | undefined => {
   switch (fault?._tag) {
     case undefined:
     case "Refused":
@@ -27,11 +31,11 @@ export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: 
     case "TimedOut":
       if (fault.held === true) return undefined
       // For a kind of answer that this node has never seen, the normal duration is unknown.
-      if (fault.clock === "answer") return given.answer?.known === true ? {} : { inShareOnly: true }
-      return given[clockOf[fault.clock]] >= service[clockOf[fault.clock]] ? {} : undefined
+      if (fault.clock === "answer") return attemptClocks.answer?.known === true ? {} : { inShareOnly: true }
+      return attemptClocks[clockOf[fault.clock]] >= service[clockOf[fault.clock]] ? {} : undefined
     case "Lost":
       // The call itself did not fail. If little time was left, the caller's limit or an earlier attempt was the reason.
-      return fault.ours === true || given.totalMs < service.totalMs ? undefined : { inShareOnly: true }
+      return fault.ours === true || attemptClocks.totalMs < service.totalMs ? undefined : { inShareOnly: true }
     case "Unauthorized":
       // A host also rejects single requests with 403, which is no reason to stop all other requests.
       return fault.status === 403 ? { inShareOnly: true } : { atOnce: true }

@@ -85,8 +85,8 @@ const ownOf = (blocks: ReadonlyArray<Block>): ReadonlyMap<Block, CacheMark> => {
  * cache, the second is written.
  */
 const automaticOf = ({ system, tools, turns }: Prompt, mark: CacheMark): ReadonlyMap<Block, CacheMark> => {
-  const asked = turns.filter((turn) => turn.role === "user").slice(-2)
-  const ends = [tools, system, ...asked.map((turn) => turn.blocks)].map((list) =>
+  const userTurns = turns.filter((turn) => turn.role === "user").slice(-2)
+  const ends = [tools, system, ...userTurns.map((turn) => turn.blocks)].map((list) =>
     list.findLast((block) => block.body !== undefined)
   )
   return new Map(ends.flatMap((block) => (block === undefined ? [] : [[block, mark] as const])))

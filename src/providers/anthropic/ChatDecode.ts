@@ -60,8 +60,8 @@ const eventsIn = (block: JsonObject, requestId: string, calls: number): Readonly
 }
 
 /** The context edits that the host reports it has applied. */
-export const editsIn = (said: JsonObject): ReadonlyArray<OutputEvent> => {
-  const management = objectOf(said["context_management"])
+export const editsIn = (message: JsonObject): ReadonlyArray<OutputEvent> => {
+  const management = objectOf(message["context_management"])
   if (management === undefined) return []
   const applied = listOf(management["applied_edits"]).map((edit) => objectOf(edit) ?? {})
   return [{ _tag: "ContextEdits", applied }]

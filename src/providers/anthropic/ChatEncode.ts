@@ -172,12 +172,12 @@ const encodeResult = (result: ToolResult): Block => {
   const { content, isError, toolCallId } = result
   const parts = encodeParts(content).flatMap(({ body }) => (body === undefined ? [] : [body]))
   const failed = isError === true && content.every((part) => part.type === "text")
-  const said = failed && parts.length === 0 ? [{ type: "text", text: WORDLESS_FAILURE }] : parts
+  const resultParts = failed && parts.length === 0 ? [{ type: "text", text: WORDLESS_FAILURE }] : parts
   return {
     body: {
       type: "tool_result",
       tool_use_id: idOf(toolCallId),
-      content: said.length === 0 ? undefined : said,
+      content: resultParts.length === 0 ? undefined : resultParts,
       is_error: failed ? true : undefined
     },
     breakpoint: markOf(result) || markOf(content.findLast((part) => part.cacheBreakpoint === true) ?? {})

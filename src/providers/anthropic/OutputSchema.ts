@@ -19,8 +19,8 @@ export const outputSchemaOf = (schema: JsonObject): JsonObject => {
     }
   }
   if (limits.length > 0) {
-    const said = schema["description"]
-    made["description"] = `${typeof said === "string" ? `${said} ` : ""}(${limits.join(", ")})`
+    const description = schema["description"]
+    made["description"] = `${typeof description === "string" ? `${description} ` : ""}(${limits.join(", ")})`
   }
   if (isObjectType(schema)) made["additionalProperties"] = false
   return made

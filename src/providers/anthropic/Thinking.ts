@@ -90,13 +90,13 @@ interface Wish {
 const wishOf = (reasoning: Partial<Reasoning> = {}): Wish => {
   const { effort, enabled, maxTokens } = reasoning
   const ofAnswer = reasoning.ofAnswer === true
-  const said = effort === "none" ? undefined : effort === "minimal" ? "low" : effort
+  const word = effort === "none" ? undefined : effort === "minimal" ? "low" : effort
   if (isReasoningOff(reasoning)) {
-    return { wanted: false, effort: ofAnswer ? said : undefined, maxTokens: undefined, ofAnswer }
+    return { wanted: false, effort: ofAnswer ? word : undefined, maxTokens: undefined, ofAnswer }
   }
   const asks = enabled === true || maxTokens !== undefined || (effort !== undefined && !ofAnswer)
   const ofTokens = maxTokens === undefined ? undefined : effortOfTokens(maxTokens)
-  return { wanted: asks ? true : undefined, effort: said ?? ofTokens, maxTokens, ofAnswer }
+  return { wanted: asks ? true : undefined, effort: word ?? ofTokens, maxTokens, ofAnswer }
 }
 
 const LEAST_BUDGET = 1_024
@@ -127,9 +127,9 @@ const isContinued = ({ candidate, conversation }: ChatCall): boolean => {
     spoken.slice(0, last).findLastIndex((message) => message.role !== "assistant") + 1,
     last + 1
   )
-  const said = turn.flatMap((message) => (message.role === "assistant" ? [message] : []))
-  const first = said.find(({ content, toolCalls }) => content.length + toolCalls.length > 0)
-  const called = said.some(({ toolCalls }) => toolCalls.length > 0)
+  const answers = turn.flatMap((message) => (message.role === "assistant" ? [message] : []))
+  const first = answers.find(({ content, toolCalls }) => content.length + toolCalls.length > 0)
+  const called = answers.some(({ toolCalls }) => toolCalls.length > 0)
   return called && !(first !== undefined && startsWithThinking(first, candidate))
 }
 

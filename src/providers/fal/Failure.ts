@@ -32,8 +32,8 @@ export const isProvidersFault = (type: string): boolean => PROVIDERS_FAULTS.has(
 export const detailOf = (body: Uint8Array): string | undefined => {
   const object = errorsOf(body)
   if (object === undefined) return undefined
-  const said = listOf(object["detail"]).flatMap((one) => textIn(objectOf(one) ?? {}, "msg") ?? [])
-  return said[0] ?? textIn(object, "detail") ?? textIn(object, "error") ?? textIn(object, "message")
+  const messages = listOf(object["detail"]).flatMap((one) => textIn(objectOf(one) ?? {}, "msg") ?? [])
+  return messages[0] ?? textIn(object, "detail") ?? textIn(object, "error") ?? textIn(object, "message")
 }
 
 /** The machine-readable error types that fal returns. */
@@ -52,7 +52,7 @@ const LIST_BEGINS = /^\s*\{\s*"detail"\s*:\s*\[/
 const cutErrorsOf = (body: Uint8Array): JsonObject | undefined => {
   const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString()
   if (!LIST_BEGINS.test(text)) return undefined
-  const said = (name: string) =>
+  const mentions = (name: string) =>
     parseJson(new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.){0,1000}")`).exec(text)?.[1] ?? "")
-  return { detail: [{ type: said("type"), msg: said("msg") }] }
+  return { detail: [{ type: mentions("type"), msg: mentions("msg") }] }
 }

@@ -47,12 +47,12 @@ interface Host {
 const part = Effect.fnUntraced(function* (
   { baseUrl, read, work }: Host,
   call: WorkCall,
-  asked: ImagesWork,
+  images: ImagesWork,
   count: number
 ): Effect.fn.Return<Images, ProviderError> {
   const { upstreamId } = call.candidate.offer
   const until = performance.now() + call.clocks.totalMs
-  const input = encodeImages(upstreamId, asked, count)
+  const input = encodeImages(upstreamId, images, count)
   if (Result.isFailure(input)) return yield* Effect.fail(work.error(input.failure))
   const body = yield* work.post(call, {
     target: targetOf(`${baseUrl}/${upstreamId}`),

@@ -60,8 +60,8 @@ const ticketOf = (
   if (answer === undefined || id === undefined || !/^[A-Za-z0-9._-]{1,128}$/.test(id)) {
     return malformed(work, "an answer without a request_id")
   }
-  const said = textIn(answer, "response_url") ?? ""
-  const url = URL.canParse(said) ? new URL(said) : undefined
+  const address = textIn(answer, "response_url") ?? ""
+  const url = URL.canParse(address) ? new URL(address) : undefined
   const { origin, pathname } = new URL(queueUrl)
   if (url?.origin === origin) return Effect.succeed({ ticket: url.pathname })
   const app = model.split("/").slice(0, 2).join("/")

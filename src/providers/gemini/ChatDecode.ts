@@ -75,9 +75,9 @@ export class ChunkFold {
       if (typeof count === "number" && (count !== 0 || this.#usage[name] === undefined)) this.#usage[name] = count
     }
     const counted = usage === undefined ? undefined : usageOf(this.#usage)
-    const told = counted === undefined ? [] : this.#prompt.by(counted)
+    const promptEvents = counted === undefined ? [] : this.#prompt.by(counted)
     const candidate = objectOf(listOf(chunk["candidates"])[0])
-    const events = candidate === undefined ? told : [...told, ...this.#contentOf(candidate)]
+    const events = candidate === undefined ? promptEvents : [...promptEvents, ...this.#contentOf(candidate)]
     const blocked = textIn(objectOf(chunk["promptFeedback"]) ?? {}, "blockReason")
     if (blocked !== undefined) this.#onFiltered(`the prompt was blocked (${blocked})`)
     if (candidate !== undefined) this.#onFinish(textIn(candidate, "finishReason"))
@@ -113,11 +113,11 @@ export class ChunkFold {
     const name = call === undefined ? undefined : textIn(call, "name")
     if (call === undefined || name === undefined) {
       const thought = part["thought"] === true
-      const said: ReadonlyArray<OutputEvent> =
+      const answerEvents: ReadonlyArray<OutputEvent> =
         text === undefined ? [] : [{ _tag: thought ? "Reasoning" : "Text", text }]
       // The signature belongs to the thought before a text.
       const end = endOfThought(signature, undefined)
-      return thought ? [...said, ...end] : [...end, ...said]
+      return thought ? [...answerEvents, ...end] : [...end, ...answerEvents]
     }
     const index = this.#calls++
     const id = textIn(call, "id") ?? toolCallId(this.#requestId, index)

@@ -161,8 +161,8 @@ const encodeResult = ({ content, isError, toolCallId: id }: ToolResult, name: st
   const value = objectOf(parsedWithin(result))
   // The host rounds numbers, except inside a text, and takes a `$ref` for a reference to another part of the content, which does not
   // exist.
-  const said = value !== undefined && isShort(result) && !REFERENCE.test(result) ? value : undefined
-  const response = isError === true ? { error: said ?? (result || WORDLESS_FAILURE) } : (said ?? { result })
+  const structured = value !== undefined && isShort(result) && !REFERENCE.test(result) ? value : undefined
+  const response = isError === true ? { error: structured ?? (result || WORDLESS_FAILURE) } : (structured ?? { result })
   return { functionResponse: { id, name, response } }
 }
 

@@ -38,11 +38,11 @@ const hintsOf = (error: JsonObject) => {
 const ANSWER = ["candidates", "usageMetadata", "promptFeedback"]
 
 /** The fault of an answer or a chunk; undefined when it contains no error. */
-export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined => {
-  const error = errorIn(said, event)
+export const faultIn = (object: JsonObject, event = ""): ProviderFault | undefined => {
+  const error = errorIn(object, event)
   if (error !== undefined) return faultOfError(error)
-  const isNone = ANSWER.every((name) => said[name] === undefined) && textIn(said, "message") !== undefined
-  return isNone ? faultOfError(said) : undefined
+  const isNone = ANSWER.every((name) => object[name] === undefined) && textIn(object, "message") !== undefined
+  return isNone ? faultOfError(object) : undefined
 }
 
 /** The statuses of `google.rpc.Code`, for errors that contain only the name. */

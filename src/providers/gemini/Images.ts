@@ -50,8 +50,8 @@ export const makeImages = (
   work: HttpWork,
   { models, origin }: { readonly origin: string; readonly models: string }
 ): NonNullable<Provider["makeImages"]> =>
-  Effect.fnUntraced(function* (call: WorkCall, asked: ImagesWork): Effect.fn.Return<ImageResult, ProviderError> {
-    const encoded = encodeImages(asked)
+  Effect.fnUntraced(function* (call: WorkCall, imagesWork: ImagesWork): Effect.fn.Return<ImageResult, ProviderError> {
+    const encoded = encodeImages(imagesWork)
     if (Result.isFailure(encoded)) return yield* Effect.fail(work.error(encoded.failure))
     const until = performance.now() + call.clocks.totalMs
     const one = Effect.suspend(() => {
@@ -69,7 +69,7 @@ export const makeImages = (
       )
     })
     const made = Effect.result(Effect.flatMap(one, (body) => imagesIn(work, body)))
-    const calls = Array.from({ length: asked.n }, () => made)
+    const calls = Array.from({ length: imagesWork.n }, () => made)
     return yield* Effect.flatMap(Effect.all(calls, { concurrency: AT_A_TIME }), wholeOf)
   })
 

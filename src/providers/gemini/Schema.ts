@@ -74,15 +74,15 @@ export const argumentsSchema = (schema: JsonObject): JsonObject => translated(ob
 const translated = (schema: JsonObject): JsonObject => {
   const merged = typed(withoutChoices(merge(allOfIn(schema))))
   const made: Record<string, unknown> = {}
-  const said: Array<string> = []
+  const notes: Array<string> = []
   for (const [key, value] of Object.entries(merged)) {
     const kept = keywordOf(key, value, merged)
     if (kept !== undefined) made[key] = kept
-    else if (DESCRIBED.has(key)) describe(said, key, value)
+    else if (DESCRIBED.has(key)) describe(notes, key, value)
   }
-  if (said.length > 0) {
+  if (notes.length > 0) {
     const { description } = made
-    made["description"] = `${typeof description === "string" ? `${description} ` : ""}(${said.join(", ")})`
+    made["description"] = `${typeof description === "string" ? `${description} ` : ""}(${notes.join(", ")})`
   }
   return withChoices(made)
 }

@@ -117,17 +117,17 @@ const encodeSaid = (
 ): unknown => {
   const { toolCalls } = message
   const content = before === "" ? message.content : [{ type: "text", text: before } as const, ...message.content]
-  const said = {
+  const base = {
     role: "assistant",
     name: nameOf(message, options),
     content:
       parts.length > 0 ? [...parts, ...content.flatMap(encodePart)] : encodeContent(joined(content, before), options),
     ...members
   }
-  if (toolCalls.length === 0) return said
+  if (toolCalls.length === 0) return base
   return {
-    ...said,
-    content: content.length + parts.length === 0 ? null : said.content,
+    ...base,
+    content: content.length + parts.length === 0 ? null : base.content,
     tool_calls: toolCalls.map(({ arguments: text, id, name }) => ({
       id,
       type: "function",
@@ -289,7 +289,7 @@ const encodeReasoning = (call: ChatCall, wire: Wire): object => {
 }
 
 /** The reasoning effort of a call in a value that its model accepts; undefined when the request names none. */
-export const askedEffort = (call: ChatCall, options: ChatWireOptions): Effort | undefined =>
+export const requestedEffort = (call: ChatCall, options: ChatWireOptions): Effort | undefined =>
   effortOf(call.conversation.reasoning, call.candidate, effortsOf(call, options))
 
 const effortsOf = ({ candidate }: ChatCall, { efforts, flavour }: ChatWireOptions): ReadonlyArray<Effort> => {

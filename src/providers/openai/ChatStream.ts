@@ -127,8 +127,9 @@ class ChatFrames implements FrameReader {
     const chunk = objectOf(parseJsonExact(data))
     this.#fault = chunk === undefined ? faultOfNoObject(data, event, ending) : faultIn(chunk, event)
     if (chunk !== undefined && this.#fault === undefined) this.#onChunk(chunk)
-    const said = this.#out[before]
-    if (said?._tag === "Text" && ++this.#texts > LEARN_AFTER_TEXTS && isPlain(said.text)) this.#learn(data, said.text)
+    const earlier = this.#out[before]
+    if (earlier?._tag === "Text" && ++this.#texts > LEARN_AFTER_TEXTS && isPlain(earlier.text))
+      this.#learn(data, earlier.text)
   }
 
   #learn(data: string, text: string): void {
@@ -141,8 +142,8 @@ class ChatFrames implements FrameReader {
 
   /** Whether the events consist of this text only. */
   #saysOnly(text: string): boolean {
-    const [said, more] = this.#out
-    const isText = said?._tag === "Text" && said.text === text && more === undefined
+    const [first, more] = this.#out
+    const isText = first?._tag === "Text" && first.text === text && more === undefined
     return isText && !this.stopped && this.#usage === undefined && this.#fault === undefined && this.#tools.length === 0
   }
 

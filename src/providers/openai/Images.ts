@@ -64,16 +64,19 @@ export const makeImages = (
   options: ImageOptions
 ): NonNullable<Provider["makeImages"]> => {
   const targets = { generations: targetOf(`${baseUrl}/images/generations`), edits: targetOf(`${baseUrl}/images/edits`) }
-  return Effect.fnUntraced(function* (call: WorkCall, asked: ImagesWork): Effect.fn.Return<ImageResult, ProviderError> {
-    const fields = encodeImages(call.candidate.offer.upstreamId, asked, options)
+  return Effect.fnUntraced(function* (
+    call: WorkCall,
+    imagesWork: ImagesWork
+  ): Effect.fn.Return<ImageResult, ProviderError> {
+    const fields = encodeImages(call.candidate.offer.upstreamId, imagesWork, options)
     if (Result.isFailure(fields)) return yield* Effect.fail(work.error(fields.failure))
-    const maxBodyBytes = Math.min(MAX_BODY_BYTES, mostImageBytes(asked.n))
+    const maxBodyBytes = Math.min(MAX_BODY_BYTES, mostImageBytes(imagesWork.n))
     const answer = { accept: "application/json", makes: true, maxBodyBytes } as const
     const body =
-      asked.images.length === 0
+      imagesWork.images.length === 0
         ? yield* work.post(call, { ...answer, target: targets.generations, body: JSON.stringify(fields.success) })
-        : yield* work.post(call, { ...answer, target: targets.edits, ...formOf(fields.success, filesOf(asked)) })
-    return yield* decode(work, body, asked.n)
+        : yield* work.post(call, { ...answer, target: targets.edits, ...formOf(fields.success, filesOf(imagesWork)) })
+    return yield* decode(work, body, imagesWork.n)
   })
 }
 

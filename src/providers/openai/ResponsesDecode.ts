@@ -20,8 +20,8 @@ export const decodeResponse = (body: Uint8Array, requestId: string): Result.Resu
   const finish = finishOfResponse(response, calls > 0)
   let index = 0
   for (const item of items) {
-    const said = isCall(item) ? callOf(item, index++, requestId, isCut(finish)) : eventsOfItem(item)
-    const events = [...said, ...endOfReasoning(item)]
+    const itemEvents = isCall(item) ? callOf(item, index++, requestId, isCut(finish)) : eventsOfItem(item)
+    const events = [...itemEvents, ...endOfReasoning(item)]
     for (const event of events) fold.push(event)
   }
   for (const event of endOf(finish, usageOfResponse(response["usage"]))) fold.push(event)
@@ -36,9 +36,9 @@ export const isCall = (item: JsonObject): boolean =>
   item["type"] === "function_call" && textIn(item, "name") !== undefined
 
 const callOf = (item: JsonObject, index: number, requestId: string, cut: boolean): ReadonlyArray<OutputEvent> => {
-  const said = argumentsOf(item["arguments"])
+  const argumentText = argumentsOf(item["arguments"])
   const id = textIn(item, "call_id") ?? toolCallId(requestId, index)
-  const text = said.trim() === "" && !cut ? NO_ARGUMENTS : said
+  const text = argumentText.trim() === "" && !cut ? NO_ARGUMENTS : argumentText
   return [
     { _tag: "ToolStart", index, id, name: textIn(item, "name") ?? "" },
     { _tag: "ToolDelta", index, text }
@@ -54,11 +54,11 @@ export const isAside = (item: JsonObject): boolean => item["phase"] === "comment
 /** The events of any other item. */
 export const eventsOfItem = (item: JsonObject): ReadonlyArray<OutputEvent> =>
   [...listOf(item["summary"]), ...listOf(item["content"])].flatMap((part): ReadonlyArray<OutputEvent> => {
-    const said = objectOf(part) ?? {}
-    const text = textIn(said, "text") ?? ""
+    const members = objectOf(part) ?? {}
+    const text = textIn(members, "text") ?? ""
     if (item["type"] === "reasoning" || (isAside(item) && text !== "")) return [{ _tag: "Reasoning", text }]
-    return said["type"] === "refusal"
-      ? [{ _tag: "Refusal", text: textIn(said, "refusal") ?? "" }]
+    return members["type"] === "refusal"
+      ? [{ _tag: "Refusal", text: textIn(members, "refusal") ?? "" }]
       : [{ _tag: "Text", text }]
   })
 
@@ -110,9 +110,11 @@ export const faultOfResponse = (response: JsonObject): ProviderFault | undefined
   if (error === undefined || error === null) {
     return response["status"] === "failed" ? faultOfError(undefined) : undefined
   }
-  const said = objectOf(error)
+  const errorMembers = objectOf(error)
   return faultOfError(
-    said !== undefined && OF_REQUEST.test(textIn(said, "code") ?? "") ? { ...said, status: 400 } : error
+    errorMembers !== undefined && OF_REQUEST.test(textIn(errorMembers, "code") ?? "")
+      ? { ...errorMembers, status: 400 }
+      : error
   )
 }
 

@@ -3,7 +3,7 @@ import type { Candidate } from "../../domain/Plan.ts"
 import { type OwnReasoning, ownReasoning, type Piece, piecesOf } from "../../domain/Reasoning.ts"
 import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../wire/ToolFailure.ts"
-import { askedEffort, boundedImages, fileOf, ifAccepted, withIdsFor } from "./ChatEncode.ts"
+import { requestedEffort, boundedImages, fileOf, ifAccepted, withIdsFor } from "./ChatEncode.ts"
 import type { ChatWireOptions } from "./HostTraits.ts"
 import { effortBesideTools } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
@@ -18,7 +18,7 @@ export const reasonsBesideTools = (call: ChatCall, options: ChatWireOptions): bo
   if (options.flavour !== "openai" || conversation.tools.length === 0) return false
   if (maxOutputTokens < LEAST_OUTPUT_TOKENS) return false
   if (effortBesideTools(candidate.offer.upstreamId) === undefined) return false
-  const effort = askedEffort(call, options)
+  const effort = requestedEffort(call, options)
   return effort !== undefined && effort !== "none"
 }
 
@@ -41,7 +41,7 @@ export const encodeResponse = (call: ChatCall, stream: boolean, options: ChatWir
     max_output_tokens: maxOutputTokens,
     ...toolsOf(conversation, candidate),
     parallel_tool_calls: taken("parallel_tool_calls", parallelToolCalls),
-    reasoning: { effort: askedEffort(call, options) },
+    reasoning: { effort: requestedEffort(call, options) },
     text: { format: formatOf(conversation.format), verbosity: taken("verbosity", sampling.verbosity) },
     temperature: taken("temperature", sampling.temperature),
     top_p: taken("top_p", sampling.topP),

@@ -41,7 +41,7 @@ class ResponsesFrames implements FrameReader {
   #answered = false
   #done = false
   /** The output positions with content. */
-  readonly #said: Set<unknown> = new Set()
+  readonly #seen: Set<unknown> = new Set()
   /** The number of calls. */
   #count = 0
   #finish: FinishReason | undefined
@@ -128,13 +128,13 @@ class ResponsesFrames implements FrameReader {
   #say(_tag: "Text" | "Refusal" | "Reasoning", text: string | undefined, place: unknown): void {
     if (text === undefined) return
     this.#out.push({ _tag, text })
-    this.#said.add(place)
+    this.#seen.add(place)
     if (_tag !== "Reasoning") this.#answered = true
   }
 
   /** Hosts that send no deltas send an item's whole content at its end. */
   #unlessSaid(place: unknown, say: () => void): void {
-    if (!this.#said.has(place)) say()
+    if (!this.#seen.has(place)) say()
   }
 
   #argue(call: Call | undefined, text: string | undefined): void {
@@ -193,7 +193,7 @@ class ResponsesFrames implements FrameReader {
   }
 
   #onItems(items: ReadonlyArray<JsonObject>): void {
-    const isSilent = this.#said.size === 0
+    const isSilent = this.#seen.size === 0
     const calls = [...this.#calls.values()].toSorted((one, other) => one.index - other.index)
     let count = 0
     items.forEach((item, place) => {

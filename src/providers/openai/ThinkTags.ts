@@ -91,16 +91,16 @@ export class ThinkSplitter {
   }
 
   #think(out: Array<Thought>): void {
-    if (!this.#said) this.#held = this.#held.trimStart()
+    if (!this.#hasThought) this.#held = this.#held.trimStart()
     const end = this.#held.indexOf(CLOSING)
     const until = end === -1 ? heldFrom(this.#held) : end
-    const said = end === -1 ? this.#held.slice(0, until) : this.#held.slice(0, until).trimEnd()
-    if (said !== "") {
-      this.#said = true
-      out.push({ kind: "Reasoning", text: said })
+    const thought = end === -1 ? this.#held.slice(0, until) : this.#held.slice(0, until).trimEnd()
+    if (thought !== "") {
+      this.#hasThought = true
+      out.push({ kind: "Reasoning", text: thought })
     }
     if (end === -1) {
-      if (said !== "") this.#granted?.push(said)
+      if (thought !== "") this.#granted?.push(thought)
       this.#held = this.#held.slice(until)
       return
     }
@@ -109,7 +109,7 @@ export class ThinkSplitter {
     this.#held = this.#held.slice(end + CLOSING.length)
   }
 
-  #said = false
+  #hasThought = false
 }
 
 /** The same for a complete text. Where the template opens the tag, a text without the closing tag is the answer only. */

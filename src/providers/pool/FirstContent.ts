@@ -104,9 +104,9 @@ export const attemptWork = <A>(
     const clock = fiber.getRef(Clock.Clock)
     const sample = sampler(context, clock.currentTimeMillisUnsafe())
     const failed = (error: ProviderError) => sample(clock.currentTimeMillisUnsafe(), error)
-    const served = (said: unknown) => {
+    const served = (servedOutput: unknown) => {
       sample(clock.currentTimeMillisUnsafe(), "ok")
-      context.record.worked(tokensOf(said))
+      context.record.worked(tokensOf(servedOutput))
       context.ended(undefined)
     }
     const broke = (error: ProviderError) => {
@@ -239,10 +239,10 @@ const resumeStream = (
  * Reports the outcome of an attempt, once; returns whether this call was the first. An attempt abandoned before its end has no outcome.
  */
 const sampler = ({ blames, call, observe, provider }: AttemptContext<WorkCall>, startedAt: number) => {
-  let told = false
+  let isReported = false
   return (endedAt: number | undefined, outcome: "ok" | ProviderError, firstTokenMs?: number): boolean => {
-    if (told) return false
-    told = true
+    if (isReported) return false
+    isReported = true
     if (outcome !== "ok" && !blames(outcome.fault)) return true
     observe({
       model: call.candidate.model.id,

@@ -108,27 +108,27 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
     const totalMs = index === 0 ? this.#clocks.totalMs : Math.max(1, this.#deadline - millisOf(this.#clock))
     const times = this.#answerKind(candidate)
     const answer = times && this.#answerClock(times)
-    const given = index === 0 ? this.#clocks : { ...this.#clocks, totalMs }
+    const clocks = index === 0 ? this.#clocks : { ...this.#clocks, totalMs }
     const isShorter = answer !== undefined && answer.ms < totalMs
-    const asked = kind.callTo(candidate, call, isShorter ? { ...given, answer } : given)
+    const attemptCall = kind.callTo(candidate, call, isShorter ? { ...clocks, answer } : clocks)
     const startedAt = millisOf(this.#clock)
     const operation = kind.operationOf(call)
-    const facts = { metrics, trace: call.trace, provider, operation, call: asked, index, stream: kind.stream }
+    const facts = { metrics, trace: call.trace, provider, operation, call: attemptCall, index, stream: kind.stream }
     const record = new AttemptRecord(facts)
     const traceHeaders = traceTo?.has(provider.id) === true ? record.traceHeaders : undefined
     return {
       provider,
-      call: traceHeaders === undefined ? asked : { ...asked, traceHeaders },
+      call: traceHeaders === undefined ? attemptCall : { ...attemptCall, traceHeaders },
       observe,
       record,
-      blames: (fault) => weigh(fault, asked.clocks, this.#shared.clocks) !== undefined,
+      blames: (fault) => weigh(fault, attemptCall.clocks, this.#shared.clocks) !== undefined,
       ended: (fault) => {
         if (fault === undefined && times !== undefined) {
           this.#shared.times.answered(times, millisOf(this.#clock) - startedAt, this.#clock)
         }
         if (breaker === undefined) return
         if (fault === undefined) breaker.succeeded(permit, millisOf(this.#clock))
-        else this.#blame(admitted, asked.clocks, fault)
+        else this.#blame(admitted, attemptCall.clocks, fault)
       }
     }
   }
@@ -360,13 +360,17 @@ export class PlanExecution<P extends Price, Q extends AnyPoolCall<P>, C extends 
     }
   }
 
-  #blame({ breaker, candidate, permit }: AdmittedCandidate<P>, given: Clocks, fault: ProviderFault | undefined): void {
-    if (fault?._tag === "TimedOut" && fault.clock === "answer" && given.answer !== undefined) {
+  #blame(
+    { breaker, candidate, permit }: AdmittedCandidate<P>,
+    attemptClocks: Clocks,
+    fault: ProviderFault | undefined
+  ): void {
+    if (fault?._tag === "TimedOut" && fault.clock === "answer" && attemptClocks.answer !== undefined) {
       const kind = this.#answerKind(candidate)
-      if (kind !== undefined) this.#shared.times.timedOut(kind, given.answer.ms, this.#clock)
+      if (kind !== undefined) this.#shared.times.timedOut(kind, attemptClocks.answer.ms, this.#clock)
     }
     if (breaker === undefined) return
-    const how = weigh(fault, given, this.#shared.clocks)
+    const how = weigh(fault, attemptClocks, this.#shared.clocks)
     if (how === undefined) breaker.left(permit)
     else breaker.failed(permit, millisOf(this.#clock), this.#chance(), how)
   }

@@ -202,11 +202,11 @@ const follow = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkC
       continue
     }
     return Effect.flatMap(asking, (ended): Effect.Effect<ServedContent<A, P>, PoolError, R> => {
-      const given = answerIn(ended)
-      if (given !== undefined) {
+      const answer = answerIn(ended)
+      if (answer !== undefined) {
         // The breaker of a complete answer already has its outcome, so this changes nothing for it.
         execution.answered(ended.admitted)
-        return Effect.succeed({ given, by: execution.served(ended.admitted) })
+        return Effect.succeed({ given: answer, by: execution.served(ended.admitted) })
       }
       execution.failed(ended.admitted, ended.context, faultOf(ended))
       return follow(execution, ask)
@@ -294,19 +294,19 @@ const askHedged = Effect.fnUntraced(function* <A, R>(
       return yield* Fiber.join(other)
     }
     const late = other.pollUnsafe()
-    const given = late !== undefined && Exit.isSuccess(late) ? answerIn(late.value) : undefined
-    if (late !== undefined && Exit.isSuccess(late) && given === undefined) {
+    const lateAnswer = late !== undefined && Exit.isSuccess(late) ? answerIn(late.value) : undefined
+    if (late !== undefined && Exit.isSuccess(late) && lateAnswer === undefined) {
       execution.fellBehind(pair, late.value.admitted, late.value.context, faultOf(late.value))
       return ended
     }
     execution.outran(
       pair,
       ended.admitted,
-      given === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined
+      lateAnswer === undefined ? clock.currentTimeMillisUnsafe() - startedAt : undefined
     )
     other.interruptUnsafe()
     // It produced content at the same instant.
-    if (given !== undefined) yield* method.abandon(given)
+    if (lateAnswer !== undefined) yield* method.abandon(lateAnswer)
     return ended
   })
   return yield* Effect.onExit(raced, (exit) => (Exit.isSuccess(exit) ? Effect.void : Fiber.interruptAll(fibers)))

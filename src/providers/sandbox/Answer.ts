@@ -50,15 +50,15 @@ const THOUGHT = "Considering what was asked. "
 
 /** The content within the cap: reasoning first, then as much visible text as fits. */
 const contentWithinCap = (call: ChatCall, steering: Steering): DeliveredAnswer => {
-  const asked = askedReasoning(call)
-  const reasoning = Math.min(Math.max(steering.reasoningTokens, asked), call.maxOutputTokens)
+  const requested = requestedReasoning(call)
+  const reasoning = Math.min(Math.max(steering.reasoningTokens, requested), call.maxOutputTokens)
   const room = call.maxOutputTokens - reasoning
   const wanted = steering.outputTokens === undefined ? undefined : Math.max(0, steering.outputTokens - reasoning)
   const content = contentOf(call, steering)
   const { chunks, finish, stopSequence, tokens } =
     content._tag === "Tools" ? toolContent(call, content.tools, room, wanted) : textContent(call, content, room, wanted)
   // Models that hide their reasoning show none unless it was requested.
-  const shown = asked > 0 || (reasoning > 0 && !call.candidate.model.hiddenReasoning)
+  const shown = requested > 0 || (reasoning > 0 && !call.candidate.model.hiddenReasoning)
   const thought = cut(THOUGHT, reasoning * BYTES_PER_TOKEN)
   return {
     chunks: [...(shown ? [[{ _tag: "Reasoning", text: thought } as const]] : []), ...chunks],
@@ -70,7 +70,11 @@ const contentWithinCap = (call: ChatCall, steering: Steering): DeliveredAnswer =
 }
 
 /** A short thought when the request asks a reasoning model for it, using at most half of the cap. */
-const askedReasoning = ({ candidate: { model, offer }, conversation: { reasoning }, maxOutputTokens }: ChatCall) => {
+const requestedReasoning = ({
+  candidate: { model, offer },
+  conversation: { reasoning },
+  maxOutputTokens
+}: ChatCall) => {
   const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
   const { effort, enabled, maxTokens } = reasoning ?? {}
   if (!able || enabled === false || effort === "none") return 0
@@ -93,9 +97,9 @@ const textContent = (
       : content.text
   const { sampling } = call.conversation
   const stopped = stopIn(full, sampling.stop ?? [])
-  const said = full.slice(0, stopped?.at)
+  const shownText = full.slice(0, stopped?.at)
   return {
-    chunks: pieces(cut(said, room * BYTES_PER_TOKEN)).map((text) => [
+    chunks: pieces(cut(shownText, room * BYTES_PER_TOKEN)).map((text) => [
       { _tag: "Text", text },
       ...(sampling.logprobs === true
         ? [{ _tag: "Logprobs", content: [logprobOf(text, sampling.topLogprobs ?? 0)] } as const]
@@ -103,7 +107,7 @@ const textContent = (
     ]),
     finish: "stop",
     stopSequence: stopped?.sequence,
-    tokens: stopped === undefined && wanted !== undefined ? wanted : tokensOf(said)
+    tokens: stopped === undefined && wanted !== undefined ? wanted : tokensOf(shownText)
   }
 }
 
@@ -125,13 +129,14 @@ const toolContent = (
   let tokens = 0
   for (const [index, tool] of tools.entries()) {
     const { name } = tool
-    const given = JSON.stringify(argumentsFor(tool, words))
+    const argumentText = JSON.stringify(argumentsFor(tool, words))
     const left = room - tokens
     if (left > 0) {
       chunks.push([{ _tag: "ToolStart", index, id: toolCallId(requestId, index), name }])
-      for (const text of pieces(cut(given, left * BYTES_PER_TOKEN))) chunks.push([{ _tag: "ToolDelta", index, text }])
+      for (const text of pieces(cut(argumentText, left * BYTES_PER_TOKEN)))
+        chunks.push([{ _tag: "ToolDelta", index, text }])
     }
-    tokens += tokensOf(given) + tokensOf(name)
+    tokens += tokensOf(argumentText) + tokensOf(name)
   }
   return { chunks, finish: "tool_calls", tokens: wanted ?? tokens }
 }
@@ -170,9 +175,9 @@ const wordsOf = (message: Message | undefined): ReadonlySet<string> =>
 const plainText = ({ conversation: { messages }, candidate }: ChatCall): string => {
   const results = messages.slice(messages.findLastIndex((message) => message.role !== "tool") + 1).map(textOf)
   if (results.length > 0) return `The tool answered: ${excerpt(results.join(" "), 200)}`
-  const asked = messages.findLast((message) => message.role === "user")
-  const said = asked === undefined ? "nothing" : `"${excerpt(textOf(asked), 80)}"`
-  return `You said ${said}. The sandbox answers in place of ${candidate.model.id}.`
+  const question = messages.findLast((message) => message.role === "user")
+  const quoted = question === undefined ? "nothing" : `"${excerpt(textOf(question), 80)}"`
+  return `You said ${quoted}. The sandbox answers in place of ${candidate.model.id}.`
 }
 
 const textOf = (message: Message): string =>
@@ -201,8 +206,8 @@ const tokensOfPart = (part: Part): number => {
 }
 
 const promptTokensOf = ({ conversation: { messages, tools }, promptBound }: ChatCall): number => {
-  const told = tools.map(({ description, name, parameters, strict }) => ({ name, description, parameters, strict }))
-  let tokens = told.length === 0 ? 0 : tokensOf(JSON.stringify(told))
+  const declared = tools.map(({ description, name, parameters, strict }) => ({ name, description, parameters, strict }))
+  let tokens = declared.length === 0 ? 0 : tokensOf(JSON.stringify(declared))
   for (const message of messages) {
     for (const part of message.content) tokens += tokensOfPart(part)
     if (message.role !== "assistant") continue

@@ -24,14 +24,14 @@ const countsOf = (words: ReadonlyArray<string>): ReadonlyMap<string, number> => 
  * scores 0; a better one scores more. A word counts once, however often the query repeats it.
  */
 export const bm25 = (query: string, documents: ReadonlyArray<string>): ReadonlyArray<number> => {
-  const asked = new Set(wordsOf(query))
+  const queryWords = new Set(wordsOf(query))
   const texts = documents.map((document) => {
     const words = wordsOf(document)
     return { counts: countsOf(words), length: words.length }
   })
   const average = texts.reduce((sum, { length }) => sum + length, 0) / Math.max(1, texts.length)
   const scores = texts.map(() => 0)
-  for (const word of asked) {
+  for (const word of queryWords) {
     const having = texts.filter(({ counts }) => counts.has(word)).length
     const rarity = Math.log(1 + (texts.length - having + 0.5) / (having + 0.5))
     for (const [index, { counts, length }] of texts.entries()) {

@@ -108,8 +108,8 @@ const sampleString = (schema: JsonObject, name: string): string => {
 const merged = (root: JsonObject, schema: JsonObject, all: ReadonlyArray<unknown>): JsonObject => {
   const { allOf: _, ...own } = schema
   return all.reduce<JsonObject>((into, part) => {
-    const given = objectOf(part) ?? {}
-    const one = typeof given["$ref"] === "string" ? (resolveRef(root, given["$ref"]) ?? {}) : given
+    const partSchema = objectOf(part) ?? {}
+    const one = typeof partSchema["$ref"] === "string" ? (resolveRef(root, partSchema["$ref"]) ?? {}) : partSchema
     return {
       ...into,
       ...one,

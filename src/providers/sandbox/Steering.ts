@@ -119,9 +119,9 @@ const readPair = (into: Mutable<Steering>, seen: Set<string>, pair: string): str
 
 const count = (max: number, assign: (into: Mutable<Steering>, count: number) => void): Setter => {
   return (into, value) => {
-    const given = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
-    if (!(given <= max)) return `a whole number from 0 to ${max}`
-    assign(into, given)
+    const parsedNumber = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
+    if (!(parsedNumber <= max)) return `a whole number from 0 to ${max}`
+    assign(into, parsedNumber)
     return undefined
   }
 }

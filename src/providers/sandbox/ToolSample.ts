@@ -22,7 +22,7 @@ export const argumentsFor = ({ description, parameters }: Tool, words: ReadonlyS
   const properties = Object.fromEntries(
     [...members.matchAll(REQUIRED)].map(([, member = "", type = ""]) => [member, { type }])
   )
-  const given = sampleOf({ type: "object", properties, required: Object.keys(properties) })
-  const input = `text(await tools.${name}(${JSON.stringify(given)}))`
+  const sampleInput = sampleOf({ type: "object", properties, required: Object.keys(properties) })
+  const input = `text(await tools.${name}(${JSON.stringify(sampleInput)}))`
   return { ...(sample as object), input }
 }

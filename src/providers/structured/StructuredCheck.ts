@@ -143,11 +143,11 @@ class CheckThread {
       this.#ready = true
       if (this.#current !== undefined) this.#give(worker, this.#current)
     })
-    const gone = () => {
+    const abandonCheck = () => {
       if (worker === this.#worker) this.#fail("it needs too much memory to check")
     }
-    worker.on("error", gone)
-    worker.on("exit", gone)
+    worker.on("error", abandonCheck)
+    worker.on("exit", abandonCheck)
     // Listeners keep the process alive for the thread, so `unref` comes after them.
     worker.unref()
     return worker

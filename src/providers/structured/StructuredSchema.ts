@@ -89,17 +89,18 @@ const typeProblem = (type: unknown): string | undefined => {
     : "is not a type of JSON Schema"
 }
 
-const keywordProblem = (keyword: string, given: unknown, place: ReadonlyArray<string>): string | undefined => {
+const keywordProblem = (keyword: string, keywordValue: unknown, place: ReadonlyArray<string>): string | undefined => {
   if (keyword === "type") {
-    const problem = typeProblem(given)
+    const problem = typeProblem(keywordValue)
     return problem === undefined ? undefined : problemAt(place, problem)
   }
-  if (ofSchema.has(keyword)) return problemIn(given, place)
-  if (ofList.has(keyword) || (keyword === "items" && Array.isArray(given))) return problemInList(given, place)
-  if (keyword === "items") return problemIn(given, place)
-  if (ofMap.has(keyword)) return problemInMap(given, place)
+  if (ofSchema.has(keyword)) return problemIn(keywordValue, place)
+  if (ofList.has(keyword) || (keyword === "items" && Array.isArray(keywordValue)))
+    return problemInList(keywordValue, place)
+  if (keyword === "items") return problemIn(keywordValue, place)
+  if (ofMap.has(keyword)) return problemInMap(keywordValue, place)
   const kind = Object.hasOwn(kinds, keyword) ? kinds[keyword] : undefined
-  return kind === undefined || kind[0](given) ? undefined : problemAt(place, kind[1])
+  return kind === undefined || kind[0](keywordValue) ? undefined : problemAt(place, kind[1])
 }
 
 const problemInList = (given: unknown, place: ReadonlyArray<string>): string | undefined => {

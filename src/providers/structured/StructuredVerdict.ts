@@ -48,9 +48,9 @@ export const verdictOf = ({ schema, text }: CheckJob): Verdict => {
 }
 
 const draftOf = ({ $schema }: Readonly<Record<string, unknown>>): SchemaDraft => {
-  const said = typeof $schema === "string" ? /draft-0([4-7])|(2019-09)/.exec($schema) : null
-  if (said === null) return "2020-12"
-  return said[2] !== undefined ? "2019-09" : said[1] === "4" ? "4" : "7"
+  const draftMatch = typeof $schema === "string" ? /draft-0([4-7])|(2019-09)/.exec($schema) : null
+  if (draftMatch === null) return "2020-12"
+  return draftMatch[2] !== undefined ? "2019-09" : draftMatch[1] === "4" ? "4" : "7"
 }
 
 /** Checked before anything is generated. Otherwise the problem would appear only after the answer. */

@@ -44,16 +44,16 @@ const ask = Effect.fnUntraced(function* (
   { error, post }: HttpWork,
   target: ReturnType<typeof targetOf>,
   call: WorkCall,
-  asked: SearchWork,
+  search: SearchWork,
   query: string,
   queryIndex: number
 ): Effect.fn.Return<SearchResults["results"], ProviderError> {
   const depth = call.candidate.offer.upstreamId === "advanced" ? "advanced" : "basic"
-  const body = JSON.stringify(encodeSearch(query, depth, asked, yield* Clock.currentTimeMillis))
+  const body = JSON.stringify(encodeSearch(query, depth, search, yield* Clock.currentTimeMillis))
   const answer = yield* post(call, { target, accept: "application/json", body, maxBodyBytes: MAX_BODY_BYTES })
   const results = objectOf(parseJson(answer))?.["results"]
   if (!Array.isArray(results)) return yield* error({ _tag: "Malformed", detail: "an answer without results" })
-  return results.flatMap((result) => resultOf(result, queryIndex)).slice(0, asked.maxResults)
+  return results.flatMap((result) => resultOf(result, queryIndex)).slice(0, search.maxResults)
 })
 
 /** A page without a URL is dropped. */

@@ -11,10 +11,10 @@ const editedOf = (call: ChatCall) => {
 
 /** The stream with one event in front. */
 const behind = (source: ChatSource, event: OutputEvent): ChatSource => {
-  let said = false
+  let reported = false
   const first = (events: ReadonlyArray<OutputEvent>): ReadonlyArray<OutputEvent> => {
-    if (said) return events
-    said = true
+    if (reported) return events
+    reported = true
     return [event, ...events]
   }
   return {
@@ -28,14 +28,14 @@ export const withContextEdits = (provider: Provider): Provider => {
   if (provider.editsContext === true) return provider
   return {
     ...provider,
-    chat: (asked) => {
-      if (asked.conversation.contextEdits === undefined) return provider.chat(asked)
-      const { applied, call } = editedOf(asked)
+    chat: (original) => {
+      if (original.conversation.contextEdits === undefined) return provider.chat(original)
+      const { applied, call } = editedOf(original)
       return Effect.map(provider.chat(call), (output) => ({ ...output, contextEdits: applied }))
     },
-    chatStream: (asked) => {
-      if (asked.conversation.contextEdits === undefined) return provider.chatStream(asked)
-      const { applied, call } = editedOf(asked)
+    chatStream: (original) => {
+      if (original.conversation.contextEdits === undefined) return provider.chatStream(original)
+      const { applied, call } = editedOf(original)
       return Effect.map(provider.chatStream(call), (source) => behind(source, { _tag: "ContextEdits", applied }))
     }
   }

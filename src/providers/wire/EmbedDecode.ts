@@ -132,14 +132,14 @@ export const tokensOf = (rest: JsonObject | undefined): number | undefined => {
 /** Decodes a successful response. `faultOfError` interprets an error object in place of an answer. */
 export const decodeEmbeddings = (
   body: Uint8Array,
-  asked: EmbedForm,
+  form: EmbedForm,
   faultOfError: (error: unknown) => ProviderFault
 ): Result.Result<Embeddings, ProviderFault> => {
-  const fast = scanned(body, asked)
+  const fast = scanned(body, form)
   if (fast !== undefined) return Result.succeed({ data: fast.data, tokens: tokensOf(fast.rest) })
   const whole = objectOf(parseJson(body))
   if (whole === undefined) return malformed("the body is not a JSON object")
   const error = errorIn(whole)
   if (error !== undefined) return Result.fail(faultOfError(error))
-  return Result.map(rewritten(whole, asked), (data) => ({ data, tokens: tokensOf(whole) }))
+  return Result.map(rewritten(whole, form), (data) => ({ data, tokens: tokensOf(whole) }))
 }

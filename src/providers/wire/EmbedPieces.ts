@@ -27,7 +27,7 @@ export interface ListEnd {
  * another form must be read as a whole.
  */
 export class EmbedPieces {
-  readonly #asked: Pick<EmbedWork, "inputs" | "format">
+  readonly #work: Pick<EmbedWork, "inputs" | "format">
   /** A buffer in which unvalidated bytes are contiguous. The bytes that are returned are the original chunks. */
   #room = Buffer.allocUnsafeSlow(ROOM_BYTES)
   /**
@@ -43,8 +43,8 @@ export class EmbedPieces {
   #place: "before" | "list" | "behind" = "before"
   #wrong = false
 
-  constructor(asked: Pick<EmbedWork, "inputs" | "format">) {
-    this.#asked = asked
+  constructor(work: Pick<EmbedWork, "inputs" | "format">) {
+    this.#work = work
   }
 
   /** Whether the answer has another form. Nothing must be pushed after that. */
@@ -62,9 +62,9 @@ export class EmbedPieces {
     this.#keep(bytes)
     if (this.#place === "before") this.#begin()
     if (this.#place !== "list") return NONE
-    const given = this.#vectors()
-    this.#from += given
-    return this.#shift(given)
+    const length = this.#vectors()
+    this.#from += length
+    return this.#shift(length)
   }
 
   /** Ends the answer: returns the members around the list, or undefined when the answer is incomplete. */
@@ -93,16 +93,16 @@ export class EmbedPieces {
 
   /** Removes the first bytes from the buffer. */
   #shift(length: number): ReadonlyArray<Uint8Array> {
-    const given: Array<Uint8Array> = []
+    const arrivedVectors: Array<Uint8Array> = []
     for (let left = length; left > 0;) {
       const first = this.#come[0]!
       if (first.length <= left) this.#come.shift()
       else this.#come[0] = first.subarray(left)
       const piece = first.subarray(0, left)
-      given.push(piece)
+      arrivedVectors.push(piece)
       left -= piece.length
     }
-    return given
+    return arrivedVectors
   }
 
   /** Looks for the list among the members of the answer. The usage comes after it; otherwise the answer has another form. */
@@ -132,10 +132,10 @@ export class EmbedPieces {
     for (;;) {
       const start = this.#vectorStart(scan, bytes, given)
       if (start === NOWHERE) return given
-      const end = elementEnd(scan, start, this.#count, this.#asked.format)
+      const end = elementEnd(scan, start, this.#count, this.#work.format)
       // Only one vector is parsed completely. A host that writes one correctly writes all others the same way.
       const isFirst = end !== NOWHERE && this.#count === 0
-      if (end === NOWHERE) this.#wrong = bytes.length - start > mostVectorBytes(this.#asked.format)
+      if (end === NOWHERE) this.#wrong = bytes.length - start > mostVectorBytes(this.#work.format)
       else if (isFirst && !this.#isVector(bytes.subarray(start, end))) this.#wrong = true
       if (end === NOWHERE || this.#wrong) return given
       this.#count += 1
@@ -144,7 +144,7 @@ export class EmbedPieces {
   }
 
   #isVector(bytes: Uint8Array): boolean {
-    return isVector(objectOf(parseJson(bytes))?.["embedding"], this.#asked.format)
+    return isVector(objectOf(parseJson(bytes))?.["embedding"], this.#work.format)
   }
 
   /** The start of the next vector after `from`, if it has arrived. */
@@ -153,7 +153,7 @@ export class EmbedPieces {
     const byte = bytes[at]
     if (byte === undefined) return NOWHERE
     if (this.#count > 0 && byte === LIST_END) this.#place = "behind"
-    const { length } = this.#asked.inputs
+    const { length } = this.#work.inputs
     const begins = byte === (this.#count === 0 ? LIST : COMMA) && this.#count < length
     this.#wrong = this.#place === "behind" ? this.#count !== length : !begins
     const start = scan.start(at + 1)

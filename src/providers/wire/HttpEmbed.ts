@@ -23,7 +23,7 @@ const BEGINNING_BYTES = 1_048_576
 /** A response that is being read, with its parser. */
 interface OpenResponse {
   readonly work: HttpWork
-  readonly asked: EmbedWork
+  readonly embeddings: EmbedWork
   readonly maxBodyBytes: number
   readonly stream: OutboundStream
   readonly pieces: EmbedPieces
@@ -48,9 +48,9 @@ const read = (reading: OpenResponse): Effect.Effect<Uint8Array | undefined, Prov
 /** Reads until enough of the list is validated, or to the end if that never happens. */
 const begin = (reading: OpenResponse): Effect.Effect<ReadonlyArray<Uint8Array> | Embeddings, ProviderError> =>
   Effect.gen(function* () {
-    const { asked, pieces, work } = reading
+    const { embeddings, pieces, work } = reading
     const come: Array<Uint8Array> = []
-    const given: Array<Uint8Array> = []
+    const vectors: Array<Uint8Array> = []
     let length = 0
     for (;;) {
       const bytes = yield* read(reading)
@@ -59,11 +59,11 @@ const begin = (reading: OpenResponse): Effect.Effect<ReadonlyArray<Uint8Array> |
       if (pieces.wrong) continue
       for (const right of pieces.push(bytes)) {
         length += right.length
-        given.push(right)
+        vectors.push(right)
       }
-      if (!pieces.wrong && length > BEGINNING_BYTES) return given
+      if (!pieces.wrong && length > BEGINNING_BYTES) return vectors
     }
-    return yield* orFault(work, decodeEmbeddings(Buffer.concat(come), asked, faultOfError))
+    return yield* orFault(work, decodeEmbeddings(Buffer.concat(come), embeddings, faultOfError))
   })
 
 const LIST_END = Buffer.from("]")
@@ -106,7 +106,7 @@ const finish = (reading: OpenResponse, rest: ArrivingList): Effect.Effect<number
  */
 const readLong = (
   work: HttpWork,
-  asked: EmbedWork,
+  embeddings: EmbedWork,
   call: WorkCall,
   request: WorkRequest
 ): Effect.Effect<Embeddings, ProviderError> =>
@@ -120,10 +120,10 @@ const readLong = (
             const stream = yield* Scope.provide(work.open(call, request), scope)
             const reading: OpenResponse = {
               work,
-              asked,
+              embeddings,
               maxBodyBytes,
               stream,
-              pieces: new EmbedPieces(asked),
+              pieces: new EmbedPieces(embeddings),
               length: 0,
               patienceMs: call.clocks.totalMs / 2
             }
@@ -152,17 +152,17 @@ export const httpEmbed =
   (
     work: HttpWork,
     target: WorkRequest["target"],
-    encode: (call: WorkCall, asked: EmbedWork) => Result.Result<string, ProviderFault>
+    encode: (call: WorkCall, embeddings: EmbedWork) => Result.Result<string, ProviderFault>
   ): NonNullable<Provider["embed"]> =>
-  (call, asked) => {
-    const maxBodyBytes = mostEmbedBytes(asked)
+  (call, embeddings) => {
+    const maxBodyBytes = mostEmbedBytes(embeddings)
     const request = (body: string): WorkRequest => ({ target, accept: "application/json", body, maxBodyBytes })
     return Effect.flatMap(
-      Effect.suspend(() => orFault(work, encode(call, asked))),
+      Effect.suspend(() => orFault(work, encode(call, embeddings))),
       (body) => {
-        if (!isShort(maxBodyBytes)) return readLong(work, asked, call, request(body))
+        if (!isShort(maxBodyBytes)) return readLong(work, embeddings, call, request(body))
         return Effect.flatMap(work.post(call, request(body)), (answer) =>
-          orFault(work, decodeEmbeddings(answer, asked, faultOfError))
+          orFault(work, decodeEmbeddings(answer, embeddings, faultOfError))
         )
       }
     )

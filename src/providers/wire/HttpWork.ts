@@ -101,8 +101,8 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
     const sent = ({ clocks }: WorkCall, request: OutboundRequest, makes?: true) =>
       Effect.mapError(Effect.flatMap(outbound.send(request), plain(request.maxBodyBytes)), (failed) => {
         const { reason } = failed
-        const heard = makes === true && reason._tag === "Broken"
-        return error(heard ? { _tag: "Broken", detail: reason.detail } : faultOfWhole(failed, clocks))
+        const broken = makes === true && reason._tag === "Broken"
+        return error(broken ? { _tag: "Broken", detail: reason.detail } : faultOfWhole(failed, clocks))
       })
     const refused = (answer: RefusedAnswer) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(error(faultOfStatus(answer, now))))

@@ -76,8 +76,8 @@ const choicesOf = (schema: JsonObject, always: ReadonlySet<string>): string | un
       [...reader.shape(one).required].filter((name) => !always.has(name)).join(" and ")
     )
     if (choices.every((names) => names === "")) continue
-    const said = `Needs ${key === "anyOf" ? "at least" : "exactly"} one of: ${choices.map((names) => names || "none of these").join("; ")}.`
-    return said.length > MAX_SAID_CHARS ? undefined : said
+    const requirement = `Needs ${key === "anyOf" ? "at least" : "exactly"} one of: ${choices.map((names) => names || "none of these").join("; ")}.`
+    return requirement.length > MAX_SAID_CHARS ? undefined : requirement
   }
   return undefined
 }
@@ -93,14 +93,14 @@ export const objectSchema = (schema: JsonObject): JsonObject => {
   const open = { ...schema, type: "object" }
   if (!Object.keys(schema).some((key) => REFUSED.has(key))) return open
   const { properties, required } = new Reader(schema).shape(schema)
-  const said = [schema["description"], choicesOf(schema, required)].filter((text) => typeof text === "string")
+  const sentences = [schema["description"], choicesOf(schema, required)].filter((text) => typeof text === "string")
   const members = [...properties].map(([name, schemas]) => {
     const [one, ...others] = schemas.values()
     return [name, others.length === 0 ? one : { anyOf: [one, ...others] }] as const
   })
   return {
     ...Object.fromEntries(Object.entries(open).filter(([key]) => !REFUSED.has(key))),
-    ...(said.length === 0 ? {} : { description: said.join(" ") }),
+    ...(sentences.length === 0 ? {} : { description: sentences.join(" ") }),
     properties: Object.fromEntries(members),
     ...(required.size === 0 ? {} : { required: [...required] })
   }

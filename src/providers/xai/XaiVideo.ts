@@ -16,7 +16,7 @@ export const makeXaiVideo = (
   baseUrl: string
 ): Effect.Effect<Pick<Required<Provider>, "makeVideo" | "videoState" | "videoClip">, never, PublicFetch> => {
   const target = targetOf(`${baseUrl}/videos/generations`)
-  const asked = { accept: "application/json", maxBodyBytes: MAX_ANSWER_BYTES }
+  const options = { accept: "application/json", maxBodyBytes: MAX_ANSWER_BYTES }
   return Effect.map(makeHttpClip(work), (videoClip) => ({
     makeVideo: (call, video) => {
       if (video.referenceVideo !== undefined) {
@@ -24,7 +24,7 @@ export const makeXaiVideo = (
         return Effect.fail(work.error({ _tag: "Refused", status: 400, detail, param: "reference_video" }))
       }
       const body = JSON.stringify(encodeVideo(call.candidate.offer.upstreamId, video))
-      return Effect.flatMap(work.post(call, { ...asked, target, body, makes: true }), (answer) => {
+      return Effect.flatMap(work.post(call, { ...options, target, body, makes: true }), (answer) => {
         const ticket = textIn(objectOf(parseJson(answer)) ?? {}, "request_id")
         return ticket === undefined || !/^[A-Za-z0-9._-]{1,128}$/.test(ticket)
           ? malformed(work, "an answer without a request_id")
@@ -32,7 +32,7 @@ export const makeXaiVideo = (
       })
     },
     videoState: (call, ticket) =>
-      Effect.flatMap(work.get(call, { ...asked, target: targetOf(`${baseUrl}/videos/${ticket}`) }), (answer) =>
+      Effect.flatMap(work.get(call, { ...options, target: targetOf(`${baseUrl}/videos/${ticket}`) }), (answer) =>
         stateOf(work, answer)
       ),
     videoClip
