@@ -227,11 +227,11 @@ const endOrphan = Effect.fn("endOrphan")(function* (cluster: Cluster) {
     return yield* attempt("remove a stale lock file", () => rmSync(join(cluster.directory, "postmaster.pid")))
   }
   yield* Effect.logInfo(`Taking over the database from a killed tollgate (server process ${found.pid})`)
-  const gone = Effect.map(isServing(cluster, found.pid), (serving) => !serving)
+  const stopped = Effect.map(isServing(cluster, found.pid), (serving) => !serving)
   yield* signal(found.pid, "SIGINT")
-  if (yield* waitUntil(gone, "20 seconds")) return
+  if (yield* waitUntil(stopped, "20 seconds")) return
   yield* signal(found.pid, "SIGQUIT")
-  if (!(yield* waitUntil(gone, "5 seconds"))) {
+  if (!(yield* waitUntil(stopped, "5 seconds"))) {
     return yield* failure(`left by a killed tollgate (process ${found.pid}) does not end; end it by hand`)
   }
 })

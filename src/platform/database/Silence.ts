@@ -69,11 +69,11 @@ export const makeSilence = ({ ask, received, sever }: SilenceOptions): Effect.Ef
       suspect: () => {
         if (isAsking) return
         isAsking = true
-        const asked = Effect.ensuring(
+        const probe = Effect.ensuring(
           asking,
           Effect.sync(() => (isAsking = false))
         )
-        runFork(Effect.forkIn(asked, scope))
+        runFork(Effect.forkIn(probe, scope))
       },
       refusal: () => (isSilent ? refused() : undefined)
     }

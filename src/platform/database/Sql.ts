@@ -146,8 +146,8 @@ const startPatience = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duratio
 
 /** Opens a pool of connections after one of them has shown that the server is recent enough. */
 export const connect = Effect.fn("connect")(
-  function* (given: ConnectOptions) {
-    const options: MultiHostOptions = { ...given, hosts: yield* makeDatabaseHosts(given.url) }
+  function* (connectOptions: ConnectOptions) {
+    const options: MultiHostOptions = { ...connectOptions, hosts: yield* makeDatabaseHosts(connectOptions.url) }
     const { poolSize: maxConnections } = options
     const watched = { failures: makeFailures(), silence: yield* silenceOf(options) }
     const client = yield* withStatementTimeout(

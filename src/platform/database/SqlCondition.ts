@@ -88,7 +88,7 @@ export const describeSqlError = (error: SqlError.SqlError): string => {
   const { detail, words } = conditionOf(error)
   const state = stateOf(error)
   const mayTell = detail === true || reason.operation === "connect"
-  const told = mayTell && reason.cause instanceof Error ? reason.cause.message : fieldOf(error, "constraint")
-  const facts = [state === "" ? "" : `SQLSTATE ${state}`, told].filter((part) => part !== "").join(": ")
+  const shownDetail = mayTell && reason.cause instanceof Error ? reason.cause.message : fieldOf(error, "constraint")
+  const facts = [state === "" ? "" : `SQLSTATE ${state}`, shownDetail].filter((part) => part !== "").join(": ")
   return facts === "" ? words : `${words} (${facts.replaceAll(/\s*\n\s*/g, " ")})`
 }

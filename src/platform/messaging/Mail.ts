@@ -82,9 +82,9 @@ const isRefused = (fault: SmtpFault): boolean => {
 
 const problemOf = (cause: unknown): MailError => {
   const fault = cause as SmtpFault
-  const said = [fault.code, fault.command?.split(" ", 1)[0], fault.responseCode].filter((part) => part !== undefined)
+  const words = [fault.code, fault.command?.split(" ", 1)[0], fault.responseCode].filter((part) => part !== undefined)
   const reason = isRefused(fault) ? "refused" : "unreachable"
-  return new MailError({ reason, detail: `the mail server failed: ${said.join(" ") || "no code"}` })
+  return new MailError({ reason, detail: `the mail server failed: ${words.join(" ") || "no code"}` })
 }
 
 const bySmtp = Effect.fnUntraced(function* ({ from, url }: MailSettings) {

@@ -68,8 +68,8 @@ const byLog = ({ digest }: Secrets["Service"]) => {
       Effect.suspend(() => {
         const reference = randomUUID()
         const printedCode = codeOf(reference)
-        const said = `text message to ${phone} (a sandbox does not send it): your code is ${printedCode}`
-        return Effect.as(Effect.logInfo(said), { reference, phone, printedCode })
+        const line = `text message to ${phone} (a sandbox does not send it): your code is ${printedCode}`
+        return Effect.as(Effect.logInfo(line), { reference, phone, printedCode })
       }),
     check: ({ phone, reference }: SentVerification, code: string) =>
       Effect.sync(() => (code === codeOf(reference) ? phone : undefined))

@@ -176,9 +176,9 @@ export const unpackedStream = (stream: OutboundStream, start: Uint8Array, codec:
   let over = false
   const read: OutboundStream["read"] = Effect.suspend(() => {
     if (over) return Effect.undefined
-    const given = first
+    const chunk = first
     first = undefined
-    const packed = given === undefined ? stream.read : Effect.succeed(given)
+    const packed = chunk === undefined ? stream.read : Effect.succeed(chunk)
     const unpacked = Effect.flatMap(packed, (bytes) => {
       over = bytes === undefined
       return bytes === undefined ? unpacker.end : unpacker.push(bytes)
@@ -206,9 +206,9 @@ export const resumedStream = (stream: OutboundStream, start: Uint8Array): Outbou
   return readBy(
     stream,
     Effect.suspend(() => {
-      const given = first
+      const chunk = first
       first = undefined
-      return given === undefined ? stream.read : Effect.succeed(given)
+      return chunk === undefined ? stream.read : Effect.succeed(chunk)
     })
   )
 }

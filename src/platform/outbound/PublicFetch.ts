@@ -237,8 +237,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       connect: (target, callback) => this.#connect(target, callback)
     })
     const path = this.#url.pathname + this.#url.search
-    const told = { ...headers, "accept-encoding": "identity" }
-    this.#client.dispatch({ method, path, headers: told, body, reset: true }, this)
+    const sentHeaders = { ...headers, "accept-encoding": "identity" }
+    this.#client.dispatch({ method, path, headers: sentHeaders, body, reset: true }, this)
   }
 
   /** Ends the call without an outcome, because its caller is gone. */

@@ -19,9 +19,9 @@ const parsePairs =
       if (pair === "") continue
       const at = pair.indexOf("=")
       const name = pair.slice(0, at).trim()
-      const said = decodedComponent(pair.slice(at + 1).trim())
-      if (at < 1 || !key.test(name) || said === undefined || !value.test(said)) return undefined
-      found[name] = said
+      const decoded = decodedComponent(pair.slice(at + 1).trim())
+      if (at < 1 || !key.test(name) || decoded === undefined || !value.test(decoded)) return undefined
+      found[name] = decoded
     }
     return found
   }
