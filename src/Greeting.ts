@@ -33,12 +33,12 @@ const facts = Effect.gen(function* () {
   }
 })
 
-const forReaders = (told: Effect.Success<typeof facts>): string => {
-  const { api, database, docs, mcp, ops, sandbox, version } = told
+const forReaders = (readerFacts: Effect.Success<typeof facts>): string => {
+  const { api, database, docs, mcp, ops, sandbox, version } = readerFacts
   const rows = [
     ["API", api],
     ["MCP", mcp],
-    ["Console", told.console],
+    ["Console", readerFacts.console],
     ["Docs", docs],
     ["Ops", `${ops} (/healthz, /readyz, /metrics)`],
     ["Database", database],
@@ -60,13 +60,15 @@ export const introduce = Effect.gen(function* () {
 export const announce = Effect.gen(function* () {
   const { log } = yield* Config
   const { missing } = yield* Ops
-  const told = yield* facts
+  const found = yield* facts
   const lacks = missing()
   const ready = lacks.length === 0
-  const line = ready ? `tollgate is ready at ${told.api}` : `tollgate is not ready at ${told.api}: ${lacks.join("; ")}`
+  const line = ready
+    ? `tollgate is ready at ${found.api}`
+    : `tollgate is not ready at ${found.api}: ${lacks.join("; ")}`
   if (log.format === "pretty") return yield* Console.log(`\n${line}`)
   yield* (ready ? Effect.logInfo(line) : Effect.logWarning(line)).pipe(
-    Effect.annotateLogs(told),
+    Effect.annotateLogs(found),
     Effect.provideService(References.MinimumLogLevel, "All")
   )
 })

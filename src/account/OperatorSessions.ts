@@ -58,7 +58,7 @@ export class OperatorSessions extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const events = yield* OperatorEvents
-      const told = (type: string, session: OperatorSessionRow, requestId: string, more: object = {}) =>
+      const record = (type: string, session: OperatorSessionRow, requestId: string, more: object = {}) =>
         events.append({
           type,
           actor: { id: session.key_id, requestId },
@@ -71,14 +71,14 @@ export class OperatorSessions extends Context.Service<
             const [id, token] = [newResourceId(), randomBytes(32).toString("base64url")]
             const session = yield* insertOperatorSession(sql, { id, keyId, hash: hashOf(token), ...origin }, lives)
             if (session === undefined) return undefined
-            yield* told("operator.signed_in", session, requestId, { ...origin })
+            yield* record("operator.signed_in", session, requestId, { ...origin })
             return { ...session, token }
           }).pipe(sql.withTransaction, storeErrors),
         find: (token) =>
           wellFormed.test(token) ? storeErrors(operatorSessionByHash(sql, hashOf(token), lives)) : Effect.undefined,
         end: (session, requestId) =>
           Effect.gen(function* () {
-            if (yield* deleteOperatorSession(sql, session.id)) yield* told("operator.signed_out", session, requestId)
+            if (yield* deleteOperatorSession(sql, session.id)) yield* record("operator.signed_out", session, requestId)
           }).pipe(sql.withTransaction, storeErrors),
         dropEnded: storeErrors(dropEndedOperatorSessions(sql, lives))
       })

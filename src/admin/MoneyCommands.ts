@@ -40,8 +40,8 @@ const printMoved = (
 export const topUp = Command.make(
   "topup",
   { email: Flags.email, amount: Flags.topUpAmount, reference: Flags.reference, yes: yesFlag },
-  Effect.fn("topup")(function* ({ amount, email, reference: given, yes }) {
-    const reference = Option.getOrUndefined(given)
+  Effect.fn("topup")(function* ({ amount, email, reference: referenceFlag, yes }) {
+    const reference = Option.getOrUndefined(referenceFlag)
     yield* confirm(`Add ${formatUsd(amount)} to the balance of ${email}`, amount, yes)
     const account = yield* accountOf(email)
     const moved = yield* (yield* Customers).topUp(account, amount, { actor: OPERATOR, reference })
@@ -60,8 +60,8 @@ export const topUp = Command.make(
 export const adjust = Command.make(
   "adjust",
   { email: Flags.email, amount: Flags.adjustment, reason: Flags.reason, reference: Flags.reference, yes: yesFlag },
-  Effect.fn("adjust")(function* ({ amount, email, reason, reference: given, yes }) {
-    const reference = Option.getOrUndefined(given)
+  Effect.fn("adjust")(function* ({ amount, email, reason, reference: referenceFlag, yes }) {
+    const reference = Option.getOrUndefined(referenceFlag)
     yield* confirm(`Adjust the balance of ${email} by ${formatUsd(amount)}`, amount, yes)
     const account = yield* accountOf(email)
     const moved = yield* (yield* Customers).adjust(account, amount, { actor: OPERATOR, reason, reference })

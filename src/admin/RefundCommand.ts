@@ -18,11 +18,11 @@ export const refund = Command.make(
     reference: Flags.reference,
     yes: yesFlag
   },
-  Effect.fn("refund")(function* ({ amount: given, reason, reference: named, request: id, yes }) {
+  Effect.fn("refund")(function* ({ amount: amountFlag, reason, reference: named, request: id, yes }) {
     const { email, row } = yield* (yield* Operator).request(id)
     if (row.id !== id)
       return yield* new CommandRefused({ message: `${id} repeated the answer of ${row.id} and cost nothing` })
-    const wanted = Option.getOrUndefined(given)
+    const wanted = Option.getOrUndefined(amountFlag)
     const reference = Option.getOrUndefined(named)
     const most = wanted ?? row.settled - row.refunded
     yield* confirm(`Refund ${formatUsd(most)} of ${id} to ${email}`, most, yes)

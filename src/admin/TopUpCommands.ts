@@ -101,8 +101,8 @@ export const settleTopUp = Command.make(
     reference: Flags.reference,
     yes: yesFlag
   },
-  Effect.fn("topups settle")(function* ({ amount: given, id, reason, reference: named, yes }) {
-    const [amount, reference] = [Option.getOrUndefined(given), Option.getOrUndefined(named)]
+  Effect.fn("topups settle")(function* ({ amount: amountFlag, id, reason, reference: named, yes }) {
+    const [amount, reference] = [Option.getOrUndefined(amountFlag), Option.getOrUndefined(named)]
     const { amount_cents, email } = yield* (yield* Operator).topUp(id)
     const most = amount ?? nanoOfTopUp(amount_cents)
     yield* confirm(`Settle top-up ${id} of ${email} with ${formatUsd(most)}`, most, yes)

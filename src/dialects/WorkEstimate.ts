@@ -100,10 +100,10 @@ const isSpoken = Schema.is(SpeechRequest.fields.input)
 
 const ofSpeech = (wire: Wire): SizeResult => {
   if (wire.characters !== undefined) return ofUnits(wire.characters)
-  const [said, ...others] = textsOf(wire)
-  if (said === undefined) return missing("characters", "is required, unless the request has `input` or `prompt`")
-  return others.length === 0 && isSpoken(said)
-    ? ofUnits(charactersOf(said))
+  const [firstText, ...others] = textsOf(wire)
+  if (firstText === undefined) return missing("characters", "is required, unless the request has `input` or `prompt`")
+  return others.length === 0 && isSpoken(firstText)
+    ? ofUnits(charactersOf(firstText))
     : missing(wire.input === undefined ? "prompt" : "input", "must be one text of 1 to 4,096 characters")
 }
 

@@ -18,11 +18,11 @@ export const imageTypeOf = (bytes: Uint8Array): ImageType | undefined => {
 /** The content of a data URL with base64: the bytes, still encoded, and their type by the first bytes or else by the URL. */
 export const inlineImage = (url: string): { readonly type: string; readonly data: string } => {
   const comma = url.indexOf(",")
-  const [said = ""] = url.slice("data:".length, comma).toLowerCase().split(";")
+  const [mediaType = ""] = url.slice("data:".length, comma).toLowerCase().split(";")
   const data = url.slice(comma + 1)
   // Callers often name another type than they send, which some hosts refuse.
   const type = imageTypeOf(Buffer.from(data.slice(0, (IMAGE_HEAD_BYTES / 3) * 4), "base64"))
-  return { type: type ?? (said === "image/jpg" ? "image/jpeg" : said), data }
+  return { type: type ?? (mediaType === "image/jpg" ? "image/jpeg" : mediaType), data }
 }
 
 /** Whether a model takes GIF images. Gemini's and xAI's models refuse them, and each of their hosts hands images on as they are. */

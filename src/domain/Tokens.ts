@@ -115,7 +115,7 @@ export const countPrompt = (conversation: Conversation): number => {
       else if (part.type === "image") tokens += COUNTED_PER_IMAGE
       else {
         tokens += part.pages * COUNTED_PER_IMAGE + Math.ceil(part.text / PDF_TEXT_PER_TOKEN)
-        for (const said of [part.name, part.context]) if (said !== undefined) texts.push(said)
+        for (const words of [part.name, part.context]) if (words !== undefined) texts.push(words)
       }
     }
     if (message.role !== "assistant") continue

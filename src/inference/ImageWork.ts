@@ -153,7 +153,7 @@ export class ImageWork extends Context.Service<
       const sources = yield* PromptImages
       const memory = yield* AnswerMemory
       const make = Effect.fnUntraced(function* (request: ImagesRequest) {
-        const { form, image, onRoom, principal, work: asked } = request
+        const { form, image, onRoom, principal, work: imagesWork } = request
         const asAddress = form !== "b64_json"
         if (asAddress && request.policy.dataPolicy === "zero_retention") return yield* hostsNone
         const source = image === undefined ? undefined : { url: image, field: "image" }
@@ -165,17 +165,19 @@ export class ImageWork extends Context.Service<
         const attempt =
           (images: ImagesWork["images"]): WorkAttempt<Images> =>
           (provider, call) => {
-            const drawing = provider.makeImages?.(call, { ...asked, images })
-            return drawing && Effect.map(drawing, (drawn) => ({ drawn: drawn.images.slice(0, asked.n), images: [] }))
+            const drawing = provider.makeImages?.(call, { ...imagesWork, images })
+            return (
+              drawing && Effect.map(drawing, (drawn) => ({ drawn: drawn.images.slice(0, imagesWork.n), images: [] }))
+            )
           }
         const answer = yield* work.run<Images>({
           ...request,
           modality,
           charge: true,
-          bound: { kind: "units", units: asked.n },
-          pixels: asked.size && asked.size.width * asked.size.height,
+          bound: { kind: "units", units: imagesWork.n },
+          pixels: imagesWork.size && imagesWork.size.width * imagesWork.size.height,
           ask: Effect.andThen(
-            Effect.map(memory.take(memoryOf(principal.accountId, asked)), (reservation) => {
+            Effect.map(memory.take(memoryOf(principal.accountId, imagesWork)), (reservation) => {
               if (withBytes) onRoom?.(reservation)
             }),
             source === undefined
@@ -183,13 +185,13 @@ export class ImageWork extends Context.Service<
               : Effect.map(sources.read(principal.accountId, [source], model), attempt)
           ),
           used: ({ drawn, images }) => drawn.length + images.length,
-          counted: () => asked.n,
+          counted: () => imagesWork.n,
           empty: ({ drawn }) => (drawn.length === 0 ? { _tag: "EmptyGeneration" } : undefined),
           deliver: ({ drawn }) => {
-            const given = asAddress
+            const delivered = asAddress
               ? storeImages(media, principal.accountId, drawn, withBytes)
               : Effect.sync(() => drawn.map(inline))
-            return Effect.map(given, (images) => ({ drawn: [], images }))
+            return Effect.map(delivered, (images) => ({ drawn: [], images }))
           },
           keep: storedFormOf,
           restore: (images) => ({ drawn: [], images: images as ReadonlyArray<ReturnedImage> }),
@@ -199,7 +201,7 @@ export class ImageWork extends Context.Service<
         if (!withBytes || !answer.replayed || !asAddress) return { ...answer, value: images }
         const value = yield* Effect.scoped(
           Effect.andThen(
-            Effect.mapBoth(memory.take(memoryOf(principal.accountId, asked)), {
+            Effect.mapBoth(memory.take(memoryOf(principal.accountId, imagesWork)), {
               onSuccess: (reservation) => onRoom?.(reservation),
               onFailure: () => failure({ _tag: "Overloaded" })
             }),

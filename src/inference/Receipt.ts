@@ -172,8 +172,8 @@ const withAmounts = (reason: StoredReason, as: (amount: never) => unknown): Stor
   const names = (amounts as Readonly<Record<string, ReadonlyArray<string>>>)[reason._tag]
   if (names === undefined) return reason
   const members = reason as unknown as Readonly<Record<string, never>>
-  const told = names.filter((name) => members[name] !== undefined)
-  return { ...reason, ...Object.fromEntries(told.map((name) => [name, as(members[name]!)])) }
+  const present = names.filter((name) => members[name] !== undefined)
+  return { ...reason, ...Object.fromEntries(present.map((name) => [name, as(members[name]!)])) }
 }
 
 export const keepReason = (reason: Reason): StoredReason => withAmounts(reason, String)

@@ -51,7 +51,7 @@ const undone = (
 const GIVE_BACK_FOR = "1 hour"
 
 /** Ends a request without a cost. Gives back what an end that was not confirmed had charged. */
-const givenBack = (
+const refundOf = (
   request: EndingRequest,
   end: (op: CloseOperation | ConcludeOperation) => Effect.Effect<CloseResult | ConcludeResult, Unavailable>,
   refund: (op: RefundOperation) => Effect.Effect<unknown, Unavailable>
@@ -184,7 +184,7 @@ export class Ledger extends Context.Service<
           giveBack: (request) =>
             Effect.asVoid(
               Effect.forkIn(
-                givenBack(request, end, (refund) => group.commit(refund)),
+                refundOf(request, end, (refund) => group.commit(refund)),
                 scope
               )
             ),

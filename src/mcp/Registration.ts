@@ -106,14 +106,14 @@ export const registerTools = (tools: ReadonlyArray<ToolOf>) =>
 
     const answer = (tool: ToolOf, checked: ReturnType<typeof makeArgumentCheck>, payload: unknown) =>
       Effect.gen(function* () {
-        const given = yield* mcpCall
+        const present = yield* mcpCall
         const report = yield* reporting
-        const requestId = idOf(given)
-        const { exchange, principal } = given
+        const requestId = idOf(present)
+        const { exchange, principal } = present
         if (exchange.line !== undefined) exchange.line.route = `mcp ${tool.name}`
         const ran = Effect.andThen(
           count(exchange, principal, factsOf(tool.like).limit),
-          Effect.flatMap(callOf(tool, given, requestId, report, payload), (call) =>
+          Effect.flatMap(callOf(tool, present, requestId, report, payload), (call) =>
             Effect.andThen(checked(call.body), tool.run(call))
           )
         )

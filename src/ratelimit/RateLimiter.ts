@@ -21,12 +21,12 @@ const counting = (store: Store): Effect.Effect<Store> =>
   Effect.map(Metrics, ({ limits }) => ({
     ...store,
     consume: (policy, subject, scale) => {
-      const asked = store.consume(policy, subject, scale)
-      if (isUnlimited(policy)) return asked
+      const consumed = store.consume(policy, subject, scale)
+      if (isUnlimited(policy)) return consumed
       const window = windowOf(policy)
       return Effect.suspend(() => {
         const askedAt = performance.now()
-        return Effect.map(asked, (verdict) => {
+        return Effect.map(consumed, (verdict) => {
           limits.counted(window, verdict.admitted, performance.now() - askedAt)
           return verdict
         })

@@ -47,10 +47,10 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, local: 
     const window = windowOf(policy)
     const limit = requestsAt(window, scale)
     const unlimited = isUnlimited(policy)
-    const asked = link.attempt((redis) =>
+    const verdict = link.attempt((redis) =>
       redis.eval(script)(keyOf(window, subject), limit, counted && !unlimited ? 1 : 0)
     )
-    return Effect.flatMap(asked, (answer) => {
+    return Effect.flatMap(verdict, (answer) => {
       if (answer === undefined) {
         return counted ? local.consume(policy, subject, scale) : local.peek(policy, subject, scale)
       }

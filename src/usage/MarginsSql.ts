@@ -57,7 +57,7 @@ export const marginsOf = (
   { accountId, after, by, from, limit, play, until }: MarginSelection
 ): Effect.Effect<ReadonlyArray<MarginRow>, SqlError.SqlError> => {
   const group = sql.literal(names.join(", "))
-  const told = sql.literal(
+  const columns = sql.literal(
     names.map((name) => `${by.includes(name) ? marginDimensions[name] : "''"} COLLATE "C" AS ${name}`).join(", ")
   )
   const each = sql.literal(figures.join(", "))
@@ -68,7 +68,7 @@ export const marginsOf = (
       ? sql.literal("true")
       : sql`(${group}) > (${after.day}, ${after.account}, ${after.model}, ${after.provider})`
   return sql<MarginRow>`WITH facts AS MATERIALIZED (
-      SELECT ${told}, ${each} FROM (
+      SELECT ${columns}, ${each} FROM (
         SELECT day, account_id, model, provider, play, ${each} FROM margin_day WHERE day >= ${from}::date AND day < ${until}::date
         UNION ALL SELECT (created_at AT TIME ZONE 'UTC')::date, account_id, model, provider, play, requests, cost,
           provider_cost, 0, uncosted, absorbed FROM (${unrolledMargins(sql)}) AS live

@@ -133,7 +133,7 @@ export class Spend {
   #own = new Map<string, Sums>()
   #base: ReadonlyMap<string, Nano> = new Map()
   #allowances = new Map<string, Allowance>()
-  #told = new Set<string>()
+  #reported = new Set<string>()
   readonly #shown = new Set<string>()
 
   constructor(metrics: Pick<Metrics, "gauge">, day: () => string) {
@@ -262,8 +262,8 @@ export class Spend {
   #crossed(day: string, provider: string, limit: Nano, total: Nano): ReadonlyArray<string> {
     const reached = THRESHOLDS.find((percent) => total * 100n >= limit * BigInt(percent))
     const name = `${day} ${provider} ${reached}`
-    if (reached === undefined || this.#told.has(name)) return []
-    this.#told.add(name)
+    if (reached === undefined || this.#reported.has(name)) return []
+    this.#reported.add(name)
     const what = provider === EVERY_PROVIDER ? "all providers" : provider
     const stop = reached === 100 ? "; no further request goes there today" : ""
     return [`${what} cost ${formatUsd(total)} of ${formatUsd(limit)} on ${day} (${reached} %)${stop}`]

@@ -229,14 +229,14 @@ const submit = (
       const failures: Array<FailedAttempt> = []
       for (let next: Placement | "full" | "lease_lost" = to; ;) {
         const { candidate, others }: Placement = next
-        const asked = ask<VideoTicket>(
+        const submission = ask<VideoTicket>(
           deps,
           at,
           within(plan, CLOCKS.submit, [candidate]),
           (provider, call) => provider.makeVideo?.(call, work),
           { estimateUse: () => usedAt(candidate.price.unit, duration) }
         )
-        const taken = yield* Effect.result(restore(asked))
+        const taken = yield* Effect.result(restore(submission))
         if (Result.isSuccess(taken)) {
           const { attempts, output } = taken.success
           const change = {
@@ -327,10 +327,10 @@ const read = (deps: VideoDeps, at: LeasedJob, plan: VideoPlan, clip: { readonly 
   const reading = Effect.gen(function* () {
     if (!(yield* deps.jobs.renew(at.row, LEASE_MS.clip))) return leaseLost(notRead)
     if ("bytes" in clip) return yield* keepClip(deps, at, clip)
-    const asked = ask<MediaBytes>(deps, at, within(plan, CLOCKS.clip), (provider, call) =>
+    const download = ask<MediaBytes>(deps, at, within(plan, CLOCKS.clip), (provider, call) =>
       provider.videoClip?.(call, clip.url)
     )
-    const found = yield* Effect.result(asked)
+    const found = yield* Effect.result(download)
     return yield* Result.isFailure(found)
       ? apply(deps, at, unlessLate(at, notRead))
       : keepClip(deps, at, found.success.output)
@@ -356,13 +356,13 @@ const lookAfter = (deps: VideoDeps, at: LeasedJob, reads: boolean): Effect.Effec
     const candidate = at.plan.candidates.find(({ offer }) => offer.provider === provider)
     if (candidate === undefined || ticket === null) return yield* apply(deps, at, { _tag: "Lost" })
     const plan = within(at.plan, CLOCKS.state, [candidate])
-    const asked = ask<VideoJobState>(deps, at, plan, (one, call) => one.videoState?.(call, ticket))
-    const told = yield* Effect.result(asked)
-    if (Result.isFailure(told)) {
-      const unknown = isRefusal(told.failure.reason)
+    const poll = ask<VideoJobState>(deps, at, plan, (one, call) => one.videoState?.(call, ticket))
+    const polled = yield* Effect.result(poll)
+    if (Result.isFailure(polled)) {
+      const unknown = isRefusal(polled.failure.reason)
       return yield* apply(deps, at, unlessLate(at, unknown ? { _tag: "Lost" } : notAsked))
     }
-    const state = told.success.output
+    const state = polled.success.output
     if (state._tag === "Completed") return yield* reads ? read(deps, at, plan, state.clip) : apply(deps, at, ready)
     if (state._tag === "Failed") yield* Effect.logInfo(`video ${at.row.id} failed at ${provider}: ${state.detail}`)
     const event = eventOfState(state)

@@ -66,7 +66,7 @@ export const verdictOf = (step: number, outcome: Outcome, nowMs: number, random:
   if (status === GONE) return { _tag: "Gone" }
   const delay = DELAYS_MS[step + 1]
   if (delay === undefined) return { _tag: "Failed" }
-  const askedMs =
+  const requestedMs =
     retryAfter !== undefined && ASKED_TO_WAIT.has(status ?? 0) ? retryAfterMs(retryAfter, nowMs) : undefined
-  return { _tag: "Retry", afterMs: Math.round(Math.max(delay, askedMs ?? 0) * (1 + JITTER * random)) }
+  return { _tag: "Retry", afterMs: Math.round(Math.max(delay, requestedMs ?? 0) * (1 + JITTER * random)) }
 }

@@ -19,13 +19,13 @@ export const layer = (interval: Duration.Duration) =>
       const metrics = yield* Metrics
       let count = 0
       metrics.gauge("svc.audit.pending", "Lines of the audit log pending for over a minute", "{line}", () => count)
-      let told: ReadonlySet<string> = new Set()
+      let reported: ReadonlySet<string> = new Set()
       const sweep = Effect.gen(function* () {
         const { rows, total } = yield* audit.pending(PENDING_AFTER_MS)
         count = total
-        const fresh = rows.filter(({ id }) => !told.has(id)).slice(0, MAX_NAMED)
-        const still = rows.filter(({ id }) => told.has(id))
-        told = new Set([...still, ...fresh].map(({ id }) => id))
+        const fresh = rows.filter(({ id }) => !reported.has(id)).slice(0, MAX_NAMED)
+        const still = rows.filter(({ id }) => reported.has(id))
+        reported = new Set([...still, ...fresh].map(({ id }) => id))
         if (fresh.length === 0) return
         const text = `audit entries stay pending, so their outcomes are unknown: ${fresh.map(nameOf).join(", ")}`
         const requests = fresh.flatMap(({ request_id }) => request_id ?? [])

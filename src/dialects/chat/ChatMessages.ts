@@ -60,7 +60,7 @@ const assistantOf = (message: AssistantWire, at: string, unsealer: ReasoningUnse
   const reasoning = reasoningOf(message, at, unsealer)
   return {
     role: "assistant",
-    content: saidParts(message),
+    content: assistantParts(message),
     toolCalls,
     ...(reasoning.length === 0 ? {} : { reasoning }),
     ...namedOf(message.name)
@@ -102,7 +102,7 @@ const textParts = (content: ContentOf<"system"> | ContentOf<"assistant">): Array
 }
 
 /** A refusal in an earlier answer takes the place of its content, which is then empty. */
-const saidParts = ({ content, refusal }: AssistantWire): Array<TextPart> => {
+const assistantParts = ({ content, refusal }: AssistantWire): Array<TextPart> => {
   const parts = textParts(content)
   if (refusal == null || refusal === "") return parts
   return [...parts.filter((part) => part.text !== ""), { type: "text", text: refusal }]

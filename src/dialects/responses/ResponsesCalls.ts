@@ -69,7 +69,7 @@ export class StreamedCall implements StreamedItem {
   readonly #place: string
   readonly #reader = new CustomInputReader()
   /** The part of a custom tool's input that has been sent. */
-  readonly #told = new Pieces()
+  readonly #deltas = new Pieces()
   #status: ItemStatus = "completed"
 
   constructor(
@@ -97,7 +97,7 @@ export class StreamedCall implements StreamedItem {
   }
 
   close(status: ItemStatus): void {
-    if (this.#form.kind === "custom") this.#tell(this.#input(this.#arguments.text).slice(this.#told.text.length))
+    if (this.#form.kind === "custom") this.#tell(this.#input(this.#arguments.text).slice(this.#deltas.text.length))
     this.#status = status
     const item = this.whole()
     if (item.type === "function_call") {
@@ -117,12 +117,12 @@ export class StreamedCall implements StreamedItem {
   /** The whole input, which starts with the part that has been sent. */
   #input(text: string): string {
     const input = text === "" ? "" : customInputOf(text)
-    return input.startsWith(this.#told.text) ? input : this.#told.text
+    return input.startsWith(this.#deltas.text) ? input : this.#deltas.text
   }
 
   #tell(text: string): void {
     if (text === "") return
-    this.#told.add(text)
+    this.#deltas.add(text)
     this.#emit("response.custom_tool_call_input.delta", `${this.#place},"delta":${JSON.stringify(text)}`)
   }
 }

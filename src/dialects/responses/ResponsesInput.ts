@@ -84,7 +84,7 @@ const partsOf = (
   return Result.succeed(parts)
 }
 
-const saidParts = (content: typeof ResponsesSaidMessage.Type.content): ReadonlyArray<TextPart> =>
+const assistantParts = (content: typeof ResponsesSaidMessage.Type.content): ReadonlyArray<TextPart> =>
   typeof content === "string"
     ? [text(content)]
     : content.map((part) => text(part.type === "refusal" ? part.refusal : part.text))
@@ -197,7 +197,7 @@ class Turns {
 const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> => {
   const role = objectOf(item)?.["role"]
   if (role === "assistant") {
-    return Result.map(within(at, decodeSaid(item)), ({ content }) => turns.say(saidParts(content)))
+    return Result.map(within(at, decodeSaid(item)), ({ content }) => turns.say(assistantParts(content)))
   }
   if (typeof role !== "string" || !roles.includes(role)) {
     return Result.fail(invalid(`${at}.role`, `must be one of ${roles.join(", ")}`))

@@ -68,10 +68,10 @@ const sayReadiness = (response: ServerResponse, reasons: ReadonlyArray<string>):
 
 /** Logs the database's condition when it changes, not at each probe, and returns it. */
 const logChanges = (log: (line: Effect.Effect<void>) => void) => {
-  let told: string | undefined
+  let reported: string | undefined
   return (trouble: string | undefined): string | undefined => {
-    if (trouble === told) return trouble
-    told = trouble
+    if (trouble === reported) return trouble
+    reported = trouble
     log(trouble === undefined ? Effect.logInfo("Ready again") : Effect.logWarning(`Not ready: ${trouble}`))
     return trouble
   }

@@ -64,7 +64,7 @@ export const consoleSignInHandlers = Effect.gen(function* () {
   })
 
   return operations("consoleSignIn", {
-    requestCode: ({ request: asked }) => request(asked),
-    verifyCode: ({ request: asked }) => verify(asked)
+    requestCode: ({ request: incoming }) => request(incoming),
+    verifyCode: ({ request: incoming }) => verify(incoming)
   })
 })
