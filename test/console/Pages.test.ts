@@ -4,38 +4,20 @@ import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { browser, complaintsOf, missingBrowser, settled } from "../support/Browser.ts"
 import { announceSkip } from "../support/Skips.ts"
-import { post, startService } from "../support/Service.ts"
+import { post } from "../support/Service.ts"
 
 announceSkip("the console's pages of usage", missingBrowser)
 
-const WAIT_MS = 15_000
 const pages = ["/overview", "/explorer", "/requests", "/billing"]
 
-const makeStage = Effect.gen(function* () {
-  return { service: yield* startService(), chromium: yield* browser }
-})
-
-class Stage extends Context.Service<Stage, Effect.Success<typeof makeStage>>()("test/console/PagesStage") {
+class Stage extends Context.Service<Stage, Effect.Success<typeof ownerStage>>()("test/console/PagesStage") {
   static readonly layer = Layer.effect(
     Stage,
-    Effect.suspend(() => makeStage)
+    Effect.suspend(() => ownerStage)
   )
 }
 
-/** A page of an owner who is signed in, and their account. */
-const signedIn = Effect.gen(function* () {
-  const { chromium, service } = yield* Stage
-  const customer = yield* service.account(20, "play")
-  const [name = "", value = ""] = (yield* service.signedIn(customer.account.id)).cookie.split("=")
-  const context = yield* Effect.acquireRelease(
-    Effect.promise(() => chromium.newContext({ viewport: { width: 1_280, height: 900 } })),
-    (context) => Effect.promise(() => context.close())
-  )
-  yield* Effect.promise(() => context.addCookies([{ name, value, url: service.api }]))
-  const page = yield* Effect.promise(() => context.newPage())
-  page.setDefaultTimeout(WAIT_MS)
-  return { ...customer, page, origin: service.origin, complaints: complaintsOf(page, service.origin) }
-})
+const signedIn = Effect.flatMap(Stage, ownerPage)
 
 const ask = Effect.fnUntraced(function* (key: string, model: string, play?: string) {
   const { service } = yield* Stage

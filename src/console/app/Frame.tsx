@@ -1,4 +1,4 @@
-/** The frame around every page behind a sign-in: the rail, which is a sheet on a phone, and the page beside it. */
+/** The frame of every signed-in page: the rail, which is a sheet on a phone, and the page beside it. */
 import { Outlet, useLocation } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useState } from "react"
 import { Toasts } from "../parts/Toasts.tsx"
@@ -7,21 +7,23 @@ import { MenuContext } from "./Page.tsx"
 interface FrameProps {
   readonly rail: (isOpen: boolean) => ReactNode
   readonly isOperator?: boolean
-  /** Dialogs. */
+  /** Dialogs over the page. */
   readonly children?: ReactNode
 }
 
+/** Renders the rail, the page of the route, dialogs and toasts. Escape and a click beside it close the open rail. */
 export const Frame = ({ children, isOperator = false, rail }: FrameProps) => {
   const { pathname } = useLocation()
   const [open, setOpen] = useState(false)
   useEffect(() => setOpen(false), [pathname])
+  const close = () => {
+    setOpen(false)
+    // The sheet had the focus, which returns to the button that opened it.
+    document.querySelector<HTMLElement>(".top .menu")?.focus()
+  }
   useEffect(() => {
     if (!open) return
-    const press = ({ key }: KeyboardEvent) => {
-      if (key !== "Escape") return
-      setOpen(false)
-      document.querySelector<HTMLElement>(".top .menu")?.focus()
-    }
+    const press = ({ key }: KeyboardEvent) => key === "Escape" && close()
     window.addEventListener("keydown", press)
     return () => window.removeEventListener("keydown", press)
   }, [open])
@@ -32,9 +34,7 @@ export const Frame = ({ children, isOperator = false, rail }: FrameProps) => {
           Skip to the content
         </a>
         {rail(open)}
-        {open ? (
-          <button type="button" className="veil" aria-label="Close the menu" onClick={() => setOpen(false)} />
-        ) : null}
+        {open ? <button type="button" className="veil" aria-label="Close the menu" onClick={close} /> : null}
         <div className="content">
           <Outlet />
         </div>

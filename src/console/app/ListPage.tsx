@@ -7,28 +7,25 @@ import { Page } from "./Page.tsx"
 interface ListPageProps<A> {
   readonly title: string
   readonly query: UseQueryResult<ReadonlyArray<A>>
-  /** The verb and the noun of the button that makes one, and what it does. */
+  /** The button that creates a row: its verb and noun, and its action. */
   readonly create?: { readonly name: string; readonly run: () => void }
   readonly tools?: ReactNode
-  /** The head of the card. */
+  /** The header of the card. */
   readonly head?: (rows: ReadonlyArray<A> | undefined) => ReactNode
-  /** What stands there without rows: a sentence, and what the things are for. */
+  /** The empty state: a sentence, what the rows are for, and an action in place of the button that creates one. */
   readonly empty: { readonly title: string; readonly about?: ReactNode; readonly action?: ReactNode }
-  /** Rows that the page leaves out. */
-  readonly chosen?: (row: A) => boolean
-  /** Rows that bring cards of their own. */
+  /** Whether the page shows a row. */
+  readonly filter?: (row: A) => boolean
+  /** Whether each row renders its own card. */
   readonly cards?: boolean
   readonly children: (rows: ReadonlyArray<A>) => ReactNode
-  /** Dialogs. */
-  readonly open?: ReactNode
+  readonly dialogs?: ReactNode
 }
 
-const all = () => true
-
-/** A page that lists things of one kind: while they are read, without any, and when the read fails. */
+/** A page that lists rows of one kind. It shows placeholders during the read, an empty state without rows, and the error of a failed read. */
 export const ListPage = <A,>(props: ListPageProps<A>) => {
-  const { cards = false, children, chosen = all, create, empty, head, open, query, title, tools } = props
-  const rows = query.data?.filter(chosen)
+  const { cards = false, children, create, dialogs, empty, filter = () => true, head, query, title, tools } = props
+  const rows = query.data?.filter(filter)
   const button =
     create === undefined ? undefined : (
       <button type="button" className="button primary" onClick={create.run}>
@@ -67,7 +64,7 @@ export const ListPage = <A,>(props: ListPageProps<A>) => {
           {body}
         </section>
       )}
-      {open}
+      {dialogs}
     </Page>
   )
 }

@@ -2,14 +2,15 @@
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router"
 import { operatorPathOf } from "../data/Addresses.ts"
 import { NotFound, root } from "./Root.tsx"
-import { day, given, oneOf, type Search, text } from "./Search.ts"
+import { defined } from "../data/Defined.ts"
+import { day, oneOf, type Search, text } from "./Search.ts"
 
 const sessionQuery = async () => (await import("../data/Operator.ts")).operatorSessionQuery
 
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/operator/sign-in",
-  validateSearch: (search: Search) => given({ next: text(search, "next") }),
+  validateSearch: (search: Search) => defined({ next: text(search, "next") }),
   beforeLoad: async ({ context, search }) => {
     const session = await context.client.ensureQueryData(await sessionQuery())
     if (session !== null) throw redirect({ href: operatorPathOf(search.next), replace: true })
@@ -42,7 +43,7 @@ const accounts = createRoute({
   ...parent,
   path: "/operator/accounts",
   validateSearch: (search: Search) =>
-    given({ q: text(search, "q"), state: oneOf(["active", "suspended", "closed"] as const, search, "state") }),
+    defined({ q: text(search, "q"), state: oneOf(["active", "suspended", "closed"] as const, search, "state") }),
   component: lazyRouteComponent(() => import("../pages/operator/AccountsPage.tsx"), "AccountsPage")
 })
 
@@ -56,7 +57,7 @@ const requests = createRoute({
   ...parent,
   path: "/operator/requests",
   validateSearch: (search: Search) =>
-    given({
+    defined({
       account: text(search, "account"),
       status: oneOf(["open", "succeeded", "failed", "cancelled"] as const, search, "status"),
       model: text(search, "model"),
@@ -81,7 +82,7 @@ const report = createRoute({
   ...parent,
   path: "/operator/report",
   validateSearch: (search: Search) =>
-    given({
+    defined({
       days: oneOf(["7d", "30d", "90d"] as const, search, "days"),
       from: day(search, "from"),
       to: day(search, "to"),

@@ -1,8 +1,9 @@
-/** Finds a page, a model, a key or a pasted request id, by the keyboard alone. */
+/** Finds a page, a model, a key, a project or a pasted request id. */
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
+import { requestIdIn } from "../data/Addresses.ts"
 import { keysQuery, modelsQuery, projectsQuery } from "../data/Queries.ts"
-import { Finder, type Found } from "../parts/Finder.tsx"
+import { Finder, type FinderEntry } from "../parts/Finder.tsx"
 import { Icon, type IconName } from "../parts/Icons.tsx"
 import { railGroups } from "./Pages.ts"
 import { setTheme } from "./Theme.ts"
@@ -14,9 +15,9 @@ interface Target {
   readonly choose: () => void
 }
 
-const MOST = 12
+const MOST_SHOWN = 12
 
-/** Pages of the documentation that owners look for. */
+/** The pages of the documentation in the palette. */
 const docs = [
   { name: "Documentation", path: "/docs" },
   { name: "Quick start", path: "/docs/guide/quick-start" },
@@ -59,17 +60,15 @@ const useTargets = (): ((words: string) => ReadonlyArray<Target>) => {
   ]
   return (words) => {
     const wanted = words.trim().toLowerCase()
-    if (/^req_[0-9a-z]{26}$/.test(wanted)) {
-      const id = `req_${wanted.slice("req_".length).toUpperCase()}`
-      return [{ name: id, kind: "Receipt", icon: "requests", choose: to(`/requests/${id}`) }]
-    }
+    const id = requestIdIn(words)
+    if (id !== undefined) return [{ name: id, kind: "Receipt", icon: "requests", choose: to(`/requests/${id}`) }]
     return [...pages, ...manuals, ...(wanted === "" ? [] : things), ...themes]
       .filter(({ name }) => name.toLowerCase().includes(wanted))
-      .slice(0, MOST)
+      .slice(0, MOST_SHOWN)
   }
 }
 
-const foundOf = ({ choose, icon, kind, name }: Target): Found => ({
+const entryOf = ({ choose, icon, kind, name }: Target): FinderEntry => ({
   id: `${kind} ${name}`,
   kind,
   choose,
@@ -81,13 +80,14 @@ const foundOf = ({ choose, icon, kind, name }: Target): Found => ({
   )
 })
 
+/** The dialog that finds pages and things by their name. */
 export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
   const targets = useTargets()
   return (
     <Finder
       label="Search pages, models, keys and projects, or paste a request id"
       none="Nothing matches. Try another name."
-      find={(words) => targets(words).map(foundOf)}
+      find={(words) => targets(words).map(entryOf)}
       onClose={onClose}
     />
   )

@@ -6,7 +6,8 @@ import { intervals, presets as lengths } from "../data/Ranges.ts"
 import { figures, groupings } from "../data/UsageSeries.ts"
 import { operatorRoutes } from "./OperatorRoutes.ts"
 import { NotFound, root } from "./Root.tsx"
-import { day, given, number, oneOf, type Search, text } from "./Search.ts"
+import { defined } from "../data/Defined.ts"
+import { day, number, oneOf, type Search, text } from "./Search.ts"
 import { Shell } from "./Shell.tsx"
 
 /** The range of time of a page. */
@@ -33,7 +34,7 @@ export const pathOf = (next: string | undefined): string =>
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: (search: Search) => given({ next: text(search, "next") }),
+  validateSearch: (search: Search) => defined({ next: text(search, "next") }),
   beforeLoad: async ({ context, search }) => {
     const session = await context.client.ensureQueryData(sessionQuery)
     if (session !== null) throw redirect({ href: pathOf(search.next), replace: true })
@@ -66,7 +67,7 @@ const overview = createRoute({
   ...parent,
   path: "/overview",
   validateSearch: (search: Search) =>
-    given({
+    defined({
       ...rangeIn(search),
       by: oneOf(["model", "key", "project", "provider"] as const, search, "by"),
       figure: oneOf(["cost_usd", "requests", "tokens"] as const, search, "figure")
@@ -78,7 +79,7 @@ const explorer = createRoute({
   ...parent,
   path: "/explorer",
   validateSearch: (search: Search) =>
-    given({
+    defined({
       ...rangeIn(search),
       ...filtersIn(search),
       by: oneOf([...groupings, "none"] as const, search, "by"),
@@ -94,7 +95,7 @@ const requests = createRoute({
   ...parent,
   path: "/requests",
   validateSearch: (search: Search) =>
-    given({
+    defined({
       ...rangeIn(search),
       ...filtersIn(search),
       minCost: number(search, "minCost"),
@@ -117,7 +118,7 @@ const playground = createRoute({
   ...parent,
   path: "/playground",
   validateSearch: (search: Search) =>
-    given({
+    defined({
       model: text(search, "model"),
       beside: text(search, "beside"),
       tab: oneOf(["chat", "image", "speech", "video"] as const, search, "tab")
@@ -132,7 +133,7 @@ const models = createRoute({
   getParentRoute: () => catalogue,
   path: "/",
   validateSearch: (search: Search) =>
-    given({
+    defined({
       q: text(search, "q"),
       modality: text(search, "modality"),
       capability: text(search, "capability"),
@@ -160,7 +161,7 @@ const presets = createRoute({
 const keys = createRoute({
   ...parent,
   path: "/keys",
-  validateSearch: (search: Search) => given({ project: text(search, "project") }),
+  validateSearch: (search: Search) => defined({ project: text(search, "project") }),
   component: lazyRouteComponent(() => import("../pages/keys/KeysPage.tsx"), "KeysPage")
 })
 
@@ -198,7 +199,7 @@ const videos = createRoute({
   ...parent,
   path: "/videos",
   validateSearch: (search: Search) =>
-    given({ status: oneOf(["running", "completed", "failed"] as const, search, "status") }),
+    defined({ status: oneOf(["running", "completed", "failed"] as const, search, "status") }),
   component: lazyRouteComponent(() => import("../pages/videos/VideosPage.tsx"), "VideosPage")
 })
 
@@ -211,7 +212,7 @@ const statement = createRoute({
 const audit = createRoute({
   ...parent,
   path: "/audit",
-  validateSearch: (search: Search) => given({ type: text(search, "type") }),
+  validateSearch: (search: Search) => defined({ type: text(search, "type") }),
   component: lazyRouteComponent(() => import("../pages/audit/AuditPage.tsx"), "AuditPage")
 })
 

@@ -1,9 +1,8 @@
 /** The frame around every page of a signed-in owner. */
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { api, keepCsrfToken } from "../data/Client.ts"
-import { holdKey } from "../data/Held.ts"
-import { forgetAccount, sessionQuery } from "../data/Queries.ts"
+import { api } from "../data/Client.ts"
+import { forgetOwner, sessionQuery } from "../data/Queries.ts"
 import { Frame } from "./Frame.tsx"
 import { OwnerRail } from "./OwnerRail.tsx"
 import { Palette } from "./Palette.tsx"
@@ -20,6 +19,7 @@ const letters: PagesByLetter = {
   b: "/billing"
 }
 
+/** The rail and the palette of owners around their pages. */
 export const Shell = () => {
   const session = useQuery({ ...sessionQuery, enabled: false })
   const [searching, setSearching] = useState(false)
@@ -27,12 +27,7 @@ export const Shell = () => {
   useShortcuts(letters, search)
   const signOut = useSignOut({
     end: () => api.call("console.session.delete"),
-    forget: (client) => {
-      keepCsrfToken(undefined)
-      holdKey(undefined)
-      forgetAccount(client)
-      client.setQueryData(sessionQuery.queryKey, null)
-    },
+    forget: forgetOwner,
     to: "/sign-in"
   })
   return (

@@ -1,10 +1,10 @@
-/** Charts as pictures: what the page shows, drawn again with the page's own fonts and colours. */
+/** Saves a chart as a PNG image, drawn with the fonts and colours of the page. */
 import type { RefObject } from "react"
-import { download } from "../data/Csv.ts"
+import { download } from "../data/Download.ts"
 import { Icon } from "../parts/Icons.tsx"
 import { toast } from "../parts/Toasts.tsx"
 
-/** Sharp on screens with two pixels to a point. */
+/** Pixels per CSS pixel, so that the image is sharp on dense screens. */
 const SCALE = 2
 const MARGIN = 20
 const TITLE_PX = 28
@@ -60,12 +60,13 @@ const legendOf = (context: CanvasRenderingContext2D, chart: Element, width: numb
   })
 }
 
-/** Draws the chart with its title and its legend. Fails when the browser cannot make the picture. */
+/** Draws the chart with its title and its legend. Rejects when the browser cannot create the image. */
 const pictureOf = (chart: Element, title: string): Promise<Blob> => {
   const svg = chart.querySelector("svg")
   const [canvas, page] = [document.createElement("canvas"), getComputedStyle(document.body)]
   const context = canvas.getContext("2d")
-  if (svg === null || context === null) return Promise.reject(new Error("This browser cannot draw the chart."))
+  if (svg === null || context === null)
+    return Promise.reject(new Error("This browser cannot draw the chart. Download the CSV file instead."))
   const { height, width } = svg.viewBox.baseVal
   const small = `400 12px ${page.fontFamily}`
   context.font = small
@@ -94,7 +95,10 @@ const pictureOf = (chart: Element, title: string): Promise<Blob> => {
   }
   return new Promise((resolve, reject) =>
     canvas.toBlob(
-      (blob) => (blob === null ? reject(new Error("The picture is too large.")) : resolve(blob)),
+      (blob) =>
+        blob === null
+          ? reject(new Error("The image is too large. Make the window smaller and try again."))
+          : resolve(blob),
       "image/png"
     )
   )
@@ -103,12 +107,12 @@ const pictureOf = (chart: Element, title: string): Promise<Blob> => {
 interface PictureButtonProps {
   /** An element around the chart. */
   readonly of: RefObject<HTMLElement | null>
-  /** The title in the picture and the name of the file. */
+  /** The title in the image and the name of the file. */
   readonly title: string
   readonly disabled: boolean
 }
 
-/** Gives the reader the chart as it is shown, as a file. */
+/** A button that saves the chart inside an element as a PNG file. */
 export const PictureButton = ({ disabled, of, title }: PictureButtonProps) => {
   const save = async () => {
     const chart = of.current?.querySelector(".chart")
@@ -121,7 +125,7 @@ export const PictureButton = ({ disabled, of, title }: PictureButtonProps) => {
   return (
     <button type="button" className="button" disabled={disabled} onClick={() => void save()}>
       <Icon name="download" />
-      PNG
+      Download PNG
       <span className="unseen"> of the chart</span>
     </button>
   )

@@ -1,11 +1,12 @@
-/** Videos, batches and files of the account, which keys made. */
+/** The videos, batches and files of the account. */
 import { queryOptions } from "@tanstack/react-query"
 import type { BatchObject, FileObject, VideoJob } from "../../client/Contract.ts"
 import { api } from "./Client.ts"
+import { download } from "./Download.ts"
 
-/** While something runs, a page reads this often, in milliseconds. */
-const WHILE_RUNNING = 2_000
-const AT_REST = 15_000
+/** How often a page reads its list while a job runs, and while none does. */
+const RUNNING_MS = 2_000
+const IDLE_MS = 15_000
 
 const LONGEST_LIST = 100
 
@@ -17,13 +18,13 @@ export const isBatchRunning = ({ status }: BatchObject): boolean =>
 export const videosQuery = (limit: number = LONGEST_LIST) =>
   queryOptions({
     queryKey: ["videos", limit],
-    refetchInterval: ({ state }) => (state.data?.some(isVideoRunning) === true ? WHILE_RUNNING : AT_REST),
+    refetchInterval: ({ state }) => (state.data?.some(isVideoRunning) === true ? RUNNING_MS : IDLE_MS),
     queryFn: async (): Promise<ReadonlyArray<VideoJob>> => (await api.call("videos.list", { query: { limit } })).data
   })
 
 export const batchesQuery = queryOptions({
   queryKey: ["batches"],
-  refetchInterval: ({ state }) => (state.data?.some(isBatchRunning) === true ? WHILE_RUNNING : AT_REST),
+  refetchInterval: ({ state }) => (state.data?.some(isBatchRunning) === true ? RUNNING_MS : IDLE_MS),
   queryFn: async (): Promise<ReadonlyArray<BatchObject>> =>
     (await api.call("batches.list", { query: { limit: LONGEST_LIST } })).data
 })
@@ -34,13 +35,6 @@ export const filesQuery = queryOptions({
     (await api.call("files.list", { query: { limit: LONGEST_LIST } })).data
 })
 
-/** Saves a file of the account under its name. */
-export const download = async ({ filename, id }: { readonly id: string; readonly filename: string }): Promise<void> => {
-  const content = await api.call("files.content", { path: { file_id: id } })
-  const url = URL.createObjectURL(content)
-  const link = document.createElement("a")
-  link.href = url
-  link.download = filename
-  link.click()
-  URL.revokeObjectURL(url)
-}
+/** Reads a file of the account and saves it as a file of the reader. */
+export const saveFile = async ({ filename, id }: { readonly id: string; readonly filename: string }): Promise<void> =>
+  download(filename, await api.call("files.content", { path: { file_id: id } }))

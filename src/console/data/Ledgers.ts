@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query"
 import type { Transaction, UsageSeriesReport } from "../../client/Contract.ts"
 import { api } from "./Client.ts"
 import { ledgerOf, spansFrom, timesOfMonth } from "./Statement.ts"
-import { inTurn } from "./Usage.ts"
+import { inTurn } from "./UsageQueue.ts"
 
 const PAGE = 100
 

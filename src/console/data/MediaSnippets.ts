@@ -1,9 +1,9 @@
-/** Requests for images, speech and videos as code that runs as it stands. */
+/** Requests for images, speech and videos as code that runs without changes. */
 import { indented, keyInJs, keyInPython, python, quoted, type Snippet } from "./Snippets.ts"
 
 export type MediaKind = "image" | "speech" | "video"
 
-/** A request of one of the tabs, with what is set on the screen. */
+/** The request of a tab of the playground. */
 export interface MediaCall {
   readonly kind: MediaKind
   readonly origin: string
@@ -22,7 +22,7 @@ const curlOf = ({ body, key, kind, origin }: MediaCall, options: string): string
     `  -d ${quoted(JSON.stringify(body))}`
   ].join("\n")
 
-/** A video is a job, so its code asks until the job has ended. */
+/** The request as curl commands. A video is a job, so its commands poll until the job has ended. */
 const curl = (call: MediaCall): string => {
   if (call.kind !== "video") return curlOf(call, call.kind === "speech" ? "-o speech.mp3 " : "")
   return [
@@ -68,7 +68,7 @@ const pythonCode = ({ body, key, kind, origin }: MediaCall & { readonly kind: "i
   ].join("\n")
 }
 
-/** The settings of the AI SDK have names of their own. Its OpenAI provider sends speech, and its compatible one images. */
+/** The request with the AI SDK, which has its own names for the fields. Its OpenAI provider sends speech, and its compatible one images. */
 const aiSdk = ({ body, key, kind, origin }: MediaCall & { readonly kind: "image" | "speech" }): string => {
   const { input, model, prompt, ...settings } = body
   const [name, make, method] =
@@ -120,16 +120,20 @@ const typed = ({ body, key, kind, origin }: MediaCall): string =>
     ...typedEnds[kind]
   ].join("\n")
 
-/** One request in each language whose client can send it: no client of others knows the videos of this API. */
+/** The request in each language. Only curl and the typed client know the videos of this API. */
 export const mediaSnippetsOf = (call: MediaCall): ReadonlyArray<Snippet> => {
   const { kind } = call
   const others =
     kind === "video"
       ? []
       : [
-          { name: "OpenAI", code: openai({ ...call, kind }) },
-          { name: "Python", code: pythonCode({ ...call, kind }) },
-          { name: "AI SDK", code: aiSdk({ ...call, kind }) }
+          { name: "OpenAI", language: "javascript", code: openai({ ...call, kind }) } as const,
+          { name: "Python", language: "python", code: pythonCode({ ...call, kind }) } as const,
+          { name: "AI SDK", language: "javascript", code: aiSdk({ ...call, kind }) } as const
         ]
-  return [{ name: "curl", code: curl(call) }, ...others, { name: "Typed client", code: typed(call) }]
+  return [
+    { name: "curl", language: "bash", code: curl(call) },
+    ...others,
+    { name: "Typed client", language: "javascript", code: typed(call) }
+  ]
 }

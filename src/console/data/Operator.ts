@@ -1,4 +1,4 @@
-/** What operators read, with the keys under which it is kept. */
+/** The reads of the operator's pages, with the keys of their cache. */
 import {
   infiniteQueryOptions,
   keepPreviousData,
@@ -9,6 +9,7 @@ import {
 import type { OperatorReport, OperatorSession, ReportRow } from "../../client/Contract.ts"
 import { createClient, type Input } from "../../client/Package.ts"
 import { OPERATOR_SESSION } from "./Addresses.ts"
+import { defined } from "./Defined.ts"
 import { isSignedOut, keepOperatorCsrfToken, operatorApi, origin } from "./Client.ts"
 
 const PAGE = 50
@@ -17,7 +18,7 @@ const MINUTE = 60_000
 /** The most pages of a report that a chart or a file holds: 10,000 rows. */
 const MOST_PAGES = 100
 
-/** The signed-in operator, or null. */
+/** The session of the signed-in operator, or null. */
 export const operatorSessionQuery = queryOptions({
   queryKey: OPERATOR_SESSION,
   staleTime: Infinity,
@@ -43,15 +44,15 @@ export const signInWith = async (apiKey: string): Promise<OperatorSession> => {
   return session
 }
 
-/** Forgets everything that an operator read. */
+/** Forgets the session of an operator and everything that was read with it. */
 export const forgetOperator = (client: QueryClient): void => {
   keepOperatorCsrfToken(undefined)
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] === "operator" && queryKey[1] !== "session" })
   client.setQueryData(OPERATOR_SESSION, null)
 }
 
-/** Reads everything again that an operator read, after a change. */
-export const readAgain = (client: QueryClient): Promise<void> =>
+/** Refreshes everything that the operator's pages show, after a change. */
+export const refreshOperator = (client: QueryClient): Promise<void> =>
   client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === "operator" && queryKey[1] !== "session" })
 
 /** The list operations of operators that come in pages with a cursor. */
@@ -82,10 +83,7 @@ const pages = <Id extends Paged>(
     getNextPageParam: (page: { readonly next_cursor: string | null }) => page.next_cursor ?? undefined
   })
 
-/** Only filters that are set. */
-const set = (filters: object) => Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
-
-/** Keeps what was shown before while other filters are read, where it is of the same thing: the third part of the key. */
+/** Keeps the former rows while other filters are read, if both are of the same thing, which is the third part of the key. */
 const keepOf =
   (thing: string) =>
   <A>(before: A | undefined, query: { readonly queryKey: QueryKey } | undefined): A | undefined =>
@@ -97,7 +95,7 @@ export interface AccountFilters {
 }
 
 export const accountsQuery = ({ q, state }: AccountFilters) => ({
-  ...pages("operator.accounts.list", ["accounts", q, state], { query: set({ search: q, state }) }),
+  ...pages("operator.accounts.list", ["accounts", q, state], { query: defined({ search: q, state }) }),
   placeholderData: keepPreviousData
 })
 
@@ -108,7 +106,7 @@ export const accountQuery = (id: string) =>
     queryFn: async () => (await operatorApi.call("operator.accounts.get", { path: { account_id: id } })).data
   })
 
-/** Lists of an account on its page. */
+/** The page size of the lists on the page of an account. */
 const FEW = 10
 
 export const accountKeysQuery = (id: string) =>
@@ -131,7 +129,7 @@ export const accountRequestsQuery = (id: string, filters: ReceiptFilters = {}, l
   ...pages(
     "operator.requests.list",
     ["requests", id, filters],
-    { path: { account_id: id }, query: set(filters) },
+    { path: { account_id: id }, query: defined(filters) },
     limit
   ),
   placeholderData: keepOf(id)
@@ -139,7 +137,7 @@ export const accountRequestsQuery = (id: string, filters: ReceiptFilters = {}, l
 
 /** The receipts of all accounts. */
 export const anyRequestsQuery = (filters: ReceiptFilters) => ({
-  ...pages("operator.requests.all", ["requests", "all", filters], { query: set(filters) }),
+  ...pages("operator.requests.all", ["requests", "all", filters], { query: defined(filters) }),
   placeholderData: keepPreviousData
 })
 
@@ -179,19 +177,19 @@ interface ReportRead extends Pick<OperatorReport, "from" | "to" | "totals"> {
   readonly rows: ReadonlyArray<ReportRow>
 }
 
-/** Revenue, cost and margin of some days, as far as `MOST_PAGES` reach. */
+/** Revenue, cost and margin of a range of days, up to `MOST_PAGES` pages of rows. */
 export const reportQuery = ({ account, by, from, to }: ReportFilters) =>
   queryOptions<ReportRead>({
     queryKey: ["operator", "report", by.join(), from, to, account],
     refetchInterval: MINUTE,
-    // Rows of other groups have other names.
+    // Rows of another grouping have other names, so they do not stay.
     placeholderData: keepOf(by.join()),
     queryFn: async ({ signal }): Promise<ReportRead> => {
-      const asked = { ...set({ from, to, account_id: account }), "by[]": [...by], limit: 100 }
-      let page = await operatorApi.call("operator.report", { query: asked, signal })
+      const query = { ...defined({ from, to, account_id: account }), "by[]": [...by], limit: 100 }
+      let page = await operatorApi.call("operator.report", { query, signal })
       const rows: Array<ReportRow> = [...page.data]
       for (let read = 1; read < MOST_PAGES && page.next_cursor !== null; read++) {
-        page = await operatorApi.call("operator.report", { query: { ...asked, cursor: page.next_cursor }, signal })
+        page = await operatorApi.call("operator.report", { query: { ...query, cursor: page.next_cursor }, signal })
         rows.push(...page.data)
       }
       return { from: page.from, to: page.to, rows, totals: page.totals }

@@ -1,10 +1,12 @@
-/** What pages read, with the keys under which it is kept. */
+/** The reads of the owner's pages, with the keys of their cache. */
 import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query"
 import type { ConsoleSession, ManagedKey, ModelDetail, Project, RequestReceipt } from "../../client/Contract.ts"
 import type { Item, ListId } from "../../client/Package.ts"
 import { api, isSignedOut, keepCsrfToken } from "./Client.ts"
+import { defined } from "./Defined.ts"
+import { forgetMemory } from "./Memory.ts"
 
-/** The most entries of a list that a page without a virtual table shows. */
+/** The most entries that a page shows of a list without a virtual table. */
 const LONGEST_LIST = 500
 const PAGE = 100
 
@@ -23,7 +25,7 @@ const all = async <Id extends ListId>(
   return items
 }
 
-/** The signed-in owner, or null. */
+/** The session of the signed-in owner, or null. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   staleTime: Infinity,
@@ -39,9 +41,18 @@ export const sessionQuery = queryOptions({
   }
 })
 
-/** Forgets all that was read for an account, when it signs out or another one signs in. */
-export const forgetAccount = (client: QueryClient): void =>
+/** Forgets everything that was read for an owner or kept in memory for them, except the session. */
+export const forgetAccount = (client: QueryClient): void => {
+  forgetMemory()
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" })
+}
+
+/** Forgets the session of an owner and everything that came with it. */
+export const forgetOwner = (client: QueryClient): void => {
+  keepCsrfToken(undefined)
+  forgetAccount(client)
+  client.setQueryData(sessionQuery.queryKey, null)
+}
 
 export const balanceQuery = queryOptions({
   queryKey: ["balance"],
@@ -132,17 +143,12 @@ export interface RequestFilter {
   readonly model?: string | undefined
 }
 
-const filterOf = ({ model, status }: RequestFilter) => ({
-  ...(status === undefined ? {} : { status }),
-  ...(model === undefined ? {} : { model })
-})
-
-/** The newest receipts, read again and again while `live`. */
+/** The newest receipts. While `live`, they refresh every two seconds. */
 export const newestQuery = (filter: RequestFilter, limit: number, live: boolean) =>
   queryOptions({
     queryKey: ["requests", "newest", filter, limit],
     refetchInterval: live ? 2_000 : false,
-    queryFn: async () => (await api.call("requests.list", { query: { limit, ...filterOf(filter) } })).data
+    queryFn: async () => (await api.call("requests.list", { query: { limit, ...defined(filter) } })).data
   })
 
 export const receiptQuery = (id: string) =>

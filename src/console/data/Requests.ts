@@ -1,6 +1,7 @@
-/** Receipts by pages and as they come. */
+/** The receipts of the requests page, by pages and live. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query"
 import { api } from "./Client.ts"
+import { defined } from "./Defined.ts"
 import type { Times } from "./Ranges.ts"
 import { filterQueryOf, type UsageFilters } from "./UsageSeries.ts"
 
@@ -14,18 +15,14 @@ export interface RequestFilters extends UsageFilters {
 }
 
 /** The bounds of cost and latency by the names of the API. */
-const boundsOf = ({ maxCost, maxMs, minCost, minMs }: RequestFilters) => ({
-  ...(minCost === undefined ? {} : { min_cost_usd: minCost }),
-  ...(maxCost === undefined ? {} : { max_cost_usd: maxCost }),
-  ...(minMs === undefined ? {} : { min_latency_ms: minMs }),
-  ...(maxMs === undefined ? {} : { max_latency_ms: maxMs })
-})
+const boundsOf = ({ maxCost, maxMs, minCost, minMs }: RequestFilters) =>
+  defined({ min_cost_usd: minCost, max_cost_usd: maxCost, min_latency_ms: minMs, max_latency_ms: maxMs })
 
 export interface RequestsRead {
   readonly filters: RequestFilters
-  /** What tells this range from others. */
+  /** Identifies the range in the key of the cache. */
   readonly rangeKey: string
-  /** Ends now for a range up to now, which is then not asked for: receipts that come meanwhile belong to it. */
+  /** The range. One that ends now is read without an end, so that it includes new receipts. */
   readonly times: () => Times
   readonly isCustom: boolean
 }
@@ -58,10 +55,10 @@ export const requestPagesQuery = (read: RequestsRead) =>
 const NEWEST = 50
 const EVERY_MS = 2_000
 
-/** The newest receipts, read again and again. */
-export const requestTailQuery = (read: RequestsRead) =>
+/** The newest receipts, which refresh every two seconds. */
+export const newestReceiptsQuery = (read: RequestsRead) =>
   queryOptions({
-    queryKey: ["requests", "tail", read.rangeKey, read.filters],
+    queryKey: ["requests", "live", read.rangeKey, read.filters],
     refetchInterval: EVERY_MS,
     queryFn: async () =>
       (

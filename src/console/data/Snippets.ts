@@ -1,4 +1,4 @@
-/** Requests as code that runs as it stands. */
+/** Requests as code that runs without changes. */
 
 type Part =
   | { readonly type: "text"; readonly text: string }
@@ -26,6 +26,7 @@ export interface Call {
 
 export interface Snippet {
   readonly name: string
+  readonly language: "bash" | "javascript" | "python"
   readonly code: string
 }
 
@@ -33,10 +34,10 @@ interface Tool {
   readonly function: { readonly name: string; readonly description?: string; readonly parameters?: unknown }
 }
 
-/** Longer data, such as pictures, stand for themselves in code by their beginning. */
+/** Longer data URLs, such as images, are cut to this length in code. */
 const LONGEST_DATA = 120
 
-/** A text as one word of the shell. */
+/** A text as one quoted word of the shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 const bodyOf = ({ messages, model, parameters }: Call, more: object = {}) => ({
@@ -46,7 +47,7 @@ const bodyOf = ({ messages, model, parameters }: Call, more: object = {}) => ({
   ...more
 })
 
-/** Whether a secret is a variable, which each language reads in its own way. */
+/** Whether the key is a variable of the shell, which each language reads in its own way. */
 const isVariable = (key: string): boolean => key.startsWith("$")
 
 /** The key as an expression of JavaScript. */
@@ -90,14 +91,14 @@ export const python = (value: unknown, indent = ""): string => {
   return block("{", fields, "}")
 }
 
-/** Fields that OpenAI's Python client does not know go through its `extra_body`. */
+/** The body for OpenAI's Python client, which takes fields that it does not know in `extra_body`. */
 const pythonBody = (call: Call): object => {
   const { router, routing, ...body } = bodyOf(call) as Record<string, unknown>
   const extra = { ...(routing === undefined ? {} : { routing }), ...(router === undefined ? {} : { router }) }
   return { ...body, ...(Object.keys(extra).length === 0 ? {} : { extra_body: extra }) }
 }
 
-/** The key as an expression of Python, and what it has to import. */
+/** The key as an expression of Python, and the imports that it needs. */
 export const keyInPython = (key: string): { readonly code: string; readonly imports: ReadonlyArray<string> } =>
   isVariable(key)
     ? { code: `os.environ["${key.slice(1)}"]`, imports: ["import os"] }
@@ -262,7 +263,7 @@ const typed = (call: Call): string =>
     `}`
   ].join("\n")
 
-/** A call whose pictures are cut, so that code shows what it does and not a megabyte of data. */
+/** The call with its images cut short, so that the code stays readable. */
 const shortened = (call: Call): Call =>
   JSON.parse(
     JSON.stringify(call, (_, value: unknown) =>
@@ -272,20 +273,20 @@ const shortened = (call: Call): Call =>
     )
   ) as Call
 
-/** One call in each language, the three of most programs first. */
+/** The call in each language, the three most common ones first. */
 export const snippetsOf = (whole: Call): ReadonlyArray<Snippet> => {
   const call = shortened(whole)
   return [
-    { name: "curl", code: curl(call) },
-    { name: "OpenAI", code: openai(call) },
-    { name: "Python", code: pythonCode(call) },
-    { name: "Anthropic", code: anthropic(call) },
-    { name: "AI SDK", code: aiSdk(call) },
-    { name: "Typed client", code: typed(call) }
+    { name: "curl", language: "bash", code: curl(call) },
+    { name: "OpenAI", language: "javascript", code: openai(call) },
+    { name: "Python", language: "python", code: pythonCode(call) },
+    { name: "Anthropic", language: "javascript", code: anthropic(call) },
+    { name: "AI SDK", language: "javascript", code: aiSdk(call) },
+    { name: "Typed client", language: "javascript", code: typed(call) }
   ]
 }
 
-/** The request that a newcomer sends first. */
+/** The first request of a new owner. */
 export const firstCall = (origin: string, key: string): Call => ({
   origin,
   key,
@@ -294,7 +295,7 @@ export const firstCall = (origin: string, key: string): Call => ({
   parameters: {}
 })
 
-/** Uploading the input of a batch, and running it. */
+/** Commands that upload the input of a batch and create the batch. */
 export const batchSnippets = (origin: string): ReadonlyArray<Snippet> => {
   const line = {
     custom_id: "1",
@@ -305,6 +306,7 @@ export const batchSnippets = (origin: string): ReadonlyArray<Snippet> => {
   return [
     {
       name: "Upload",
+      language: "bash",
       code: [
         `echo ${quoted(JSON.stringify(line))} > input.jsonl`,
         `curl ${origin}/api/v1/files -H "Authorization: Bearer $KEY" -F purpose=batch -F file=@input.jsonl`
@@ -312,6 +314,7 @@ export const batchSnippets = (origin: string): ReadonlyArray<Snippet> => {
     },
     {
       name: "Run",
+      language: "bash",
       code: [
         `curl ${origin}/api/v1/batches -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\`,
         `  -d '{"input_file_id": "'"$FILE"'", "endpoint": "/v1/chat/completions", "completion_window": "24h"}'`

@@ -1,7 +1,7 @@
 /** Reads what each key or project spent in 30 days. */
 import { queryOptions } from "@tanstack/react-query"
 import { api } from "./Client.ts"
-import { inTurn } from "./Usage.ts"
+import { inTurn } from "./UsageQueue.ts"
 
 /** The most groups to which the gateway gives a series of their own. */
 export const MOST_GROUPS = 20

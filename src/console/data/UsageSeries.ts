@@ -1,9 +1,10 @@
-/** Usage over time, as the gateway divides it into series. */
+/** Usage over time, in the series of the gateway. */
 import { keepPreviousData, queryOptions } from "@tanstack/react-query"
 import type { UsageSeriesReport } from "../../client/Contract.ts"
 import { api } from "./Client.ts"
+import { defined } from "./Defined.ts"
 import type { Interval, Times } from "./Ranges.ts"
-import { inTurn } from "./Usage.ts"
+import { inTurn } from "./UsageQueue.ts"
 
 export const groupings = ["model", "provider", "key", "project", "operation", "status"] as const
 export type Grouping = (typeof groupings)[number]
@@ -21,7 +22,7 @@ export type Figure = (typeof figures)[number]
 /** A figure of the gateway, or the sum of both kinds of tokens. */
 export type ShownFigure = Figure | "tokens"
 
-/** Values that requests must have, by their names in the URL. */
+/** The filters of requests, by their names in the URL. */
 export interface UsageFilters {
   readonly model?: string | undefined
   readonly provider?: string | undefined
@@ -31,20 +32,14 @@ export interface UsageFilters {
   readonly status?: "open" | "succeeded" | "failed" | "cancelled" | undefined
 }
 
-/** The same by the names of the API. */
-export const filterQueryOf = ({ key, model, operation, project, provider, status }: UsageFilters) => ({
-  ...(model === undefined ? {} : { model }),
-  ...(provider === undefined ? {} : { provider }),
-  ...(key === undefined ? {} : { key_id: key }),
-  ...(project === undefined ? {} : { project_id: project }),
-  ...(operation === undefined ? {} : { operation }),
-  ...(status === undefined ? {} : { status })
-})
+/** The filters by the names of the API. */
+export const filterQueryOf = ({ key, model, operation, project, provider, status }: UsageFilters) =>
+  defined({ model, provider, key_id: key, project_id: project, operation, status })
 
 export interface SeriesRead {
-  /** Ends now for a range up to now, so it is asked anew at each read. */
+  /** The range at the time of a read, because a range up to now moves. */
   readonly times: () => Times
-  /** What tells this range from others. */
+  /** Identifies the range in the key of the cache. */
   readonly rangeKey: string
   readonly by?: Grouping | undefined
   readonly rank?: Figure
@@ -80,11 +75,11 @@ export const seriesQuery = ({ by, filters = {}, interval, rangeKey, rank = "cost
     }
   })
 
-/** A figure of some sums; latency is 0 where it is unknown. */
+/** A figure of the totals. An unknown latency is 0. */
 export const totalOf = (totals: UsageSeriesReport["totals"], figure: ShownFigure): number =>
   figure === "tokens" ? totals.prompt_tokens + totals.completion_tokens : (totals[figure] ?? 0)
 
-/** The values of a figure, or their sums up to each bucket. */
+/** The values of a figure in each bucket, or their running totals. */
 export const valuesOf = (
   { values }: UsageSeriesReport["data"][number],
   figure: ShownFigure,

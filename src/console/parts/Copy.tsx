@@ -1,8 +1,9 @@
-/** Things to copy: ids, code and secrets that are shown once. */
+/** Ids, code and secrets, with buttons that copy them. */
 import { type KeyboardEvent, useEffect, useId, useState } from "react"
 import type { Snippet } from "../data/Snippets.ts"
 import { Highlighted } from "./Highlighted.tsx"
 import { Icon } from "./Icons.tsx"
+import { toast } from "./Toasts.tsx"
 
 const SHOWN_MS = 1_500
 
@@ -10,10 +11,11 @@ interface CopyButtonProps {
   readonly label: string
   readonly text: string
   readonly tiny?: boolean
-  /** What a button of usual size says. */
+  /** The text on a button of the usual size. */
   readonly words?: string
 }
 
+/** A button that copies a text, and says whether it did. */
 export const CopyButton = ({ label, text, words, tiny = words === undefined }: CopyButtonProps) => {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
@@ -21,6 +23,15 @@ export const CopyButton = ({ label, text, words, tiny = words === undefined }: C
     const timer = setTimeout(() => setCopied(false), SHOWN_MS)
     return () => clearTimeout(timer)
   }, [copied])
+  const copy = async () => {
+    try {
+      // Pages without https have no clipboard.
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+    } catch {
+      toast("The browser did not allow the copy. Select the text and copy it by hand.")
+    }
+  }
   return (
     <button
       type="button"
@@ -29,10 +40,7 @@ export const CopyButton = ({ label, text, words, tiny = words === undefined }: C
       title={label}
       onClick={(event) => {
         event.stopPropagation()
-        navigator.clipboard.writeText(text).then(
-          () => setCopied(true),
-          () => setCopied(false)
-        )
+        void copy()
       }}
     >
       <Icon name={copied ? "check" : "copy"} />
@@ -41,6 +49,7 @@ export const CopyButton = ({ label, text, words, tiny = words === undefined }: C
   )
 }
 
+/** An id with a button that copies it. */
 export const Id = ({ value }: { readonly value: string }) => (
   <span className="id">
     <code className="clip" title={value}>
@@ -50,11 +59,7 @@ export const Id = ({ value }: { readonly value: string }) => (
   </span>
 )
 
-/** The language of a snippet: those that are not shells or Python are programs in JavaScript. */
-const languageOf = (name: string): string =>
-  ["curl", "Upload", "Run"].includes(name) ? "bash" : name === "Python" ? "python" : "javascript"
-
-/** Code in one or several languages. */
+/** Code in several languages, with a tab for each. */
 export const Code = ({ snippets }: { readonly snippets: ReadonlyArray<Snippet> }) => {
   const [chosen, setChosen] = useState(0)
   const id = useId()
@@ -87,13 +92,13 @@ export const Code = ({ snippets }: { readonly snippets: ReadonlyArray<Snippet> }
         <CopyButton label={`Copy the ${snippet.name} code`} text={snippet.code} />
       </header>
       <pre role="tabpanel" aria-labelledby={`${id}-${chosen}`} tabIndex={0}>
-        <Highlighted code={snippet.code} language={languageOf(snippet.name)} />
+        <Highlighted code={snippet.code} language={snippet.language} />
       </pre>
     </div>
   )
 }
 
-/** A secret that the gateway shows this once. */
+/** A secret that the gateway shows only once. */
 export const Secret = ({ label, value }: { readonly label: string; readonly value: string }) => (
   <div className="field">
     <span className="label">{label}</span>

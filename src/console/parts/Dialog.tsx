@@ -1,4 +1,4 @@
-/** Dialogs of the browser: they keep the focus inside, and Escape closes them. */
+/** Dialogs of the browser, which keep the focus inside. */
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query"
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react"
 import { Failed } from "./States.tsx"
@@ -9,9 +9,11 @@ interface DialogProps {
   readonly onClose: () => void
   readonly children: ReactNode
   readonly wide?: boolean
+  /** What closes the dialog beside its buttons: Escape and a click beside it, Escape alone, or nothing. */
+  readonly closes?: "anywhere" | "escape" | "buttons"
 }
 
-/** Opens a dialog while it is rendered, and then gives the focus back to what had it. */
+/** Opens a dialog while it is rendered. Afterwards the focus returns to the element that had it. */
 export const useModal = (ref: RefObject<HTMLDialogElement | null>): void =>
   useEffect(() => {
     const dialog = ref.current
@@ -19,15 +21,17 @@ export const useModal = (ref: RefObject<HTMLDialogElement | null>): void =>
     if (dialog !== null && !dialog.open) dialog.showModal()
     return () => {
       dialog?.close()
-      // The dialog has left the page by now, so the browser does not bring the focus back.
+      // The dialog has left the page by now, so the browser does not return the focus.
       if (opener instanceof HTMLElement) opener.focus()
     }
   }, [])
 
 /** A dialog that is open while it is rendered. */
-export const Dialog = ({ children, onClose, title, wide = false }: DialogProps) => {
+export const Dialog = ({ children, closes = "anywhere", onClose, title, wide = false }: DialogProps) => {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
+  // A selection of text may begin in the dialog and end beside it, which is no click beside it.
+  const pressedBeside = useRef(false)
   useModal(ref)
   return (
     <dialog
@@ -36,10 +40,17 @@ export const Dialog = ({ children, onClose, title, wide = false }: DialogProps) 
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        if (closes !== "buttons") onClose()
+      }}
+      onClose={() => {
+        // Browsers close a dialog at the second Escape, whatever the page says to the first.
+        if (closes === "buttons" && ref.current?.isConnected === true) ref.current.showModal()
+      }}
+      onPointerDown={(event) => {
+        pressedBeside.current = event.target === ref.current
       }}
       onClick={(event) => {
-        if (event.target === ref.current) onClose()
+        if (closes === "anywhere" && pressedBeside.current && event.target === ref.current) onClose()
       }}
     >
       <header>
@@ -50,7 +61,7 @@ export const Dialog = ({ children, onClose, title, wide = false }: DialogProps) 
   )
 }
 
-/** The end of a dialog that only shows something. */
+/** The button that closes a dialog without a form. */
 export const CloseButton = ({ name = "Close", onClose }: { readonly name?: string; readonly onClose: () => void }) => (
   <div className="actions end">
     <button type="button" className={name === "Close" ? "button" : "button primary"} onClick={onClose}>
@@ -59,21 +70,24 @@ export const CloseButton = ({ name = "Close", onClose }: { readonly name?: strin
   </div>
 )
 
-interface FormDialogProps extends DialogProps {
+interface FormDialogProps extends Omit<DialogProps, "closes"> {
   /** The verb and the noun of the button that sends the form. */
   readonly action: string
   readonly danger?: boolean
   readonly busy: boolean
-  /** Whether the form can be sent as it is filled in. */
+  /** The error of the call that the form made. */
+  readonly error?: Error | null
+  /** Whether the form is complete. */
   readonly ready?: boolean
   readonly onSubmit: () => void
 }
 
-/** A dialog with a form. Only its button sends it, and Cancel leaves everything as it was. */
+/** A dialog with a form. Its button sends the form; Cancel and Escape discard it. A click beside the dialog does neither. */
 export const FormDialog = (props: FormDialogProps) => {
-  const { action, busy, children, danger = false, onClose, onSubmit, ready = true, title, wide = false } = props
+  const { action, busy, children, danger = false, error = null } = props
+  const { onClose, onSubmit, ready = true, title, wide = false } = props
   return (
-    <Dialog title={title} wide={wide} onClose={onClose}>
+    <Dialog title={title} wide={wide} closes="escape" onClose={onClose}>
       <form
         className="form"
         onSubmit={(event) => {
@@ -81,6 +95,7 @@ export const FormDialog = (props: FormDialogProps) => {
           if (ready && !busy) onSubmit()
         }}
       >
+        {error === null ? null : <Failed error={error} />}
         {children}
         <div className="actions end">
           <button type="button" className="button" onClick={onClose}>
@@ -99,20 +114,20 @@ interface ConfirmProps<A> {
   readonly title: string
   /** What happens, in one or two sentences. */
   readonly children: ReactNode
-  /** The name to type, where the action cannot be undone. */
+  /** The name that the user types to confirm, for an action that nothing can undo. */
   readonly name?: string
   readonly action: string
   readonly run: () => Promise<A>
-  /** What is read again afterwards. */
+  /** The reads to refresh afterwards. */
   readonly changes?: ReadonlyArray<{ readonly queryKey: QueryKey }>
-  /** What is said afterwards. */
+  /** The sentence to show afterwards. */
   readonly done?: string
-  /** What comes instead of closing. */
+  /** Runs afterwards in place of `onClose`. */
   readonly onDone?: (result: A) => void
   readonly onClose: () => void
 }
 
-/** Asks before an action that cannot be undone, then does it. */
+/** Asks before an action that the user cannot undo, and runs it. */
 export const Confirm = <A,>(props: ConfirmProps<A>) => {
   const { action, changes = [], children, done, name, onClose, onDone, run, title } = props
   const client = useQueryClient()
@@ -132,11 +147,11 @@ export const Confirm = <A,>(props: ConfirmProps<A>) => {
       title={title}
       action={action}
       busy={act.isPending}
+      error={act.error}
       ready={name === undefined || typed.trim() === name}
       onSubmit={() => act.mutate()}
       onClose={onClose}
     >
-      {act.isError ? <Failed error={act.error} /> : null}
       <div className="muted">{children}</div>
       {name === undefined ? null : (
         <label className="field">

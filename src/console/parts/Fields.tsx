@@ -1,14 +1,19 @@
-/** Fields of forms, and buttons of which one is pressed. */
+/** Fields of forms, and groups of buttons of which one is pressed. */
 import { type ReactNode, useId } from "react"
-import { wordsOf } from "../data/Client.ts"
 
 interface FieldProps {
   readonly label: string
   readonly hint?: ReactNode
   readonly wrong?: string | undefined
-  readonly children: (props: { readonly id: string; readonly "aria-describedby": string }) => ReactNode
+  /** Renders the control with the properties that tie it to its label, its hint and its error. */
+  readonly children: (props: {
+    readonly id: string
+    readonly "aria-describedby": string
+    readonly "aria-invalid": boolean
+  }) => ReactNode
 }
 
+/** A control with its label above it, and its hint or its error below it. Screen readers announce an error when it appears. */
 export const Field = ({ children, hint, label, wrong }: FieldProps) => {
   const id = useId()
   return (
@@ -16,7 +21,7 @@ export const Field = ({ children, hint, label, wrong }: FieldProps) => {
       <label className="label" htmlFor={id}>
         {label}
       </label>
-      {children({ id, "aria-describedby": `${id}-hint` })}
+      {children({ id, "aria-describedby": `${id}-hint`, "aria-invalid": wrong !== undefined })}
       <span id={`${id}-hint`} className={wrong === undefined ? "hint" : "wrong"} role={wrong && "alert"}>
         {wrong ?? hint}
       </span>
@@ -29,7 +34,7 @@ interface DecimalFieldProps extends Omit<FieldProps, "children"> {
   readonly onChange: (text: string) => void
 }
 
-/** A field for a number, with the focus of its dialog. */
+/** A field for a decimal number. It takes the focus when its dialog opens. */
 export const DecimalField = ({ onChange, value, ...about }: DecimalFieldProps) => (
   <Field {...about}>
     {(field) => (
@@ -52,6 +57,7 @@ interface SegmentsProps<A extends string> {
   readonly onChange: (value: A) => void
 }
 
+/** A group of buttons that choose one of a few values. */
 export const Segments = <A extends string>({ label, onChange, options, value }: SegmentsProps<A>) => (
   <div className="segments" role="group" aria-label={label}>
     {options.map((option) => (
@@ -74,7 +80,7 @@ interface SelectProps {
   readonly onChange: (value: string) => void
 }
 
-/** A choice without a visible label, for bars of filters. */
+/** A select without a visible label, for toolbars. */
 export const Select = ({ label, onChange, options, value }: SelectProps) => (
   <select className="select" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
     {options.map((option) => (
@@ -85,18 +91,47 @@ export const Select = ({ label, onChange, options, value }: SelectProps) => (
   </select>
 )
 
+interface OptionalSelectProps {
+  readonly label: string
+  readonly hint?: string
+  readonly value: string | undefined
+  readonly options: ReadonlyArray<{ readonly value: string; readonly name: string }>
+  /** The name of the choice of no value. */
+  readonly absent: string
+  readonly onChange: (value: string | undefined) => void
+}
+
+/** A select whose value may be absent. */
+export const OptionalSelect = ({ absent, hint, label, onChange, options, value }: OptionalSelectProps) => (
+  <Field label={label} hint={hint}>
+    {(props) => (
+      <select
+        {...props}
+        className="select"
+        value={value ?? ""}
+        onChange={({ target }) => onChange(target.value === "" ? undefined : target.value)}
+      >
+        <option value="">{absent}</option>
+        {options.map(({ name, value }) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
 interface NameFieldProps {
   readonly value: string
   readonly hint?: string
-  /** The call that failed, which is told where the form begins. */
-  readonly error?: unknown
   readonly autoFocus?: boolean
   readonly onChange: (name: string) => void
 }
 
-/** The name of a thing, 1 to 100 characters. */
-export const NameField = ({ autoFocus = true, error, hint, onChange, value }: NameFieldProps) => (
-  <Field label="Name" hint={hint} wrong={error === undefined || error === null ? undefined : wordsOf(error).message}>
+/** A field for a name of 1 to 100 characters. */
+export const NameField = ({ autoFocus = true, hint, onChange, value }: NameFieldProps) => (
+  <Field label="Name" hint={hint}>
     {(props) => (
       <input
         {...props}
@@ -118,7 +153,7 @@ interface ChecksProps<A extends string> {
   readonly onChange: (chosen: ReadonlyArray<A>) => void
 }
 
-/** Several of some words of the API. */
+/** Checkboxes that choose several identifiers of the API. */
 export const Checks = <A extends string>({ chosen, legend, onChange, options }: ChecksProps<A>) => (
   <fieldset className="scopes">
     <legend>{legend}</legend>

@@ -1,4 +1,4 @@
-/** Filters by what requests have, as removable chips. They stand in the URL. */
+/** Filters of requests as removable chips. The URL keeps them. */
 import { useQuery } from "@tanstack/react-query"
 import { type ReactNode, useId, useState } from "react"
 import { keysQuery, modelsQuery, projectsQuery } from "../data/Queries.ts"
@@ -16,7 +16,7 @@ const statuses = ["open", "succeeded", "failed", "cancelled"].map((value) => ({
   name: statusName(value)
 }))
 
-/** The values that a filter may have, and whether others are possible. */
+/** The known values of a filter, and whether the user may type others. */
 const useOptions = (of: Grouping | undefined): { readonly options: ReadonlyArray<Option>; readonly free: boolean } => {
   const models = useQuery({ ...modelsQuery, enabled: of === "model" || of === "provider" })
   const keys = useQuery({ ...keysQuery, enabled: of === "key" })
@@ -46,7 +46,7 @@ interface ChipProps {
   readonly onRemove: () => void
 }
 
-/** A condition that its button takes away. */
+/** A filter with a button that removes it. */
 export const FilterChip = ({ name, onRemove, value }: ChipProps) => (
   <span className="filter-chip">
     <span className="muted">{name}</span>
@@ -59,7 +59,8 @@ export const FilterChip = ({ name, onRemove, value }: ChipProps) => (
   </span>
 )
 
-const Adding = ({ of, onDone }: { readonly of: Grouping; readonly onDone: (value: string | undefined) => void }) => {
+/** Asks for the value of a new filter. Escape, and leaving an empty field, give it up. */
+const NewFilter = ({ of, onDone }: { readonly of: Grouping; readonly onDone: (value: string | undefined) => void }) => {
   const { free, options } = useOptions(of)
   const [typed, setTyped] = useState("")
   const list = useId()
@@ -71,6 +72,8 @@ const Adding = ({ of, onDone }: { readonly of: Grouping; readonly onDone: (value
         aria-label={sentence(of)}
         value=""
         onChange={({ target }) => onDone(target.value)}
+        onKeyDown={({ key }) => key === "Escape" && onDone(undefined)}
+        onBlur={() => onDone(undefined)}
       >
         <option value="">{sentence(of)}…</option>
         {options.map(({ name, value }) => (
@@ -98,7 +101,7 @@ const Adding = ({ of, onDone }: { readonly of: Grouping; readonly onDone: (value
         value={typed}
         onChange={({ target }) => {
           setTyped(target.value)
-          // A choice from the list sends no form.
+          // A choice from the list does not submit the form.
           if (options.some(({ value }) => value === target.value)) onDone(target.value)
         }}
         onKeyDown={(event) => event.key === "Escape" && onDone(undefined)}
@@ -116,7 +119,7 @@ const Adding = ({ of, onDone }: { readonly of: Grouping; readonly onDone: (value
 interface FiltersProps {
   readonly filters: UsageFilters
   readonly onChange: (change: UsageFilters) => void
-  /** Further conditions, and what stands at the end. */
+  /** Further filters and controls after these. */
   readonly children?: ReactNode
 }
 
@@ -132,10 +135,11 @@ export const useFilterName = (): ((of: Grouping, value: string) => string) => {
   }
 }
 
+/** The filters that are set, and a select that adds another one. */
 export const Filters = ({ children, filters, onChange }: FiltersProps) => {
   const [adding, setAdding] = useState<Grouping>()
   const nameOf = useFilterName()
-  // The names of what is filtered by are needed at once.
+  // The chips need the names of their keys and projects.
   useQuery({ ...keysQuery, enabled: filters.key !== undefined })
   useQuery({ ...projectsQuery, enabled: filters.project !== undefined })
   const set = groupings.filter((name) => filters[name] !== undefined)
@@ -167,7 +171,7 @@ export const Filters = ({ children, filters, onChange }: FiltersProps) => {
             ))}
         </select>
       ) : (
-        <Adding
+        <NewFilter
           of={adding}
           onDone={(value) => {
             setAdding(undefined)

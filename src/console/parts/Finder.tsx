@@ -2,7 +2,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react"
 import { useModal } from "./Dialog.tsx"
 
-export interface Found {
+export interface FinderEntry {
   readonly id: string
   readonly shown: ReactNode
   /** Beside it, at the right. */
@@ -13,7 +13,7 @@ export interface Found {
 interface FinderProps {
   readonly label: string
   readonly none: string
-  readonly find: (words: string) => ReadonlyArray<Found>
+  readonly find: (words: string) => ReadonlyArray<FinderEntry>
   readonly onClose: () => void
 }
 
@@ -27,7 +27,7 @@ export const Finder = ({ find, label, none, onClose }: FinderProps) => {
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" })
   }, [chosen])
-  const run = (one: Found | undefined) => {
+  const run = (one: FinderEntry | undefined) => {
     if (one === undefined) return
     onClose()
     one.choose()

@@ -1,14 +1,14 @@
-/** The routing options of keys, projects and single requests, of which only what is set is sent. */
+/** The routing options of keys, projects and requests. A policy has only the options that are set. */
 import { useQuery } from "@tanstack/react-query"
 import { useId } from "react"
 import type { RoutingPolicy } from "../../client/Contract.ts"
 import { modelsQuery } from "../data/Queries.ts"
 import { changed, dataPolicies, strategies } from "../data/Routing.ts"
 import { sentence } from "../format/Words.ts"
-import { Field } from "./Fields.tsx"
+import { Field, OptionalSelect } from "./Fields.tsx"
 import { Icon } from "./Icons.tsx"
 
-interface PickProps {
+interface NameListProps {
   readonly label: string
   readonly hint: string
   readonly options: ReadonlyArray<{ readonly value: string; readonly name: string }>
@@ -16,8 +16,8 @@ interface PickProps {
   readonly onChange: (chosen: ReadonlyArray<string>) => void
 }
 
-/** Some of many names, in the order in which they were chosen. */
-export const Pick = ({ chosen, hint, label, onChange, options }: PickProps) => {
+/** A list of names in the order in which they were chosen. */
+const NameList = ({ chosen, hint, label, onChange, options }: NameListProps) => {
   const nameOf = (value: string) => options.find((one) => one.value === value)?.name ?? value
   return (
     <Field label={label} hint={hint}>
@@ -56,37 +56,6 @@ export const Pick = ({ chosen, hint, label, onChange, options }: PickProps) => {
   )
 }
 
-interface ChoiceProps {
-  readonly label: string
-  readonly hint?: string
-  readonly value: string | undefined
-  readonly options: ReadonlyArray<{ readonly value: string; readonly name: string }>
-  /** What it means to choose nothing. */
-  readonly absent: string
-  readonly onChange: (value: string | undefined) => void
-}
-
-/** One of some words, or none. */
-export const Choice = ({ absent, hint, label, onChange, options, value }: ChoiceProps) => (
-  <Field label={label} hint={hint}>
-    {(props) => (
-      <select
-        {...props}
-        className="select"
-        value={value ?? ""}
-        onChange={({ target }) => onChange(target.value === "" ? undefined : target.value)}
-      >
-        <option value="">{absent}</option>
-        {options.map(({ name, value }) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </select>
-    )}
-  </Field>
-)
-
 interface AmountProps {
   readonly label: string
   readonly placeholder: string
@@ -118,7 +87,7 @@ const Amount = ({ label, onChange, placeholder, value, whole = false }: AmountPr
 interface RoutingFieldsProps {
   readonly policy: RoutingPolicy
   readonly onChange: (policy: RoutingPolicy) => void
-  /** Whether the thing has a data policy of its own beside these options. */
+  /** Leaves out the data policy, for a form that has its own field for it. */
   readonly withoutDataPolicy?: boolean
 }
 
@@ -136,7 +105,7 @@ const Providers = ({ onChange, policy }: RoutingFieldsProps) => {
   const options = useProviders()
   const { providers = {} } = policy
   const pick = (field: "only" | "order" | "ignore", label: string, hint: string) => (
-    <Pick
+    <NameList
       label={label}
       hint={hint}
       options={options}
@@ -191,14 +160,14 @@ const Limits = ({ onChange, policy }: RoutingFieldsProps) => {
   )
 }
 
-/** Every routing option. */
+/** The fields of all routing options. */
 export const RoutingFields = (props: RoutingFieldsProps) => {
   const { onChange, policy, withoutDataPolicy = false } = props
   const set = (change: object) => onChange(changed(policy, change))
   return (
     <div className="form">
       <div className="grid pair">
-        <Choice
+        <OptionalSelect
           label="Strategy"
           absent="default"
           options={strategies.map((value) => ({ value, name: sentence(value) }))}
@@ -206,7 +175,7 @@ export const RoutingFields = (props: RoutingFieldsProps) => {
           onChange={(strategy) => set({ strategy })}
         />
         {withoutDataPolicy ? null : (
-          <Choice
+          <OptionalSelect
             label="Data policy"
             absent="default"
             options={dataPolicies}
@@ -214,21 +183,21 @@ export const RoutingFields = (props: RoutingFieldsProps) => {
             onChange={(value) => set({ data_policy: value })}
           />
         )}
-        <Choice
+        <OptionalSelect
           label="Fallbacks"
           absent="allowed"
           options={[{ value: "no", name: "not allowed" }]}
           value={policy.allow_fallbacks === false ? "no" : undefined}
           onChange={(value) => set({ allow_fallbacks: value === undefined ? undefined : false })}
         />
-        <Choice
+        <OptionalSelect
           label="Prompt caching"
           absent="as the request says"
           options={[{ value: "auto", name: "automatic" }]}
           value={policy.caching}
           onChange={(caching) => set({ caching })}
         />
-        <Choice
+        <OptionalSelect
           label="Unsupported parameters"
           absent="ignored"
           options={[{ value: "yes", name: "exclude that provider" }]}

@@ -8,9 +8,9 @@ interface SecretDialogProps {
   readonly onClose: () => void
 }
 
-/** Shows a new secret, this once. */
+/** Shows a secret once. Only its button closes it, because the secret cannot be shown again. */
 export const SecretDialog = ({ label, onClose, title, value }: SecretDialogProps) => (
-  <Dialog title={title} onClose={onClose}>
+  <Dialog title={title} closes="buttons" onClose={onClose}>
     <Secret label={label} value={value} />
     <CloseButton name="I have stored it" onClose={onClose} />
   </Dialog>

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Sparkline } from "../charts/Sparkline.tsx"
 import { MOST_GROUPS, spendQuery } from "../data/Spend.ts"
-import { spentOf } from "../data/Spent.ts"
+import { groupSpendOf } from "../data/GroupSpend.ts"
 import { count, share } from "../format/Figures.ts"
 import { plural } from "../format/Words.ts"
 import { Money } from "./Figures.tsx"
@@ -29,7 +29,7 @@ export const Spend = ({ by, id }: SpendProps) => {
     ) : (
       <Skeleton width={110} />
     )
-  const spent = spentOf(data, id)
+  const spent = groupSpendOf(data, id)
   if (spent === undefined) return <Unknown reason={`Only the ${MOST_GROUPS} that spent most have a figure.`} />
   return (
     <span className="spend" title={plural(spent.requests, "request")}>
@@ -42,7 +42,7 @@ export const Spend = ({ by, id }: SpendProps) => {
 /** The share of the requests that failed. */
 export const Failures = ({ by, id }: SpendProps) => {
   const { data } = useQuery(spendQuery(by))
-  const spent = data === undefined ? undefined : spentOf(data, id)
+  const spent = data === undefined ? undefined : groupSpendOf(data, id)
   if (spent === undefined || spent.requests === 0) return <span className="muted">—</span>
   return (
     <span

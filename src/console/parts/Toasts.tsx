@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react"
+import { wordsOf } from "../data/Client.ts"
 
 interface Toast {
   readonly id: number
@@ -8,33 +9,37 @@ interface Toast {
 
 const SHOWN_MS = 5_000
 
-const kept: { toasts: ReadonlyArray<Toast>; last: number; readonly listeners: Set<() => void> } = {
+const store: { toasts: ReadonlyArray<Toast>; last: number; readonly listeners: Set<() => void> } = {
   toasts: [],
   last: 0,
   listeners: new Set()
 }
 
 const keep = (toasts: ReadonlyArray<Toast>) => {
-  kept.toasts = toasts
-  for (const listener of kept.listeners) listener()
+  store.toasts = toasts
+  for (const listener of store.listeners) listener()
 }
 
 const listen = (listener: () => void) => {
-  kept.listeners.add(listener)
-  return () => kept.listeners.delete(listener)
+  store.listeners.add(listener)
+  return () => store.listeners.delete(listener)
 }
 
-const dismiss = (id: number) => keep(kept.toasts.filter((toast) => toast.id !== id))
+const dismiss = (id: number) => keep(store.toasts.filter((toast) => toast.id !== id))
 
-/** Shows a sentence for a few seconds, with a way back where there is one. */
+/** Shows a sentence for a few seconds, with a button that undoes the action if there is an `undo`. */
 export const toast = (text: string, undo?: () => void): void => {
-  const id = ++kept.last
-  keep([...kept.toasts, { id, text, undo }])
+  const id = ++store.last
+  keep([...store.toasts, { id, text, undo }])
   setTimeout(() => dismiss(id), SHOWN_MS)
 }
 
+/** Shows why a call failed, for calls that have no place of their own on the page. */
+export const toastError = (error: unknown): void => toast(wordsOf(error).message)
+
+/** The sentences that are shown now. */
 export const Toasts = () => {
-  const toasts = useSyncExternalStore(listen, () => kept.toasts)
+  const toasts = useSyncExternalStore(listen, () => store.toasts)
   return (
     <div className="toasts" role="status" aria-live="polite">
       {toasts.map(({ id, text, undo }) => (

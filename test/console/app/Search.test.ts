@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { day, given, number, oneOf, text } from "../../../src/console/app/Search.ts"
+import { day, number, oneOf, text } from "../../../src/console/app/Search.ts"
+import { defined } from "../../../src/console/data/Defined.ts"
 
 describe("the search parameters of a page", () => {
   it("are read as texts, words, days and numbers, and left out where they are none", () => {
@@ -11,6 +12,6 @@ describe("the search parameters of a page", () => {
       [number(search, "b"), number(search, "minus"), number(search, "z")],
       [7, undefined, undefined]
     )
-    assert.deepStrictEqual(given({ a: 1, b: undefined }), { a: 1 })
+    assert.deepStrictEqual(defined({ a: 1, b: undefined }), { a: 1 })
   })
 })

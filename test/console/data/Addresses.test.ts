@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { fileUrl, isOperatorPage, operatorPathOf } from "../../../src/console/data/Addresses.ts"
+import { fileUrl, isOperatorPage, operatorPathOf, requestIdIn } from "../../../src/console/data/Addresses.ts"
 
 describe("the address of a file", () => {
   it("is on the console's origin, whatever the gateway's public address is", () => {
@@ -9,6 +9,19 @@ describe("the address of a file", () => {
 
   it("stays as it is for anything else", () =>
     assert.strictEqual(fileUrl("https://cdn.example/clip.mp4"), "https://cdn.example/clip.mp4"))
+})
+
+describe("a pasted request id", () => {
+  it("is found in any case and with spaces around it", () => {
+    const id = "req_01JZ8Q4T9X2V7B6N5M3K1H0G8F"
+    for (const text of [id, ` ${id}\n`, id.toLowerCase()]) assert.strictEqual(requestIdIn(text), id)
+  })
+
+  it("is nothing else", () => {
+    for (const text of ["", "req_", "req_01JZ", `x${"req_01JZ8Q4T9X2V7B6N5M3K1H0G8F"}`, `req_${"U".repeat(26)}`]) {
+      assert.isUndefined(requestIdIn(text), text)
+    }
+  })
 })
 
 describe("the pages of operators", () => {

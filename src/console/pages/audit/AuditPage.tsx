@@ -5,7 +5,7 @@ import { auditEvents } from "../../data/AuditEvents.ts"
 import { auditQuery } from "../../data/Queries.ts"
 import { sentence } from "../../format/Words.ts"
 import { AuditTable } from "../../parts/AuditTable.tsx"
-import { More } from "../../parts/More.tsx"
+import { PagedList } from "../../parts/PagedList.tsx"
 
 interface EventSelectProps {
   readonly value: string | undefined
@@ -45,7 +45,7 @@ export const AuditPage = () => {
         />
       </div>
       <section className="card" aria-label="Audit log">
-        <More
+        <PagedList
           of={audit}
           name="events"
           rows={10}
@@ -59,7 +59,7 @@ export const AuditPage = () => {
           }
         >
           {(lines) => <AuditTable lines={lines} />}
-        </More>
+        </PagedList>
       </section>
     </Page>
   )

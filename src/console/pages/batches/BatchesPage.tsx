@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { BatchObject } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
-import { api, origin, wordsOf } from "../../data/Client.ts"
-import { batchesQuery, download, isBatchRunning } from "../../data/Jobs.ts"
+import { api, origin } from "../../data/Client.ts"
+import { batchesQuery, isBatchRunning, saveFile } from "../../data/Jobs.ts"
 import { batchSnippets } from "../../data/Snippets.ts"
 import { count, lasting } from "../../format/Figures.ts"
 import { plural } from "../../format/Words.ts"
@@ -13,7 +13,7 @@ import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
 import { Progress } from "../../parts/Progress.tsx"
 import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
-import { toast } from "../../parts/Toasts.tsx"
+import { toastError } from "../../parts/Toasts.tsx"
 
 const CancelBatch = ({ of, onClose }: { readonly of: BatchObject; readonly onClose: () => void }) => (
   <Confirm
@@ -29,7 +29,7 @@ const CancelBatch = ({ of, onClose }: { readonly of: BatchObject; readonly onClo
   </Confirm>
 )
 
-const Done = ({ of }: { readonly of: BatchObject }) => {
+const Counts = ({ of }: { readonly of: BatchObject }) => {
   const { completed, failed, total } = of.request_counts
   return (
     <div className="stack">
@@ -56,8 +56,8 @@ const Time = ({ of }: { readonly of: BatchObject }) => {
   return <span className="number">{lasting(Math.max(1, end - of.created_at))}</span>
 }
 
-/** What is wrong with the input of a batch. */
-const Faults = ({ of }: { readonly of: BatchObject }) =>
+/** The errors in the input of a batch. */
+const InputErrors = ({ of }: { readonly of: BatchObject }) =>
   of.errors === null ? null : (
     <tr>
       <td colSpan={6}>
@@ -80,8 +80,8 @@ interface RowProps {
 
 const Row = ({ of, onCancel }: RowProps) => {
   const save = useMutation({
-    mutationFn: download,
-    onError: (error) => toast(wordsOf(error).message)
+    mutationFn: saveFile,
+    onError: toastError
   })
   const file = (name: string, id: string | null, filename: string) =>
     id === null ? [] : [{ name, disabled: save.isPending, run: () => save.mutate({ id, filename }) }]
@@ -100,7 +100,7 @@ const Row = ({ of, onCancel }: RowProps) => {
           <Status of={of.status} />
         </td>
         <td>
-          <Done of={of} />
+          <Counts of={of} />
         </td>
         <td>
           <Ago at={of.created_at} />
@@ -119,7 +119,7 @@ const Row = ({ of, onCancel }: RowProps) => {
           />
         </td>
       </tr>
-      <Faults of={of} />
+      <InputErrors of={of} />
     </>
   )
 }
@@ -146,7 +146,7 @@ export const BatchesPage = () => {
           "A batch runs the requests of a file in the background. Upload the file with a key, then create the batch:",
         action: <Code snippets={batchSnippets(origin)} />
       }}
-      open={cancelled === undefined ? null : <CancelBatch of={cancelled} onClose={() => setCancelled(undefined)} />}
+      dialogs={cancelled === undefined ? null : <CancelBatch of={cancelled} onClose={() => setCancelled(undefined)} />}
     >
       {(rows) => (
         <Table label="batches" columns={["Batch", "Status", "Requests", "Created", "Duration", actionsColumn]}>

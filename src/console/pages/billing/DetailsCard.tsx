@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { BillingDetailsReport } from "../../../client/Contract.ts"
-import { api, wordsOf } from "../../data/Client.ts"
+import { api } from "../../data/Client.ts"
 import { billingDetailsQuery } from "../../data/Queries.ts"
 import { FormDialog } from "../../parts/Dialog.tsx"
 import { Field } from "../../parts/Fields.tsx"
@@ -36,11 +36,12 @@ const DetailsDialog = ({ details, onClose }: { readonly details: Details; readon
       title="Change billing details"
       action="Save details"
       busy={save.isPending}
+      error={save.error}
       ready={lines.length <= MOST_LINES}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <Field label="Company name" wrong={save.error === null ? undefined : wordsOf(save.error).message}>
+      <Field label="Company name">
         {(props) => (
           <input
             {...props}
@@ -88,7 +89,7 @@ const DetailsDialog = ({ details, onClose }: { readonly details: Details; readon
   )
 }
 
-/** The company that statements name. */
+/** The company, the address and the tax id that statements show. */
 export const DetailsCard = () => {
   const { data, error, isPending, refetch } = useQuery(billingDetailsQuery)
   const [changing, setChanging] = useState(false)

@@ -7,7 +7,7 @@ import { Field } from "../../parts/Fields.tsx"
 import { SandboxCode } from "../../parts/SandboxCode.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
-/** Verifies a phone number, for starter credit. */
+/** Verifies a phone number with a code, for starter credit. */
 export const PhoneForm = () => {
   const client = useQueryClient()
   const [phone, setPhone] = useState("")
@@ -67,6 +67,19 @@ export const PhoneForm = () => {
       <button type="submit" className="button" disabled={send.isPending || verify.isPending}>
         {sent ? "Verify number" : "Send code"}
       </button>
+      {sent ? (
+        <button
+          type="button"
+          className="button plain"
+          onClick={() => {
+            setCode("")
+            verify.reset()
+            send.reset()
+          }}
+        >
+          Use another number
+        </button>
+      ) : null}
     </form>
   )
 }

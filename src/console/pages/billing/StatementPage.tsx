@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
+import type { BillingDetailsReport } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { downloadCsv } from "../../data/Csv.ts"
 import { ledgerQuery } from "../../data/Ledgers.ts"
@@ -11,17 +12,18 @@ import { Icon } from "../../parts/Icons.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
 import { csvOfLedger, LedgerTable } from "./Ledger.tsx"
 
+type Details = BillingDetailsReport["data"]
+
 interface StatementFactsProps {
   readonly email: string | undefined
   readonly month: string
   readonly ledger: Ledger
+  readonly details: Details
 }
 
-/** The company as the owner gave it; nothing where the owner gave none. */
-const Company = () => {
-  const { data } = useQuery(billingDetailsQuery)
-  if (data === undefined) return null
-  const { address_lines: lines, company_name: name, tax_id: taxId } = data
+/** The billing details that the owner entered. */
+const Company = ({ details }: { readonly details: Details }) => {
+  const { address_lines: lines, company_name: name, tax_id: taxId } = details
   return (
     <>
       {name === null ? null : <dt>Company</dt>}
@@ -34,10 +36,10 @@ const Company = () => {
   )
 }
 
-/** Whose statement it is, and what the month came to. */
-const StatementFacts = ({ email, ledger, month }: StatementFactsProps) => (
+/** The account and the sums of the month. */
+const StatementFacts = ({ details, email, ledger, month }: StatementFactsProps) => (
   <dl className="body facts">
-    <Company />
+    <Company details={details} />
     <dt>Account</dt>
     <dd>{email}</dd>
     <dt>Period</dt>
@@ -63,12 +65,17 @@ const StatementFacts = ({ email, ledger, month }: StatementFactsProps) => (
   </dl>
 )
 
-/** A month of an account, to print or to keep as a file. */
+/** The statement of a month, to print or to save as a file. It waits for the billing details, which must not be missing in print. */
 export const StatementPage = () => {
   const { month } = useParams({ from: "/shell/billing/statements/$month" })
   const known = isMonth(month, Date.now() / 1_000)
   const session = useQuery({ ...sessionQuery, enabled: false })
-  const { data, error, refetch } = useQuery({ ...ledgerQuery(month), enabled: known })
+  const ledger = useQuery({ ...ledgerQuery(month), enabled: known })
+  const details = useQuery({ ...billingDetailsQuery, enabled: known })
+  const data =
+    ledger.data === undefined || details.data === undefined ? undefined : { ledger: ledger.data, details: details.data }
+  const error = ledger.error ?? details.error
+  const retry = () => void Promise.all([ledger.refetch(), details.refetch()])
   const title = known ? `Statement, ${monthName(month)}` : "Statement"
   return (
     <Page
@@ -84,7 +91,7 @@ export const StatementPage = () => {
             type="button"
             className="button"
             disabled={data === undefined}
-            onClick={() => data && downloadCsv(`statement ${month}`, csvOfLedger(data))}
+            onClick={() => data && downloadCsv(`statement ${month}`, csvOfLedger(data.ledger))}
           >
             <Icon name="download" />
             Download CSV
@@ -96,18 +103,18 @@ export const StatementPage = () => {
       }
     >
       {known ? null : <Empty title="The address must end with a month of the last ten years, such as 2026-03." />}
-      {error === null ? null : <Failed error={error} onRetry={() => void refetch()} />}
+      {error === null ? null : <Failed error={error} onRetry={retry} />}
       {known && (data !== undefined || error === null) ? (
         <section className="card statement" aria-label={title}>
           {data === undefined ? (
             <SkeletonRows rows={12} />
           ) : (
             <>
-              <StatementFacts email={session.data?.account.email} month={month} ledger={data} />
-              {data.lines.length === 0 ? (
+              <StatementFacts email={session.data?.account.email} month={month} {...data} />
+              {data.ledger.lines.length === 0 ? (
                 <Empty title="No money moved in this month." />
               ) : (
-                <LedgerTable ledger={data} />
+                <LedgerTable ledger={data.ledger} />
               )}
             </>
           )}

@@ -3,15 +3,15 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { FileObject } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
-import { api, origin, wordsOf } from "../../data/Client.ts"
-import { download, filesQuery } from "../../data/Jobs.ts"
+import { api, origin } from "../../data/Client.ts"
+import { filesQuery, saveFile } from "../../data/Jobs.ts"
 import { batchSnippets } from "../../data/Snippets.ts"
 import { bytes } from "../../format/Figures.ts"
 import { Code, Id } from "../../parts/Copy.tsx"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago } from "../../parts/Figures.tsx"
 import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
-import { toast } from "../../parts/Toasts.tsx"
+import { toastError } from "../../parts/Toasts.tsx"
 
 const DeleteFile = ({ of, onClose }: { readonly of: FileObject; readonly onClose: () => void }) => (
   <Confirm
@@ -33,7 +33,7 @@ const useOf = ({ filename, purpose }: FileObject): string =>
 export const FilesPage = () => {
   const files = useQuery(filesQuery)
   const [deleted, setDeleted] = useState<FileObject>()
-  const save = useMutation({ mutationFn: download, onError: (error) => toast(wordsOf(error).message) })
+  const save = useMutation({ mutationFn: saveFile, onError: toastError })
   return (
     <ListPage
       title="Files"
@@ -48,7 +48,7 @@ export const FilesPage = () => {
         about: "Files hold the requests and the results of batches. Upload a file with a key:",
         action: <Code snippets={batchSnippets(origin).slice(0, 1)} />
       }}
-      open={deleted === undefined ? null : <DeleteFile of={deleted} onClose={() => setDeleted(undefined)} />}
+      dialogs={deleted === undefined ? null : <DeleteFile of={deleted} onClose={() => setDeleted(undefined)} />}
     >
       {(rows) => (
         <Table label="files" columns={["File", "Purpose", { right: "Size" }, "Created", "Kept until", actionsColumn]}>

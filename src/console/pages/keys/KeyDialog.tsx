@@ -2,18 +2,18 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { ManagedKey } from "../../../client/Contract.ts"
 import { api, origin } from "../../data/Client.ts"
-import { holdKey } from "../../data/Held.ts"
+import { keepKey } from "../../data/KeyInMemory.ts"
 import { keysQuery, projectsQuery } from "../../data/Queries.ts"
 import { policyOf, policyWords } from "../../data/Routing.ts"
 import { firstCall, snippetsOf } from "../../data/Snippets.ts"
 import { BudgetFields, budgetOf, draftOf, isBudget } from "../../parts/Budget.tsx"
 import { Code, Secret } from "../../parts/Copy.tsx"
 import { CloseButton, Dialog, FormDialog } from "../../parts/Dialog.tsx"
-import { Checks, NameField } from "../../parts/Fields.tsx"
-import { Choice, RoutingFields } from "../../parts/Routing.tsx"
+import { Checks, NameField, OptionalSelect } from "../../parts/Fields.tsx"
+import { RoutingFields } from "../../parts/Routing.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
-/** A new secret, with a request to try it. */
+/** A new secret, with example requests that use it. */
 export const NewSecret = ({ onClose, secret }: { readonly secret: string; readonly onClose: () => void }) => (
   <>
     <Secret label="Key" value={secret} />
@@ -87,7 +87,7 @@ const KeyForm = ({ of, onClose, onSecret, projectId }: FormProps) => {
         toast(`Saved ${name}.`)
         return onClose()
       }
-      holdKey({ id: made.data.id, name: made.data.name, secret: made.key })
+      keepKey({ id: made.data.id, name: made.data.name, secret: made.key })
       onSecret(made.key)
     }
   })
@@ -96,17 +96,13 @@ const KeyForm = ({ of, onClose, onSecret, projectId }: FormProps) => {
       title={of === undefined ? "Create a key" : `Edit ${of.name}`}
       action={of === undefined ? "Create key" : "Save"}
       busy={save.isPending}
+      error={save.error}
       ready={isBudget(budget)}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <NameField
-        hint="The program that uses the key, such as “production backend”."
-        value={name}
-        error={save.error}
-        onChange={setName}
-      />
-      <Choice
+      <NameField hint="The program that uses the key, such as “production backend”." value={name} onChange={setName} />
+      <OptionalSelect
         label="Project"
         hint="The key follows the project's routing, data policy and budget."
         absent="no project"
@@ -133,7 +129,7 @@ const KeyForm = ({ of, onClose, onSecret, projectId }: FormProps) => {
 
 interface KeyDialogProps {
   readonly of?: ManagedKey
-  /** The project that a new key begins in. */
+  /** The project of a new key, until the owner chooses another one. */
   readonly projectId?: string | undefined
   readonly onClose: () => void
 }
@@ -143,7 +139,7 @@ export const KeyDialog = ({ of, onClose, projectId }: KeyDialogProps) => {
   const [secret, setSecret] = useState<string>()
   if (secret === undefined) return <KeyForm of={of} projectId={projectId} onClose={onClose} onSecret={setSecret} />
   return (
-    <Dialog title="The key is ready" onClose={onClose} wide>
+    <Dialog title="The key is ready" closes="buttons" onClose={onClose} wide>
       <NewSecret secret={secret} onClose={onClose} />
     </Dialog>
   )

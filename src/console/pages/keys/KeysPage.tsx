@@ -13,7 +13,7 @@ import { Meter } from "../../parts/Meter.tsx"
 import { Failures, Spend } from "../../parts/Spend.tsx"
 import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
 import { KeyDialog } from "./KeyDialog.tsx"
-import { RevokeKey, RotateKey } from "./KeyEnds.tsx"
+import { RevokeKey, RotateKey } from "./RotateAndRevoke.tsx"
 
 type Open = { readonly what: "create" } | { readonly what: "edit" | "rotate" | "revoke"; readonly key: ManagedKey }
 
@@ -134,7 +134,7 @@ export const KeysPage = () => {
     <ListPage
       title="Keys"
       query={keys}
-      chosen={(key) => key.status === shown && (project === undefined || key.project_id === project)}
+      filter={(key) => key.status === shown && (project === undefined || key.project_id === project)}
       create={{ name: "Create key", run: () => setOpen({ what: "create" }) }}
       head={(rows) => (
         <>
@@ -167,7 +167,9 @@ export const KeysPage = () => {
         about: "Programs authenticate with a key. Create one for each program to see what each of them spends.",
         ...(shown === "active" ? {} : { action: null })
       }}
-      open={open === undefined ? null : <Dialogs open={open} projectId={project} onClose={() => setOpen(undefined)} />}
+      dialogs={
+        open === undefined ? null : <Dialogs open={open} projectId={project} onClose={() => setOpen(undefined)} />
+      }
     >
       {(rows) => (
         <Table label="keys" columns={columns}>

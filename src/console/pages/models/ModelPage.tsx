@@ -163,7 +163,7 @@ const Prices = ({ model }: { readonly model: ModelDetail }) => (
   </section>
 )
 
-const Past = ({ model }: { readonly model: ModelDetail }) => (
+const History = ({ model }: { readonly model: ModelDetail }) => (
   <section className="card" aria-label="History">
     <header>
       <h2>History</h2>
@@ -186,7 +186,7 @@ const Past = ({ model }: { readonly model: ModelDetail }) => (
   </section>
 )
 
-const Loaded = ({ model }: { readonly model: ModelDetail }) => (
+const ModelDetails = ({ model }: { readonly model: ModelDetail }) => (
   <>
     <p className="muted">{model.description}</p>
     <Providers model={model} />
@@ -201,7 +201,7 @@ const Loaded = ({ model }: { readonly model: ModelDetail }) => (
       <div className="grid">
         <Facts model={model} />
         <PriceHistory model={model} />
-        {model.history.length > 0 ? <Past model={model} /> : null}
+        {model.history.length > 0 ? <History model={model} /> : null}
       </div>
     </div>
   </>
@@ -233,7 +233,7 @@ export const ModelPage = () => {
     >
       {model.isError ? <Failed error={model.error} onRetry={() => void model.refetch()} /> : null}
       {model.isPending ? <Skeleton height={320} /> : null}
-      {model.data === undefined ? null : <Loaded model={model.data} />}
+      {model.data === undefined ? null : <ModelDetails model={model.data} />}
     </Page>
   )
 }

@@ -8,9 +8,10 @@ import { brief, duration, share } from "../../format/Figures.ts"
 import { money, perMillion } from "../../format/Money.ts"
 import { plural, sentence } from "../../format/Words.ts"
 import { Select } from "../../parts/Fields.tsx"
+import { FilterField } from "../../parts/FilterField.tsx"
 import { Money, Status } from "../../parts/Figures.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
-import { chosen, type Filter, type Sort } from "./Choice.ts"
+import { filterModels, type ModelFilter, type Sort } from "./ModelFilter.ts"
 
 const sorts: ReadonlyArray<{ value: Sort; name: string }> = [
   { value: "created", name: "Newest first" },
@@ -49,21 +50,19 @@ const choices = (all: string, values: ReadonlyArray<string>) => [
 const Filters = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) => {
   const search = useSearch({ from: "/shell/models/" })
   const navigate = useNavigate({ from: "/models/" })
-  const set = (name: keyof Filter) => (value: string) =>
+  const set = (name: keyof ModelFilter) => (value: string) =>
     void navigate({
       search: (before) => ({ ...before, [name]: value === "" ? undefined : value }) as never,
       replace: true
     })
   return (
     <div className="filters many">
-      <input
-        className="input grow"
-        data-search=""
-        type="search"
-        aria-label="Search models"
+      <FilterField
+        isSearch
+        label="Search models"
         placeholder="Search by name, id or maker"
-        defaultValue={search.q ?? ""}
-        onChange={(event) => set("q")(event.target.value)}
+        value={search.q ?? ""}
+        onChange={set("q")}
       />
       <Select
         label="Modality"
@@ -102,7 +101,7 @@ const Filters = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) =>
 
 const Price = ({ model: { pricing, virtual } }: { readonly model: ModelDetail }) =>
   virtual ? (
-    <span className="muted">price of the chosen model</span>
+    <span className="muted">price of the filterModels model</span>
   ) : pricing.unit === "token" ? (
     <span className="number" title="Per million tokens, input → output">
       {perMillion(pricing.meteredPromptPerToken)} <span className="muted">→</span>{" "}
@@ -181,7 +180,7 @@ const ModelTable = ({ models }: { readonly models: ReadonlyArray<ModelDetail> })
 export const ModelsPage = () => {
   const search = useDeferredValue(useSearch({ from: "/shell/models/" }))
   const models = useQuery(modelsQuery)
-  const shown = useMemo(() => models.data && chosen(models.data, search), [models.data, search])
+  const shown = useMemo(() => models.data && filterModels(models.data, search), [models.data, search])
   return (
     <Page title="Models" tools={<span className="muted small">{shown && plural(shown.length, "model")}</span>}>
       <Filters models={models.data ?? []} />

@@ -1,7 +1,7 @@
 import type { ModelDetail } from "../../../client/Contract.ts"
 import { utcDate } from "../../format/Figures.ts"
 import { money } from "../../format/Money.ts"
-import { priceSteps } from "./Steps.ts"
+import { priceSteps } from "./PriceSteps.ts"
 
 const WIDTH = 300
 const HEIGHT = 90

@@ -1,14 +1,13 @@
-/** Changes of an account: its state with a reason, its plan, its markup and its rate limits. */
+/** Dialogs that change an account: its state, its plan, its markup and its rate limits. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { OperatorAccountResult } from "../../../client/Contract.ts"
 import { operatorApi } from "../../data/Client.ts"
-import { plansQuery, readAgain } from "../../data/Operator.ts"
+import { plansQuery, refreshOperator } from "../../data/Operator.ts"
 import { FormDialog } from "../../parts/Dialog.tsx"
 import { Field, DecimalField } from "../../parts/Fields.tsx"
-import { Failed } from "../../parts/States.tsx"
 import { toast } from "../../parts/Toasts.tsx"
-import { Ask } from "./Ask.tsx"
+import { ReasonDialog } from "./ReasonDialog.tsx"
 
 export type AccountAction = "suspend" | "resume" | "close" | "plan" | "markup" | "limits"
 
@@ -43,7 +42,7 @@ const texts = {
 const ChangeState = ({ account, action, onClose }: DialogProps & { readonly action: keyof typeof texts }) => {
   const { about, action: name, done, title } = texts[action]
   return (
-    <Ask
+    <ReasonDialog
       title={title}
       action={name}
       danger={action !== "resume"}
@@ -59,11 +58,11 @@ const ChangeState = ({ account, action, onClose }: DialogProps & { readonly acti
       }}
     >
       {about}
-    </Ask>
+    </ReasonDialog>
   )
 }
 
-interface TermProps {
+interface TermDialogProps {
   readonly title: string
   readonly action: string
   readonly ready: boolean
@@ -73,13 +72,13 @@ interface TermProps {
   readonly children: React.ReactNode
 }
 
-/** A term of an account: the audit log keeps what it was before. */
-const Term = ({ action, children, done, onClose, ready, save, title }: TermProps) => {
+/** A dialog that changes one term of an account. The audit log keeps the former value. */
+const TermDialog = ({ action, children, done, onClose, ready, save, title }: TermDialogProps) => {
   const client = useQueryClient()
   const act = useMutation({
     mutationFn: save,
     onSuccess: async () => {
-      await readAgain(client)
+      await refreshOperator(client)
       toast(done)
       onClose()
     }
@@ -89,11 +88,11 @@ const Term = ({ action, children, done, onClose, ready, save, title }: TermProps
       title={title}
       action={action}
       busy={act.isPending}
+      error={act.error}
       ready={ready}
       onSubmit={() => act.mutate()}
       onClose={onClose}
     >
-      {act.isError ? <Failed error={act.error} /> : null}
       {children}
     </FormDialog>
   )
@@ -103,7 +102,7 @@ const ChangePlan = ({ account, onClose }: DialogProps) => {
   const { data: plans = [] } = useQuery(plansQuery)
   const [plan, setPlan] = useState(account.plan?.id ?? "")
   return (
-    <Term
+    <TermDialog
       title="Change the plan"
       action="Save plan"
       ready={plan !== (account.plan?.id ?? "")}
@@ -128,7 +127,7 @@ const ChangePlan = ({ account, onClose }: DialogProps) => {
           </select>
         )}
       </Field>
-    </Term>
+    </TermDialog>
   )
 }
 
@@ -139,7 +138,7 @@ const ChangeMarkup = ({ account, onClose }: DialogProps) => {
   const points = Math.round(numberIn(percent) * 100)
   const isGood = points >= -9_999 && points <= 100_000
   return (
-    <Term
+    <TermDialog
       title="Change the markup"
       action="Save markup"
       ready={isGood}
@@ -159,7 +158,7 @@ const ChangeMarkup = ({ account, onClose }: DialogProps) => {
         value={percent}
         onChange={setPercent}
       />
-    </Term>
+    </TermDialog>
   )
 }
 
@@ -168,7 +167,7 @@ const ChangeLimits = ({ account, onClose }: DialogProps) => {
   const factor = numberIn(scale)
   const isGood = factor >= 0.001 && factor <= 1_000_000
   return (
-    <Term
+    <TermDialog
       title="Change the rate limits"
       action="Save rate limits"
       ready={isGood}
@@ -188,10 +187,11 @@ const ChangeLimits = ({ account, onClose }: DialogProps) => {
         value={scale}
         onChange={setScale}
       />
-    </Term>
+    </TermDialog>
   )
 }
 
+/** The dialog of an action on an account. */
 export const AccountDialog = ({ account, action, onClose }: DialogProps & { readonly action: AccountAction }) => {
   const dialog = { account, onClose }
   if (action === "plan") return <ChangePlan {...dialog} />

@@ -22,7 +22,7 @@ import { Tile } from "../../parts/Tile.tsx"
 import { type AccountAction, AccountDialog } from "./AccountDialogs.tsx"
 import { AuditTable } from "../../parts/AuditTable.tsx"
 import { KeysCard } from "./KeysCard.tsx"
-import { More } from "../../parts/More.tsx"
+import { PagedList } from "../../parts/PagedList.tsx"
 import { MarginTable } from "./MarginTable.tsx"
 import { TopUpTable } from "./TopUpTable.tsx"
 
@@ -175,30 +175,30 @@ const Lists = ({ id }: { readonly id: string }) => {
             All requests
           </Link>
         </header>
-        <More
+        <PagedList
           of={{ ...requests, hasNextPage: false } as typeof requests}
           name="requests"
           empty={{ title: "This account has sent no request yet." }}
         >
           {(rows) => <MarginTable rows={rows} />}
-        </More>
+        </PagedList>
       </section>
       <section className="card" aria-label="Top-ups">
         <header>
           <h2>Top-ups</h2>
         </header>
-        <More of={topUps} name="top-ups" rows={3} empty={{ title: "This account has no top-up yet." }}>
+        <PagedList of={topUps} name="top-ups" rows={3} empty={{ title: "This account has no top-up yet." }}>
           {(rows) => <TopUpTable rows={rows} of="account" />}
-        </More>
+        </PagedList>
       </section>
       <KeysCard accountId={id} />
       <section className="card" aria-label="Audit log">
         <header>
           <h2>Audit log</h2>
         </header>
-        <More of={audit} name="events" empty={{ title: "The account has no event yet." }}>
+        <PagedList of={audit} name="events" empty={{ title: "The account has no event yet." }}>
           {(rows) => <AuditTable lines={rows} />}
-        </More>
+        </PagedList>
       </section>
     </>
   )

@@ -8,7 +8,7 @@ import { Select } from "../../parts/Fields.tsx"
 import { FilterField } from "../../parts/FilterField.tsx"
 import { Ago, Money, Status } from "../../parts/Figures.tsx"
 import { Table } from "../../parts/Table.tsx"
-import { More } from "../../parts/More.tsx"
+import { PagedList } from "../../parts/PagedList.tsx"
 
 const states = [
   { value: "", name: "Any state" },
@@ -83,7 +83,7 @@ export const AccountsPage = () => {
         <Select label="State" value={search.state ?? ""} options={states} onChange={(state) => change({ state })} />
       </div>
       <section className="card" aria-label="Accounts">
-        <More
+        <PagedList
           of={accounts}
           name="accounts"
           rows={10}
@@ -114,7 +114,7 @@ export const AccountsPage = () => {
               ))}
             </Table>
           )}
-        </More>
+        </PagedList>
       </section>
     </Page>
   )

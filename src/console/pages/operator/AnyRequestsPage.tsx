@@ -2,12 +2,14 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import type { OperatorReceipt } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
+import { requestIdIn } from "../../data/Addresses.ts"
 import { accountQuery, accountRequestsQuery, anyRequestsQuery } from "../../data/Operator.ts"
 import { ago } from "../../format/Figures.ts"
 import { Select } from "../../parts/Fields.tsx"
 import { FilterField } from "../../parts/FilterField.tsx"
 import { Icon } from "../../parts/Icons.tsx"
-import { More, type Pages } from "../../parts/More.tsx"
+import { PagedList, type Pages } from "../../parts/PagedList.tsx"
+import { toast } from "../../parts/Toasts.tsx"
 import { MarginTable } from "./MarginTable.tsx"
 
 const statuses = [
@@ -18,10 +20,8 @@ const statuses = [
   { value: "open", name: "Open" }
 ]
 
-const REQUEST = /^req_[0-9A-HJKMNP-TV-Z]{26}$/
-
-/** Opens the request whose id is pasted. */
-const Finder = () => {
+/** Opens the request of a pasted id. */
+const RequestIdField = () => {
   const navigate = useNavigate()
   return (
     <input
@@ -31,8 +31,12 @@ const Finder = () => {
       aria-label="Open a request by its id"
       placeholder="Paste a request id: req_…"
       onChange={({ target }) => {
-        const id = target.value.trim()
-        if (REQUEST.test(id)) void navigate({ to: "/operator/requests/$id", params: { id } })
+        const id = requestIdIn(target.value)
+        if (id !== undefined) void navigate({ to: "/operator/requests/$id", params: { id } })
+      }}
+      onKeyDown={({ currentTarget, key }) => {
+        if (key === "Enter" && currentTarget.value.trim() !== "")
+          toast("A request id must be req_ and 26 letters and digits. Paste the whole id.")
       }}
     />
   )
@@ -53,7 +57,7 @@ const AccountChip = ({ id, onRemove }: { readonly id: string; readonly onRemove:
   )
 }
 
-/** How far back the search came, where it stopped before the end. */
+/** How far back the search has read, if it has not read everything. */
 const searchedTo = (page: { readonly searched_to: number | null } | undefined): string =>
   page?.searched_to == null ? "" : ` Searched back to ${ago(page.searched_to)}.`
 
@@ -73,7 +77,7 @@ export const AnyRequestsPage = () => {
   return (
     <Page title="Requests">
       <div className="filters many">
-        <Finder />
+        <RequestIdField />
         <Select
           label="Status"
           value={filters.status ?? ""}
@@ -85,7 +89,7 @@ export const AnyRequestsPage = () => {
         {account === undefined ? null : <AccountChip id={account} onRemove={() => change({ account: "" })} />}
       </div>
       <section className="card" aria-label="Requests">
-        <More
+        <PagedList
           of={requests as Pages<OperatorReceipt>}
           name="requests"
           rows={12}
@@ -101,7 +105,7 @@ export const AnyRequestsPage = () => {
               <MarginTable rows={rows} owned={account === undefined} />
             )
           }
-        </More>
+        </PagedList>
       </section>
     </Page>
   )

@@ -4,7 +4,7 @@ import type { OperatorChange } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { changesQuery } from "../../data/Operator.ts"
 import { AuditTable } from "../../parts/AuditTable.tsx"
-import { More } from "../../parts/More.tsx"
+import { PagedList } from "../../parts/PagedList.tsx"
 
 const Account = ({ of: { account_id, email } }: { readonly of: OperatorChange }) =>
   account_id === null ? (
@@ -20,9 +20,9 @@ export const ChangesPage = () => {
   return (
     <Page title="Audit">
       <section className="card" aria-label="Audit log of operators">
-        <More of={changes} name="events" rows={10} empty={{ title: "Operators have changed nothing yet." }}>
+        <PagedList of={changes} name="events" rows={10} empty={{ title: "Operators have changed nothing yet." }}>
           {(lines) => <AuditTable lines={lines} accountOf={(line) => <Account of={line} />} />}
-        </More>
+        </PagedList>
       </section>
     </Page>
   )

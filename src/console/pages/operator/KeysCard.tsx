@@ -7,7 +7,7 @@ import { sentence } from "../../format/Words.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
 import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
-import { More } from "../../parts/More.tsx"
+import { PagedList } from "../../parts/PagedList.tsx"
 
 /** The keys of an account. An operator can revoke each active one. */
 export const KeysCard = ({ accountId }: { readonly accountId: string }) => {
@@ -18,7 +18,7 @@ export const KeysCard = ({ accountId }: { readonly accountId: string }) => {
       <header>
         <h2>Keys</h2>
       </header>
-      <More of={keys} name="keys" rows={3} empty={{ title: "This account has no key." }}>
+      <PagedList of={keys} name="keys" rows={3} empty={{ title: "This account has no key." }}>
         {(rows) => (
           <Table label="keys" columns={["Key", "Kind", "Status", { right: "Created" }, actionsColumn]}>
             {rows.map((key) => (
@@ -52,7 +52,7 @@ export const KeysCard = ({ accountId }: { readonly accountId: string }) => {
             ))}
           </Table>
         )}
-      </More>
+      </PagedList>
       {revoking === undefined ? null : (
         <Confirm
           title={`Revoke ${revoking.name}?`}

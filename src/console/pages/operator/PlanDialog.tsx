@@ -4,7 +4,6 @@ import type { Plan } from "../../../client/Contract.ts"
 import { operatorApi } from "../../data/Client.ts"
 import { FormDialog } from "../../parts/Dialog.tsx"
 import { Field, NameField } from "../../parts/Fields.tsx"
-import { Failed } from "../../parts/States.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
 const limits = [
@@ -16,11 +15,11 @@ const limits = [
 
 const EXAMPLE = '[{ "model": "gpt-4o-mini", "input_usd_per_million": 0.2, "output_usd_per_million": 0.8 }]'
 
-/** The number in a field; null for an empty one, and undefined for something else. */
+/** The number in a field: null if it is empty, undefined if it is not a number. */
 const numberIn = (text: string): number | null | undefined =>
   text.trim() === "" ? null : /^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
 
-/** The list in the field of fixed prices; undefined for what is no list. */
+/** The list in the field of fixed prices; undefined if it is not a JSON list. */
 const pricesIn = (text: string): Plan["prices"] | undefined => {
   try {
     const value: unknown = text.trim() === "" ? [] : JSON.parse(text)
@@ -42,19 +41,30 @@ const useForm = (plan: Plan | undefined) => {
   const points = Math.round((numberIn(markup) ?? Number.NaN) * 100)
   const list = pricesIn(prices)
   const numbers = limits.map((limit) => [limit.name, numberIn(texts[limit.name] ?? "")] as const)
-  const isReady =
-    name.trim() !== "" &&
-    points >= -9_999 &&
-    points <= 100_000 &&
-    list !== undefined &&
-    numbers.every(([, value]) => value !== undefined)
+  const isMarkup = points >= -9_999 && points <= 100_000
+  const areLimits = numbers.every(([, value]) => value !== undefined)
+  const isReady = name.trim() !== "" && isMarkup && areLimits && list !== undefined
   const body = {
     name: name.trim(),
     markup_basis_points: points,
     prices: list ?? [],
     limits: Object.fromEntries(numbers) as Plan["limits"]
   }
-  return { body, isReady, list, markup, name, prices, setMarkup, setName, setPrices, setTexts, texts }
+  return {
+    areLimits,
+    body,
+    isMarkup,
+    isReady,
+    list,
+    markup,
+    name,
+    prices,
+    setMarkup,
+    setName,
+    setPrices,
+    setTexts,
+    texts
+  }
 }
 
 /** Creates a plan, or changes one. */
@@ -78,14 +88,18 @@ export const PlanDialog = ({ onClose, plan }: { readonly plan: Plan | undefined;
       title={plan === undefined ? "Create a plan" : "Edit the plan"}
       action={plan === undefined ? "Create plan" : "Save plan"}
       busy={save.isPending}
+      error={save.error}
       ready={form.isReady}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      {save.isError ? <Failed error={save.error} /> : null}
       <div className="grid pair">
         <NameField value={form.name} onChange={form.setName} />
-        <Field label="Markup, in percent" hint="Added to the catalogue's prices. A negative markup is a discount.">
+        <Field
+          label="Markup, in percent"
+          hint="Added to the catalogue's prices. A negative markup is a discount."
+          wrong={form.isMarkup ? undefined : "The markup must be a number from −99.99 to 1,000."}
+        >
           {(field) => (
             <input
               {...field}
@@ -111,6 +125,11 @@ export const PlanDialog = ({ onClose, plan }: { readonly plan: Plan | undefined;
           </label>
         ))}
       </fieldset>
+      {form.areLimits ? null : (
+        <p className="wrong" role="alert">
+          Each limit must be a number, or empty.
+        </p>
+      )}
       <Field
         label="Fixed prices, as JSON"
         hint={

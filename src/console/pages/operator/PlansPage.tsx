@@ -90,7 +90,7 @@ export const PlansPage = () => {
         title: "There is no plan yet.",
         about: "A plan has a markup, fixed prices and limits for the accounts that belong to it."
       }}
-      open={
+      dialogs={
         open === undefined ? null : open.what === "remove" ? (
           <Confirm
             title="Remove this plan?"

@@ -15,7 +15,7 @@ import { Failed, Skeleton } from "../../parts/States.tsx"
 import { Tile } from "../../parts/Tile.tsx"
 import { CostLines } from "../receipt/CostLines.tsx"
 import { Timeline } from "../receipt/Timeline.tsx"
-import { Ask } from "./Ask.tsx"
+import { ReasonDialog } from "./ReasonDialog.tsx"
 import { marginOf } from "./MarginTable.tsx"
 
 type Receipt = OperatorReceiptResult["data"]
@@ -231,7 +231,7 @@ const Summary = ({ receipt }: { readonly receipt: Receipt }) => (
 )
 
 const Refund = ({ onClose, receipt }: { readonly receipt: Receipt; readonly onClose: () => void }) => (
-  <Ask
+  <ReasonDialog
     title="Refund this request"
     action="Refund request"
     referenced
@@ -253,7 +253,7 @@ const Refund = ({ onClose, receipt }: { readonly receipt: Receipt; readonly onCl
     }}
   >
     The balance of {receipt.email} and the budgets of the request get the money back at once.
-  </Ask>
+  </ReasonDialog>
 )
 
 export const RequestPage = () => {

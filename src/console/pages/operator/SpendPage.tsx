@@ -38,11 +38,11 @@ const BoundDialog = ({ of, onClose }: { readonly of: ProviderBound; readonly onC
       title={`Bound what ${of.provider === "all" ? "all providers together" : of.provider} may cost in a day`}
       action="Save bound"
       busy={save.isPending}
+      error={save.error}
       ready={bound >= 0 && bound <= 1_000_000_000}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      {save.isError ? <Failed error={save.error} /> : null}
       <DecimalField
         label="USD per UTC day"
         hint={`Today's cost is ${money(of.cost)}. At the bound, the gateway sends no further request there until the next day. 0 stops it now.`}
@@ -53,13 +53,13 @@ const BoundDialog = ({ of, onClose }: { readonly of: ProviderBound; readonly onC
   )
 }
 
-interface EndProps {
+interface ConfirmBoundProps {
   readonly of: ProviderBound
   readonly action: "stop" | "remove"
   readonly onClose: () => void
 }
 
-const End = ({ action, of, onClose }: EndProps) => (
+const ConfirmBound = ({ action, of, onClose }: ConfirmBoundProps) => (
   <Confirm
     title={action === "stop" ? `Stop ${nameOf(of.provider)}?` : `Remove the bound of ${nameOf(of.provider)}?`}
     action={action === "stop" ? "Stop now" : "Remove bound"}
@@ -156,7 +156,7 @@ export const SpendPage = () => {
       {open === undefined ? null : open.action === "bound" ? (
         <BoundDialog of={open.of} onClose={close} />
       ) : (
-        <End of={open.of} action={open.action} onClose={close} />
+        <ConfirmBound of={open.of} action={open.action} onClose={close} />
       )}
     </Page>
   )

@@ -8,7 +8,7 @@ import { money } from "../../format/Money.ts"
 import { sentence } from "../../format/Words.ts"
 import { Ago, Money, Status } from "../../parts/Figures.tsx"
 import { actionsColumn, type Column, RowActions, Table } from "../../parts/Table.tsx"
-import { Ask } from "./Ask.tsx"
+import { ReasonDialog } from "./ReasonDialog.tsx"
 
 type Action = "settle" | "dismiss"
 
@@ -28,7 +28,7 @@ interface DecideProps {
 const Settle = ({ of, onClose }: Omit<DecideProps, "action">) => {
   const { gives, usd } = usualOf(of)
   return (
-    <Ask
+    <ReasonDialog
       title={gives ? "Credit this top-up" : "Take this top-up back"}
       action={gives ? "Credit account" : "Take money back"}
       danger={!gives}
@@ -55,12 +55,12 @@ const Settle = ({ of, onClose }: Omit<DecideProps, "action">) => {
       {gives
         ? `The gateway credits ${of.email} once and marks the top-up as paid. First check at the processor that the payment arrived.`
         : `The gateway takes the amount from the balance of ${of.email}, which received ${money(of.credited_usd ?? of.amount_usd)} for this top-up. It never takes held money.`}
-    </Ask>
+    </ReasonDialog>
   )
 }
 
 const Dismiss = ({ of, onClose }: Omit<DecideProps, "action">) => (
-  <Ask
+  <ReasonDialog
     title="Dismiss this top-up"
     action="Dismiss top-up"
     referenced
@@ -76,7 +76,7 @@ const Dismiss = ({ of, onClose }: Omit<DecideProps, "action">) => (
   >
     No money moves. {of.status === "open" ? "The top-up expires. " : ""}A new event from the processor can list it
     again.
-  </Ask>
+  </ReasonDialog>
 )
 
 interface TopUpTableProps {

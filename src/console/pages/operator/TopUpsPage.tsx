@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Page } from "../../app/Page.tsx"
 import { attentionQuery } from "../../data/Operator.ts"
-import { More } from "../../parts/More.tsx"
+import { PagedList } from "../../parts/PagedList.tsx"
 import { TopUpTable } from "./TopUpTable.tsx"
 
 export const TopUpsPage = () => {
@@ -9,7 +9,7 @@ export const TopUpsPage = () => {
   return (
     <Page title="Top-ups that need you">
       <section className="card" aria-label="Top-ups">
-        <More
+        <PagedList
           of={topUps}
           name="top-ups"
           empty={{
@@ -19,7 +19,7 @@ export const TopUpsPage = () => {
           }}
         >
           {(rows) => <TopUpTable rows={rows} of="all" />}
-        </More>
+        </PagedList>
       </section>
     </Page>
   )

@@ -4,7 +4,7 @@ import { useEffect } from "react"
 import type { ManagedKey, RequestReceipt } from "../../../client/Contract.ts"
 import { STARTER_CREDIT_USD } from "../../data/Amounts.ts"
 import { api, origin } from "../../data/Client.ts"
-import { holdKey, useHeldKey } from "../../data/Held.ts"
+import { keepKey, useKeyInMemory } from "../../data/KeyInMemory.ts"
 import { balanceQuery, keysQuery, newestQuery, sessionQuery } from "../../data/Queries.ts"
 import { firstCall, snippetsOf } from "../../data/Snippets.ts"
 import { money } from "../../format/Money.ts"
@@ -19,15 +19,15 @@ const Mark = ({ at, done }: { readonly at: number; readonly done: boolean }) => 
 
 const KeyStep = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) => {
   const client = useQueryClient()
-  const held = useHeldKey()
+  const pageKey = useKeyInMemory()
   const create = useMutation({
     mutationFn: () => api.call("management.keys.create", { body: { name: "First key" } }),
     onSuccess: async ({ data, key }) => {
-      holdKey({ id: data.id, name: data.name, secret: key })
+      keepKey({ id: data.id, name: data.name, secret: key })
       await client.invalidateQueries(keysQuery)
     }
   })
-  if (held !== undefined) return <Secret label="Your key" value={held.secret} />
+  if (pageKey !== undefined) return <Secret label="Your key" value={pageKey.secret} />
   return (
     <>
       <p className="muted">
@@ -80,12 +80,12 @@ const FirstRequestStatus = ({ of }: { readonly of: RequestReceipt | undefined })
 /** What a newcomer does: credit, a key, a request. */
 export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) => {
   const { data: session } = useQuery(sessionQuery)
-  const held = useHeldKey()
+  const pageKey = useKeyInMemory()
   const verified = session?.phone_verified === true
   const { data: balance } = useQuery(balanceQuery)
   const first = useFirstRequest()
   const isFunded = verified || (balance !== undefined && balance.available_usd > 0)
-  const key = held?.secret ?? "$KEY"
+  const key = pageKey?.secret ?? "$KEY"
   return (
     <section className="card" aria-label="Your first request">
       <header>
@@ -118,7 +118,7 @@ export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> })
           </div>
         </li>
         <li>
-          <Mark at={2} done={held !== undefined || keys.length > 0} />
+          <Mark at={2} done={pageKey !== undefined || keys.length > 0} />
           <div className="what">
             <h3>Create a key</h3>
             <KeyStep keys={keys} />

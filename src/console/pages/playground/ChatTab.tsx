@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { ModelDetail } from "../../../client/Contract.ts"
-import { useHeldKey } from "../../data/Held.ts"
+import { useKeyInMemory } from "../../data/KeyInMemory.ts"
 import { balanceQuery, presetsQuery } from "../../data/Queries.ts"
 import { Icon } from "../../parts/Icons.tsx"
+import { toast } from "../../parts/Toasts.tsx"
 import { Column } from "./Column.tsx"
 import { Compose } from "./Compose.tsx"
 import { Estimate } from "./Estimate.tsx"
@@ -11,7 +12,7 @@ import { messagesOf, type Turn } from "./Messages.ts"
 import { noOptions, Options, parametersOf } from "./Options.tsx"
 import { PlaygroundKey } from "./PlaygroundKey.tsx"
 import { RequestCode } from "./RequestCode.tsx"
-import { makeTalk, useTalk } from "./Talk.ts"
+import { makeConversation, useConversation } from "./Conversation.ts"
 
 const MOST_COLUMNS = 3
 
@@ -24,19 +25,22 @@ interface ChatTabProps {
   readonly onCode: () => void
 }
 
-/** As many conversations as there can be columns. A column that goes leaves its conversation to none. */
-const useTalks = () => {
-  const client = useQueryClient()
-  const make = () => makeTalk(() => void client.invalidateQueries(balanceQuery))
-  const [talks, setTalks] = useState(() => [make(), make(), make()] as const)
-  const [one, two, three] = talks
-  const states = [useTalk(one), useTalk(two), useTalk(three)]
+/** One conversation for each possible column. They stay while the page does, whichever tab is shown. */
+const store = { conversations: [makeConversation(), makeConversation(), makeConversation()] as const }
+
+const useConversations = () => {
+  const [conversations, setConversations] = useState(store.conversations)
+  const [one, two, three] = conversations
+  const states = [useConversation(one), useConversation(two), useConversation(three)]
+  /** Removes the conversation of a column. The columns after it move up. */
   const remove = (at: number) => {
-    talks[at]!.clear()
-    const rest = talks.filter((_, index) => index !== at)
-    setTalks([rest[0]!, rest[1]!, make()])
+    const removed = conversations[at]!
+    removed.clear()
+    const rest = conversations.filter((_, index) => index !== at)
+    store.conversations = [rest[0]!, rest[1]!, removed]
+    setConversations(store.conversations)
   }
-  return { talks, states, remove }
+  return { conversations, states, remove }
 }
 
 interface ActionsProps {
@@ -60,18 +64,20 @@ const Actions = ({ clears, compares, onClear, onCompare }: ActionsProps) => (
 
 /** Chat with up to three models at once, each with the same messages. */
 export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTabProps) => {
-  const held = useHeldKey()
+  const client = useQueryClient()
+  const pageKey = useKeyInMemory()
   const presets = useQuery(presetsQuery).data?.map(({ name, slug }) => ({ id: `@${slug}`, name })) ?? []
   const [options, setOptions] = useState(noOptions)
   const [text, setText] = useState("")
-  const { remove, states, talks } = useTalks()
+  const { conversations, remove, states } = useConversations()
   const texts = models.filter(({ modality, servable }) => modality === "text" && servable)
   const own = states.slice(0, chosen.length)
   const parameters = parametersOf(options)
   const { instructions } = options
   const send = (at: number, turns: ReadonlyArray<Turn>) => {
-    if (held === undefined) return
-    void talks[at]!.send({ key: held.secret, model: chosen[at]!, instructions, parameters }, turns)
+    if (pageKey === undefined) return
+    const request = { key: pageKey.secret, model: chosen[at]!, instructions, parameters }
+    void conversations[at]!.send(request, turns, () => void client.invalidateQueries(balanceQuery))
   }
   const draft = (turns: ReadonlyArray<Turn>) => messagesOf(instructions, [...turns, { role: "user", content: text }])
   const bodies =
@@ -79,6 +85,11 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
   const drop = (at: number) => {
     remove(at)
     onChosen(chosen.filter((_, index) => index !== at))
+  }
+  const clear = () => {
+    const former = conversations.map((conversation) => conversation.get().turns)
+    for (const conversation of conversations) conversation.clear()
+    toast("Cleared the conversation.", () => former.forEach((turns, at) => conversations[at]!.restore(turns)))
   }
   const able = models.filter(({ capabilities }) => capabilities.includes("reasoning"))
   const reasons = able.some(({ id }) => chosen.includes(id))
@@ -91,33 +102,33 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
           {chosen.map((model, at) => (
             <Column
               key={at}
-              talk={talks[at]!}
+              conversation={conversations[at]!}
               model={model}
               models={texts}
               presets={presets}
               onModel={(next) => onChosen(chosen.with(at, next))}
               onResults={(results) => send(at, results)}
               onRemove={chosen.length === 1 ? undefined : () => drop(at)}
-              begin={held === undefined && at === 0 ? <PlaygroundKey /> : null}
+              begin={pageKey === undefined && at === 0 ? <PlaygroundKey /> : null}
             />
           ))}
         </div>
         <Compose
-          ready={held !== undefined}
+          ready={pageKey !== undefined}
           running={own.some((state) => state.running)}
           estimate={
             <Estimate
-              apiKey={held?.secret}
+              apiKey={pageKey?.secret}
               bodies={bodies}
               otherwise={
-                held === undefined ? "First choose a key above." : "Enter sends. Shift+Enter starts a new line."
+                pageKey === undefined ? "First choose a key above." : "Enter sends. Shift+Enter starts a new line."
               }
             />
           }
           text={text}
           onText={setText}
           onSend={(turn) => chosen.forEach((_, at) => send(at, [turn]))}
-          onStop={() => own.forEach((_, at) => talks[at]!.stop())}
+          onStop={() => own.forEach((_, at) => conversations[at]!.stop())}
         />
       </section>
       <div className="grid">
@@ -125,7 +136,7 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
           compares={chosen.length < MOST_COLUMNS}
           clears={own.some(({ turns }) => turns.length > 0)}
           onCompare={() => onChosen([...chosen, chosen.at(-1)!])}
-          onClear={() => talks.forEach((talk) => talk.clear())}
+          onClear={clear}
         />
         <Options options={options} reasons={reasons} onOptions={setOptions} />
       </div>

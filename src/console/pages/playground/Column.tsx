@@ -4,35 +4,35 @@ import { Icon } from "../../parts/Icons.tsx"
 import { Empty } from "../../parts/States.tsx"
 import { openCalls, type Turn } from "./Messages.ts"
 import { liveWords, ModelPicker, priceWords } from "./ModelPicker.tsx"
-import { type Talk, useTalk } from "./Talk.ts"
+import { type Conversation, useConversation } from "./Conversation.ts"
 import { ToolResult, TurnView } from "./TurnView.tsx"
 
 interface ColumnProps {
-  readonly talk: Talk
+  readonly conversation: Conversation
   readonly model: string
   readonly models: ReadonlyArray<ModelDetail>
   readonly presets: ReadonlyArray<{ readonly id: string; readonly name: string }>
   readonly onModel: (model: string) => void
   readonly onRemove: (() => void) | undefined
   readonly onResults: (results: ReadonlyArray<Turn>) => void
-  /** What stands where the talk begins. */
+  /** The first element of the column, such as the choice of a key. */
   readonly begin: ReactNode
 }
 
 /** A conversation with one model. */
 export const Column = (props: ColumnProps) => {
-  const { begin, model, models, onModel, onRemove, onResults, presets, talk } = props
-  const { running, turns } = useTalk(talk)
+  const { begin, conversation, model, models, onModel, onRemove, onResults, presets } = props
+  const { running, turns } = useConversation(conversation)
   const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Some browsers return a promise, which is no clean-up.
+    // Some browsers return a promise, which is not a clean-up function.
     if (turns.length > 0) void end.current?.scrollIntoView({ block: "nearest" })
   }, [turns])
   const found = models.find(({ id }) => id === model)
   const open = running ? [] : openCalls(turns)
-  const hand = (callId: string, content: string) => {
+  const addResult = (callId: string, content: string) => {
     const turn: Turn = { role: "tool", callId, content }
-    if (open.length > 1) talk.add(turn)
+    if (open.length > 1) conversation.add(turn)
     else onResults([turn])
   }
   return (
@@ -61,7 +61,7 @@ export const Column = (props: ColumnProps) => {
           <TurnView key={at} turn={turn} />
         ))}
         {open.map((call) => (
-          <ToolResult key={call.id} call={call} onResult={(result) => hand(call.id, result)} />
+          <ToolResult key={call.id} call={call} onResult={(result) => addResult(call.id, result)} />
         ))}
         <div ref={end} />
       </div>

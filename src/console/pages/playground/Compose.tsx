@@ -4,15 +4,17 @@ import {
   type FormEvent,
   type KeyboardEvent,
   type ReactNode,
+  useRef,
   useState
 } from "react"
+import { bytes } from "../../format/Figures.ts"
 import { Icon } from "../../parts/Icons.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 import type { Turn } from "./Messages.ts"
 
 const MOST_IMAGES = 4
-/** What a request may carry, less the third that base64 adds. */
-const MOST_BYTES = 12 * 1_048_576
+/** The largest image in bytes. A request holds a third more, because of base64. */
+const MOST_BYTES = 12_000_000
 
 const dataUrlOf = (file: File): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -22,25 +24,35 @@ const dataUrlOf = (file: File): Promise<string> =>
     reader.readAsDataURL(file)
   })
 
+/** The images of the draft. A toast says why an image was not added. */
 const useImages = () => {
   const [images, setImages] = useState<ReadonlyArray<string>>([])
+  // Files are read one after the other, and each needs to know how many images there are by then.
+  const latest = useRef(images)
+  const set = (next: ReadonlyArray<string>) => {
+    latest.current = next
+    setImages(next)
+  }
   const add = async (files: Iterable<File>) => {
     for (const file of files) {
       if (!/^image\/(png|jpeg|gif|webp)$/.test(file.type)) toast(`${file.name} must be a PNG, JPEG, GIF or WebP image.`)
-      else if (file.size > MOST_BYTES) toast(`${file.name} must have at most 12 MiB.`)
+      else if (file.size > MOST_BYTES)
+        toast(`${file.name} must be at most ${bytes(MOST_BYTES)}; it has ${bytes(file.size)}.`)
       else {
-        const url = await dataUrlOf(file)
-        setImages((before) => (before.length < MOST_IMAGES ? [...before, url] : before))
+        const url = await dataUrlOf(file).catch(() => undefined)
+        if (url === undefined) toast(`The browser could not read ${file.name}. Choose it again.`)
+        else if (latest.current.length < MOST_IMAGES) set([...latest.current, url])
+        else toast(`A message can have at most ${MOST_IMAGES} images. Remove one to add another.`)
       }
     }
   }
-  return { images, add, remove: (at: number) => setImages(images.filter((_, index) => index !== at)), set: setImages }
+  return { images, add, remove: (at: number) => set(images.filter((_, index) => index !== at)), set }
 }
 
 interface ComposeProps {
   readonly ready: boolean
   readonly running: boolean
-  /** What the draft would cost, or why it cannot be sent. */
+  /** The estimated cost of the draft, or why it cannot be sent. */
   readonly estimate: ReactNode
   readonly text: string
   readonly onText: (text: string) => void

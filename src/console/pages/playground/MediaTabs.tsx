@@ -2,9 +2,9 @@ import { useState } from "react"
 import type { ModelDetail, SpeechRequest } from "../../../client/Contract.ts"
 import { fileUrl } from "../../data/Addresses.ts"
 import { clientWithKey } from "../../data/Client.ts"
-import { Field } from "../../parts/Fields.tsx"
-import { Choice } from "../../parts/Routing.tsx"
-import { Making, MadeCard, makeGallery, useGallery } from "./Making.tsx"
+import { Field, OptionalSelect } from "../../parts/Fields.tsx"
+import { makeGallery, useGallery } from "./Gallery.ts"
+import { MediaCard, MediaLayout } from "./MediaLayout.tsx"
 import { ModelPicker } from "./ModelPicker.tsx"
 import { NumberField } from "./Options.tsx"
 import { MediaCode } from "./RequestCode.tsx"
@@ -13,7 +13,7 @@ export interface MediaTabProps {
   readonly models: ReadonlyArray<ModelDetail>
   readonly model: string
   readonly onModel: (model: string) => void
-  /** Whether the request is shown as code. */
+  /** Whether the dialog with the request as code is open. */
   readonly showsCode: boolean
   readonly onCode: () => void
 }
@@ -25,6 +25,7 @@ interface PromptProps {
   readonly onChange: (value: string) => void
 }
 
+/** The text of the request. */
 export const Prompt = ({ label, onChange, placeholder, value }: PromptProps) => (
   <Field label={label}>
     {(props) => (
@@ -42,6 +43,7 @@ export const Prompt = ({ label, onChange, placeholder, value }: PromptProps) => 
   </Field>
 )
 
+/** The model picker of a tab, with its label. */
 export const Model = ({ model, models, onModel }: Pick<MediaTabProps, "model" | "models" | "onModel">) => (
   <div className="field">
     <span className="label">Model</span>
@@ -51,33 +53,35 @@ export const Model = ({ model, models, onModel }: Pick<MediaTabProps, "model" | 
 
 const IMAGE = "A lighthouse in fog, at dawn"
 
-/** The body with an example in place of a text that is not there yet. */
+/** The body with an example in a text field that is still empty. */
 export const filled = (body: Readonly<Record<string, unknown>>, field: string, example: string) => {
   const text = body[field]
   return typeof text === "string" && text.trim() !== "" ? body : { ...body, [field]: example }
 }
 
-const pictures = makeGallery()
-/** OpenAI's models take only these sizes. Others refuse more than a megapixel. */
+const images = makeGallery()
+
+/** The image sizes that a model accepts. OpenAI's models have a fixed list, and others refuse more than a megapixel. */
 const sizesOf = (model: string) =>
   model.startsWith("gpt-image") ? ["1024x1024", "1536x1024", "1024x1536"] : ["1024x1024", "1152x896", "896x1152"]
 
+/** Creates images. */
 export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTabProps) => {
   const [prompt, setPrompt] = useState("")
   const [chosen, setChosen] = useState<string>()
   const [n, setN] = useState<number>()
-  const made = useGallery(pictures)
+  const made = useGallery(images)
   const sizes = sizesOf(model)
   const size = chosen !== undefined && sizes.includes(chosen) ? chosen : undefined
   const body = { model, prompt, ...(size === undefined ? {} : { size }), ...(n === undefined ? {} : { n }) }
   const make = (key: string) =>
-    void pictures.run({ model, prompt }, async () => {
+    void images.run({ model, prompt }, async () => {
       const answer = await clientWithKey(key).call("images.generations", { body })
       const urls = answer.data.flatMap(({ url }) => (url === undefined ? [] : [fileUrl(url)]))
       return { urls, costUsd: answer.cost_usd, requestId: answer.request_id }
     })
   return (
-    <Making
+    <MediaLayout
       label="images"
       code={
         showsCode ? <MediaCode call={{ kind: "image", body: filled(body, "prompt", IMAGE) }} onClose={onCode} /> : null
@@ -92,7 +96,7 @@ export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
           : { title: "Images appear here.", about: "The gateway keeps each image for 30 days." }
       }
       gallery={made.map((one) => (
-        <MadeCard
+        <MediaCard
           key={one.id}
           of={one}
           shape="picture"
@@ -108,7 +112,7 @@ export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
           <Model model={model} models={models} onModel={onModel} />
           <Prompt label="Prompt" placeholder={IMAGE} value={prompt} onChange={setPrompt} />
           <div className="grid pair">
-            <Choice
+            <OptionalSelect
               label="Size"
               absent="default"
               options={sizes.map((value) => ({ value, name: value.replace("x", " × ") }))}
@@ -123,17 +127,18 @@ export const ImageTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
   )
 }
 
-const sounds = makeGallery()
+const speech = makeGallery()
 const voices = ["alloy", "ash", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer"] as const
 
+/** Creates speech. */
 export const SpeechTab = ({ model, models, onCode, onModel, showsCode }: MediaTabProps) => {
   const [input, setInput] = useState("")
   const [voice, setVoice] = useState<string>("alloy")
   const [speed, setSpeed] = useState<number>()
-  const made = useGallery(sounds)
+  const made = useGallery(speech)
   const body = { model, input, voice, ...(speed === undefined ? {} : { speed }) } as SpeechRequest
   const make = (key: string) =>
-    void sounds.run({ model, prompt: input }, async () => {
+    void speech.run({ model, prompt: input }, async () => {
       const seen: { requestId?: string; costUsd?: number } = {}
       const client = clientWithKey(key, ({ headers }) => {
         const [cost, id] = [headers.get("x-cost-usd"), headers.get("x-request-id")]
@@ -144,7 +149,7 @@ export const SpeechTab = ({ model, models, onCode, onModel, showsCode }: MediaTa
       return { urls: [URL.createObjectURL(audio)], ...seen }
     })
   return (
-    <Making
+    <MediaLayout
       label="speech"
       code={
         showsCode ? (
@@ -161,7 +166,7 @@ export const SpeechTab = ({ model, models, onCode, onModel, showsCode }: MediaTa
           : { title: "Speech appears here.", about: "Only this page keeps it. Download it to keep it longer." }
       }
       gallery={made.map((one) => (
-        <MadeCard
+        <MediaCard
           key={one.id}
           of={one}
           shape="sound"
@@ -180,7 +185,7 @@ export const SpeechTab = ({ model, models, onCode, onModel, showsCode }: MediaTa
           <Model model={model} models={models} onModel={onModel} />
           <Prompt label="Text" placeholder="The text to speak" value={input} onChange={setInput} />
           <div className="grid pair">
-            <Choice
+            <OptionalSelect
               label="Voice"
               absent="alloy"
               options={voices.slice(1).map((value) => ({ value, name: value }))}

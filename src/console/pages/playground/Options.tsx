@@ -1,7 +1,7 @@
 import type { RoutingPolicy } from "../../../client/Contract.ts"
 import { changed, policyOf, policyWords } from "../../data/Routing.ts"
-import { Field } from "../../parts/Fields.tsx"
-import { Choice, RoutingFields } from "../../parts/Routing.tsx"
+import { Field, OptionalSelect } from "../../parts/Fields.tsx"
+import { RoutingFields } from "../../parts/Routing.tsx"
 import { toolsOf } from "./Messages.ts"
 import { PlaygroundKeyName } from "./PlaygroundKey.tsx"
 
@@ -141,7 +141,7 @@ export const Options = ({ onOptions, options, reasons }: OptionsProps) => {
           {number("seed", "Seed", [0, 2_147_483_647, 1], "For repeatable answers.")}
         </div>
         {reasons ? (
-          <Choice
+          <OptionalSelect
             label="Reasoning effort"
             absent="default"
             options={["low", "medium", "high"].map((value) => ({ value, name: value }))}
@@ -149,7 +149,7 @@ export const Options = ({ onOptions, options, reasons }: OptionsProps) => {
             onChange={(value) => set("reasoning_effort", value)}
           />
         ) : null}
-        <Choice
+        <OptionalSelect
           label="Response format"
           absent="text"
           options={[{ value: "json_object", name: "JSON" }]}

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { api } from "../../data/Client.ts"
-import { holdKey, useHeldKey } from "../../data/Held.ts"
+import { keepKey, useKeyInMemory } from "../../data/KeyInMemory.ts"
 import { keysQuery } from "../../data/Queries.ts"
 import { Field } from "../../parts/Fields.tsx"
 import { Failed } from "../../parts/States.tsx"
@@ -11,12 +11,12 @@ const LIFE_S = 86_400
 
 /** Names the key that pays for the requests of the playground. */
 export const PlaygroundKeyName = () => {
-  const held = useHeldKey()
-  if (held === undefined) return null
+  const pageKey = useKeyInMemory()
+  if (pageKey === undefined) return null
   return (
     <p className="small muted">
-      Requests use the key <strong>{held.name}</strong>.{" "}
-      <button type="button" className="button plain tiny" onClick={() => holdKey(undefined)}>
+      Requests use the key <strong>{pageKey.name}</strong>.{" "}
+      <button type="button" className="button plain tiny" onClick={() => keepKey(undefined)}>
         Use another key
       </button>
     </p>
@@ -33,7 +33,7 @@ export const PlaygroundKey = () => {
         body: { name: NAME, expires_at: Math.floor(Date.now() / 1_000) + LIFE_S }
       }),
     onSuccess: async ({ data, key }) => {
-      holdKey({ id: data.id, name: data.name, secret: key })
+      keepKey({ id: data.id, name: data.name, secret: key })
       await client.invalidateQueries(keysQuery)
     }
   })
@@ -58,7 +58,7 @@ export const PlaygroundKey = () => {
             onChange={(event) => {
               const secret = event.target.value.trim()
               setTyped(secret)
-              if (/^svc_sk_[\w-]{40,}$/.test(secret)) holdKey({ id: "", name: `svc_sk_…${secret.slice(-4)}`, secret })
+              if (/^svc_sk_[\w-]{40,}$/.test(secret)) keepKey({ id: "", name: `svc_sk_…${secret.slice(-4)}`, secret })
             }}
           />
         )}

@@ -2,10 +2,10 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { clientWithKey } from "../../data/Client.ts"
 import { videosQuery } from "../../data/Jobs.ts"
-import { Choice } from "../../parts/Routing.tsx"
+import { OptionalSelect } from "../../parts/Fields.tsx"
 import { Failed } from "../../parts/States.tsx"
 import { VideoCard } from "../videos/VideoCard.tsx"
-import { Making } from "./Making.tsx"
+import { MediaLayout } from "./MediaLayout.tsx"
 import { filled, type MediaTabProps, Model, Prompt } from "./MediaTabs.tsx"
 import { MediaCode } from "./RequestCode.tsx"
 
@@ -26,7 +26,7 @@ export const VideoTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
     onSuccess: () => client.invalidateQueries({ queryKey: ["videos"] })
   })
   return (
-    <Making
+    <MediaLayout
       label="videos"
       code={
         showsCode ? <MediaCode call={{ kind: "video", body: filled(body, "prompt", VIDEO) }} onClose={onCode} /> : null
@@ -52,7 +52,7 @@ export const VideoTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
           <Model model={model} models={models} onModel={onModel} />
           <Prompt label="Prompt" placeholder={VIDEO} value={prompt} onChange={setPrompt} />
           <div className="grid pair">
-            <Choice
+            <OptionalSelect
               label="Length"
               absent="8 seconds"
               options={seconds
@@ -61,7 +61,7 @@ export const VideoTab = ({ model, models, onCode, onModel, showsCode }: MediaTab
               value={length === 8 ? undefined : String(length)}
               onChange={(value) => setLength(Number(value ?? 8))}
             />
-            <Choice
+            <OptionalSelect
               label="Aspect ratio"
               absent="wide, 16:9"
               options={[{ value: "tall", name: "tall, 9:16" }]}

@@ -86,7 +86,7 @@ export const PresetsPage = () => {
         about:
           "A preset is a model with its parameters and instructions under one name, such as @brief, that you change without a deploy."
       }}
-      open={
+      dialogs={
         open === undefined ? null : open === "new" ? (
           <PresetDialog of={undefined} onClose={close} />
         ) : open.what === "edit" ? (

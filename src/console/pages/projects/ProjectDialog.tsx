@@ -35,11 +35,12 @@ export const ProjectDialog = ({ of, onClose }: { readonly of: Project | undefine
       title={of === undefined ? "Create a project" : `Edit ${of.name}`}
       action={of === undefined ? "Create project" : "Save"}
       busy={save.isPending}
+      error={save.error}
       ready={isBudget(budget)}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <NameField value={name} error={save.error} onChange={setName} />
+      <NameField value={name} onChange={setName} />
       <Field label="Data policy" hint="The least strict policy that requests of its keys may have.">
         {(props) => (
           <select

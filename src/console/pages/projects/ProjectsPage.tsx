@@ -113,7 +113,7 @@ export const ProjectsPage = () => {
         title: "There is no project yet.",
         about: "A project holds keys that share a budget, a routing policy and a data policy."
       }}
-      open={
+      dialogs={
         <>
           {edited === undefined ? null : (
             <ProjectDialog of={edited === "new" ? undefined : edited} onClose={() => setEdited(undefined)} />

@@ -81,7 +81,7 @@ const Summary = ({ receipt }: { readonly receipt: RequestReceipt }) => {
   )
 }
 
-const Loaded = ({ receipt }: { readonly receipt: RequestReceipt }) => (
+const ReceiptDetails = ({ receipt }: { readonly receipt: RequestReceipt }) => (
   <>
     <section className="card" aria-label="Cost">
       <div className="body split">
@@ -133,7 +133,7 @@ export const ReceiptPage = () => {
     >
       {receipt.isError ? <Failed error={receipt.error} onRetry={() => void receipt.refetch()} /> : null}
       {receipt.isPending ? <Skeleton height={320} /> : null}
-      {receipt.data === undefined ? null : <Loaded receipt={receipt.data} />}
+      {receipt.data === undefined ? null : <ReceiptDetails receipt={receipt.data} />}
     </Page>
   )
 }

@@ -1,8 +1,8 @@
-/** The commands that go with a receipt. */
+/** The commands on a receipt. */
 import type { RequestReceipt } from "../../../client/Contract.ts"
 import type { Snippet } from "../../data/Snippets.ts"
 
-interface RepeatedRequest {
+interface ExampleRequest {
   readonly path: string
   readonly body: object
 }
@@ -11,8 +11,8 @@ const WORDS = "Your text"
 
 const chat = [{ role: "user", content: WORDS }]
 
-/** What each operation is asked with. The gateway keeps no prompts, so the text is the reader's. */
-const askedOf = ({ model, operation, streamed }: RequestReceipt): RepeatedRequest | undefined => {
+/** An example request for the operation. The gateway stores no prompts, so it has a placeholder for the text. */
+const exampleOf = ({ model, operation, streamed }: RequestReceipt): ExampleRequest | undefined => {
   const stream = streamed ? { stream: true } : {}
   switch (operation) {
     case "chat.completions":
@@ -36,17 +36,21 @@ const askedOf = ({ model, operation, streamed }: RequestReceipt): RepeatedReques
   }
 }
 
-/** Commands that ask the same of the same model once more, and that read the receipt. */
+/** Commands that send such a request to the same model again, and that read the receipt. */
 export const commandsOf = (receipt: RequestReceipt, origin: string): ReadonlyArray<Snippet> => {
   const key = `-H "Authorization: Bearer $KEY"`
-  const read = { name: "Read this receipt", code: `curl ${origin}/api/v1/requests/${receipt.id} \\\n  ${key}` }
-  const asked = askedOf(receipt)
-  if (asked === undefined) return [read]
+  const read: Snippet = {
+    name: "Read this receipt",
+    language: "bash",
+    code: `curl ${origin}/api/v1/requests/${receipt.id} \\\n  ${key}`
+  }
+  const example = exampleOf(receipt)
+  if (example === undefined) return [read]
   const code = [
-    `curl -N ${origin}/api/v1${asked.path} \\`,
+    `curl -N ${origin}/api/v1${example.path} \\`,
     `  ${key} \\`,
     `  -H "Content-Type: application/json" \\`,
-    `  -d '${JSON.stringify(asked.body)}'`
+    `  -d '${JSON.stringify(example.body)}'`
   ].join("\n")
-  return [{ name: "Repeat it with curl", code }, read]
+  return [{ name: "Repeat it with curl", language: "bash", code }, read]
 }

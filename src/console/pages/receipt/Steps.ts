@@ -13,7 +13,7 @@ export interface Step {
   readonly first?: number
 }
 
-interface Ran {
+interface TimedAttempt {
   readonly provider: string
   readonly served: boolean
   readonly isLast: boolean
@@ -22,7 +22,7 @@ interface Ran {
 }
 
 /** The attempts in the order in which they started. Receipts of earlier versions have no times: there the one that served has them all. */
-const ranOf = ({ routing, timings }: RequestReceipt, held: number, end: number): ReadonlyArray<Ran> =>
+const timedAttempts = ({ routing, timings }: RequestReceipt, held: number, end: number): ReadonlyArray<TimedAttempt> =>
   (routing?.provider_attempts ?? [])
     .map(({ attempt_index: at, outcome, provider }) => {
       const timed = timings.attempts.find(({ attempt_index }) => attempt_index === at)
@@ -34,7 +34,7 @@ const ranOf = ({ routing, timings }: RequestReceipt, held: number, end: number):
     })
     .toSorted((one, other) => one.from - other.from)
 
-const noteOf = (ran: Ran, all: ReadonlyArray<Ran>, first: number | null): string => {
+const noteOf = (ran: TimedAttempt, all: ReadonlyArray<TimedAttempt>, first: number | null): string => {
   const took = duration(ran.to - ran.from)
   if (ran.served)
     return `answered in ${took}${first === null ? "" : `, first token after ${duration(first - ran.from)}`}`
@@ -64,7 +64,7 @@ export const stepsOf = (receipt: RequestReceipt): ReadonlyArray<Step> => {
     const note = `${money(receipt.held_usd)} reserved in ${duration(hold)}`
     steps.push({ name: "Hold", kind: "hold", from: read, to: held, note })
   }
-  const attempts = ranOf(receipt, held, end)
+  const attempts = timedAttempts(receipt, held, end)
   for (const ran of attempts) {
     const { from, provider: name, served, to } = ran
     // A provider takes a video at once, and the video fails later.

@@ -4,30 +4,30 @@ import { useMemo } from "react"
 import type { RequestReceipt } from "../../../client/Contract.ts"
 import { Page } from "../../app/Page.tsx"
 import { type Change, isCustom, type RangeSearch, timesOf } from "../../data/Ranges.ts"
-import { type RequestFilters, requestPagesQuery, type RequestsRead, requestTailQuery } from "../../data/Requests.ts"
+import { type RequestFilters, requestPagesQuery, type RequestsRead, newestReceiptsQuery } from "../../data/Requests.ts"
 import { moment } from "../../format/Figures.ts"
 import { plural } from "../../format/Words.ts"
 import { Filters } from "../../parts/Filters.tsx"
 import { Icon } from "../../parts/Icons.tsx"
 import { RangePicker } from "../../parts/Range.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
-import { BoundFilters } from "./Bounds.tsx"
+import { BoundFilters } from "./BoundFilters.tsx"
 import { ColumnChooser } from "./ColumnChooser.tsx"
 import { Histogram } from "./Histogram.tsx"
 import { RequestTable } from "./RequestTable.tsx"
 
-/** The rows of all pages, with the newest in front, each once. */
+/** The receipts of all pages and the live ones, each once, newest first. */
 const useRows = (read: RequestsRead, live: boolean) => {
   const pages = useInfiniteQuery(requestPagesQuery(read))
-  const tail = useQuery({ ...requestTailQuery(read), enabled: live })
+  const newest = useQuery({ ...newestReceiptsQuery(read), enabled: live })
   const rows = useMemo(() => {
     const known = new Map<string, RequestReceipt>()
     for (const row of pages.data?.pages.flatMap(({ data }) => data) ?? []) known.set(row.id, row)
-    for (const row of live ? (tail.data ?? []) : []) known.set(row.id, row)
+    for (const row of live ? (newest.data ?? []) : []) known.set(row.id, row)
     // Ids begin with their time, so their order is that of the requests.
     return [...known.values()].toSorted((a, b) => (a.id < b.id ? 1 : -1))
-  }, [pages.data, tail.data, live])
-  return { pages, rows }
+  }, [pages.data, newest.data, live])
+  return { pages, rows, newest }
 }
 
 interface RowsProps {
@@ -36,7 +36,7 @@ interface RowsProps {
   readonly columns: string | undefined
 }
 
-/** The table, what comes instead of it, and how far a search has come. */
+/** The table of receipts or its empty state, and how far back a search has read. */
 const Rows = ({ columns, filtered, list: { pages, rows } }: RowsProps) => {
   const searchedTo = pages.data?.pages.at(-1)?.searched_to ?? null
   return pages.isPending ? (
@@ -78,7 +78,7 @@ const Rows = ({ columns, filtered, list: { pages, rows } }: RowsProps) => {
 
 const USUAL = "30d"
 
-/** What the URL asks for. */
+/** The state of the page in the URL. */
 const useRequests = () => {
   const search = useSearch({ from: "/shell/requests" })
   const navigate = useNavigate({ from: "/requests" })
@@ -106,9 +106,9 @@ export const RequestsPage = () => {
   const { change, filters, read, search } = useRequests()
   const { cols, live = false } = search
   const list = useRows(read, live)
-  const { pages, rows } = list
+  const { newest, pages, rows } = list
   const filtered = Object.values(filters).some((value) => value !== undefined)
-  // Without any request there is nothing to draw, and the words below say so.
+  // Without any request there is no chart, and the empty state says why.
   const isEmpty = !filtered && pages.data !== undefined && rows.length === 0 && !pages.hasNextPage
   const bounded = [filters.minCost, filters.maxCost, filters.minMs, filters.maxMs].some((value) => value !== undefined)
   return (
@@ -150,6 +150,7 @@ export const RequestsPage = () => {
         <ColumnChooser chosen={cols} onChange={(cols) => change({ cols })} />
       </Filters>
       {pages.isError ? <Failed error={pages.error} onRetry={() => void pages.refetch()} /> : null}
+      {live && newest.isError ? <Failed error={newest.error} onRetry={() => void newest.refetch()} /> : null}
       {pages.isError && pages.data === undefined ? null : (
         <section className="card" aria-label="Requests">
           {isEmpty ? null : (

@@ -41,11 +41,12 @@ const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
       title="Create a management key"
       action="Create management key"
       busy={create.isPending}
+      error={create.error}
       ready={chosen.length > 0}
       onSubmit={() => create.mutate()}
       onClose={onClose}
     >
-      <NameField hint="The program that uses the key." value={name} error={create.error} onChange={setName} />
+      <NameField hint="The program that uses the key." value={name} onChange={setName} />
       <Checks legend="Scopes" options={scopes.map((value) => ({ value }))} chosen={chosen} onChange={setChosen} />
     </FormDialog>
   )

@@ -3,7 +3,7 @@ import { useRouter } from "@tanstack/react-router"
 import { useState } from "react"
 import type { OwnerSession } from "../../../client/Contract.ts"
 import { api } from "../../data/Client.ts"
-import { ownerSessionsQuery, sessionQuery } from "../../data/Queries.ts"
+import { forgetOwner, ownerSessionsQuery } from "../../data/Queries.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago } from "../../parts/Figures.tsx"
 import { Failed, SkeletonRows } from "../../parts/States.tsx"
@@ -43,18 +43,18 @@ const Row = ({ of, onEnd }: { readonly of: OwnerSession; readonly onEnd: () => v
   </tr>
 )
 
-type Asked = OwnerSession | "others" | "all"
+type SessionsToEnd = OwnerSession | "others" | "all"
 
-/** The question before sessions end. */
-const EndDialog = ({ asked, others, onClose }: { asked: Asked; others: number; onClose: () => void }) => {
+/** Asks before sessions end. */
+const EndDialog = ({ ending, others, onClose }: { ending: SessionsToEnd; others: number; onClose: () => void }) => {
   const client = useQueryClient()
   const router = useRouter()
   const signOut = () => {
-    client.setQueryData(sessionQuery.queryKey, null)
+    forgetOwner(client)
     void router.invalidate()
   }
-  if (asked === "all" || (asked !== "others" && asked.current)) {
-    const everywhere = asked === "all"
+  if (ending === "all" || (ending !== "others" && ending.current)) {
+    const everywhere = ending === "all"
     return (
       <Confirm
         title={everywhere ? "Sign out everywhere?" : "Sign out here?"}
@@ -69,7 +69,7 @@ const EndDialog = ({ asked, others, onClose }: { asked: Asked; others: number; o
       </Confirm>
     )
   }
-  return asked === "others" ? (
+  return ending === "others" ? (
     <Confirm
       title="Sign out everywhere else?"
       action="Sign out everywhere else"
@@ -84,30 +84,30 @@ const EndDialog = ({ asked, others, onClose }: { asked: Asked; others: number; o
     <Confirm
       title="End this session?"
       action="End session"
-      run={() => api.call("console.sessions.end", { path: { session_id: asked.id } })}
+      run={() => api.call("console.sessions.end", { path: { session_id: ending.id } })}
       changes={[ownerSessionsQuery]}
-      done={`Ended the session of ${nameOf(asked)}.`}
+      done={`Ended the session of ${nameOf(ending)}.`}
       onClose={onClose}
     >
-      {nameOf(asked)} has to sign in again. Keys keep working.
+      {nameOf(ending)} has to sign in again. Keys keep working.
     </Confirm>
   )
 }
 
-/** The browsers that are signed in to the account, and ways to sign them out. */
+/** The browsers that are signed in to the account. The owner can end each session, or all of them. */
 export const SessionsCard = () => {
   const sessions = useQuery(ownerSessionsQuery)
-  const [asked, setAsked] = useState<Asked>()
+  const [ending, setEnding] = useState<SessionsToEnd>()
   const others = (sessions.data ?? []).filter(({ current }) => !current).length
   return (
     <section className="card" aria-label="Sessions">
       <header>
         <h2>Sessions</h2>
         <span className="actions">
-          <button type="button" className="button" disabled={others === 0} onClick={() => setAsked("others")}>
+          <button type="button" className="button" disabled={others === 0} onClick={() => setEnding("others")}>
             Sign out everywhere else
           </button>
-          <button type="button" className="button danger" onClick={() => setAsked("all")}>
+          <button type="button" className="button danger" onClick={() => setEnding("all")}>
             Sign out everywhere
           </button>
         </span>
@@ -117,7 +117,7 @@ export const SessionsCard = () => {
       {sessions.data === undefined ? null : (
         <Table label="sessions" columns={["Browser", "Address", "Signed in", "Last used", actionsColumn]}>
           {sessions.data.map((session) => (
-            <Row key={session.id} of={session} onEnd={() => setAsked(session)} />
+            <Row key={session.id} of={session} onEnd={() => setEnding(session)} />
           ))}
         </Table>
       )}
@@ -125,7 +125,7 @@ export const SessionsCard = () => {
         A session ends after 30 days, or after 24 hours without use. If you do not recognize one, end it: the code for
         signing in goes to your email, so check that mailbox as well.
       </p>
-      {asked === undefined ? null : <EndDialog asked={asked} others={others} onClose={() => setAsked(undefined)} />}
+      {ending === undefined ? null : <EndDialog ending={ending} others={others} onClose={() => setEnding(undefined)} />}
     </section>
   )
 }

@@ -22,7 +22,7 @@ export const VideosPage = () => {
       cards
       title="Videos"
       query={videos}
-      chosen={(video) => status === "all" || (status === "running" ? isVideoRunning(video) : video.status === status)}
+      filter={(video) => status === "all" || (status === "running" ? isVideoRunning(video) : video.status === status)}
       tools={
         <>
           {running === 0 ? null : <span className="badge info">{plural(running, "video")} running</span>}

@@ -1,14 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { WebhookAttempt, WebhookDelivery } from "../../../client/Contract.ts"
-import { api, wordsOf } from "../../data/Client.ts"
+import { api } from "../../data/Client.ts"
 import { deliveriesQuery } from "../../data/Queries.ts"
 import { duration } from "../../format/Figures.ts"
 import { Id } from "../../parts/Copy.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
 import { Empty, Failed, SkeletonRows } from "../../parts/States.tsx"
 import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
-import { toast } from "../../parts/Toasts.tsx"
+import { toast, toastError } from "../../parts/Toasts.tsx"
 
 const resultOf = ({ error, status_code: status }: WebhookAttempt): string => error ?? `status ${status}`
 
@@ -104,7 +104,7 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
       await client.invalidateQueries(deliveriesQuery(webhookId))
       toast("The gateway sends the event again.")
     },
-    onError: (error) => toast(wordsOf(error).message)
+    onError: toastError
   })
   if (deliveries.isError) return <Failed error={deliveries.error} onRetry={() => void deliveries.refetch()} />
   if (deliveries.isPending) return <SkeletonRows rows={3} />

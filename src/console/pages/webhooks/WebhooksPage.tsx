@@ -8,7 +8,7 @@ import { duration } from "../../format/Figures.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
 import { SecretDialog } from "../../parts/SecretDialog.tsx"
-import { toast } from "../../parts/Toasts.tsx"
+import { toast, toastError } from "../../parts/Toasts.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import { WebhookDialog } from "./WebhookDialog.tsx"
 
@@ -22,7 +22,7 @@ const useTest = () =>
           ? `Delivered: ${data.status_code} in ${duration(data.duration_ms)}.`
           : `Not delivered: ${data.error ?? `status ${data.status_code}`}.`
       ),
-    onError: () => toast("The test event could not be sent.")
+    onError: toastError
   })
 
 /** Enables a disabled endpoint. The gateway then also sends the events that wait for it. */
@@ -35,7 +35,7 @@ const useEnable = () => {
       await client.invalidateQueries(webhooksQuery)
       toast("Enabled the webhook.")
     },
-    onError: () => toast("The webhook could not be enabled.")
+    onError: toastError
   })
 }
 
@@ -154,7 +154,7 @@ export const WebhooksPage = () => {
         title: "There is no webhook yet.",
         about: "The gateway sends your endpoint a signed event when a video ends or a budget reaches its threshold."
       }}
-      open={
+      dialogs={
         open === undefined ? null : open === "new" ? (
           <WebhookDialog of={undefined} onClose={close} />
         ) : open.what === "edit" ? (

@@ -13,6 +13,7 @@ describe("the commands of a receipt", () => {
     assert.include(repeat?.code, '"stream":true')
     assert.include(repeat?.code, "Bearer $KEY")
     assert.include(read?.code, "/api/v1/requests/req_1")
+    assert.deepStrictEqual([repeat?.language, read?.language], ["bash", "bash"])
     assert.include(of("messages")[0]?.code, '"max_tokens"')
   })
 

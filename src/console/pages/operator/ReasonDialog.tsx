@@ -1,37 +1,36 @@
-/** Dialogs of operators: each change of an account has a reason, and money moves under a reference. */
+/** The dialog of operators for changes that need a reason. A movement of money also needs a reference. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { type ReactNode, useState } from "react"
-import { readAgain } from "../../data/Operator.ts"
+import { refreshOperator } from "../../data/Operator.ts"
 import { exactMoney } from "../../format/Money.ts"
 import { FormDialog } from "../../parts/Dialog.tsx"
 import { Field } from "../../parts/Fields.tsx"
-import { Failed } from "../../parts/States.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
-/** What an operator says of a change. */
-export interface Said {
+/** What an operator enters for a change. */
+export interface Decision {
   readonly reason: string
-  /** The idempotency key of a movement of money. A repeat under it moves nothing. */
+  /** The idempotency key of a movement of money. The ledger moves money once under it. */
   readonly reference: string
-  /** In USD; undefined for the usual amount. */
+  /** In USD; undefined for the default amount. */
   readonly amount: number | undefined
 }
 
-interface AskProps {
+interface ReasonDialogProps {
   readonly title: string
   /** What happens, in one or two sentences. */
   readonly children?: ReactNode
   readonly action: string
   readonly danger?: boolean
-  /** Asks for an amount, with what an empty field stands for. */
+  /** Asks for an amount. The hint names the default amount of an empty field. */
   readonly amount?: { readonly label: string; readonly hint: string; readonly most?: number }
   /** Asks for a reference. */
   readonly referenced?: boolean
-  /** Owners see the reason too. */
+  /** Whether the owner of the account sees the reason. */
   readonly shownToOwner?: boolean
-  /** A name to type, for what cannot be undone. */
+  /** The name that the operator types to confirm, for an action that nothing can undo. */
   readonly name?: string
-  readonly run: (said: Said) => Promise<string>
+  readonly run: (decision: Decision) => Promise<string>
   readonly onClose: () => void
 }
 
@@ -40,11 +39,11 @@ const amountOf = (text: string): number | undefined => {
   return plain === "" ? undefined : Number(plain)
 }
 
-/** A new reference, short enough to read out. */
+/** A new reference that is short enough to read aloud. */
 const newReference = (): string => `console-${crypto.randomUUID().slice(0, 13)}`
 
-/** What is typed, and whether it can be sent. */
-const useSaid = ({ amount, name, referenced = false }: AskProps) => {
+/** The state of the form, and whether it is complete. */
+const useDecision = ({ amount, name, referenced = false }: ReasonDialogProps) => {
   const [reason, setReason] = useState("")
   const [usd, setUsd] = useState("")
   const [reference, setReference] = useState(newReference)
@@ -56,8 +55,8 @@ const useSaid = ({ amount, name, referenced = false }: AskProps) => {
     isAmount &&
     (!referenced || reference.trim() !== "") &&
     (name === undefined || typed.trim() === name)
-  const said: Said = { reason: reason.trim(), reference: reference.trim(), amount: value }
-  return { isAmount, isReady, reason, reference, said, setReason, setReference, setTyped, setUsd, typed, usd }
+  const decision: Decision = { reason: reason.trim(), reference: reference.trim(), amount: value }
+  return { isAmount, isReady, reason, reference, decision, setReason, setReference, setTyped, setUsd, typed, usd }
 }
 
 interface TextProps {
@@ -88,8 +87,8 @@ const TextField = ({ autoFocus = false, hint, kind, label, most = 500, onChange,
   </Field>
 )
 
-/** Asks for a reason, and for what else a change needs, and then does it. Everything that operators read is read again. */
-export const Ask = (props: AskProps) => {
+/** Asks for a reason and for what else the change needs, runs it, and refreshes the operator's pages. */
+export const ReasonDialog = (props: ReasonDialogProps) => {
   const {
     action,
     amount,
@@ -103,11 +102,11 @@ export const Ask = (props: AskProps) => {
     title
   } = props
   const client = useQueryClient()
-  const form = useSaid(props)
+  const form = useDecision(props)
   const act = useMutation({
-    mutationFn: () => run(form.said),
+    mutationFn: () => run(form.decision),
     onSuccess: async (done) => {
-      await readAgain(client)
+      await refreshOperator(client)
       toast(done)
       onClose()
     }
@@ -118,11 +117,11 @@ export const Ask = (props: AskProps) => {
       action={action}
       danger={danger}
       busy={act.isPending}
+      error={act.error}
       ready={form.isReady}
       onSubmit={() => act.mutate()}
       onClose={onClose}
     >
-      {act.isError ? <Failed error={act.error} /> : null}
       {children === undefined ? null : <div className="muted">{children}</div>}
       {amount === undefined ? null : (
         <TextField

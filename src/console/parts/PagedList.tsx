@@ -10,7 +10,7 @@ interface Page<A> {
 /** A list that is read by pages. */
 export type Pages<A> = UseInfiniteQueryResult<{ readonly pages: ReadonlyArray<Page<A>> }>
 
-interface MoreProps<A> {
+interface PagedListProps<A> {
   readonly of: Pages<A>
   /** What the rows are, in the plural. */
   readonly name: string
@@ -20,7 +20,7 @@ interface MoreProps<A> {
 }
 
 /** The rows of a list, what stands there without any, and the way to older ones. */
-export const More = <A,>({ children, empty, name, of, rows: shape = 6 }: MoreProps<A>) => {
+export const PagedList = <A,>({ children, empty, name, of, rows: shape = 6 }: PagedListProps<A>) => {
   const rows = of.data?.pages.flatMap(({ data }) => data)
   return (
     <>

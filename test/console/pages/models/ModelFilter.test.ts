@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ModelDetail } from "../../../../src/client/Contract.ts"
-import { chosen } from "../../../../src/console/pages/models/Choice.ts"
+import { filterModels } from "../../../../src/console/pages/models/ModelFilter.ts"
 
 const model = (id: string, more: Partial<ModelDetail> = {}) =>
   ({
@@ -22,7 +22,7 @@ const models = [
   model("picture", { created: 1, modality: "image", providers: [{ provider: "openai" }] as never })
 ]
 
-const ids = (filter: Parameters<typeof chosen>[1]) => chosen(models, filter).map(({ id }) => id)
+const ids = (filter: Parameters<typeof filterModels>[1]) => filterModels(models, filter).map(({ id }) => id)
 
 describe("the choice of models", () => {
   it("begins with the newest", () => assert.deepStrictEqual(ids({}), ["small", "large", "picture"]))
@@ -46,7 +46,7 @@ describe("the choice of models", () => {
       model("keeps", { providers: [{ trainsOnData: false, zeroRetentionAvailable: false }] as never }),
       model("forgets", { providers: [{ trainsOnData: false, zeroRetentionAvailable: true }] as never })
     ]
-    const fitting = (policy: "no_training" | "zero_retention") => chosen(kept, { policy }).map(({ id }) => id)
+    const fitting = (policy: "no_training" | "zero_retention") => filterModels(kept, { policy }).map(({ id }) => id)
     assert.deepStrictEqual(fitting("no_training"), ["keeps", "forgets"])
     assert.deepStrictEqual(fitting("zero_retention"), ["forgets"])
   })

@@ -1,7 +1,7 @@
 /** What one key or project spent, and how many of its requests failed. */
 import type { UsageSeriesReport } from "../../client/Contract.ts"
 
-export interface Spent {
+export interface GroupSpend {
   readonly cost: number
   readonly requests: number
   readonly failed: number
@@ -9,10 +9,10 @@ export interface Spent {
   readonly costs: ReadonlyArray<number>
 }
 
-const nothing: Spent = { cost: 0, requests: 0, failed: 0, costs: [] }
+const nothing: GroupSpend = { cost: 0, requests: 0, failed: 0, costs: [] }
 
 /** The spend of one group; undefined for one that is in the rest, whose own figures the report does not have. */
-export const spentOf = ({ data }: Pick<UsageSeriesReport, "data">, id: string): Spent | undefined => {
+export const groupSpendOf = ({ data }: Pick<UsageSeriesReport, "data">, id: string): GroupSpend | undefined => {
   const own = data.find(({ group }) => group === id)
   if (own === undefined) return data.some(({ is_rest: isRest }) => isRest) ? undefined : nothing
   const { cost_usd: cost, failed_requests: failed, requests } = own.totals

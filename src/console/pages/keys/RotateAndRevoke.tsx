@@ -1,16 +1,15 @@
-/** The two ends of a key: another secret, or none. */
+/** Dialogs that replace or revoke a key. */
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { ManagedKey } from "../../../client/Contract.ts"
 import { api } from "../../data/Client.ts"
-import { holdKey, useHeldKey } from "../../data/Held.ts"
+import { keepKey, useKeyInMemory } from "../../data/KeyInMemory.ts"
 import { keysQuery } from "../../data/Queries.ts"
 import { Confirm, Dialog, FormDialog } from "../../parts/Dialog.tsx"
 import { Field } from "../../parts/Fields.tsx"
-import { Failed } from "../../parts/States.tsx"
 import { NewSecret } from "./KeyDialog.tsx"
 
-interface EndProps {
+interface KeyProps {
   readonly of: ManagedKey
   readonly onClose: () => void
 }
@@ -21,19 +20,20 @@ const graces = [
   { seconds: 86_400, name: "in a day" }
 ]
 
-export const RotateKey = ({ of, onClose }: EndProps) => {
+/** Replaces a key. The old one works until the chosen time. */
+export const RotateKey = ({ of, onClose }: KeyProps) => {
   const client = useQueryClient()
   const [grace, setGrace] = useState(3_600)
   const rotate = useMutation({
     mutationFn: () => api.call("management.keys.rotate", { path: { key_id: of.id }, body: { grace_seconds: grace } }),
     onSuccess: async ({ data, key }) => {
-      holdKey({ id: data.id, name: data.name, secret: key })
+      keepKey({ id: data.id, name: data.name, secret: key })
       await client.invalidateQueries(keysQuery)
     }
   })
   if (rotate.data !== undefined) {
     return (
-      <Dialog title="The new key is ready" onClose={onClose} wide>
+      <Dialog title="The new key is ready" closes="buttons" onClose={onClose} wide>
         <NewSecret secret={rotate.data.key} onClose={onClose} />
       </Dialog>
     )
@@ -43,10 +43,10 @@ export const RotateKey = ({ of, onClose }: EndProps) => {
       title={`Rotate ${of.name}`}
       action="Rotate key"
       busy={rotate.isPending}
+      error={rotate.error}
       onSubmit={() => rotate.mutate()}
       onClose={onClose}
     >
-      {rotate.isError ? <Failed error={rotate.error} /> : null}
       <p className="muted">A new key takes over the name, project, budget and spend of this one.</p>
       <Field label="The old key stops working" hint="Leave enough time to replace the old key in every program.">
         {(props) => (
@@ -68,8 +68,9 @@ export const RotateKey = ({ of, onClose }: EndProps) => {
   )
 }
 
-export const RevokeKey = ({ of, onClose }: EndProps) => {
-  const held = useHeldKey()
+/** Revokes a key after the owner typed its name. */
+export const RevokeKey = ({ of, onClose }: KeyProps) => {
+  const pageKey = useKeyInMemory()
   return (
     <Confirm
       title={`Revoke ${of.name}?`}
@@ -79,7 +80,7 @@ export const RevokeKey = ({ of, onClose }: EndProps) => {
       changes={[keysQuery]}
       done={`Revoked ${of.name}.`}
       onDone={() => {
-        if (held?.id === of.id) holdKey(undefined)
+        if (pageKey?.id === of.id) keepKey(undefined)
         onClose()
       }}
       onClose={onClose}

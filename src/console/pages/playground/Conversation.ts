@@ -1,28 +1,34 @@
-/** A conversation with a model, streamed. It goes on while its column is not shown. */
+/** A streamed conversation with a model. It continues while its column is not on the page. */
 import { useSyncExternalStore } from "react"
 import type { Input } from "../../../client/Package.ts"
 import { TollgateError, TollgateStreamError } from "../../../client/Package.ts"
 import { clientWithKey, wordsOf } from "../../data/Client.ts"
+import { onForget } from "../../data/Memory.ts"
 import { messagesOf, type ToolCall, type Turn, withDelta } from "./Messages.ts"
 
-/** Fields of a chat request beside its model and messages. */
+/** The fields of a chat request other than its model and its messages. */
 export type Parameters = Readonly<Record<string, unknown>>
 
-export interface TalkRequest {
+export interface ConversationRequest {
   readonly key: string
   readonly model: string
   readonly instructions: string
   readonly parameters: Parameters
 }
 
-export interface TalkState {
+export interface ConversationState {
   readonly turns: ReadonlyArray<Turn>
   readonly running: boolean
 }
 
-async function* turnsOf(asked: TalkRequest, turns: ReadonlyArray<Turn>, signal: AbortSignal): AsyncGenerator<Turn> {
+/** Streams the answer: yields the turn again with each chunk. */
+async function* turnsOf(
+  request: ConversationRequest,
+  turns: ReadonlyArray<Turn>,
+  signal: AbortSignal
+): AsyncGenerator<Turn> {
   const began = performance.now()
-  const { instructions, key, model, parameters } = asked
+  const { instructions, key, model, parameters } = request
   let turn: Turn = { role: "assistant", content: "", model }
   let calls: ReadonlyArray<ToolCall> = []
   const body = {
@@ -63,25 +69,25 @@ const failureOf = (error: unknown): Pick<Turn, "error" | "requestId"> => {
   }
 }
 
-/** A conversation of its own. `onEnd` runs after each answer. */
-export const makeTalk = (onEnd: () => void) => {
-  let state: TalkState = { turns: [], running: false }
+/** A conversation. The owner's sign-out ends it and forgets it. */
+export const makeConversation = () => {
+  let state: ConversationState = { turns: [], running: false }
   let controller = new AbortController()
   const listeners = new Set<() => void>()
-  const keep = (change: Partial<TalkState>) => {
+  const keep = (change: Partial<ConversationState>) => {
     state = { ...state, ...change }
     for (const listener of listeners) listener()
   }
-  const answer = async (asked: TalkRequest, before: ReadonlyArray<Turn>) => {
+  const answer = async (request: ConversationRequest, before: ReadonlyArray<Turn>, onEnd: () => void) => {
     const own = new AbortController()
     controller = own
-    let turn: Turn = { role: "assistant", content: "", model: asked.model }
+    let turn: Turn = { role: "assistant", content: "", model: request.model }
     const show = (turn: Turn) => {
       if (controller === own) keep({ turns: [...before, turn] })
     }
     keep({ turns: [...before, turn], running: true })
     try {
-      for await (const next of turnsOf(asked, before, own.signal)) show((turn = next))
+      for await (const next of turnsOf(request, before, own.signal)) show((turn = next))
     } catch (error) {
       show({ ...turn, ...(own.signal.aborted ? { error: "Stopped." } : failureOf(error)) })
     } finally {
@@ -89,25 +95,34 @@ export const makeTalk = (onEnd: () => void) => {
       onEnd()
     }
   }
+  const clear = () => {
+    controller.abort()
+    controller = new AbortController()
+    keep({ turns: [], running: false })
+  }
+  onForget(clear)
   return {
     get: () => state,
     listen: (listener: () => void) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    /** Asks, or hands in the results of tools. */
-    send: (asked: TalkRequest, turns: ReadonlyArray<Turn>) => answer(asked, [...state.turns, ...turns]),
-    /** Keeps the result of a tool until all calls have one. */
+    /** Sends a message or the results of tools. `onEnd` runs after the answer. */
+    send: (request: ConversationRequest, turns: ReadonlyArray<Turn>, onEnd: () => void) =>
+      answer(request, [...state.turns, ...turns], onEnd),
+    /** Keeps the result of a tool until each call has one. */
     add: (turn: Turn) => keep({ turns: [...state.turns, turn] }),
     stop: () => controller.abort(),
-    clear: () => {
-      controller.abort()
-      controller = new AbortController()
-      keep({ turns: [], running: false })
+    clear,
+    /** Shows former turns again, unless the conversation has begun anew. */
+    restore: (turns: ReadonlyArray<Turn>) => {
+      if (state.turns.length === 0) keep({ turns })
     }
   }
 }
 
-export type Talk = ReturnType<typeof makeTalk>
+export type Conversation = ReturnType<typeof makeConversation>
 
-export const useTalk = (talk: Talk): TalkState => useSyncExternalStore(talk.listen, talk.get)
+/** The state of a conversation. The component renders again when it changes. */
+export const useConversation = (conversation: Conversation): ConversationState =>
+  useSyncExternalStore(conversation.listen, conversation.get)

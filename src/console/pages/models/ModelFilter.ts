@@ -15,10 +15,10 @@ const orders: Readonly<Record<Sort, (a: ModelDetail, b: ModelDetail) => number>>
 }
 
 /** Whether a provider keeps to a data policy. */
-const keeps = ({ trainsOnData, zeroRetentionAvailable }: ModelProvider, policy: Filter["policy"]): boolean =>
+const keeps = ({ trainsOnData, zeroRetentionAvailable }: ModelProvider, policy: ModelFilter["policy"]): boolean =>
   policy === "zero_retention" ? zeroRetentionAvailable : !trainsOnData
 
-export interface Filter {
+export interface ModelFilter {
   readonly q?: string
   readonly modality?: string
   readonly capability?: string
@@ -32,7 +32,7 @@ export interface Filter {
 }
 
 /** Models that fit every filter, in the order asked for. */
-export const chosen = (models: ReadonlyArray<ModelDetail>, filter: Filter): ReadonlyArray<ModelDetail> => {
+export const filterModels = (models: ReadonlyArray<ModelDetail>, filter: ModelFilter): ReadonlyArray<ModelDetail> => {
   const words = (filter.q ?? "").toLowerCase().split(/\s+/)
   return models
     .filter(

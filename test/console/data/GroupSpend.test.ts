@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { spentOf } from "../../../src/console/data/Spent.ts"
+import { groupSpendOf } from "../../../src/console/data/GroupSpend.ts"
 
 const totals = {
   requests: 4,
@@ -20,10 +20,15 @@ const series = (group: string | null, is_rest = false) => ({
 
 describe("the spend of a key", () => {
   it("is that of its series", () =>
-    assert.deepStrictEqual(spentOf({ data: [series("a")] }, "a"), { cost: 3, requests: 4, failed: 1, costs: [1, 2] }))
+    assert.deepStrictEqual(groupSpendOf({ data: [series("a")] }, "a"), {
+      cost: 3,
+      requests: 4,
+      failed: 1,
+      costs: [1, 2]
+    }))
 
   it("is nothing without a series, and unknown when it may be in the rest", () => {
-    assert.deepInclude(spentOf({ data: [series("a")] }, "b"), { cost: 0, requests: 0 })
-    assert.isUndefined(spentOf({ data: [series("a"), series(null, true)] }, "b"))
+    assert.deepInclude(groupSpendOf({ data: [series("a")] }, "b"), { cost: 0, requests: 0 })
+    assert.isUndefined(groupSpendOf({ data: [series("a"), series(null, true)] }, "b"))
   })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { priceSteps } from "../../../../src/console/pages/models/Steps.ts"
+import { priceSteps } from "../../../../src/console/pages/models/PriceSteps.ts"
 
 describe("the steps of a price", () => {
   it("are those that the history records, per million tokens or per unit", () =>

@@ -1,0 +1,13 @@
+/** What the page keeps in memory for an owner: the secret of a key, conversations and galleries. It must not reach the next owner. */
+
+const actions = new Set<() => void>()
+
+/** Registers an action that forgets something of the owner. */
+export const onForget = (forget: () => void): void => {
+  actions.add(forget)
+}
+
+/** Forgets everything that is kept in memory for the owner, when the owner signs out or another one signs in. */
+export const forgetMemory = (): void => {
+  for (const forget of actions) forget()
+}

@@ -1,0 +1,152 @@
+/** What owners type and what the console shows only once: it stays until they are done with it, and reaches no other owner. */
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { missingBrowser } from "../support/Browser.ts"
+import { ownerPage, ownerStage } from "../support/OwnerConsole.ts"
+import { announceSkip } from "../support/Skips.ts"
+
+announceSkip("what owners type into the console", missingBrowser)
+
+class Stage extends Context.Service<Stage, Effect.Success<typeof ownerStage>>()("test/console/InputsStage") {
+  static readonly layer = Layer.effect(
+    Stage,
+    Effect.suspend(() => ownerStage)
+  )
+}
+
+const signedIn = Effect.flatMap(Stage, ownerPage)
+
+const withBrowser = missingBrowser === undefined ? layer(Stage.layer, { excludeTestServices: true }) : () => undefined
+
+withBrowser("the console", (it) => {
+  it.effect("keeps a secret on the page until the owner has stored it, and a form at a click beside it", () =>
+    Effect.gen(function* () {
+      const { origin, page } = yield* signedIn
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/settings`)
+        await page.getByRole("button", { name: "Create management key" }).click()
+        const dialog = page.getByRole("dialog")
+        await dialog.getByLabel("Name").fill("Reports")
+        await page.mouse.click(5, 5)
+        assert.strictEqual(await dialog.getByLabel("Name").inputValue(), "Reports")
+        await dialog.getByRole("button", { name: "Create management key" }).click()
+        const secret = page.locator("[data-secret]")
+        await secret.waitFor()
+        await page.mouse.click(5, 5)
+        await page.keyboard.press("Control+k")
+        for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape")
+        await page.waitForTimeout(200)
+        assert.isTrue(await secret.isVisible())
+        assert.strictEqual(await page.getByRole("dialog").count(), 1)
+        await page.getByRole("button", { name: "I have stored it" }).click()
+        await page.getByRole("dialog").waitFor({ state: "detached" })
+      })
+    })
+  )
+
+  it.effect("gives the next owner neither the key nor the conversation of the owner before", () =>
+    Effect.gen(function* () {
+      const { inferenceKey, origin, page } = yield* signedIn
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/playground`)
+        await page.getByLabel("Or paste a key").fill(inferenceKey)
+        await page.getByLabel("Message").fill("Hello!")
+        await page.keyboard.press("Enter")
+        await page.getByRole("link", { name: "Receipt" }).waitFor()
+        await page.getByRole("link", { name: "Settings" }).click()
+        await page
+          .getByRole("region", { name: "Table: sessions" })
+          .getByRole("button", { name: /^Sign out/ })
+          .click()
+        await page.getByRole("dialog").getByRole("button", { name: "Sign out" }).click()
+        await page.getByLabel("Email").fill("next@example.com")
+        await page.getByRole("button", { name: "Send code" }).click()
+        await page.getByRole("button", { name: "Use it" }).click()
+        await page.getByRole("link", { name: "Playground" }).click()
+        await page.getByRole("button", { name: "Create a key for a day" }).waitFor()
+        assert.strictEqual(await page.locator(".turn").count(), 0)
+      })
+    })
+  )
+
+  it.effect("keeps a conversation while another tab is shown, and brings back one that was cleared", () =>
+    Effect.gen(function* () {
+      const { inferenceKey, origin, page } = yield* signedIn
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/playground`)
+        await page.getByLabel("Or paste a key").fill(inferenceKey)
+        await page.getByLabel("Message").fill("Hello!")
+        await page.keyboard.press("Enter")
+        const receipt = page.getByRole("link", { name: "Receipt" })
+        await receipt.waitFor()
+        await page.getByRole("button", { name: "Image", exact: true }).click()
+        await page.getByLabel("Prompt").waitFor()
+        await page.getByRole("button", { name: "Chat", exact: true }).click()
+        await receipt.waitFor()
+        await page.getByRole("button", { name: "Clear" }).click()
+        await receipt.waitFor({ state: "detached" })
+        await page.getByRole("button", { name: "Undo" }).click()
+        await receipt.waitFor()
+      })
+    })
+  )
+
+  it.effect("lets an owner correct a phone number after the code was sent", () =>
+    Effect.gen(function* () {
+      const { origin, page } = yield* signedIn
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/billing`)
+        await page.getByLabel("Mobile number").fill("+4915112345679")
+        await page.getByRole("button", { name: "Send code" }).click()
+        await page.getByLabel("Code from the text message").waitFor()
+        await page.getByRole("button", { name: "Use another number" }).click()
+        assert.strictEqual(await page.getByLabel("Mobile number").inputValue(), "+4915112345679")
+      })
+    })
+  )
+
+  it.effect("prints a statement only with the billing details", () =>
+    Effect.gen(function* () {
+      const { origin, page } = yield* signedIn
+      yield* Effect.promise(async () => {
+        await page.route("**/console/billing-details", (route) => route.abort())
+        await page.goto(`${origin}/billing/statements/${new Date().toISOString().slice(0, 7)}`)
+        await page.getByRole("alert").waitFor()
+        const print = page.getByRole("button", { name: "Print" })
+        assert.isTrue(await print.isDisabled())
+        await page.unrouteAll()
+        await page.getByRole("button", { name: "Try again" }).click()
+        await page.getByText("Opening balance").waitFor()
+        assert.isTrue(await print.isEnabled())
+      })
+    })
+  )
+
+  it.effect("empties the search field with its filter, and gives up a filter at Escape", () =>
+    Effect.gen(function* () {
+      const { origin, page } = yield* signedIn
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/models?q=no-such-model`)
+        await page.getByRole("link", { name: "Show all models" }).click()
+        await page.getByRole("region", { name: "Table: models" }).waitFor()
+        assert.strictEqual(await page.getByLabel("Search models").inputValue(), "")
+        await page.goto(`${origin}/requests`)
+        await page.getByLabel("Add a filter").selectOption("key")
+        await page.getByRole("combobox", { name: "Key", exact: true }).press("Escape")
+        await page.getByLabel("Add a filter").waitFor()
+      })
+    })
+  )
+
+  it.effect("says that the browser copied nothing", () =>
+    Effect.gen(function* () {
+      const { origin, page } = yield* signedIn
+      yield* Effect.promise(async () => {
+        await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }))
+        await page.goto(`${origin}/settings`)
+        await page.getByRole("button", { name: "Copy the id" }).first().click()
+        await page.getByText("The browser did not allow the copy.").waitFor()
+      })
+    })
+  )
+})
