@@ -215,8 +215,6 @@ const emptyNames = /^(utils?|common|helpers?|misc|shared|lib|types|services|laye
 /** Names that two files of a room export. The list may only get shorter. */
 const repeatedNames: ReadonlySet<string> = new Set([
   "account: revokeKeysOf",
-  "console: download",
-  "console: Column",
   "http: messageOf",
   "http: named",
   "http: sessionOf",

@@ -138,6 +138,28 @@ withBrowser("the console", (it) => {
     })
   )
 
+  it.effect("says when a page does not list everything", () =>
+    Effect.gen(function* () {
+      const { origin, page } = yield* signedIn
+      const file = { object: "file", bytes: 1, created_at: 1, expires_at: null, filename: "a.jsonl", purpose: "batch" }
+      const files = (count: number) => Array.from({ length: count }, (_, at) => ({ ...file, id: `file_${at}` }))
+      yield* Effect.promise(async () => {
+        const note = page.getByText("This page lists only the newest 100.")
+        for (const count of [99, 100]) {
+          await page.route(/\/api\/v1\/files\?/, (route) =>
+            route.fulfill({
+              json: { object: "list", data: files(count), first_id: null, last_id: null, has_more: true }
+            })
+          )
+          await page.goto(`${origin}/batches/files`)
+          await page.getByRole("region", { name: "Table: files" }).waitFor()
+          assert.strictEqual(await note.count(), count === 100 ? 1 : 0)
+          await page.unrouteAll()
+        }
+      })
+    })
+  )
+
   it.effect("says that the browser copied nothing", () =>
     Effect.gen(function* () {
       const { origin, page } = yield* signedIn

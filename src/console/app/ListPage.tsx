@@ -1,5 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
+import { count } from "../format/Figures.ts"
 import { Icon } from "../parts/Icons.tsx"
 import { Empty, Failed, SkeletonRows } from "../parts/States.tsx"
 import { Page } from "./Page.tsx"
@@ -16,6 +17,8 @@ interface ListPageProps<A> {
   readonly empty: { readonly title: string; readonly about?: ReactNode; readonly action?: ReactNode }
   /** Whether the page shows a row. */
   readonly filter?: (row: A) => boolean
+  /** The most rows that the query reads. A note says so when there are as many. */
+  readonly most?: number
   /** Whether each row renders its own card. */
   readonly cards?: boolean
   readonly children: (rows: ReadonlyArray<A>) => ReactNode
@@ -24,7 +27,8 @@ interface ListPageProps<A> {
 
 /** A page that lists rows of one kind. It shows placeholders during the read, an empty state without rows, and the error of a failed read. */
 export const ListPage = <A,>(props: ListPageProps<A>) => {
-  const { cards = false, children, create, dialogs, empty, filter = () => true, head, query, title, tools } = props
+  const { cards = false, children, create, dialogs, empty, filter = () => true } = props
+  const { head, most = Infinity, query, title, tools } = props
   const rows = query.data?.filter(filter)
   const button =
     create === undefined ? undefined : (
@@ -63,6 +67,9 @@ export const ListPage = <A,>(props: ListPageProps<A>) => {
           {head === undefined ? null : <header>{head(rows)}</header>}
           {body}
         </section>
+      )}
+      {(query.data?.length ?? 0) < most ? null : (
+        <p className="muted small">This page lists only the newest {count(most)}. The API lists the others.</p>
       )}
       {dialogs}
     </Page>

@@ -1,4 +1,4 @@
-/** The pages of the operator's section. Each is a chunk of its own, so that the pages of owners load nothing of them. */
+/** The routes of the operator's section. Each page is a separate chunk, so that owners load none of them. */
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router"
 import { operatorPathOf } from "../data/Addresses.ts"
 import { NotFound, root } from "./Root.tsx"
@@ -111,7 +111,7 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("../pages/operator/ChangesPage.tsx"), "ChangesPage")
 })
 
-/** The sign-in page of operators, and their section behind it. */
+/** The sign-in page of operators and the pages behind it. */
 export const operatorRoutes = [
   signIn,
   shell.addChildren([home, accounts, account, requests, request, topUps, report, plans, spend, audit])

@@ -9,7 +9,7 @@ import { Skeleton } from "../parts/States.tsx"
 import { railGroups } from "./Pages.ts"
 import { Rail } from "./Rail.tsx"
 
-/** The narrow rail has room for few digits. */
+/** The available balance, in fewer digits on the narrow rail. */
 const Available = ({ usd }: { readonly usd: number }) => (
   <>
     <span className="in-full">
@@ -46,8 +46,8 @@ const BalanceCard = () => {
   )
 }
 
-/** Leads to the keys of one project, or of all. */
-const Switcher = () => {
+/** Goes to the keys of one project or of all projects. */
+const ProjectSelect = () => {
   const { data: projects = [] } = useQuery(projectsQuery)
   const navigate = useNavigate()
   const { project = "" } = useSearch({ strict: false })
@@ -81,13 +81,14 @@ interface OwnerRailProps {
   readonly onSignOut: () => void
 }
 
+/** The rail of owners: the balance, the pages, the projects, search and sign-out. */
 export const OwnerRail = ({ email, onSearch, onSignOut, open }: OwnerRailProps) => (
   <Rail
     label="Console"
     open={open}
     groups={railGroups}
     before={<BalanceCard />}
-    after={<Switcher />}
+    after={<ProjectSelect />}
     buttons={
       <button type="button" onClick={onSearch} title="Search (Ctrl K)">
         <Icon name="search" />

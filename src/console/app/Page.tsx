@@ -1,18 +1,18 @@
 import { createContext, type ReactNode, useContext, useEffect } from "react"
 import { Icon } from "../parts/Icons.tsx"
 
-/** Opens the rail on a phone. */
+/** The function that opens the rail on a phone. */
 export const MenuContext = createContext<() => void>(() => undefined)
 
 interface PageProps {
   readonly title: string
-  /** Beside the title: ranges, filters and actions. */
+  /** Controls beside the title: the range, filters and actions. */
   readonly tools?: ReactNode
   readonly before?: ReactNode
   readonly children: ReactNode
 }
 
-/** A page below its top line. */
+/** A page: the top line with its title, and the content below. It also sets the title of the browser's tab. */
 export const Page = ({ before, children, title, tools }: PageProps) => {
   const openMenu = useContext(MenuContext)
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The pages in the rail, in its order, and for the palette. */
+/** The pages of owners, for the rail and the palette. */
 import type { IconName } from "../parts/Icons.tsx"
 
 export interface PageEntry {
@@ -7,7 +7,7 @@ export interface PageEntry {
   readonly icon: IconName
 }
 
-/** Groups of the rail. */
+/** The pages in the groups and in the order of the rail. */
 export const railGroups: ReadonlyArray<ReadonlyArray<PageEntry>> = [
   [
     { to: "/overview", name: "Overview", icon: "overview" },

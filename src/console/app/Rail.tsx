@@ -1,4 +1,4 @@
-/** The rail beside every page: where one is, where one can go, the theme and the way out. */
+/** The rail beside every page: links to the pages, the theme and the sign-out. */
 import { Link } from "@tanstack/react-router"
 import { type ReactNode, useEffect, useRef } from "react"
 import { Icon } from "../parts/Icons.tsx"
@@ -12,25 +12,26 @@ interface RailProps {
   readonly label: string
   readonly open: boolean
   readonly groups: ReadonlyArray<ReadonlyArray<PageEntry>>
-  /** Words beside the product's name. */
+  /** A label beside the product's name. */
   readonly chip?: string
   /** Above the pages. */
   readonly before?: ReactNode
   /** Below the pages. */
   readonly after?: ReactNode
-  /** At the end of a page's line. */
+  /** A note after the name of a page. */
   readonly noteOf?: (page: PageEntry) => ReactNode
-  /** Buttons before those that every rail has. */
+  /** Buttons before those of every rail. */
   readonly buttons?: ReactNode
   readonly docs: string
   readonly signOut: { readonly name: string; readonly title: string; readonly run: () => void }
 }
 
+/** The rail. On a phone it is a sheet that shows while `open`. */
 export const Rail = (props: RailProps) => {
   const { after, before, buttons, chip, docs, groups, label, noteOf, open, signOut } = props
   const theme = useTheme()
   const ref = useRef<HTMLElement>(null)
-  // On a phone the sheet covers the page, so the keyboard goes on in it.
+  // On a phone the sheet covers the page, so it takes the focus.
   useEffect(() => {
     if (open) ref.current?.querySelector<HTMLElement>("a, button")?.focus()
   }, [open])

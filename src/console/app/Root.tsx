@@ -1,9 +1,10 @@
-/** The root of all routes, and what it shows when nothing else can be shown. */
+/** The root of all routes, and the pages for an unknown address and for a failed start. */
 import type { QueryClient } from "@tanstack/react-query"
 import { createRootRouteWithContext, type ErrorComponentProps, Outlet } from "@tanstack/react-router"
 import { Empty, Failed } from "../parts/States.tsx"
 import { Page } from "./Page.tsx"
 
+/** The page for an unknown address. */
 export const NotFound = () => (
   <Page title="Not found">
     <div className="card">
@@ -12,7 +13,7 @@ export const NotFound = () => (
   </Page>
 )
 
-const CannotStart = ({ error, reset }: ErrorComponentProps) => (
+const StartError = ({ error, reset }: ErrorComponentProps) => (
   <div className="entry">
     <main>
       <Failed error={error} onRetry={reset} />
@@ -22,5 +23,5 @@ const CannotStart = ({ error, reset }: ErrorComponentProps) => (
 
 export const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
   component: Outlet,
-  errorComponent: CannotStart
+  errorComponent: StartError
 })

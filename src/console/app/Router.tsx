@@ -1,4 +1,4 @@
-/** Every page and the search parameters that are its state. */
+/** The routes of the console, with the search parameters that hold the state of each page. */
 import type { QueryClient } from "@tanstack/react-query"
 import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router"
 import { sessionQuery } from "../data/Queries.ts"
@@ -10,14 +10,14 @@ import { defined } from "../data/Defined.ts"
 import { day, number, oneOf, type Search, text } from "./Search.ts"
 import { Shell } from "./Shell.tsx"
 
-/** The range of time of a page. */
+/** The time range of a page. */
 const rangeIn = (search: Search) => ({
   range: oneOf(lengths, search, "range"),
   from: day(search, "from"),
   to: day(search, "to")
 })
 
-/** What requests must have. */
+/** The filters of requests. */
 const filtersIn = (search: Search) => ({
   model: text(search, "model"),
   provider: text(search, "provider"),
@@ -27,7 +27,7 @@ const filtersIn = (search: Search) => ({
   status: oneOf(["open", "succeeded", "failed", "cancelled"] as const, search, "status")
 })
 
-/** Only a path of this console: another site's address would send the owner there. */
+/** The page that follows the sign-in. It is always a path of this console, because a link must not lead an owner to another site. */
 export const pathOf = (next: string | undefined): string =>
   next !== undefined && /^\/(?![/\\])/.test(next) && !next.startsWith("/sign-in") ? next : "/overview"
 
@@ -126,7 +126,7 @@ const playground = createRoute({
   component: lazyRouteComponent(() => import("../pages/playground/PlaygroundPage.tsx"), "PlaygroundPage")
 })
 
-// A splat also matches nothing, so the list is an index beside it.
+// A splat also matches an empty path, so the list of models is an index route beside it.
 const catalogue = createRoute({ ...parent, path: "/models" })
 
 const models = createRoute({
@@ -222,7 +222,7 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import("../pages/settings/SettingsPage.tsx"), "SettingsPage")
 })
 
-/** The router of a client that keeps what was read. */
+/** Creates the router. The client caches what the pages read. */
 export const makeRouter = (client: QueryClient) =>
   createRouter({
     context: { client },

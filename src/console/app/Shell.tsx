@@ -1,4 +1,4 @@
-/** The frame around every page of a signed-in owner. */
+/** The frame of every page of a signed-in owner. */
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { api } from "../data/Client.ts"

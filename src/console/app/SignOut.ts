@@ -4,12 +4,12 @@ import { toast } from "../parts/Toasts.tsx"
 
 interface SignOut {
   readonly end: () => Promise<unknown>
-  /** Forgets the session and what was read with it. */
+  /** Forgets the session and everything that came with it. */
   readonly forget: (client: QueryClient) => void
   readonly to: "/sign-in" | "/operator/sign-in"
 }
 
-/** Ends a session at the gateway, and then here. */
+/** Returns a function that ends a session at the gateway, forgets it, and goes to the sign-in page. A failure keeps the session. */
 export const useSignOut = ({ end, forget, to }: SignOut) => {
   const client = useQueryClient()
   const navigate = useNavigate()

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. */
+/** The theme: light, dark, or that of the system. */
 import { useSyncExternalStore } from "react"
 
 export type Theme = "system" | "light" | "dark"
@@ -16,7 +16,7 @@ const listen = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Changes the theme at once, and keeps the choice in this browser. */
+/** Changes the theme at once and stores the choice in this browser. */
 export const setTheme = (theme: Theme): void => {
   if (theme === "system") delete document.documentElement.dataset["theme"]
   else document.documentElement.dataset["theme"] = theme
@@ -24,10 +24,10 @@ export const setTheme = (theme: Theme): void => {
     if (theme === "system") localStorage.removeItem(KEY)
     else localStorage.setItem(KEY, theme)
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage, the choice lasts until the page is reloaded.
   }
   for (const listener of listeners) listener()
 }
 
-/** The theme that is chosen. */
+/** The chosen theme. The component renders again when it changes. */
 export const useTheme = (): Theme => useSyncExternalStore(listen, read)

@@ -15,7 +15,7 @@ import { isSignedOut } from "../data/Client.ts"
 import { sessionQuery } from "../data/Queries.ts"
 import { makeRouter } from "./Router.tsx"
 
-/** A session that ended meanwhile leads to the sign-in page, and from there back. */
+/** Leads to the sign-in page when a call fails because the session has ended. The sign-in leads back to the page. */
 const signedOut = (error: Error) => {
   if (!isSignedOut(error)) return
   const key = isOperatorPage(location.pathname) ? OPERATOR_SESSION : sessionQuery.queryKey
@@ -27,7 +27,7 @@ const signedOut = (error: Error) => {
 const client: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: signedOut }),
   mutationCache: new MutationCache({ onError: signedOut }),
-  // The typed client sends again what can succeed a second time.
+  // The typed client already retries the calls that may succeed later.
   defaultOptions: { queries: { retry: false, staleTime: 5_000 } }
 })
 

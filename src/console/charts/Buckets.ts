@@ -1,4 +1,4 @@
-/** Names of buckets of time, for an axis and for a tooltip. */
+/** Names of time buckets, short for an axis and long for a tooltip. */
 import type { Interval } from "../data/Ranges.ts"
 
 export interface Bucket {
@@ -14,13 +14,14 @@ const dayAndTime = new Intl.DateTimeFormat(undefined, {
   minute: "2-digit"
 })
 const longTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
-// A day of usage is a day in UTC, so its name is that of UTC as well.
+// A day of usage is a UTC day, so its name is in UTC too.
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" })
 const longDay = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeZone: "UTC" })
 
+/** From this many hours on, the short name includes the day. */
 const DAYS_OF_HOURS = 36
 
-/** The buckets that start at these Unix seconds. */
+/** The names of the buckets that start at these Unix seconds. Hours are in the reader's time zone, days in UTC. */
 export const bucketsOf = (starts: ReadonlyArray<number>, interval: Interval): ReadonlyArray<Bucket> =>
   starts.map((seconds) => {
     const ms = seconds * 1_000

@@ -47,7 +47,7 @@ const draw = (context: CanvasRenderingContext2D, element: Element): void => {
   if (style.stroke !== "none") context.stroke(shape)
 }
 
-/** Each entry of the legend, with its place below a chart of this width. */
+/** The entries of the legend with their positions below a chart of this width. */
 const legendOf = (context: CanvasRenderingContext2D, chart: Element, width: number) => {
   let [x, row] = [0, 0]
   return [...chart.querySelectorAll(".legend > li")].map((entry) => {
@@ -105,7 +105,7 @@ const pictureOf = (chart: Element, title: string): Promise<Blob> => {
 }
 
 interface PictureButtonProps {
-  /** An element around the chart. */
+  /** The element around the chart. */
   readonly of: RefObject<HTMLElement | null>
   /** The title in the image and the name of the file. */
   readonly title: string

@@ -1,8 +1,8 @@
-/** Steps and ends of an axis. */
+/** The steps and the ends of an axis. */
 
 const NICE = [1, 2, 2.5, 5, 10]
 
-/** The step between lines of an axis up to `most`, in about `lines` steps. */
+/** A round step that divides an axis up to `most` into about this many lines. */
 export const stepOf = (most: number, lines: number): number => {
   if (most <= 0) return 1
   const rough = most / lines
@@ -10,7 +10,7 @@ export const stepOf = (most: number, lines: number): number => {
   return (NICE.find((nice) => nice * power >= rough) ?? 10) * power
 }
 
-/** The lines of an axis: zero, up to the first one at or above `most`, and down to the first at or below `least`. */
+/** The lines of an axis. They include zero and reach at least from `least` to `most`. */
 export const linesOf = (most: number, lines: number, least = 0): ReadonlyArray<number> => {
   const step = stepOf(most - least, lines)
   const below = Math.ceil(-least / step - 1e-9)

@@ -1,6 +1,6 @@
 /**
- * Figures over time: stacked bars of what adds up, lines of what does not. A crosshair shows the figures of a moment, the largest first.
- * The legend filters. A table beside the chart has the figures for readers without the picture.
+ * Charts figures over time: stacked bars for figures that add up, lines for others. A crosshair shows the figures of a bucket, the
+ * largest first. The legend filters. Each page also has a table of the figures, for readers who cannot see the chart.
  */
 import { type PointerEvent, useLayoutEffect, useRef, useState } from "react"
 import type { Bucket } from "./Buckets.ts"
@@ -10,7 +10,7 @@ export interface ChartSeries {
   readonly name: string
   readonly values: ReadonlyArray<number>
   readonly total: number
-  /** "other" for the rest. */
+  /** The number of a series colour, "other", or a status. */
   readonly colour: string
   readonly onChoose: (() => void) | undefined
 }
@@ -23,9 +23,9 @@ interface TimeSeriesProps {
   readonly format: (value: number) => string
   readonly axis: (value: number, step: number) => string
   readonly height?: number
-  /** Without it there is no legend, which a chart of one known thing does not need. */
+  /** Whether the chart has a legend. */
   readonly legend?: boolean
-  /** What a click on a bucket does. */
+  /** Runs at a click on a bucket. */
   readonly onPick?: (at: number) => void
 }
 
@@ -36,7 +36,7 @@ const TIP_PX = 240
 const LETTER_PX = 7
 const MOST_IN_TIP = 12
 
-/** The width of an element as the window changes. */
+/** A reference for an element, and its width. The component renders again when the width changes. */
 const useWidth = () => {
   const ref = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(800)
@@ -114,7 +114,7 @@ const Bars = ({ chart: { buckets, series }, width, y }: PlotProps) => {
   })
 }
 
-/** A line breaks where there is no figure. */
+/** A line for each series, with a gap where a bucket has no figure. */
 const Lines = ({ chart: { buckets, series }, width, y }: PlotProps) => {
   const slot = (width - LEFT) / buckets.length
   return series.map(({ colour, name, values }) => {
@@ -161,7 +161,7 @@ const Legend = ({ chart: { format, series } }: { readonly chart: TimeSeriesProps
   </ul>
 )
 
-/** The highest and the lowest point of a chart, which includes zero. */
+/** The highest and the lowest value of a chart. Zero is always between them. */
 const extentOf = ({ buckets, kind, series }: TimeSeriesProps): { readonly most: number; readonly least: number } => {
   let [most, least] = [0, 0]
   for (const at of buckets.keys()) {
@@ -173,6 +173,7 @@ const extentOf = ({ buckets, kind, series }: TimeSeriesProps): { readonly most: 
   return { most, least }
 }
 
+/** A chart with a crosshair and, if wanted, a legend. Screen readers read its label. */
 export const TimeSeries = (chart: TimeSeriesProps) => {
   const { axis, buckets, height = 240, kind = "bars", label, legend = true, onPick } = chart
   const [ref, width] = useWidth()
@@ -184,7 +185,7 @@ export const TimeSeries = (chart: TimeSeriesProps) => {
   const slot = (width - LEFT) / buckets.length
   const label_px = 24 + LETTER_PX * Math.max(...buckets.map(({ short }) => short.length), 1)
   const each = Math.max(1, Math.ceil(label_px / slot))
-  const placeOf = (event: PointerEvent | React.MouseEvent) => {
+  const bucketAt = (event: PointerEvent | React.MouseEvent) => {
     const at = Math.floor((event.clientX - (ref.current?.getBoundingClientRect().left ?? 0) - LEFT) / slot)
     return at >= 0 && at < buckets.length ? at : undefined
   }
@@ -194,10 +195,10 @@ export const TimeSeries = (chart: TimeSeriesProps) => {
       <div
         className="plot"
         ref={ref}
-        onPointerMove={(event) => setHovered(placeOf(event))}
+        onPointerMove={(event) => setHovered(bucketAt(event))}
         onPointerLeave={() => setHovered(undefined)}
         onClick={(event) => {
-          const at = placeOf(event)
+          const at = bucketAt(event)
           if (at !== undefined) onPick?.(at)
         }}
       >

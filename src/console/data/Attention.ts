@@ -1,4 +1,4 @@
-/** Why a top-up needs an operator, in words. The gateway's own text stays beside them. */
+/** Says why a top-up needs an operator. The tooltip keeps the gateway's own text. */
 import { money } from "../format/Money.ts"
 
 const ANOTHER = /^another checkout was paid for it: (.+)$/
@@ -7,7 +7,7 @@ const AMOUNTS = /^paid (\d+|null) (\w+) instead of (\d+) usd/
 /** Whether a second checkout was paid for a top-up that was paid before. */
 export const isPaidTwice = (attention: string | null): boolean => attention !== null && ANOTHER.test(attention)
 
-/** The reason in words that name amounts as people read them. */
+/** The reason as a sentence with formatted amounts. */
 export const attentionWords = (attention: string): string => {
   const [, other] = ANOTHER.exec(attention) ?? []
   if (other !== undefined) return `Another checkout was paid: ${other}`

@@ -1,4 +1,4 @@
-/** The events of an account's audit log, by what they happen to. */
+/** The events of an account's audit log, grouped by the thing that they change. */
 export const auditEvents: Readonly<Record<string, ReadonlyArray<string>>> = {
   Keys: ["key.created", "key.updated", "key.rotated", "key.revoked"],
   Projects: ["project.created", "project.updated", "project.archived"],

@@ -1,16 +1,16 @@
-/** What each provider costs, beside the bound on it. */
+/** The cost of each provider beside its bound. */
 import type { ProviderSpend, ReportRow } from "../../client/Contract.ts"
 
-/** A provider, or all of them together. Amounts are in USD. */
+/** The cost and the bound of a provider, or of all providers together. Amounts are in USD. */
 export interface ProviderBound {
   readonly provider: string
-  /** Undefined without a bound. */
+  /** The bound; undefined without one. */
   readonly limit: number | undefined
-  /** What ended requests of the day cost. */
+  /** The cost of the requests that ended today. */
   readonly cost: number
-  /** What running requests may cost at most. */
+  /** The highest cost of the running requests. */
   readonly reserved: number
-  /** What ended requests of 30 days cost. */
+  /** The cost of the requests that ended in the last 30 days. */
   readonly cost30: number
 }
 
@@ -25,8 +25,8 @@ const costsOf = (rows: ReadonlyArray<ReportRow>): ReadonlyMap<string, number> =>
   ])
 
 /**
- * All providers together first, then those that have a bound or cost something in 30 days, the dearest first. Nodes publish their sums
- * sooner than the report has them, so the larger one counts.
+ * Lists all providers together first, then each provider that has a bound or a cost in 30 days, the most expensive first. Nodes publish
+ * their sums before the report has them, so the larger sum counts.
  */
 export const boundsOf = (
   spend: ReadonlyArray<ProviderSpend>,

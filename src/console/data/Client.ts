@@ -1,10 +1,10 @@
-/** The way to the gateway: the cookies of sessions, which no script reads, and their CSRF tokens, which only memory holds. */
+/** The clients of the gateway. Scripts cannot read the cookies of the sessions, and only memory holds their CSRF tokens. */
 import { type Client, createClient, TollgateError } from "../../client/Package.ts"
 
-/** Where the gateway's API is, without `/api/v1`. */
+/** The origin of the gateway's API. */
 export const origin = location.origin
 
-/** A client with the cookie of one kind of session. */
+/** Creates a client that sends the cookie and the CSRF token of one kind of session. */
 const makeSessionClient = () => {
   const session: { csrf: string | undefined } = { csrf: undefined }
   const fromHere: typeof fetch = (input, init = {}) => {
@@ -20,22 +20,22 @@ const makeSessionClient = () => {
   }
 }
 
-const ofOwner = makeSessionClient()
-const ofOperator = makeSessionClient()
+const ownerClient = makeSessionClient()
+const operatorClient = makeSessionClient()
 
 /** Calls as the signed-in owner. */
-export const api: Client = ofOwner.client
+export const api: Client = ownerClient.client
 
-/** Keeps the token that an owner's requests other than GET send. */
-export const keepCsrfToken = ofOwner.keep
+/** Keeps the CSRF token for the owner's requests other than GET. */
+export const keepCsrfToken = ownerClient.keep
 
 /** Calls as the signed-in operator. */
-export const operatorApi: Client = ofOperator.client
+export const operatorApi: Client = operatorClient.client
 
-/** Keeps the token that an operator's requests other than GET send. */
-export const keepOperatorCsrfToken = ofOperator.keep
+/** Keeps the CSRF token for the operator's requests other than GET. */
+export const keepOperatorCsrfToken = operatorClient.keep
 
-/** Calls with an inference key, without the cookie. `seen` gets each response before its body is read. */
+/** Creates a client with an inference key and without the cookie. `seen` gets each response before the client reads its body. */
 export const clientWithKey = (apiKey: string, seen: (response: Response) => void = () => undefined): Client =>
   createClient({
     apiKey,
@@ -48,10 +48,10 @@ export const clientWithKey = (apiKey: string, seen: (response: Response) => void
     }
   })
 
-/** Whether a call failed because no owner is signed in. Operations that take keys as well name the key as what is missing. */
+/** Whether a call failed because the session has ended. The error codes differ, because some operations also accept keys. */
 export const isSignedOut = (error: unknown): boolean => error instanceof TollgateError && error.status === 401
 
-/** A failed call in words, with what the operator needs to find it. */
+/** The message of a failed call, with the id by which an operator finds it. */
 export const wordsOf = (error: unknown): { readonly message: string; readonly requestId: string | undefined } => {
   if (error instanceof TollgateError) return { message: error.message, requestId: error.requestId }
   return {

@@ -1,18 +1,18 @@
-/** What differs between two values of JSON, field by field. */
+/** Compares two JSON values field by field. */
 
 export interface Difference {
   /** The path of the field. */
   readonly field: string
-  /** As JSON; undefined for a field that came. */
+  /** The former value as JSON; undefined for a new field. */
   readonly before: string | undefined
-  /** As JSON; undefined for a field that went. */
+  /** The new value as JSON; undefined for a removed field. */
   readonly after: string | undefined
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The fields in which a value differs from the one before it. Fields of nested records are named by their path. */
+/** The fields in which a value differs from the former one. The name of a nested field is its path. */
 export const differences = (after: unknown, before: unknown, path = ""): ReadonlyArray<Difference> => {
   const [now, then] = [JSON.stringify(after), JSON.stringify(before)]
   if (now === then) return []
@@ -24,7 +24,7 @@ export const differences = (after: unknown, before: unknown, path = ""): Readonl
   )
 }
 
-/** The changes of a line of the audit log, whose values are `{ from, to }` where the line knows what was there before. */
+/** The changes in an event of the audit log. A value is `{ from, to }` if the event recorded the former one. */
 export const auditDifferences = (changes: Readonly<Record<string, unknown>>): ReadonlyArray<Difference> =>
   Object.entries(changes).flatMap(([field, value]) =>
     isRecord(value) && Object.keys(value).length === 2 && "from" in value && "to" in value

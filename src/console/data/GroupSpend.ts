@@ -1,17 +1,17 @@
-/** What one key or project spent, and how many of its requests failed. */
+/** The spend and the failed requests of one key or project. */
 import type { UsageSeriesReport } from "../../client/Contract.ts"
 
 export interface GroupSpend {
   readonly cost: number
   readonly requests: number
   readonly failed: number
-  /** A day each. */
+  /** The cost of each day. */
   readonly costs: ReadonlyArray<number>
 }
 
 const nothing: GroupSpend = { cost: 0, requests: 0, failed: 0, costs: [] }
 
-/** The spend of one group; undefined for one that is in the rest, whose own figures the report does not have. */
+/** The spend of one group. It is undefined if the group may be among the others, which the report adds up. */
 export const groupSpendOf = ({ data }: Pick<UsageSeriesReport, "data">, id: string): GroupSpend | undefined => {
   const own = data.find(({ group }) => group === id)
   if (own === undefined) return data.some(({ is_rest: isRest }) => isRest) ? undefined : nothing

@@ -1,7 +1,7 @@
-/** Colours code. The colouring is loaded when the first code is shown. */
+/** Splits code into pieces to colour. The highlighter loads with the first code that a page shows. */
 import type { HLJSApi } from "highlight.js"
 
-/** A piece of code, with the class of its kind. */
+/** A piece of code, with the CSS class of its kind. */
 export interface Piece {
   readonly kind: string | undefined
   readonly text: string
@@ -61,13 +61,13 @@ const piecesOf = (node: Node, kind: string | undefined): ReadonlyArray<Piece> =>
   return [...node.childNodes].flatMap((child) => piecesOf(child, own))
 }
 
-/** The pieces of code in a language; undefined for a language without colours. */
+/** The pieces of code in a language; undefined for an unknown language. */
 export const highlight = async (code: string, language: string): Promise<ReadonlyArray<Piece> | undefined> => {
   loaded.api ??= load()
   const api = await loaded.api
   const name = aliases[language.toLowerCase()] ?? language.toLowerCase()
   if (api.getLanguage(name) === undefined) return undefined
   const { value } = api.highlight(code, { language: name, ignoreIllegals: true })
-  // A parsed document runs nothing and loads nothing; only its texts are taken.
+  // A parsed document runs no script and loads nothing, and only its texts are used.
   return piecesOf(new DOMParser().parseFromString(value, "text/html").body, undefined)
 }

@@ -1,4 +1,4 @@
-/** The ledgers of months, from the account's transactions and its usage. */
+/** Reads the ledger of a month from the transactions and the usage of the account. */
 import { queryOptions } from "@tanstack/react-query"
 import type { Transaction, UsageSeriesReport } from "../../client/Contract.ts"
 import { api } from "./Client.ts"
@@ -7,7 +7,7 @@ import { inTurn } from "./UsageQueue.ts"
 
 const PAGE = 100
 
-/** The movements since a moment. They come newest first. */
+/** The transactions since a moment, newest first. */
 const transactionsSince = async (start: number): Promise<ReadonlyArray<Transaction>> => {
   const found: Array<Transaction> = []
   for await (const one of api.list("management.transactions", { query: { limit: PAGE } })) {
@@ -17,7 +17,7 @@ const transactionsSince = async (start: number): Promise<ReadonlyArray<Transacti
   return found
 }
 
-/** The ledger of a month. */
+/** The ledger of a month, as `YYYY-MM`. */
 export const ledgerQuery = (month: string) =>
   queryOptions({
     queryKey: ["usage", "ledger", month],

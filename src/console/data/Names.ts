@@ -1,4 +1,4 @@
-/** Names for the ids that usage and receipts carry. */
+/** Names for the ids in usage and receipts. */
 import { useQuery } from "@tanstack/react-query"
 import { useCallback } from "react"
 import { operationName, statusName } from "../format/Words.ts"
@@ -14,7 +14,7 @@ const absent: Readonly<Record<Grouping, string>> = {
   status: "no status"
 }
 
-/** The name of a group of usage: of keys and projects by their ids, and the id itself of what no list has. */
+/** Returns a function that names a group of usage. It returns the id of a key or project that no list has. */
 export const useNames = (by: Grouping | undefined): ((group: string | null | undefined) => string) => {
   const keys = useQuery({ ...keysQuery, enabled: by === "key" })
   const projects = useQuery({ ...projectsQuery, enabled: by === "project" })

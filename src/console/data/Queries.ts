@@ -7,11 +7,12 @@ import { defined } from "./Defined.ts"
 import { forgetMemory } from "./Memory.ts"
 
 /** The most entries that a page shows of a list without a virtual table. */
-const LONGEST_LIST = 500
+export const MOST_LISTED = 500
 const PAGE = 100
 
 const MINUTE = 60_000
 
+/** Reads a list to its end, or up to `MOST_LISTED` entries. */
 const all = async <Id extends ListId>(
   id: Id,
   input: { readonly query?: object; readonly path?: object } = {}
@@ -20,7 +21,7 @@ const all = async <Id extends ListId>(
   const paged = { ...input, query: { limit: PAGE, ...input.query } }
   for await (const item of api.list(id, paged as never)) {
     items.push(item)
-    if (items.length >= LONGEST_LIST) break
+    if (items.length >= MOST_LISTED) break
   }
   return items
 }
@@ -92,12 +93,20 @@ export const webhooksQuery = queryOptions({
   queryFn: () => all("management.webhooks.list")
 })
 
+/** The most deliveries that the page of an endpoint lists. */
+export const MOST_DELIVERIES = 50
+
 export const deliveriesQuery = (id: string) =>
   queryOptions({
     queryKey: ["webhooks", id, "deliveries"],
     refetchInterval: MINUTE / 6,
     queryFn: async () =>
-      (await api.call("management.webhooks.deliveries", { path: { webhook_id: id }, query: { limit: 50 } })).data
+      (
+        await api.call("management.webhooks.deliveries", {
+          path: { webhook_id: id },
+          query: { limit: MOST_DELIVERIES }
+        })
+      ).data
   })
 
 export const managementKeysQuery = queryOptions({

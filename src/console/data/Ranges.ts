@@ -1,4 +1,4 @@
-/** The range of time that a page shows, as it stands in the URL: a length up to now, or two dates. */
+/** The time range of a page, as its URL holds it: a length up to now, or two days. */
 
 export const presets = ["1h", "24h", "7d", "30d"] as const
 export type Preset = (typeof presets)[number]
@@ -13,10 +13,10 @@ const lengths: Readonly<Record<Preset, number>> = {
   "30d": 30 * DAY
 }
 
-/** A change of some of these; undefined takes one away. */
+/** A change of some fields. An undefined value removes the field. */
 export type Change<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
 
-/** The first and the last day of a custom range, in UTC as usage is. */
+/** The first and the last day of a custom range, in UTC. */
 export interface Days {
   readonly from?: string | undefined
   readonly to?: string | undefined
@@ -43,22 +43,22 @@ const startOf = (day: string): number => Date.parse(day) / 1_000
 /** The day of a moment in UTC, as `YYYY-MM-DD`. */
 export const dayOf = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 10)
 
-/** The day so many days before one. */
+/** The day that is this many days before another. */
 export const dayBefore = (day: string, days: number): string => dayOf(startOf(day) - days * DAY)
 
 /** Whether a search names two days in order. */
 export const isCustom = ({ from, to }: Days): boolean => from !== undefined && to !== undefined && from <= to
 
-/** The moments of a range. A preset ends now, so its end moves. */
+/** The start and the end of a range. A preset ends now, so its end moves. */
 export const timesOf = (search: RangeSearch, usual: Preset, now: number): Times => {
   const { from, range = usual, to } = search
   if (from !== undefined && to !== undefined && from <= to) return { start: startOf(from), end: startOf(to) + DAY }
-  // Whole days for days, so that the first bar is no part of one.
+  // A range of days begins with a whole day, so that its first bar is complete.
   const step = range === "7d" || range === "30d" ? DAY : range === "24h" ? HOUR : 60
   return { start: (Math.floor(now / step) + 1) * step - lengths[range], end: Math.floor(now) + 1 }
 }
 
-/** The range before a range: as much of it as has passed of the range. */
+/** The range before another one, with the same length as the part of it that has passed. */
 export const timesBefore = ({ end, start }: Times): Times => {
   const length = end - start
   const whole = Math.ceil(length / HOUR) * HOUR
@@ -76,14 +76,14 @@ const widths: Readonly<Record<Interval, number>> = {
 }
 const most: Readonly<Record<Interval, number>> = { minute: 360, hour: 744, day: 366, week: 105 }
 
-/** The intervals that give a chart of at least two buckets and not too many. */
+/** The intervals that divide a range into at least two buckets and not too many. */
 export const intervalsOf = ({ end, start }: Times): ReadonlyArray<Interval> =>
   intervals.filter((interval) => {
     const buckets = (end - start) / widths[interval]
     return buckets >= 2 && buckets <= most[interval] - 1
   })
 
-/** The interval for a range: the one that was chosen, where it fits. */
+/** The chosen interval if it suits the range, else one that does. */
 export const intervalOf = (times: Times, chosen: Interval | undefined): Interval => {
   const fitting = intervalsOf(times)
   if (chosen !== undefined && fitting.includes(chosen)) return chosen

@@ -1,15 +1,15 @@
-/** Rows of the operator's report as series of days, and as a file. */
+/** Turns the rows of the operator's report into daily series and into a file. */
 import type { ReportRow } from "../../client/Contract.ts"
 import type { Cell } from "./Csv.ts"
 import type { ReportBy } from "./Operator.ts"
 
 const DAY_MS = 86_400_000
 
-/** Figures from which one is chosen for the chart. More do not fit beside each other on a phone. */
+/** The figures of the chart. A phone has no room for more buttons. */
 export const reportFigures = ["revenue_usd", "provider_cost_usd", "margin_usd", "absorbed_usd"] as const
 export type ReportFigure = (typeof reportFigures)[number]
 
-/** The days from one to another, both included, as `YYYY-MM-DD`. */
+/** All days from one to another, including both, as `YYYY-MM-DD`. */
 export const daysOf = (from: string, to: string): ReadonlyArray<string> => {
   const count = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
   return Array.from({ length: Math.max(0, count) }, (_, at) =>
@@ -17,13 +17,13 @@ export const daysOf = (from: string, to: string): ReadonlyArray<string> => {
   )
 }
 
-/** The name of a row's group. Requests that no provider served have none. */
+/** The name of a row's group. Requests without a provider are in the group "no provider". */
 export const rowGroupOf = (row: ReportRow, by: ReportBy): string => {
   if (by === "account") return row.email ?? row.account_id ?? ""
   return row[by] ?? (by === "provider" ? "no provider" : "")
 }
 
-/** A figure by day. */
+/** A figure of a group on each day. */
 export interface DaySeries {
   readonly name: string
   readonly values: ReadonlyArray<number>
@@ -33,7 +33,7 @@ export interface DaySeries {
 
 const sumOf = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0)
 
-/** The figure of each group by day: the largest groups, and the sum of the others. */
+/** The daily figure of the largest groups, and the sum of all others. */
 export const seriesOf = (
   rows: ReadonlyArray<ReportRow>,
   days: ReadonlyArray<string>,
@@ -59,7 +59,7 @@ export const seriesOf = (
   return [...ranked.slice(0, most), { name: "other", values, total: sumOf(values), isRest: true }]
 }
 
-/** Provider cost, the cost of failed attempts where there is any, and margin by day, which add up to the revenue. A loss is below zero. */
+/** The daily provider cost, cost of failed attempts (if any) and margin, which add up to the revenue. A loss is negative. */
 export const splitOf = (rows: ReadonlyArray<ReportRow>, days: ReadonlyArray<string>): ReadonlyArray<DaySeries> => {
   const named = {
     provider_cost_usd: "Provider cost",
@@ -78,7 +78,7 @@ export const splitOf = (rows: ReadonlyArray<ReportRow>, days: ReadonlyArray<stri
   return all.filter(({ name, total }) => name !== named.attempt_cost_usd || total > 0)
 }
 
-/** The rows as a file, with the columns that they are grouped by. */
+/** The rows of a CSV file, beginning with the columns of their grouping. */
 export const csvOfReport = (
   rows: ReadonlyArray<ReportRow>,
   by: ReadonlyArray<ReportBy>

@@ -1,10 +1,10 @@
-/** Routing options as forms change them. */
+/** Reads and changes routing options for forms and tables. */
 import type { RoutingPolicy } from "../../client/Contract.ts"
 
-/** What the gateway prefers among the providers that may serve. */
+/** The strategies by which the gateway chooses among the allowed providers. */
 export const strategies = ["balanced", "cost", "latency", "quality"] as const
 
-/** Which providers the data of a request may reach, the loosest first. */
+/** The data policies, the least strict first. They limit the providers that may serve a request. */
 export const dataPolicies = [
   { value: "default", name: "Any provider" },
   { value: "no_training", name: "No training on data" },
@@ -14,16 +14,16 @@ export const dataPolicies = [
 const isEmpty = (value: unknown): boolean =>
   value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0)
 
-/** A record with changes, without fields that are absent or have nothing in them. */
+/** Applies changes to a record and removes fields without a value. */
 export const changed = <A extends object>(record: A, change: object): A =>
   Object.fromEntries(Object.entries({ ...record, ...change }).filter(([, value]) => !isEmpty(value))) as A
 
-/** The policy for the API: null without options. */
+/** The policy for the API; null without any option. */
 export const policyOf = (policy: RoutingPolicy): RoutingPolicy | null => (isEmpty(policy) ? null : policy)
 
 const listed = (names: ReadonlyArray<string>): string => names.join(", ")
 
-/** A policy in a few words, for a table; undefined without options. */
+/** A policy in a few words, for a table; undefined without any option. */
 export const policyWords = (policy: RoutingPolicy | null): string | undefined => {
   if (policy === null) return undefined
   const { allow_fallbacks: fallbacks, data_policy: data, max_price: price, providers, strategy, timeouts } = policy

@@ -1,4 +1,4 @@
-/** Reads what each key or project spent in 30 days. */
+/** Reads the spend of each key or project in 30 days. */
 import { queryOptions } from "@tanstack/react-query"
 import { api } from "./Client.ts"
 import { inTurn } from "./UsageQueue.ts"

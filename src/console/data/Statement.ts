@@ -1,4 +1,4 @@
-/** A month's ledger of an account: what it paid in, what its requests cost day by day, and the balance after each line. */
+/** The ledger of an account's month: its top-ups and credits, the cost of each day, and the balance after each line. */
 import type { Transaction, UsageSeriesReport } from "../../client/Contract.ts"
 
 const DAY = 86_400
@@ -9,11 +9,11 @@ export interface LedgerLine {
   /** Unix seconds; the start of the day for the requests of a day. */
   readonly at: number
   readonly kind: Transaction["type"] | "requests"
-  /** How many requests, for those of a day. */
+  /** The number of requests of a day; undefined for other lines. */
   readonly requests: number | undefined
   readonly reference: string | null
   readonly topUpId: string | null
-  /** Below zero when money left the account. */
+  /** Negative when money left the account. */
   readonly amount: number
   readonly balance: number
 }
@@ -32,17 +32,17 @@ export interface Month {
   readonly end: number
 }
 
-/** The most years that a statement goes back, because its balance follows from everything since. */
+/** How many years back a statement may be. Its balance follows from everything since, so older ones take longer. */
 const MOST_YEARS = 10
 
-/** Whether a text is a month, as `YYYY-MM`, that has begun and is at most ten years ago. */
+/** Whether a text is a month, as `YYYY-MM`, that has begun and is at most ten years old. */
 export const isMonth = (text: string, now: number): boolean =>
   /^\d{4}-(0[1-9]|1[0-2])$/.test(text) && text <= monthAt(now) && text >= monthsBefore(monthAt(now), 12 * MOST_YEARS)
 
-/** The most days of usage that one read gives. */
+/** The most days of usage that one call returns. */
 const MOST_DAYS = 366
 
-/** The spans of whole days in which the usage from a midnight to a moment can be read. */
+/** Divides the time from a midnight to a moment into spans that one call each can read. */
 export const spansFrom = (start: number, end: number): ReadonlyArray<Month> => {
   const spans: Array<Month> = []
   for (let from = start; from < end; from += MOST_DAYS * DAY)
@@ -53,7 +53,7 @@ export const spansFrom = (start: number, end: number): ReadonlyArray<Month> => {
 /** The month of a moment in UTC, as `YYYY-MM`. */
 export const monthAt = (seconds: number): string => new Date(seconds * 1_000).toISOString().slice(0, 7)
 
-/** The month that is so many before another one. */
+/** The month that is this many months before another. */
 export const monthsBefore = (month: string, count: number): string => {
   const [year = 0, number = 1] = month.split("-").map(Number)
   return new Date(Date.UTC(year, number - 1 - count)).toISOString().slice(0, 7)
@@ -67,20 +67,20 @@ export const timesOfMonth = (month: string): Month => ({
 
 const NANO = 1e9
 
-/** Sums of dollars without the noise of adding: the gateway's amounts are whole nano-dollars. */
+/** An amount in whole nano-dollars, as the gateway has it, so that sums have no rounding errors. */
 const nano = (usd: number): number => Math.round(usd * NANO)
 
 interface Facts {
-  /** What the account has now. */
+  /** The present balance. */
   readonly balance: number
-  /** All movements other than charges since the start of the month, in any order. */
+  /** All transactions since the start of the month, in any order. They include no charges. */
   readonly transactions: ReadonlyArray<Transaction>
-  /** What requests cost on each day since the start of the month, in spans that follow each other. */
+  /** The cost of requests on each day since the start of the month, in consecutive spans. */
   readonly usage: ReadonlyArray<Pick<UsageSeriesReport, "buckets" | "data">>
   readonly month: Month
 }
 
-/** The days with requests, each as a line. */
+/** A line for each day with requests. */
 const daysOf = ({ buckets, data }: Pick<UsageSeriesReport, "buckets" | "data">) =>
   buckets.flatMap((start, at) => {
     const cost = data.reduce((sum, one) => sum + nano(one.values.cost_usd[at] ?? 0), 0)
@@ -90,12 +90,12 @@ const daysOf = ({ buckets, data }: Pick<UsageSeriesReport, "buckets" | "data">) 
   })
 
 /**
- * The ledger of a month. The cost of a day is net of refunds, so refunds are no lines of their own. The balance of each line follows
- * from the present one, backwards.
+ * Computes the ledger of a month. The cost of a day is net of refunds, so refunds have no lines. The balance of each line is computed
+ * backwards from the present one.
  */
 export const ledgerOf = ({ balance, month, transactions, usage }: Facts): Ledger => {
   const days = usage.flatMap(daysOf)
-  const moved = transactions
+  const movements = transactions
     .filter(({ type }) => type !== "refund")
     .map(({ amount_usd, created_at, id, reference, top_up_id, type }) => ({
       id,
@@ -106,9 +106,9 @@ export const ledgerOf = ({ balance, month, transactions, usage }: Facts): Ledger
       topUpId: top_up_id,
       amount: nano(amount_usd)
     }))
-  // The requests of a day stand at its end.
+  // The line of a day's requests comes at the end of the day.
   const order = (line: { readonly at: number; readonly kind: string }) => line.at + (line.kind === "requests" ? DAY : 0)
-  const newestFirst = [...days, ...moved].toSorted((one, other) => order(other) - order(one))
+  const newestFirst = [...days, ...movements].toSorted((one, other) => order(other) - order(one))
   let after = nano(balance)
   const lines: Array<LedgerLine> = []
   let closing = after

@@ -1,4 +1,4 @@
-/** Lines of an audit log, each with what it changed. */
+/** The events of an audit log with their changes. */
 import { type ReactNode, useState } from "react"
 import type { AuditLog } from "../../client/Contract.ts"
 import { auditDifferences } from "../data/Differences.ts"
@@ -8,7 +8,7 @@ import { Diff } from "./Diff.tsx"
 import { Ago, Status } from "./Figures.tsx"
 import { type Column, Table } from "./Table.tsx"
 
-/** A line, which names its operator where an operator reads it. */
+/** An event. It names the operator only for operators. */
 export type AuditLine = Omit<AuditLog, "actor"> & {
   readonly actor: { readonly type: string; readonly id: string; readonly name?: string | null }
 }
@@ -84,10 +84,11 @@ const Row = ({ account, line }: { readonly line: AuditLine; readonly account: Re
 
 interface AuditTableProps<Line extends AuditLine> {
   readonly lines: ReadonlyArray<Line>
-  /** The account of a line, where the lines are of several accounts. */
+  /** The account of an event, if the events are of several accounts. */
   readonly accountOf?: (line: Line) => ReactNode
 }
 
+/** A table of events. A click on an event shows its changes. */
 export const AuditTable = <Line extends AuditLine>({ accountOf, lines }: AuditTableProps<Line>) => {
   const accounts = accountOf === undefined ? [] : ["Account"]
   const columns: ReadonlyArray<Column> = ["Time", "Event", "Actor", ...accounts, "Resource", "Outcome"]

@@ -1,26 +1,27 @@
-/** A budget as a form asks for it. */
+/** The fields of a budget. */
 import { Field } from "./Fields.tsx"
 
 export const periods = ["daily", "weekly", "monthly", "lifetime"] as const
 export type Period = (typeof periods)[number]
 
 export interface BudgetDraft {
-  /** In dollars, as typed. */
+  /** The amount in dollars, as the user typed it. */
   readonly usd: string
   readonly period: Period
 }
 
 const CENTS = 100
 
+/** The fields for a budget of the API; null stands for no budget. */
 export const draftOf = (cents: number | null, period: Period | null): BudgetDraft => ({
   usd: cents === null ? "" : String(cents / CENTS),
   period: period ?? "monthly"
 })
 
-/** Whether the amount is empty, for no budget, or dollars in whole cents. */
+/** Whether the amount is empty, which means no budget, or is dollars in whole cents. */
 export const isBudget = ({ usd }: BudgetDraft): boolean => usd.trim() === "" || /^\d{1,8}(\.\d{1,2})?$/.test(usd.trim())
 
-/** The fields of the API. */
+/** The budget for the API. */
 export const budgetOf = ({ period, usd }: BudgetDraft) =>
   usd.trim() === ""
     ? { budget_cents: null, budget_period: null }
@@ -31,6 +32,7 @@ interface BudgetFieldsProps {
   readonly onChange: (draft: BudgetDraft) => void
 }
 
+/** The amount and the period of a budget, side by side. */
 export const BudgetFields = ({ draft, onChange }: BudgetFieldsProps) => (
   <div className="grid two">
     <Field

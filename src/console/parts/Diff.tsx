@@ -5,27 +5,27 @@ interface DiffProps {
   readonly lines: ReadonlyArray<Difference>
 }
 
-const Sign = ({ of, said }: { readonly of: "−" | "+"; readonly said: string }) => (
+const Sign = ({ label, of }: { readonly of: "−" | "+"; readonly label: string }) => (
   <>
     <span aria-hidden="true">{of} </span>
-    <span className="unseen">{said} </span>
+    <span className="unseen">{label} </span>
   </>
 )
 
-/** What went and what came, a field a line, told apart by a sign and by a colour. */
+/** The former and the new value of each changed field, marked by a sign and a colour. */
 export const Diff = ({ label, lines }: DiffProps) => (
   <ul className="diff" tabIndex={0} aria-label={label}>
     {lines.map(({ after, before, field }) => (
       <li key={field}>
         {before === undefined ? null : (
           <del>
-            <Sign of="−" said="Before:" />
+            <Sign of="−" label="Before:" />
             <span className="field-name">{field}</span> {before}
           </del>
         )}
         {after === undefined ? null : (
           <ins>
-            <Sign of="+" said="After:" />
+            <Sign of="+" label="After:" />
             <span className="field-name">{field}</span> {after}
           </ins>
         )}

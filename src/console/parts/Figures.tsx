@@ -1,9 +1,10 @@
-/** Money, times and statuses, with their full value on hover. */
+/** Amounts, times and statuses. Hovering shows the full value. */
 import { useEffect, useState } from "react"
 import { ago, moment } from "../format/Figures.ts"
 import { exactMoney, money } from "../format/Money.ts"
 import { statusName, toneOf } from "../format/Words.ts"
 
+/** An amount in US dollars. */
 export const Money = ({ usd }: { readonly usd: number }) => (
   <span className="number" title={exactMoney(usd)}>
     {money(usd)}
@@ -12,7 +13,7 @@ export const Money = ({ usd }: { readonly usd: number }) => (
 
 const REFRESH_MS = 10_000
 
-/** A moment as its distance from now. */
+/** The time since a moment, or until it. It updates every ten seconds. */
 export const Ago = ({ at }: { readonly at: number }) => {
   const [, tick] = useState(0)
   useEffect(() => {
@@ -26,6 +27,7 @@ export const Ago = ({ at }: { readonly at: number }) => {
   )
 }
 
+/** The name of a status, in its colour. */
 export const Status = ({ of }: { readonly of: string }) => (
   <span className={`badge ${toneOf(of)}`}>{statusName(of)}</span>
 )

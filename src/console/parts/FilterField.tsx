@@ -1,11 +1,11 @@
-/** A field whose text filters a list. */
 import { useEffect, useRef, useState } from "react"
 
 const TYPING_MS = 300
 
 /**
- * Runs the last action it was given, after its delay, once no pointer is down, and never after the page was left. The press of a pointer
- * takes the focus from a field: a filter that changed the rows then would take the pressed row away before its click.
+ * Returns a function that runs an action after a delay. A later action replaces an earlier one. An action waits while a pointer is down,
+ * because the press takes the focus from the field: a filter that changed the rows then would remove the pressed row before its click.
+ * No action runs after the user has left the page.
  */
 const useDelay = () => {
   const { current: delay } = useRef<{
@@ -24,7 +24,7 @@ const useDelay = () => {
     const press = () => {
       delay.isDown = true
     }
-    // The click comes after the release, and may lead to another page.
+    // The click follows the release and may lead to another page.
     const release = () => {
       delay.isDown = false
       if (delay.action === undefined) return
@@ -53,18 +53,18 @@ interface FilterFieldProps {
   readonly onChange: (text: string) => void
   readonly placeholder?: string
   readonly maxLength?: number
-  /** Whether it also takes effect when typing pauses, and is the field that `/` goes to. */
+  /** Whether the filter also applies when the user pauses, and whether `/` goes to this field. */
   readonly isSearch?: boolean
 }
 
-/** Takes effect on Enter and when it is left. */
+/** A field that filters a list. The filter applies on Enter and when the field loses the focus. */
 export const FilterField = (props: FilterFieldProps) => {
   const { isSearch = false, label, maxLength = 200, onChange, placeholder = label, value } = props
   const [text, setText] = useState(value)
   const [known, setKnown] = useState(value)
   const sent = useRef(value)
   const delay = useDelay()
-  // The value changed elsewhere, such as by the browser's way back.
+  // The value changed elsewhere, for example by the browser's back button.
   if (value !== known) {
     setKnown(value)
     if (value !== sent.current) setText(value)

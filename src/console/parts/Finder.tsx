@@ -1,11 +1,11 @@
-/** Finds one of many things by words, with the keyboard alone. */
+/** Finds one of many things by a text. The keyboard alone is enough. */
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react"
 import { useModal } from "./Dialog.tsx"
 
 export interface FinderEntry {
   readonly id: string
   readonly shown: ReactNode
-  /** Beside it, at the right. */
+  /** The note at the right of the entry. */
   readonly kind: ReactNode
   readonly choose: () => void
 }
@@ -17,6 +17,7 @@ interface FinderProps {
   readonly onClose: () => void
 }
 
+/** A dialog with a search field and the entries that match. Enter and a click choose one and close the dialog. */
 export const Finder = ({ find, label, none, onClose }: FinderProps) => {
   const ref = useRef<HTMLDialogElement>(null)
   const list = useRef<HTMLUListElement>(null)

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react"
 import { highlight, type Piece } from "../data/Highlight.ts"
 
-/** Code with colours, which come when they are loaded. */
+/** Code, in colours once the highlighter has loaded. */
 export const Highlighted = ({ code, language }: { readonly code: string; readonly language: string | undefined }) => {
   const [pieces, setPieces] = useState<{ readonly of: string; readonly pieces: ReadonlyArray<Piece> }>()
   useEffect(() => {
@@ -9,7 +9,7 @@ export const Highlighted = ({ code, language }: { readonly code: string; readonl
     let gone = false
     highlight(code, language).then(
       (pieces) => !gone && pieces !== undefined && setPieces({ of: code, pieces }),
-      // Without the colours the code is there all the same.
+      // The code stays readable without colours.
       () => undefined
     )
     return () => {

@@ -1,10 +1,10 @@
-/** Markdown as elements: no HTML of an answer reaches the page. */
+/** Renders Markdown as elements. HTML in an answer stays text. */
 import { lexer, type Token, type Tokens } from "marked"
 import { Fragment, type ReactNode } from "react"
 import { CopyButton } from "./Copy.tsx"
 import { Highlighted } from "./Highlighted.tsx"
 
-/** Only addresses of the web and of mail: a link of an answer runs no script. */
+/** Whether an address may be a link. Only web and mail addresses may, so that a link in an answer runs no script. */
 const isSafe = (href: string): boolean => /^(https?:|mailto:)/i.test(href)
 
 const inside = (token: { readonly tokens?: ReadonlyArray<Token> | undefined }, text: string): ReactNode =>
@@ -120,7 +120,7 @@ const inline = (token: Token): ReactNode => {
     case "escape":
       return inside(token as Tokens.Text, decoded((token as Tokens.Text).text))
     default:
-      // HTML and pictures of an answer are shown as they are written.
+      // HTML and images in an answer are shown as text.
       return token.raw
   }
 }
@@ -128,6 +128,7 @@ const inline = (token: Token): ReactNode => {
 const Pieces = ({ tokens }: { readonly tokens: ReadonlyArray<Token> }) =>
   tokens.map((token, at) => <Fragment key={at}>{block(token)}</Fragment>)
 
+/** A text in Markdown. */
 export const Markdown = ({ text }: { readonly text: string }) => (
   <div className="prose">
     <Pieces tokens={lexer(text)} />

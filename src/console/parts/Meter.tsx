@@ -8,7 +8,7 @@ interface MeterProps {
   readonly period: string | null
 }
 
-/** What of a budget is spent, as a bar and in words. */
+/** The spent part of a budget, in words and as a bar. */
 export const Meter = ({ budgetCents, period, spentCents }: MeterProps) => {
   const part = budgetCents === 0 ? 1 : Math.min(1, spentCents / budgetCents)
   const tone = part >= 1 ? " bad" : part >= CLOSE ? " warn" : ""

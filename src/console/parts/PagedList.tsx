@@ -1,4 +1,4 @@
-/** Lists by pages: their rows, and the button that reads older ones. */
+/** Lists that the gateway returns by pages. */
 import type { UseInfiniteQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { Empty, Failed, SkeletonRows } from "./States.tsx"
@@ -7,19 +7,19 @@ interface Page<A> {
   readonly data: ReadonlyArray<A>
 }
 
-/** A list that is read by pages. */
+/** The result of reading such a list. */
 export type Pages<A> = UseInfiniteQueryResult<{ readonly pages: ReadonlyArray<Page<A>> }>
 
 interface PagedListProps<A> {
   readonly of: Pages<A>
-  /** What the rows are, in the plural. */
+  /** The plural name of the rows. */
   readonly name: string
   readonly empty: { readonly title: string; readonly about?: string }
   readonly rows?: number
   readonly children: (rows: ReadonlyArray<A>) => ReactNode
 }
 
-/** The rows of a list, what stands there without any, and the way to older ones. */
+/** The rows read so far, with a button that reads older ones. It shows placeholders, an empty state or an error in place of missing rows. */
 export const PagedList = <A,>({ children, empty, name, of, rows: shape = 6 }: PagedListProps<A>) => {
   const rows = of.data?.pages.flatMap(({ data }) => data)
   return (
@@ -32,7 +32,7 @@ export const PagedList = <A,>({ children, empty, name, of, rows: shape = 6 }: Pa
       ) : rows.length === 0 && !of.hasNextPage ? (
         <Empty title={empty.title}>{empty.about === undefined ? null : <p>{empty.about}</p>}</Empty>
       ) : (
-        // Rows of the filter before stand until those of the new one come.
+        // The rows of the former filter stay until those of the new one arrive.
         <div className="refresh" aria-busy={of.isPlaceholderData}>
           {children(rows)}
         </div>

@@ -1,11 +1,11 @@
 interface ProgressProps {
   readonly label: string
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly part: number
   readonly tone?: "bad"
 }
 
-/** How far something is that takes its time. */
+/** The progress of a long job, as a bar. */
 export const Progress = ({ label, part, tone }: ProgressProps) => (
   <div
     className={tone === undefined ? "meter" : `meter ${tone}`}

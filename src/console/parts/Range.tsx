@@ -1,4 +1,4 @@
-/** The range of time that a page shows. */
+/** Choosing the time range of a page. */
 import { useState } from "react"
 import { dayBefore, dayOf, type Days, isCustom, type Preset, presets, type RangeSearch } from "../data/Ranges.ts"
 import { Segments } from "./Fields.tsx"
@@ -11,7 +11,7 @@ interface DayProps {
   readonly onChange: (day: string) => void
 }
 
-/** A day within bounds. A year that is still typed is out of them and changes nothing yet. */
+/** A day within bounds. A year that is still being typed is out of bounds and changes nothing yet. */
 const Day = ({ label, max, min, onChange, value }: DayProps) => {
   const [text, setText] = useState(value)
   const [known, setKnown] = useState(value)
@@ -36,21 +36,21 @@ const Day = ({ label, max, min, onChange, value }: DayProps) => {
   )
 }
 
-/** Nothing was used before. */
+/** The first day that a range may include. No usage is older. */
 const FIRST_DAY = "2020-01-01"
 
 interface RangeProps<Length extends string> {
   readonly lengths: ReadonlyArray<{ readonly value: Length; readonly name: string }>
-  /** The length that is shown while no days are chosen. */
+  /** The chosen length, which is shown unless days are chosen. */
   readonly length: Length
   readonly search: Days
-  /** The days that "Custom" begins with. */
+  /** The number of days with which "Custom" begins. */
   readonly custom: number
   readonly onLength: (length: Length) => void
   readonly onDays: (days: Required<Days>) => void
 }
 
-/** A length up to now, or two days. */
+/** Chooses a length up to now, or a first and a last day. */
 export const TimeRange = <Length extends string>(props: RangeProps<Length>) => {
   const { custom, length, lengths, onDays, onLength, search } = props
   const { from, to } = search
@@ -103,7 +103,7 @@ interface RangePickerProps {
   readonly onChange: (change: RangeSearch) => void
 }
 
-/** The range of the pages of usage. */
+/** Chooses the range of a page of usage. */
 export const RangePicker = ({ onChange, search, usual }: RangePickerProps) => (
   <TimeRange
     lengths={lengths}

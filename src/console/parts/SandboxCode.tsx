@@ -3,7 +3,7 @@ interface SandboxCodeProps {
   readonly onUse: () => void
 }
 
-/** A code that a sandbox sends to no telephone and no mailbox. */
+/** The code that a sandbox shows in place of sending it. */
 export const SandboxCode = ({ code, onUse }: SandboxCodeProps) => (
   <div className="banner">
     <span>

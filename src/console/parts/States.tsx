@@ -1,13 +1,14 @@
-/** What a page shows while it waits, when it has nothing, and when a call fails. */
+/** The loading, empty and error states of pages. */
 import type { ReactNode } from "react"
 import { wordsOf } from "../data/Client.ts"
 import { Id } from "./Copy.tsx"
 
+/** A placeholder for content during a read. */
 export const Skeleton = ({ height = 16, width = "100%" }: { height?: number; width?: number | string }) => (
   <span className="skeleton" style={{ height, width }} />
 )
 
-/** The shape of a table that comes. */
+/** Placeholders for the rows of a table. */
 export const SkeletonRows = ({ rows = 6 }: { readonly rows?: number }) => (
   <div className="body grid" aria-busy="true" aria-label="Loading">
     {Array.from({ length: rows }, (_, at) => (
@@ -22,7 +23,7 @@ interface EmptyProps {
   readonly action?: ReactNode
 }
 
-/** One sentence, one action, and perhaps a snippet. */
+/** An empty state: a sentence, an explanation and an action. */
 export const Empty = ({ action, children, title }: EmptyProps) => (
   <div className="empty">
     <p className="strong">{title}</p>
@@ -31,7 +32,7 @@ export const Empty = ({ action, children, title }: EmptyProps) => (
   </div>
 )
 
-/** What went wrong, the id of the request, and a way on. */
+/** An error state: the message, the id of the request, and a button that tries again. */
 export const Failed = ({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) => {
   const { message, requestId } = wordsOf(error)
   return (

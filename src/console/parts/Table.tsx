@@ -1,7 +1,7 @@
-/** Tables of things that one can act on, and the buttons at the end of their rows. */
+/** Tables, and the buttons at the end of their rows. */
 import type { CSSProperties, ReactNode } from "react"
 
-/** A column: a name; `right` for figures, `unseen` for a name that only screen readers need. */
+/** The name of a column: `right` aligns figures, and `unseen` is only for screen readers. */
 export type Column = string | { readonly right: string } | { readonly unseen: string }
 
 const Head = ({ of }: { readonly of: Column }) => {
@@ -21,7 +21,7 @@ const Head = ({ of }: { readonly of: Column }) => {
 }
 
 interface TableProps {
-  /** What the rows are, in the plural. */
+  /** The plural name of the rows. */
   readonly label: string
   readonly columns: ReadonlyArray<Column>
   readonly children: ReactNode
@@ -29,7 +29,7 @@ interface TableProps {
 
 const nameOf = (column: Column): string => (typeof column === "string" ? column : "right" in column ? column.right : "")
 
-/** The names of the columns for the style sheet, which writes each beside its value where a row is a card. */
+/** The names of the columns for the style sheet, which writes them beside the values when rows are cards. */
 const labelsOf = (columns: ReadonlyArray<Column>): CSSProperties =>
   Object.fromEntries(columns.map((column, at) => [`--column-${at + 1}`, JSON.stringify(nameOf(column))]))
 
@@ -60,13 +60,14 @@ export interface RowAction {
 }
 
 interface RowActionsProps {
-  /** The name of the row's thing, which tells its buttons from those of the other rows. */
+  /** The name of the row, which screen readers read after the name of each button. */
   readonly of: string
   readonly actions: ReadonlyArray<RowAction>
-  /** Links that stand before the buttons. */
+  /** Links before the buttons. */
   readonly children?: ReactNode
 }
 
+/** The buttons at the end of a row. */
 export const RowActions = ({ actions, children, of }: RowActionsProps) =>
   actions.length === 0 && children === undefined ? null : (
     <span className="actions end">

@@ -4,14 +4,14 @@ import { Skeleton } from "./States.tsx"
 
 interface TileProps {
   readonly label: string
-  /** Undefined while it is read. */
+  /** The figure; undefined during the read. */
   readonly figure: ReactNode
   readonly title?: string
   readonly change?: string | undefined
   readonly values?: ReadonlyArray<number> | undefined
 }
 
-/** A figure with its course, and its change to the period before. */
+/** A figure with a note below it, such as its change, and a sparkline. */
 export const Tile = ({ change, figure, label, title, values }: TileProps) => (
   <div className="tile">
     <span className="label">{label}</span>

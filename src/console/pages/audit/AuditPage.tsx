@@ -12,7 +12,7 @@ interface EventSelectProps {
   readonly onChange: (event: string) => void
 }
 
-/** The events by what they happen to. */
+/** Chooses an event from groups by the thing that they change. */
 const EventSelect = ({ onChange, value = "" }: EventSelectProps) => {
   const isKnown = value === "" || Object.values(auditEvents).some((events) => events.includes(value))
   return (
@@ -32,6 +32,7 @@ const EventSelect = ({ onChange, value = "" }: EventSelectProps) => {
   )
 }
 
+/** The page with the audit log of the account. */
 export const AuditPage = () => {
   const { type } = useSearch({ from: "/shell/audit" })
   const navigate = useNavigate({ from: "/audit" })

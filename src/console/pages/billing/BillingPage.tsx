@@ -18,7 +18,7 @@ import { PhoneForm } from "./PhoneForm.tsx"
 
 const amounts = [10, 25, 100, 500]
 
-/** A checkout of the sandbox is a link of the gateway itself. */
+/** Whether the gateway itself serves the checkout, which is so in a sandbox. */
 const isSimulated = (topUp: TopUp): boolean => topUp.checkout_url?.includes("/payments/simulated/") === true
 
 const Balance = () => {
@@ -199,6 +199,7 @@ const TopUps = () => {
   )
 }
 
+/** The page with the balance, the ledger, top-ups, billing details and budgets. */
 export const BillingPage = () => (
   <Page title="Billing">
     <Balance />

@@ -29,7 +29,7 @@ const figureOptions = figures.map((value) => ({ value, name: figureNames[value] 
 const groupOptions = [{ value: "", name: "No grouping" }, ...groupings.map((value) => ({ value, name: `By ${value}` }))]
 const tops = [5, 8, 12, 20].map((top) => ({ value: String(top), name: `Top ${top}` }))
 
-/** What the URL asks for. */
+/** The state of the page in the URL, and its report. */
 const useExplorer = () => {
   const search = useSearch({ from: "/shell/explorer" })
   const navigate = useNavigate({ from: "/explorer" })
@@ -79,7 +79,7 @@ interface ToolbarProps {
   readonly chart: RefObject<HTMLElement | null>
 }
 
-/** What the chart shows, and the way to a file. */
+/** The controls of the chart and the downloads. */
 const Toolbar = ({ chart, nameOf, of }: ToolbarProps) => {
   const { change, chosen, figure, grouping, isCumulative, report, times, top } = of
   const { data } = report
@@ -141,6 +141,7 @@ const Toolbar = ({ chart, nameOf, of }: ToolbarProps) => {
   )
 }
 
+/** The page that charts usage by any group and filter. */
 export const ExplorerPage = () => {
   const explorer = useExplorer()
   const { change, figure, filters, grouping, isCumulative, report, search } = explorer

@@ -1,4 +1,4 @@
-/** The figures of the explorer: how each is named, shown and written to a file. */
+/** Names and formats the figures of the explorer, and writes them to a file. */
 import type { UsageSeriesReport } from "../../../client/Contract.ts"
 import type { Cell } from "../../data/Csv.ts"
 import type { ShownFigure } from "../../data/UsageSeries.ts"
@@ -16,28 +16,29 @@ export const figureNames: Readonly<Record<ShownFigure, string>> = {
   tokens: "Tokens"
 }
 
-/** A figure in words. */
+/** A figure as text. */
 export const showFigure = (figure: ShownFigure, value: number): string => {
   if (figure === "cost_usd") return money(value)
   return figure === "latency_ms" ? duration(value) : brief(value)
 }
 
-/** A figure on an axis with this step. */
+/** A figure as text on an axis with this step. */
 export const showOnAxis = (figure: ShownFigure, value: number, step: number): string => {
   if (figure === "cost_usd") return axisMoney(value, step)
   return figure === "latency_ms" ? (value === 0 ? "0" : duration(value)) : brief(value)
 }
 
-/** The name of a group, or of what stands for the others. */
+/** Names a group, or the sum of the others. */
 export type NameOf = (group: string | null | undefined) => string
 
+/** The name of a series. */
 export const groupNameOf = (
   one: UsageSeriesReport["data"][number],
   { data, group_by, groups }: UsageSeriesReport,
   nameOf: NameOf
 ) => (one.is_rest ? plural(groups - data.length + 1, "other") : group_by === null ? "Everything" : nameOf(one.group))
 
-/** The report as rows of a file: one for each series and bucket, with every figure. */
+/** The rows of a CSV file: one for each series and bucket, with every figure. */
 export const csvRowsOf = (report: UsageSeriesReport, nameOf: NameOf): ReadonlyArray<ReadonlyArray<Cell>> => [
   [
     `start (UTC, per ${report.interval})`,

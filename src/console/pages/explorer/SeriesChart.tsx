@@ -10,14 +10,14 @@ interface SeriesChartProps {
   readonly isCumulative: boolean
   readonly buckets: ReadonlyArray<Bucket>
   readonly nameOf: NameOf
-  /** Filters by a group; absent where there are none. */
+  /** Filters by a group; undefined without groups. */
   readonly onChoose: ((group: string) => void) | undefined
   readonly height?: number
 }
 
 const SERIES_COLOURS = 8
 
-/** A report's series: stacked bars of what adds up, and a line each of what does not. */
+/** The series of a report: stacked bars, or lines for latency, which does not add up. */
 export const SeriesChart = (props: SeriesChartProps) => {
   const { buckets, figure, height, isCumulative, nameOf, onChoose, report } = props
   const kind = figure === "latency_ms" ? "lines" : "bars"

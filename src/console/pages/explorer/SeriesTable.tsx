@@ -44,7 +44,7 @@ interface SeriesTableProps {
   readonly onChoose: ((group: string) => void) | undefined
 }
 
-/** Every figure of the groups, with the share of the chosen one. */
+/** A table with every figure of each group, and its share of the chosen figure. */
 export const SeriesTable = ({ figure, nameOf, onChoose, report, title }: SeriesTableProps) => {
   const basis = figure === "latency_ms" ? "requests" : figure
   const whole = report.totals[basis] ?? 0

@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { FileObject } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { api, origin } from "../../data/Client.ts"
-import { filesQuery, saveFile } from "../../data/Jobs.ts"
+import { filesQuery, MOST_JOBS, saveFile } from "../../data/Jobs.ts"
 import { batchSnippets } from "../../data/Snippets.ts"
 import { bytes } from "../../format/Figures.ts"
 import { Code, Id } from "../../parts/Copy.tsx"
@@ -27,9 +27,10 @@ const DeleteFile = ({ of, onClose }: { readonly of: FileObject; readonly onClose
   </Confirm>
 )
 
-const useOf = ({ filename, purpose }: FileObject): string =>
+const purposeOf = ({ filename, purpose }: FileObject): string =>
   purpose === "batch" ? "batch input" : filename.endsWith("_error.jsonl") ? "batch errors" : "batch output"
 
+/** The page that lists, downloads and deletes files. */
 export const FilesPage = () => {
   const files = useQuery(filesQuery)
   const [deleted, setDeleted] = useState<FileObject>()
@@ -38,6 +39,7 @@ export const FilesPage = () => {
     <ListPage
       title="Files"
       query={files}
+      most={MOST_JOBS}
       tools={
         <Link className="button" to="/batches">
           Batches
@@ -62,7 +64,7 @@ export const FilesPage = () => {
                   <Id value={of.id} />
                 </span>
               </th>
-              <td>{useOf(of)}</td>
+              <td>{purposeOf(of)}</td>
               <td className="right number">{bytes(of.bytes)}</td>
               <td>
                 <Ago at={of.created_at} />

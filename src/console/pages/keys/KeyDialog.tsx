@@ -34,7 +34,7 @@ interface ToolsProps {
   readonly onChange: (chosen: ReadonlyArray<Tool> | null) => void
 }
 
-const Tools = ({ chosen, onChange }: ToolsProps) => (
+const ToolsField = ({ chosen, onChange }: ToolsProps) => (
   <details>
     <summary>
       Tools for agents <span className="muted">{chosen === null ? "all" : `${chosen.length} of ${tools.length}`}</span>
@@ -122,7 +122,7 @@ const KeyForm = ({ of, onClose, onSecret, projectId }: FormProps) => {
         </p>
         <RoutingFields policy={routing} onChange={setRouting} />
       </details>
-      <Tools chosen={allowed} onChange={setAllowed} />
+      <ToolsField chosen={allowed} onChange={setAllowed} />
     </FormDialog>
   )
 }
@@ -134,7 +134,7 @@ interface KeyDialogProps {
   readonly onClose: () => void
 }
 
-/** Creates a key, or changes one. */
+/** Creates or edits a key. The secret of a new one is shown once. */
 export const KeyDialog = ({ of, onClose, projectId }: KeyDialogProps) => {
   const [secret, setSecret] = useState<string>()
   if (secret === undefined) return <KeyForm of={of} projectId={projectId} onClose={onClose} onSecret={setSecret} />

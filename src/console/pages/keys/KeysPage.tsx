@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { ManagedKey } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { useNames } from "../../data/Names.ts"
-import { keysQuery } from "../../data/Queries.ts"
+import { keysQuery, MOST_LISTED } from "../../data/Queries.ts"
 import { policyWords } from "../../data/Routing.ts"
 import { plural } from "../../format/Words.ts"
 import { Segments } from "../../parts/Fields.tsx"
@@ -23,7 +23,7 @@ interface RowProps {
   readonly onOpen: (open: Open) => void
 }
 
-/** What limits a key beside its budget. */
+/** The limits of a key other than its budget. */
 const Limits = ({ of }: { readonly of: ManagedKey }) => {
   const routing = policyWords(of.routing)
   if (routing === undefined && of.allowed_tools === null && of.expires_at === null) return null
@@ -123,6 +123,7 @@ const columns = [
   actionsColumn
 ]
 
+/** The page that lists, creates, edits, rotates and revokes keys. */
 export const KeysPage = () => {
   const { project } = useSearch({ from: "/shell/keys" })
   const navigate = useNavigate({ from: "/keys" })
@@ -134,6 +135,7 @@ export const KeysPage = () => {
     <ListPage
       title="Keys"
       query={keys}
+      most={MOST_LISTED}
       filter={(key) => key.status === shown && (project === undefined || key.project_id === project)}
       create={{ name: "Create key", run: () => setOpen({ what: "create" }) }}
       head={(rows) => (

@@ -1,4 +1,4 @@
-/** How the providers of a model did in the last 30 minutes, side by side. */
+/** Compares the providers of a model over the last 30 minutes. */
 import type { ModelDetail, ModelProvider } from "../../../client/Contract.ts"
 import { duration, share } from "../../format/Figures.ts"
 import { Empty } from "../../parts/States.tsx"
@@ -9,7 +9,7 @@ interface MeasureProps {
   readonly providers: ReadonlyArray<ModelProvider>
   readonly of: (provider: ModelProvider) => number | null
   readonly format: (value: number) => string
-  /** The whole length of a bar, where it is not the largest value. */
+  /** The value of a full bar, if it is not the largest value. */
   readonly whole?: number
 }
 
@@ -43,6 +43,7 @@ const Measure = ({ about, format, of, providers, title, whole }: MeasureProps) =
   )
 }
 
+/** Bars for the success, the first token and the total time of each provider. */
 export const LiveBars = ({ model }: { readonly model: ModelDetail }) => {
   if (model.virtual) return null
   const known = model.providers.filter(({ performance }) => performance.samples > 0)

@@ -1,4 +1,4 @@
-/** Which models the list shows, and in which order. */
+/** Filters and sorts the list of models. */
 import type { ModelDetail, ModelProvider } from "../../../client/Contract.ts"
 
 export type Sort = "name" | "price" | "-price" | "context" | "created"
@@ -14,8 +14,8 @@ const orders: Readonly<Record<Sort, (a: ModelDetail, b: ModelDetail) => number>>
   created: (a, b) => b.created - a.created
 }
 
-/** Whether a provider keeps to a data policy. */
-const keeps = ({ trainsOnData, zeroRetentionAvailable }: ModelProvider, policy: ModelFilter["policy"]): boolean =>
+/** Whether a provider satisfies a data policy. */
+const satisfies = ({ trainsOnData, zeroRetentionAvailable }: ModelProvider, policy: ModelFilter["policy"]): boolean =>
   policy === "zero_retention" ? zeroRetentionAvailable : !trainsOnData
 
 export interface ModelFilter {
@@ -23,15 +23,15 @@ export interface ModelFilter {
   readonly modality?: string
   readonly capability?: string
   readonly provider?: string
-  /** The highest price of a typical request in dollars. */
+  /** The highest price of a typical request, in dollars. */
   readonly price?: string
-  /** The shortest context in tokens. */
+  /** The smallest context window, in tokens. */
   readonly context?: string
   readonly policy?: "no_training" | "zero_retention"
   readonly sort?: Sort
 }
 
-/** Models that fit every filter, in the order asked for. */
+/** The models that match every filter, in the chosen order. */
 export const filterModels = (models: ReadonlyArray<ModelDetail>, filter: ModelFilter): ReadonlyArray<ModelDetail> => {
   const words = (filter.q ?? "").toLowerCase().split(/\s+/)
   return models
@@ -42,7 +42,7 @@ export const filterModels = (models: ReadonlyArray<ModelDetail>, filter: ModelFi
         (filter.capability === undefined || capabilities.includes(filter.capability)) &&
         (filter.price === undefined || priceOf({ pricing }) <= Number(filter.price)) &&
         (filter.context === undefined || contextWindow >= Number(filter.context)) &&
-        (filter.policy === undefined || providers.some((one) => keeps(one, filter.policy))) &&
+        (filter.policy === undefined || providers.some((one) => satisfies(one, filter.policy))) &&
         (filter.provider === undefined || providers.some(({ provider }) => provider === filter.provider))
     )
     .toSorted(orders[filter.sort ?? "created"])

@@ -16,7 +16,7 @@ import { PriceHistory } from "./PriceHistory.tsx"
 import { Failed, Skeleton } from "../../parts/States.tsx"
 import { Table } from "../../parts/Table.tsx"
 
-/** The prices that a model has, by their names. */
+/** The names and the texts of a model's prices. */
 const pricesOf = ({ pricing }: ModelDetail): ReadonlyArray<readonly [string, string]> => {
   const {
     meteredCacheWritePromptPerToken,
@@ -207,6 +207,7 @@ const ModelDetails = ({ model }: { readonly model: ModelDetail }) => (
   </>
 )
 
+/** The page of a model: its providers, prices, facts and example requests. */
 export const ModelPage = () => {
   const { _splat: id = "" } = useParams({ from: "/shell/models/$" })
   const model = useQuery(modelQuery(id))

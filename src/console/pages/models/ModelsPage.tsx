@@ -177,6 +177,7 @@ const ModelTable = ({ models }: { readonly models: ReadonlyArray<ModelDetail> })
   </div>
 )
 
+/** The page that lists, filters and sorts the models of the catalogue. */
 export const ModelsPage = () => {
   const search = useDeferredValue(useSearch({ from: "/shell/models/" }))
   const models = useQuery(modelsQuery)

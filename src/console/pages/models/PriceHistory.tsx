@@ -7,7 +7,7 @@ const WIDTH = 300
 const HEIGHT = 90
 const PAD = 8
 
-/** The price over time, in steps; nothing for a price that never changed. */
+/** A chart of the price over time. It shows nothing for a price that never changed. */
 export const PriceHistory = ({ model }: { readonly model: ModelDetail }) => {
   const steps = priceSteps(model)
   if (steps.length < 2) return null

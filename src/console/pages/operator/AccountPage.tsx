@@ -30,7 +30,7 @@ export type Account = OperatorAccountResult["data"]
 
 const FEW_REQUESTS = 10
 
-/** What the account has, and what it brought in 30 days. */
+/** The balance of the account, and its spend and margin of 30 days. */
 const Tiles = ({ account }: { readonly account: Account }) => {
   const { data: report, isError } = useQuery(reportQuery({ by: ["account"], account: account.id }))
   const margin = report?.totals
@@ -87,7 +87,7 @@ const pricesOf = ({ markup_basis_points: points, plan }: Account): string => {
   return plan === null ? "the catalogue's prices" : "the plan's prices"
 }
 
-/** What the account is, with the way to change each of its terms. */
+/** The facts of the account, with buttons that change its plan, its markup and its rate limits. */
 const Facts = ({ account, onAct }: FactsProps) => {
   const isOver = account.state === "closed"
   const change = (action: AccountAction, what: string) =>
@@ -161,7 +161,7 @@ const Budgets = ({ account }: { readonly account: Account }) =>
     </section>
   )
 
-/** Newest requests, top-ups and lines of the audit log. */
+/** The newest requests, top-ups, keys and events of the account. */
 const Lists = ({ id }: { readonly id: string }) => {
   const requests = useInfiniteQuery(accountRequestsQuery(id, {}, FEW_REQUESTS))
   const topUps = useInfiniteQuery(accountTopUpsQuery(id))
@@ -216,6 +216,7 @@ const actions = {
   closed: []
 } as const satisfies Readonly<Record<Account["state"], ReadonlyArray<{ action: AccountAction; name: string }>>>
 
+/** The operator's page of an account. */
 export const AccountPage = () => {
   const { id } = useParams({ from: "/operator/operator/accounts/$id" })
   const account = useQuery(accountQuery(id))

@@ -17,7 +17,7 @@ const states = [
   { value: "closed", name: "Closed" }
 ]
 
-/** What an account pays: its plan and its own markup. */
+/** The plan and the own markup of an account. */
 const Prices = ({ of }: { readonly of: OperatorAccount }) => {
   if (of.plan === null && of.markup_basis_points === 0) return <span className="muted">catalogue</span>
   return (
@@ -59,6 +59,7 @@ const Row = ({ row }: { readonly row: OperatorAccount }) => (
   </tr>
 )
 
+/** The operator's page that finds accounts. */
 export const AccountsPage = () => {
   const search = useSearch({ from: "/operator/operator/accounts" })
   const navigate = useNavigate({ from: "/operator/accounts" })

@@ -61,6 +61,7 @@ const AccountChip = ({ id, onRemove }: { readonly id: string; readonly onRemove:
 const searchedTo = (page: { readonly searched_to: number | null } | undefined): string =>
   page?.searched_to == null ? "" : ` Searched back to ${ago(page.searched_to)}.`
 
+/** The operator's page of the requests of all accounts or of one. */
 export const AnyRequestsPage = () => {
   const { account, ...filters } = useSearch({ from: "/operator/operator/requests" })
   const navigate = useNavigate({ from: "/operator/requests" })

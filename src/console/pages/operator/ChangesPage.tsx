@@ -15,6 +15,7 @@ const Account = ({ of: { account_id, email } }: { readonly of: OperatorChange })
     </Link>
   )
 
+/** The audit log of operators. */
 export const ChangesPage = () => {
   const changes = useInfiniteQuery(changesQuery)
   return (

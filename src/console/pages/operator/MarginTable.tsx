@@ -1,4 +1,4 @@
-/** Requests with what the account pays beside what the provider charges. */
+/** Requests with their price, their provider cost and their margin. */
 import { Link } from "@tanstack/react-router"
 import type { OperatorReceipt } from "../../../client/Contract.ts"
 import { duration } from "../../format/Figures.ts"
@@ -14,7 +14,7 @@ const unknown = (
   </span>
 )
 
-/** The price less what providers charge, also for attempts that served no answer, of a request that has ended and that real money paid for. */
+/** The price less the cost of the provider and of failed attempts. It is undefined for a running request, for simulated money, and if the cost is unknown. */
 export const marginOf = (row: OperatorReceipt): number | undefined =>
   (row.provider_cost_usd === null && (row.settled_usd > 0 || row.attempt_cost_usd === 0)) ||
   row.status === "open" ||
@@ -83,10 +83,11 @@ const Line = ({ owned, row }: { readonly row: Row; readonly owned: boolean }) =>
 
 interface MarginTableProps {
   readonly rows: ReadonlyArray<Row>
-  /** Whether to name the account of each. */
+  /** Whether the table names the account of each request. */
   readonly owned?: boolean
 }
 
+/** A table of requests. */
 export const MarginTable = ({ owned = false, rows }: MarginTableProps) => {
   const columns: ReadonlyArray<Column> = [
     "Time",

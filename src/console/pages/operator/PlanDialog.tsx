@@ -67,7 +67,34 @@ const useForm = (plan: Plan | undefined) => {
   }
 }
 
-/** Creates a plan, or changes one. */
+const LimitFields = ({ form }: { readonly form: ReturnType<typeof useForm> }) => (
+  <>
+    <fieldset className="limits">
+      <legend>Limits of each account. An empty field keeps the default.</legend>
+      {limits.map(({ label, name }) => (
+        <label key={name} className="amount">
+          {label}
+          <input
+            className="input"
+            inputMode="decimal"
+            aria-invalid={numberIn(form.texts[name] ?? "") === undefined}
+            value={form.texts[name]}
+            onChange={({ target }) => form.setTexts({ ...form.texts, [name]: target.value })}
+          />
+        </label>
+      ))}
+    </fieldset>
+    {form.areLimits ? null : (
+      <div className="field">
+        <span className="wrong" role="alert">
+          Each limit must be a number, or empty.
+        </span>
+      </div>
+    )}
+  </>
+)
+
+/** Creates or edits a plan. */
 export const PlanDialog = ({ onClose, plan }: { readonly plan: Plan | undefined; readonly onClose: () => void }) => {
   const form = useForm(plan)
   const client = useQueryClient()
@@ -111,25 +138,7 @@ export const PlanDialog = ({ onClose, plan }: { readonly plan: Plan | undefined;
           )}
         </Field>
       </div>
-      <fieldset className="limits">
-        <legend>Limits of each account. An empty field keeps the default.</legend>
-        {limits.map(({ label, name }) => (
-          <label key={name} className="amount">
-            {label}
-            <input
-              className="input"
-              inputMode="decimal"
-              value={form.texts[name]}
-              onChange={({ target }) => form.setTexts({ ...form.texts, [name]: target.value })}
-            />
-          </label>
-        ))}
-      </fieldset>
-      {form.areLimits ? null : (
-        <p className="wrong" role="alert">
-          Each limit must be a number, or empty.
-        </p>
-      )}
+      <LimitFields form={form} />
       <Field
         label="Fixed prices, as JSON"
         hint={

@@ -12,7 +12,7 @@ import { Ago } from "../../parts/Figures.tsx"
 import { actionsColumn, RowActions, Table } from "../../parts/Table.tsx"
 import { PlanDialog } from "./PlanDialog.tsx"
 
-/** The limits of a plan in words. */
+/** The limits of a plan as short texts. */
 const limitsOf = ({ limits }: Plan): ReadonlyArray<string> => [
   ...(limits.requests_per_minute === null ? [] : [`${plural(limits.requests_per_minute, "request")} per minute`]),
   ...(limits.running_videos === null ? [] : [plural(limits.running_videos, "running video")]),
@@ -77,6 +77,7 @@ const Row = ({ onOpen, plan }: { readonly plan: Plan; readonly onOpen: (open: Op
   )
 }
 
+/** The operator's page that lists, creates, edits and removes plans. */
 export const PlansPage = () => {
   const plans = useQuery(plansQuery)
   const [open, setOpen] = useState<Open>()

@@ -51,7 +51,7 @@ const figureNames: Readonly<Record<ReportFigure, string>> = {
 }
 const figureOptions = reportFigures.map((value) => ({ value, name: figureNames[value] }))
 
-/** What the URL asks for, and what was read for it. */
+/** The state of the page in the URL, and its reports. */
 const useReport = () => {
   const search = useSearch({ from: "/operator/operator/report" })
   const navigate = useNavigate({ from: "/operator/report" })
@@ -181,7 +181,7 @@ type Sums = Omit<ReportRow, "day" | "account_id" | "email" | "model" | "provider
 
 interface FiguresProps {
   readonly of: Sums
-  /** The rows of all groups. The table leaves out a column without a figure in any of them. */
+  /** The totals of all rows. The table leaves out a column whose total is zero. */
   readonly totals: Sums
 }
 
@@ -280,6 +280,7 @@ const Rows = ({ of: { by, grouped } }: { readonly of: Report }) => {
   )
 }
 
+/** The operator's report: revenue, cost and margin by day, model, provider or account. */
 export const ReportPage = () => {
   const report = useReport()
   const { by, change, daily, days, from, grouped, search, to } = report

@@ -20,9 +20,9 @@ import { marginOf } from "./MarginTable.tsx"
 
 type Receipt = OperatorReceiptResult["data"]
 
-/** What the account pays beside what the provider charges. */
+/** The price for the account beside the cost of the provider. */
 const Tiles = ({ receipt }: { readonly receipt: Receipt }) => {
-  const { absorbed_usd, attempt_cost_usd: wasted, cost_usd, provider_cost_usd: cost, refunded_usd } = receipt
+  const { absorbed_usd, attempt_cost_usd: failedCost, cost_usd, provider_cost_usd: cost, refunded_usd } = receipt
   const margin = marginOf(receipt)
   return (
     <section className="tiles" aria-label="Price and cost">
@@ -40,11 +40,11 @@ const Tiles = ({ receipt }: { readonly receipt: Receipt }) => {
       />
       <Tile
         label="Provider cost"
-        figure={cost === null ? (wasted > 0 ? "—" : "unknown") : money(cost)}
+        figure={cost === null ? (failedCost > 0 ? "—" : "unknown") : money(cost)}
         {...(cost === null ? {} : { title: exactMoney(cost) })}
         change={
-          wasted > 0
-            ? `and ${money(wasted)} for failed attempts`
+          failedCost > 0
+            ? `and ${money(failedCost)} for failed attempts`
             : cost === null
               ? "neither reported nor listed"
               : (receipt.provider ?? "no provider")
@@ -66,13 +66,13 @@ const Tiles = ({ receipt }: { readonly receipt: Receipt }) => {
   )
 }
 
-/** The cost of an attempt. For one that served, the provider charged it; for one that failed, it is reported or estimated. */
+/** The cost of an attempt. The provider charged it for the serving attempt, and it is reported or estimated for a failed one. */
 const AttemptCost = ({ index, outcome, receipt }: { index: number; outcome: string; receipt: Receipt }) => {
-  const wasted = receipt.attempt_costs.find(({ attempt_index }) => attempt_index === index)
-  if (wasted !== undefined) {
+  const failedCost = receipt.attempt_costs.find(({ attempt_index }) => attempt_index === index)
+  if (failedCost !== undefined) {
     return (
-      <span title={exactMoney(wasted.cost_usd)}>
-        {money(wasted.cost_usd)} <span className="muted">{wasted.basis}</span>
+      <span title={exactMoney(failedCost.cost_usd)}>
+        {money(failedCost.cost_usd)} <span className="muted">{failedCost.basis}</span>
       </span>
     )
   }
@@ -256,6 +256,7 @@ const Refund = ({ onClose, receipt }: { readonly receipt: Receipt; readonly onCl
   </ReasonDialog>
 )
 
+/** The operator's page of a request, with a refund. */
 export const RequestPage = () => {
   const { id } = useParams({ from: "/operator/operator/requests/$id" })
   const request = useQuery(requestQuery(id))

@@ -1,4 +1,4 @@
-/** The frame around every page of a signed-in operator. */
+/** The frame of every page of a signed-in operator. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Frame } from "../../app/Frame.tsx"
 import type { PageEntry } from "../../app/Pages.ts"
@@ -46,6 +46,7 @@ const TopUpCount = () => {
   )
 }
 
+/** The rail of operators around their pages. */
 export const OperatorShell = () => {
   const { data: session } = useQuery({ ...operatorSessionQuery, enabled: false })
   useShortcuts(letters)

@@ -8,7 +8,7 @@ import { Field } from "../../parts/Fields.tsx"
 
 const FORM = /^svc_ok_[\w-]{43}$/
 
-/** Why a text is no operator key, by its form. */
+/** Says why a text cannot be an operator key. */
 const wrongForm = (key: string): string | undefined => {
   if (key === "" || FORM.test(key)) return undefined
   if (/^svc_[sm]k_/.test(key)) return "This is a key of an account. An operator key begins with svc_ok_."
@@ -30,7 +30,7 @@ export const OperatorSignInPage = () => {
     onSuccess: (session) => {
       setKey("")
       client.setQueryData(OPERATOR_SESSION, session)
-      // The route of this page leads on.
+      // The route of this page now redirects.
       void router.invalidate()
     }
   })

@@ -111,6 +111,7 @@ const Row = ({ of, onOpen }: { readonly of: ProviderBound; readonly onOpen: (ope
   )
 }
 
+/** The operator's page of the cost of each provider and of the bounds on it. */
 export const SpendPage = () => {
   const today = dayOf(Date.now() / 1_000)
   const spend = useQuery(boundsQuery)

@@ -1,4 +1,4 @@
-/** Top-ups, and what operators decide about those that need them. */
+/** Top-ups, and the decisions of operators about them. */
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import type { OperatorTopUp } from "../../../client/Contract.ts"
@@ -12,8 +12,8 @@ import { ReasonDialog } from "./ReasonDialog.tsx"
 
 type Action = "settle" | "dismiss"
 
-/** Whether settling gives the account money, and how much usually; what the gateway decides as well. */
-const usualOf = (of: OperatorTopUp): { readonly gives: boolean; readonly usd: number } => {
+/** Whether settling credits the account, and the default amount. The gateway applies the same rule. */
+const defaultOf = (of: OperatorTopUp): { readonly gives: boolean; readonly usd: number } => {
   return of.status !== "paid" || isPaidTwice(of.attention)
     ? { gives: true, usd: of.amount_usd }
     : { gives: false, usd: Math.max(0, of.refunded_usd - of.taken_back_usd) }
@@ -26,7 +26,7 @@ interface DecideProps {
 }
 
 const Settle = ({ of, onClose }: Omit<DecideProps, "action">) => {
-  const { gives, usd } = usualOf(of)
+  const { gives, usd } = defaultOf(of)
   return (
     <ReasonDialog
       title={gives ? "Credit this top-up" : "Take this top-up back"}
@@ -81,7 +81,7 @@ const Dismiss = ({ of, onClose }: Omit<DecideProps, "action">) => (
 
 interface TopUpTableProps {
   readonly rows: ReadonlyArray<OperatorTopUp>
-  /** Whether they are those of one account, or all that need an operator. */
+  /** Whether the rows are the top-ups of one account, or all that need an operator. */
   readonly of: "account" | "all"
 }
 
@@ -146,6 +146,7 @@ const Row = ({
   </tr>
 )
 
+/** A table of top-ups. Those that need an operator can be settled or dismissed. */
 export const TopUpTable = ({ of, rows }: TopUpTableProps) => {
   const [open, setOpen] = useState<{ readonly action: Action; readonly row: OperatorTopUp }>()
   const columns: ReadonlyArray<Column> = [

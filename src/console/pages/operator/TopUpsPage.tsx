@@ -4,6 +4,7 @@ import { attentionQuery } from "../../data/Operator.ts"
 import { PagedList } from "../../parts/PagedList.tsx"
 import { TopUpTable } from "./TopUpTable.tsx"
 
+/** The top-ups that need an operator. */
 export const TopUpsPage = () => {
   const topUps = useInfiniteQuery(attentionQuery)
   return (

@@ -13,7 +13,7 @@ import { Icon } from "../../parts/Icons.tsx"
 import { Failed } from "../../parts/States.tsx"
 import { PhoneForm } from "../billing/PhoneForm.tsx"
 
-const Mark = ({ at, done }: { readonly at: number; readonly done: boolean }) => (
+const StepMark = ({ at, done }: { readonly at: number; readonly done: boolean }) => (
   <span className={done ? "mark done" : "mark"}>{done ? <Icon name="check" /> : at}</span>
 )
 
@@ -50,7 +50,7 @@ const KeyStep = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) => {
   )
 }
 
-/** The first request as soon as its receipt is there; the figures of the page are read again then. */
+/** The receipt of the first request as soon as it exists. The figures of the page then refresh. */
 const useFirstRequest = () => {
   const client = useQueryClient()
   const [newest] = useQuery(newestQuery({}, 1, true)).data ?? []
@@ -77,7 +77,7 @@ const FirstRequestStatus = ({ of }: { readonly of: RequestReceipt | undefined })
     </p>
   )
 
-/** What a newcomer does: credit, a key, a request. */
+/** The first steps of a new owner: credit, a key and a request. */
 export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> }) => {
   const { data: session } = useQuery(sessionQuery)
   const pageKey = useKeyInMemory()
@@ -93,7 +93,7 @@ export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> })
       </header>
       <ol className="steps">
         <li>
-          <Mark at={1} done={isFunded} />
+          <StepMark at={1} done={isFunded} />
           <div className="what">
             <h3>
               {verified
@@ -118,14 +118,14 @@ export const FirstRun = ({ keys }: { readonly keys: ReadonlyArray<ManagedKey> })
           </div>
         </li>
         <li>
-          <Mark at={2} done={pageKey !== undefined || keys.length > 0} />
+          <StepMark at={2} done={pageKey !== undefined || keys.length > 0} />
           <div className="what">
             <h3>Create a key</h3>
             <KeyStep keys={keys} />
           </div>
         </li>
         <li>
-          <Mark at={3} done={first !== undefined} />
+          <StepMark at={3} done={first !== undefined} />
           <div className="what">
             <h3>Send the request and see it arrive</h3>
             <Code snippets={snippetsOf(firstCall(origin, key)).slice(0, 3)} />

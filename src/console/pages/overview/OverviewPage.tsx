@@ -35,7 +35,7 @@ const LowBalance = () => {
 
 const MOST_RUNNING = 100
 
-/** What the owner has, what is reserved, and what runs. */
+/** The available and the held balance, and the number of running requests. */
 const BalanceLine = () => {
   const { data, isError } = useQuery(balanceQuery)
   const unknown = isError ? "—" : "…"
@@ -68,7 +68,7 @@ const BalanceLine = () => {
   )
 }
 
-/** The reads of the page, which share what they can. */
+/** The reads of the page. Reads of the same series share one call. */
 const useOverview = () => {
   const search = useSearch({ from: "/shell/overview" })
   const { by = "model" } = search
@@ -82,19 +82,20 @@ const useOverview = () => {
     seriesQuery({
       times: () => timesBefore(times()),
       rangeKey: `before ${rangeKey}`,
-      // In hours where there may be so many, so that a part of a day is compared with the same part of another one.
+      // In hours if the range allows it, so that a part of a day is compared with the same part of an earlier day.
       interval: (before) => (intervalsOf(before).includes("hour") ? "hour" : "day")
     })
   )
   return { search, by, main, models, keys, before }
 }
 
+/** The page with the balance, the usage of a range, and the first steps of a new owner. */
 export const OverviewPage = () => {
   const { before, by, keys, main, models, search } = useOverview()
   const navigate = useNavigate({ from: "/overview" })
   const ownKeys = useQuery(keysQuery)
   const newest = useQuery(newestQuery({}, 1, false))
-  // The card stays after the first request, so that its owner sees it arrive.
+  // The card stays after the first request, so that the owner sees it arrive.
   const [began, setBegan] = useState(false)
   if (newest.data?.length === 0 && !began) setBegan(true)
   const choose = (range: RangeSearch) =>

@@ -26,7 +26,7 @@ interface SpendChartProps {
   readonly failed: boolean
 }
 
-/** What was used over time, stacked by a dimension. */
+/** Usage over time, stacked by model, key, project or provider. */
 export const SpendChart = ({ by, failed, report }: SpendChartProps) => {
   const { figure = "cost_usd", ...search } = useSearch({ from: "/shell/overview" })
   const navigate = useNavigate({ from: "/overview" })

@@ -16,8 +16,8 @@ const tiles = [
   exact: (n: number) => string
 }>
 
-/** The sums of a figure over all series, bucket by bucket. */
-const courseOf = ({ buckets, data }: UsageSeriesReport, figure: ShownFigure): ReadonlyArray<number> =>
+/** The sum of a figure over all series in each bucket. */
+const sumsOf = ({ buckets, data }: UsageSeriesReport, figure: ShownFigure): ReadonlyArray<number> =>
   buckets.map((_, at) => data.reduce((sum, one) => sum + (valuesOf(one, figure, false)[at] ?? 0), 0))
 
 interface TilesProps {
@@ -26,7 +26,7 @@ interface TilesProps {
   readonly failed: boolean
 }
 
-/** The figures of the range, with their course and their change to the range before. */
+/** The figures of the range, with their sparklines and their change from the range before. */
 export const Tiles = ({ before, failed, report }: TilesProps) => (
   <section className="tiles" aria-label="Figures of the range">
     {tiles.map(({ exact, figure, label, show }) => {
@@ -51,7 +51,7 @@ export const Tiles = ({ before, failed, report }: TilesProps) => (
           figure={now === undefined ? (failed ? "—" : undefined) : show(now)}
           {...(now === undefined ? {} : { title: exact(now) })}
           change={part ? `${share((now ?? 0) / report.totals.requests)} of requests` : words}
-          values={report && courseOf(report, figure)}
+          values={report && sumsOf(report, figure)}
         />
       )
     })}

@@ -14,7 +14,7 @@ interface TopGroupsProps {
   readonly title: string
 }
 
-/** The dearest models or keys of a range. */
+/** The models or keys with the highest spend in a range. */
 export const TopGroups = ({ by, failed, report, title }: TopGroupsProps) => {
   const nameOf = useNames(by)
   const rows = report?.data.filter(({ is_rest: isRest }) => !isRest)

@@ -5,7 +5,7 @@ import { useKeyInMemory } from "../../data/KeyInMemory.ts"
 import { balanceQuery, presetsQuery } from "../../data/Queries.ts"
 import { Icon } from "../../parts/Icons.tsx"
 import { toast } from "../../parts/Toasts.tsx"
-import { Column } from "./Column.tsx"
+import { ConversationColumn } from "./ConversationColumn.tsx"
 import { Compose } from "./Compose.tsx"
 import { Estimate } from "./Estimate.tsx"
 import { messagesOf, type Turn } from "./Messages.ts"
@@ -18,7 +18,7 @@ const MOST_COLUMNS = 3
 
 interface ChatTabProps {
   readonly models: ReadonlyArray<ModelDetail>
-  /** The models that answer, side by side. */
+  /** The models of the columns, side by side. */
   readonly chosen: ReadonlyArray<string>
   readonly onChosen: (models: ReadonlyArray<string>) => void
   readonly showsCode: boolean
@@ -62,7 +62,7 @@ const Actions = ({ clears, compares, onClear, onCompare }: ActionsProps) => (
   </div>
 )
 
-/** Chat with up to three models at once, each with the same messages. */
+/** Sends the same messages to up to three models, side by side. */
 export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTabProps) => {
   const client = useQueryClient()
   const pageKey = useKeyInMemory()
@@ -100,7 +100,7 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
       <section className="card chat" aria-label="Conversation">
         <div className={`columns of-${chosen.length}`}>
           {chosen.map((model, at) => (
-            <Column
+            <ConversationColumn
               key={at}
               conversation={conversations[at]!}
               model={model}

@@ -6,7 +6,7 @@ import { exactMoney, money } from "../../format/Money.ts"
 
 const PAUSE_MS = 500
 
-/** A value once it has stayed the same for a moment. */
+/** Returns a value after it has not changed for half a second. */
 const useSettled = <A,>(value: A): A => {
   const [settled, setSettled] = useState(value)
   const text = JSON.stringify(value)
@@ -27,11 +27,11 @@ interface EstimateProps {
   readonly apiKey: string | undefined
   /** Bodies for `POST /estimate`; empty while there is nothing to send. */
   readonly bodies: ReadonlyArray<object>
-  /** What stands there without an estimate. */
+  /** The text in place of an estimate. */
   readonly otherwise: string
 }
 
-/** What would be charged for one or several requests, before they are sent. */
+/** The estimated cost of one or several requests, before they are sent. */
 export const Estimate = ({ apiKey, bodies, otherwise }: EstimateProps) => {
   const settled = useSettled(bodies)
   const { data, error } = useQuery({

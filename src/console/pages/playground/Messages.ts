@@ -1,9 +1,9 @@
-/** The turns of a conversation, and what of them is sent. */
+/** The turns of a conversation, and the messages for the API. */
 
 export interface ToolCall {
   readonly id: string
   readonly name: string
-  /** JSON, as the model wrote it. */
+  /** The JSON that the model wrote. */
   readonly arguments: string
 }
 
@@ -14,7 +14,7 @@ export interface Turn {
   readonly images?: ReadonlyArray<string>
   readonly reasoning?: string
   readonly calls?: ReadonlyArray<ToolCall>
-  /** Of a tool's result: the call that it answers. */
+  /** The call that a tool's result answers. */
   readonly callId?: string
   readonly model?: string
   readonly costUsd?: number
@@ -29,7 +29,7 @@ type Part =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image_url"; readonly image_url: { readonly url: string } }
 
-/** A message as the API takes it. */
+/** A message of the API. */
 export type Message =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "user"; readonly content: string | ReadonlyArray<Part> }
@@ -66,13 +66,13 @@ const messageOf = ({ callId = "", calls = [], content, images = [], role }: Turn
 const isSent = ({ calls = [], content, images = [], role }: Turn): boolean =>
   role === "tool" || content !== "" || calls.length > 0 || images.length > 0
 
-/** What is sent: the instructions, and the turns that have anything in them. */
+/** The messages of a request: the instructions and the turns that are not empty. */
 export const messagesOf = (instructions: string, turns: ReadonlyArray<Turn>): ReadonlyArray<Message> => [
   ...(instructions.trim() === "" ? [] : [{ role: "system" as const, content: instructions }]),
   ...turns.filter(isSent).map(messageOf)
 ]
 
-/** The calls of the last answer that have no result yet. */
+/** The calls of the last answer that wait for a result. */
 export const openCalls = (turns: ReadonlyArray<Turn>): ReadonlyArray<ToolCall> => {
   const at = turns.findLastIndex(({ role }) => role === "assistant")
   const answered = new Set(turns.slice(at + 1).map(({ callId }) => callId))
@@ -85,7 +85,7 @@ interface CallDelta {
   readonly function?: { readonly name?: string; readonly arguments?: string }
 }
 
-/** Calls with the next piece of a stream. */
+/** Adds the next chunk of a stream to the calls. */
 export const withDelta = (
   calls: ReadonlyArray<ToolCall>,
   deltas: ReadonlyArray<CallDelta>
@@ -102,7 +102,7 @@ export const withDelta = (
   return next
 }
 
-/** The tools that a text of JSON spells: a list of functions, each whole or as its `function` alone. */
+/** Parses tools from JSON: a list of whole tools or of their `function` alone. Returns the error if the JSON is wrong. */
 export const toolsOf = (text: string): { readonly tools: ReadonlyArray<object> } | { readonly wrong: string } => {
   if (text.trim() === "") return { tools: [] }
   try {

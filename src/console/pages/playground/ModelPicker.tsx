@@ -6,14 +6,14 @@ import { Finder } from "../../parts/Finder.tsx"
 
 const MOST = 40
 
-/** What a model costs, in a few words. */
+/** The price of a model, in a few words. */
 export const priceWords = ({ pricing, virtual }: ModelDetail): string => {
   if (virtual) return "the price of the model it picks"
   if (pricing.unit !== "token") return `${money(pricing.perUnitUsd ?? pricing.perRequestUsd ?? 0)} per ${pricing.unit}`
   return `${perMillion(pricing.meteredPromptPerToken)} in, ${perMillion(pricing.meteredCompletionPerToken)} out`
 }
 
-/** How its first provider did lately; undefined without enough requests. */
+/** The live figures of the model's first provider; undefined with too few requests. */
 export const liveWords = ({ providers }: ModelDetail): string | undefined => {
   const { performance } = providers[0] ?? {}
   if (performance === undefined || performance.thin) return undefined
@@ -29,7 +29,7 @@ interface PickerProps {
   readonly model: string
   readonly models: ReadonlyArray<ModelDetail>
   readonly onModel: (model: string) => void
-  /** Names that are no models of the catalogue, such as presets. */
+  /** Names other than models, such as presets. */
   readonly others?: ReadonlyArray<{ readonly id: string; readonly name: string }>
 }
 

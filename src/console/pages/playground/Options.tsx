@@ -5,19 +5,19 @@ import { RoutingFields } from "../../parts/Routing.tsx"
 import { toolsOf } from "./Messages.ts"
 import { PlaygroundKeyName } from "./PlaygroundKey.tsx"
 
-/** What is asked of every model. */
+/** The options of the requests to every model. */
 export interface ChatOptions {
   readonly instructions: string
-  /** Only what is set is sent. */
+  /** The parameters that are set. Requests send no others. */
   readonly parameters: Readonly<Record<string, unknown>>
   readonly routing: RoutingPolicy
-  /** JSON, as typed. */
+  /** The JSON, as the user typed it. */
   readonly tools: string
 }
 
 export const noOptions: ChatOptions = { instructions: "", parameters: {}, routing: {}, tools: "" }
 
-/** The fields of a request that the options set. */
+/** The request fields for the options. */
 export const parametersOf = ({ parameters, routing, tools }: ChatOptions): Readonly<Record<string, unknown>> => {
   const read = toolsOf(tools)
   const policy = policyOf(routing)
@@ -36,6 +36,7 @@ interface NumberFieldProps {
   readonly onChange: (value: number | undefined) => void
 }
 
+/** A field for a number that may stay empty, which means the default. */
 export const NumberField = ({ hint, label, onChange, range: [min, max, step], value }: NumberFieldProps) => (
   <Field label={label} hint={hint}>
     {(props) => (
@@ -105,6 +106,7 @@ const Tools = ({ onOptions, options }: Omit<OptionsProps, "reasons">) => {
   )
 }
 
+/** The form of the chat options. */
 export const Options = ({ onOptions, options, reasons }: OptionsProps) => {
   const { instructions, parameters, routing } = options
   const set = (name: string, value: unknown) =>

@@ -16,6 +16,7 @@ const usual: Readonly<Record<Exclude<Tab, "chat">, string>> = { image: "flux-dev
 const modalities = { image: "image", speech: "audio", video: "video" } as const
 const MOST = 3
 
+/** The page that sends requests to models: chat, images, speech and videos. */
 export const PlaygroundPage = () => {
   const { beside = "", model, tab = "chat" } = useSearch({ from: "/shell/playground" })
   const navigate = useNavigate({ from: "/playground" })

@@ -11,7 +11,7 @@ interface RequestCodeProps {
 
 const hello = [{ role: "user", content: "Hello!" }] as const
 
-/** The request of a tab other than chat as code, with the key as a variable. */
+/** Shows the request of a media tab as code, with the key as a variable. */
 export const MediaCode = ({ call, onClose }: { call: Pick<MediaCall, "kind" | "body">; onClose: () => void }) => (
   <Dialog title="This request as code" wide onClose={onClose}>
     <Code snippets={mediaSnippetsOf({ ...call, origin, key: "$KEY" })} />
@@ -19,7 +19,7 @@ export const MediaCode = ({ call, onClose }: { call: Pick<MediaCall, "kind" | "b
   </Dialog>
 )
 
-/** The request of the playground as code, with the key as a variable. */
+/** Shows the chat request as code, with the key as a variable. */
 export const RequestCode = ({ call, onClose }: RequestCodeProps) => (
   <Dialog title="This request as code" wide onClose={onClose}>
     <Code

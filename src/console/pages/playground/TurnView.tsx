@@ -6,7 +6,7 @@ import { Highlighted } from "../../parts/Highlighted.tsx"
 import { Markdown } from "../../parts/Markdown.tsx"
 import type { ToolCall, Turn } from "./Messages.ts"
 
-const After = ({ turn }: { readonly turn: Turn }) => (
+const TurnFigures = ({ turn }: { readonly turn: Turn }) => (
   <span className="after">
     {turn.costUsd === undefined ? null : <Money usd={turn.costUsd} />}
     {turn.tokens === undefined ? null : <span className="number">{count(turn.tokens)} tokens</span>}
@@ -24,7 +24,7 @@ const pretty = (json: string): string => {
   try {
     return JSON.stringify(JSON.parse(json), null, 2)
   } catch {
-    // A call that is still on its way is no JSON yet.
+    // A call that is still streaming is not JSON yet.
     return json
   }
 }
@@ -44,6 +44,7 @@ const Call = ({ of }: { readonly of: ToolCall }) => (
 
 const speakers = { user: "You", tool: "Result of the tool", assistant: "Assistant" } as const
 
+/** A message, an answer or the result of a tool. An answer has its cost and its receipt. */
 export const TurnView = ({ turn }: { readonly turn: Turn }) => (
   <article className={`turn ${turn.role}`}>
     <span className="by clip">{turn.role === "assistant" ? turn.model : speakers[turn.role]}</span>
@@ -73,7 +74,7 @@ export const TurnView = ({ turn }: { readonly turn: Turn }) => (
         <span>{turn.error}</span>
       </div>
     )}
-    {turn.role === "assistant" ? <After turn={turn} /> : null}
+    {turn.role === "assistant" ? <TurnFigures turn={turn} /> : null}
   </article>
 )
 
@@ -82,7 +83,7 @@ interface ResultProps {
   readonly onResult: (result: string) => void
 }
 
-/** Takes the result of a call, in place of the program that would run the tool. */
+/** Asks for the result of a tool call, in place of the program that would run the tool. */
 export const ToolResult = ({ call, onResult }: ResultProps) => {
   const [text, setText] = useState("")
   return (

@@ -13,7 +13,7 @@ const SHOWN = 12
 const VIDEO = "A kite over the sea"
 const seconds = [4, 5, 6, 8, 10, 12, 15]
 
-/** Videos are jobs: the gallery has those of the account, and each shows its progress. */
+/** Creates videos. The gallery shows the videos of the account with their progress. */
 export const VideoTab = ({ model, models, onCode, onModel, showsCode }: MediaTabProps) => {
   const client = useQueryClient()
   const videos = useQuery(videosQuery(SHOWN))

@@ -10,9 +10,9 @@ import { Field, NameField } from "../../parts/Fields.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 import { differences } from "../../data/Differences.ts"
 
-const begin: PresetConfig = { model: "gpt-4o-mini", instructions: "Answer in one short sentence.", max_tokens: 100 }
+const example: PresetConfig = { model: "gpt-4o-mini", instructions: "Answer in one short sentence.", max_tokens: 100 }
 
-/** The config that a text spells, or what is wrong with the text. */
+/** Parses a config. Returns the error if it is not a JSON object. */
 const parsed = (text: string): { readonly config: PresetConfig } | { readonly wrong: string } => {
   try {
     const config: unknown = JSON.parse(text)
@@ -61,13 +61,13 @@ const ConfigField = ({ onText, text, wrong }: ConfigFieldProps) => (
   </Field>
 )
 
-/** Creates a preset, or gives one another version. */
+/** Creates a preset, or edits one. A changed config becomes its next version. */
 export const PresetDialog = ({ of, onClose }: { readonly of: Preset | undefined; readonly onClose: () => void }) => {
   const client = useQueryClient()
   const [slug, setSlug] = useState(of?.slug ?? "")
   const [name, setName] = useState(of?.name ?? "")
   const [description, setDescription] = useState(of?.description ?? "")
-  const [text, setText] = useState(JSON.stringify(of?.config ?? begin, null, 2))
+  const [text, setText] = useState(JSON.stringify(of?.config ?? example, null, 2))
   const read = parsed(text)
   const changes = of !== undefined && "config" in read ? differences(read.config, of.config) : []
   const save = useMutation({

@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { PresetSummary } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { api } from "../../data/Client.ts"
-import { presetQuery, presetsQuery } from "../../data/Queries.ts"
+import { MOST_LISTED, presetQuery, presetsQuery } from "../../data/Queries.ts"
 import { Confirm, Dialog } from "../../parts/Dialog.tsx"
 import { Ago } from "../../parts/Figures.tsx"
 import { Failed, SkeletonRows } from "../../parts/States.tsx"
@@ -27,7 +27,7 @@ const DeletePreset = ({ of, onClose }: { readonly of: PresetSummary; readonly on
   </Confirm>
 )
 
-/** Reads the config, which the list leaves out, and then edits it. */
+/** Reads the config, which the list does not include, and then opens the form. */
 const EditPreset = ({ onClose, slug }: { readonly slug: string; readonly onClose: () => void }) => {
   const preset = useQuery(presetQuery(slug))
   if (preset.data !== undefined && !preset.isFetching) return <PresetDialog of={preset.data} onClose={onClose} />
@@ -72,6 +72,7 @@ const Row = ({ of, onOpen }: { readonly of: PresetSummary; readonly onOpen: (ope
   </tr>
 )
 
+/** The page that lists, creates, edits and deletes presets. */
 export const PresetsPage = () => {
   const presets = useQuery(presetsQuery)
   const [open, setOpen] = useState<Open>()
@@ -80,6 +81,7 @@ export const PresetsPage = () => {
     <ListPage
       title="Presets"
       query={presets}
+      most={MOST_LISTED}
       create={{ name: "Create preset", run: () => setOpen("new") }}
       empty={{
         title: "There is no preset yet.",

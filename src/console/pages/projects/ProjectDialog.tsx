@@ -10,7 +10,7 @@ import { Field, NameField } from "../../parts/Fields.tsx"
 import { RoutingFields } from "../../parts/Routing.tsx"
 import { toast } from "../../parts/Toasts.tsx"
 
-/** Creates a project, or changes one. */
+/** Creates or edits a project. */
 export const ProjectDialog = ({ of, onClose }: { readonly of: Project | undefined; readonly onClose: () => void }) => {
   const client = useQueryClient()
   const [name, setName] = useState(of?.name ?? "")

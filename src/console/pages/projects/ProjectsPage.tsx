@@ -4,7 +4,7 @@ import { useState } from "react"
 import type { Project } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { api } from "../../data/Client.ts"
-import { keysQuery, projectsQuery } from "../../data/Queries.ts"
+import { keysQuery, MOST_LISTED, projectsQuery } from "../../data/Queries.ts"
 import { policyWords } from "../../data/Routing.ts"
 import { sentence } from "../../format/Words.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
@@ -98,6 +98,7 @@ const Row = ({ keys, onArchive, onEdit, row }: RowProps) => {
   )
 }
 
+/** The page that lists, creates, edits and archives projects. */
 export const ProjectsPage = () => {
   const projects = useQuery(projectsQuery)
   const { data: keys } = useQuery(keysQuery)
@@ -108,6 +109,7 @@ export const ProjectsPage = () => {
     <ListPage
       title="Projects"
       query={projects}
+      most={MOST_LISTED}
       create={{ name: "Create project", run: () => setEdited("new") }}
       empty={{
         title: "There is no project yet.",

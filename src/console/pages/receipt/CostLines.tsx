@@ -4,14 +4,14 @@ import { exactMoney } from "../../format/Money.ts"
 import { Empty } from "../../parts/States.tsx"
 import { type CostLine, costLines } from "./Lines.ts"
 
-const after = ({ absorbed_usd, cost_usd, refunded_usd, settled_usd }: RequestReceipt) =>
+const settlementsOf = ({ absorbed_usd, cost_usd, refunded_usd, settled_usd }: RequestReceipt) =>
   [
     { name: "Settled from the hold", usd: settled_usd, shown: settled_usd !== cost_usd },
     { name: "Above the hold, not charged", usd: absorbed_usd, shown: absorbed_usd > 0 },
     { name: "Refunded", usd: refunded_usd, shown: refunded_usd > 0 }
   ].filter(({ shown }) => shown)
 
-/** One kind of usage at its price. `reasoning` is the part of the output that was reasoning, in tokens. */
+/** One kind of usage at its price. `reasoning` is the number of reasoning tokens in the output. */
 const Line = ({ line, reasoning }: { readonly line: CostLine; readonly reasoning: number }) => (
   <tr>
     <td>
@@ -25,7 +25,7 @@ const Line = ({ line, reasoning }: { readonly line: CostLine; readonly reasoning
   </tr>
 )
 
-/** The price snapshot times the usage, line by line, to the cost. */
+/** The cost of a request: a line for each kind of usage with its price, and the sum. */
 export const CostLines = ({ receipt }: { readonly receipt: RequestReceipt }) => {
   const { cost_usd, price, usage, usage_basis } = receipt
   const lines = usage === null || price === null ? [] : costLines(usage, price)
@@ -76,7 +76,7 @@ export const CostLines = ({ receipt }: { readonly receipt: RequestReceipt }) => 
                 <td />
                 <td className="number">{exactMoney(cost_usd)}</td>
               </tr>
-              {after(receipt).map(({ name, usd }) => (
+              {settlementsOf(receipt).map(({ name, usd }) => (
                 <tr key={name}>
                   <td colSpan={2}>{name}</td>
                   <td className="number">{exactMoney(usd)}</td>

@@ -1,14 +1,14 @@
-/** A receipt's bill: its price snapshot times its usage. */
+/** The cost lines of a receipt: its price snapshot times its usage. */
 import type { ReceiptPrice, ReceiptUsage } from "../../../client/Contract.ts"
 import { money } from "../../format/Money.ts"
 
 const MILLION = 1e6
 
-/** One line of a bill: so many, at so much, makes so much. */
+/** A quantity at a price, and its cost. */
 export interface CostLine {
   readonly what: string
   readonly many: number
-  /** The price in words. */
+  /** The price as text. */
   readonly price: string
   readonly cost: number
 }
@@ -20,7 +20,7 @@ const line = (what: string, tokens: number, price: number): CostLine => ({
   cost: tokens * price
 })
 
-/** The lines of a bill, without those of nothing. */
+/** The cost lines of a usage, without empty ones. */
 export const costLines = (usage: ReceiptUsage, price: ReceiptPrice): ReadonlyArray<CostLine> => {
   if (price.unit !== "token") {
     const units = "unit" in usage ? usage.units : 0

@@ -16,7 +16,7 @@ import { commandsOf } from "./Repeat.ts"
 import { Routing } from "./Routing.tsx"
 import { Timeline } from "./Timeline.tsx"
 
-/** What the request was, and how it ended. */
+/** The facts of the request, and its error. */
 const Summary = ({ receipt }: { readonly receipt: RequestReceipt }) => {
   const nameOf = useNames("key")
   const projectName = useNames("project")
@@ -112,6 +112,7 @@ const ReceiptDetails = ({ receipt }: { readonly receipt: RequestReceipt }) => (
   </>
 )
 
+/** The receipt of a request. It refreshes while the request runs. */
 export const ReceiptPage = () => {
   const { id } = useParams({ from: "/shell/requests/$id" })
   const receipt = useQuery(receiptQuery(id))

@@ -45,7 +45,7 @@ const sentencesOf = (routing: RoutingSummary): ReadonlyArray<string> => {
   ]
 }
 
-/** Why this model and this provider answered. */
+/** Explains why this model and this provider answered. */
 export const Routing = ({ receipt: { routing } }: { readonly receipt: RequestReceipt }) =>
   routing === null ? null : (
     <section className="card" aria-label="Routing">

@@ -1,4 +1,4 @@
-/** The steps of a request, for its timeline. */
+/** The steps of a request for its timeline. */
 import type { RequestReceipt } from "../../../client/Contract.ts"
 import { duration } from "../../format/Figures.ts"
 import { money } from "../../format/Money.ts"
@@ -9,7 +9,7 @@ export interface Step {
   readonly from: number
   readonly to: number
   readonly note: string
-  /** When the first output came, for the attempt that served a stream. */
+  /** When the first output arrived, for the attempt that served a stream. */
   readonly first?: number
 }
 
@@ -21,7 +21,7 @@ interface TimedAttempt {
   readonly to: number
 }
 
-/** The attempts in the order in which they started. Receipts of earlier versions have no times: there the one that served has them all. */
+/** The attempts in the order of their starts. Receipts of earlier versions have no times of attempts, so the serving attempt gets all the time. */
 const timedAttempts = ({ routing, timings }: RequestReceipt, held: number, end: number): ReadonlyArray<TimedAttempt> =>
   (routing?.provider_attempts ?? [])
     .map(({ attempt_index: at, outcome, provider }) => {
@@ -44,7 +44,7 @@ const noteOf = (ran: TimedAttempt, all: ReadonlyArray<TimedAttempt>, first: numb
   return ran.isLast ? `failed${known}` : `failed${known}, the next one took over`
 }
 
-/** The end of the hold, in words. */
+/** Says how the hold ended. */
 const settledNote = ({ held_usd, refunded_usd, settled_usd }: RequestReceipt, took: string): string => {
   if (settled_usd === 0) return `nothing charged, the hold returned in ${took}`
   const charged = `${money(settled_usd)} charged in ${took}`
@@ -52,7 +52,7 @@ const settledNote = ({ held_usd, refunded_usd, settled_usd }: RequestReceipt, to
   return settled_usd >= held_usd ? charged : `${charged}, the rest returned`
 }
 
-/** The steps of a request in milliseconds from its arrival, as its timings tell them. */
+/** The steps of a request, in milliseconds from its arrival. */
 export const stepsOf = (receipt: RequestReceipt): ReadonlyArray<Step> => {
   const { first_token_ms: first, hold_ms: hold, queue_ms: queue, settle_ms: settle, total_ms: total } = receipt.timings
   const read = queue ?? 0
@@ -67,7 +67,7 @@ export const stepsOf = (receipt: RequestReceipt): ReadonlyArray<Step> => {
   const attempts = timedAttempts(receipt, held, end)
   for (const ran of attempts) {
     const { from, provider: name, served, to } = ran
-    // A provider takes a video at once, and the video fails later.
+    // A provider accepts a video at once, and the video may fail later.
     const isFailedLater = served && receipt.status === "failed"
     const note = isFailedLater ? `failed after ${duration(to - from)}` : noteOf(ran, attempts, first)
     steps.push({

@@ -2,7 +2,7 @@ import type { RequestReceipt } from "../../../client/Contract.ts"
 import { duration } from "../../format/Figures.ts"
 import { stepsOf } from "./Steps.ts"
 
-/** Hold, attempts and settle, one below the other, on one axis of time. */
+/** The hold, the attempts and the settlement of a request on one time axis. */
 export const Timeline = ({ receipt }: { readonly receipt: RequestReceipt }) => {
   const steps = stepsOf(receipt)
   const end = Math.max(...steps.map(({ to }) => to), 1)

@@ -1,4 +1,4 @@
-/** Lower and upper bounds of cost and latency. */
+/** Filters by the lowest and the highest cost and latency. */
 import { useState } from "react"
 import type { RequestFilters } from "../../data/Requests.ts"
 import { duration } from "../../format/Figures.ts"
@@ -32,6 +32,7 @@ interface BoundsProps {
   readonly onChange: (change: Bounds) => void
 }
 
+/** The bounds that are set, as chips, and a menu that changes them. */
 export const BoundFilters = ({ of, onChange }: BoundsProps) => {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({})
   const set = bounds.filter(({ name }) => of[name] !== undefined)

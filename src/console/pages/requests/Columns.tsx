@@ -1,4 +1,4 @@
-/** The columns that the table of requests may have. */
+/** The columns of the table of requests. */
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import type { RequestReceipt } from "../../../client/Contract.ts"
@@ -21,17 +21,17 @@ export interface Names {
   readonly project: (id: string | null) => string
 }
 
-export interface Column {
+export interface RequestColumn {
   readonly id: string
   readonly name: string
   readonly width: string
   readonly right?: boolean
-  /** From this width of the window on, in pixels; absent: only where it is chosen. */
+  /** The narrowest window that shows the column unasked, in pixels. Without it, the column shows only if chosen. */
   readonly from?: number
   readonly cell: (row: RequestReceipt, names: Names) => ReactNode
 }
 
-export const columns: ReadonlyArray<Column> = [
+export const columns: ReadonlyArray<RequestColumn> = [
   {
     id: "model",
     name: "Model",
@@ -135,8 +135,8 @@ export const columns: ReadonlyArray<Column> = [
   }
 ]
 
-/** The columns to show: the chosen ones, or those that fit the window. */
-export const shownColumns = (chosen: string | undefined, width: number): ReadonlyArray<Column> => {
+/** The chosen columns, or those that fit a window of this width. */
+export const shownColumns = (chosen: string | undefined, width: number): ReadonlyArray<RequestColumn> => {
   const ids = chosen?.split(",")
   const shown = columns.filter(({ from, id }) =>
     ids === undefined ? from !== undefined && width >= from : ids.includes(id)

@@ -5,7 +5,7 @@ import { dayOf, intervalOf, type Times } from "../../data/Ranges.ts"
 import { seriesQuery, type UsageFilters } from "../../data/UsageSeries.ts"
 import { brief } from "../../format/Figures.ts"
 import { statusName } from "../../format/Words.ts"
-import { Skeleton } from "../../parts/States.tsx"
+import { Failed, Skeleton } from "../../parts/States.tsx"
 
 const HEIGHT = 104
 const statuses = ["succeeded", "cancelled", "failed"]
@@ -14,13 +14,13 @@ interface HistogramProps {
   readonly times: () => Times
   readonly rangeKey: string
   readonly filters: UsageFilters
-  /** Narrows the range to a day. */
+  /** Limits the range to a day. */
   readonly onDay: (day: string) => void
 }
 
-/** How many requests ended in which way, over the range of the table. */
+/** A chart of the ended requests by status, over the range of the table. */
 export const Histogram = ({ filters, onDay, rangeKey, times }: HistogramProps) => {
-  const { data, isError } = useQuery(
+  const { data, error, refetch } = useQuery(
     seriesQuery({
       times,
       rangeKey,
@@ -30,8 +30,9 @@ export const Histogram = ({ filters, onDay, rangeKey, times }: HistogramProps) =
       interval: (times) => intervalOf(times, undefined)
     })
   )
-  if (isError) return null
-  if (data === undefined) return <Skeleton height={HEIGHT} />
+  if (data === undefined) {
+    return error === null ? <Skeleton height={HEIGHT} /> : <Failed error={error} onRetry={() => void refetch()} />
+  }
   const series = statuses.flatMap((status) => {
     const found = data.data.find(({ group }) => group === status)
     if (found === undefined) return []

@@ -1,10 +1,10 @@
-/** Receipts as rows, of which only those in sight are in the page. */
+/** A table of receipts that renders only the visible rows. */
 import { useNavigate } from "@tanstack/react-router"
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from "react"
 import type { RequestReceipt } from "../../../client/Contract.ts"
 import { useNames } from "../../data/Names.ts"
-import { type Column, type Names, shownColumns } from "./Columns.tsx"
+import { type Names, type RequestColumn, shownColumns } from "./Columns.tsx"
 
 const ROW = 36
 const AHEAD = 40
@@ -24,13 +24,13 @@ interface LineProps {
   readonly at: number
   readonly start: number
   readonly isSelected: boolean
-  readonly shown: ReadonlyArray<Column>
+  readonly shown: ReadonlyArray<RequestColumn>
   readonly template: string
   readonly names: Names
   readonly onOpen: (id: string) => void
 }
 
-/** A row; it is drawn again only when its own facts change, so that scrolling stays smooth. */
+/** A row. It renders again only when its own properties change, so that scrolling stays smooth. */
 const Line = memo(({ at, isSelected, names, onOpen, row, shown, start, template }: LineProps) => (
   <div
     className="line"
@@ -53,7 +53,7 @@ const Line = memo(({ at, isSelected, names, onOpen, row, shown, start, template 
   </div>
 ))
 
-/** The row that `j` and `k` select, and that Enter opens. */
+/** The selected row: `j` and `k` select one, and Enter opens it. */
 const useSelection = (rows: ReadonlyArray<RequestReceipt>, show: (at: number) => void, open: (id: string) => void) => {
   const [selected, setSelected] = useState<string>()
   const press = (event: KeyboardEvent) => {
@@ -77,6 +77,7 @@ interface RequestTableProps {
   readonly onMore: () => void
 }
 
+/** The table. It asks for more rows before the last ones are in sight. */
 export const RequestTable = ({ columns, hasMore, isReading, onMore, rows }: RequestTableProps) => {
   const ref = useRef<HTMLDivElement>(null)
   const navigate = useNavigate()

@@ -102,6 +102,7 @@ const useRequests = () => {
   return { search, change, filters, read }
 }
 
+/** The page that lists, filters and follows requests. */
 export const RequestsPage = () => {
   const { change, filters, read, search } = useRequests()
   const { cols, live = false } = search

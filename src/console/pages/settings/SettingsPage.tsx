@@ -12,6 +12,7 @@ const themes: ReadonlyArray<{ value: Theme; name: string }> = [
   { value: "dark", name: "Dark" }
 ]
 
+/** The page with the account, its notifications, sessions and management keys, and the theme. */
 export const SettingsPage = () => {
   const theme = useTheme()
   return (

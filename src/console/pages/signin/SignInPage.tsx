@@ -59,7 +59,7 @@ interface CodeFormProps {
   readonly onBack: () => void
 }
 
-/** Asks for the code, which a sandbox without a mail server shows on the page. */
+/** Asks for the code. A sandbox without a mail server shows it on the page. */
 const CodeForm = ({ email, onBack, sent }: CodeFormProps) => {
   const client = useQueryClient()
   const router = useRouter()
@@ -71,7 +71,7 @@ const CodeForm = ({ email, onBack, sent }: CodeFormProps) => {
       keepCsrfToken(session.csrf_token)
       forgetAccount(client)
       client.setQueryData(sessionQuery.queryKey, session)
-      // The route of this page leads on.
+      // The route of this page now redirects.
       void router.invalidate()
     }
   })
@@ -123,6 +123,7 @@ const CodeForm = ({ email, onBack, sent }: CodeFormProps) => {
   )
 }
 
+/** Signs an owner in with a code sent by email. A new address opens an account. */
 export const SignInPage = () => {
   const [email, setEmail] = useState("")
   const [sent, setSent] = useState<SignInSent>()

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { ListPage } from "../../app/ListPage.tsx"
-import { isVideoRunning, videosQuery } from "../../data/Jobs.ts"
+import { isVideoRunning, MOST_JOBS, videosQuery } from "../../data/Jobs.ts"
 import { plural } from "../../format/Words.ts"
 import { Segments } from "../../parts/Fields.tsx"
 import { VideoCard } from "./VideoCard.tsx"
@@ -12,6 +12,7 @@ const createLink = (
   </Link>
 )
 
+/** The page that lists the videos of the account. */
 export const VideosPage = () => {
   const { status = "all" } = useSearch({ from: "/shell/videos" })
   const navigate = useNavigate({ from: "/videos" })
@@ -22,6 +23,7 @@ export const VideosPage = () => {
       cards
       title="Videos"
       query={videos}
+      most={MOST_JOBS}
       filter={(video) => status === "all" || (status === "running" ? isVideoRunning(video) : video.status === status)}
       tools={
         <>

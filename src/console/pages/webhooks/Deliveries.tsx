@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { WebhookAttempt, WebhookDelivery } from "../../../client/Contract.ts"
 import { api } from "../../data/Client.ts"
-import { deliveriesQuery } from "../../data/Queries.ts"
+import { deliveriesQuery, MOST_DELIVERIES } from "../../data/Queries.ts"
 import { duration } from "../../format/Figures.ts"
 import { Id } from "../../parts/Copy.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
@@ -52,10 +52,10 @@ const Attempts = ({ of }: { readonly of: WebhookDelivery }) => (
 interface RowProps {
   readonly of: WebhookDelivery
   readonly busy: boolean
-  readonly onAgain: () => void
+  readonly onRedeliver: () => void
 }
 
-const Row = ({ busy, of, onAgain }: RowProps) => {
+const Row = ({ busy, of, onRedeliver }: RowProps) => {
   const [open, setOpen] = useState(false)
   return (
     <>
@@ -79,7 +79,7 @@ const Row = ({ busy, of, onAgain }: RowProps) => {
           <Ago at={of.created_at} />
         </td>
         <td>
-          <RowActions of={of.event_type} actions={[{ name: "Redeliver", disabled: busy, run: onAgain }]} />
+          <RowActions of={of.event_type} actions={[{ name: "Redeliver", disabled: busy, run: onRedeliver }]} />
         </td>
       </tr>
       {open ? (
@@ -97,7 +97,7 @@ const Row = ({ busy, of, onAgain }: RowProps) => {
 export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
   const client = useQueryClient()
   const deliveries = useQuery(deliveriesQuery(webhookId))
-  const again = useMutation({
+  const redeliver = useMutation({
     mutationFn: (id: string) =>
       api.call("management.webhooks.redeliver", { path: { webhook_id: webhookId, delivery_id: id } }),
     onSuccess: async () => {
@@ -116,13 +116,18 @@ export const Deliveries = ({ webhookId }: { readonly webhookId: string }) => {
     )
   }
   return (
-    <Table
-      label="deliveries"
-      columns={["Event", "Status", { right: "Attempts" }, "Last attempt", "Created", actionsColumn]}
-    >
-      {deliveries.data.map((of) => (
-        <Row key={of.id} of={of} busy={again.isPending} onAgain={() => again.mutate(of.id)} />
-      ))}
-    </Table>
+    <>
+      <Table
+        label="deliveries"
+        columns={["Event", "Status", { right: "Attempts" }, "Last attempt", "Created", actionsColumn]}
+      >
+        {deliveries.data.map((of) => (
+          <Row key={of.id} of={of} busy={redeliver.isPending} onRedeliver={() => redeliver.mutate(of.id)} />
+        ))}
+      </Table>
+      {deliveries.data.length < MOST_DELIVERIES ? null : (
+        <p className="body muted small">These are the newest {MOST_DELIVERIES} deliveries. The API lists the others.</p>
+      )}
+    </>
   )
 }

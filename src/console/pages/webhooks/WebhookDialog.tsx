@@ -16,7 +16,7 @@ const events: ReadonlyArray<{ readonly event: Event; readonly when: string }> = 
   { event: "budget.threshold", when: "80% or 100% of a budget is spent" }
 ]
 
-/** Creates a webhook, or changes one. */
+/** Creates or edits a webhook endpoint. The secret of a new one is shown once. */
 export const WebhookDialog = ({
   of,
   onClose

@@ -3,7 +3,7 @@ import { useState } from "react"
 import type { WebhookEndpoint } from "../../../client/Contract.ts"
 import { ListPage } from "../../app/ListPage.tsx"
 import { api } from "../../data/Client.ts"
-import { webhooksQuery } from "../../data/Queries.ts"
+import { MOST_LISTED, webhooksQuery } from "../../data/Queries.ts"
 import { duration } from "../../format/Figures.ts"
 import { Confirm } from "../../parts/Dialog.tsx"
 import { Ago, Status } from "../../parts/Figures.tsx"
@@ -39,12 +39,12 @@ const useEnable = () => {
   })
 }
 
-interface EndProps {
+interface WebhookProps {
   readonly of: WebhookEndpoint
   readonly onClose: () => void
 }
 
-const RotateSecret = ({ of, onClose }: EndProps) => {
+const RotateSecret = ({ of, onClose }: WebhookProps) => {
   const [secret, setSecret] = useState<string>()
   if (secret !== undefined) {
     return <SecretDialog title="The new secret" label="Signing secret" value={secret} onClose={onClose} />
@@ -62,7 +62,7 @@ const RotateSecret = ({ of, onClose }: EndProps) => {
   )
 }
 
-const DeleteWebhook = ({ of, onClose }: EndProps) => (
+const DeleteWebhook = ({ of, onClose }: WebhookProps) => (
   <Confirm
     title="Delete this webhook?"
     name={new URL(of.url).host}
@@ -140,6 +140,7 @@ const Endpoint = ({ of, onOpen }: EndpointProps) => {
   )
 }
 
+/** The page that lists, creates, edits, tests and deletes webhook endpoints. */
 export const WebhooksPage = () => {
   const webhooks = useQuery(webhooksQuery)
   const [open, setOpen] = useState<{ what: "edit" | "rotate" | "delete"; of: WebhookEndpoint } | "new">()
@@ -149,6 +150,7 @@ export const WebhooksPage = () => {
       cards
       title="Webhooks"
       query={webhooks}
+      most={MOST_LISTED}
       create={{ name: "Create webhook", run: () => setOpen("new") }}
       empty={{
         title: "There is no webhook yet.",

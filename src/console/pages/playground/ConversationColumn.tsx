@@ -7,7 +7,7 @@ import { liveWords, ModelPicker, priceWords } from "./ModelPicker.tsx"
 import { type Conversation, useConversation } from "./Conversation.ts"
 import { ToolResult, TurnView } from "./TurnView.tsx"
 
-interface ColumnProps {
+interface ConversationColumnProps {
   readonly conversation: Conversation
   readonly model: string
   readonly models: ReadonlyArray<ModelDetail>
@@ -20,7 +20,7 @@ interface ColumnProps {
 }
 
 /** A conversation with one model. */
-export const Column = (props: ColumnProps) => {
+export const ConversationColumn = (props: ConversationColumnProps) => {
   const { begin, conversation, model, models, onModel, onRemove, onResults, presets } = props
   const { running, turns } = useConversation(conversation)
   const end = useRef<HTMLDivElement>(null)
