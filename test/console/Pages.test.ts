@@ -2,7 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import { browser, complaintsOf, missingBrowser, settled } from "../support/Browser.ts"
+import { missingBrowser, settled } from "../support/Browser.ts"
+import { ownerPage, ownerStage } from "../support/OwnerConsole.ts"
 import { announceSkip } from "../support/Skips.ts"
 import { post } from "../support/Service.ts"
 
