@@ -1,13 +1,12 @@
 /** Browser pages of the console of an account's owner. */
 import { Effect } from "effect"
-import { type Browser, browser, buildConsole, complaintsOf } from "./Browser.ts"
+import { type Browser, browser, complaintsOf } from "./Browser.ts"
 import { type Service, startService } from "./Service.ts"
 
 const WAIT_MS = 15_000
 
 /** Starts a service, and a browser for its console. */
 export const ownerStage = Effect.gen(function* () {
-  yield* buildConsole
   return { service: yield* startService(), chromium: yield* browser }
 })
 

@@ -8,7 +8,7 @@ import { toast } from "../../parts/Toasts.tsx"
 import { ConversationColumn } from "./ConversationColumn.tsx"
 import { Compose } from "./Compose.tsx"
 import { Estimate } from "./Estimate.tsx"
-import { messagesOf, type Turn } from "./Messages.ts"
+import { messagesOf, sentTurns, type Turn } from "./Messages.ts"
 import { noOptions, Options, parametersOf } from "./Options.tsx"
 import { PlaygroundKey } from "./PlaygroundKey.tsx"
 import { RequestCode } from "./RequestCode.tsx"
@@ -40,7 +40,13 @@ const useConversations = () => {
     store.conversations = [rest[0]!, rest[1]!, removed]
     setConversations(store.conversations)
   }
-  return { conversations, states, remove }
+  /** Clears all conversations. The toast can bring them back. */
+  const clear = () => {
+    const former = conversations.map((conversation) => conversation.get().turns)
+    for (const conversation of conversations) conversation.clear()
+    toast("Cleared the conversation.", () => former.forEach((turns, at) => conversations[at]!.restore(turns)))
+  }
+  return { clear, conversations, states, remove }
 }
 
 interface ActionsProps {
@@ -69,7 +75,7 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
   const presets = useQuery(presetsQuery).data?.map(({ name, slug }) => ({ id: `@${slug}`, name })) ?? []
   const [options, setOptions] = useState(noOptions)
   const [text, setText] = useState("")
-  const { conversations, remove, states } = useConversations()
+  const { clear, conversations, remove, states } = useConversations()
   const texts = models.filter(({ modality, servable }) => modality === "text" && servable)
   const own = states.slice(0, chosen.length)
   const parameters = parametersOf(options)
@@ -86,15 +92,8 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
     remove(at)
     onChosen(chosen.filter((_, index) => index !== at))
   }
-  const clear = () => {
-    const former = conversations.map((conversation) => conversation.get().turns)
-    for (const conversation of conversations) conversation.clear()
-    toast("Cleared the conversation.", () => former.forEach((turns, at) => conversations[at]!.restore(turns)))
-  }
-  const able = models.filter(({ capabilities }) => capabilities.includes("reasoning"))
-  const reasons = able.some(({ id }) => chosen.includes(id))
-  const [first] = own
-  const sent = first!.turns.slice(0, first!.turns.findLastIndex(({ role }) => role !== "assistant") + 1)
+  const reasons = models.some(({ capabilities, id }) => capabilities.includes("reasoning") && chosen.includes(id))
+  const messages = messagesOf(instructions, sentTurns(own[0]!.turns))
   return (
     <div className="grid side">
       <section className="card chat" aria-label="Conversation">
@@ -140,12 +139,7 @@ export const ChatTab = ({ chosen, models, onChosen, onCode, showsCode }: ChatTab
         />
         <Options options={options} reasons={reasons} onOptions={setOptions} />
       </div>
-      {showsCode ? (
-        <RequestCode
-          call={{ model: chosen[0]!, messages: messagesOf(instructions, sent), parameters }}
-          onClose={onCode}
-        />
-      ) : null}
+      {showsCode ? <RequestCode call={{ model: chosen[0]!, messages, parameters }} onClose={onCode} /> : null}
     </div>
   )
 }

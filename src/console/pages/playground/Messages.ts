@@ -72,6 +72,10 @@ export const messagesOf = (instructions: string, turns: ReadonlyArray<Turn>): Re
   ...turns.filter(isSent).map(messageOf)
 ]
 
+/** The turns of the last request: all turns up to the last one that is not an answer. */
+export const sentTurns = (turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> =>
+  turns.slice(0, turns.findLastIndex(({ role }) => role !== "assistant") + 1)
+
 /** The calls of the last answer that wait for a result. */
 export const openCalls = (turns: ReadonlyArray<Turn>): ReadonlyArray<ToolCall> => {
   const at = turns.findLastIndex(({ role }) => role === "assistant")

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   messagesOf,
   openCalls,
+  sentTurns,
   toolsOf,
   type Turn,
   withDelta
@@ -11,7 +12,7 @@ const call = { id: "call_1", name: "get_weather", arguments: '{"city":"Oslo"}' }
 const answer: Turn = { role: "assistant", content: "", calls: [call] }
 
 describe("the messages of a conversation", () => {
-  it("are instructions, texts, pictures, calls and their results, without what failed before its first word", () =>
+  it("are instructions, texts, images, calls and their results, without what failed before its first word", () =>
     assert.deepStrictEqual(
       messagesOf("Be brief.", [
         { role: "user", content: "What is this?", images: ["data:image/png;base64,AA"] },
@@ -40,6 +41,13 @@ describe("the messages of a conversation", () => {
         { role: "assistant", content: "Rain." }
       ]
     ))
+
+  it("of the last request leave out the answer to it", () => {
+    const asked: Turn = { role: "user", content: "What is this?" }
+    assert.deepStrictEqual(sentTurns([asked, answer]), [asked])
+    assert.deepStrictEqual(sentTurns([asked, answer, asked]), [asked, answer, asked])
+    assert.deepStrictEqual(sentTurns([]), [])
+  })
 
   it("have calls without a result until each has one", () => {
     assert.deepStrictEqual(openCalls([answer]), [call])
