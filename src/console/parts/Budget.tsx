@@ -46,7 +46,6 @@ export const BudgetFields = ({ draft, onChange }: BudgetFieldsProps) => (
           className="input"
           inputMode="decimal"
           value={draft.usd}
-          aria-invalid={!isBudget(draft)}
           onChange={(event) => onChange({ ...draft, usd: event.target.value })}
         />
       )}

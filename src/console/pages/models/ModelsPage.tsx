@@ -101,7 +101,7 @@ const Filters = ({ models }: { readonly models: ReadonlyArray<ModelDetail> }) =>
 
 const Price = ({ model: { pricing, virtual } }: { readonly model: ModelDetail }) =>
   virtual ? (
-    <span className="muted">price of the filterModels model</span>
+    <span className="muted">price of the chosen model</span>
   ) : pricing.unit === "token" ? (
     <span className="number" title="Per million tokens, input → output">
       {perMillion(pricing.meteredPromptPerToken)} <span className="muted">→</span>{" "}

@@ -90,7 +90,6 @@ const Tools = ({ onOptions, options }: Omit<OptionsProps, "reasons">) => {
             className="input mono"
             rows={8}
             spellCheck={false}
-            aria-invalid={"wrong" in read}
             placeholder={example}
             value={options.tools}
             onChange={(event) => onOptions({ ...options, tools: event.target.value })}

@@ -53,7 +53,6 @@ const ConfigField = ({ onText, text, wrong }: ConfigFieldProps) => (
         className="input mono"
         rows={12}
         spellCheck={false}
-        aria-invalid={wrong !== undefined}
         value={text}
         onChange={(event) => onText(event.target.value)}
       />
