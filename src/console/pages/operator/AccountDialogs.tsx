@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { OperatorAccountResult } from "../../../client/Contract.ts"
 import { operatorApi } from "../../data/Client.ts"
+import { decimalIn } from "../../data/Decimals.ts"
 import { plansQuery, refreshOperator } from "../../data/Operator.ts"
 import { FormDialog } from "../../parts/Dialog.tsx"
 import { Field, DecimalField } from "../../parts/Fields.tsx"
@@ -131,11 +132,9 @@ const ChangePlan = ({ account, onClose }: DialogProps) => {
   )
 }
 
-const numberIn = (text: string): number => (/^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN)
-
 const ChangeMarkup = ({ account, onClose }: DialogProps) => {
   const [percent, setPercent] = useState(String(account.markup_basis_points / 100))
-  const points = Math.round(numberIn(percent) * 100)
+  const points = Math.round((decimalIn(percent) ?? Number.NaN) * 100)
   const isGood = points >= -9_999 && points <= 100_000
   return (
     <TermDialog
@@ -164,7 +163,7 @@ const ChangeMarkup = ({ account, onClose }: DialogProps) => {
 
 const ChangeLimits = ({ account, onClose }: DialogProps) => {
   const [scale, setScale] = useState(String(account.limit_scale))
-  const factor = numberIn(scale)
+  const factor = decimalIn(scale) ?? Number.NaN
   const isGood = factor >= 0.001 && factor <= 1_000_000
   return (
     <TermDialog

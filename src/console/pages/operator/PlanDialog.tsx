@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import type { Plan } from "../../../client/Contract.ts"
 import { operatorApi } from "../../data/Client.ts"
+import { decimalIn } from "../../data/Decimals.ts"
 import { FormDialog } from "../../parts/Dialog.tsx"
 import { Field, NameField } from "../../parts/Fields.tsx"
 import { toast } from "../../parts/Toasts.tsx"
@@ -16,8 +17,7 @@ const limits = [
 const EXAMPLE = '[{ "model": "gpt-4o-mini", "input_usd_per_million": 0.2, "output_usd_per_million": 0.8 }]'
 
 /** The number in a field: null if it is empty, undefined if it is not a number. */
-const numberIn = (text: string): number | null | undefined =>
-  text.trim() === "" ? null : /^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined
+const numberIn = (text: string): number | null | undefined => (text.trim() === "" ? null : decimalIn(text))
 
 /** The list in the field of fixed prices; undefined if it is not a JSON list. */
 const pricesIn = (text: string): Plan["prices"] | undefined => {

@@ -146,7 +146,7 @@ const Chart = ({ of: { by, change, daily, figure, from, to } }: { readonly of: R
       <div className="body">
         {rows === undefined ? (
           daily.isError ? (
-            <Empty title="The gateway could not read the report." />
+            <Empty title="The gateway could not read the report. The console tries again in a minute." />
           ) : (
             <Skeleton height={284} />
           )

@@ -5,6 +5,8 @@ import { operatorApi } from "../../data/Client.ts"
 import { reportQuery, boundsQuery } from "../../data/Operator.ts"
 import { dayOf } from "../../data/Ranges.ts"
 import { boundsOf, type ProviderBound } from "../../data/Bounds.ts"
+import { decimalIn } from "../../data/Decimals.ts"
+import { count } from "../../format/Figures.ts"
 import { money } from "../../format/Money.ts"
 import { Confirm, FormDialog } from "../../parts/Dialog.tsx"
 import { DecimalField } from "../../parts/Fields.tsx"
@@ -13,6 +15,9 @@ import { Meter } from "../../parts/Meter.tsx"
 import { Failed, SkeletonRows } from "../../parts/States.tsx"
 import { actionsColumn, type RowAction, RowActions, Table } from "../../parts/Table.tsx"
 import { toast } from "../../parts/Toasts.tsx"
+
+/** The highest bound that the gateway accepts. */
+const MOST_BOUND_USD = 1_000_000_000
 
 const SPEND = [{ queryKey: ["operator", "spend"] }]
 
@@ -24,7 +29,8 @@ const limit = (provider: string, usd: number | null) =>
 const BoundDialog = ({ of, onClose }: { readonly of: ProviderBound; readonly onClose: () => void }) => {
   const [usd, setUsd] = useState(of.limit === undefined ? "" : String(of.limit))
   const client = useQueryClient()
-  const bound = /^\d+(\.\d+)?$/.test(usd.trim()) ? Number(usd) : Number.NaN
+  const bound = decimalIn(usd) ?? Number.NaN
+  const isBound = bound >= 0 && bound <= MOST_BOUND_USD
   const save = useMutation({
     mutationFn: () => limit(of.provider, bound),
     onSuccess: async () => {
@@ -39,13 +45,14 @@ const BoundDialog = ({ of, onClose }: { readonly of: ProviderBound; readonly onC
       action="Save bound"
       busy={save.isPending}
       error={save.error}
-      ready={bound >= 0 && bound <= 1_000_000_000}
+      ready={isBound}
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
       <DecimalField
         label="USD per UTC day"
         hint={`Today's cost is ${money(of.cost)}. At the bound, the gateway sends no further request there until the next day. 0 stops it now.`}
+        wrong={isBound || usd === "" ? undefined : `The bound must be an amount from 0 to ${count(MOST_BOUND_USD)}.`}
         value={usd}
         onChange={setUsd}
       />

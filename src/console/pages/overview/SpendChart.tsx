@@ -58,7 +58,7 @@ export const SpendChart = ({ by, failed, report }: SpendChartProps) => {
       <div className="body">
         {report === undefined ? (
           failed ? (
-            <Empty title="The gateway could not read the usage." />
+            <Empty title="The gateway could not read the usage. The console tries again in a minute." />
           ) : (
             <Skeleton height={304} />
           )

@@ -29,12 +29,14 @@ export const TopGroups = ({ by, failed, report, title }: TopGroupsProps) => {
       </header>
       {rows === undefined ? (
         failed ? (
-          <Empty title="The gateway could not read the usage." />
+          <Empty title="The gateway could not read the usage. The console tries again in a minute." />
         ) : (
           <SkeletonRows />
         )
       ) : rows.length === 0 ? (
-        <Empty title={`No request used a ${by} in this range.`} />
+        <Empty title={`No request used a ${by} in this range.`}>
+          <p>Send a request, or choose a longer range.</p>
+        </Empty>
       ) : (
         <Table
           label={title}
