@@ -50,7 +50,7 @@ withBrowser("the pages of usage", (it) => {
         await page.getByLabel("Remove the filter Model gpt-4o-mini").waitFor()
         await page.waitForFunction(() => document.querySelectorAll("[aria-label=Figures] tbody tr").length === 1)
         await page.getByLabel("Group by").selectOption("status")
-        await figures.getByRole("row", { name: /Failed/ }).waitFor()
+        await figures.getByRole("row", { name: /^Failed/ }).waitFor()
         const [file] = await Promise.all([
           page.waitForEvent("download"),
           page.getByRole("button", { name: "Download CSV" }).click()
@@ -68,7 +68,7 @@ withBrowser("the pages of usage", (it) => {
         assert.strictEqual(png.readUInt32BE(16), 2 * (shown + 40))
         assert.isAbove(png.length, 5_000)
         await page.reload()
-        await figures.getByRole("row", { name: /Failed/ }).waitFor()
+        await figures.getByRole("row", { name: /^Failed/ }).waitFor()
         await page.getByLabel("Remove the filter Model gpt-4o-mini").click()
         await page.waitForURL((url) => !url.search.includes("model="))
 
