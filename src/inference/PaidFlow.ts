@@ -40,7 +40,7 @@ export interface ActiveCall {
   attempts?: ReadonlyArray<Attempt>
 }
 
-/** The call's callbacks that update `Running`. */
+/** The call's callbacks that update its `ActiveCall`. */
 export const followedBy = (running: ActiveCall): Required<Pick<AnyPoolCall<Price>, "onAttempt" | "onLeft">> => ({
   onAttempt: ({ beginsAlone, stopsBillingOnAbort }) => {
     running.stopsBillingOnAbort = stopsBillingOnAbort

@@ -81,7 +81,7 @@ class Delivery {
   }
 
   /** Records the events that are sent to the client. They are counted, and stored for a replay. */
-  given(visible: ReadonlyArray<OutputEvent>): void {
+  deliver(visible: ReadonlyArray<OutputEvent>): void {
     for (const event of visible) {
       this.progress.push(event)
       this.#fold?.push(event)
@@ -169,7 +169,7 @@ const pump = Effect.fnUntraced(function* (
   let unheld: ReadonlyArray<OutputEvent> | undefined
   const leaves = () => pipe.readerLeft && flow.running.stopsBillingOnAbort
   const give = (visible: ReadonlyArray<OutputEvent>) => {
-    delivery.given(visible)
+    delivery.deliver(visible)
     return (visible.length === 0 || pipe.push({ _tag: "Events", events: visible })) && !leaves()
   }
   const sealer = sealerOf(flow.options, admitted, served.candidate)

@@ -126,7 +126,7 @@ const attemptWork = <A>(
     ...followedBy(running)
   }
   const served = (attempt: WorkAttempt<A>) => {
-    const answer = pool.ask(call, attempt, (given) => rest?.(given)?.ended)
+    const answer = pool.ask(call, attempt, (provided) => rest?.(provided)?.ended)
     if (failed === undefined) return answer
     return Effect.mapError(answer, (error) => new PoolError({ ...error, reason: failed(error.reason) }))
   }

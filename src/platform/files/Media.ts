@@ -176,8 +176,8 @@ const fileOf = (row: FileRow): StoredFile => ({
 })
 
 /** The content type for the header. An invalid type becomes the generic one. */
-const contentTypeOf = (said: string): string =>
-  /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(said) ? said : "application/octet-stream"
+const contentTypeOf = (declared: string): string =>
+  /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(declared) ? declared : "application/octet-stream"
 
 /** The row of a new file. */
 const rowOf = ({ retentionMs }: Deps, file: NewFile): Effect.Effect<Omit<FileRow, "created_at">> =>

@@ -39,10 +39,10 @@ interface ToolSlot {
   /** Arguments that arrived before the name. The start event must carry the name. */
   early: string
   /** The arguments received so far. */
-  said: string
+  argumentText: string
 }
 
-const noCall = { id: undefined, name: undefined, extra: undefined, early: "", said: "" }
+const noCall = { id: undefined, name: undefined, extra: undefined, early: "", argumentText: "" }
 
 /** The call's part of one delta. */
 interface CallDelta {
@@ -104,8 +104,8 @@ class ChatFrames implements FrameReader {
       this.#tools.some((tool) => tool.name !== undefined)
     )
     out.push(...this.#thoughts.end(isCut(finish)))
-    for (const { index, name, said } of isCut(finish) ? [] : this.#tools) {
-      if (name !== undefined && said.trim() === "") out.push({ _tag: "ToolDelta", index, text: NO_ARGUMENTS })
+    for (const { index, name, argumentText } of isCut(finish) ? [] : this.#tools) {
+      if (name !== undefined && argumentText.trim() === "") out.push({ _tag: "ToolDelta", index, text: NO_ARGUMENTS })
     }
     if (finish !== undefined) out.push(finishEvent(finish, this.#stopSequence))
     if (this.#usage !== undefined) out.push({ _tag: "Usage", usage: this.#usage })
@@ -207,7 +207,7 @@ class ChatFrames implements FrameReader {
     const name = textIn(made, "name")
     const text = argumentsOf(made["arguments"])
     const slot = this.#slotOf(indexOf(call["index"]), { id, name, text }, place)
-    slot.said += text
+    slot.argumentText += text
     if (slot.name === undefined) {
       slot.id ??= id
       slot.extra ??= objectOf(call["extra_content"])
@@ -267,5 +267,5 @@ const isOther = (slot: ToolSlot, { id, name, text }: CallDelta, unplaced: boolea
   if (id !== undefined) return slot.id !== undefined && slot.id !== id
   if (slot.name === undefined) return false
   if (unplaced && slot.name !== name) return true
-  return text.trimStart().startsWith("{") && objectOf(parseJson(slot.said)) !== undefined
+  return text.trimStart().startsWith("{") && objectOf(parseJson(slot.argumentText)) !== undefined
 }

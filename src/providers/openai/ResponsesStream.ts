@@ -23,7 +23,7 @@ interface Call {
   readonly index: number
   readonly id: string | undefined
   /** The arguments received so far. */
-  said: string
+  argumentText: string
 }
 
 /**
@@ -65,7 +65,9 @@ class ResponsesFrames implements FrameReader {
   }
 
   end(): ReadonlyArray<OutputEvent> {
-    const bare = isCut(this.#finish) ? [] : [...this.#calls.values()].filter(({ said }) => said.trim() === "")
+    const bare = isCut(this.#finish)
+      ? []
+      : [...this.#calls.values()].filter(({ argumentText }) => argumentText.trim() === "")
     const deltas = bare.map(({ index }) => ({ _tag: "ToolDelta", index, text: NO_ARGUMENTS }) as const)
     const only = this.#answered || this.#calls.size > 0 || this.#aside === "" ? [] : [this.#aside]
     const texts = only.map((text) => ({ _tag: "Text", text }) as const)
@@ -139,14 +141,14 @@ class ResponsesFrames implements FrameReader {
 
   #argue(call: Call | undefined, text: string | undefined): void {
     if (call === undefined || text === undefined) return
-    call.said += text
+    call.argumentText += text
     this.#out.push({ _tag: "ToolDelta", index: call.index, text })
   }
 
   /** The arguments of a call that have not been emitted yet. */
   #argueAll(call: Call | undefined, all: string): void {
-    if (call !== undefined && all.length > call.said.length && all.startsWith(call.said)) {
-      this.#argue(call, all.slice(call.said.length))
+    if (call !== undefined && all.length > call.argumentText.length && all.startsWith(call.argumentText)) {
+      this.#argue(call, all.slice(call.argumentText.length))
     }
   }
 
@@ -173,7 +175,7 @@ class ResponsesFrames implements FrameReader {
     const isHere = here !== undefined && (id === undefined || here.id === undefined || here.id === id)
     const known = isHere ? here : [...this.#calls.values()].find((call) => id !== undefined && call.id === id)
     if (known !== undefined) return known
-    const call = { index: this.#count++, id, said: "" }
+    const call = { index: this.#count++, id, argumentText: "" }
     // Hosts that do not count reuse a position. It then belongs to the newer call.
     if (here !== undefined) this.#calls.set(Symbol("former"), here)
     this.#calls.set(place, call)

@@ -126,15 +126,18 @@ const make = (options: ProviderPoolOptions, metrics: Metrics, hosts: ReadonlyMap
   const shared: PoolState = { hosts, metrics, clocks, observe, traceTo, times: new AnswerTimes() }
   return ProviderPool.of({
     has: (provider) => hosts.has(provider),
-    chat: (call) => Effect.map(run(shared, call, wholeChat, askWhole), ({ by, given }) => ({ ...by, output: given })),
+    chat: (call) => Effect.map(run(shared, call, wholeChat, askWhole), ({ by, answer }) => ({ ...by, output: answer })),
     chatStream: (call) =>
-      Effect.map(run(shared, call, streamedChat, askStreamed), ({ by, given }) => ({
+      Effect.map(run(shared, call, streamedChat, askStreamed), ({ by, answer }) => ({
         ...by,
-        firstTokenMs: given.firstTokenMs,
-        source: given.source
+        firstTokenMs: answer.firstTokenMs,
+        source: answer.source
       })),
     ask: (call, attempt, restOf) =>
-      Effect.map(run(shared, call, otherWork, askWork(attempt, restOf)), ({ by, given }) => ({ ...by, output: given }))
+      Effect.map(run(shared, call, otherWork, askWork(attempt, restOf)), ({ by, answer }) => ({
+        ...by,
+        output: answer
+      }))
   })
 }
 
@@ -178,7 +181,7 @@ const run = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkCall
 
 /** The content, and the candidate that produced it. */
 interface ServedContent<A, P extends Price> {
-  readonly given: A
+  readonly answer: A
   readonly by: ServedBy<P>
 }
 
@@ -206,7 +209,7 @@ const follow = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends WorkC
       if (answer !== undefined) {
         // The breaker of a complete answer already has its outcome, so this changes nothing for it.
         execution.answered(ended.admitted)
-        return Effect.succeed({ given: answer, by: execution.served(ended.admitted) })
+        return Effect.succeed({ answer, by: execution.served(ended.admitted) })
       }
       execution.failed(ended.admitted, ended.context, faultOf(ended))
       return follow(execution, ask)
@@ -230,7 +233,7 @@ const runAttempt = <A, R, P extends Price, Q extends AnyPoolCall<P>, C extends W
   )
   return Effect.match(watched, {
     onFailure: (error) => ended(Result.fail(error)),
-    onSuccess: (given) => ended(Result.succeed(given))
+    onSuccess: (answer) => ended(Result.succeed(answer))
   })
 }
 
