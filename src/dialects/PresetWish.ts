@@ -31,18 +31,18 @@ const wishOfPreset = (config: PresetConfig): Result.Result<ChatWish, Failure> =>
 
 /** The request's own settings override the preset's. Its tools come with its own tool choice. */
 const filled = (
-  { conversation: said, saysFormat, saysToolChoice, saysTools }: RequestContent,
+  { conversation: request, saysFormat, saysToolChoice, saysTools }: RequestContent,
   preset: Conversation,
   config: PresetConfig
 ): Conversation => ({
-  ...said,
-  messages: withInstructions(said.messages, config),
-  ...(saysTools ? {} : { tools: preset.tools, toolChoice: saysToolChoice ? said.toolChoice : preset.toolChoice }),
-  parallelToolCalls: said.parallelToolCalls ?? preset.parallelToolCalls,
-  format: saysFormat ? said.format : preset.format,
-  sampling: { ...preset.sampling, ...said.sampling },
-  reasoning: said.reasoning ?? preset.reasoning,
-  maxOutputTokens: said.maxOutputTokens ?? preset.maxOutputTokens
+  ...request,
+  messages: withInstructions(request.messages, config),
+  ...(saysTools ? {} : { tools: preset.tools, toolChoice: saysToolChoice ? request.toolChoice : preset.toolChoice }),
+  parallelToolCalls: request.parallelToolCalls ?? preset.parallelToolCalls,
+  format: saysFormat ? request.format : preset.format,
+  sampling: { ...preset.sampling, ...request.sampling },
+  reasoning: request.reasoning ?? preset.reasoning,
+  maxOutputTokens: request.maxOutputTokens ?? preset.maxOutputTokens
 })
 
 /** When `model` names the preset, the models are the preset's, unless the request lists others. */
@@ -62,21 +62,21 @@ export const wishOf = (
   config: PresetConfig | undefined,
   base?: RoutingPolicy
 ): Result.Result<ChatWish, Failure> => {
-  const { saysFormat, saysToolChoice: _, saysTools: __, sessionId, ...said } = whole
+  const { saysFormat, saysToolChoice: _, saysTools: __, sessionId, ...wish } = whole
   const policy = Result.flatMap(presetPolicy(config, base), (before) => decodePolicy(body, before))
   if (Result.isFailure(policy)) return Result.fail(policy.failure)
   const options = decodeAuto(body)
   if (Result.isFailure(options)) return Result.fail(options.failure)
-  const own: ChatWish = { ...said, policy: policy.success, auto: { options: options.success, sessionId } }
+  const own: ChatWish = { ...wish, policy: policy.success, auto: { options: options.success, sessionId } }
   if (config === undefined) return Result.succeed(own)
   return Result.map(wishOfPreset(config), (preset) => ({
     ...own,
     ...modelsOf(own, preset),
     conversation: filled(whole, preset.conversation, config),
     parameters: [
-      ...new Set([...said.parameters, ...preset.parameters.filter((name) => !(saysFormat && formats.has(name)))])
+      ...new Set([...wish.parameters, ...preset.parameters.filter((name) => !(saysFormat && formats.has(name)))])
     ],
-    budgetCents: said.budgetCents ?? preset.budgetCents,
+    budgetCents: wish.budgetCents ?? preset.budgetCents,
     auto: saysAuto(body) ? own.auto : { ...own.auto, options: preset.auto.options }
   }))
 }

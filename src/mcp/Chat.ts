@@ -122,7 +122,7 @@ export const chatTool = Effect.gen(function* () {
     const repeatable = idempotencyKey !== undefined
     const found = yield* takePaidPreset(presets, exchange, { accountId, sent: modelFieldsOf(body), repeatable })
     const read = dialect.decode(body, found.preset, false, basePolicy(principal), seals.openFor(accountId))
-    const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => found.gone ?? failed))
+    const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => found.missing ?? failed))
     const wish = {
       ...decoded,
       stream: report !== undefined,

@@ -54,7 +54,7 @@ export const callCostOf = (
 /** The interval of progress reports. Proxies give up on a silent connection after 15 to 60 seconds. */
 const REPORT_INTERVAL = Duration.seconds(1)
 
-/** While the call runs, reports to the client what `said` returns. */
+/** While the call runs, reports to the client what `progressAt` returns. */
 export const reportWhile = <A, E, R>(
   { report }: Pick<Call, "report">,
   progressAt: (seconds: number) => { readonly progress: number; readonly message: string },

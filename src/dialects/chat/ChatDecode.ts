@@ -156,7 +156,7 @@ const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | unde
 
 /**
  * Builds a chat wish from decoded fields. `body` is the request with the fields of `preset` filled in, `base` is the routing when
- * neither says, and `said` opens reasoning that the client sends back.
+ * neither says, and `unsealer` opens reasoning that the client sends back.
  */
 export const chatWishOf = (
   body: Readonly<Record<string, unknown>>,

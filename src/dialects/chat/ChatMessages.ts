@@ -19,7 +19,7 @@ type WirePart = Exclude<ContentOf<"user">, string>[number]
 export const breakpointOf = (control: typeof CacheControl.Type | null | undefined): Cacheable =>
   control == null ? {} : { cacheBreakpoint: true, ...(control.ttl === "1h" ? { cacheTtl: "1h" } : {}) }
 
-/** The messages, or the error of the first unreadable file in them. `said` opens the reasoning that they contain. */
+/** The messages, or the error of the first unreadable file in them. `unsealer` opens the reasoning that they contain. */
 export const messagesOf = (
   messages: ReadonlyArray<WireMessage>,
   unsealer: ReasoningUnsealer

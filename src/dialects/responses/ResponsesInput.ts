@@ -155,8 +155,8 @@ class Turns {
     this.#thoughts = []
     if (this.#open?.toolCalls.length === 0) this.#close()
     this.#thoughts = thoughts
-    const { content: said } = this.#grown()
-    for (const part of content) said.push(part)
+    const { content: grown } = this.#grown()
+    for (const part of content) grown.push(part)
   }
 
   call(call: ToolCall): void {
@@ -221,8 +221,8 @@ const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void
 }
 
 const addCall = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> =>
-  Result.map(within(at, decodeCall(item)), ({ arguments: said, call_id: id, name, namespace }) =>
-    turns.call({ id, name: turns.toolbox.nameOf(namespace, name), arguments: said })
+  Result.map(within(at, decodeCall(item)), ({ arguments: input, call_id: id, name, namespace }) =>
+    turns.call({ id, name: turns.toolbox.nameOf(namespace, name), arguments: input })
   )
 
 const addCustomCall = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> =>
@@ -245,8 +245,8 @@ const addOutput = (turns: Turns, item: unknown, at: string): Result.Result<void,
 
 /** A search without an id was run by a server, and has no place in the conversation. */
 const addSearch = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> =>
-  Result.map(within(at, decodeSearchCall(item)), ({ arguments: said, call_id: id }) => {
-    const text = typeof said === "string" ? said : JSON.stringify(said ?? {})
+  Result.map(within(at, decodeSearchCall(item)), ({ arguments: input, call_id: id }) => {
+    const text = typeof input === "string" ? input : JSON.stringify(input ?? {})
     if (id != null) turns.call({ id, name: turns.toolbox.searchName, arguments: text })
   })
 
@@ -262,8 +262,8 @@ const addFound = (turns: Turns, item: unknown, at: string): Result.Result<void, 
   })
 
 const addReasoning = (turns: Turns, item: unknown, index: number): Result.Result<void, Failure> =>
-  Result.map(within(`input[${index}]`, decodeReasoning(item)), (said) => {
-    const part = thoughtOf(said, `input[${index}]`, turns.unsealer)
+  Result.map(within(`input[${index}]`, decodeReasoning(item)), (wire) => {
+    const part = thoughtOf(wire, `input[${index}]`, turns.unsealer)
     if (part !== undefined) turns.think(part)
   })
 
@@ -310,7 +310,7 @@ export const addTools = (toolbox: Toolbox, input: string | ReadonlyArray<unknown
   return undefined
 }
 
-/** The messages of an input, or the invalid fields of the first invalid item. `said` opens the reasoning that the items contain. */
+/** The messages of an input, or the invalid fields of the first invalid item. `unsealer` opens the reasoning that the items contain. */
 export const messagesOf = (
   input: string | ReadonlyArray<unknown>,
   toolbox: Toolbox,

@@ -60,7 +60,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       const event = events[index]
       const next = events[index + 1]
       if (event?._tag === "Text" && next?._tag === "Logprobs") {
-        this.#said().say(event.text, next.content)
+        this.#openMessage().say(event.text, next.content)
         index++
       } else if (event !== undefined) this.#event(event)
     }
@@ -69,9 +69,9 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #event(event: OutputEvent): void {
     switch (event._tag) {
       case "Text":
-        return this.#said().say(event.text, [])
+        return this.#openMessage().say(event.text, [])
       case "Refusal":
-        return this.#said().refuse(event.text)
+        return this.#openMessage().refuse(event.text)
       case "Reasoning":
         return this.#thought().think(event.text)
       case "ReasoningEnd":
@@ -102,7 +102,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     return item
   }
 
-  #said(): MessageItem {
+  #openMessage(): MessageItem {
     if (this.#message !== undefined) return this.#message
     this.#quiet()
     this.#message = this.#added(new MessageItem(this.#emit, this.#opening.requestId, this.#items.length))
